@@ -1,0 +1,148 @@
+/**
+ * @module scripts/build-wasm
+ * Builds wasm/anyvmaf.wasm from wasm/src with the toolchain pinned in emsdk.lock; the same sources give the same bytes.
+ *
+ *   node scripts/build-wasm.mjs [--out FILE] [--check]
+ *
+ * --out FILE  writes there instead of wasm/anyvmaf.wasm
+ * --check     builds into a temporary folder and compares with the committed file
+ *
+ * Exit codes: 0 done, 1 failed or different bytes, 2 the pinned toolchain is not installed.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const COMMITTED = join(ROOT, 'wasm/anyvmaf.wasm');
+
+/** Budget of the module, bytes. */
+const MAX_BYTES = 150_000;
+const MAX_GZIP_BYTES = 60_000;
+
+const FLAGS = [
+  '-std=c11',
+  '-O3',
+  '-msimd128',
+  // Exactness: a fused multiply-add rounds once where libvmaf rounds twice.
+  '-ffp-contract=off',
+  '-fno-math-errno',
+  '-Wall',
+  '-Wextra',
+  '-Werror',
+  '-DNDEBUG',
+  '-Iwasm/include',
+  '-sSTANDALONE_WASM',
+  '--no-entry',
+  '-sALLOW_MEMORY_GROWTH=1',
+  '-sMAXIMUM_MEMORY=4294967296',
+  '-sMALLOC=emmalloc',
+  '-sINITIAL_MEMORY=1048576',
+  '-sTOTAL_STACK=262144',
+  '-Wl,--export-table',
+];
+
+class ToolchainError extends Error {}
+
+/** Compares the installed Debian packages with emsdk.lock. */
+function checkToolchain() {
+  const locked = readFileSync(join(ROOT, 'emsdk.lock'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.split(' '));
+  const wrong = [];
+  for (const [name, version] of locked) {
+    const query = spawnSync('dpkg-query', ['-W', name], { encoding: 'utf8' });
+    const installed = query.status === 0 ? query.stdout.trim().split('\t')[1] : '';
+    if (installed !== version) wrong.push(`${name} ${version} (installed: ${installed || 'none'})`);
+  }
+  if (wrong.length > 0) {
+    throw new ToolchainError(
+      `The toolchain differs from emsdk.lock, which asks for ${wrong.join(', ')}; on Debian 12 run ` +
+        '`apt-get install -y --no-install-recommends emscripten`.',
+    );
+  }
+}
+
+/** Names of the functions that the public header declares: they are the module's exports. */
+function exportedFunctions() {
+  const header = readFileSync(join(ROOT, 'wasm/include/anyvmaf.h'), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
+  return [...header.matchAll(/\b(anyvmaf_\w+)\s*\(/g)].map((match) => `_${match[1]}`);
+}
+
+/** What test/wasm needs to call each function of the table by itself; see wasm/src/dsp.h. */
+const TABLE_EXPORTS = ['_anyvmaf_dsp', '_vif_build_tables', '_vif_scratch_bytes', '_motion_scratch_bytes'];
+
+/** Compiles and links into `out`. */
+function build(out) {
+  const sources = readdirSync(join(ROOT, 'wasm/src'))
+    .filter((name) => name.endsWith('.c'))
+    .sort()
+    .map((name) => `wasm/src/${name}`);
+  const scratch = mkdtempSync(join(tmpdir(), 'anyvmaf-wasm-'));
+  try {
+    const linked = join(scratch, 'anyvmaf.wasm');
+    const args = [
+      ...FLAGS,
+      `-sEXPORTED_FUNCTIONS=${[...exportedFunctions(), ...TABLE_EXPORTS].join(',')}`,
+      ...sources,
+      '-o',
+      linked,
+    ];
+    // Relative source names and an own HOME: nothing of this machine can reach the output.
+    execFileSync('emcc', args, {
+      cwd: ROOT,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: { PATH: process.env.PATH, HOME: scratch, TMPDIR: scratch, LC_ALL: 'C' },
+    });
+    writeFileSync(out, readFileSync(linked));
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Prints the sizes and says whether they are within the budget. */
+function reportSize(file) {
+  const bytes = readFileSync(file);
+  const zipped = gzipSync(bytes, { level: 9 }).length;
+  console.log(`${bytes.length} bytes (limit ${MAX_BYTES}), gzip ${zipped} bytes (limit ${MAX_GZIP_BYTES})`);
+  if (bytes.length > MAX_BYTES || zipped > MAX_GZIP_BYTES) {
+    throw new Error('The module is over its size budget; look for unrolled or duplicated functions.');
+  }
+}
+
+function check() {
+  const scratch = mkdtempSync(join(tmpdir(), 'anyvmaf-check-'));
+  try {
+    const rebuilt = join(scratch, 'anyvmaf.wasm');
+    build(rebuilt);
+    if (!existsSync(COMMITTED) || !readFileSync(COMMITTED).equals(readFileSync(rebuilt))) {
+      throw new Error(
+        'wasm/anyvmaf.wasm is not what its sources give; run `npm run build:wasm` and commit it.',
+      );
+    }
+    console.log('wasm/anyvmaf.wasm is what its sources give.');
+    reportSize(rebuilt);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+const { values } = parseArgs({ options: { out: { type: 'string' }, check: { type: 'boolean' } } });
+try {
+  checkToolchain();
+  if (values.check) {
+    check();
+  } else {
+    const out = values.out === undefined ? COMMITTED : resolve(values.out);
+    build(out);
+    reportSize(out);
+  }
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = error instanceof ToolchainError ? 2 : 1;
+}

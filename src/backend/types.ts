@@ -1,0 +1,108 @@
+/**
+ * @module backend/types
+ * What a backend computes: raw per-frame measurements from which every feature of vif, adm, motion and psnr is
+ * finished in plain arithmetic (score/finish). A backend knows nothing of names, models or files.
+ */
+import type { FramePlanes, VideoFormat } from '../media/types.js';
+
+/** One set of VIF statistics: differs from another only by its gain limit. */
+export interface VifVariant {
+  /** `vif_enhn_gain_limit`, 1..100. */
+  readonly enhnGainLimit: number;
+  /** `vif_skip_scale0`: scale 0 is neither needed nor computed (unless another variant needs it). */
+  readonly skipScale0: boolean;
+}
+
+/** One set of ADM measurements. */
+export interface AdmVariant {
+  /** `adm_enhn_gain_limit`, 1..100. */
+  readonly enhnGainLimit: number;
+  /** `adm_noise_weight`, 0..1500. */
+  readonly noiseWeight: number;
+  /** `adm_norm_view_dist` in picture heights. */
+  readonly normViewDist: number;
+  /** `adm_ref_display_height` in lines. */
+  readonly refDisplayHeight: number;
+  /** `adm_csf_mode`, 0..3. */
+  readonly csfMode: number;
+  /** `adm_csf_scale`, mode 1 only. */
+  readonly csfScale: number;
+  /** `adm_csf_diag_scale`, mode 1 only. */
+  readonly csfDiagScale: number;
+  readonly skipAim: boolean;
+  readonly skipScale0: boolean;
+}
+
+/** One kind of per-frame reference SAD. */
+export interface MotionVariant {
+  /** Distance in frames to the earlier reference picture: 1, or 2 with the five-frame window. */
+  readonly window: 1 | 2;
+  /** Blur each frame by itself, as libvmaf up to 3.0 did. */
+  readonly legacy: boolean;
+}
+
+/** Everything to measure on each frame pair. Arrays hold distinct variants; empty means not needed. */
+export interface ExtractionPlan {
+  readonly format: VideoFormat;
+  readonly vif: readonly VifVariant[];
+  readonly adm: readonly AdmVariant[];
+  readonly motion: readonly MotionVariant[];
+  /** Number of planes whose sum of squared errors is wanted: 0, 1 (luma) or 3. */
+  readonly psnrPlanes: 0 | 1 | 3;
+}
+
+/**
+ * Layout of a frame's record, a run of doubles (see {@link recordLayout}):
+ * - per VIF variant 8: numerator of scales 0..3, denominator of scales 0..3 (binary32 values, spec 3.6);
+ * - per ADM variant 12: numerator, denominator, AIM numerator of scales 0..3 (binary32 values, spec 4.8, 4.9);
+ * - per motion variant 1: the integer SAD, NaN while there is no earlier picture;
+ * - per PSNR plane 2: high and low 32 bits of the integer sum of squared errors.
+ * VIF and ADM fields are NaN on frames for which only motion and psnr were asked.
+ */
+export interface RecordLayout {
+  readonly vif: number;
+  readonly adm: number;
+  readonly motion: number;
+  readonly psnr: number;
+  /** Doubles per frame. */
+  readonly length: number;
+}
+
+export const VIF_FIELDS = 8;
+export const ADM_FIELDS = 12;
+export const PSNR_FIELDS = 2;
+
+/** Offsets of each group within a frame's record. */
+export function recordLayout(plan: ExtractionPlan): RecordLayout {
+  const vif = 0;
+  const adm = vif + plan.vif.length * VIF_FIELDS;
+  const motion = adm + plan.adm.length * ADM_FIELDS;
+  const psnr = motion + plan.motion.length;
+  return { vif, adm, motion, psnr, length: psnr + plan.psnrPlanes * PSNR_FIELDS };
+}
+
+/** How many earlier reference pictures motion needs: 0, 1 or 2. */
+export function referenceHistory(plan: ExtractionPlan): number {
+  return plan.motion.reduce((most, variant) => Math.max(most, variant.window), 0);
+}
+
+/** Measures frame pairs fed in presentation order. One extractor belongs to one thread. */
+export interface FrameExtractor {
+  readonly layout: RecordLayout;
+  /** Where the next reference frame is to be written. Valid until the next call of prime or extract. */
+  referencePlanes(): FramePlanes;
+  /** Where the next distorted frame is to be written. Valid until the next call of prime or extract. */
+  distortedPlanes(): FramePlanes;
+  /** Takes the reference frame just written as history for motion, without measuring anything. */
+  prime(): void;
+  /** Forgets the reference history: the next frame is the first of a new run. */
+  reset(): void;
+  /**
+   * Measures the pair just written and keeps its reference as history.
+   * @param into receives `layout.length` doubles from `offset`
+   * @param spatial false: leave out vif and adm (a frame that subsampling skips), their fields become NaN
+   */
+  extract(into: Float64Array, offset: number, spatial: boolean): void;
+  /** Frees the extractor's memory. */
+  close(): void;
+}

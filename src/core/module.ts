@@ -1,0 +1,237 @@
+/**
+ * @module core/module
+ * Loader and typed view of the WebAssembly core (wasm/include/anyvmaf.h): one instance, its memory, its contexts.
+ */
+import { AnyvmafError } from '../errors.js';
+import type { VideoFormat } from '../media/types.js';
+
+/** Which column of the core's function table runs. */
+export type Implementation = 'simd128' | 'portable';
+
+const ABI_VERSION = 1;
+const IMPLEMENTATIONS: Record<Implementation, number> = { portable: 0, simd128: 1 };
+const OUT_OF_MEMORY = -12;
+
+/** Fixed layout of the core's `AnyvmafAdmVariant`, bytes. */
+const ADM_VARIANT = { bytes: 88, gainLimit: 0, noiseWeight: 8, rf: 16, fi: 48, skipAim: 80, skipScale0: 84 };
+
+/** One parameter set of ADM as the core takes it; index [scale][0] is for bands h and v, [scale][1] for band d. */
+export interface CoreAdmVariant {
+  readonly gainLimit: number;
+  readonly noiseWeight: number;
+  /** Factors in binary32. */
+  readonly rf: readonly (readonly [number, number])[];
+  /** The same in fixed point. */
+  readonly fi: readonly (readonly [number, number])[];
+  readonly skipAim: boolean;
+  readonly skipScale0: boolean;
+}
+
+type Native = (...args: number[]) => number;
+
+interface CoreExports {
+  readonly memory: WebAssembly.Memory;
+  readonly call: (name: string) => Native;
+}
+
+/**
+ * Compiles the core once for any number of instances.
+ * @throws {AnyvmafError} 'internal' when the bytes are no WebAssembly module or this runtime has no 128-bit SIMD.
+ */
+export async function compileCore(bytes: BufferSource): Promise<WebAssembly.Module> {
+  try {
+    return await WebAssembly.compile(bytes);
+  } catch (cause) {
+    throw new AnyvmafError(
+      'internal',
+      'The WebAssembly core does not compile here; anyvmaf needs a runtime with WebAssembly SIMD (Node 20.19 or a ' +
+        'browser of 2023 or later).',
+      { cause },
+    );
+  }
+}
+
+function readExports(instance: WebAssembly.Instance): CoreExports {
+  const { exports } = instance;
+  const memory = exports.memory;
+  if (!(memory instanceof WebAssembly.Memory)) {
+    throw new AnyvmafError(
+      'internal',
+      'The module handed in as the core exports no memory; it is not anyvmaf.wasm.',
+    );
+  }
+  return {
+    memory,
+    call: (name) => {
+      const value = exports[name];
+      if (typeof value !== 'function') {
+        throw new AnyvmafError(
+          'internal',
+          `The module handed in as the core lacks ${name}; it is not anyvmaf.wasm.`,
+        );
+      }
+      return (...args) => Number(value(...args));
+    },
+  };
+}
+
+/** An instance of the core. Not shared between threads. */
+export class Core {
+  readonly memory: WebAssembly.Memory;
+  readonly #alloc: Native;
+  readonly #free: Native;
+  readonly #planeBytes: Native;
+  /** The exported functions by name. */
+  readonly call: CoreExports['call'];
+
+  constructor(module: WebAssembly.Module) {
+    // Growth needs no notice: views are made anew from the memory's current buffer.
+    const imports = { env: { emscripten_notify_memory_growth: () => {} } };
+    const { memory, call } = readExports(new WebAssembly.Instance(module, imports));
+    this.memory = memory;
+    this.call = call;
+    call('_initialize')();
+    const version = call('anyvmaf_abi_version')();
+    if (version !== ABI_VERSION) {
+      throw new AnyvmafError(
+        'internal',
+        `The core has interface version ${version} but this package needs ${ABI_VERSION}; use the anyvmaf.wasm that ` +
+          'came with it.',
+      );
+    }
+    this.#alloc = call('anyvmaf_alloc');
+    this.#free = call('anyvmaf_free');
+    this.#planeBytes = call('anyvmaf_plane_bytes');
+  }
+
+  /**
+   * Zeroed memory, 16-byte aligned.
+   * @returns its address
+   * @throws {AnyvmafError} 'internal' when there is none left.
+   */
+  alloc(bytes: number): number {
+    const address = this.#alloc(bytes) >>> 0;
+    if (address === 0) throw outOfMemory();
+    new Uint8Array(this.memory.buffer, address, bytes).fill(0);
+    return address;
+  }
+
+  free(address: number): void {
+    this.#free(address);
+  }
+
+  /** Bytes to allocate for a plane: its samples and the slack that vectors may read. */
+  planeBytes(width: number, height: number, bitDepth: number): number {
+    return this.#planeBytes(width, height, bitDepth);
+  }
+
+  /** Opens a context for pictures of `format`. */
+  open(format: VideoFormat, implementation: Implementation): CoreContext {
+    return new CoreContext(this, format, implementation);
+  }
+}
+
+function outOfMemory(): AnyvmafError {
+  return new AnyvmafError('internal', 'The WebAssembly core is out of memory; score with fewer threads.');
+}
+
+/** Most doubles that one call returns: 64 ADM variants. */
+const MAX_RESULTS = 64 * 12;
+
+/** The core's metrics for pictures of one format. Planes are addresses in the core's memory. */
+export class CoreContext {
+  readonly #core: Core;
+  readonly #context: number;
+  readonly #results: number;
+  readonly #parameters: number;
+  readonly #close: Native;
+  readonly #vif: Native;
+  readonly #adm: Native;
+  readonly #motion: Native;
+  readonly #motionLegacy: Native;
+  readonly #sse: Native;
+
+  constructor(core: Core, format: VideoFormat, implementation: Implementation) {
+    this.#core = core;
+    const open = core.call('anyvmaf_open');
+    this.#context = open(format.width, format.height, format.bitDepth, IMPLEMENTATIONS[implementation]) >>> 0;
+    if (this.#context === 0) throw outOfMemory();
+    this.#results = core.alloc(MAX_RESULTS * 8);
+    this.#parameters = core.alloc(64 * ADM_VARIANT.bytes);
+    this.#close = core.call('anyvmaf_close');
+    this.#vif = core.call('anyvmaf_vif');
+    this.#adm = core.call('anyvmaf_adm');
+    this.#motion = core.call('anyvmaf_motion');
+    this.#motionLegacy = core.call('anyvmaf_motion_legacy');
+    this.#sse = core.call('anyvmaf_sse');
+  }
+
+  close(): void {
+    this.#close(this.#context);
+    this.#core.free(this.#results);
+    this.#core.free(this.#parameters);
+  }
+
+  /** VIF for several gain limits at once; 8 doubles each, see `anyvmaf_vif`. */
+  vif(reference: number, distorted: number, gainLimits: readonly number[], firstScale: 0 | 1): Float64Array {
+    new Float64Array(this.#core.memory.buffer, this.#parameters, gainLimits.length).set(gainLimits);
+    const count = gainLimits.length;
+    const status = this.#vif(
+      this.#context,
+      reference,
+      distorted,
+      this.#parameters,
+      count,
+      firstScale,
+      this.#results,
+    );
+    return this.#take(status, 'vif', count * 8);
+  }
+
+  /** ADM for several parameter sets; 12 doubles each, see `anyvmaf_adm`. */
+  adm(reference: number, distorted: number, variants: readonly CoreAdmVariant[]): Float64Array {
+    const view = new DataView(
+      this.#core.memory.buffer,
+      this.#parameters,
+      variants.length * ADM_VARIANT.bytes,
+    );
+    variants.forEach((variant, i) => {
+      const at = i * ADM_VARIANT.bytes;
+      view.setFloat64(at + ADM_VARIANT.gainLimit, variant.gainLimit, true);
+      view.setFloat64(at + ADM_VARIANT.noiseWeight, variant.noiseWeight, true);
+      variant.rf.flat().forEach((factor, k) => {
+        view.setFloat32(at + ADM_VARIANT.rf + 4 * k, factor, true);
+      });
+      variant.fi.flat().forEach((factor, k) => {
+        view.setUint32(at + ADM_VARIANT.fi + 4 * k, factor, true);
+      });
+      view.setUint32(at + ADM_VARIANT.skipAim, Number(variant.skipAim), true);
+      view.setUint32(at + ADM_VARIANT.skipScale0, Number(variant.skipScale0), true);
+    });
+    const count = variants.length;
+    const status = this.#adm(this.#context, reference, distorted, this.#parameters, count, this.#results);
+    return this.#take(status, 'adm', count * 12);
+  }
+
+  /** Integer SAD of the blurred difference of two reference planes, or of the blurred planes (`legacy`). */
+  motion(earlier: number, current: number, legacy: boolean): number {
+    const run = legacy ? this.#motionLegacy : this.#motion;
+    return this.#take(run(this.#context, earlier, current, this.#results), 'motion', 1)[0] ?? Number.NaN;
+  }
+
+  /** Sum of squared errors of `samples` samples: its high and low 32 bits. */
+  sse(a: number, b: number, samples: number): Float64Array {
+    return this.#take(this.#sse(this.#context, a, b, samples, this.#results), 'psnr', 2);
+  }
+
+  #take(status: number, metric: string, length: number): Float64Array {
+    if (status === OUT_OF_MEMORY) throw outOfMemory();
+    if (status !== 0) {
+      throw new AnyvmafError(
+        'internal',
+        `The core refused ${metric} with code ${status}; please report this.`,
+      );
+    }
+    return new Float64Array(this.#core.memory.buffer, this.#results, length);
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * @module errors
+ * The one error type that users meet: a full sentence that says what is wrong, its value, what was expected and what
+ * to do, with a stable code for programs.
+ */
+
+/** Stable, documented reasons for an {@link AnyvmafError}. */
+export type ErrorCode =
+  /** An argument, option or option value that cannot be used. */
+  | 'usage'
+  /** A file that cannot be opened, read or written. */
+  | 'io'
+  /** A video that is not one, is damaged, truncated or of an unsupported kind. */
+  | 'media'
+  /** Two videos that cannot be compared as they are. */
+  | 'mismatch'
+  /** A model that does not exist or cannot be used. */
+  | 'model'
+  /** A feature extractor or one of its options that does not exist or cannot be used. */
+  | 'feature'
+  /** The caller's signal asked to stop. */
+  | 'aborted'
+  /** A worker or the core failed; not the caller's fault. */
+  | 'internal';
+
+/** An error whose message is meant for the user as it stands. */
+export class AnyvmafError extends Error {
+  override readonly name: string = 'AnyvmafError';
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

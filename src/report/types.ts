@@ -1,0 +1,100 @@
+/**
+ * @module report/types
+ * The one result object. Its first keys are libvmaf's JSON log; the rest is ours and follows after it.
+ */
+import type { ChromaFormat, VideoInfo } from '../media/types.js';
+
+/** Pooled statistics of one metric over the scored frames (spec 7). `null` stands for a non-finite value. */
+export interface PooledMetric {
+  readonly min: number;
+  readonly max: number;
+  readonly mean: number;
+  /** n / sum(1 / (x + 1)) - 1. */
+  readonly harmonic_mean: number;
+}
+
+/** Our additions to pooling. */
+export interface MetricDistribution {
+  /** Percentiles 1, 5, 10, 25, 50, 75, 90, 95, 99 by linear interpolation between order statistics. */
+  readonly percentiles: Readonly<
+    Record<'p1' | 'p5' | 'p10' | 'p25' | 'p50' | 'p75' | 'p90' | 'p95' | 'p99', number>
+  >;
+  /** Population standard deviation. */
+  readonly stddev: number;
+}
+
+/** The values of one frame, keyed by log name in the order in which libvmaf writes them. */
+export interface FrameMetrics {
+  readonly frameNum: number;
+  /** A metric without a value in this frame has no key. */
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/** One side of the comparison as it was read. */
+export interface ReportInput {
+  readonly name: string;
+  readonly container: VideoInfo['container'];
+  readonly width: number;
+  readonly height: number;
+  readonly bitDepth: number;
+  readonly chroma: ChromaFormat;
+  /** Frames in the file, `null` when unknown (a pipe that was not read to its end). */
+  readonly frameCount: number | null;
+  /** Frames skipped at the start by request. */
+  readonly skipped: number;
+  /** Frames per second as a fraction, when the container says so. */
+  readonly frameRate?: VideoInfo['frameRate'] | undefined;
+}
+
+/** A model as it ran. */
+export interface ReportModel {
+  /** Key of its score in the frames. */
+  readonly name: string;
+  /** Built-in version or path it came from. */
+  readonly source: string;
+  /** Features it read, as log names. */
+  readonly features: readonly string[];
+  readonly options: { readonly disableClip: boolean; readonly enableTransform: boolean };
+  /** Keys of the bootstrap statistics when the model is a collection. */
+  readonly collection?: {
+    readonly members: number;
+    readonly bagging: string;
+    readonly stddev: string;
+    readonly ciLow: string;
+    readonly ciHigh: string;
+  };
+}
+
+/** Everything a run gives. */
+export interface Report {
+  /** Version of anyvmaf that wrote it. */
+  readonly version: string;
+  /** Frames per second of wall-clock time, from the first frame to the last. */
+  readonly fps: number;
+  readonly frames: readonly FrameMetrics[];
+  readonly pooled_metrics: Readonly<Record<string, PooledMetric | Record<string, never>>>;
+  readonly aggregate_metrics: Readonly<Record<string, number>>;
+
+  // What follows is not in libvmaf's log.
+  readonly reference: ReportInput;
+  readonly distorted: ReportInput;
+  readonly models: readonly ReportModel[];
+  /** Metric names in libvmaf's order. */
+  readonly metrics: readonly string[];
+  readonly distribution: Readonly<Record<string, MetricDistribution>>;
+  /** Which libvmaf generation's arithmetic was asked for and ran. */
+  readonly compat: Compat;
+  readonly backend_requested: string;
+  readonly backend_used: string;
+  /** `simd128` or `portable`. */
+  readonly implementation: string;
+  readonly threads: number;
+  readonly subsample: number;
+  /** Pairs measured, before subsampling. */
+  readonly frameCount: number;
+  /** Full sentences; empty when there is nothing to say. */
+  readonly warnings: readonly string[];
+}
+
+/** `libvmaf-3.2`: today's arithmetic. `libvmaf-3.0`: motion as libvmaf 2.x to 3.0 computed it (spec 2.4). */
+export type Compat = 'libvmaf-3.2' | 'libvmaf-3.0';

@@ -1,0 +1,105 @@
+/**
+ * @module score/types
+ * What a caller asks for: two videos, models, features and how to run.
+ */
+import type { FramePlanes, RawVideoFormat, VideoFormat, VideoInput } from '../media/types.js';
+import type { Compat, FrameMetrics, Report } from '../report/types.js';
+
+/** The pair to compare. */
+export interface ScoreRequest {
+  readonly reference: VideoInput;
+  readonly distorted: VideoInput;
+  /** Format of both when they are raw planar YUV; without it both must be Y4M. */
+  readonly raw?: RawVideoFormat;
+}
+
+/** How far a run is. */
+export interface Progress {
+  /** Frame pairs measured so far. */
+  readonly framesDone: number;
+  /** Frame pairs in all, `null` while unknown. */
+  readonly framesTotal: number | null;
+  /** Frame pairs per second of wall-clock time so far. */
+  readonly fps: number;
+  /** Estimated seconds left, `null` while unknown. */
+  readonly secondsLeft: number | null;
+}
+
+/** What to compute and how. Every member has a default. */
+export interface ScoreOptions {
+  /** Model strings in libvmaf's grammar (`version=vmaf_v0.6.1:name=hd`). Default: `['version=vmaf_v0.6.1']`. */
+  readonly models?: readonly string[];
+  /** Feature strings in libvmaf's grammar (`psnr=enable_apsnr=true`). Default: none beside the models' own. */
+  readonly features?: readonly string[];
+  /** Extract features only; models still register their extractors. Default false. */
+  readonly noPrediction?: boolean;
+  /** Generation of libvmaf whose arithmetic is wanted. Default `libvmaf-3.2`. */
+  readonly compat?: Compat;
+  /** Score only frames whose index is a multiple of this. 0 and 1 mean all. Default 1. */
+  readonly subsample?: number;
+  /** At most this many pairs; 0 means all. Default 0. */
+  readonly frameCount?: number;
+  /** Reference frames to discard at the start. Default 0. */
+  readonly skipReference?: number;
+  /** Distorted frames to discard at the start. Default 0. */
+  readonly skipDistorted?: number;
+  /**
+   * Workers. 0 runs in the calling thread (it blocks between frames). Default: as many as there are cores, less when
+   * the clip is short.
+   */
+  readonly threads?: number;
+  /** Consecutive frames a worker takes at a time; the result does not depend on it. Default: chosen from the clip. */
+  readonly chunkFrames?: number;
+  /** Which twin of the core's functions to run. Default `simd128`. */
+  readonly implementation?: 'simd128' | 'portable';
+  /** Called at most about ten times a second, and once at the end. */
+  readonly onProgress?: (progress: Progress) => void;
+  /**
+   * Called for every scored frame in order, as soon as its values are final: motion2 of a frame needs the frame after
+   * it, so calls lag by one or two frames, and by the chunks that workers have still in hand.
+   */
+  readonly onFrame?: (frame: FrameMetrics) => void;
+  /** Stops the run: `score` then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** Scores one pair. */
+export type Score = (request: ScoreRequest, options?: ScoreOptions) => Promise<Report>;
+
+/** What a {@link Scorer} computes: {@link ScoreOptions} without what only whole videos have. */
+export type ScorerOptions = Pick<
+  ScoreOptions,
+  'models' | 'features' | 'noPrediction' | 'compat' | 'subsample' | 'threads' | 'implementation' | 'onFrame'
+> & {
+  /** What the report calls the two videos. Default: `reference` and `distorted`. */
+  readonly names?: { readonly reference: string; readonly distorted: string };
+};
+
+/**
+ * Scores frame pairs that the caller hands over one by one in presentation order, and gives each frame's values as
+ * soon as they are final. `finish` and `close` free its memory and its workers.
+ */
+export interface Scorer extends Disposable, AsyncDisposable {
+  /** Format of every plane pushed. */
+  readonly format: VideoFormat;
+  /** Names of the metrics each frame will have, in libvmaf's order. */
+  readonly metrics: readonly string[];
+  /** Pairs pushed so far. */
+  readonly pushed: number;
+  /**
+   * Takes one pair. The planes are copied before the promise resolves and belong to the caller again then; waiting for
+   * it keeps memory bounded.
+   * @returns frames whose values became final since the last call, in order; often none or one
+   * @throws {AnyvmafError} `media` when a plane has the wrong size, `usage` after `finish` or `close`, `internal` when
+   * a worker or the core failed
+   */
+  push(reference: FramePlanes, distorted: FramePlanes): Promise<readonly FrameMetrics[]>;
+  /**
+   * Ends the sequence.
+   * @returns the report over all pairs, those already given by `push` included
+   * @throws {AnyvmafError} `media` when nothing was pushed
+   */
+  finish(): Promise<Report>;
+  /** Drops everything not finished; resolves when its workers are gone. May be called twice, and after `finish`. */
+  close(): Promise<void>;
+}

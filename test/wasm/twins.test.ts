@@ -1,0 +1,398 @@
+/**
+ * @module test/wasm/twins
+ * Every function of the core's table in both columns, portable C and SIMD128, on random and extreme input: equal to
+ * the last bit. The functions are called through the module's own table; see wasm/src/dsp.h for their contracts.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type SeededRandom, seeded } from '../support/random.js';
+
+const SEED = Number(process.env.ANYVMAF_SEED ?? 20261121);
+/** Widths with every remainder of every vector length, and some beyond a strip. */
+const WIDTHS = [...Array.from({ length: 70 }, (_, i) => i + 1), 131, 255, 256, 257, 511, 640, 1021];
+const DEPTHS = [8, 9, 10, 12, 14, 15, 16] as const;
+
+/** The order of AnyvmafDsp in wasm/src/dsp.h. */
+const FUNCTIONS = [
+  'vif_statistics',
+  'vif_decimate',
+  'adm_wavelet_s0',
+  'adm_wavelet_s1',
+  'adm_wavelet_s23',
+  'adm_decouple_s0',
+  'adm_decouple_s123',
+  'adm_mask_s0',
+  'adm_mask_s123',
+  'adm_contrast_s0',
+  'adm_contrast_s123',
+  'adm_cubes_s0',
+  'adm_cubes_s123',
+  'motion_sad',
+  'motion_sad_legacy',
+  'sse',
+] as const;
+type FunctionName = (typeof FUNCTIONS)[number];
+type Callable = (...args: number[]) => unknown;
+
+const url = new URL('../../wasm/anyvmaf.wasm', import.meta.url);
+const { exports } = new WebAssembly.Instance(new WebAssembly.Module(readFileSync(url)), {
+  env: { emscripten_notify_memory_growth: () => {} },
+});
+
+function callable(value: unknown, name: string): Callable {
+  if (typeof value !== 'function') throw new Error(`the module exports no function ${name}`);
+  return (...args) => value(...args);
+}
+const native = (name: string): Callable => callable(exports[name], name);
+
+function memoryAndTable(): { memory: WebAssembly.Memory; table: WebAssembly.Table } {
+  const { memory: exported, __indirect_function_table: table } = exports;
+  if (!(exported instanceof WebAssembly.Memory) || !(table instanceof WebAssembly.Table)) {
+    throw new Error('the module exports no memory or no table');
+  }
+  return { memory: exported, table };
+}
+const { memory, table } = memoryAndTable();
+native('_initialize')();
+
+/** A bump allocator over one block: every case starts afresh. Blocks lie apart so that overruns of vectors meet air. */
+const ARENA_BYTES = 48 << 20;
+const arena = Number(native('anyvmaf_alloc')(ARENA_BYTES));
+let used = 0;
+function take(bytes: number): number {
+  const at = arena + used;
+  used += (bytes + 15 + 256) & ~15;
+  if (used > ARENA_BYTES) throw new Error('the test arena is too small');
+  return at;
+}
+const tables = Number(native('anyvmaf_alloc')(65536 + 32768));
+native('vif_build_tables')(tables);
+
+type Samples = Uint8Array | Uint16Array | Int16Array | Int32Array;
+
+/** Copies samples into the module. */
+function put(samples: Samples, front = 0): number {
+  const at = take(samples.byteLength + 2 * front) + front;
+  new Uint8Array(memory.buffer, at, samples.byteLength).set(
+    new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength),
+  );
+  return at;
+}
+const pointers = (list: readonly number[]): number => put(Int32Array.from(list));
+const words = (at: number, n: number): number[] => [...new Int32Array(memory.buffer, at, n)];
+const halves = (at: number, n: number): number[] => [...new Int16Array(memory.buffer, at, n)];
+const longs = (at: number, n: number): bigint[] => [...new BigInt64Array(memory.buffer, at, n)];
+
+const columns = [0, 1].map((implementation) => {
+  const at = Number(native('anyvmaf_dsp')(implementation));
+  const entries = new Uint32Array(memory.buffer, at, FUNCTIONS.length);
+  return new Map(FUNCTIONS.map((name, i) => [name, callable(table.get(entries[i] ?? 0), name)]));
+});
+
+/** Runs both twins of a function and expects what `run` reads to be equal. */
+function compare(name: FunctionName, about: string, run: (twin: Callable) => unknown): void {
+  const start = used;
+  const [portable, simd] = columns.map((column) => {
+    used = start;
+    const twin = column.get(name);
+    if (!twin) throw new Error(`no ${name} in the table`);
+    return run(twin);
+  });
+  used = 0;
+  expect(simd, `${name} ${about}, seed ${SEED}`).toEqual(portable);
+}
+
+const KINDS = ['noise', 'binary', 'smooth', 'flat', 'stripes'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** A plane of samples below 2^depth. */
+function plane(
+  random: SeededRandom,
+  kind: Kind,
+  width: number,
+  height: number,
+  depth: number,
+): Uint8Array | Uint16Array {
+  const top = 2 ** depth - 1;
+  const out = depth > 8 ? new Uint16Array(width * height) : new Uint8Array(width * height);
+  const level = random.int(0, top);
+  for (let i = 0; i < out.length; i++) {
+    const x = i % width;
+    const y = (i / width) | 0;
+    if (kind === 'noise') out[i] = random.int(0, top);
+    else if (kind === 'binary') out[i] = random.int(0, 1) * top;
+    else if (kind === 'smooth') out[i] = Math.round((top / 2) * (1 + Math.sin(x / 7 + y / 11)));
+    else if (kind === 'flat') out[i] = level;
+    else out[i] = ((x >> 1) + y) & 1 ? top : 0;
+  }
+  return out;
+}
+
+/** The plane with small errors, as an encoder leaves it; or an unrelated one. */
+function distorted(random: SeededRandom, reference: Uint8Array | Uint16Array, depth: number, amount: number) {
+  const top = 2 ** depth - 1;
+  return reference.map((v) => Math.min(top, Math.max(0, v + random.int(-amount, amount))));
+}
+
+/** A pair of planes and what it is. */
+function pair(random: SeededRandom, width: number, height: number, depth: number) {
+  const kind = random.pick(KINDS);
+  const reference = plane(random, kind, width, height, depth);
+  const related = random.int(0, 3) > 0;
+  const dis = related
+    ? distorted(random, reference, depth, random.pick([0, 1, 3, 2 ** (depth - 3)]))
+    : plane(random, random.pick(KINDS), width, height, depth);
+  return { reference, distorted: dis, about: `${width}x${height} ${depth} bit ${kind} related ${related}` };
+}
+
+/** Coefficients of at most `limit`, often small, sometimes extreme. */
+function coefficients(
+  random: SeededRandom,
+  n: number,
+  limit: number,
+  wide: boolean,
+): Int16Array | Int32Array {
+  const out = wide ? new Int32Array(n) : new Int16Array(n);
+  const scale = random.pick([3, 60, 3000, limit]);
+  for (let i = 0; i < n; i++) {
+    const odd = random.int(0, 15);
+    out[i] =
+      odd === 0
+        ? 0
+        : odd === 1
+          ? limit * (random.int(0, 1) * 2 - 1)
+          : random.int(-Math.min(scale, limit), Math.min(scale, limit));
+  }
+  return out;
+}
+
+/** Distorted coefficients: near the reference, parallel to it, beyond it, or unrelated. */
+function alike(random: SeededRandom, o: Int16Array | Int32Array, limit: number): Int16Array | Int32Array {
+  const way = random.int(0, 4);
+  const other = coefficients(random, o.length, limit, o instanceof Int32Array);
+  return o.map((v, i) => {
+    const gain = way === 0 ? 1 : way === 1 ? 1.25 : way === 2 ? 0.6 : 3;
+    if (way === 4) return other[i] ?? 0;
+    const moved = Math.trunc(v * gain) + random.int(-2, 2);
+    return Math.max(-limit, Math.min(limit, moved));
+  });
+}
+
+/** What the wavelet can give at scale 0, and near what it can give above (spec 4.3). */
+const LIMIT_S0 = 22930;
+const LIMIT_S123 = 2_000_000_000;
+const GAINS = [1, 1.05, 1.2, 2, 100];
+/** Default factors, NEG's are the same, CSF mode 2, other distances, and some that leave the SIMD range. */
+const FACTORS_S0 = [
+  [36453, 49417],
+  [24809, 36087],
+  [10021, 11393],
+  [3416, 3411],
+  [46825, 65534],
+  [65535, 65535],
+];
+const FACTORS_S123 = [
+  [137373792, 61414028],
+  [251775280, 154193616],
+  [17199296, 5944177],
+  [0xfffffff, 0xfffffff],
+  [0xffffffff, 1],
+];
+
+describe(`twins of the core's functions (seed ${SEED})`, () => {
+  it('vif_statistics, all scales, depths and widths', () => {
+    const random = seeded(SEED);
+    const gains = put(new Uint8Array(new Float64Array([100, 1, 1.1]).buffer));
+    const limits = new Float64Array(memory.buffer, gains, 3).slice();
+    for (const width of WIDTHS.filter((w) => w > 1)) {
+      for (const scale of [0, 1, 2, 3]) {
+        const depth = scale === 0 ? random.pick(DEPTHS) : 16;
+        const height = random.int(2, 21);
+        const video = scale === 0 ? depth : random.pick(DEPTHS);
+        const p = pair(random, width, height, depth);
+        const count = random.int(1, 3);
+        compare('vif_statistics', `scale ${scale} ${p.about}`, (twin) => {
+          const gainsAt = put(new Uint8Array(limits.buffer));
+          const input = pointers([put(p.reference), put(p.distorted), width, height, video, scale]);
+          const scratch = take(Number(native('vif_scratch_bytes')(width, height)));
+          const sums = take(19 * 8);
+          twin(input, tables, gainsAt, count, scratch, sums);
+          return longs(sums, 19).filter((_, i) => i < count || i >= 16);
+        });
+      }
+    }
+  });
+
+  it('vif_decimate, all scales, depths and widths', () => {
+    const random = seeded(SEED + 1);
+    for (const width of WIDTHS.filter((w) => w > 1)) {
+      for (const scale of [1, 2, 3]) {
+        const depth = scale === 1 ? random.pick(DEPTHS) : 16;
+        const height = random.int(2, 21);
+        const source = plane(random, random.pick(KINDS), width, height, depth);
+        compare('vif_decimate', `scale ${scale} ${width}x${height} ${depth} bit`, (twin) => {
+          const at = put(source);
+          const scratch = take(Number(native('vif_scratch_bytes')(width, height)));
+          const samples = (width >> 1) * (height >> 1);
+          const out = take(samples * 2);
+          twin(at, width, height, depth, scale, scratch, out);
+          return halves(out, samples);
+        });
+      }
+    }
+  });
+
+  it('adm_wavelet_s0, all depths and widths', () => {
+    const random = seeded(SEED + 2);
+    for (const width of WIDTHS.filter((w) => w > 1)) {
+      for (const depth of DEPTHS) {
+        const rows = Array.from({ length: 4 }, () => plane(random, random.pick(KINDS), width, 1, depth));
+        const n = (width + 1) >> 1;
+        compare('adm_wavelet_s0', `${width} columns ${depth} bit`, (twin) => {
+          const bands = Array.from({ length: 4 }, () => take(n * 2));
+          twin(
+            pointers(rows.map((row) => put(row))),
+            width,
+            depth,
+            take(8 * width + 512) + 64,
+            pointers(bands),
+          );
+          return bands.map((band) => halves(band, n));
+        });
+      }
+    }
+  });
+
+  it('adm_wavelet_s1 and s23, all widths', () => {
+    const random = seeded(SEED + 3);
+    for (const width of WIDTHS.filter((w) => w > 1)) {
+      const n = (width + 1) >> 1;
+      for (const scale of [1, 2, 3]) {
+        const rows = Array.from({ length: 4 }, () =>
+          coefficients(random, width, scale === 1 ? LIMIT_S0 : 1_400_000_000, scale > 1),
+        );
+        compare(
+          scale === 1 ? 'adm_wavelet_s1' : 'adm_wavelet_s23',
+          `scale ${scale} ${width} columns`,
+          (twin) => {
+            const bands = Array.from({ length: 4 }, () => take(n * 4));
+            const from = pointers(rows.map((row) => put(row)));
+            const scratch = take(8 * width + 512) + 64;
+            if (scale === 1) twin(from, width, scratch, pointers(bands));
+            else twin(from, width, scale, scratch, pointers(bands));
+            return bands.map((band) => words(band, n));
+          },
+        );
+      }
+    }
+  });
+
+  for (const wide of [false, true]) {
+    const suffix = wide ? 's123' : 's0';
+    const limit = wide ? LIMIT_S123 : LIMIT_S0;
+    const read = wide ? words : halves;
+    const factors = wide ? FACTORS_S123 : FACTORS_S0;
+
+    it(`adm_decouple_${suffix}, all widths and gain limits`, () => {
+      const random = seeded(SEED + 4);
+      for (const n of WIDTHS) {
+        for (const gain of GAINS) {
+          const o = [0, 1, 2].map(() => coefficients(random, n, limit, wide));
+          const t = o.map((band) => alike(random, band, limit));
+          // Gradients of exactly the same direction, and those of zero length, decide ties.
+          if (random.int(0, 3) === 0) {
+            for (const [i, band] of t.entries()) band.set((o[i] ?? band).map((v) => Math.trunc(v / 2) * 2));
+          }
+          compare(`adm_decouple_${suffix}`, `${n} columns gain ${gain}`, (twin) => {
+            const at = [o, t].map((bands) => pointers(bands.map((band) => put(band, 64))));
+            const outs = [0, 1].map(() => [0, 1, 2].map(() => take(n * 4 + 64)));
+            twin(at[0] ?? 0, at[1] ?? 0, n, gain, pointers(outs[0] ?? []), pointers(outs[1] ?? []));
+            return outs.flat().map((band) => read(band, n));
+          });
+        }
+      }
+    });
+
+    it(`adm_mask_${suffix}, all widths and factors`, () => {
+      const random = seeded(SEED + 5);
+      for (const n of WIDTHS) {
+        for (const fi of factors) {
+          const bands = [0, 1, 2].map(() => coefficients(random, n, limit, wide));
+          compare(`adm_mask_${suffix}`, `${n} columns fi ${fi}`, (twin) => {
+            const neighbour = take(n * 4 + 64);
+            const centre = take(n * 4 + 64);
+            twin(pointers(bands.map((band) => put(band))), n, pointers(fi), neighbour, centre);
+            return [words(neighbour, n), words(centre, n)];
+          });
+        }
+      }
+    });
+
+    it(`adm_contrast_${suffix}, all widths and factors`, () => {
+      const random = seeded(SEED + 6);
+      for (const n of WIDTHS) {
+        for (const fi of factors) {
+          const bands = [0, 1, 2].map(() => coefficients(random, n, limit, wide));
+          const top = random.pick(wide ? [0, 1000, 50_000_000] : [0, 40, 3000, 81_000]);
+          const low = random.int(0, 3) === 0 ? -top : 0;
+          const signal = (length: number) => Int32Array.from({ length }, () => random.int(low, top));
+          const rows = [0, 1, 2].map(() => signal(n + 2));
+          const centre = signal(n);
+          const shift = wide ? [random.int(1, 10)] : [random.int(0, 8), random.int(1, 9)];
+          compare(`adm_contrast_${suffix}`, `${n} columns fi ${fi} masks ${low}..${top}`, (twin) => {
+            const sums = take(24);
+            const rowsAt = pointers(rows.map((row) => put(row) + 4));
+            const from = pointers(bands.map((band) => put(band)));
+            const shiftAt = wide ? (shift[0] ?? 0) : pointers(shift);
+            twin(from, n, pointers(fi), rowsAt, put(centre), shiftAt, sums);
+            return longs(sums, 3);
+          });
+        }
+      }
+    });
+
+    it(`adm_cubes_${suffix}, all widths`, () => {
+      const random = seeded(SEED + 7);
+      for (const n of WIDTHS) {
+        for (const squareShift of wide ? [30, 31] : [0]) {
+          const top = squareShift === 30 ? 1_400_000_000 : limit;
+          const bands = [0, 1, 2].map(() => coefficients(random, n, top, wide));
+          const shift = random.int(0, 10);
+          compare(`adm_cubes_${suffix}`, `${n} columns`, (twin) => {
+            const sums = take(24);
+            const from = pointers(bands.map((band) => put(band)));
+            if (wide) twin(from, n, squareShift, shift, sums);
+            else twin(from, n, sums);
+            return longs(sums, 3);
+          });
+        }
+      }
+    });
+  }
+
+  for (const name of ['motion_sad', 'motion_sad_legacy'] as const) {
+    it(`${name}, all depths and widths`, () => {
+      const random = seeded(SEED + 8);
+      for (const width of WIDTHS.filter((w) => w > 2)) {
+        for (const depth of DEPTHS) {
+          const height = random.int(3, 19);
+          const p = pair(random, width, height, depth);
+          compare(name, p.about, (twin) => {
+            const scratch = take(Number(native('motion_scratch_bytes')(width, height)));
+            return twin(put(p.reference), put(p.distorted), width, height, depth, scratch);
+          });
+        }
+      }
+    });
+  }
+
+  it('sse, all depths and lengths', () => {
+    const random = seeded(SEED + 9);
+    for (const n of [...WIDTHS, 65_535, 65_536, 70_001]) {
+      for (const depth of DEPTHS) {
+        const p = pair(random, n, 1, depth);
+        compare('sse', p.about, (twin) => twin(put(p.reference), put(p.distorted), n, depth));
+      }
+    }
+  });
+});

@@ -1,0 +1,406 @@
+/* adm_frame.c - ADM of a pair of pictures: four wavelet levels streamed row by row, and the scores (spec 4). */
+#include <math.h>
+#include <string.h>
+
+#include "adm.h"
+#include "context.h"
+#include "filters.h"
+
+/* Columns in front of and behind a row that neighbours and vectors may touch. */
+#define ROW_PAD 16
+
+/* Coefficients of one row: int16_t at scale 0, int32_t above. */
+typedef union Row {
+    int16_t *s0;
+    int32_t *s123;
+} Row;
+
+/* Rows of one parameter set on its way through a scale. Rows of the masking signals live in rings of three. */
+typedef struct AdmLane {
+    Row restored[2][3], additive[2][3];
+    int32_t *neighbour[2][3]; /* of the additive part (masks the restored one), of the restored part */
+    int32_t *centre[2][2];
+    int64_t sums[2][3]; /* numerator and AIM accumulators of bands h, v, d */
+} AdmLane;
+
+struct AdmState {
+    uint32_t lane_count;
+    AdmLane *lanes;
+    void *lane_memory;
+    void *row_memory;
+    int32_t *scratch;
+    Row bands[2][4];  /* reference, distorted: a (level 3 only), h, v, d of the current row */
+    void *low[2][3];  /* band a of levels 0..2, whole */
+};
+
+static size_t row_bytes(uint32_t width) { return ((size_t)width + 2 * ROW_PAD) * sizeof(int32_t); }
+
+/* The next row of a block of memory, behind its front padding. */
+static void *take_row(uint8_t **memory, uint32_t width)
+{
+    uint8_t *row = *memory;
+    *memory += row_bytes(width);
+    return row + ROW_PAD * sizeof(int32_t);
+}
+
+void adm_close(AdmState *state)
+{
+    if (!state)
+        return;
+    core_free(state->lanes);
+    core_free(state->lane_memory);
+    core_free(state->row_memory);
+    core_free(state->low[0][0]);
+    core_free(state);
+}
+
+#define LANE_ROWS (2 * 2 * 3 + 2 * 3 + 2 * 2)
+
+static int prepare_lanes(AdmState *state, uint32_t count, uint32_t width)
+{
+    if (count <= state->lane_count)
+        return 1;
+    core_free(state->lanes);
+    core_free(state->lane_memory);
+    state->lane_count = 0;
+    state->lanes = core_alloc(count * sizeof *state->lanes);
+    state->lane_memory = core_alloc(count * LANE_ROWS * row_bytes(width));
+    if (!state->lanes || !state->lane_memory)
+        return 0;
+    /* Vectors read a little past the written part of a row; what they read there never counts, but must be defined. */
+    memset(state->lane_memory, 0, count * LANE_ROWS * row_bytes(width));
+    uint8_t *memory = state->lane_memory;
+    for (uint32_t i = 0; i < count; i++) {
+        AdmLane *lane = &state->lanes[i];
+        for (int slot = 0; slot < 2; slot++)
+            for (int band = 0; band < 3; band++) {
+                lane->restored[slot][band].s123 = take_row(&memory, width);
+                lane->additive[slot][band].s123 = take_row(&memory, width);
+            }
+        for (int signal = 0; signal < 2; signal++) {
+            for (int slot = 0; slot < 3; slot++)
+                lane->neighbour[signal][slot] = take_row(&memory, width);
+            for (int slot = 0; slot < 2; slot++)
+                lane->centre[signal][slot] = take_row(&memory, width);
+        }
+    }
+    state->lane_count = count;
+    return 1;
+}
+
+static AdmState *prepare(AnyvmafContext *context, uint32_t count)
+{
+    const uint32_t width = (context->width + 1) / 2;
+    AdmState *state = context->adm;
+    if (!state) {
+        state = context->adm = core_alloc(sizeof *state);
+        if (!state)
+            return NULL;
+        memset(state, 0, sizeof *state);
+    }
+    if (!state->row_memory) {
+        /* Eight band rows of at most `width`, and two scratch rows of a picture's width. */
+        size_t bytes = 8 * row_bytes(width) + 2 * row_bytes(context->width) + row_bytes(0);
+        uint8_t *memory = state->row_memory = core_alloc(bytes);
+        if (!memory)
+            return NULL;
+        memset(memory, 0, bytes);
+        for (int side = 0; side < 2; side++)
+            for (int band = 0; band < 4; band++)
+                state->bands[side][band].s123 = take_row(&memory, width);
+        state->scratch = take_row(&memory, 2 * context->width);
+    }
+    if (!state->low[0][0]) {
+        size_t bytes[3], total = 0;
+        uint32_t w = context->width, h = context->height;
+        for (int level = 0; level < 3; level++) {
+            w = (w + 1) / 2;
+            h = (h + 1) / 2;
+            bytes[level] = (((size_t)w * h * (level ? 4 : 2) + 15) & ~(size_t)15) + ANYVMAF_PLANE_SLACK;
+            total += bytes[level];
+        }
+        uint8_t *memory = core_alloc(2 * total);
+        if (!memory)
+            return NULL;
+        for (int side = 0; side < 2; side++)
+            for (int level = 0; level < 3; level++) {
+                state->low[side][level] = memory;
+                memory += bytes[level];
+            }
+    }
+    return prepare_lanes(state, count, width) ? state : NULL;
+}
+
+/* 0.1 of a side lies outside the measured region; the grown region adds what neighbours need (spec 4.4). */
+static void region_side(uint32_t n, uint32_t *from, uint32_t *to, uint32_t *grown_from, uint32_t *grown_to)
+{
+    *from = n < 5 ? 0 : (n - 5) / 10;
+    *to = n - *from;
+    *grown_from = *from ? *from - 1 : 0;
+    *grown_to = *to + 3 < n ? *to + 3 : n;
+}
+
+static AdmRegion region_of(uint32_t width, uint32_t height)
+{
+    AdmRegion r;
+    region_side(width, &r.left, &r.right, &r.grown_left, &r.grown_right);
+    region_side(height, &r.top, &r.bottom, &r.grown_top, &r.grown_bottom);
+    return r;
+}
+
+/* One scale: what its steps need to know. */
+typedef struct Scale {
+    const AnyvmafDsp *dsp;
+    AdmState *state;
+    const AnyvmafAdmVariant *variants;
+    uint32_t count;
+    uint32_t scale;
+    uint32_t source_width, source_height;
+    uint32_t bit_depth;
+    const void *source[2];
+    uint32_t width, height; /* of the bands */
+    AdmRegion region;
+} Scale;
+
+/* Bands of row i of one side. Band a goes to its plane, the others to the current row. */
+static void wavelet_row(const Scale *s, int side, uint32_t i)
+{
+    uint32_t y[4];
+    for (uint32_t k = 0; k < 4; k++)
+        y[k] = mirror_repeat_end((int32_t)(2 * i + k) - 1, (int32_t)s->source_height);
+    Row *bands = s->state->bands[side];
+
+    if (s->scale == 0) {
+        const size_t stride = (size_t)s->source_width * (s->bit_depth > 8 ? 2 : 1);
+        const void *rows[4];
+        for (int k = 0; k < 4; k++)
+            rows[k] = (const uint8_t *)s->source[side] + y[k] * stride;
+        int16_t *const out[4] = {(int16_t *)s->state->low[side][0] + (size_t)i * s->width, bands[1].s0, bands[2].s0,
+                                 bands[3].s0};
+        s->dsp->adm_wavelet_s0(rows, s->source_width, s->bit_depth, (int16_t *)s->state->scratch, out);
+        return;
+    }
+    int32_t *low = s->scale < 3 ? (int32_t *)s->state->low[side][s->scale] + (size_t)i * s->width : bands[0].s123;
+    int32_t *const out[4] = {low, bands[1].s123, bands[2].s123, bands[3].s123};
+    if (s->scale == 1) {
+        const int16_t *rows[4];
+        for (int k = 0; k < 4; k++)
+            rows[k] = (const int16_t *)s->source[side] + (size_t)y[k] * s->source_width;
+        s->dsp->adm_wavelet_s1(rows, s->source_width, s->state->scratch, out);
+    } else {
+        const int32_t *rows[4];
+        for (int k = 0; k < 4; k++)
+            rows[k] = (const int32_t *)s->source[side] + (size_t)y[k] * s->source_width;
+        s->dsp->adm_wavelet_s23(rows, s->source_width, s->scale, s->state->scratch, out);
+    }
+}
+
+static void decouple_row(const Scale *s, AdmLane *lane, const AnyvmafAdmVariant *variant, uint32_t i)
+{
+    const AdmRegion *g = &s->region;
+    const uint32_t from = g->grown_left, n = g->grown_right - from;
+    int32_t *neighbour[2], *centre[2];
+    for (int signal = 0; signal < 2; signal++) {
+        neighbour[signal] = lane->neighbour[signal][i % 3];
+        centre[signal] = lane->centre[signal][i & 1];
+    }
+    Row *ref = s->state->bands[0] + 1, *dis = s->state->bands[1] + 1;
+    Row *restored = lane->restored[i & 1], *additive = lane->additive[i & 1];
+    if (s->scale == 0) {
+        const int16_t *const o[3] = {ref[0].s0 + from, ref[1].s0 + from, ref[2].s0 + from};
+        const int16_t *const t[3] = {dis[0].s0 + from, dis[1].s0 + from, dis[2].s0 + from};
+        int16_t *const r[3] = {restored[0].s0 + from, restored[1].s0 + from, restored[2].s0 + from};
+        int16_t *const a[3] = {additive[0].s0 + from, additive[1].s0 + from, additive[2].s0 + from};
+        s->dsp->adm_decouple_s0(o, t, n, variant->gain_limit, r, a);
+        s->dsp->adm_mask_s0((const int16_t *const *)a, n, variant->fi[0], neighbour[0] + from, centre[0] + from);
+        if (!variant->skip_aim)
+            s->dsp->adm_mask_s0((const int16_t *const *)r, n, variant->fi[0], neighbour[1] + from, centre[1] + from);
+    } else {
+        const int32_t *const o[3] = {ref[0].s123 + from, ref[1].s123 + from, ref[2].s123 + from};
+        const int32_t *const t[3] = {dis[0].s123 + from, dis[1].s123 + from, dis[2].s123 + from};
+        int32_t *const r[3] = {restored[0].s123 + from, restored[1].s123 + from, restored[2].s123 + from};
+        int32_t *const a[3] = {additive[0].s123 + from, additive[1].s123 + from, additive[2].s123 + from};
+        const uint32_t *fi = variant->fi[s->scale];
+        s->dsp->adm_decouple_s123(o, t, n, variant->gain_limit, r, a);
+        s->dsp->adm_mask_s123((const int32_t *const *)a, n, fi, neighbour[0] + from, centre[0] + from);
+        if (!variant->skip_aim)
+            s->dsp->adm_mask_s123((const int32_t *const *)r, n, fi, neighbour[1] + from, centre[1] + from);
+    }
+    /* Neighbours of the outermost columns: mirrored on the left, repeated on the right (spec 4.8). */
+    for (int signal = 0; signal < 2; signal++) {
+        if (g->left == 0)
+            neighbour[signal][-1] = neighbour[signal][1];
+        if (g->right == s->width)
+            neighbour[signal][s->width] = neighbour[signal][s->width - 1];
+    }
+}
+
+/* Contrast of row i, once the rows around it are decoupled. */
+static void contrast_row(const Scale *s, AdmLane *lane, const AnyvmafAdmVariant *variant, uint32_t i)
+{
+    const uint32_t from = s->region.left, n = s->region.right - from;
+    const uint32_t above = i ? i - 1 : 1, below = i + 1 < s->height ? i + 1 : i;
+    const uint32_t row_shift = ceil_log2(s->height), column_shift = ceil_log2(s->width);
+    const uint32_t shift_s0[2] = {column_shift - 4, column_shift - 3};
+    for (int signal = 0; signal < (variant->skip_aim ? 1 : 2); signal++) {
+        Row *x = signal ? lane->additive[i & 1] : lane->restored[i & 1];
+        int32_t *const *ring = lane->neighbour[signal];
+        const int32_t *const rows[3] = {ring[above % 3] + from, ring[i % 3] + from, ring[below % 3] + from};
+        const int32_t *centre = lane->centre[signal][i & 1] + from;
+        int64_t sums[3];
+        if (s->scale == 0) {
+            const int16_t *const bands[3] = {x[0].s0 + from, x[1].s0 + from, x[2].s0 + from};
+            s->dsp->adm_contrast_s0(bands, n, variant->fi[0], rows, centre, shift_s0, sums);
+        } else {
+            const int32_t *const bands[3] = {x[0].s123 + from, x[1].s123 + from, x[2].s123 + from};
+            s->dsp->adm_contrast_s123(bands, n, variant->fi[s->scale], rows, centre, column_shift, sums);
+        }
+        for (int band = 0; band < 3; band++)
+            lane->sums[signal][band] += round_shift(sums[band], row_shift);
+    }
+}
+
+/* Adds a row of the reference bands to the denominator's accumulators. */
+static void denominator_row(const Scale *s, uint64_t totals[3])
+{
+    static const uint32_t square_shift[4] = {0, 31, 30, 31};
+    const AdmRegion *g = &s->region;
+    const uint32_t from = g->left, n = g->right - from;
+    Row *ref = s->state->bands[0] + 1;
+    uint64_t sums[3];
+    uint32_t row_shift;
+    if (s->scale == 0) {
+        const int16_t *const bands[3] = {ref[0].s0 + from, ref[1].s0 + from, ref[2].s0 + from};
+        s->dsp->adm_cubes_s0(bands, n, sums);
+        uint32_t area_bits = ceil_log2(n * (g->bottom - g->top));
+        row_shift = area_bits > 20 ? area_bits - 20 : 0;
+    } else {
+        const int32_t *const bands[3] = {ref[0].s123 + from, ref[1].s123 + from, ref[2].s123 + from};
+        s->dsp->adm_cubes_s123(bands, n, square_shift[s->scale], ceil_log2(n), sums);
+        row_shift = ceil_log2(g->bottom - g->top);
+    }
+    for (int band = 0; band < 3; band++)
+        totals[band] += round_shift_u(sums[band], row_shift);
+}
+
+/* The exponent of the Minkowski sum: not a cube root, but the power 1/3 in single precision. */
+static float cube_root(double x) { return powf((float)x, 1.0f / 3.0f); }
+
+static float numerator(const Scale *s, const int64_t sums[3], double noise_weight)
+{
+    static const int exponent[4] = {0, 45, 39, 36};
+    const AdmRegion *g = &s->region;
+    const int area = (int)((g->bottom - g->top) * (g->right - g->left));
+    const int c = (int)ceil_log2(s->width), e = (int)ceil_log2(s->height);
+    const float noise = cube_root((double)area * noise_weight);
+    float term[3];
+    for (int band = 0; band < 3; band++) {
+        float f;
+        if (s->scale == 0)
+            f = (float)ldexp((double)sums[band], band < 2 ? c - 4 + e - 52 : c - 3 + e - 57);
+        else
+            f = (float)ldexp((double)(float)sums[band], c + e - exponent[s->scale]);
+        term[band] = cube_root(f) + noise;
+    }
+    return (term[0] + term[1]) + term[2];
+}
+
+static float denominator(const Scale *s, const uint64_t totals[3], const AnyvmafAdmVariant *variant)
+{
+    static const int exponent[4] = {18, 32, 27, 23};
+    const AdmRegion *g = &s->region;
+    const uint32_t columns = g->right - g->left, rows = g->bottom - g->top;
+    const int area = (int)(rows * columns);
+    int shifted;
+    if (s->scale == 0) {
+        uint32_t area_bits = ceil_log2((uint32_t)area);
+        shifted = area_bits > 20 ? (int)area_bits - 20 : 0;
+    } else {
+        shifted = (int)(ceil_log2(columns) + ceil_log2(rows));
+    }
+    const float noise = cube_root((double)area * variant->noise_weight);
+    float term[3];
+    for (int band = 0; band < 3; band++) {
+        double r = variant->rf[s->scale][band == 2];
+        double sum = ldexp((double)totals[band], shifted - exponent[s->scale]);
+        term[band] = cube_root(sum * ((r * r) * r)) + noise;
+    }
+    return (term[0] + term[1]) + term[2];
+}
+
+static int measured(const Scale *s, const AnyvmafAdmVariant *variant) { return s->scale > 0 || !variant->skip_scale0; }
+
+static void run_scale(const Scale *s, double *out)
+{
+    const AdmRegion *g = &s->region;
+    uint64_t totals[3] = {0};
+    int any = 0;
+    for (uint32_t k = 0; k < s->count; k++) {
+        memset(s->state->lanes[k].sums, 0, sizeof s->state->lanes[k].sums);
+        any |= measured(s, &s->variants[k]);
+    }
+    for (uint32_t i = 0; i < s->height; i++) {
+        wavelet_row(s, 0, i);
+        wavelet_row(s, 1, i);
+        if (!any || i < g->grown_top || i >= g->grown_bottom)
+            continue;
+        if (i >= g->top && i < g->bottom)
+            denominator_row(s, totals);
+        for (uint32_t k = 0; k < s->count; k++) {
+            const AnyvmafAdmVariant *variant = &s->variants[k];
+            if (!measured(s, variant))
+                continue;
+            decouple_row(s, &s->state->lanes[k], variant, i);
+            /* A row can be measured when the one below it is there; the last row is its own neighbour below. */
+            if (i > g->top && i <= g->bottom)
+                contrast_row(s, &s->state->lanes[k], variant, i - 1);
+            if (i + 1 == s->height && g->bottom == s->height)
+                contrast_row(s, &s->state->lanes[k], variant, i);
+        }
+    }
+    for (uint32_t k = 0; k < s->count; k++) {
+        const AnyvmafAdmVariant *variant = &s->variants[k];
+        const AdmLane *lane = &s->state->lanes[k];
+        double *record = out + 12 * k + s->scale;
+        if (!measured(s, variant)) {
+            record[0] = record[8] = 0;
+            record[4] = 1e-10f;
+            continue;
+        }
+        record[0] = numerator(s, lane->sums[0], variant->noise_weight);
+        record[4] = denominator(s, totals, variant);
+        record[8] = variant->skip_aim ? 0 : numerator(s, lane->sums[1], 0);
+    }
+}
+
+int32_t anyvmaf_adm(AnyvmafContext *context, const void *reference, const void *distorted,
+                    const AnyvmafAdmVariant *variants, uint32_t count, double *out)
+{
+    if (!context || !reference || !distorted || !variants || !out || count < 1 || count > 64)
+        return ANYVMAF_EINVAL;
+    AdmState *state = prepare(context, count);
+    if (!state)
+        return ANYVMAF_ENOMEM;
+
+    Scale s = {.dsp = context->dsp,
+               .state = state,
+               .variants = variants,
+               .count = count,
+               .source_width = context->width,
+               .source_height = context->height,
+               .bit_depth = context->bit_depth,
+               .source = {reference, distorted}};
+    for (; s.scale < 4; s.scale++) {
+        s.width = (s.source_width + 1) / 2;
+        s.height = (s.source_height + 1) / 2;
+        s.region = region_of(s.width, s.height);
+        run_scale(&s, out);
+        if (s.scale < 3) {
+            s.source[0] = state->low[0][s.scale];
+            s.source[1] = state->low[1][s.scale];
+            s.source_width = s.width;
+            s.source_height = s.height;
+        }
+    }
+    return 0;
+}

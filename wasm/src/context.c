@@ -1,0 +1,104 @@
+/* context.c - opening and closing contexts, memory, and the metrics that need no driver of their own. */
+#include "context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "adm.h"
+#include "motion.h"
+#include "sse.h"
+#include "vif.h"
+
+#define DSP_COLUMN(suffix)                                                                                             \
+    {                                                                                                                  \
+        .vif_statistics = vif_statistics_##suffix, .vif_decimate = vif_decimate_##suffix,                              \
+        .adm_wavelet_s0 = adm_wavelet_s0_##suffix, .adm_wavelet_s1 = adm_wavelet_s1_##suffix,                          \
+        .adm_wavelet_s23 = adm_wavelet_s23_##suffix, .adm_decouple_s0 = adm_decouple_s0_##suffix,                      \
+        .adm_decouple_s123 = adm_decouple_s123_##suffix, .adm_mask_s0 = adm_mask_s0_##suffix,                          \
+        .adm_mask_s123 = adm_mask_s123_##suffix, .adm_contrast_s0 = adm_contrast_s0_##suffix,                          \
+        .adm_contrast_s123 = adm_contrast_s123_##suffix, .adm_cubes_s0 = adm_cubes_s0_##suffix,                        \
+        .adm_cubes_s123 = adm_cubes_s123_##suffix, .motion_sad = motion_sad_##suffix,                                  \
+        .motion_sad_legacy = motion_sad_legacy_##suffix, .sse = sse_##suffix,                                          \
+    }
+
+static const AnyvmafDsp dsp_table[] = {
+    [ANYVMAF_PORTABLE] = DSP_COLUMN(c),
+    [ANYVMAF_SIMD128] = DSP_COLUMN(simd),
+};
+
+const AnyvmafDsp *anyvmaf_dsp(uint32_t implementation)
+{
+    return implementation <= ANYVMAF_SIMD128 ? &dsp_table[implementation] : NULL;
+}
+
+uint32_t anyvmaf_abi_version(void) { return ANYVMAF_ABI_VERSION; }
+
+void *core_alloc(size_t bytes) { return aligned_alloc(16, (bytes + 15) & ~(size_t)15); }
+void core_free(void *memory) { free(memory); }
+
+void *anyvmaf_alloc(size_t bytes) { return core_alloc(bytes); }
+void anyvmaf_free(void *memory) { core_free(memory); }
+
+size_t anyvmaf_plane_bytes(uint32_t width, uint32_t height, uint32_t bit_depth)
+{
+    return (size_t)width * height * (bit_depth > 8 ? 2 : 1) + ANYVMAF_PLANE_SLACK;
+}
+
+AnyvmafContext *anyvmaf_open(uint32_t width, uint32_t height, uint32_t bit_depth, uint32_t implementation)
+{
+    const AnyvmafDsp *dsp = anyvmaf_dsp(implementation);
+    if (!dsp || width < ANYVMAF_MIN_SIDE || height < ANYVMAF_MIN_SIDE || width > ANYVMAF_MAX_SIDE ||
+        height > ANYVMAF_MAX_SIDE || bit_depth < 8 || bit_depth > 16)
+        return NULL;
+    AnyvmafContext *context = core_alloc(sizeof *context);
+    if (!context)
+        return NULL;
+    *context = (AnyvmafContext){.width = width, .height = height, .bit_depth = bit_depth, .dsp = dsp};
+    return context;
+}
+
+void anyvmaf_close(AnyvmafContext *context)
+{
+    if (!context)
+        return;
+    core_free(context->vif_tables);
+    core_free(context->vif_scratch);
+    core_free(context->vif_planes);
+    adm_close(context->adm);
+    core_free(context->motion_scratch);
+    core_free(context);
+}
+
+static int32_t motion(AnyvmafContext *context, const void *earlier, const void *current, double *out, int legacy)
+{
+    if (!context || !earlier || !current || !out)
+        return ANYVMAF_EINVAL;
+    if (!context->motion_scratch)
+        context->motion_scratch = core_alloc(motion_scratch_bytes(context->width, context->height));
+    if (!context->motion_scratch)
+        return ANYVMAF_ENOMEM;
+    uint64_t (*sad)(const void *, const void *, uint32_t, uint32_t, uint32_t, void *) =
+        legacy ? context->dsp->motion_sad_legacy : context->dsp->motion_sad;
+    *out = (double)sad(earlier, current, context->width, context->height, context->bit_depth, context->motion_scratch);
+    return 0;
+}
+
+int32_t anyvmaf_motion(AnyvmafContext *context, const void *earlier, const void *current, double *out)
+{
+    return motion(context, earlier, current, out, 0);
+}
+
+int32_t anyvmaf_motion_legacy(AnyvmafContext *context, const void *earlier, const void *current, double *out)
+{
+    return motion(context, earlier, current, out, 1);
+}
+
+int32_t anyvmaf_sse(AnyvmafContext *context, const void *a, const void *b, uint32_t samples, double *out)
+{
+    if (!context || !a || !b || !out)
+        return ANYVMAF_EINVAL;
+    uint64_t sum = context->dsp->sse(a, b, samples, context->bit_depth);
+    out[0] = (double)(uint32_t)(sum >> 32);
+    out[1] = (double)(uint32_t)sum;
+    return 0;
+}

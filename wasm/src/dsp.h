@@ -1,0 +1,121 @@
+/*
+ * dsp.h - the table of functions a metric is made of. Two columns exist: portable C, which defines the result, and
+ * SIMD128, which must equal it to the last bit (test/wasm compares them on random and extreme input).
+ */
+#ifndef ANYVMAF_DSP_H
+#define ANYVMAF_DSP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One scale of VIF: a pair of packed planes. */
+typedef struct VifInput {
+    const void *reference; /* uint8_t at scale 0 of 8-bit video, uint16_t otherwise */
+    const void *distorted;
+    uint32_t width, height;
+    uint32_t bit_depth; /* of the video; the planes of scales 1..3 hold 16 bits whatever it is */
+    uint32_t scale;     /* 0..3 */
+} VifInput;
+
+#define VIF_MAX_GAINS 16
+
+/* Sums over all pixels of a scale (spec 3.5). */
+typedef struct VifSums {
+    int64_t num_log[VIF_MAX_GAINS]; /* per gain limit */
+    int64_t den_log;
+    int64_t num_non_log;
+    int64_t den_non_log;
+} VifSums;
+
+/* Tables of the VIF logarithm (spec 3.4), built by vif_build_tables(). */
+#define VIF_LOG_ENTRIES 32768
+typedef struct VifTables {
+    uint16_t log2[VIF_LOG_ENTRIES]; /* 2048 * log2(i) for i = 32768..65535 */
+    /* What the table adds to the line through its upper bits: log2[m] - 30720 - (m >> 4). */
+    uint8_t offsets[VIF_LOG_ENTRIES];
+} VifTables;
+
+typedef struct AdmRegion {
+    /* Columns left..right and rows top..bottom (half open) are measured; the grown region around them is decoupled. */
+    uint32_t left, right, top, bottom;
+    uint32_t grown_left, grown_right, grown_top, grown_bottom;
+} AdmRegion;
+
+typedef struct AnyvmafDsp {
+    /*
+     * Statistics of one scale. scratch: vif_scratch_bytes(). sums are overwritten.
+     * gain_limits: `count` (1..VIF_MAX_GAINS) values of 1..100.
+     */
+    void (*vif_statistics)(const VifInput *input, const VifTables *tables, const double *gain_limits, uint32_t count,
+                           void *scratch, VifSums *sums);
+
+    /*
+     * Low-passes a plane with the filter of `scale` (1..3) and keeps even rows and columns:
+     * dst is (width / 2) x (height / 2). src is uint8_t when scale is 1 and bit_depth 8, uint16_t otherwise.
+     */
+    void (*vif_decimate)(const void *src, uint32_t width, uint32_t height, uint32_t bit_depth, uint32_t scale,
+                         void *scratch, uint16_t *dst);
+
+    /*
+     * One row of the first wavelet level. rows: the four source rows, reflection already resolved.
+     * Each output row has (width + 1) / 2 coefficients. scratch: two rows of int16_t.
+     */
+    void (*adm_wavelet_s0)(const void *const rows[4], uint32_t width, uint32_t bit_depth, int16_t *scratch,
+                           int16_t *const bands[4]);
+    /* The same for level 1 (from the int16_t band a of level 0). scratch: two rows of int32_t. */
+    void (*adm_wavelet_s1)(const int16_t *const rows[4], uint32_t width, int32_t *scratch, int32_t *const bands[4]);
+    /* The same for levels 2 and 3. */
+    void (*adm_wavelet_s23)(const int32_t *const rows[4], uint32_t width, uint32_t scale, int32_t *scratch,
+                            int32_t *const bands[4]);
+
+    /* Splits n distorted coefficients of bands h, v, d into restored and additive parts (spec 4.5). */
+    void (*adm_decouple_s0)(const int16_t *const reference[3], const int16_t *const distorted[3], uint32_t n,
+                            double gain_limit, int16_t *const restored[3], int16_t *const additive[3]);
+    void (*adm_decouple_s123)(const int32_t *const reference[3], const int32_t *const distorted[3], uint32_t n,
+                              double gain_limit, int32_t *const restored[3], int32_t *const additive[3]);
+
+    /*
+     * Masking signals of n coefficients (spec 4.7, 4.8): neighbour = sum over the bands of Q,
+     * centre = sum over the bands of M minus that of Q, so that a threshold is a 3x3 sum of neighbours plus centre.
+     */
+    void (*adm_mask_s0)(const int16_t *const bands[3], uint32_t n, const uint32_t fi[2], int32_t *neighbour,
+                        int32_t *centre);
+    void (*adm_mask_s123)(const int32_t *const bands[3], uint32_t n, const uint32_t fi[2], int32_t *neighbour,
+                          int32_t *centre);
+
+    /*
+     * Row sums of cubes of n coefficients above the threshold (spec 4.8), for bands h, v, d.
+     * rows: neighbours of the row above, the row itself and the row below, each readable from -1 to n.
+     * shift: c of band h and v, and of band d.
+     */
+    void (*adm_contrast_s0)(const int16_t *const bands[3], uint32_t n, const uint32_t fi[2],
+                            const int32_t *const rows[3], const int32_t *centre, const uint32_t shift[2],
+                            int64_t sums[3]);
+    void (*adm_contrast_s123)(const int32_t *const bands[3], uint32_t n, const uint32_t fi[2],
+                              const int32_t *const rows[3], const int32_t *centre, uint32_t shift, int64_t sums[3]);
+
+    /* Row sums of the cubes of n reference coefficients (spec 4.9). */
+    void (*adm_cubes_s0)(const int16_t *const bands[3], uint32_t n, uint64_t sums[3]);
+    void (*adm_cubes_s123)(const int32_t *const bands[3], uint32_t n, uint32_t square_shift, uint32_t shift,
+                           uint64_t sums[3]);
+
+    /* Sum of |blur(earlier - current)| (spec 2.1) and of |blur(earlier) - blur(current)| (spec 2.4). */
+    uint64_t (*motion_sad)(const void *earlier, const void *current, uint32_t width, uint32_t height,
+                           uint32_t bit_depth, void *scratch);
+    uint64_t (*motion_sad_legacy)(const void *earlier, const void *current, uint32_t width, uint32_t height,
+                                  uint32_t bit_depth, void *scratch);
+
+    /* Sum of squared differences of n samples; uint8_t when bit_depth is 8, uint16_t otherwise. */
+    uint64_t (*sse)(const void *a, const void *b, uint32_t n, uint32_t bit_depth);
+} AnyvmafDsp;
+
+/* The column of the table for an implementation, NULL when there is no such one. */
+const AnyvmafDsp *anyvmaf_dsp(uint32_t implementation);
+
+/* Bytes of scratch memory that the functions of a metric need for planes of this size. */
+size_t vif_scratch_bytes(uint32_t width, uint32_t height);
+size_t motion_scratch_bytes(uint32_t width, uint32_t height);
+
+void vif_build_tables(VifTables *tables);
+
+#endif

@@ -1,0 +1,498 @@
+/*
+ * vif_simd.c - VIF in SIMD128, equal to vif.c to the last bit.
+ *
+ * Samples of 16 bits are biased, x - 2^15, to fit the signed operands of the dot product; 32-bit signals travel as two
+ * biased halves, H and L. For a filter F, (sum F*(2^16 H + L) + 2^15) >> 16 = sum F*H + ((sum F*L + 2^15) >> 16), so no
+ * sum needs more than 32 bits, and what the bias takes from a sum, 2^31, comes back by flipping its sign bit.
+ *
+ * A plane is walked in strips of columns, so that the rows in work stay in the nearest cache at any picture width.
+ */
+#include <string.h>
+
+#include "filter_simd.h"
+#include "filters.h"
+#include "vif.h"
+
+#define NSQ 131072
+
+#define STRIP 256                       /* output columns of a strip */
+#define MARGIN 8                        /* of the widest filter, on either side */
+#define ROW (STRIP + 2 * MARGIN + 32)   /* samples of a row buffer; vectors may run over */
+#define MAX_SIGNALS 8
+
+/* Constants of accumulate, in memory: loading them costs less than making them in the loop. */
+typedef struct Constants {
+    V nsq, index_mask, table; /* 4 x 32 bits */
+    V epsilon, nsq_double;    /* 2 x double */
+    V limits[VIF_MAX_GAINS];
+    const uint8_t *addresses[3][4]; /* of the table entries in work */
+} Constants;
+
+/* Strip-wide working memory. */
+typedef struct Scratch {
+    /* Each pair is there twice, a ring's length apart, so that a window is always contiguous. */
+    int16_t pairs[MAX_SIGNALS][2 * MAX_PAIRS][2 * ROW];
+    /* Two rows of: mean of reference and distorted, halves of the three second moments. */
+    int16_t columns[2][8][ROW];
+    int32_t s1[ROW], s2[ROW], s12[ROW];
+    Sums sums[ROW / 8], means[ROW / 8];
+    Kernel kernel;
+    Constants constants;
+} Scratch;
+
+enum { R, D, RR, DD, RD, RR_LOW, DD_LOW, RD_LOW };            /* signals of the ring */
+enum { M1, M2, XX_HIGH, XX_LOW, YY_HIGH, YY_LOW, XY_HIGH, XY_LOW }; /* signals of a row */
+
+INLINE void put_pair(int16_t (*ring)[2 * ROW], uint32_t slot, uint32_t twin, uint32_t at, V v)
+{
+    wasm_v128_store(ring[slot] + at, v);
+    wasm_v128_store(ring[twin] + at, v);
+}
+
+/* Rows 2p and 2p + 1 of 8-bit planes, n columns, as pairs of samples and of biased products. */
+static void load_pairs_8(const uint8_t *const ref[2], const uint8_t *const dis[2], uint32_t n,
+                         int16_t (*pairs)[2 * MAX_PAIRS][2 * ROW], uint32_t slot, uint32_t twin)
+{
+    for (uint32_t j = 0; j < n; j += 8) {
+        V r = byte_pairs(ref[0] + j, ref[1] + j);
+        V d = byte_pairs(dis[0] + j, dis[1] + j);
+        V rs[2] = {wasm_u16x8_extend_low_u8x16(r), wasm_u16x8_extend_high_u8x16(r)};
+        V ds[2] = {wasm_u16x8_extend_low_u8x16(d), wasm_u16x8_extend_high_u8x16(d)};
+        for (int half = 0; half < 2; half++) {
+            uint32_t at = 2 * j + 8 * half;
+            put_pair(pairs[R], slot, twin, at, rs[half]);
+            put_pair(pairs[D], slot, twin, at, ds[half]);
+            put_pair(pairs[RR], slot, twin, at, flip16(wasm_i16x8_mul(rs[half], rs[half])));
+            put_pair(pairs[DD], slot, twin, at, flip16(wasm_i16x8_mul(ds[half], ds[half])));
+            put_pair(pairs[RD], slot, twin, at, flip16(wasm_i16x8_mul(rs[half], ds[half])));
+        }
+    }
+}
+
+/* Biased high halves of the products of unsigned 16-bit samples. */
+INLINE V product_high(V a, V b)
+{
+    V low = wasm_u32x4_shr(wasm_u32x4_extmul_low_u16x8(a, b), 16);
+    V high = wasm_u32x4_shr(wasm_u32x4_extmul_high_u16x8(a, b), 16);
+    return flip16(wasm_u16x8_narrow_i32x4(low, high));
+}
+
+/* The same for 16-bit planes. bias: 0x8000 when samples use all 16 bits, 0 when they are below 2^15. */
+static void load_pairs_16(const uint16_t *const ref[2], const uint16_t *const dis[2], uint32_t n, V bias,
+                          int16_t (*pairs)[2 * MAX_PAIRS][2 * ROW], uint32_t slot, uint32_t twin)
+{
+    for (uint32_t j = 0; j < n; j += 8) {
+        V r0 = wasm_v128_load(ref[0] + j), r1 = wasm_v128_load(ref[1] + j);
+        V d0 = wasm_v128_load(dis[0] + j), d1 = wasm_v128_load(dis[1] + j);
+        V rs[2] = {pairs_low(r0, r1), pairs_high(r0, r1)};
+        V ds[2] = {pairs_low(d0, d1), pairs_high(d0, d1)};
+        for (int half = 0; half < 2; half++) {
+            uint32_t at = 2 * j + 8 * half;
+            V r = rs[half], d = ds[half];
+            put_pair(pairs[R], slot, twin, at, wasm_v128_xor(r, bias));
+            put_pair(pairs[D], slot, twin, at, wasm_v128_xor(d, bias));
+            put_pair(pairs[RR], slot, twin, at, product_high(r, r));
+            put_pair(pairs[DD], slot, twin, at, product_high(d, d));
+            put_pair(pairs[RD], slot, twin, at, product_high(r, d));
+            put_pair(pairs[RR_LOW], slot, twin, at, flip16(wasm_i16x8_mul(r, r)));
+            put_pair(pairs[DD_LOW], slot, twin, at, flip16(wasm_i16x8_mul(d, d)));
+            put_pair(pairs[RD_LOW], slot, twin, at, flip16(wasm_i16x8_mul(r, d)));
+        }
+    }
+}
+
+/* Stores eight 32-bit values, 2^31 too small, as biased halves. */
+INLINE void store_halves(int16_t *high, int16_t *low, V v0, V v1)
+{
+    wasm_v128_store(high, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(v0, 16), wasm_i32x4_shr(v1, 16)));
+    wasm_v128_store(low, flip16(wasm_i16x8_shuffle(v0, v1, 0, 2, 4, 6, 8, 10, 12, 14)));
+}
+
+/* How the vertical pass rounds (spec 3.3). */
+typedef struct Rounding {
+    uint32_t mean_shift, square_shift;
+    int biased; /* samples use all 16 bits and enter the ring biased */
+} Rounding;
+
+static Rounding rounding_of(const VifInput *input)
+{
+    if (input->scale)
+        return (Rounding){16, 16, 1};
+    const uint32_t b = input->bit_depth;
+    return (Rounding){b, 2 * (b - 8), b == 16};
+}
+
+/*
+ * Vertical pass over n columns, two rows, from the window that starts at `slot` of the ring. Every result is stored
+ * biased, so sums that ought to be unsigned may keep the 2^31 that they are short of.
+ */
+static void filter_rows(Scratch *s, uint32_t scale, int wide, uint32_t slot, Rounding rounding, uint32_t n, uint32_t to)
+{
+    const uint32_t blocks = (n + 7) / 8, stride = 2 * ROW;
+    const uint32_t mean_shift = rounding.mean_shift, square_shift = rounding.square_shift;
+    /* An unbiased sum is biased after its shift: 2^15 << shift less, before it. */
+    const uint32_t mean_start = (1u << (mean_shift - 1)) - (rounding.biased ? 0 : 1u << (mean_shift + 15));
+    Sums *sums = s->sums;
+
+    filter_pairs(&s->kernel, scale, s->pairs[R][slot], mean_start, s->pairs[D][slot], mean_start, stride, 16, blocks,
+                 sums);
+    for (int row = 0; row < 2; row++) {
+        int16_t *m1 = s->columns[row][M1] + to, *m2 = s->columns[row][M2] + to;
+        for (uint32_t j = 0; j < blocks; j++) {
+            const V *a = sums[j].a[row], *b = sums[j].b[row];
+            wasm_v128_store(m1 + 8 * j, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(a[0], mean_shift), wasm_i32x4_shr(a[1], mean_shift)));
+            wasm_v128_store(m2 + 8 * j, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(b[0], mean_shift), wasm_i32x4_shr(b[1], mean_shift)));
+        }
+    }
+    if (!wide) {
+        filter_pairs(&s->kernel, scale, s->pairs[RR][slot], 0, s->pairs[DD][slot], 0, stride, 16, blocks, sums);
+        for (int row = 0; row < 2; row++) {
+            int16_t(*out)[ROW] = s->columns[row];
+            for (uint32_t j = 0; j < blocks; j++) {
+                const V *a = sums[j].a[row], *b = sums[j].b[row];
+                store_halves(out[XX_HIGH] + to + 8 * j, out[XX_LOW] + to + 8 * j, a[0], a[1]);
+                store_halves(out[YY_HIGH] + to + 8 * j, out[YY_LOW] + to + 8 * j, b[0], b[1]);
+            }
+        }
+        /* The cross product stands alone: its next eight columns take the place of a second signal. */
+        filter_pairs(&s->kernel, scale, s->pairs[RD][slot], 0, s->pairs[RD][slot] + 16, 0, stride, 32, (blocks + 1) / 2,
+                     sums);
+        for (int row = 0; row < 2; row++) {
+            int16_t *high = s->columns[row][XY_HIGH] + to, *low = s->columns[row][XY_LOW] + to;
+            for (uint32_t j = 0; 2 * j < blocks; j++) {
+                const V *a = sums[j].a[row], *b = sums[j].b[row];
+                store_halves(high + 16 * j, low + 16 * j, a[0], a[1]);
+                store_halves(high + 16 * j + 8, low + 16 * j + 8, b[0], b[1]);
+            }
+        }
+        return;
+    }
+    const uint32_t low_start = FROM_BIASED + (1u << (square_shift - 1));
+    const V sign = wasm_i32x4_const_splat((int32_t)0x80000000);
+    for (int moment = 0; moment < 3; moment++) {
+        filter_pairs(&s->kernel, scale, s->pairs[RR + moment][slot], FROM_BIASED, s->pairs[RR_LOW + moment][slot],
+                     low_start, stride, 16, blocks, sums);
+        for (int row = 0; row < 2; row++) {
+            int16_t *high = s->columns[row][XX_HIGH + 2 * moment] + to;
+            int16_t *low = s->columns[row][XX_LOW + 2 * moment] + to;
+            for (uint32_t j = 0; j < blocks; j++) {
+                V v[2];
+                for (int half = 0; half < 2; half++)
+                    v[half] = wasm_v128_xor(wasm_i32x4_add(wasm_i32x4_shl(sums[j].a[row][half], 16 - square_shift),
+                                                           wasm_u32x4_shr(sums[j].b[row][half], square_shift)),
+                                            sign);
+                store_halves(high + 8 * j, low + 8 * j, v[0], v[1]);
+            }
+        }
+    }
+}
+
+/* ((a * b + 2^31) >> 32) + 2^31 of unsigned values. */
+INLINE V product_top(V a, V b)
+{
+    const V start = wasm_i64x2_const_splat((int64_t)0x8000000080000000ULL);
+    V low = wasm_i64x2_add(wasm_u64x2_extmul_low_u32x4(a, b), start);
+    V high = wasm_i64x2_add(wasm_u64x2_extmul_high_u32x4(a, b), start);
+    return wasm_i32x4_shuffle(low, high, 1, 3, 5, 7);
+}
+
+/* Variance or covariance of sixteen outputs: a second moment less the product of two means. */
+INLINE void subtract_means(const Sums *moment, const V (*a)[2], const V (*b)[2], int32_t *out)
+{
+    for (int parity = 0; parity < 2; parity++)
+        for (int half = 0; half < 2; half++) {
+            /* The upper half's sum is 2^31 short, and so much too large is the product. */
+            V square = wasm_i32x4_add(moment->a[parity][half], wasm_u32x4_shr(moment->b[parity][half], 16));
+            wasm_v128_store(out + 8 * half + 4 * parity, wasm_i32x4_sub(square, product_top(a[parity][half], b[parity][half])));
+        }
+}
+
+/* Horizontal pass: variances and covariance of n outputs, sixteen at a time, even columns before odd ones. */
+static void filter_columns(Scratch *s, uint32_t scale, int16_t (*row)[ROW], uint32_t n)
+{
+    const uint32_t from = MARGIN - REACH(scale), blocks = (n + 15) / 16, low_start = FROM_BIASED + 32768;
+    const Sums *means = s->means, *sums = s->sums;
+    filter_pairs(&s->kernel, scale, row[M1] + from, FROM_BIASED, row[M2] + from, FROM_BIASED, 2, 16, blocks, s->means);
+    filter_pairs(&s->kernel, scale, row[XX_HIGH] + from, 0, row[XX_LOW] + from, low_start, 2, 16, blocks, s->sums);
+    for (uint32_t j = 0; j < blocks; j++)
+        subtract_means(&sums[j], means[j].a, means[j].a, s->s1 + 16 * j);
+    filter_pairs(&s->kernel, scale, row[YY_HIGH] + from, 0, row[YY_LOW] + from, low_start, 2, 16, blocks, s->sums);
+    for (uint32_t j = 0; j < blocks; j++)
+        subtract_means(&sums[j], means[j].b, means[j].b, s->s2 + 16 * j);
+    filter_pairs(&s->kernel, scale, row[XY_HIGH] + from, 0, row[XY_LOW] + from, low_start, 2, 16, blocks, s->sums);
+    for (uint32_t j = 0; j < blocks; j++)
+        subtract_means(&sums[j], means[j].a, means[j].b, s->s12 + 16 * j);
+}
+
+/* Index of column c in the order that filter_columns leaves. */
+static uint32_t place_of(uint32_t c) { return (c & ~7u) + ((c & 1) << 2) + ((c & 7) >> 1); }
+
+INLINE int32_t lane_sum(V v)
+{
+    return wasm_i32x4_extract_lane(v, 0) + wasm_i32x4_extract_lane(v, 1) + wasm_i32x4_extract_lane(v, 2) +
+           wasm_i32x4_extract_lane(v, 3);
+}
+
+/* Sum of the bytes that four addresses point at. Through memory: extracting lanes costs more. */
+INLINE int32_t lookup(const uint8_t **addresses, V at)
+{
+    wasm_v128_store(addresses, at);
+    return *addresses[0] + *addresses[1] + *addresses[2] + *addresses[3];
+}
+
+/* Doubles from lanes 0 and 1, and from lanes 2 and 3. */
+INLINE V low_doubles(V v) { return wasm_f64x2_convert_low_i32x4(v); }
+INLINE V high_doubles(V v) { return wasm_f64x2_convert_low_i32x4(wasm_i32x4_shuffle(v, v, 2, 3, 2, 3)); }
+
+/* The numerator's argument p of two pixels. */
+INLINE V argument(V g, V s1, V q) { return wasm_f64x2_add(wasm_f64x2_trunc(wasm_f64x2_mul(wasm_f64x2_mul(g, g), s1)), q); }
+
+/* Upper words of four doubles. */
+INLINE V upper_words(V a, V b) { return wasm_i32x4_shuffle(a, b, 1, 3, 5, 7); }
+
+static void make_constants(const VifTables *tables, const double *gain_limits, uint32_t count, Constants *c)
+{
+    c->nsq = wasm_i32x4_splat(NSQ);
+    c->index_mask = wasm_i32x4_splat(VIF_LOG_ENTRIES - 1);
+    c->table = wasm_i32x4_splat((int32_t)(uintptr_t)tables->offsets);
+    c->epsilon = wasm_f64x2_splat(65536 * 1.0e-10);
+    c->nsq_double = wasm_f64x2_splat(NSQ);
+    for (uint32_t k = 0; k < count; k++)
+        c->limits[k] = wasm_f64x2_splat(gain_limits[k]);
+}
+
+/* Addresses of the table entries of four logarithms, from 15-bit mantissas above other bits. */
+INLINE V entries(const Constants *c, V mantissas) { return wasm_i32x4_add(wasm_v128_and(mantissas, c->index_mask), c->table); }
+
+/*
+ * Adds n pixels (a multiple of four) to the sums. In doubles, as the definition has it: p < 2^44 and q < 2^32 are exact
+ * there. With x = 2^e * 1.m the fixed-point logarithm is 2048 e + (m of 11 bits) + offsets[m of 15 bits]: the upper bits
+ * of a double are the first two terms. A pixel without a numerator gets g = 0, hence p = q, hence a difference of 0.
+ */
+static __attribute__((noinline)) void accumulate(Constants *c, const int32_t *s1_row, const int32_t *s2_row,
+                                                 const int32_t *s12_row, uint32_t n, uint32_t count, VifSums *sums)
+{
+    const V zero = wasm_i32x4_const_splat(0);
+    V textured = zero, den = zero, num = zero, flat_energy = zero;
+    int32_t den_offset = 0, num_offset = 0;
+    for (uint32_t j = 0; j < n; j += 4) {
+        V s1 = wasm_v128_load(s1_row + j), s2 = wasm_i32x4_max(wasm_v128_load(s2_row + j), zero);
+        V busy = wasm_i32x4_ge(s1, c->nsq);
+        if (!wasm_i32x4_all_true(busy)) {
+            V flat = wasm_v128_andnot(s2, busy);
+            flat_energy = wasm_i64x2_add(flat_energy, wasm_i64x2_add(wasm_u64x2_extend_low_u32x4(flat),
+                                                                     wasm_u64x2_extend_high_u32x4(flat)));
+            if (!wasm_v128_any_true(busy))
+                continue;
+        }
+        textured = wasm_i32x4_sub(textured, busy);
+
+        /* Single precision holds 24 bits: the mask keeps a carry of its rounding from reaching the upper 16. */
+        V x = wasm_i32x4_add(s1, c->nsq);
+        x = wasm_v128_and(wasm_f32x4_convert_i32x4(wasm_v128_andnot(x, wasm_u32x4_shr(x, 17))), busy);
+        den = wasm_i32x4_add(den, wasm_u32x4_shr(x, 12));
+        den_offset += lookup(c->addresses[0], entries(c, wasm_u32x4_shr(x, 8)));
+
+        V s12 = wasm_v128_load(s12_row + j);
+        s12 = wasm_v128_and(wasm_v128_and(wasm_i32x4_max(s12, zero), busy), wasm_i32x4_gt(s2, zero));
+        V s1_low = low_doubles(s1), s1_high = high_doubles(s1);
+        V s12_low = low_doubles(s12), s12_high = high_doubles(s12);
+        V g_low = wasm_f64x2_div(s12_low, wasm_f64x2_add(s1_low, c->epsilon));
+        V g_high = wasm_f64x2_div(s12_high, wasm_f64x2_add(s1_high, c->epsilon));
+        V sv_low = wasm_f64x2_sub(low_doubles(s2), wasm_f64x2_mul(g_low, s12_low));
+        V sv_high = wasm_f64x2_sub(high_doubles(s2), wasm_f64x2_mul(g_high, s12_high));
+        V q_low = wasm_f64x2_add(wasm_f64x2_trunc(wasm_f64x2_pmax(zero, sv_low)), c->nsq_double);
+        V q_high = wasm_f64x2_add(wasm_f64x2_trunc(wasm_f64x2_pmax(zero, sv_high)), c->nsq_double);
+        V q = upper_words(q_low, q_high), q_line = wasm_u32x4_shr(q, 9);
+        int32_t q_offset = lookup(c->addresses[1], entries(c, wasm_u32x4_shr(q, 5)));
+
+        V p = upper_words(argument(wasm_f64x2_pmin(c->limits[0], g_low), s1_low, q_low),
+                          argument(wasm_f64x2_pmin(c->limits[0], g_high), s1_high, q_high));
+        num = wasm_i32x4_add(num, wasm_i32x4_sub(wasm_u32x4_shr(p, 9), q_line));
+        num_offset += lookup(c->addresses[2], entries(c, wasm_u32x4_shr(p, 5))) - q_offset;
+
+        for (uint32_t k = 1; k < count; k++) {
+            p = upper_words(argument(wasm_f64x2_pmin(c->limits[k], g_low), s1_low, q_low),
+                            argument(wasm_f64x2_pmin(c->limits[k], g_high), s1_high, q_high));
+            sums->num_log[k] += lane_sum(wasm_i32x4_sub(wasm_u32x4_shr(p, 9), q_line)) +
+                                lookup(c->addresses[2], entries(c, wasm_u32x4_shr(p, 5))) - q_offset;
+        }
+    }
+    const int32_t busy_pixels = lane_sum(textured);
+    sums->num_log[0] += lane_sum(num) + num_offset;
+    /* 127 is the bias of single precision, 17 the logarithm of the noise variance. */
+    sums->den_log += (int64_t)lane_sum(den) + den_offset - (int64_t)busy_pixels * 2048 * (127 + 17);
+    sums->num_non_log += wasm_i64x2_extract_lane(flat_energy, 0) + wasm_i64x2_extract_lane(flat_energy, 1);
+    sums->den_non_log += (int64_t)n - busy_pixels;
+}
+
+size_t vif_simd_scratch_bytes(uint32_t width, uint32_t height)
+{
+    (void)height;
+    size_t decimation = ((size_t)width + 2 * MARGIN + 32) * sizeof(int16_t) + sizeof(Kernel);
+    return decimation > sizeof(Scratch) ? decimation : sizeof(Scratch);
+}
+
+/* Samples beyond the sides of the picture: mirrored. */
+static void mirror_columns(int16_t (*row)[ROW], uint32_t x0, uint32_t x1, uint32_t width, int32_t reach)
+{
+    for (int signal = 0; signal < 8; signal++) {
+        int16_t *at = row[signal] + MARGIN - (int32_t)x0;
+        if (x0 == 0)
+            for (int32_t k = 1; k <= reach; k++)
+                at[-k] = at[mirror(-k, (int32_t)width)];
+        for (int32_t k = (int32_t)width; k < (int32_t)x1 + reach; k++)
+            at[k] = at[mirror(k, (int32_t)width)];
+    }
+}
+
+static void statistics(uint32_t scale, int wide, const VifInput *input, uint32_t count, Scratch *s, VifSums *sums)
+{
+    const uint32_t w = input->width, h = input->height;
+    const int32_t reach = REACH(scale);
+    const size_t sample = wide ? 2 : 1;
+    const Rounding rounding = rounding_of(input);
+    const V bias = wasm_i16x8_splat(rounding.biased ? (int16_t)0x8000 : 0);
+
+    for (uint32_t x0 = 0; x0 < w; x0 += STRIP) {
+        const uint32_t x1 = x0 + STRIP < w ? x0 + STRIP : w;
+        const uint32_t c0 = x0 > (uint32_t)reach ? x0 - (uint32_t)reach : 0;
+        const uint32_t c1 = x1 + (uint32_t)reach < w ? x1 + (uint32_t)reach : w;
+        uint32_t loaded = 0; /* pairs that have entered the ring; pair q holds rows 2q - reach and the next */
+        for (uint32_t y = 0; y < h; y += 2) {
+            for (; loaded < y / 2 + PAIRS(scale); loaded++) {
+                const void *rows[2][2];
+                for (int k = 0; k < 2; k++) {
+                    size_t at = (size_t)mirror((int32_t)(2 * loaded) - reach + k, (int32_t)h) * w + c0;
+                    rows[0][k] = (const uint8_t *)input->reference + at * sample;
+                    rows[1][k] = (const uint8_t *)input->distorted + at * sample;
+                }
+                const uint32_t slot = loaded % PAIRS(scale), twin = slot + PAIRS(scale);
+                if (wide)
+                    load_pairs_16((const uint16_t *const *)rows[0], (const uint16_t *const *)rows[1], c1 - c0, bias,
+                                  s->pairs, slot, twin);
+                else
+                    load_pairs_8((const uint8_t *const *)rows[0], (const uint8_t *const *)rows[1], c1 - c0, s->pairs,
+                                 slot, twin);
+            }
+            filter_rows(s, scale, wide, y / 2 % PAIRS(scale), rounding, c1 - c0, MARGIN + c0 - x0);
+            for (uint32_t row = 0; row < 2 && y + row < h; row++) {
+                mirror_columns(s->columns[row], x0, x1, w, reach);
+                filter_columns(s, scale, s->columns[row], x1 - x0);
+                /* Columns that only fill the last vector become flat pixels without energy, and are uncounted below. */
+                const uint32_t padded = (x1 - x0 + 15) & ~15u;
+                for (uint32_t c = x1 - x0; c < padded; c++)
+                    s->s1[place_of(c)] = s->s2[place_of(c)] = s->s12[place_of(c)] = 0;
+                accumulate(&s->constants, s->s1, s->s2, s->s12, padded, count, sums);
+                sums->den_non_log -= padded - (x1 - x0);
+            }
+        }
+    }
+}
+
+void vif_statistics_simd(const VifInput *input, const VifTables *tables, const double *gain_limits, uint32_t count,
+                         void *scratch, VifSums *sums)
+{
+    Scratch *s = scratch;
+    *sums = (VifSums){0};
+    make_kernel(input->scale, &s->kernel);
+    make_constants(tables, gain_limits, count, &s->constants);
+    statistics(input->scale, input->scale || input->bit_depth > 8, input, count, s, sums);
+}
+
+/* Vertical pass of the decimation: even rows only, so only the even taps. */
+INLINE void decimate_rows(const int scale, const int wide, const Kernel *kernel, const void *const rows[10],
+                          uint32_t width, Rounding rounding, V bias, int16_t *out)
+{
+    const V round = wasm_i32x4_splat(1 << (rounding.mean_shift - 1));
+    const V offset = wasm_i32x4_splat(rounding.biased ? 0 : 32768);
+    for (uint32_t j = 0; j < width; j += 8) {
+        V low = wasm_i32x4_const_splat(0), high = low;
+#pragma clang loop unroll(full)
+        for (int k = 0; k < PAIRS(scale); k++) {
+            V first, second;
+            if (wide) {
+                V a = wasm_v128_xor(wasm_v128_load((const uint16_t *)rows[2 * k] + j), bias);
+                V b = wasm_v128_xor(wasm_v128_load((const uint16_t *)rows[2 * k + 1] + j), bias);
+                first = pairs_low(a, b);
+                second = pairs_high(a, b);
+            } else {
+                V both = byte_pairs((const uint8_t *)rows[2 * k] + j, (const uint8_t *)rows[2 * k + 1] + j);
+                first = wasm_u16x8_extend_low_u8x16(both);
+                second = wasm_u16x8_extend_high_u8x16(both);
+            }
+            low = wasm_i32x4_add(low, wasm_i32x4_dot_i16x8(first, kernel->pair[k].even));
+            high = wasm_i32x4_add(high, wasm_i32x4_dot_i16x8(second, kernel->pair[k].even));
+            if (scale == 3 && k == 1) {
+                low = wasm_i32x4_add(low, wasm_i32x4_shl(first, 16));
+                high = wasm_i32x4_add(high, wasm_i32x4_shl(second, 16));
+            }
+        }
+        low = wasm_i32x4_sub(wasm_i32x4_shr(wasm_i32x4_add(low, round), rounding.mean_shift), offset);
+        high = wasm_i32x4_sub(wasm_i32x4_shr(wasm_i32x4_add(high, round), rounding.mean_shift), offset);
+        wasm_v128_store(out + j, wasm_i16x8_narrow_i32x4(low, high));
+    }
+}
+
+/* Four outputs of the decimation's horizontal pass, biased, as 32-bit values. */
+INLINE V decimate_columns(const int scale, const Kernel *kernel, const int16_t *row)
+{
+    V sum = wasm_i32x4_const_splat(32768);
+#pragma clang loop unroll(full)
+    for (int k = 0; k < PAIRS(scale); k++)
+        sum = wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(wasm_v128_load(row + 2 * k), kernel->pair[k].even));
+    if (scale == 3)
+        sum = wasm_i32x4_add(sum, wasm_i32x4_shl(wasm_v128_load(row + 2), 16));
+    return wasm_i32x4_shr(sum, 16);
+}
+
+INLINE void decimate(const int scale, const int wide, const void *src, uint32_t width, uint32_t height,
+                     Rounding rounding, void *scratch, uint16_t *dst)
+{
+    Kernel *kernel = scratch;
+    int16_t *row = (int16_t *)(kernel + 1) + MARGIN;
+    const int32_t reach = REACH(scale);
+    const size_t stride = (size_t)width * (wide ? 2 : 1);
+    const V bias = wasm_i16x8_splat(rounding.biased ? (int16_t)0x8000 : 0);
+    make_kernel((uint32_t)scale, kernel);
+    for (uint32_t i = 0; i < height / 2; i++) {
+        const void *rows[10];
+        for (int32_t k = 0; k < 2 * PAIRS(scale); k++)
+            rows[k] = (const uint8_t *)src + mirror((int32_t)(2 * i) - reach + k, (int32_t)height) * stride;
+        decimate_rows(scale, wide, kernel, rows, width, rounding, bias, row);
+        for (int32_t k = 1; k <= reach; k++) {
+            row[-k] = row[mirror(-k, (int32_t)width)];
+            row[(int32_t)width + k - 1] = row[mirror((int32_t)width + k - 1, (int32_t)width)];
+        }
+        uint32_t j = 0;
+        for (; j + 8 <= width / 2; j += 8) {
+            V low = decimate_columns(scale, kernel, row + 2 * j - reach);
+            V high = decimate_columns(scale, kernel, row + 2 * j + 8 - reach);
+            wasm_v128_store(dst + j, flip16(wasm_i16x8_narrow_i32x4(low, high)));
+        }
+        if (j < width / 2) {
+            V low = decimate_columns(scale, kernel, row + 2 * j - reach);
+            V high = decimate_columns(scale, kernel, row + 2 * j + 8 - reach);
+            uint16_t rest[8];
+            wasm_v128_store(rest, flip16(wasm_i16x8_narrow_i32x4(low, high)));
+            memcpy(dst + j, rest, (width / 2 - j) * sizeof *rest);
+        }
+        dst += width / 2;
+    }
+}
+
+void vif_decimate_simd(const void *src, uint32_t width, uint32_t height, uint32_t bit_depth, uint32_t scale,
+                       void *scratch, uint16_t *dst)
+{
+    /* The plane is that of the scale above: samples of the video only when this is scale 1. */
+    const VifInput above = {.bit_depth = bit_depth, .scale = scale - 1};
+    const Rounding rounding = rounding_of(&above);
+    if (scale == 1 && bit_depth == 8)
+        decimate(1, 0, src, width, height, rounding, scratch, dst);
+    else if (scale == 1)
+        decimate(1, 1, src, width, height, rounding, scratch, dst);
+    else if (scale == 2)
+        decimate(2, 1, src, width, height, rounding, scratch, dst);
+    else
+        decimate(3, 1, src, width, height, rounding, scratch, dst);
+}
