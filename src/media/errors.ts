@@ -1,0 +1,69 @@
+/**
+ * @module media/errors
+ * Errors about frames, typed so that a caller can tell a truncated video from other damage; and names as
+ * messages show them.
+ */
+import { AnyvmafError } from '../errors.js';
+import { describeFormat } from './geometry.js';
+import type { IncompleteFrame, VideoInfo } from './types.js';
+
+/** A frame that cannot be read from a video that opened. */
+export class MediaError extends AnyvmafError {
+  /** `incomplete`: the data end within the frame. `damaged`: the frame does not begin where it should. */
+  readonly reason: 'incomplete' | 'damaged';
+  /** 0-based number of the frame; all frames before it are whole. */
+  readonly frame: number;
+
+  constructor(reason: 'incomplete' | 'damaged', frame: number, message: string) {
+    super('media', message);
+    this.reason = reason;
+    this.frame = frame;
+  }
+}
+
+/** A name or text from outside, safe within a one-line message: control characters become `\xNN`. */
+export function shown(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]/gu, hexEscape);
+}
+
+/** Bytes of a file, or text read as Latin-1 from them, quoted; all but printable ASCII becomes `\xNN`. */
+export function quoted(found: string | Uint8Array): string {
+  const text = typeof found === 'string' ? found : String.fromCharCode(...found);
+  return `"${text.replace(/[^\x20-\x7e]/g, hexEscape)}"`;
+}
+
+function hexEscape(character: string): string {
+  return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+}
+
+/** What reading the frame within which a video ends throws (cli-formats-metrics B.5). */
+export function incompleteFrame(info: VideoInfo, at: IncompleteFrame): MediaError {
+  const { index, expectedBytes, foundBytes } = at;
+  const bytes = `${expectedBytes} bytes expected, ${foundBytes} found`;
+  const what = `frame ${index} of ${shown(info.name)} is incomplete: ${bytes}`;
+  if (info.container !== 'yuv') {
+    return new MediaError('incomplete', index, `${what}; the video is truncated.`);
+  }
+  const size = index * expectedBytes + foundBytes;
+  return new MediaError(
+    'incomplete',
+    index,
+    `${what}; ${size} bytes hold ${index} whole frames of ${describeFormat(info)} (${expectedBytes} ` +
+      'bytes each): check -w, -h, -p and -b, or the video is truncated.',
+  );
+}
+
+/**
+ * What stands where a frame should begin is not a frame.
+ * @param position of the byte where the frame should begin, from the start of the data
+ * @param found the bytes that stand there
+ */
+export function lostFraming(name: string, index: number, position: number, found: Uint8Array): MediaError {
+  return new MediaError(
+    'damaged',
+    index,
+    `frame ${index} of ${shown(name)} should begin with "FRAME" at byte ${position}, but ` +
+      `${quoted(found.subarray(0, 5))} stands there; ` +
+      'the file is damaged, or its header states a wrong size or chroma format.',
+  );
+}

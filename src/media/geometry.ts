@@ -1,0 +1,82 @@
+/**
+ * @module media/geometry
+ * Sizes of pictures and planes, as scored and as stored in files.
+ */
+import type { ChromaFormat, VideoFormat } from './types.js';
+
+/** Longest side of a picture in samples: the core's limit (anyvmaf.h). */
+const MAX_SIDE = 16384;
+
+/** Shortest side for which vif and adm are defined (integer-features 4.3). */
+export const MIN_SIDE = 17;
+
+/** Shift from luma to chroma dimensions; 4:0:0 has no chroma. */
+const SUBSAMPLING: Readonly<Record<ChromaFormat, { readonly h: 0 | 1; readonly v: 0 | 1 } | undefined>> = {
+  '420': { h: 1, v: 1 },
+  '422': { h: 1, v: 0 },
+  '444': { h: 0, v: 0 },
+  '400': undefined,
+};
+
+/** Width and height in samples. */
+export interface PlaneSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Bytes of one sample: 1 at 8 bit, 2 above. */
+export function sampleBytes(bitDepth: number): 1 | 2 {
+  return bitDepth > 8 ? 2 : 1;
+}
+
+/** A chroma plane as scored, rounded down at odd luma sizes; 0x0 for 4:0:0. */
+export function chromaSize(format: VideoFormat): PlaneSize {
+  const shift = SUBSAMPLING[format.chroma];
+  return shift
+    ? { width: format.width >> shift.h, height: format.height >> shift.v }
+    : { width: 0, height: 0 };
+}
+
+/**
+ * A chroma plane as stored in a file, rounded up at odd luma sizes (cli-formats-metrics B.1); 0x0 for 4:0:0.
+ */
+export function storedChromaSize(format: VideoFormat): PlaneSize {
+  const shift = SUBSAMPLING[format.chroma];
+  if (!shift) return { width: 0, height: 0 };
+  return { width: (format.width + shift.h) >> shift.h, height: (format.height + shift.v) >> shift.v };
+}
+
+/** Bytes of one frame's luma. */
+export function lumaBytes(format: VideoFormat): number {
+  return format.width * format.height * sampleBytes(format.bitDepth);
+}
+
+/** Bytes of one frame's three planes (one for 4:0:0) as stored in a file. */
+export function storedFrameBytes(format: VideoFormat): number {
+  const chroma = storedChromaSize(format);
+  return lumaBytes(format) + 2 * chroma.width * chroma.height * sampleBytes(format.bitDepth);
+}
+
+/** For messages: `1920x1080 4:2:0 8 bit`. */
+export function describeFormat(format: VideoFormat): string {
+  return `${format.width}x${format.height} ${[...format.chroma].join(':')} ${format.bitDepth} bit`;
+}
+
+/**
+ * What makes a format one that no video can have, as the end of a sentence; `undefined` when nothing does.
+ */
+export function formatProblem(format: VideoFormat): string | undefined {
+  for (const side of ['width', 'height'] as const) {
+    const value = format[side];
+    if (!Number.isInteger(value) || value < 1 || value > MAX_SIDE) {
+      return `${side} ${value} is not a whole number from 1 to ${MAX_SIDE}`;
+    }
+  }
+  if (!Number.isInteger(format.bitDepth) || format.bitDepth < 8 || format.bitDepth > 16) {
+    return `bit depth ${format.bitDepth} is not a whole number from 8 to 16`;
+  }
+  if (!Object.hasOwn(SUBSAMPLING, format.chroma)) {
+    return `chroma format '${format.chroma}' is none of ${Object.keys(SUBSAMPLING).join(', ')}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,217 @@
+/**
+ * @module media/open
+ * From anything that can be a video to a source of frames.
+ */
+import { AnyvmafError } from '../errors.js';
+import { convertCommand } from './advice.js';
+import { shown } from './errors.js';
+import { describeFormat, formatProblem } from './geometry.js';
+import type { ByteReader, ByteStream, FilePlatform } from './platform.js';
+import { RandomAccessSource } from './random.js';
+import { blobReader, bytesReader } from './readers.js';
+import { SequentialSource } from './sequential.js';
+import { sniffContent } from './sniff.js';
+import { ByteQueue, webByteStream } from './stream.js';
+import type {
+  FrameLayout,
+  FrameSource,
+  RawVideoFormat,
+  SourceDescriptor,
+  VideoInfo,
+  VideoInput,
+} from './types.js';
+import { indexFrames, isY4m, parseY4mHeader, STREAM_HEADER_MAX, type Y4mHeader, y4mInfo } from './y4m.js';
+import { checkRawFormat, rawInfo, rawLayout } from './yuv.js';
+
+/** How to open a video. */
+export interface OpenOptions {
+  /** Format of the frames when the input is raw planar YUV. A Y4M input must agree with it. */
+  readonly raw?: RawVideoFormat | undefined;
+  /** What to call the input in messages. Default: the path, the `File`'s name, or the kind of input. */
+  readonly name?: string | undefined;
+  readonly platform: FilePlatform;
+  /** Gives up on a stream that does not begin; the error is then the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Opens a video; the caller closes the source. Y4M is recognised by its content. Files, Blobs and bytes give
+ * random access, pipes and streams frames in order; a {@link FrameSource} comes back as it is.
+ * @throws {AnyvmafError} `io` when there is nothing to read, `media` when it is not a video this library
+ * reads, `mismatch` when a Y4M header contradicts `raw`, `usage` for other inputs
+ */
+export async function openVideo(input: VideoInput, options: OpenOptions): Promise<FrameSource> {
+  const { raw, signal } = options;
+  signal?.throwIfAborted();
+  if (raw) checkRawFormat(raw);
+  if (isFrameSource(input)) {
+    const problem = formatProblem(input.info);
+    if (problem) {
+      throw new AnyvmafError('usage', `the frames of ${shown(input.info.name)} are not usable: ${problem}.`);
+    }
+    return input;
+  }
+  const name = options.name ?? inputName(input);
+  const bytes = await openBytes(input, name, options.platform);
+  const close = (): void => (bytes.kind === 'random' ? bytes.reader : bytes.stream).close();
+  signal?.addEventListener('abort', close);
+  try {
+    signal?.throwIfAborted();
+    return bytes.kind === 'random'
+      ? await openRandom(bytes, name, raw)
+      : await openStream(bytes.stream, name, raw);
+  } catch (error) {
+    close();
+    // Closing looks like the end of a stream; the reason is what the caller wants to know.
+    throw signal?.aborted ? signal.reason : error;
+  } finally {
+    signal?.removeEventListener('abort', close);
+  }
+}
+
+/**
+ * Opens in a worker what {@link openVideo} described elsewhere.
+ * @throws {AnyvmafError} `io` when a file is no longer there
+ */
+export function reopen(descriptor: SourceDescriptor, platform: FilePlatform): FrameSource {
+  return new RandomAccessSource(reader(), descriptor.info, descriptor.layout, descriptor);
+
+  function reader(): ByteReader {
+    switch (descriptor.kind) {
+      case 'file':
+        return platform.reopen(descriptor.path);
+      case 'blob':
+        return blobReader(descriptor.blob, descriptor.info.name);
+      case 'bytes':
+        return bytesReader(descriptor.bytes);
+    }
+  }
+}
+
+/** Random access, with how to describe it to a worker. */
+interface RandomBytes {
+  readonly kind: 'random';
+  readonly reader: ByteReader;
+  describe(info: VideoInfo, layout: FrameLayout): SourceDescriptor;
+}
+
+type OpenedBytes = RandomBytes | { readonly kind: 'stream'; readonly stream: ByteStream };
+
+async function openBytes(
+  input: Exclude<VideoInput, FrameSource>,
+  name: string,
+  platform: FilePlatform,
+): Promise<OpenedBytes> {
+  if (typeof input === 'string' || typeof input === 'number' || input instanceof URL) {
+    const file = await platform.open(input);
+    if (file.kind === 'stream') return file;
+    const { reader, path } = file;
+    return { kind: 'random', reader, describe: (info, layout) => ({ kind: 'file', path, info, layout }) };
+  }
+  if (input instanceof Uint8Array) {
+    return {
+      kind: 'random',
+      reader: bytesReader(input),
+      describe: (info, layout) => ({ kind: 'bytes', bytes: input, info, layout }),
+    };
+  }
+  if (input instanceof Blob) {
+    return {
+      kind: 'random',
+      reader: blobReader(input, name),
+      describe: (info, layout) => ({ kind: 'blob', blob: input, info, layout }),
+    };
+  }
+  if (input instanceof ReadableStream) return { kind: 'stream', stream: webByteStream(input, name) };
+  throw new AnyvmafError(
+    'usage',
+    `a video must be a path, URL, file descriptor, Blob, Uint8Array, ReadableStream or FrameSource, not ` +
+      `${kindOf(input)}.`,
+  );
+}
+
+async function openRandom(
+  bytes: RandomBytes,
+  name: string,
+  raw: RawVideoFormat | undefined,
+): Promise<FrameSource> {
+  const { reader } = bytes;
+  const buffer = new Uint8Array(STREAM_HEADER_MAX);
+  const start = buffer.subarray(0, await reader.read(0, [buffer]));
+  const recognised = recognise(start, name, raw);
+  if (recognised.kind === 'yuv') {
+    const info = rawInfo(recognised.raw, name, reader.size, start);
+    const layout = rawLayout(recognised.raw);
+    return new RandomAccessSource(reader, info, layout, bytes.describe(info, layout));
+  }
+  const index = await indexFrames(reader, recognised.header, name);
+  const info = y4mInfo(recognised.header, name, index);
+  return new RandomAccessSource(reader, info, index.layout, bytes.describe(info, index.layout));
+}
+
+async function openStream(
+  stream: ByteStream,
+  name: string,
+  raw: RawVideoFormat | undefined,
+): Promise<FrameSource> {
+  const queue = new ByteQueue(stream);
+  const start = await queue.peek(STREAM_HEADER_MAX);
+  const recognised = recognise(start, name, raw);
+  if (recognised.kind === 'yuv') {
+    const info = rawInfo(recognised.raw, name, null, start);
+    return new SequentialSource(stream, queue, info, rawLayout(recognised.raw).frameBytes);
+  }
+  const { header } = recognised;
+  await queue.skip(header.headerBytes);
+  return new SequentialSource(stream, queue, y4mInfo(header, name), header.frameBytes);
+}
+
+type Recognised =
+  | { readonly kind: 'y4m'; readonly header: Y4mHeader }
+  | { readonly kind: 'yuv'; readonly raw: RawVideoFormat };
+
+/** Decides by content what the data are. */
+function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefined): Recognised {
+  if (start.length === 0) throw new AnyvmafError('io', `${shown(name)} is empty.`);
+  if (isY4m(start)) {
+    const header = parseY4mHeader(start, name);
+    if (raw && describeFormat(raw) !== describeFormat(header.format)) {
+      throw new AnyvmafError(
+        'mismatch',
+        `${shown(name)} is a Y4M file of ${describeFormat(header.format)}, but the format given for raw ` +
+          `video is ${describeFormat(raw)}; correct -w, -h, -p and -b, or leave them out when both videos ` +
+          'are Y4M.',
+      );
+    }
+    return { kind: 'y4m', header };
+  }
+  if (raw) return { kind: 'yuv', raw };
+  const looksLike = sniffContent(start);
+  throw new AnyvmafError(
+    'media',
+    looksLike
+      ? `${shown(name)} is not a Y4M file but ${looksLike}; encoded video is not supported yet, ` +
+          `convert it first: ${convertCommand(name)}`
+      : `${shown(name)} is not a Y4M file; if it is raw YUV, say so with its width, height, pixel format ` +
+          'and bit depth: -w, -h, -p and -b.',
+  );
+}
+
+function isFrameSource(input: VideoInput): input is FrameSource {
+  return typeof input === 'object' && input !== null && 'readFrame' in input && 'info' in input;
+}
+
+function inputName(input: Exclude<VideoInput, FrameSource>): string {
+  if (typeof input === 'string') return input;
+  if (typeof input === 'number') return `file descriptor ${input}`;
+  if (input instanceof URL) return input.href;
+  if (input instanceof Blob) {
+    return 'name' in input && typeof input.name === 'string' ? input.name : 'the Blob';
+  }
+  return input instanceof Uint8Array ? 'the byte array' : 'the stream';
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || typeof value !== 'object') return String(value);
+  return value.constructor?.name ?? 'an object';
+}

@@ -1,0 +1,169 @@
+/**
+ * @module media/pair
+ * Whether two videos can be compared as they are (cli-formats-metrics B.4, B.6).
+ */
+import { AnyvmafError } from '../errors.js';
+import { shown } from './errors.js';
+import { formatProblem, MIN_SIDE } from './geometry.js';
+import { type OpenOptions, openVideo } from './open.js';
+import type { FrameSource, VideoFormat, VideoInfo, VideoInput } from './types.js';
+
+/** Sides up to this one leave libvmaf's ADM undefined at its smallest scale (integer-features 4.3). */
+const UNDEFINED_IN_LIBVMAF = 32;
+
+/** What a run needs of the pictures. */
+export interface PairLimits {
+  /** Shortest side that can be measured, in samples. Default {@link MIN_SIDE}, what vif and adm need. */
+  readonly minSide?: number;
+}
+
+/** Two videos that can be compared. */
+export interface VideoPair {
+  readonly reference: FrameSource;
+  readonly distorted: FrameSource;
+  /** From {@link checkPair}. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Checks that two videos have the same size, chroma format and bit depth, and that the size can be measured.
+ * Frame counts may differ.
+ * @returns warnings, full sentences: what each container warns of, and differences that may matter
+ * @throws {AnyvmafError} `mismatch` with every difference in one message; `media` for a size out of range
+ */
+export function checkPair(reference: VideoInfo, distorted: VideoInfo, limits: PairLimits = {}): string[] {
+  const differences: string[] = [];
+  const remedies: string[] = [];
+  const size = dimensions(reference);
+  if (dimensions(distorted) !== size) {
+    differences.push(`distorted is ${dimensions(distorted)} but reference is ${size}`);
+    remedies.push(`-vf scale=${reference.width}:${reference.height}:flags=bicubic`);
+  }
+  if (distorted.chroma !== reference.chroma) {
+    differences.push(`distorted is ${ratioOf(distorted)} but reference is ${ratioOf(reference)}`);
+  }
+  if (distorted.bitDepth !== reference.bitDepth) {
+    differences.push(`distorted is ${distorted.bitDepth} bit but reference is ${reference.bitDepth} bit`);
+  }
+  if (differences.length > 0) {
+    if (distorted.chroma !== reference.chroma || distorted.bitDepth !== reference.bitDepth) {
+      remedies.push(pixelFormat(reference));
+    }
+    throw new AnyvmafError(
+      'mismatch',
+      `${differences.join('; ')} (${shown(distorted.name)} against ${shown(reference.name)}); ` +
+        `convert the distorted video to the reference's format first, with ffmpeg: ${remedies.join(' ')}`,
+    );
+  }
+
+  const problem = formatProblem(reference);
+  if (problem) throw new AnyvmafError('media', `the videos cannot be measured: ${problem}.`);
+  const { minSide = MIN_SIDE } = limits;
+  const shortest = Math.min(reference.width, reference.height);
+  if (shortest < minSide) {
+    throw new AnyvmafError(
+      'media',
+      `the videos are ${size}, too small to be measured; width and height must be at least ${minSide}.`,
+    );
+  }
+
+  const warnings = new Set([...reference.warnings, ...distorted.warnings]);
+  if (shortest <= UNDEFINED_IN_LIBVMAF) {
+    warnings.add(
+      `the pictures are only ${size}; where a side is ${UNDEFINED_IN_LIBVMAF} or less, libvmaf's own ADM ` +
+        'is undefined, and scores may differ from it.',
+    );
+  }
+  const { frameRate, sampleAspect, colorRange } = distorted;
+  if (frameRate && reference.frameRate && !equal(frameRate, reference.frameRate)) {
+    warnings.add(
+      `distorted has ${fraction(frameRate)} frames per second but reference has ` +
+        `${fraction(reference.frameRate)}; frames are compared by number, not by time.`,
+    );
+  }
+  if (sampleAspect && reference.sampleAspect && !equal(sampleAspect, reference.sampleAspect)) {
+    warnings.add(
+      `distorted has the sample aspect ratio ${fraction(sampleAspect)} but reference has ` +
+        `${fraction(reference.sampleAspect)}; samples are compared as stored.`,
+    );
+  }
+  if (colorRange && reference.colorRange && colorRange !== reference.colorRange) {
+    warnings.add(
+      `distorted has ${colorRange} colour range but reference has ${reference.colorRange}; sample values ` +
+        'are compared as stored, which lowers the score.',
+    );
+  }
+  return [...warnings];
+}
+
+/**
+ * Opens both videos at once (two pipes of one producer may need that) and checks them. When anything fails,
+ * both are closed.
+ * @throws {AnyvmafError} as {@link openVideo} and {@link checkPair}; `usage` when both would read one
+ * stream
+ */
+export async function openPair(
+  reference: VideoInput,
+  distorted: VideoInput,
+  options: Omit<OpenOptions, 'name'> & PairLimits,
+): Promise<VideoPair> {
+  if (reference === distorted && readsOnce(reference)) {
+    throw new AnyvmafError(
+      'usage',
+      `reference and distorted are both ${reference === '-' ? 'standard input (-)' : 'the same stream'}, ` +
+        'which can be read only once; give one of them as a file.',
+    );
+  }
+  const giveUp = new AbortController();
+  const pass = (): void => giveUp.abort(options.signal?.reason);
+  options.signal?.addEventListener('abort', pass);
+  const each = { ...options, signal: giveUp.signal };
+  const opening = [openVideo(reference, each), openVideo(distorted, each)] as const;
+  try {
+    options.signal?.throwIfAborted();
+    const [first, second] = await Promise.all(opening);
+    return { reference: first, distorted: second, warnings: checkPair(first.info, second.info, options) };
+  } catch (error) {
+    giveUp.abort(error);
+    for (const source of opening) {
+      // One that is still opening is closed as soon as it has; its own failure is no longer of interest.
+      source.then((opened) => opened.close()).catch(() => {});
+    }
+    throw error;
+  } finally {
+    options.signal?.removeEventListener('abort', pass);
+  }
+}
+
+function readsOnce(input: VideoInput): boolean {
+  if (input === '-' || typeof input === 'number') return true;
+  if (typeof input !== 'object' || input === null) return false;
+  return 'getReader' in input || ('seekable' in input && !input.seekable);
+}
+
+function dimensions(format: VideoFormat): string {
+  return `${format.width}x${format.height}`;
+}
+
+function ratioOf(format: VideoFormat): string {
+  return [...format.chroma].join(':');
+}
+
+interface Fraction {
+  readonly num: number;
+  readonly den: number;
+}
+
+function equal(a: Fraction, b: Fraction): boolean {
+  return a.num * b.den === b.num * a.den;
+}
+
+function fraction({ num, den }: Fraction): string {
+  return den === 1 ? `${num}` : `${num}/${den}`;
+}
+
+/** ffmpeg's options for this format; its Y4M writer wants to be told that more than 8 bit are meant. */
+function pixelFormat({ chroma, bitDepth }: VideoFormat): string {
+  const base = chroma === '400' ? 'gray' : `yuv${chroma}p`;
+  return bitDepth === 8 ? `-pix_fmt ${base}` : `-pix_fmt ${base}${bitDepth}le -strict -1`;
+}

@@ -1,0 +1,93 @@
+/**
+ * @module media/planes
+ * Maps the bytes of a stored frame onto the caller's planes: which run of bytes goes where, what is skipped,
+ * and how the extra chroma column of odd widths is cut off.
+ */
+import { AnyvmafError } from '../errors.js';
+import { chromaSize, lumaBytes, sampleBytes, storedChromaSize } from './geometry.js';
+import type { FramePlanes, VideoFormat } from './types.js';
+
+/** Distributes frames of one format. Holds scratch memory for one frame, so one read at a time. */
+export class PlaneMap {
+  readonly #lumaBytes: number;
+  readonly #rows: number;
+  /** Bytes of a chroma row as handed out, and as stored. */
+  readonly #rowBytes: number;
+  readonly #storedRowBytes: number;
+  /** Bytes of a chroma plane as handed out, and as stored. */
+  readonly #planeBytes: number;
+  readonly #storedPlaneBytes: number;
+  #cbScratch: Uint8Array | undefined;
+  #crScratch: Uint8Array | undefined;
+
+  constructor(format: VideoFormat) {
+    const bytes = sampleBytes(format.bitDepth);
+    const used = chromaSize(format);
+    const stored = storedChromaSize(format);
+    this.#lumaBytes = lumaBytes(format);
+    this.#rows = used.height;
+    this.#rowBytes = used.width * bytes;
+    this.#storedRowBytes = stored.width * bytes;
+    this.#planeBytes = this.#rowBytes * used.height;
+    this.#storedPlaneBytes = this.#storedRowBytes * stored.height;
+  }
+
+  /**
+   * Buffers to fill one after another from the frame's first sample on; ends with the last byte that is
+   * needed.
+   * @throws {AnyvmafError} `usage` when a plane has another size than the format says
+   */
+  parts(into: FramePlanes): Uint8Array[] {
+    const { y, cb, cr } = into;
+    this.#check('luma', y, this.#lumaBytes);
+    if (cb) this.#check('Cb', cb, this.#planeBytes);
+    if (cr) this.#check('Cr', cr, this.#planeBytes);
+    const parts = [y];
+    if (this.#planeBytes === 0 || (!cb && !cr)) return parts;
+    if (cb && !this.#crops) {
+      parts.push(cb);
+      const belowCb = this.#storedPlaneBytes - this.#planeBytes;
+      if (cr && belowCb > 0) parts.push(this.#scratchCb().subarray(0, belowCb));
+    } else {
+      parts.push(this.#scratchCb());
+    }
+    if (cr) parts.push(this.#crops ? this.#scratchCr() : cr);
+    return parts;
+  }
+
+  /** To be called once the parts are filled. */
+  finish(into: FramePlanes): void {
+    if (!this.#crops) return;
+    if (into.cb) this.#crop(this.#scratchCb(), into.cb);
+    if (into.cr) this.#crop(this.#scratchCr(), into.cr);
+  }
+
+  get #crops(): boolean {
+    return this.#rowBytes !== this.#storedRowBytes;
+  }
+
+  #scratchCb(): Uint8Array {
+    this.#cbScratch ??= new Uint8Array(this.#storedPlaneBytes);
+    return this.#cbScratch;
+  }
+
+  #scratchCr(): Uint8Array {
+    this.#crScratch ??= new Uint8Array(this.#storedPlaneBytes);
+    return this.#crScratch;
+  }
+
+  #crop(stored: Uint8Array, into: Uint8Array): void {
+    for (let row = 0; row < this.#rows; row++) {
+      const from = row * this.#storedRowBytes;
+      into.set(stored.subarray(from, from + this.#rowBytes), row * this.#rowBytes);
+    }
+  }
+
+  #check(plane: string, into: Uint8Array, bytes: number): void {
+    if (into.length === bytes) return;
+    throw new AnyvmafError(
+      'usage',
+      `the ${plane} plane has ${into.length} bytes, but this format needs ${bytes}.`,
+    );
+  }
+}

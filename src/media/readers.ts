@@ -1,0 +1,53 @@
+/**
+ * @module media/readers
+ * Random access to bytes that need no platform: arrays in memory and Blobs.
+ */
+import { AnyvmafError } from '../errors.js';
+import { shown } from './errors.js';
+import type { ByteReader } from './platform.js';
+
+/** Reads an array, on shared memory or not, without copying it first. */
+export function bytesReader(bytes: Uint8Array): ByteReader {
+  return {
+    size: bytes.length,
+    read: (position, parts) => scatter(bytes, Math.min(position, bytes.length), parts),
+    close() {},
+  };
+}
+
+/** Reads a Blob or File in slices of what is asked for. */
+export function blobReader(blob: Blob, name: string): ByteReader {
+  return {
+    size: blob.size,
+    async read(position, parts) {
+      const wanted = parts.reduce((sum, part) => sum + part.length, 0);
+      let slice: ArrayBuffer;
+      try {
+        slice = await blob.slice(position, position + wanted).arrayBuffer();
+      } catch (cause) {
+        throw readFailure(name, cause);
+      }
+      return scatter(new Uint8Array(slice), 0, parts);
+    },
+    close() {},
+  };
+}
+
+/**
+ * The error for a source that broke while being read. Errors that already are for the user pass as they are.
+ */
+export function readFailure(name: string, cause: unknown): AnyvmafError {
+  if (cause instanceof AnyvmafError) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new AnyvmafError('io', `reading ${shown(name)} failed: ${shown(reason)}.`, { cause });
+}
+
+function scatter(bytes: Uint8Array, from: number, parts: readonly Uint8Array[]): number {
+  let at = from;
+  for (const part of parts) {
+    const end = Math.min(at + part.length, bytes.length);
+    part.set(bytes.subarray(at, end));
+    at = end;
+  }
+  return at - from;
+}

@@ -1,0 +1,101 @@
+/**
+ * @module media/sequential
+ * Frames in order from a pipe or stream, which is read no further than the frame asked for.
+ */
+import { AnyvmafError } from '../errors.js';
+import { incompleteFrame, shown } from './errors.js';
+import { PlaneMap } from './planes.js';
+import type { ByteStream } from './platform.js';
+import type { ByteQueue } from './stream.js';
+import type { FramePlanes, FrameSource, VideoInfo } from './types.js';
+import { badFrameHeader, FRAME_HEADER_MAX, parseFrameHeader } from './y4m.js';
+
+/** A source over a {@link ByteQueue} that stands at the first frame. */
+export class SequentialSource implements FrameSource {
+  readonly info: VideoInfo;
+  readonly seekable = false;
+  readonly #stream: ByteStream;
+  readonly #queue: ByteQueue;
+  readonly #frameBytes: number;
+  readonly #planes: PlaneMap;
+  /** The frame that comes next. */
+  #next = 0;
+  #ended = false;
+
+  /** @param frameBytes bytes of one frame's samples as stored */
+  constructor(stream: ByteStream, queue: ByteQueue, info: VideoInfo, frameBytes: number) {
+    this.info = info;
+    this.#stream = stream;
+    this.#queue = queue;
+    this.#frameBytes = frameBytes;
+    this.#planes = new PlaneMap(info);
+  }
+
+  async readFrame(index: number, into: FramePlanes): Promise<boolean> {
+    if (index < this.#next) {
+      throw new AnyvmafError(
+        'usage',
+        `frame ${index} of ${shown(this.info.name)} was asked for after frame ${this.#next - 1}; ` +
+          'a stream is read in order.',
+      );
+    }
+    const parts = this.#planes.parts(into);
+    while (this.#next < index) if (!(await this.#frame([]))) return false;
+    if (!(await this.#frame(parts))) return false;
+    this.#planes.finish(into);
+    return true;
+  }
+
+  close(): void {
+    this.#ended = true;
+    this.#stream.close();
+  }
+
+  /** Takes the next frame: fills `parts`, skips the rest of it. */
+  async #frame(parts: readonly Uint8Array[]): Promise<boolean> {
+    if (this.#ended) return false;
+    if (!(await this.#frameHeader())) {
+      this.#ended = true;
+      return false;
+    }
+    let found = 0;
+    for (const part of parts) found += await this.#queue.read(part);
+    found += await this.#queue.skip(this.#frameBytes - found);
+    if (found < this.#frameBytes) return this.#incomplete(found);
+    this.#next++;
+    return true;
+  }
+
+  /** Takes the next frame's header, if it has one; returns false at the end of the video. */
+  async #frameHeader(): Promise<boolean> {
+    if (this.info.container !== 'y4m') return (await this.#queue.peek(1)).length > 0;
+    // No further than this frame: a producer that waits for our answer to it need not have sent the next one.
+    const within = Math.min(6 + this.#frameBytes, FRAME_HEADER_MAX);
+    let start = await this.#queue.peek(within);
+    let header = parseFrameHeader(start);
+    if (header === 'incomplete' && start.length === within) {
+      start = await this.#queue.peek(FRAME_HEADER_MAX);
+      header = parseFrameHeader(start);
+    }
+    switch (header) {
+      case 'end':
+        return false;
+      case 'incomplete':
+        return this.#incomplete(0);
+      case 'lost':
+      case 'overlong':
+        this.#ended = true;
+        throw badFrameHeader(header, this.info.name, this.#next, this.#queue.position, start);
+      default:
+        await this.#queue.skip(header);
+        return true;
+    }
+  }
+
+  /** Ends the video within its next frame. Closing the source does that too, and is no error. */
+  #incomplete(foundBytes: number): false {
+    if (this.#ended) return false;
+    this.#ended = true;
+    throw incompleteFrame(this.info, { index: this.#next, expectedBytes: this.#frameBytes, foundBytes });
+  }
+}

@@ -1,0 +1,369 @@
+/**
+ * @module media/y4m
+ * The YUV4MPEG2 format: stream header, frame headers, and where the frames of a file start
+ * (cli-formats-metrics B.2, B.3).
+ */
+import { AnyvmafError } from '../errors.js';
+import { convertCommand } from './advice.js';
+import { incompleteFrame, lostFraming, MediaError, quoted, shown } from './errors.js';
+import { formatProblem, lumaBytes, storedFrameBytes } from './geometry.js';
+import type { ByteReader } from './platform.js';
+import type { FrameLayout, IncompleteFrame, VideoFormat, VideoInfo } from './types.js';
+
+/** Bytes that hold any acceptable stream header: 255 and the newline. */
+export const STREAM_HEADER_MAX = 256;
+
+/** Bytes that hold any acceptable frame header: `FRAME`, one byte, and 79 more to the newline. */
+export const FRAME_HEADER_MAX = 85;
+
+/** Bytes of the frame header without parameters, `FRAME\n`. */
+const PLAIN_FRAME_HEADER = 6;
+
+const NEWLINE = 0x0a;
+
+/** What a stream header says. */
+export interface Y4mHeader {
+  readonly format: VideoFormat;
+  /** Bytes of the header, newline included. */
+  readonly headerBytes: number;
+  /** Bytes of one frame's samples, an alpha plane included. */
+  readonly frameBytes: number;
+  readonly details: Pick<VideoInfo, 'frameRate' | 'sampleAspect' | 'colorRange' | 'warnings'>;
+}
+
+/**
+ * Whether bytes from the start of a file are Y4M, or the beginning of its magic where the file ends sooner.
+ */
+export function isY4m(start: Uint8Array): boolean {
+  const magic = 'YUV4MPEG';
+  return start.length > 0 && magic.startsWith(latin1(start.subarray(0, magic.length)));
+}
+
+/**
+ * Reads the stream header.
+ * @param start the first {@link STREAM_HEADER_MAX} bytes of the data, fewer only where the data end
+ * @param name of the video, for messages
+ * @throws {AnyvmafError} `media`
+ */
+export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
+  const end = start.subarray(0, STREAM_HEADER_MAX).indexOf(NEWLINE);
+  if (end < 0) {
+    if (start.length < STREAM_HEADER_MAX) {
+      throw bad(
+        `${shown(name)} ends within its Y4M header, after ${start.length} bytes; the file is truncated.`,
+      );
+    }
+    throw bad(
+      `the Y4M header of ${shown(name)} has no end within ${STREAM_HEADER_MAX} bytes; the file is ` +
+        'damaged or not Y4M.',
+    );
+  }
+  const [magic = '', ...tags] = latin1(start.subarray(0, end)).split(' ');
+  const warnings: string[] = [];
+  if (magic !== 'YUV4MPEG2') {
+    warnings.push(
+      `${shown(name)} begins with ${quoted(magic)} instead of "YUV4MPEG2"; read as YUV4MPEG2 all the same.`,
+    );
+  }
+  const values = new Map<string, string>();
+  for (const tag of tags) {
+    const letter = tag.charAt(0);
+    // Of a repeated tag the last counts; X tags are many and only the colour range among them matters.
+    if (letter === 'X') {
+      if (tag.startsWith('XCOLORRANGE=')) values.set('X', tag.slice('XCOLORRANGE='.length));
+    } else if (letter !== '') {
+      values.set(letter, tag.slice(1));
+    }
+  }
+
+  const width = side(values.get('W'), 'W', 'width', name);
+  const height = side(values.get('H'), 'H', 'height', name);
+  const { alpha, ...sampling } = chroma(values.get('C') ?? '420', name);
+  const format: VideoFormat = { width, height, ...sampling };
+  const problem = formatProblem(format);
+  if (problem) throw bad(`the Y4M header of ${shown(name)} is not usable: ${problem}.`);
+
+  const frameRate = ratio(values.get('F'), 'F', 'frame rate', name);
+  const aspect = values.get('A');
+  const sampleAspect = aspect === undefined ? undefined : ratio(aspect, 'A', 'sample aspect ratio', name);
+  checkProgressive(values.get('I'), name, warnings);
+  const range = values.get('X')?.toLowerCase();
+  return {
+    format,
+    headerBytes: end + 1,
+    frameBytes: storedFrameBytes(format) + (alpha ? lumaBytes(format) : 0),
+    details: {
+      // 0:0 stands for unknown in both.
+      ...(frameRate.num > 0 && frameRate.den > 0 ? { frameRate } : {}),
+      ...(sampleAspect && sampleAspect.num > 0 && sampleAspect.den > 0 ? { sampleAspect } : {}),
+      ...(range === 'full' || range === 'limited' ? { colorRange: range } : {}),
+      warnings,
+    },
+  };
+}
+
+/**
+ * Reads a frame header.
+ * @param start the next {@link FRAME_HEADER_MAX} bytes, fewer only where the data end
+ * @returns the header's length; or `end`: no further frame; `incomplete`: the data end within the header;
+ * `lost`: no frame begins here; `overlong`: its parameters do not end
+ */
+export function parseFrameHeader(start: Uint8Array): number | 'end' | 'incomplete' | 'lost' | 'overlong' {
+  if (start.length < PLAIN_FRAME_HEADER) {
+    // A few stray bytes end a video as its end does, unless they are a frame's first ones.
+    return start.length > 0 && isFrame(start) ? 'incomplete' : 'end';
+  }
+  if (!isFrame(start)) return 'lost';
+  const end = start.subarray(0, FRAME_HEADER_MAX).indexOf(NEWLINE);
+  if (end >= 0) return end + 1;
+  return start.length < FRAME_HEADER_MAX ? 'incomplete' : 'overlong';
+}
+
+/**
+ * The error for a frame header that is `lost` or `overlong`.
+ * @param position of the header's first byte, from the start of the data
+ */
+export function badFrameHeader(
+  kind: 'lost' | 'overlong',
+  name: string,
+  index: number,
+  position: number,
+  start: Uint8Array,
+): MediaError {
+  if (kind === 'lost') return lostFraming(name, index, position, start);
+  return new MediaError(
+    'damaged',
+    index,
+    `the header of frame ${index} of ${shown(name)} at byte ${position} has no end within ` +
+      `${FRAME_HEADER_MAX} bytes; ` +
+      'the file is damaged.',
+  );
+}
+
+/** Where the frames of a file are. */
+export interface FrameIndex {
+  readonly layout: FrameLayout;
+  /** Whole frames. */
+  readonly frameCount: number;
+  readonly incompleteFrame?: IncompleteFrame;
+  /** Bytes after the last frame that begin no other. */
+  readonly strayBytes: number;
+}
+
+/**
+ * Finds the frames of a file. Frame headers of equal length, which is what nearly all writers make, need only
+ * a few probes: the frames then lie at equal distances, and each header is verified when its frame is read.
+ * Otherwise every header is visited; samples are never read.
+ * @throws {AnyvmafError} `media` when a frame is not where it should be
+ */
+export async function indexFrames(reader: ByteReader, header: Y4mHeader, name: string): Promise<FrameIndex> {
+  const start = header.headerBytes;
+  const first = await readAt(reader, start, FRAME_HEADER_MAX);
+  const frameHeader = parseFrameHeader(first);
+  if (typeof frameHeader === 'number') {
+    const stride = frameHeader + header.frameBytes;
+    const frameCount = Math.floor((reader.size - start) / stride);
+    const rest = (reader.size - start) % stride;
+    const expected = first.subarray(0, frameHeader);
+    if (await equallySpaced(reader, start, stride, frameCount, expected)) {
+      return {
+        layout: { start, frameHeader, frameBytes: header.frameBytes },
+        frameCount,
+        ...(rest > 0 ? { incompleteFrame: partial(frameCount, header, rest - frameHeader) } : {}),
+        strayBytes: 0,
+      };
+    }
+  }
+  return scanFrames(reader, header, name);
+}
+
+/** Frames looked at before equal distances are believed, besides the first, the last and what follows it. */
+const PROBES = 6;
+
+async function equallySpaced(
+  reader: ByteReader,
+  start: number,
+  stride: number,
+  frameCount: number,
+  expected: Uint8Array,
+): Promise<boolean> {
+  // The frame after the last whole one is probed too: as much as is there of a truncated one must fit.
+  const probes = new Set([frameCount - 1, frameCount]);
+  for (let i = 1; i <= PROBES; i++) probes.add(Math.floor((i * frameCount) / (PROBES + 1)));
+  for (const index of probes) {
+    if (index < 0) continue;
+    const found = await readAt(reader, start + index * stride, expected.length);
+    if (found.some((byte, i) => byte !== expected[i])) return false;
+  }
+  return true;
+}
+
+/** Visits every frame header. */
+async function scanFrames(reader: ByteReader, header: Y4mHeader, name: string): Promise<FrameIndex> {
+  const { headerBytes, frameBytes } = header;
+  // Small frames: many headers to one read. Large ones: read headers only.
+  const windowBytes = frameBytes < 65536 ? 65536 : FRAME_HEADER_MAX;
+  let window = new Uint8Array(0);
+  let windowStart = 0;
+  const offsets: number[] = [];
+  let position = headerBytes;
+  let incomplete: IncompleteFrame | undefined;
+  let strayBytes = 0;
+  for (;;) {
+    if (position < windowStart || position + FRAME_HEADER_MAX > windowStart + window.length) {
+      window = await readAt(reader, position, windowBytes);
+      windowStart = position;
+    }
+    const here = window.subarray(position - windowStart, position - windowStart + FRAME_HEADER_MAX);
+    const frameHeader = parseFrameHeader(here);
+    if (frameHeader === 'lost' || frameHeader === 'overlong') {
+      throw badFrameHeader(frameHeader, name, offsets.length, position, here);
+    }
+    const left = Math.max(0, reader.size - position);
+    if (frameHeader === 'end') {
+      strayBytes = left;
+      break;
+    }
+    if (frameHeader === 'incomplete' || left < frameHeader + frameBytes) {
+      incomplete = partial(offsets.length, header, frameHeader === 'incomplete' ? 0 : left - frameHeader);
+      break;
+    }
+    offsets.push(position + frameHeader);
+    position += frameHeader + frameBytes;
+  }
+  return {
+    layout: { start: headerBytes, frameHeader: 0, frameBytes, offsets: Float64Array.from(offsets) },
+    frameCount: offsets.length,
+    ...(incomplete ? { incompleteFrame: incomplete } : {}),
+    strayBytes,
+  };
+}
+
+function partial(index: number, { frameBytes }: Y4mHeader, foundBytes: number): IncompleteFrame {
+  return { index, expectedBytes: frameBytes, foundBytes: Math.max(0, foundBytes) };
+}
+
+/** What is known of a Y4M video once its frames are found; `index` is absent for a stream. */
+export function y4mInfo(header: Y4mHeader, name: string, index?: FrameIndex): VideoInfo {
+  const warnings = [...header.details.warnings];
+  if (index && index.strayBytes > 0) {
+    warnings.push(`${shown(name)} has ${index.strayBytes} bytes after its last frame, which were ignored.`);
+  }
+  const info: VideoInfo = {
+    name,
+    container: 'y4m',
+    ...header.format,
+    ...header.details,
+    frameCount: index ? index.frameCount : null,
+    ...(index?.incompleteFrame ? { incompleteFrame: index.incompleteFrame } : {}),
+    warnings,
+  };
+  if (info.frameCount === 0) {
+    if (info.incompleteFrame) throw incompleteFrame(info, info.incompleteFrame);
+    throw bad(`${shown(name)} ends after its Y4M header; it holds no frames.`);
+  }
+  return info;
+}
+
+function chroma(tag: string, name: string): Pick<VideoFormat, 'chroma' | 'bitDepth'> & { alpha?: true } {
+  switch (tag) {
+    // They differ in where chroma samples sit, which no metric of luma or of equal planes sees.
+    case '420':
+    case '420jpeg':
+    case '420mpeg2':
+    case '420paldv':
+      return { chroma: '420', bitDepth: 8 };
+    case '422':
+      return { chroma: '422', bitDepth: 8 };
+    case '444':
+      return { chroma: '444', bitDepth: 8 };
+    case '444alpha':
+      return { chroma: '444', bitDepth: 8, alpha: true };
+    case 'mono':
+      return { chroma: '400', bitDepth: 8 };
+    case '411':
+      throw bad(
+        `${shown(name)} is 4:1:1, which is not supported; convert it, which leaves luma as it is: ` +
+          convertCommand(name, '-pix_fmt yuv422p'),
+      );
+  }
+  const deep = /^(?:(420|422|444)p|mono)(9|1[0-6])$/.exec(tag);
+  if (deep) {
+    const [, format] = deep;
+    return {
+      chroma: format === '420' || format === '422' || format === '444' ? format : '400',
+      bitDepth: Number(deep[2]),
+    };
+  }
+  throw bad(
+    `${shown(name)} has the unknown chroma tag ${quoted(`C${tag}`)}; known are 420, 420jpeg, 420mpeg2, ` +
+      '420paldv, 422, 444, 444alpha, mono, and 420pN, 422pN, 444pN, monoN with N from 9 to 16. ' +
+      `Convert it: ${convertCommand(name, '-pix_fmt yuv420p')}`,
+  );
+}
+
+function checkProgressive(interlacing: string | undefined, name: string, warnings: string[]): void {
+  switch (interlacing) {
+    case 'p':
+      return;
+    case undefined:
+    case '':
+    case '?':
+      warnings.push(`${shown(name)} does not say whether it is interlaced; it was taken as progressive.`);
+      return;
+    case 't':
+    case 'b':
+    case 'm':
+      throw bad(
+        `${shown(name)} is interlaced (${quoted(`I${interlacing}`)}), and scores are defined for ` +
+          `progressive video only; deinterlace both videos in the same way first: ` +
+          `${convertCommand(name, '-vf bwdif')}`,
+      );
+    default:
+      throw bad(`${shown(name)} has the unknown interlacing tag ${quoted(`I${interlacing}`)}; expected Ip.`);
+  }
+}
+
+function side(text: string | undefined, letter: string, what: string, name: string): number {
+  if (text === undefined) throw bad(`the Y4M header of ${shown(name)} has no ${what} (tag ${letter}).`);
+  if (!/^\d+$/.test(text)) {
+    throw bad(
+      `the Y4M header of ${shown(name)} gives the ${what} as ${quoted(text)}, which is not a whole number.`,
+    );
+  }
+  return Number(text);
+}
+
+function ratio(
+  text: string | undefined,
+  letter: string,
+  what: string,
+  name: string,
+): { num: number; den: number } {
+  if (text === undefined) throw bad(`the Y4M header of ${shown(name)} has no ${what} (tag ${letter}).`);
+  const match = /^(\d{1,10}):(\d{1,10})$/.exec(text);
+  if (!match) {
+    throw bad(
+      `the Y4M header of ${shown(name)} gives the ${what} as ${quoted(text)}; expected two numbers like ` +
+        `${letter === 'F' ? '30000:1001' : '1:1'}.`,
+    );
+  }
+  return { num: Number(match[1]), den: Number(match[2]) };
+}
+
+async function readAt(reader: ByteReader, position: number, count: number): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(count);
+  return bytes.subarray(0, await reader.read(position, [bytes]));
+}
+
+function isFrame(start: Uint8Array): boolean {
+  return 'FRAME'.startsWith(latin1(start.subarray(0, 5)));
+}
+
+function latin1(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes);
+}
+
+function bad(message: string): AnyvmafError {
+  return new AnyvmafError('media', message);
+}

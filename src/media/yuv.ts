@@ -1,0 +1,69 @@
+/**
+ * @module media/yuv
+ * Raw planar YUV: frames back to back, nothing else (cli-formats-metrics B.1).
+ */
+import { AnyvmafError } from '../errors.js';
+import { shown } from './errors.js';
+import { describeFormat, formatProblem, storedFrameBytes } from './geometry.js';
+import { sniffContent } from './sniff.js';
+import type { FrameLayout, RawVideoFormat, VideoInfo } from './types.js';
+
+/**
+ * Checks a raw format as the caller gave it.
+ * @throws {AnyvmafError} `usage`
+ */
+export function checkRawFormat(raw: RawVideoFormat): void {
+  const problem = formatProblem(raw);
+  if (problem) throw new AnyvmafError('usage', `the format given for raw video is not usable: ${problem}.`);
+}
+
+/** Frames from the first byte on. */
+export function rawLayout(raw: RawVideoFormat): FrameLayout {
+  return { start: 0, frameHeader: 0, frameBytes: storedFrameBytes(raw) };
+}
+
+/**
+ * What is known of a raw video.
+ * @param size of the file in bytes; `null` for a stream
+ * @param start its first bytes, to recognise files that are not raw video
+ * @throws {AnyvmafError} `media` when not even one frame fits
+ */
+export function rawInfo(
+  raw: RawVideoFormat,
+  name: string,
+  size: number | null,
+  start: Uint8Array,
+): VideoInfo {
+  const { width, height, bitDepth, chroma } = raw;
+  const info: VideoInfo = {
+    name,
+    container: 'yuv',
+    width,
+    height,
+    bitDepth,
+    chroma,
+    frameCount: null,
+    warnings: [],
+  };
+  const looksLike = sniffContent(start);
+  const warnings = looksLike
+    ? [`${shown(name)} was read as raw YUV as asked, but it looks like ${looksLike}.`]
+    : info.warnings;
+  if (size === null) return { ...info, warnings };
+  const expectedBytes = storedFrameBytes(raw);
+  const frameCount = Math.floor(size / expectedBytes);
+  const foundBytes = size % expectedBytes;
+  if (frameCount === 0) {
+    throw new AnyvmafError(
+      'media',
+      `${shown(name)} has ${size} bytes, less than one frame of ${describeFormat(raw)} (${expectedBytes} ` +
+        `bytes)${looksLike ? `; it looks like ${looksLike}, not raw YUV` : ': check -w, -h, -p and -b'}.`,
+    );
+  }
+  return {
+    ...info,
+    frameCount,
+    warnings,
+    ...(foundBytes > 0 ? { incompleteFrame: { index: frameCount, expectedBytes, foundBytes } } : {}),
+  };
+}

@@ -1,0 +1,24 @@
+/**
+ * @module platform/browser/files
+ * Files by name in a browser: there are none. Videos come as File, Blob, bytes or streams there.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { FilePlatform } from '../../media/platform.js';
+
+/** Refuses paths with the reason; everything else is opened without a platform. */
+export const browserFiles: FilePlatform = {
+  async open(file) {
+    throw noPaths(String(file));
+  },
+  reopen(path) {
+    throw noPaths(path);
+  },
+};
+
+function noPaths(file: string): AnyvmafError {
+  return new AnyvmafError(
+    'usage',
+    `${JSON.stringify(file)} cannot be opened by name in a browser; give a File, Blob, Uint8Array or ` +
+      `ReadableStream.`,
+  );
+}

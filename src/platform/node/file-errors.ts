@@ -1,0 +1,31 @@
+/**
+ * @module platform/node/file-errors
+ * Turns what Node's file functions throw into a sentence that names the file and the reason.
+ */
+import { AnyvmafError } from '../../errors.js';
+import { shown } from '../../media/errors.js';
+
+/** Reasons by system error code, as the end of a sentence. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'a part of the path before the last is not a directory',
+  EISDIR: 'it is a directory; give the path of a video file',
+  EACCES: 'permission denied; allow this user to read it',
+  EPERM: 'the system does not permit it',
+  ELOOP: 'too many symbolic links',
+  ENAMETOOLONG: 'the path is too long',
+  EMFILE: 'too many files are open',
+  ENFILE: 'too many files are open',
+  EBADF: 'it is not an open file descriptor',
+  ENXIO: 'it is a socket or a device that cannot be read',
+  EIO: 'the device reports a read error',
+  ERR_INVALID_ARG_VALUE: 'the path contains a zero character',
+};
+
+/** @param name of the file as the user gave it */
+export function fileError(name: string, cause: unknown): AnyvmafError {
+  if (cause instanceof AnyvmafError) return cause;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const reason = REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
+  return new AnyvmafError('io', `cannot read ${shown(name)}: ${shown(reason)}.`, { cause });
+}

@@ -1,0 +1,166 @@
+/**
+ * @module platform/node/files
+ * Files by name in Node: positional reads of regular files, streams for standard input, pipes and devices.
+ */
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  open as openCallback,
+  openSync,
+  readvSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { Socket } from 'node:net';
+import { resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { AnyvmafError } from '../../errors.js';
+import { shown } from '../../media/errors.js';
+import type { ByteReader, FilePlatform, OpenedFile } from '../../media/platform.js';
+import { fileError } from './file-errors.js';
+import { nodeByteStream } from './file-stream.js';
+
+/** The file system. `-` is standard input; a file of that name is `./-`. */
+export const nodeFiles: FilePlatform = {
+  async open(file) {
+    if (file === '-') return openStandardInput();
+    if (typeof file === 'number') return openDescriptor(file);
+    return openPath(typeof file === 'string' ? file : pathOf(file));
+  },
+  reopen: openRegularFile,
+};
+
+function openStandardInput(): OpenedFile {
+  const { stdin } = process;
+  if (stdin.isTTY) {
+    throw new AnyvmafError(
+      'usage',
+      'standard input (-) is a terminal; send a video into it: PROGRAM | anyvmaf - ...',
+    );
+  }
+  if (stdin.destroyed || stdin.readableEnded) {
+    throw new AnyvmafError('io', 'standard input (-) was already read to its end; it can be read only once.');
+  }
+  return { kind: 'stream', stream: nodeByteStream(stdin, 'standard input') };
+}
+
+function openDescriptor(fd: number): OpenedFile {
+  const name = `file descriptor ${fd}`;
+  try {
+    return { kind: 'stream', stream: nodeByteStream(descriptorStream(fd, fstatSync(fd)), name) };
+  } catch (cause) {
+    throw fileError(name, cause);
+  }
+}
+
+async function openPath(path: string): Promise<OpenedFile> {
+  if (path === '')
+    throw new AnyvmafError('io', 'the path of a video is empty; give a file, or - for standard input.');
+  try {
+    const stats = statSync(path);
+    if (stats.isDirectory()) throw systemError('EISDIR');
+    if (stats.isFile()) return { kind: 'random', reader: openRegularFile(path), path: resolve(path) };
+    const fd = stats.isFIFO() ? await openFifo(path) : openSync(path, 'r');
+    return { kind: 'stream', stream: nodeByteStream(descriptorStream(fd, stats), path) };
+  } catch (cause) {
+    throw fileError(path, cause);
+  }
+}
+
+function openRegularFile(path: string): ByteReader {
+  try {
+    return new FileReader(path);
+  } catch (cause) {
+    throw fileError(path, cause);
+  }
+}
+
+/** Reads a regular file at given positions, synchronously and without buffers of its own. */
+class FileReader implements ByteReader {
+  readonly size: number;
+  readonly #path: string;
+  #fd: number | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#fd = openSync(path, 'r');
+    this.size = fstatSync(this.#fd).size;
+  }
+
+  read(position: number, parts: readonly Uint8Array[]): number {
+    const fd = this.#fd;
+    if (fd === undefined)
+      throw new AnyvmafError('usage', `${shown(this.#path)} was read after it was closed.`);
+    let left = parts;
+    let done = 0;
+    try {
+      // One system call reads a frame. The system may stop short of what was asked (some file systems, very
+      // large frames); then the rest is asked for again, and only zero bytes mean the end.
+      while (left.length > 0) {
+        const got = readvSync(fd, left, position + done);
+        if (got === 0) break;
+        done += got;
+        left = after(left, got);
+      }
+    } catch (cause) {
+      throw fileError(this.#path, cause);
+    }
+    return done;
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+}
+
+/** What of `parts` is left to fill after `count` bytes. */
+function after(parts: readonly Uint8Array[], count: number): readonly Uint8Array[] {
+  let index = 0;
+  let skip = count;
+  for (const part of parts) {
+    if (skip < part.length) break;
+    skip -= part.length;
+    index++;
+  }
+  const left = parts.slice(index);
+  const [first] = left;
+  if (first && skip > 0) left[0] = first.subarray(skip);
+  return left;
+}
+
+/** A stream over an open descriptor, which it closes when it ends or is destroyed. */
+function descriptorStream(fd: number, stats: Stats): Readable {
+  // Sockets read pipes without holding a thread of the pool, so that reading can be stopped while nothing
+  // arrives.
+  if (stats.isFIFO() || stats.isSocket()) return new Socket({ fd, readable: true, writable: false });
+  return createReadStream('', { fd });
+}
+
+/**
+ * Opens a named pipe without blocking this thread until somebody writes to it. Linux tells a pipe whose
+ * writer has not come yet from one whose writer has gone, so opening need not wait at all; elsewhere a thread
+ * of the pool waits.
+ */
+function openFifo(path: string): Promise<number> {
+  const flags = process.platform === 'linux' ? constants.O_RDONLY | constants.O_NONBLOCK : constants.O_RDONLY;
+  return promisify(openCallback)(path, flags);
+}
+
+function pathOf(url: URL): string {
+  if (url.protocol !== 'file:') {
+    throw new AnyvmafError(
+      'usage',
+      `${shown(url.href)} is not a file URL; download the video and give its path.`,
+    );
+  }
+  return fileURLToPath(url);
+}
+
+function systemError(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}
