@@ -1,0 +1,173 @@
+/**
+ * @module scripts/extract-models
+ * Makes the model folder: takes VMAF's built-in models out of the ffprobe binary of the development dependency
+ * @ffprobe-installer/ffprobe (a libvmaf 2.3.0 is linked into it), checks them against known sums, derives the 4K NEG
+ * model and writes the registry.
+ *
+ *   node scripts/extract-models.mjs [--check]
+ *
+ * --check  compares the committed folder with what would be written; needs no ffprobe
+ *
+ * Exit codes: 0 done, 1 failed or different.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+
+const FOLDER = join(dirname(dirname(fileURLToPath(import.meta.url))), 'model');
+
+/** The models in the order in which lists show them. `gainLimitsOf` makes a NEG model of a plain one. */
+const MODELS = [
+  {
+    name: 'vmaf_v0.6.1',
+    sha256: '5950d61fa1f861bd45d8149d80539ed9f3376cfc2495b8f0fa8e9f57cb131ee3',
+    intendedUse:
+      '1080p seen from three screen heights on a television or monitor; with enable_transform, seen on a phone.',
+  },
+  {
+    name: 'vmaf_v0.6.1neg',
+    sha256: '1fcda193aaa2a3136471b7516b3c5dc344546c05fcde2d58609f8c60a2387392',
+    intendedUse: 'As vmaf_v0.6.1, but sharpening and other enhancement earns nothing: for comparing codecs.',
+  },
+  {
+    name: 'vmaf_4k_v0.6.1',
+    sha256: '73b187001309703c89d57cf58baab01660bd11e4ea6fac62bc064c5f5da6dac8',
+    intendedUse: '2160p seen from one and a half screen heights on a television.',
+  },
+  {
+    name: 'vmaf_4k_v0.6.1neg',
+    sha256: '676e74b77c56f5f23bc918f27ca077be4d84dde957ac862bb95662702fc933a6',
+    derivedFrom: { base: 'vmaf_4k_v0.6.1', gainLimitsOf: 'vmaf_v0.6.1neg' },
+    intendedUse:
+      'As vmaf_4k_v0.6.1, but sharpening and other enhancement earns nothing: for comparing codecs.',
+  },
+  {
+    name: 'vmaf_b_v0.6.3',
+    sha256: '34f620dbaff662fe7d33dd80326553c2cc3910e4135349ba4c367171d3a3cfbd',
+    intendedUse: 'As vmaf_v0.6.1, with a confidence interval from twenty models trained on resampled data.',
+  },
+];
+
+const LICENCE = {
+  spdx: 'BSD-2-Clause-Patent',
+  copyright: 'Copyright (c) 2016-2020 Netflix, Inc.',
+  file: 'LICENSE-VMAF.txt',
+};
+
+class ModelsError extends Error {}
+
+function main() {
+  const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+  const texts = values.check ? readCommitted() : extract();
+  for (const { name, sha256 } of MODELS) {
+    const found = sum(texts.get(name));
+    if (found !== sha256) throw new ModelsError(`${name}.json has sha256 ${found}, not ${sha256}.`);
+  }
+  const registry = `${JSON.stringify(describe(texts), null, 2)}\n`;
+  if (values.check) {
+    if (readFileSync(join(FOLDER, 'registry.json'), 'utf8') !== registry) {
+      throw new ModelsError('model/registry.json is stale; run npm run models.');
+    }
+    checkLicence();
+    console.log(`model/: ${MODELS.length} models and the registry are as they should be.`);
+    return;
+  }
+  checkLicence();
+  for (const [name, text] of texts) writeFileSync(join(FOLDER, `${name}.json`), text);
+  writeFileSync(join(FOLDER, 'registry.json'), registry);
+  console.log(`model/: wrote ${MODELS.length} models and the registry.`);
+}
+
+function readCommitted() {
+  return new Map(MODELS.map(({ name }) => [name, readFileSync(join(FOLDER, `${name}.json`), 'utf8')]));
+}
+
+function checkLicence() {
+  const notice = readFileSync(join(FOLDER, LICENCE.file), 'utf8');
+  if (!notice.includes(LICENCE.copyright))
+    throw new ModelsError(`model/${LICENCE.file} does not name the copyright.`);
+}
+
+/** The models by name, from the binary or derived. */
+function extract() {
+  const { path } = createRequire(import.meta.url)('@ffprobe-installer/ffprobe');
+  const bySum = new Map();
+  for (const text of embeddedModels(readFileSync(path))) {
+    // The linked-in string may lack the final newline of the file that it was made from.
+    for (const variant of [text, `${text}\n`]) bySum.set(sum(variant), variant);
+  }
+  const texts = new Map();
+  for (const { name, sha256, derivedFrom } of MODELS) {
+    const text = derivedFrom
+      ? withGainLimits(texts.get(derivedFrom.base), texts.get(derivedFrom.gainLimitsOf))
+      : bySum.get(sha256);
+    if (text === undefined) throw new ModelsError(`${path} holds no ${name} with sha256 ${sha256}.`);
+    texts.set(name, text);
+  }
+  return texts;
+}
+
+/** Model texts stand in read-only data as C strings: from `{` to the next NUL, around a `"model_dict"`. */
+function* embeddedModels(binary) {
+  for (let at = binary.indexOf('"model_dict"'); at >= 0; ) {
+    const start = binary.lastIndexOf(0, at) + 1;
+    const end = binary.indexOf(0, at);
+    yield binary.subarray(binary.indexOf('{', start), end).toString('utf8');
+    at = binary.indexOf('"model_dict"', end);
+  }
+}
+
+/** A NEG model is the plain model with the two gain limits: their lines are put in, all other bytes stay. */
+function withGainLimits(base, neg) {
+  const [limits] = /^ {8}"feature_opts_dicts": \[\n.*?\n {8}\],\n/ms.exec(neg) ?? [];
+  const [before, after] = base.split('        "norm_type": "linear_rescale",\n');
+  if (limits === undefined || after === undefined) {
+    throw new ModelsError('The texts of the plain and the NEG model are not laid out as expected.');
+  }
+  const text = `${before}${limits}        "norm_type": "linear_rescale",\n${after}`;
+  const { feature_opts_dicts, ...rest } = JSON.parse(text).model_dict;
+  if (
+    !isDeepStrictEqual(rest, JSON.parse(base).model_dict) ||
+    !isDeepStrictEqual(feature_opts_dicts, JSON.parse(neg).model_dict.feature_opts_dicts)
+  ) {
+    throw new ModelsError('The derived NEG model is not its base with the gain limits.');
+  }
+  return text;
+}
+
+function describe(texts) {
+  return {
+    licence: LICENCE,
+    models: MODELS.map(({ name, sha256, derivedFrom, intendedUse }) => {
+      const model = JSON.parse(texts.get(name));
+      const single = 'model_dict' in model;
+      return {
+        name,
+        file: `${name}.json`,
+        sha256,
+        licence: LICENCE.spdx,
+        kind: single ? 'single' : 'collection',
+        members: single ? 1 : Object.keys(model).length,
+        features: (single ? model : model[0]).model_dict.feature_names,
+        intendedUse,
+        origin: derivedFrom
+          ? `${derivedFrom.base} with the gain limits of ${derivedFrom.gainLimitsOf}`
+          : 'built into libvmaf 2.3.0',
+      };
+    }),
+  };
+}
+
+function sum(text) {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+try {
+  main();
+} catch (error) {
+  console.error(error instanceof ModelsError ? error.message : error);
+  process.exitCode = 1;
+}

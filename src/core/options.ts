@@ -1,0 +1,145 @@
+/**
+ * @module core/options
+ * Turns option texts and feature strings into extractor instances: checked values, defaults filled in, names decided.
+ */
+import { AnyvmafError } from '../errors.js';
+import {
+  EXTRACTORS,
+  type ExtractorSpec,
+  findExtractor,
+  type OptionSpec,
+  type OptionValue,
+} from './extractors.js';
+import { formatG, nameSuffix } from './names.js';
+
+/** Option texts by option name, as they stand in a feature string, a model overload or a model file. */
+export type OptionTexts = Readonly<Record<string, string>>;
+
+/** An extractor with all its options decided. */
+export interface ExtractorInstance {
+  readonly spec: ExtractorSpec;
+  /** The value of every option of the extractor. */
+  readonly options: Readonly<Record<string, OptionValue>>;
+  /** Names of the options that were given, whatever their value. */
+  readonly given: ReadonlySet<string>;
+  /** What the names of its features end in; empty when all options that count have their defaults. */
+  readonly suffix: string;
+  /** Two instances with the same key are one to libvmaf: only the first registered runs. */
+  readonly key: string;
+}
+
+/**
+ * Reads a feature string, `NAME` or `NAME=key=value:key=value` (spec A.3). As in libvmaf the last of a repeated key
+ * wins, and a second `=` within an item ends its value.
+ * @throws {AnyvmafError} `feature`: an unknown extractor or option, a value it cannot take, an item without `=`
+ */
+export function parseFeature(text: string): ExtractorInstance {
+  const [name = '', ...rest] = text.split('=');
+  const spec = requireExtractor(name, `feature ${quote(text)}`);
+  if (rest.length === 0) return createExtractor(spec, {}, `feature ${quote(text)}`);
+  const options: Record<string, string> = {};
+  for (const item of rest.join('=').split(':')) {
+    const [key = '', value] = item.split('=');
+    if (value === undefined) {
+      throw new AnyvmafError(
+        'feature',
+        `Problem parsing feature "${name}", bad option string ${quote(item)}: options are written ` +
+          `${name}=key=value:key=value. ${knownOptions(spec)}`,
+      );
+    }
+    options[key] = value;
+  }
+  return createExtractor(spec, options, `feature ${quote(text)}`);
+}
+
+/**
+ * An extractor with the given options, the rest at their defaults.
+ * @param options texts as a user or a model wrote them
+ * @param where what messages call the place they stand in, for example `model "vmaf"`
+ * @throws {AnyvmafError} `feature`: an unknown option or a value it cannot take
+ */
+export function createExtractor(spec: ExtractorSpec, options: OptionTexts, where: string): ExtractorInstance {
+  const values: Record<string, OptionValue> = {};
+  for (const option of spec.options) values[option.name] = option.default;
+  for (const [name, text] of Object.entries(options)) {
+    const option = spec.options.find((candidate) => candidate.name === name);
+    if (!option) {
+      throw new AnyvmafError(
+        'feature',
+        `The ${spec.name} extractor has no option ${quote(name)} (in ${where}). ${knownOptions(spec)}`,
+      );
+    }
+    values[name] = parseOption(option, text, spec.name, where);
+  }
+  const suffix = nameSuffix(spec, values);
+  return { spec, options: values, given: new Set(Object.keys(options)), suffix, key: spec.name + suffix };
+}
+
+/**
+ * The extractor of that name.
+ * @throws {AnyvmafError} `feature`, naming those there are
+ */
+function requireExtractor(name: string, where: string): ExtractorSpec {
+  const spec = findExtractor(name);
+  if (spec) return spec;
+  const known = EXTRACTORS.map((extractor) => extractor.name).join(', ');
+  throw new AnyvmafError(
+    'feature',
+    `There is no feature extractor ${quote(name)} (in ${where}); there are ${known}.`,
+  );
+}
+
+/** A boolean option of an instance. */
+export function flagOption(instance: ExtractorInstance, name: string): boolean {
+  return instance.options[name] === true;
+}
+
+/** A numeric option of an instance. */
+export function numberOption(instance: ExtractorInstance, name: string): number {
+  const value = instance.options[name];
+  if (typeof value !== 'number')
+    throw new AnyvmafError('internal', `${instance.key} has no number "${name}".`);
+  return value;
+}
+
+/**
+ * The number a text stands for as libvmaf takes it: read in single precision and printed with `%g`, so 0.30000001
+ * becomes 0.3. Decimal, exponent and hexadecimal forms, as C's strtof; `undefined` when the text is anything else.
+ */
+export function normaliseNumber(text: string): number | undefined {
+  const match = /^\s*([+-]?)((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|0[xX][0-9a-fA-F]+)$/.exec(text);
+  if (!match) return undefined;
+  const single = Math.fround(Number(match[2]));
+  if (!Number.isFinite(single)) return undefined;
+  return Number(match[1] + formatG(single));
+}
+
+function parseOption(option: OptionSpec, text: string, extractor: string, where: string): OptionValue {
+  const refuse = (expected: string): AnyvmafError =>
+    new AnyvmafError(
+      'feature',
+      `Option ${option.name} of the ${extractor} extractor is ${quote(text)} (in ${where}) but must be ${expected}.`,
+    );
+  if (option.type === 'bool') {
+    if (text === 'true') return true;
+    if (text === 'false') return false;
+    throw refuse('true or false');
+  }
+  const { min = -Number.MAX_VALUE, max = Number.MAX_VALUE } = option;
+  const kind = option.type === 'int' ? 'a whole number' : 'a number';
+  const expected =
+    max === Number.MAX_VALUE ? `${kind} of at least ${min}` : `${kind} from ${min} to ${max}, both included`;
+  const value = normaliseNumber(text);
+  if (value === undefined || value < min || value > max) throw refuse(expected);
+  if (option.type === 'int' && !Number.isInteger(value)) throw refuse(expected);
+  return value;
+}
+
+/** Quoted, and on one line whatever it holds. */
+function quote(text: string): string {
+  return JSON.stringify(text);
+}
+
+function knownOptions(spec: ExtractorSpec): string {
+  return `Its options are ${spec.options.map((option) => option.name).join(', ')}.`;
+}

@@ -1,0 +1,66 @@
+/**
+ * @module model/grammar
+ * Takes model strings apart: `version=NAME`, `path=FILE`, `name=`, flags and feature overloads (spec 5.7).
+ */
+import { AnyvmafError } from '../errors.js';
+import type { ModelRequest } from './types.js';
+
+const HELP =
+  'a model string is made of version=NAME or path=FILE, name=NAME, disable_clip, enable_transform and ' +
+  'EXTRACTOR.OPTION=VALUE, joined by colons';
+
+/**
+ * Reads a model string. As in libvmaf `version` wins over `path`, the last of a repeated item wins, and a second `=`
+ * within an item ends its value, so that paths with `:` or `=` cannot be given.
+ * @throws {AnyvmafError} `model`
+ */
+export function parseModelString(text: string): ModelRequest {
+  const quoted = JSON.stringify(text);
+  let version: string | undefined;
+  let path: string | undefined;
+  let name = 'vmaf';
+  const flags = { disable_clip: false, enable_transform: false };
+  const overloads: { extractor: string; option: string; value: string }[] = [];
+
+  for (const item of text.split(':')) {
+    const [key = '', value] = item.split('=');
+    if (key === 'disable_clip' || key === 'enable_transform') {
+      // Any other value has no effect in libvmaf.
+      if (value === undefined || value === 'true') flags[key] = true;
+      continue;
+    }
+    if (value === undefined) {
+      throw new AnyvmafError(
+        'model',
+        `Problem parsing model ${quoted}, bad option string ${JSON.stringify(item)}: ${HELP}.`,
+      );
+    }
+    const dot = key.indexOf('.');
+    if (key === 'version') version = value;
+    else if (key === 'path') path = value;
+    else if (key === 'name') name = value;
+    else if (dot > 0) overloads.push({ extractor: key.slice(0, dot), option: key.slice(dot + 1), value });
+    else
+      throw new AnyvmafError(
+        'model',
+        `Problem parsing model ${quoted}: unknown item ${JSON.stringify(key)}; ${HELP}.`,
+      );
+  }
+  if (name === '')
+    throw new AnyvmafError('model', `Model string ${quoted} gives an empty name; leave name= out.`);
+  const source = version
+    ? ({ kind: 'version', version } as const)
+    : path
+      ? ({ kind: 'path', path } as const)
+      : undefined;
+  if (!source)
+    throw new AnyvmafError('model', `Model string ${quoted} names no model: it needs version= or path=.`);
+  return {
+    text,
+    source,
+    name,
+    disableClip: flags.disable_clip,
+    enableTransform: flags.enable_transform,
+    overloads,
+  };
+}

@@ -1,0 +1,131 @@
+/**
+ * @module score/finish
+ * From raw records to libvmaf's features: quotients, totals, decibels, and the pass over neighbouring frames that
+ * motion needs. Fed record by record in frame order, it gives every frame as soon as its values are final.
+ */
+import { logName } from '../core/names.js';
+import type { ExtractorInstance } from '../core/options.js';
+import { AnyvmafError } from '../errors.js';
+import type { VideoFormat } from '../media/types.js';
+import type { Compat } from '../report/types.js';
+import type { FeaturePlan } from './features.js';
+import { finishAdm } from './finishers/adm.js';
+import { finishMotion } from './finishers/motion.js';
+import { finishPsnr } from './finishers/psnr.js';
+import type { Emit, ExtractorFinisher } from './finishers/types.js';
+import { finishVif } from './finishers/vif.js';
+
+/** The finished features of one frame. */
+export interface FinishedFrame {
+  readonly frame: number;
+  /** Parallel to {@link FeaturePlan.names}; NaN is a value (0 / 0), not an absence. */
+  readonly values: Float64Array;
+}
+
+/** The last step of every extractor. */
+const FINISHERS: Readonly<
+  Record<string, (instance: ExtractorInstance, format: VideoFormat, compat: Compat) => ExtractorFinisher>
+> = {
+  vif: finishVif,
+  adm: finishAdm,
+  motion: finishMotion,
+  psnr: finishPsnr,
+};
+
+interface Stage {
+  readonly finisher: ExtractorFinisher;
+  readonly emit: Emit;
+  /** Offset of the instance's measurements in a record; -1 when it has none. */
+  readonly column: number;
+  /** Works on every frame, also on those that are not listed. */
+  readonly everyFrame: boolean;
+}
+
+/** A listed frame that waits for its last values. */
+interface PendingFrame {
+  readonly finished: FinishedFrame;
+  missing: number;
+}
+
+/** Turns the records of one sequence into features. */
+export class FeatureFinisher {
+  readonly #plan: FeaturePlan;
+  readonly #subsample: number;
+  readonly #stages: readonly Stage[];
+  readonly #pending: PendingFrame[] = [];
+  #frames = 0;
+
+  /**
+   * @param subsample only frames whose number is a multiple are given out; the records of all must be pushed
+   */
+  constructor(plan: FeaturePlan, subsample = 1) {
+    this.#plan = plan;
+    this.#subsample = Math.max(1, subsample);
+    const slots = new Map(plan.names.map((name, slot) => [name, slot]));
+    this.#stages = plan.extractors.map(({ instance, column, features }) => {
+      const create = FINISHERS[instance.spec.name];
+      if (!create) throw new AnyvmafError('internal', `The ${instance.spec.name} extractor has no finisher.`);
+      const slotOf = new Map(
+        features.map((feature) => [feature.name, slots.get(logName(feature, instance.suffix))]),
+      );
+      return {
+        finisher: create(instance, plan.extraction.format, plan.compat),
+        emit: (frame, feature, value) => this.#set(frame, slotOf.get(feature), value),
+        column,
+        everyFrame: instance.spec.temporal || instance.spec.previousReference,
+      };
+    });
+  }
+
+  /**
+   * Takes the record of the next frame, `plan.layout.length` doubles from `offset`.
+   * @returns the frames that became final, in order: usually the one before
+   */
+  push(records: Float64Array, offset: number): readonly FinishedFrame[] {
+    const frame = this.#frames++;
+    const listed = frame % this.#subsample === 0;
+    const missing = this.#plan.names.length;
+    if (listed) this.#pending.push({ finished: { frame, values: new Float64Array(missing) }, missing });
+    for (const { finisher, emit, column, everyFrame } of this.#stages) {
+      if (!listed && !everyFrame) continue;
+      finisher.push(frame, records.subarray(offset + Math.max(0, column)), emit);
+    }
+    return this.#takeFinal();
+  }
+
+  /**
+   * Ends the sequence.
+   * @returns the frames that were still waiting
+   */
+  flush(): readonly FinishedFrame[] {
+    for (const { finisher, emit } of this.#stages) finisher.flush?.(emit);
+    return this.#takeFinal();
+  }
+
+  /** Values for the whole sequence by log name, in order. Complete after {@link flush}. */
+  aggregates(): Readonly<Record<string, number>> {
+    const aggregates: Record<string, number> = {};
+    this.#plan.extractors.forEach(({ instance, features }, i) => {
+      const values = this.#stages[i]?.finisher.aggregates?.() ?? {};
+      for (const feature of features) {
+        const value = values[feature.name];
+        if (value !== undefined) aggregates[logName(feature, instance.suffix)] = value;
+      }
+    });
+    return aggregates;
+  }
+
+  #set(frame: number, slot: number | undefined, value: number): void {
+    const pending =
+      slot === undefined ? undefined : this.#pending.find(({ finished }) => finished.frame === frame);
+    if (slot === undefined || !pending) return;
+    pending.finished.values[slot] = value;
+    pending.missing--;
+  }
+
+  #takeFinal(): readonly FinishedFrame[] {
+    const waiting = this.#pending.findIndex(({ missing }) => missing > 0);
+    const final = this.#pending.splice(0, waiting < 0 ? this.#pending.length : waiting);
+    return final.map(({ finished }) => finished);
+  }
+}

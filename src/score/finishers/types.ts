@@ -1,0 +1,23 @@
+/**
+ * @module score/finishers/types
+ * What every extractor's last step has in common: records in, features out.
+ */
+
+/**
+ * Hands over the value of a feature of a frame, both by number and internal name. Features that the run does not emit
+ * and frames that it does not list are ignored, so a finisher offers all it has.
+ */
+export type Emit = (frame: number, feature: string, value: number) => void;
+
+/** Turns the measurements of one extractor instance into its features, frame by frame in order. */
+export interface ExtractorFinisher {
+  /**
+   * Takes the next frame.
+   * @param record the frame's record from this instance's first double on
+   */
+  push(frame: number, record: Float64Array, emit: Emit): void;
+  /** Ends the sequence: emits what had to wait for later frames. */
+  flush?(emit: Emit): void;
+  /** Values for the whole sequence by internal name. */
+  aggregates?(): Readonly<Record<string, number>>;
+}

@@ -1,0 +1,90 @@
+/**
+ * @module test/core/options
+ * Feature strings and option values: what is accepted, how numbers are normalised, what errors say.
+ */
+import { describe, expect, it } from 'vitest';
+import { normaliseNumber, parseFeature } from '../../src/core/options.js';
+import { AnyvmafError } from '../../src/errors.js';
+
+function refusal(text: string): string {
+  try {
+    parseFeature(text);
+  } catch (error) {
+    if (error instanceof AnyvmafError && error.code === 'feature') return error.message;
+    throw error;
+  }
+  throw new Error(`"${text}" was accepted`);
+}
+
+describe('normaliseNumber reads as float and prints with %g', () => {
+  it.each([
+    ['1.0', 1],
+    ['1.10', 1.1],
+    ['0.02', 0.02],
+    ['0x20', 32],
+    ['1e2', 100],
+    ['.5', 0.5],
+    [' +3', 3],
+    ['-2', -2],
+    ['0.30000001', 0.3],
+    // Six digits remain.
+    ['1.23456789', 1.23457],
+    // 2^-9 has seven digits, an exact tie: to even.
+    ['0.001953125', 0.00195312],
+  ])('%s is %d', (text, value) => {
+    expect(normaliseNumber(text)).toBe(value);
+  });
+
+  it.each(['', ' ', '20abc', 'nan', 'inf', '1e', '0x', '1.5.2', '1 2', '1e999', '--1', 'true'])(
+    '"%s" is not wholly a number',
+    (text) => {
+      expect(normaliseNumber(text)).toBeUndefined();
+    },
+  );
+});
+
+describe('parseFeature', () => {
+  it('gives defaults to options that are not named', () => {
+    const { options, suffix, key } = parseFeature('vif');
+    expect(options).toEqual({ debug: false, vif_enhn_gain_limit: 100, vif_skip_scale0: false });
+    expect([suffix, key]).toEqual(['', 'vif']);
+  });
+
+  it('reads options of all types', () => {
+    const { options } = parseFeature('adm=adm_csf_mode=2:adm_noise_weight=0.020:debug=true');
+    expect(options).toMatchObject({ adm_csf_mode: 2, adm_noise_weight: 0.02, debug: true, adm_min_val: 0 });
+  });
+
+  it('takes the last of a repeated option, and a value up to its second =', () => {
+    const { options } = parseFeature('psnr=min_sse=1:min_sse=31=5');
+    expect(options.min_sse).toBe(31);
+  });
+
+  it.each([
+    ['vfi', /no feature extractor "vfi".*there are .*vif/],
+    ['', /no feature extractor ""/],
+    ['vif=gain=1', /vif extractor has no option "gain".*vif_enhn_gain_limit/],
+    ['vif=debug', /bad option string "debug"/],
+    ['vif=', /bad option string ""/],
+    ['vif=debug=true:', /bad option string ""/],
+    ['vif=debug=yes', /debug of the vif extractor is "yes".*must be true or false/],
+    ['vif=debug=1', /must be true or false/],
+    ['vif=vif_enhn_gain_limit=0.5', /"0.5".*a number from 1 to 100/],
+    ['vif=vif_enhn_gain_limit=100.5', /a number from 1 to 100/],
+    ['vif=vif_enhn_gain_limit=2x', /"2x"/],
+    ['vif=vif_enhn_gain_limit=', /is ""/],
+    ['adm=adm_csf_mode=1.5', /a whole number from 0 to 3/],
+    ['adm=adm_ref_display_height=0', /a whole number from 1 to 4320/],
+    ['psnr=min_sse=nan', /"nan".*a number of at least 0/],
+    ['psnr=min_sse=-1', /a number of at least 0/],
+  ])('refuses "%s" in one sentence that says why', (text, message) => {
+    expect(refusal(text)).toMatch(message);
+    expect(refusal(text)).toMatch(/^[^\n]+\.$/);
+  });
+
+  it('accepts limits themselves', () => {
+    expect(parseFeature('vif=vif_enhn_gain_limit=1').options.vif_enhn_gain_limit).toBe(1);
+    expect(parseFeature('adm=adm_noise_weight=1500').options.adm_noise_weight).toBe(1500);
+    expect(parseFeature('adm=adm_noise_weight=0').options.adm_noise_weight).toBe(0);
+  });
+});
