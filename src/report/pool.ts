@@ -1,0 +1,76 @@
+/**
+ * @module report/pool
+ * Reduces one metric's per-frame values to the statistics of the report.
+ */
+import type { MetricDistribution, PooledMetric } from './types.js';
+
+/**
+ * libvmaf's four pooled statistics (specification 7, F.3), sums taken in ascending frame order.
+ * Minimum and maximum start from the first value given, so with subsampling no zero takes part.
+ * @param values one per scored frame, in ascending frame order, none missing
+ * @returns `undefined` for an empty series, which has no statistics
+ */
+export function pool(values: ArrayLike<number>): PooledMetric | undefined {
+  const count = values.length;
+  const first = values[0];
+  if (first === undefined) return undefined;
+  let min = first;
+  let max = first;
+  let sum = 0;
+  let inverse = 0;
+  for (let i = 0; i < count; i++) {
+    const value = values[i] ?? Number.NaN;
+    if (value < min) min = value;
+    if (value > max) max = value;
+    sum += value;
+    inverse += 1 / (value + 1);
+  }
+  return { min, max, mean: sum / count, harmonic_mean: count / inverse - 1 };
+}
+
+/**
+ * Percentiles and standard deviation of a series.
+ * @param values one per scored frame, none missing; a NaN among them makes every statistic NaN
+ * @returns `undefined` for an empty series
+ */
+export function distribution(values: ArrayLike<number>): MetricDistribution | undefined {
+  const count = values.length;
+  if (count === 0) return undefined;
+  const sorted = Float64Array.from(values);
+  let sum = 0;
+  for (const value of sorted) sum += value;
+  const mean = sum / count;
+  let squares = 0;
+  for (const value of sorted) squares += (value - mean) ** 2;
+  // A typed array sorts numerically, with NaN at the end.
+  sorted.sort();
+  const at = Number.isNaN(sorted[count - 1]) ? () => Number.NaN : (p: number) => percentile(sorted, p);
+  return {
+    percentiles: {
+      p1: at(1),
+      p5: at(5),
+      p10: at(10),
+      p25: at(25),
+      p50: at(50),
+      p75: at(75),
+      p90: at(90),
+      p95: at(95),
+      p99: at(99),
+    },
+    stddev: Math.sqrt(squares / count),
+  };
+}
+
+/**
+ * Linear interpolation between order statistics, at position `percent * (n - 1) / 100`.
+ * @param sorted ascending, not empty
+ * @param percent 0..100
+ */
+export function percentile(sorted: ArrayLike<number>, percent: number): number {
+  const position = (percent * (sorted.length - 1)) / 100;
+  const below = Math.floor(position);
+  const above = Math.ceil(position);
+  const low = sorted[below] ?? Number.NaN;
+  const high = sorted[above] ?? Number.NaN;
+  return below === above ? low : low * (above - position) + high * (position - below);
+}

@@ -1,0 +1,305 @@
+/**
+ * @module report/summary
+ * A report as a person reads it in a terminal: scores, pooled values, percentiles, worst frames, what ran.
+ */
+import { formatFixed, formatGeneral, type Precision, textNumber } from './format.js';
+import { viewerOpinion } from './opinion.js';
+import { pooledMetric } from './own-keys.js';
+import {
+  aligned,
+  clock,
+  columns,
+  cut,
+  grid,
+  type Paint,
+  pad,
+  paint,
+  plural,
+  printable,
+  wrap,
+} from './terminal.js';
+import type { Report, ReportInput, ReportModel } from './types.js';
+import { frameGap, type Ranking, ranking, worstFrames } from './worst.js';
+
+export interface SummaryOptions {
+  /** Columns of the terminal, at least 60 are taken. Default 80. A single word may stick out. */
+  readonly width?: number | undefined;
+  /** ANSI colours. Default false. */
+  readonly color?: boolean | undefined;
+  /** How the scores at the top are written; the tables have four decimals. Default `legacy`. */
+  readonly precision?: Precision | undefined;
+  /** How many of the worst frames to list. Default 5; 0 leaves the section out. */
+  readonly worst?: number | undefined;
+}
+
+/**
+ * A summary of several lines, each ended by a line feed.
+ * @throws {AnyvmafError} `usage` when the precision is not one
+ */
+export function summarize(report: Report, options: SummaryOptions = {}): string {
+  const view: View = {
+    width: Math.max(60, options.width ?? 80),
+    style: paint(options.color ?? false),
+    number: textNumber(options.precision ?? 'legacy'),
+  };
+  const rank = ranking(report);
+  const sections = [
+    inputs(report, view),
+    scores(report, view),
+    pooledTable(report, view),
+    percentileTable(report, rank, view),
+    worstTable(report, rank, options.worst ?? 5, view),
+    aggregates(report, view),
+    run(report, view),
+    warnings(report, view),
+  ];
+  const text = sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.map((line) => line.trimEnd()).join('\n')}\n`)
+    .join('\n');
+  return text;
+}
+
+interface View {
+  readonly width: number;
+  readonly style: Paint;
+  /** Writes a score. */
+  readonly number: (value: number) => string;
+}
+
+// --- sections ---
+
+function inputs(report: Report, { width, style }: View): string[] {
+  const sides = [report.reference, report.distorted];
+  const names = sides.map((side) => printable(side.name));
+  const facts = grid(sides.map(inputFacts), 'left');
+  const roles = ['reference  ', 'distorted  '];
+  const room = width - columns('reference  ');
+  // Names beside the facts where both fit there, above them otherwise.
+  const beside = names.every((name, i) => columns(`${facts[i]}  ${name}`) <= room);
+  return names.flatMap((name, i) => {
+    const [role = '', fact = ''] = [roles[i], facts[i]];
+    if (beside) return [`${style.dim(role + fact)}  ${name}`];
+    return [style.dim(role) + cut(name, room, 'end'), ' '.repeat(columns(role)) + style.dim(fact.trimEnd())];
+  });
+}
+
+function inputFacts(input: ReportInput): string[] {
+  const { width, height, chroma, frameCount, skipped, frameRate } = input;
+  const planes = chroma === '400' ? 'luma only' : [...chroma].join(':');
+  const known = frameRate !== undefined && frameRate.den > 0;
+  const rate = known ? `${Number((frameRate.num / frameRate.den).toFixed(3))} fps` : '';
+  const frames = frameCount === null ? 'frames not counted' : plural(frameCount, 'frame');
+  const skip = skipped > 0 ? `, ${skipped} skipped` : '';
+  return [`${width}x${height}`, planes, `${input.bitDepth} bit`, rate, frames + skip];
+}
+
+function scores(report: Report, { style, number, width }: View): string[] {
+  const { models } = report;
+  if (models.length === 0) return [];
+  const pooled = models.map(({ name }) => pooledMetric(report, name));
+  const opinions = models.map((model) => viewerOpinion(report, model));
+  const names = aligned(
+    models.map(({ name }) => printable(name)),
+    'left',
+  );
+  const values = aligned(
+    pooled.map((metric) => (metric ? number(metric.mean) : 'not predicted')),
+    'right',
+  );
+  const words = aligned(
+    opinions.map((opinion) => opinion?.word ?? ''),
+    'left',
+  );
+  const lines = models.flatMap((model, i) => {
+    const [name = '', value = '', word = ''] = [names[i], values[i], words[i]];
+    const gap = word === '' ? '  ' : `  ${word}  `;
+    const source = cut(printable(model.source), width - columns(`  ${name}  ${value}${gap}`), 'end');
+    return [
+      `  ${name}  ${style.bold(style.good(value))}${gap}${style.dim(source)}`,
+      ...confidence(report, model, number).map((line) => `    ${line}`),
+    ];
+  });
+  const notes = new Set(opinions.flatMap((opinion) => (opinion ? [opinion.means] : [])));
+  const wrapped = [...notes].flatMap((note) => wrap(note, width - 2));
+  return [style.bold('Score'), ...lines, ...wrapped.map((line) => style.dim(`  ${line}`))];
+}
+
+/** What a bootstrap collection adds to its main model's score. */
+function confidence(report: Report, { collection }: ReportModel, number: View['number']): string[] {
+  if (!collection) return [];
+  const mean = (key: string) => {
+    const pooled = pooledMetric(report, key);
+    return pooled && number(pooled.mean);
+  };
+  const [bagging, low, high, stddev] = [
+    collection.bagging,
+    collection.ciLow,
+    collection.ciHigh,
+    collection.stddev,
+  ].map(mean);
+  if (bagging === undefined) return [];
+  return [
+    `bagging ${bagging}, ci.p95: [${low}, ${high}], stddev: ${stddev}`,
+    `(${plural(collection.members, 'bootstrap model')}, whose own scores are not listed here)`,
+  ];
+}
+
+function pooledTable(report: Report, { style, width }: View): string[] {
+  const names = metricsShown(report);
+  if (names.length === 0) return [];
+  const rows = names.map((name) => {
+    const pooled = pooledMetric(report, name);
+    if (!pooled) return ['incomplete', '', '', '', ''];
+    const { min, mean, harmonic_mean, max } = pooled;
+    const spread = report.distribution[name]?.stddev;
+    return [...[min, mean, harmonic_mean, max].map(cell), spread === undefined ? '' : cell(spread)];
+  });
+  const frames = plural(report.frames.length, 'frame');
+  return table(
+    `Pooled over ${frames}`,
+    ['min', 'mean', 'harmonic', 'max', 'stddev'],
+    names,
+    rows,
+    width,
+    style,
+  );
+}
+
+function percentileTable(report: Report, rank: Ranking | undefined, { style, width }: View): string[] {
+  const wanted = report.models.flatMap(({ name, collection }) =>
+    collection ? [name, collection.bagging] : [name],
+  );
+  const names = (
+    wanted.some((name) => pooledMetric(report, name)) ? wanted : rank ? [rank.metric] : []
+  ).filter((name) => pooledMetric(report, name) && report.distribution[name]);
+  if (names.length === 0) return [];
+  const rows = names.map((name) => {
+    const percentiles = report.distribution[name]?.percentiles;
+    return percentiles ? [percentiles.p1, percentiles.p5, percentiles.p10, percentiles.p50].map(cell) : [];
+  });
+  return table('Percentiles', ['1 %', '5 %', '10 %', 'median'], names, rows, width, style);
+}
+
+function worstTable(
+  report: Report,
+  rank: Ranking | undefined,
+  count: number,
+  { style, width }: View,
+): string[] {
+  if (!rank || count < 1) return [];
+  const worst = worstFrames(report, rank, count);
+  if (worst.length === 0) return [];
+  const rate = report.reference.frameRate;
+  const known = rate !== undefined && rate.num > 0 && rate.den > 0;
+  const gap = plural(frameGap(report), 'frame');
+  const title = `Worst frames by ${printable(rank.metric)}, at least ${known ? `${gap} (1 s)` : gap} apart`;
+  const rows = worst.map(({ frameNum, value }) => [
+    String(frameNum),
+    known ? clock(((frameNum + report.reference.skipped) * rate.den) / rate.num, 2) : '',
+    cell(value),
+  ]);
+  const head = ['frame', known ? 'time' : '', 'value'];
+  const [first = '', ...lines] = grid([head, ...rows], 'right');
+  return [
+    ...wrap(title, width).map(style.bold),
+    style.dim(`  ${first}`),
+    ...lines.map((line) => `  ${line}`),
+  ];
+}
+
+function aggregates(report: Report, { style, number }: View): string[] {
+  const entries = Object.entries(report.aggregate_metrics);
+  if (entries.length === 0) return [];
+  const names = aligned(
+    entries.map(([name]) => printable(name)),
+    'left',
+  );
+  const values = aligned(
+    entries.map(([, value]) => number(value)),
+    'right',
+  );
+  return [style.bold('Whole run'), ...names.map((name, i) => `  ${name}  ${values[i]}`)];
+}
+
+function run(report: Report, { style, width }: View): string[] {
+  const { frameCount, subsample, backend_requested: requested, backend_used: used, threads } = report;
+  const kept = subsample > 1 ? `, one in ${subsample} scored` : '';
+  const speed = Number.isFinite(report.fps) ? `, ${formatFixed(report.fps, 2)} fps` : '';
+  const asked = requested === used ? '' : ` (asked for: ${requested})`;
+  const workers = threads > 0 ? plural(threads, 'worker') : 'the calling thread';
+  const rows: [string, string][] = [
+    ['frames', `${plural(frameCount, 'pair')}${kept}${speed}`],
+    ['backend', `${used}${asked}, ${report.implementation}, ${workers}`],
+    ['arithmetic', report.compat],
+    ...report.models.map(({ name, source, features, options }): [string, string] => {
+      const flags = [
+        options.disableClip ? 'disable_clip' : '',
+        options.enableTransform ? 'enable_transform' : '',
+      ];
+      const set = flags.filter((flag) => flag !== '').map((flag) => `, ${flag}`);
+      return ['model', printable(`${name} = ${source}${set.join('')}: ${features.join(', ')}`)];
+    }),
+    ['anyvmaf', report.version],
+  ];
+  const label = Math.max(...rows.map(([name]) => name.length));
+  const lines = rows.flatMap(([name, value]) =>
+    wrap(value, width - label - 4).map(
+      (line, i) => `  ${style.dim(pad(i === 0 ? name : '', label))}  ${line}`,
+    ),
+  );
+  return [style.bold('What ran'), ...lines];
+}
+
+function warnings(report: Report, { style, width }: View): string[] {
+  if (report.warnings.length === 0) return [];
+  const lines = report.warnings.flatMap((warning) =>
+    wrap(printable(warning), width - 4).map((line, i) => style.warn(`  ${i === 0 ? '!' : ' '} ${line}`)),
+  );
+  return [style.bold(report.warnings.length === 1 ? 'Warning' : 'Warnings'), ...lines];
+}
+
+// --- layout ---
+
+/** Metrics worth a row: scores first, then features; not the single members of a collection. */
+function metricsShown(report: Report): string[] {
+  const scored = report.models.flatMap(({ name, collection }) =>
+    collection ? [name, collection.bagging, collection.stddev, collection.ciLow, collection.ciHigh] : [name],
+  );
+  const collections = report.models.filter((model) => model.collection).map(({ name }) => name);
+  const isMember = (metric: string) =>
+    collections.some(
+      (name) => metric.startsWith(`${name}_`) && /^[0-9]{4}$/.test(metric.slice(name.length + 1)),
+    );
+  const present = new Set(report.metrics);
+  const first = new Set(scored.filter((name) => present.has(name)));
+  return [...first, ...report.metrics.filter((name) => !first.has(name) && !isMember(name))];
+}
+
+/** A title over the row names, then right-aligned columns; names are cut so that rows fit. */
+function table(
+  title: string,
+  head: readonly string[],
+  names: readonly string[],
+  rows: readonly (readonly string[])[],
+  width: number,
+  style: Paint,
+): string[] {
+  const [first = '', ...values] = grid([head, ...rows], 'right');
+  const room = Math.max(12, width - columns(first) - 4);
+  const shown = names.map((name) => `  ${cut(printable(name), room, 'both')}`);
+  // The title heads the names' column where it fits there, and stands above the table otherwise.
+  const inside = columns(title) <= room + 2;
+  const [heading = '', ...labels] = aligned([inside ? title : '', ...shown], 'left');
+  return [
+    ...(inside ? [] : [style.bold(title)]),
+    `${style.bold(heading)}  ${style.dim(first)}`,
+    ...labels.map((label, i) => `${label}  ${values[i]}`),
+  ];
+}
+
+/** A value in a table. */
+function cell(value: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : formatFixed(value, 4);
+  return Math.abs(value) < 1e6 ? formatFixed(value, 4) : formatGeneral(value, 7);
+}

@@ -1,0 +1,115 @@
+/**
+ * @module report/terminal
+ * Text for a terminal: colours, widths, columns, cutting and wrapping.
+ */
+
+/** Puts text into a style, or leaves it alone without colour. */
+export interface Paint {
+  readonly bold: (text: string) => string;
+  readonly dim: (text: string) => string;
+  readonly good: (text: string) => string;
+  readonly warn: (text: string) => string;
+}
+
+/** The styles, as ANSI sequences when `color` is true. */
+export function paint(color: boolean): Paint {
+  const style = (on: number, off: number) => (text: string) =>
+    color ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+  return { bold: style(1, 22), dim: style(2, 22), good: style(32, 39), warn: style(33, 39) };
+}
+
+const WIDE =
+  /(?![\uff61-\uffdc])[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
+const ZERO = /\p{M}|\u200d|\ufe0f/u;
+
+/** Columns that text takes: two for East Asian characters and emoji, none for combining marks. */
+export function columns(text: string): number {
+  let width = 0;
+  for (const c of text) width += ZERO.test(c) ? 0 : WIDE.test(c) ? 2 : 1;
+  return width;
+}
+
+/** Makes foreign text harmless on one line: control characters, which could steer the terminal, become U+FFFD. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\uFFFD');
+}
+
+/** Text padded with blanks to a width, on the right or (`right` aligned) on the left. */
+export function pad(text: string, width: number, align: 'left' | 'right' = 'left'): string {
+  const blanks = ' '.repeat(Math.max(0, width - columns(text)));
+  return align === 'left' ? text + blanks : blanks + text;
+}
+
+/** Texts padded to the width of the widest. */
+export function aligned(texts: readonly string[], align: 'left' | 'right'): string[] {
+  const width = Math.max(0, ...texts.map(columns));
+  return texts.map((text) => pad(text, width, align));
+}
+
+/** Rows of cells as lines, with aligned columns and two blanks between them; empty columns vanish. */
+export function grid(rows: readonly (readonly string[])[], align: 'left' | 'right'): string[] {
+  const count = Math.max(0, ...rows.map((row) => row.length));
+  const filled = Array.from({ length: count }, (_, i) =>
+    aligned(
+      rows.map((row) => row[i] ?? ''),
+      align,
+    ),
+  ).filter((column) => column[0] !== '');
+  return rows.map((_, i) => filled.map((column) => column[i]).join('  '));
+}
+
+/** Cuts text to a width: `end` keeps the end (of a path), `both` the beginning and the end (of a name). */
+export function cut(text: string, width: number, keep: 'end' | 'both'): string {
+  if (columns(text) <= width) return text;
+  if (width < 1) return '';
+  const characters = [...text];
+  const head = keep === 'both' ? take(characters, Math.ceil((width - 1) / 2)) : '';
+  const tail = take(characters.reverse(), width - 1 - columns(head));
+  return `${head}…${[...tail].reverse().join('')}`;
+}
+
+/** As many characters as fit. */
+function take(characters: readonly string[], width: number): string {
+  let result = '';
+  for (const c of characters) {
+    if (columns(result) + columns(c) > width) break;
+    result += c;
+  }
+  return result;
+}
+
+/** Breaks text at blanks into lines of at most `width` columns; a word longer than that stays whole. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && columns(line) + 1 + columns(word) > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  lines.push(line);
+  return lines;
+}
+
+/** `1 frame`, `2 frames`. */
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/**
+ * `0:07`, `12:34`, `1:02:03`; with decimals `0:07.25`.
+ * @param seconds not negative
+ */
+export function clock(seconds: number, decimals = 0): string {
+  const unit = 10 ** decimals;
+  const ticks = Math.round(seconds * unit);
+  const whole = Math.floor(ticks / unit);
+  const fraction = decimals > 0 ? `.${String(ticks % unit).padStart(decimals, '0')}` : '';
+  const hours = Math.floor(whole / 3600);
+  const minutes = Math.floor(whole / 60) % 60;
+  const two = (n: number) => String(n).padStart(2, '0');
+  return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(whole % 60)}${fraction}`;
+}

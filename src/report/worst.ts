@@ -1,0 +1,69 @@
+/**
+ * @module report/worst
+ * Finds the frames worth looking at: the lowest scores, kept apart so that one bad moment is listed once.
+ */
+import type { Report } from './types.js';
+
+/** One of the worst frames of a run. */
+export interface WorstFrame {
+  readonly frameNum: number;
+  readonly value: number;
+}
+
+/** The metric by which frames are ranked. */
+export interface Ranking {
+  readonly metric: string;
+  /** `low`: the smallest values are the worst. */
+  readonly worse: 'low' | 'high';
+}
+
+const HIGHER_IS_BETTER = /^(psnr|float_psnr|float_ssim|float_ms_ssim|ciede2000|(integer_)?(vif_scale|adm))/;
+const LOWER_IS_BETTER = /^(mse_|cambi|(integer_)?aim|speed_)/;
+/** Sums and counts, whose size says nothing about quality. */
+const NEITHER = /_(num|den)(_|$)/;
+
+/**
+ * The metric that says most about quality: the first model's score, or else the first feature that has a direction.
+ * @returns `undefined` where no metric has one
+ */
+export function ranking(report: Report): Ranking | undefined {
+  const model = report.models.find(({ name }) => report.metrics.includes(name));
+  if (model) return { metric: model.name, worse: 'low' };
+  for (const metric of report.metrics) {
+    if (NEITHER.test(metric)) continue;
+    if (HIGHER_IS_BETTER.test(metric)) return { metric, worse: 'low' };
+    if (LOWER_IS_BETTER.test(metric)) return { metric, worse: 'high' };
+  }
+  return undefined;
+}
+
+/** Frames that a second holds, rounded; 10 where the frame rate is not known. */
+export function frameGap(report: Report): number {
+  const rate = report.reference.frameRate;
+  const frames = rate ? Math.round(rate.num / rate.den) : 10;
+  return Number.isFinite(frames) ? Math.max(1, frames) : 10;
+}
+
+/**
+ * The worst frames, worst first. A frame nearer than `gap` to a worse one already taken is passed over; of equal values
+ * the earlier frame is taken.
+ * @param count at most this many
+ * @param gap frames, 1 or more; default {@link frameGap}
+ */
+export function worstFrames(report: Report, by: Ranking, count = 5, gap = frameGap(report)): WorstFrame[] {
+  const ranked = report.frames.flatMap(({ frameNum, metrics }): WorstFrame[] => {
+    const value = metrics[by.metric];
+    return typeof value === 'number' && !Number.isNaN(value) ? [{ frameNum, value }] : [];
+  });
+  const direction = by.worse === 'low' ? 1 : -1;
+  // Infinities are compared, not subtracted.
+  ranked.sort((a, b) =>
+    a.value === b.value ? a.frameNum - b.frameNum : a.value < b.value ? -direction : direction,
+  );
+  const taken: WorstFrame[] = [];
+  for (const frame of ranked) {
+    if (taken.length >= count) break;
+    if (taken.every((other) => Math.abs(other.frameNum - frame.frameNum) >= gap)) taken.push(frame);
+  }
+  return taken;
+}

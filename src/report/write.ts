@@ -1,0 +1,58 @@
+/**
+ * @module report/write
+ * A report in any of its file formats, by name.
+ */
+import { writeCsv } from './csv.js';
+import type { Precision } from './format.js';
+import { writeJson } from './json.js';
+import { writeNdjson } from './ndjson.js';
+import { writeSub } from './sub.js';
+import type { Report } from './types.js';
+import { writeXml } from './xml.js';
+
+/** libvmaf's four formats and `ndjson`, ours. */
+export type ReportFormat = 'xml' | 'json' | 'csv' | 'sub' | 'ndjson';
+
+export interface WriteOptions {
+  /** How measured values are written. Default `legacy`, libvmaf's six decimals. */
+  readonly precision?: Precision | undefined;
+}
+
+const WRITERS: Readonly<Record<ReportFormat, (report: Report, precision?: Precision) => Iterable<string>>> = {
+  xml: writeXml,
+  json: writeJson,
+  csv: writeCsv,
+  sub: writeSub,
+  ndjson: writeNdjson,
+};
+
+/** Characters gathered before a piece is handed out: few writes, and no report in memory twice. */
+const PIECE_LENGTH = 1 << 16;
+
+/**
+ * The file in pieces of about 64 thousand characters, to be written one after the other as UTF-8.
+ * @throws {AnyvmafError} `usage` when the precision is not one
+ */
+export function* writeReport(
+  report: Report,
+  format: ReportFormat,
+  options: WriteOptions = {},
+): Generator<string, void, undefined> {
+  let gathered = '';
+  for (const piece of WRITERS[format](report, options.precision)) {
+    gathered += piece;
+    if (gathered.length >= PIECE_LENGTH) {
+      yield gathered;
+      gathered = '';
+    }
+  }
+  if (gathered !== '') yield gathered;
+}
+
+/**
+ * The whole file as one string.
+ * @throws {AnyvmafError} `usage` when the precision is not one
+ */
+export function formatReport(report: Report, format: ReportFormat, options: WriteOptions = {}): string {
+  return [...writeReport(report, format, options)].join('');
+}

@@ -1,0 +1,130 @@
+/**
+ * @module report/xml
+ * The XML log: libvmaf's elements byte for byte (specification C.3), then one of ours, `<anyvmaf>`, before the end.
+ * libvmaf escapes nothing and neither does its part here; ours is escaped.
+ */
+import { formatFixed, type Precision, textNumber } from './format.js';
+import { frameRateText, PERCENTILE_KEYS, POOLED_KEYS, pooledMetric } from './own-keys.js';
+import type { Report, ReportInput, ReportModel } from './types.js';
+
+/**
+ * @returns the file in pieces, one or more per frame
+ * @throws {AnyvmafError} `usage` when the precision is not one
+ */
+export function* writeXml(
+  report: Report,
+  precision: Precision = 'legacy',
+): Generator<string, void, undefined> {
+  const number = textNumber(precision);
+  // libvmaf gives the size of the first picture it saw, so none without pictures.
+  const { width, height } = report.frameCount > 0 ? report.reference : { width: 0, height: 0 };
+  yield `<VMAF version="${report.version}">\n` +
+    `  <params qualityWidth="${width}" qualityHeight="${height}" />\n` +
+    `  <fyi fps="${formatFixed(report.fps, 2)}" />\n` +
+    '  <frames>\n';
+  for (const frame of report.frames) {
+    let piece = `    <frame frameNum="${frame.frameNum}" `;
+    for (const name of report.metrics) {
+      const value = frame.metrics[name];
+      // typeof, because a metric may bear the name of something that every object inherits.
+      if (typeof value === 'number') piece += `${name}="${number(value)}" `;
+    }
+    yield `${piece}/>\n`;
+  }
+  yield '  </frames>\n  <pooled_metrics>\n';
+  for (const name of report.metrics) {
+    const pooled = pooledMetric(report, name);
+    const values = pooled ? POOLED_KEYS.map((key) => `${key}="${number(pooled[key])}" `) : [];
+    yield `    <metric name="${name}" ${values.join('')}/>\n`;
+  }
+  const aggregates = Object.entries(report.aggregate_metrics);
+  yield `  </pooled_metrics>\n  <aggregate_metrics ${aggregates
+    .map(([name, value]) => `${name}="${number(value)}" `)
+    .join('')}/>\n`;
+  yield* ownElement(report, number);
+  yield '</VMAF>\n';
+}
+
+function* ownElement(report: Report, number: (value: number) => string): Generator<string, void, undefined> {
+  const run = attributes([
+    ['compat', report.compat],
+    ['backend_requested', report.backend_requested],
+    ['backend_used', report.backend_used],
+    ['implementation', report.implementation],
+    ['threads', report.threads],
+    ['subsample', report.subsample],
+    ['frame_count', report.frameCount],
+  ]);
+  yield `  <anyvmaf ${run.trimEnd()}>\n`;
+  yield inputElement('reference', report.reference);
+  yield inputElement('distorted', report.distorted);
+  for (const model of report.models) yield modelElement(model);
+  for (const name of report.metrics) {
+    const spread = report.distribution[name];
+    if (spread?.percentiles === undefined) continue;
+    const values = attributes([
+      ['metric', name],
+      ...PERCENTILE_KEYS.map((key) => [key, number(spread.percentiles[key])] as const),
+      ['stddev', number(spread.stddev)],
+    ]);
+    yield `    <distribution ${values}/>\n`;
+  }
+  for (const warning of report.warnings) yield `    <warning>${escapeXml(warning)}</warning>\n`;
+  yield '  </anyvmaf>\n';
+}
+
+function inputElement(role: 'reference' | 'distorted', input: ReportInput): string {
+  const values = attributes([
+    ['name', input.name],
+    ['container', input.container],
+    ['width', input.width],
+    ['height', input.height],
+    ['bit_depth', input.bitDepth],
+    ['chroma', input.chroma],
+    ['frame_rate', frameRateText(input)],
+    ['frame_count', input.frameCount ?? undefined],
+    ['skipped', input.skipped],
+  ]);
+  return `    <${role} ${values}/>\n`;
+}
+
+function modelElement(model: ReportModel): string {
+  const values = attributes([
+    ['name', model.name],
+    ['source', model.source],
+    ['features', model.features.join(' ')],
+    ['disable_clip', String(model.options.disableClip)],
+    ['enable_transform', String(model.options.enableTransform)],
+    ['members', model.collection?.members],
+    ['bagging', model.collection?.bagging],
+    ['stddev', model.collection?.stddev],
+    ['ci_p95_lo', model.collection?.ciLow],
+    ['ci_p95_hi', model.collection?.ciHigh],
+  ]);
+  return `    <model ${values}/>\n`;
+}
+
+/** libvmaf's habit: a blank after every attribute. Those without a value are left out. */
+function attributes(pairs: readonly (readonly [name: string, value: string | number | undefined])[]): string {
+  return pairs
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}="${escapeXml(String(value))}" `)
+    .join('');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\t': '&#9;',
+  '\n': '&#10;',
+  '\r': '&#13;',
+};
+
+/** Escapes text for content and attributes; what XML 1.0 cannot hold at all becomes U+FFFD. */
+function escapeXml(text: string): string {
+  return text
+    .replace(/[&<>"\t\n\r]/g, (c) => ENTITIES[c] ?? c)
+    .replace(/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, '\uFFFD');
+}
