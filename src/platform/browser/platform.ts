@@ -1,0 +1,72 @@
+/**
+ * @module platform/browser/platform
+ * A browser, page or worker, as a platform of the engine.
+ */
+import { compileCore } from '../../core/module.js';
+import { AnyvmafError } from '../../errors.js';
+import type { Assets, Platform } from '../platform.js';
+import { browserFiles } from './files.js';
+import { browserModels } from './models.js';
+import { startBrowserWorker } from './pool.js';
+
+let assets: Assets = {};
+/** Compiled on first use. */
+let core: Promise<WebAssembly.Module> | undefined;
+
+/** Says where the package's files are; see the public `configure`. */
+export function configureBrowser(changes: Assets): void {
+  assets = { ...assets, ...changes };
+  if (changes.wasm !== undefined) core = undefined;
+}
+
+/** The engine's world in a browser. */
+export const browserPlatform: Platform = {
+  files: browserFiles,
+  models: browserModels(() => assets.models ?? new URL('../../../model/', import.meta.url)),
+  // Asked for only when needed, so that the module can be imported anywhere. Browsers that do not tell have a few.
+  get parallelism() {
+    return navigator.hardwareConcurrency || 4;
+  },
+  loadCore() {
+    core ??= loadCore(assets.wasm ?? new URL('../../../wasm/anyvmaf.wasm', import.meta.url));
+    // A failure is not kept: the network may be back next time.
+    core.catch(() => {
+      core = undefined;
+    });
+    return core;
+  },
+  startWorker: () => startBrowserWorker(assets.worker),
+  breathe,
+};
+
+async function loadCore(wasm: NonNullable<Assets['wasm']>): Promise<WebAssembly.Module> {
+  if (wasm instanceof WebAssembly.Module) return wasm;
+  if (typeof wasm !== 'string' && !(wasm instanceof URL)) return compileCore(wasm);
+  let response: Response;
+  try {
+    response = await fetch(wasm);
+  } catch (cause) {
+    throw new AnyvmafError('io', `The core ${wasm} cannot be fetched; name it with configure({ wasm }).`, {
+      cause,
+    });
+  }
+  if (!response.ok) {
+    throw new AnyvmafError(
+      'io',
+      `The core ${wasm} cannot be fetched, the server answered ${response.status}; name it with configure({ wasm }).`,
+    );
+  }
+  return compileCore(await response.arrayBuffer());
+}
+
+/** A message to oneself: unlike timers it is neither delayed nor throttled in background tabs. */
+function breathe(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}

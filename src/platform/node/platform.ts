@@ -1,0 +1,63 @@
+/**
+ * @module platform/node/platform
+ * Node as a platform of the engine.
+ */
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { pathToFileURL } from 'node:url';
+import { compileCore } from '../../core/module.js';
+import { AnyvmafError } from '../../errors.js';
+import type { Assets, Platform } from '../platform.js';
+import { nodeFiles } from './files.js';
+import { nodeModels } from './models.js';
+import { startNodeWorker } from './pool.js';
+
+let assets: Assets = {};
+/** Compiled on first use. */
+let core: Promise<WebAssembly.Module> | undefined;
+
+/** Says where the package's files are; see the public `configure`. */
+export function configureNode(changes: Assets): void {
+  assets = { ...assets, ...changes };
+  if (changes.wasm !== undefined) core = undefined;
+}
+
+/** The engine's world in Node. */
+export const nodePlatform: Platform = {
+  files: nodeFiles,
+  models: nodeModels(() => locate(assets.models, new URL('../../../model/', import.meta.url))),
+  parallelism: availableParallelism(),
+  loadCore() {
+    core ??= loadCore(assets.wasm ?? new URL('../../../wasm/anyvmaf.wasm', import.meta.url));
+    // A failure is not kept: the file may be there next time.
+    core.catch(() => {
+      core = undefined;
+    });
+    return core;
+  },
+  startWorker: () => startNodeWorker(locate(assets.worker, new URL('./worker.js', import.meta.url))),
+  breathe: () => new Promise((resolve) => setImmediate(resolve)),
+};
+
+async function loadCore(wasm: NonNullable<Assets['wasm']>): Promise<WebAssembly.Module> {
+  if (wasm instanceof WebAssembly.Module) return wasm;
+  if (typeof wasm !== 'string' && !(wasm instanceof URL)) return compileCore(wasm);
+  const file = locate(wasm);
+  let bytes: Uint8Array<ArrayBuffer>;
+  try {
+    bytes = await readFile(file);
+  } catch (cause) {
+    throw new AnyvmafError('io', `The core ${file.pathname} cannot be read; install anyvmaf again.`, {
+      cause,
+    });
+  }
+  return compileCore(bytes);
+}
+
+/** A place as a URL; what is no URL is a path. */
+function locate(place: string | URL | undefined, otherwise?: URL): URL {
+  if (place instanceof URL) return place;
+  if (place === undefined && otherwise) return otherwise;
+  const text = place ?? '';
+  return /^[a-z][a-z\d+.-]+:/i.test(text) ? new URL(text) : pathToFileURL(text);
+}

@@ -1,0 +1,23 @@
+/**
+ * @module platform/node/worker
+ * The script of a worker thread in Node.
+ */
+import { parentPort } from 'node:worker_threads';
+import { createWasmExtractor } from '../../backend/wasm/extractor.js';
+import { reopen } from '../../media/open.js';
+import { createWorkerBody } from '../../score/worker-body.js';
+import { nodeFiles } from './files.js';
+import { LOADED } from './pool.js';
+
+const port = parentPort;
+if (!port) throw new Error('platform/node/worker must run as a worker thread');
+
+port.on(
+  'message',
+  createWorkerBody({
+    post: (message, transfer) => port.postMessage(message, transfer),
+    reopen: (descriptor) => reopen(descriptor, nodeFiles),
+    createExtractor: createWasmExtractor,
+  }),
+);
+port.postMessage(LOADED);

@@ -1,0 +1,34 @@
+/**
+ * @module platform/platform
+ * What the engine needs from the world around it: files, the core's code, models, workers and cores.
+ */
+import type { FilePlatform } from '../media/platform.js';
+import type { ModelStore } from '../model/types.js';
+import type { WorkerHandle } from '../score/protocol.js';
+
+/** One runtime: Node, or a browser. */
+export interface Platform {
+  readonly files: FilePlatform;
+  readonly models: ModelStore;
+  /** Threads that can run at the same time. */
+  readonly parallelism: number;
+  /**
+   * The core, compiled; compiled once only.
+   * @throws {AnyvmafError} `io` when its file cannot be had, `internal` when it does not compile here
+   */
+  loadCore(): Promise<WebAssembly.Module>;
+  /** Starts a thread that runs score/worker-body. */
+  startWorker(): WorkerHandle;
+  /** Lets timers, input and output have their turn; resolves soon after. */
+  breathe(): Promise<void>;
+}
+
+/** Where the package's own files are, for programs whose bundler moved them; what is absent is found by itself. */
+export interface Assets {
+  /** The core `anyvmaf.wasm`: where it is, its bytes, or the compiled module. */
+  readonly wasm?: string | URL | BufferSource | WebAssembly.Module;
+  /** The module that workers run: `platform/node/worker.js` or `platform/browser/worker.js`. */
+  readonly worker?: string | URL;
+  /** The folder that holds the built-in models, ending in `/`. */
+  readonly models?: string | URL;
+}

@@ -1,0 +1,39 @@
+/**
+ * @module public
+ * Everything the public API has in common everywhere: types, errors, tables and report writers.
+ */
+export {
+  type ExtractorSpec,
+  type FeatureSpec,
+  listExtractors,
+  type OptionSpec,
+  type OptionValue,
+} from './core/extractors.js';
+export { AnyvmafError, type ErrorCode } from './errors.js';
+export type {
+  ChromaFormat,
+  FrameLayout,
+  FramePlanes,
+  FrameSource,
+  IncompleteFrame,
+  RawVideoFormat,
+  SourceDescriptor,
+  VideoFormat,
+  VideoInfo,
+  VideoInput,
+} from './media/types.js';
+export type { ModelDescription, ModelSummary } from './model/types.js';
+export type { Assets } from './platform/platform.js';
+export type { Precision } from './report/format.js';
+export type {
+  Compat,
+  FrameMetrics,
+  MetricDistribution,
+  PooledMetric,
+  Report,
+  ReportInput,
+  ReportModel,
+} from './report/types.js';
+export { formatReport, type ReportFormat, type WriteOptions, writeReport } from './report/write.js';
+export type { Progress, ScoreOptions, ScoreRequest, Scorer, ScorerOptions } from './score/types.js';
+export { version } from './version.js';

@@ -1,0 +1,133 @@
+/**
+ * @module score/feeder
+ * Brings frames that only the calling thread has (pipes, streams, a caller's own) to workers, with bounded buffering.
+ */
+import { type ExtractionPlan, referenceHistory } from '../backend/types.js';
+import type { FramePlanes } from '../media/types.js';
+import type { Crew } from './crew.js';
+import type { RecordSink } from './dispatch.js';
+import { allocateFrame, viewPlanes } from './frames.js';
+
+/** Short chunks bound memory; two pairs suffice to make the repeated luma copy cheap. */
+const DEFAULT_CHUNK = 2;
+/** However long a caller wants them. */
+const LONGEST_CHUNK = 16;
+
+/** Room for one pair of frames. */
+export interface FramePair {
+  readonly reference: FramePlanes;
+  readonly distorted: FramePlanes;
+}
+
+/**
+ * Takes pairs in order: {@link room}, fill it, {@link submit}. Chunks of a few pairs go to the workers in turn; a chunk
+ * begins with copies of the reference frames before it, so that motion has its history. Each worker holds at most one
+ * pair more than a chunk, so memory depends on the number of workers only.
+ */
+export class Feeder {
+  readonly #crew: Crew;
+  readonly #plan: ExtractionPlan;
+  readonly #chunkFrames: number;
+  readonly #history: number;
+  /** Per worker: pairs sent and not yet measured, chunks whose records are still to come, and where it stands. */
+  readonly #workers: { pending: number; chunks: number; next: number }[];
+  /** Luma of the latest reference frames, oldest first; only kept when more than one worker may need them. */
+  #recent: Uint8Array[] = [];
+  readonly #free: ArrayBuffer[] = [];
+  #slot: { readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer } | null = null;
+  #index = 0;
+  /** The worker that gets the current chunk, and how many pairs of it are still to come. */
+  #current = 0;
+  #left = 0;
+
+  constructor(crew: Crew, plan: ExtractionPlan, sink: RecordSink, chunkFrames?: number) {
+    this.#crew = crew;
+    this.#plan = plan;
+    this.#history = crew.size > 1 ? referenceHistory(plan) : 0;
+    this.#chunkFrames = Math.min(chunkFrames ?? DEFAULT_CHUNK, LONGEST_CHUNK);
+    this.#workers = Array.from({ length: crew.size }, () => ({ pending: 0, chunks: 0, next: 0 }));
+    crew.receive((number, message) => {
+      const worker = this.#workers[number];
+      if (!worker) return;
+      if (message.kind === 'measured') {
+        worker.pending--;
+        this.#free.push(...(message.buffers ?? []));
+        sink.measured();
+      } else {
+        worker.chunks--;
+        sink.add(message.first, message.count, message.records);
+      }
+    });
+  }
+
+  /**
+   * Where to write the next pair. Waits while every worker has enough to do.
+   * @throws what stopped a worker
+   */
+  async room(): Promise<FramePair> {
+    this.#crew.check();
+    if (this.#left === 0) await this.#begin();
+    this.#slot ??= { reference: this.#buffer(), distorted: this.#buffer() };
+    return {
+      reference: viewPlanes(this.#slot.reference, this.#plan),
+      distorted: viewPlanes(this.#slot.distorted, this.#plan),
+    };
+  }
+
+  /** Sends the pair written where {@link room} said. */
+  submit(): void {
+    const slot = this.#slot;
+    const worker = this.#workers[this.#current];
+    if (!slot || !worker) throw new Error('submit needs a pair written where room said');
+    this.#slot = null;
+    this.#remember(slot.reference);
+    this.#crew.post(this.#current, { kind: 'pair', ...slot }, [slot.reference, slot.distorted]);
+    worker.pending++;
+    worker.next = ++this.#index;
+    if (--this.#left === 0) this.#crew.post(this.#current, { kind: 'end' });
+  }
+
+  /**
+   * Waits until every pair is measured and its records have arrived.
+   * @returns number of pairs
+   */
+  async finish(): Promise<number> {
+    if (this.#left > 0) this.#crew.post(this.#current, { kind: 'end' });
+    this.#left = 0;
+    await this.#crew.until(() => this.#workers.every((worker) => worker.chunks === 0));
+    return this.#index;
+  }
+
+  /** Starts a chunk on the worker with the least to do, once it has at most one pair left. */
+  async #begin(): Promise<void> {
+    const least = () =>
+      this.#workers.reduce(
+        (best, worker, n, all) => (worker.pending < (all[best]?.pending ?? 0) ? n : best),
+        0,
+      );
+    await this.#crew.until(() => (this.#workers[least()]?.pending ?? 0) <= 1);
+    this.#current = least();
+    this.#left = this.#chunkFrames;
+    const worker = this.#workers[this.#current];
+    if (!worker) throw new Error('a feeder needs workers');
+    const continues = worker.next === this.#index;
+    this.#crew.post(this.#current, { kind: 'begin', first: this.#index, continues });
+    worker.chunks++;
+    if (!continues)
+      for (const reference of this.#recent) this.#crew.post(this.#current, { kind: 'prime', reference });
+  }
+
+  /** Keeps the luma of a reference frame that the chunk after this one needs as history. */
+  #remember(reference: ArrayBuffer): void {
+    if (this.#left > this.#history) return;
+    const { y } = viewPlanes(reference, this.#plan);
+    const spare = this.#recent.length === this.#history ? this.#recent.shift() : undefined;
+    const copy = spare ?? new Uint8Array(y.length);
+    copy.set(y);
+    this.#recent.push(copy);
+  }
+
+  #buffer(): ArrayBuffer {
+    return this.#free.pop() ?? allocateFrame(this.#plan);
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * @module score/measure
+ * Measures chunks of two open videos with one extractor: the inner loop, the same in a worker and in the caller's thread.
+ */
+import { type ExtractionPlan, type FrameExtractor, referenceHistory } from '../backend/types.js';
+import { type OpenPair, readPair } from './pair.js';
+import type { Chunk, EndOfPair } from './protocol.js';
+
+/** Records of a chunk: fewer than asked where a video ended. */
+export interface MeasuredChunk {
+  readonly count: number;
+  readonly records: Float64Array<ArrayBuffer>;
+  readonly ended: EndOfPair | null;
+}
+
+/** Reads and measures chunk after chunk. Frames before a chunk are read again as motion's history where needed. */
+export class ChunkMeasurer {
+  readonly #extractor: FrameExtractor;
+  readonly #pair: OpenPair;
+  readonly #history: number;
+  readonly #subsample: number;
+  /** The pair that may follow without priming, because the extractor holds its history. */
+  #next = 0;
+
+  constructor(extractor: FrameExtractor, plan: ExtractionPlan, pair: OpenPair, subsample: number) {
+    this.#extractor = extractor;
+    this.#pair = pair;
+    this.#history = referenceHistory(plan);
+    this.#subsample = subsample;
+  }
+
+  /**
+   * Measures the pairs of `chunk`.
+   * @param measured called after each pair; what it returns is awaited, and may reject to stop
+   */
+  async measure(chunk: Chunk, measured: () => Promise<void> | undefined): Promise<MeasuredChunk> {
+    const { length } = this.#extractor.layout;
+    const records = new Float64Array(chunk.count * length);
+    if (this.#next !== chunk.first && !(await this.#prime(chunk.first))) {
+      return { count: 0, records: new Float64Array(), ended: { reference: true, distorted: false } };
+    }
+    for (let done = 0; done < chunk.count; done++) {
+      const index = chunk.first + done;
+      const reading = readPair(
+        this.#pair,
+        index,
+        this.#extractor.referencePlanes(),
+        this.#extractor.distortedPlanes(),
+      );
+      // File readers answer at once; only streams and blobs make us wait.
+      const ended = reading instanceof Promise ? await reading : reading;
+      if (ended) return { count: done, records: records.slice(0, done * length), ended };
+      this.#extractor.extract(records, done * length, index % this.#subsample === 0);
+      this.#next = index + 1;
+      const pause = measured();
+      if (pause) await pause;
+    }
+    return { count: chunk.count, records, ended: null };
+  }
+
+  /** Brings the extractor into the state it would have after all pairs before `first`; false past the end. */
+  async #prime(first: number): Promise<boolean> {
+    const { reference, skipReference } = this.#pair;
+    this.#extractor.reset();
+    for (let index = Math.max(0, first - this.#history); index < first; index++) {
+      const { y } = this.#extractor.referencePlanes();
+      if (!(await reference.readFrame(skipReference + index, { y }))) return false;
+      this.#extractor.prime();
+    }
+    return true;
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * @module score/plan
+ * What a run has to do: its models and features, the extractors these need, and what the backend must measure.
+ */
+import { type ExtractorInstance, parseFeature } from '../core/options.js';
+import { AnyvmafError } from '../errors.js';
+import type { VideoFormat } from '../media/types.js';
+import { DEFAULT_MODEL, loadModels } from '../model/load.js';
+import { Predictor } from '../model/predict.js';
+import type { LoadedModel, ModelStore } from '../model/types.js';
+import type { Compat, ReportModel } from '../report/types.js';
+import { type FeaturePlan, planFeatures } from './features.js';
+import type { CheckedOptions } from './options.js';
+
+/** Models and extractors of a run, before any video is known. */
+export interface Requested {
+  /** Models that predict. */
+  readonly models: readonly LoadedModel[];
+  /** Extractors in libvmaf's order of registration: those of the models, then those asked for by name. */
+  readonly extractors: readonly ExtractorInstance[];
+}
+
+/** A run's measurements and what is made of them. */
+export interface RunPlan {
+  readonly features: FeaturePlan;
+  readonly models: readonly LoadedModel[];
+  readonly predictor: Predictor;
+  /** Names of all metrics in libvmaf's order: features, then scores. */
+  readonly metrics: readonly string[];
+}
+
+/**
+ * Loads what was asked for.
+ * @throws {AnyvmafError} `model`, `feature` or `io`: something that cannot be had
+ */
+export async function loadRequested(options: CheckedOptions, store: ModelStore): Promise<Requested> {
+  const { noPrediction } = options;
+  const named = options.features.map((text) => parseFeature(text));
+  const models = await loadModels(options.models ?? (noPrediction ? [] : [DEFAULT_MODEL]), store);
+  return {
+    models: noPrediction ? [] : models,
+    extractors: [...models.flatMap((model) => model.extractors), ...named],
+  };
+}
+
+/**
+ * Plans the run for videos of one format.
+ * @throws {AnyvmafError} `feature` when an extractor cannot work on the format, `model` when two metrics have one name
+ */
+export function planRun(requested: Requested, format: VideoFormat, compat: Compat): RunPlan {
+  const features = planFeatures(requested.extractors, format, compat);
+  const predictor = new Predictor(requested.models, features.names);
+  const metrics = [...features.names, ...predictor.names];
+  const twice = metrics.find((name, i) => metrics.indexOf(name) !== i);
+  if (twice !== undefined) {
+    throw new AnyvmafError(
+      'model',
+      `Two metrics would be called "${twice}"; give the model another name with name=.`,
+    );
+  }
+  return { features, models: requested.models, predictor, metrics };
+}
+
+/** What the report says about a model. */
+export function reportModel(model: LoadedModel): ReportModel {
+  const { name, source, disableClip, enableTransform, collectionKeys } = model;
+  const inputs = model.members.flatMap((member) => member.inputs.map((input) => input.logName));
+  return {
+    name,
+    source,
+    features: [...new Set(inputs)],
+    options: { disableClip, enableTransform },
+    ...(collectionKeys && {
+      collection: {
+        members: collectionKeys.members.length,
+        bagging: collectionKeys.bagging,
+        stddev: collectionKeys.stddev,
+        ciLow: collectionKeys.ciLow,
+        ciHigh: collectionKeys.ciHigh,
+      },
+    }),
+  };
+}

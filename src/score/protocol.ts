@@ -1,0 +1,81 @@
+/**
+ * @module score/protocol
+ * The messages between the engine and its workers, the same over Node's worker threads and browsers' module workers.
+ */
+import type { ExtractionPlan } from '../backend/types.js';
+import type { Implementation } from '../core/module.js';
+import type { ErrorCode } from '../errors.js';
+import type { SourceDescriptor } from '../media/types.js';
+
+/** Consecutive frame pairs, numbered from the first scored pair. */
+export interface Chunk {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** Two videos that a worker opens by itself. Pair n is reference frame `skipReference + n` and so on. */
+export interface PairDescriptor {
+  readonly reference: SourceDescriptor;
+  readonly distorted: SourceDescriptor;
+  readonly skipReference: number;
+  readonly skipDistorted: number;
+}
+
+/** Everything that stays the same during a worker's life. */
+export interface WorkerSetup {
+  readonly module: WebAssembly.Module;
+  readonly plan: ExtractionPlan;
+  readonly implementation: Implementation;
+  /** Only pairs whose number is a multiple get vif and adm. */
+  readonly subsample: number;
+  /** Absent when the engine reads the frames and sends them. */
+  readonly pair?: PairDescriptor;
+}
+
+/** Which videos had no more frames. */
+export interface EndOfPair {
+  readonly reference: boolean;
+  readonly distorted: boolean;
+}
+
+/**
+ * What a worker is told. `measure` is for videos it reads itself; `begin` (`prime`)* (`pair`)* `end` brings a chunk
+ * whose frames the engine sends, as buffers laid out by score/frames.
+ */
+export type ToWorker =
+  | { readonly kind: 'start'; readonly setup: WorkerSetup }
+  | { readonly kind: 'measure'; readonly chunk: Chunk }
+  | { readonly kind: 'begin'; readonly first: number; readonly continues: boolean }
+  | { readonly kind: 'prime'; readonly reference: Uint8Array }
+  | { readonly kind: 'pair'; readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'stop' };
+
+/** What a worker tells. */
+export type FromWorker =
+  /** One pair is measured; buffers that came with it go back for reuse. */
+  | { readonly kind: 'measured'; readonly buffers?: readonly ArrayBuffer[] }
+  /** A chunk is done: records of `count` pairs from `first` on, fewer than asked where a video `ended`. */
+  | {
+      readonly kind: 'records';
+      readonly first: number;
+      readonly count: number;
+      readonly records: Float64Array<ArrayBuffer>;
+      readonly ended: EndOfPair | null;
+    }
+  | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string }
+  /** The answer to `stop`: memory and files are released. */
+  | { readonly kind: 'stopped' };
+
+/** One worker as the engine holds it; platforms make them. */
+export interface WorkerHandle {
+  /** Sends a message; `transfer` gives buffers away instead of copying them. */
+  post(message: ToWorker, transfer?: ArrayBuffer[]): void;
+  /**
+   * Names the one receiver of messages and of the news that the worker died (a sentence saying how). Called once,
+   * before anything is posted.
+   */
+  listen(onMessage: (message: FromWorker) => void, onDeath: (how: string) => void): void;
+  /** Ends the worker at once, whatever it does; no message and no death is reported afterwards. */
+  terminate(): Promise<void>;
+}

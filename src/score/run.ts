@@ -1,0 +1,94 @@
+/**
+ * @module score/run
+ * Measures all pairs of a run, on workers or in the calling thread. Records are the same either way.
+ */
+import { createWasmExtractor } from '../backend/wasm/extractor.js';
+import type { Platform } from '../platform/platform.js';
+import { cutChunks } from './chunks.js';
+import { Crew } from './crew.js';
+import { dispatch, type RecordSink } from './dispatch.js';
+import { Feeder } from './feeder.js';
+import { ChunkMeasurer } from './measure.js';
+import { describePair, type Extent, type OpenPair, readPair } from './pair.js';
+import type { WorkerSetup } from './protocol.js';
+
+/** What to measure and where to put it. */
+export interface Run {
+  readonly platform: Platform;
+  readonly setup: WorkerSetup;
+  readonly pair: OpenPair;
+  /** Pairs after which to stop, `null` for the end of the videos. */
+  readonly bound: number | null;
+  readonly chunkFrames: number | undefined;
+  readonly sink: RecordSink;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Pairs measured at a time in the calling thread; only the size of an array depends on it. */
+const LOCAL_CHUNK = 16;
+/** Milliseconds of measuring in the calling thread after which others get their turn. */
+const LOCAL_SLICE = 15;
+
+/** Measures in the calling thread, which others get back for a moment between frames. */
+export async function measureHere(run: Run): Promise<Extent> {
+  const { platform, setup, pair, sink, signal } = run;
+  const extractor = createWasmExtractor(setup.module, setup.plan, setup.implementation);
+  try {
+    const measurer = new ChunkMeasurer(extractor, setup.plan, pair, setup.subsample);
+    let rested = performance.now();
+    const measured = () => {
+      sink.measured();
+      signal?.throwIfAborted();
+      return performance.now() - rested < LOCAL_SLICE ? undefined : rest();
+    };
+    const rest = async () => {
+      await platform.breathe();
+      signal?.throwIfAborted();
+      rested = performance.now();
+    };
+    let pairs = 0;
+    for (const chunk of cutChunks(run.bound, 1, run.chunkFrames ?? LOCAL_CHUNK)) {
+      const { count, records, ended } = await measurer.measure(chunk, measured);
+      sink.add(chunk.first, count, records);
+      pairs += count;
+      if (ended) return { pairs, ended };
+    }
+    return { pairs, ended: null };
+  } finally {
+    extractor.close();
+  }
+}
+
+/**
+ * Measures on workers, which read for themselves where they can.
+ * @param hire receives the workers before they start, to end them when the run is given up
+ */
+export async function measureOnWorkers(
+  run: Run,
+  threads: number,
+  hire: (crew: Crew) => void,
+): Promise<Extent> {
+  const { platform, setup, pair, bound, chunkFrames, sink } = run;
+  const descriptor = describePair(pair);
+  const crew = new Crew();
+  hire(crew);
+  crew.start(() => platform.startWorker(), threads, descriptor ? { ...setup, pair: descriptor } : setup);
+  const extent = await crew.unlessFailed(
+    descriptor ? dispatch(crew, cutChunks(bound, threads, chunkFrames), sink) : feed(crew, run),
+  );
+  await crew.dismiss();
+  return extent;
+}
+
+/** Reads in the calling thread and hands the frames out. */
+async function feed(crew: Crew, { setup, pair, bound, chunkFrames, sink }: Run): Promise<Extent> {
+  const feeder = new Feeder(crew, setup.plan, sink, chunkFrames);
+  let ended: Extent['ended'] = null;
+  for (let index = 0; bound === null || index < bound; index++) {
+    const { reference, distorted } = await feeder.room();
+    ended = await readPair(pair, index, reference, distorted);
+    if (ended) break;
+    feeder.submit();
+  }
+  return { pairs: await feeder.finish(), ended };
+}

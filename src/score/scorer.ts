@@ -1,0 +1,292 @@
+/**
+ * @module score/scorer
+ * Scores pairs that a caller pushes one by one; on workers, or in the calling thread.
+ */
+import type { ExtractionPlan, FrameExtractor } from '../backend/types.js';
+import { createWasmExtractor } from '../backend/wasm/extractor.js';
+import { AnyvmafError } from '../errors.js';
+import { formatProblem } from '../media/geometry.js';
+import { checkPair } from '../media/pair.js';
+import type { FramePlanes, VideoFormat, VideoInfo } from '../media/types.js';
+import type { Platform } from '../platform/platform.js';
+import { buildReport } from '../report/build.js';
+import type { FrameMetrics, Report, ReportInput } from '../report/types.js';
+import { version } from '../version.js';
+import { Crew } from './crew.js';
+import type { RecordSink } from './dispatch.js';
+import { Feeder, type FramePair } from './feeder.js';
+import { copyPlanes, type PlaneName, planeBytes } from './frames.js';
+import { type CheckedOptions, checkOptions } from './options.js';
+import { loadRequested, planRun, type RunPlan, reportModel } from './plan.js';
+import { Meter } from './progress.js';
+import type { WorkerSetup } from './protocol.js';
+import { Scoring } from './scoring.js';
+import type { Scorer, ScorerOptions } from './types.js';
+
+/**
+ * Opens a scorer.
+ * @throws {AnyvmafError} as the public `createScorer` says
+ */
+export async function openScorer(
+  platform: Platform,
+  format: VideoFormat,
+  options: ScorerOptions,
+): Promise<Scorer> {
+  const checked = checkOptions(options);
+  const problem = formatProblem(format);
+  if (problem) throw new AnyvmafError('usage', `Frames of this format cannot be scored: ${problem}.`);
+  const [requested, module] = await Promise.all([
+    loadRequested(checked, platform.models),
+    platform.loadCore(),
+  ]);
+  const plan = planRun(requested, format, checked.compat);
+  const { extraction } = plan.features;
+  const { reference = 'reference', distorted = 'distorted' } = options.names ?? {};
+  const inputs = [videoInfo(reference, format), videoInfo(distorted, format)] as const;
+  const warnings = [...checkPair(...inputs), ...plan.features.warnings];
+  const setup = {
+    module,
+    plan: extraction,
+    implementation: checked.implementation,
+    subsample: checked.subsample,
+  };
+  const threads = checked.threads ?? platform.parallelism;
+  const makeLine = (sink: RecordSink) =>
+    threads === 0 ? new LocalLine(setup, sink) : new CrewLine(platform, setup, threads, sink);
+  return new PushScorer(
+    { format, plan, checked, threads, inputs, warnings, onFrame: options.onFrame },
+    makeLine,
+  );
+}
+
+function videoInfo(name: string, { width, height, bitDepth, chroma }: VideoFormat): VideoInfo {
+  return { name, container: 'frames', width, height, bitDepth, chroma, frameCount: null, warnings: [] };
+}
+
+/** Where pushed pairs are measured, in order. */
+interface Line {
+  /** Where to write the next pair, once there is room. */
+  room(): Promise<FramePair> | FramePair;
+  /** Has the pair just written measured. */
+  submit(): void;
+  /** Waits until all are. */
+  finish(): Promise<void>;
+  /** Frees everything. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** In the calling thread. */
+class LocalLine implements Line {
+  readonly #extractor: FrameExtractor;
+  readonly #subsample: number;
+  readonly #sink: RecordSink;
+  #index = 0;
+  #closed = false;
+
+  constructor(setup: WorkerSetup, sink: RecordSink) {
+    this.#extractor = createWasmExtractor(setup.module, setup.plan, setup.implementation);
+    this.#subsample = setup.subsample;
+    this.#sink = sink;
+  }
+
+  room(): FramePair {
+    return { reference: this.#extractor.referencePlanes(), distorted: this.#extractor.distortedPlanes() };
+  }
+
+  submit(): void {
+    const record = new Float64Array(this.#extractor.layout.length);
+    this.#extractor.extract(record, 0, this.#index % this.#subsample === 0);
+    this.#sink.measured();
+    this.#sink.add(this.#index++, 1, record);
+  }
+
+  async finish(): Promise<void> {}
+
+  async close(): Promise<void> {
+    if (!this.#closed) this.#extractor.close();
+    this.#closed = true;
+  }
+}
+
+/** On workers. */
+class CrewLine implements Line {
+  readonly #crew: Crew;
+  readonly #feeder: Feeder;
+
+  constructor(platform: Platform, setup: WorkerSetup, threads: number, sink: RecordSink) {
+    this.#crew = new Crew();
+    try {
+      this.#crew.start(() => platform.startWorker(), threads, setup);
+    } catch (error) {
+      void this.close();
+      throw error;
+    }
+    this.#feeder = new Feeder(this.#crew, setup.plan, sink);
+  }
+
+  room(): Promise<FramePair> {
+    return this.#feeder.room();
+  }
+
+  submit(): void {
+    this.#feeder.submit();
+  }
+
+  async finish(): Promise<void> {
+    await this.#feeder.finish();
+    await this.#crew.dismiss();
+  }
+
+  close(): Promise<void> {
+    return this.#crew.abandon();
+  }
+}
+
+/** What a scorer knows from the start. */
+interface Facts {
+  readonly format: VideoFormat;
+  readonly plan: RunPlan;
+  readonly checked: CheckedOptions;
+  readonly threads: number;
+  readonly inputs: readonly [VideoInfo, VideoInfo];
+  readonly warnings: readonly string[];
+  readonly onFrame: ((frame: FrameMetrics) => void) | undefined;
+}
+
+class PushScorer implements Scorer {
+  readonly format: VideoFormat;
+  readonly metrics: readonly string[];
+  readonly #facts: Facts;
+  readonly #line: Line;
+  readonly #scoring: Scoring;
+  readonly #meter = new Meter(undefined, null);
+  /** Final frames that no call has returned yet. */
+  #ready: FrameMetrics[] = [];
+  #pushed = 0;
+  #state: 'open' | 'finished' | 'closed' = 'open';
+  /** The latest call; calls are carried out one after another. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(facts: Facts, makeLine: (sink: RecordSink) => Line) {
+    this.format = facts.format;
+    this.metrics = facts.plan.metrics;
+    this.#facts = facts;
+    this.#scoring = new Scoring(facts.plan, facts.checked.subsample, (frame) => {
+      this.#ready.push(frame);
+      facts.onFrame?.(frame);
+    });
+    this.#line = makeLine({
+      add: (first, count, records) => this.#scoring.add(first, count, records),
+      measured: () => this.#meter.count(),
+    });
+  }
+
+  get pushed(): number {
+    return this.#pushed;
+  }
+
+  push(reference: FramePlanes, distorted: FramePlanes): Promise<readonly FrameMetrics[]> {
+    return this.#inTurn(async () => {
+      this.#requireOpen('push');
+      checkPlanes('reference', reference, this.#facts.plan.features.extraction);
+      checkPlanes('distorted', distorted, this.#facts.plan.features.extraction);
+      const room = await this.#line.room();
+      this.#requireOpen('push');
+      copyPlanes(reference, room.reference);
+      copyPlanes(distorted, room.distorted);
+      this.#pushed++;
+      this.#line.submit();
+      return this.#ready.splice(0);
+    });
+  }
+
+  finish(): Promise<Report> {
+    return this.#inTurn(async () => {
+      this.#requireOpen('finish');
+      this.#state = 'finished';
+      try {
+        await this.#line.finish();
+        if (this.#pushed === 0)
+          throw new AnyvmafError('media', 'There are no frames to score: no pair was pushed.');
+        return this.#report();
+      } finally {
+        await this.#line.close();
+      }
+    });
+  }
+
+  close(): Promise<void> {
+    this.#state = 'closed';
+    return this.#line.close();
+  }
+
+  [Symbol.dispose](): void {
+    void this.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #report(): Report {
+    const { plan, checked, threads, inputs, warnings } = this.#facts;
+    const [reference, distorted] = inputs;
+    return buildReport({
+      version,
+      fps: this.#meter.fps,
+      ...this.#scoring.finish(),
+      reference: this.#input(reference),
+      distorted: this.#input(distorted),
+      models: plan.models.map(reportModel),
+      compat: checked.compat,
+      backend_requested: 'wasm',
+      backend_used: 'wasm',
+      implementation: checked.implementation,
+      threads,
+      subsample: checked.subsample,
+      frameCount: this.#pushed,
+      warnings,
+    });
+  }
+
+  #input({ name, container, width, height, bitDepth, chroma }: VideoInfo): ReportInput {
+    return { name, container, width, height, bitDepth, chroma, frameCount: this.#pushed, skipped: 0 };
+  }
+
+  #requireOpen(call: string): void {
+    if (this.#state === 'open') return;
+    throw new AnyvmafError(
+      'usage',
+      `The scorer is ${this.#state}; ${call} needs a new one from createScorer.`,
+    );
+  }
+
+  /** Carries out a call after those before it, even if they failed. */
+  #inTurn<T>(call: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(call);
+    this.#last = result.catch(() => {});
+    return result;
+  }
+}
+
+const PLANES: readonly { readonly key: PlaneName; readonly name: string }[] = [
+  { key: 'y', name: 'luma' },
+  { key: 'cb', name: 'Cb' },
+  { key: 'cr', name: 'Cr' },
+];
+
+/** @throws {AnyvmafError} `media` when a plane that is to be measured is absent or has the wrong size */
+function checkPlanes(role: string, planes: FramePlanes, plan: ExtractionPlan): void {
+  const bytes = planeBytes(plan);
+  for (const { key, name } of PLANES) {
+    const wanted = bytes[key];
+    const found = planes[key]?.length ?? 0;
+    if (wanted === 0 || found === wanted) continue;
+    const { width, height, bitDepth, chroma } = plan.format;
+    throw new AnyvmafError(
+      'media',
+      `The ${name} plane of the ${role} frame has ${found} bytes, but ${width}x${height} ${chroma} at ${bitDepth} bit ` +
+        `needs ${wanted}; give packed rows, ${bitDepth > 8 ? 'two bytes' : 'one byte'} a sample.`,
+    );
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * The examples of docs/api.md run, and the page shows them as they are.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { yuvFile } from '../../src/sample/files.js';
+import { file, scratchFolder, y4mPair } from '../score/clips.js';
+
+const examples = new URL('../../docs/examples/', import.meta.url);
+const names = readdirSync(examples).map((name) => name.replace('.ts', ''));
+const pair = y4mPair({ width: 192, height: 108, bitDepth: 8, chroma: '420' }, 8);
+const folder = scratchFolder();
+const before = process.cwd();
+
+beforeAll(() => {
+  for (const side of ['reference', 'distorted'] as const) {
+    file(folder, `${side}.y4m`, pair[side]);
+    file(folder, `${side}.yuv`, yuvFile(pair.clip, side, 8));
+  }
+  process.chdir(folder);
+});
+afterAll(() => process.chdir(before));
+
+let printed: unknown[][] = [];
+beforeEach(() => {
+  printed = [];
+  vi.spyOn(console, 'log').mockImplementation((...values) => {
+    printed.push(values);
+  });
+  return () => vi.restoreAllMocks();
+});
+
+/** What each example must have printed, beyond having run. */
+const outcomes: Readonly<Record<string, () => void>> = {
+  'score-files': () => {
+    expect(printed).toHaveLength(9);
+    expect(printed[0]).toEqual(['VMAF', expect.any(Number)]);
+    expect(printed[8]).toEqual([7, expect.any(Number)]);
+  },
+  'raw-video': () => expect(printed).toEqual([['4 pairs of 8 frames']]),
+  'models-and-features': () => {
+    expect(printed.slice(0, 3).map(([name]) => name)).toEqual(['vmaf', 'neg', 'bootstrap']);
+    for (const line of printed) expect(line).toContainEqual(expect.any(Number));
+  },
+  'progress-and-cancel': () => {
+    expect(printed.at(-1)).toEqual(['2 workers, 8 pairs']);
+    expect(printed.at(-2)?.[0]).toMatch(/^8 of 8, [\d.]+ fps, 0 s left$/);
+  },
+  streams: () => expect(printed).toEqual([[8, []]]),
+  'own-frames': () => expect(printed.at(-1)).toEqual([expect.objectContaining({ mean: expect.any(Number) })]),
+  'own-source': () => expect(printed).toEqual([[expect.any(Number), 60]]),
+  'write-report': () => {
+    expect(printed[0]?.[0]).toMatch(/^Frame,integer_adm2,.*,vmaf,$/);
+    expect(JSON.parse(readFileSync('report.json', 'utf8')).frames).toHaveLength(8);
+  },
+  errors: () => expect(printed).toEqual([['io', expect.stringContaining('missing.y4m')]]),
+  'what-there-is': () => {
+    expect(printed).toContainEqual([expect.arrayContaining(['integer_vif_scale0_egl_1']), [211]]);
+  },
+  browser: () => {},
+};
+
+describe('the examples', () => {
+  it('are all known here', () => expect(Object.keys(outcomes).sort()).toEqual([...names].sort()));
+
+  it.each(names)('%s runs', async (name) => {
+    const module: unknown = await import(`../../docs/examples/${name}.ts`);
+    outcomes[name]?.();
+    if (name === 'browser') {
+      const { compare } = module as typeof import('../../docs/examples/browser.js');
+      const [reference, distorted] = [
+        new File([pair.reference], 'r.y4m'),
+        new File([pair.distorted], 'd.y4m'),
+      ];
+      expect(await compare(reference, distorted, new AbortController().signal)).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe('docs/api.md', () => {
+  const page = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
+
+  it.each(names)('shows %s as it is', (name) => {
+    const code = readFileSync(join(new URL('.', examples).pathname, `${name}.ts`), 'utf8');
+    expect(
+      page.includes(`\`\`\`ts\n${code}\`\`\``),
+      `docs/examples/${name}.ts is not in docs/api.md as it stands`,
+    ).toBe(true);
+  });
+
+  it('shows no other code', () => {
+    expect(page.match(/```ts\n/g)).toHaveLength(names.length);
+  });
+});

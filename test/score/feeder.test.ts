@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import type { ExtractionPlan } from '../../src/backend/types.js';
+import { Crew } from '../../src/score/crew.js';
+import { Feeder } from '../../src/score/feeder.js';
+import type { FromWorker, ToWorker, WorkerHandle } from '../../src/score/protocol.js';
+
+const PLAN: ExtractionPlan = {
+  format: { width: 4, height: 4, bitDepth: 8, chroma: '420' },
+  vif: [],
+  adm: [],
+  motion: [
+    { window: 1, legacy: false },
+    { window: 2, legacy: false },
+  ],
+  psnrPlanes: 3,
+};
+
+/** A worker that answers only when the test says so, and keeps what it got. */
+class SlowWorker implements WorkerHandle {
+  readonly received: ToWorker[] = [];
+  #send: (message: FromWorker) => void = () => {};
+  #measured = 0;
+
+  post(message: ToWorker, transfer: ArrayBuffer[] = []): void {
+    this.received.push(structuredClone(message, { transfer }));
+  }
+
+  listen(onMessage: (message: FromWorker) => void): void {
+    this.#send = onMessage;
+  }
+
+  async terminate(): Promise<void> {}
+
+  /** Measures the oldest pair that waits, and ends the chunk when it was the last. */
+  measureOne(): void {
+    const pairs = this.received.filter((message) => message.kind === 'pair');
+    const pair = pairs[this.#measured++];
+    if (!pair) throw new Error('nothing waits');
+    this.#send({ kind: 'measured', buffers: [pair.reference, pair.distorted] });
+  }
+
+  get waiting(): number {
+    return this.received.filter((message) => message.kind === 'pair').length - this.#measured;
+  }
+
+  endChunk(first: number, count: number): void {
+    this.#send({ kind: 'records', first, count, records: new Float64Array(), ended: null });
+  }
+}
+
+function feed(workers: number, chunkFrames?: number) {
+  const slow = Array.from({ length: workers }, () => new SlowWorker());
+  let started = 0;
+  const crew = new Crew();
+  crew.start(() => slow[started++] ?? new SlowWorker(), workers, {
+    module: new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])),
+    plan: PLAN,
+    implementation: 'simd128',
+    subsample: 1,
+  });
+  const feeder = new Feeder(crew, PLAN, { add: () => {}, measured: () => {} }, chunkFrames);
+  let index = 0;
+  /** Whether there was room for one more pair. */
+  async function submit(): Promise<boolean> {
+    const room = await Promise.race([
+      feeder.room(),
+      new Promise<undefined>((resolve) => setTimeout(resolve, 5)),
+    ]);
+    if (!room) return false;
+    room.reference.y.fill(++index);
+    room.distorted.y.fill(index);
+    feeder.submit();
+    return true;
+  }
+  return { slow, feeder, submit };
+}
+
+describe('the feeder', () => {
+  it.each([
+    [1, undefined, 2],
+    [2, undefined, 4],
+    [3, 5, 15],
+    [2, 1, 4],
+    [1, 1000, 16],
+  ])(
+    'has at most a chunk per worker and one pair under way: %i workers, chunks of %s',
+    async (workers, chunk, most) => {
+      const { slow, submit } = feed(workers, chunk);
+      let taken = 0;
+      while (taken < 100 && (await submit())) taken++;
+      expect(taken).toBe(most);
+      // One pair measured makes no room in a chunk of two; all but one of a worker's pairs do.
+      for (const worker of slow) while (worker.waiting > 1) worker.measureOne();
+      expect(await submit()).toBe(true);
+    },
+  );
+
+  it('uses returned buffers again', async () => {
+    const { slow, feeder, submit } = feed(1);
+    await submit();
+    await submit();
+    slow[0]?.measureOne();
+    const { reference } = await feeder.room();
+    // A new buffer would be zero.
+    expect(reference.y[0]).toBeGreaterThan(0);
+  });
+
+  it('sends a chunk the two reference frames before it, unless the worker has them', async () => {
+    const { slow, submit } = feed(2, 2);
+    for (let i = 0; i < 4; i++) await submit();
+    const [first, second] = slow.map((worker) => worker.received.map(({ kind }) => kind));
+    expect(first).toEqual(['start', 'begin', 'pair', 'pair', 'end']);
+    expect(second).toEqual(['start', 'begin', 'prime', 'prime', 'pair', 'pair', 'end']);
+    const primed = slow[1]?.received.filter((message) => message.kind === 'prime');
+    expect(primed?.map(({ reference }) => reference[0])).toEqual([1, 2]);
+    // The second worker is free first, and goes on with what follows its own pairs.
+    slow[1]?.measureOne();
+    await submit();
+    const begins = slow[1]?.received.filter((message) => message.kind === 'begin');
+    expect(begins).toEqual([
+      { kind: 'begin', first: 2, continues: false },
+      { kind: 'begin', first: 4, continues: true },
+    ]);
+  });
+
+  it('waits at the end for every chunk', async () => {
+    const { slow, feeder, submit } = feed(2, 2);
+    for (let i = 0; i < 3; i++) await submit();
+    const end = feeder.finish();
+    expect(slow[1]?.received.at(-1)).toEqual({ kind: 'end' });
+    slow[1]?.endChunk(2, 1);
+    slow[0]?.endChunk(0, 2);
+    expect(await end).toBe(3);
+  });
+});
