@@ -1,0 +1,51 @@
+/**
+ * @module cli/command
+ * What a command of the program is, and the list of them. Each is loaded only when it runs.
+ */
+import type { HelpPage } from './help.js';
+import type { Terminal } from './terminal.js';
+
+/** One command, in a file of its own under cli/commands. */
+export interface Command {
+  /** What `--help` and `anyvmaf help NAME` print. */
+  readonly page: HelpPage;
+  /**
+   * Runs it.
+   * @param args what followed the command's name
+   * @returns the exit code
+   * @throws {AnyvmafError} for everything that the user is to be told as an error
+   */
+  run(args: readonly string[], terminal: Terminal): Promise<number>;
+}
+
+/** A command by name. */
+export interface CommandEntry {
+  readonly name: string;
+  /** One line for the list in the help. */
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
+
+/** All commands; the first is the one that runs when none is named. */
+export const COMMANDS: readonly [CommandEntry, ...CommandEntry[]] = [
+  {
+    name: 'score',
+    summary: 'compare two videos; runs when no command is named',
+    load: async () => (await import('./commands/score.js')).score,
+  },
+  {
+    name: 'models',
+    summary: 'list the built-in models, or describe one',
+    load: async () => (await import('./commands/models.js')).models,
+  },
+  {
+    name: 'features',
+    summary: 'list the feature extractors, or describe one with its options',
+    load: async () => (await import('./commands/features.js')).features,
+  },
+  {
+    name: 'help',
+    summary: 'show this help, or that of a command',
+    load: async () => (await import('./commands/help.js')).help,
+  },
+];

@@ -1,0 +1,62 @@
+/**
+ * @module cli/commands/features
+ * `anyvmaf features [NAME]`: the feature extractors and their options.
+ */
+import type { ExtractorSpec } from '../../index.js';
+import { wrap } from '../../report/terminal.js';
+import type { Command } from '../command.js';
+import { twoColumns } from '../help.js';
+import { listingCommand } from '../listing.js';
+
+const extractors = async () => (await import('../../index.js')).listExtractors();
+
+/** Lists or describes feature extractors. */
+export const features: Command = listingCommand({
+  command: 'features',
+  noun: 'feature extractor',
+  about:
+    'Lists the extractors that --feature NAME can name, or describes one of them with its options and features.',
+  names: async () => (await extractors()).map(({ name }) => name),
+  list: async () => {
+    const list = await extractors();
+    const rows = list.map(({ name, description }): [string, string] => [name, description]);
+    return {
+      data: list,
+      text: (width) =>
+        `Extractors, for --feature NAME; 'anyvmaf features NAME' lists the options:\n\n${twoColumns(rows, width)}\n`,
+    };
+  },
+  describe: async (name) => {
+    const extractor = (await extractors()).find((candidate) => candidate.name === name);
+    return { data: extractor, text: (width) => (extractor ? describe(extractor, width) : '') };
+  },
+});
+
+function describe({ name, description, options, features: emitted }: ExtractorSpec, width: number): string {
+  const settings = options.map((option): [string, string] => [
+    `${option.name}=${option.type === 'bool' ? 'true|false' : 'N'}`,
+    `${option.description} ${valueText(option)}`,
+  ]);
+  const names = emitted.map(({ alias, when, emitted: time }): [string, string] => {
+    const needs = when.length > 0 ? [`with ${when.join(' and ')}`] : [];
+    return [alias, [time === 'sequence' ? 'one value for all frames' : 'per frame', ...needs].join(', ')];
+  });
+  return [
+    `${name}\n`,
+    `${wrap(description, width).join('\n')}\n`,
+    `Options, as in --feature ${name}=OPTION=VALUE:OPTION=VALUE:\n${twoColumns(settings, width)}\n`,
+    `Features in the report:\n${twoColumns(names, width)}\n`,
+  ].join('\n');
+}
+
+function valueText({ type, default: byDefault, min, max, inName }: ExtractorSpec['options'][number]): string {
+  const parts = [`Default ${byDefault}`];
+  if (type !== 'bool') {
+    const from = min ?? Number.NEGATIVE_INFINITY;
+    const to = max ?? Number.POSITIVE_INFINITY;
+    if (to < Number.MAX_VALUE) parts.push(`${from} to ${to}`);
+    else if (Number.isFinite(from)) parts.push(`at least ${from}`);
+  }
+  if (inName) parts.push('shown in the names of the features');
+  return `(${parts.join('; ')})`;
+}

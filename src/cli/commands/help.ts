@@ -1,0 +1,39 @@
+/**
+ * @module cli/commands/help
+ * `anyvmaf help [COMMAND]`: shows a command's help page.
+ */
+import { AnyvmafError } from '../../errors.js';
+import { COMMANDS, type Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import { type HelpPage, helpWidth, renderHelp } from '../help.js';
+import { nearest } from '../nearest.js';
+import { type OptionSpec, orList, parseArguments } from '../options.js';
+
+const OPTIONS: readonly OptionSpec[] = [{ name: 'help', help: 'show this help', last: true }];
+
+const page: HelpPage = {
+  usage: ['anyvmaf help [COMMAND]'],
+  about: 'Shows how a command is used; without a name, how videos are scored and which commands there are.',
+  options: OPTIONS,
+};
+
+/** Shows help pages. */
+export const help: Command = {
+  page,
+  run: async (args, terminal) => {
+    const { options, positionals } = parseArguments(args, OPTIONS, 'anyvmaf help');
+    const name = options.length > 0 ? 'help' : (positionals[0] ?? COMMANDS[0].name);
+    const entry = COMMANDS.find((candidate) => candidate.name === name);
+    if (entry === undefined) {
+      const names = COMMANDS.map((candidate) => candidate.name);
+      const near = nearest(name, names);
+      throw new AnyvmafError(
+        'usage',
+        `there is no command "${name}"; ${near === undefined ? `the commands are ${orList(names)}` : `did you mean ${near}?`}`,
+      );
+    }
+    const { page: shown } = await entry.load();
+    await terminal.print(renderHelp(shown, helpWidth(terminal.columns)));
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,56 @@
+/**
+ * @module cli/exit
+ * The exit codes of the program and which error leads to which.
+ */
+import { AnyvmafError } from '../errors.js';
+import { printable } from '../report/terminal.js';
+
+/** Exit codes, documented in docs/cli.md and in the help. */
+export const EXIT = {
+  ok: 0,
+  /** The command line is wrong. */
+  usage: 1,
+  /** A video, a model, a feature or a file cannot be used. */
+  failed: 2,
+  /** The score is below `--fail-under`. */
+  below: 3,
+  /** A defect of this program. */
+  internal: 70,
+  /** Ctrl-C: 128 + SIGINT. */
+  interrupted: 130,
+  /** The reader of standard output went away: 128 + SIGPIPE. */
+  closedPipe: 141,
+  /** 128 + SIGTERM. */
+  terminated: 143,
+} as const;
+
+/** Whoever reads standard output has closed it: not an error to talk about, but the end. */
+export class ClosedPipe extends Error {}
+
+/** The user asked to stop. */
+export class Interrupted extends AnyvmafError {
+  readonly exitCode: number;
+
+  constructor(signal: 'SIGINT' | 'SIGTERM') {
+    super('aborted', signal === 'SIGINT' ? 'interrupted' : 'terminated');
+    this.exitCode = signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated;
+  }
+}
+
+/** The exit code for whatever a command threw. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof ClosedPipe) return EXIT.closedPipe;
+  if (error instanceof Interrupted) return error.exitCode;
+  if (!(error instanceof AnyvmafError) || error.code === 'internal') return EXIT.internal;
+  if (error.code === 'aborted') return EXIT.interrupted;
+  return error.code === 'usage' ? EXIT.usage : EXIT.failed;
+}
+
+/** What to say about it on one line, `undefined` for silence. */
+export function messageOf(error: unknown): string | undefined {
+  if (error instanceof ClosedPipe) return undefined;
+  const text = error instanceof Error ? error.message || error.name : String(error);
+  const line = printable(text.replace(/\s*[\r\n]+\s*/g, ' ').trim());
+  if (error instanceof AnyvmafError) return line;
+  return `a defect of anyvmaf itself, please report it: ${line} (ANYVMAF_DEBUG=1 shows where)`;
+}

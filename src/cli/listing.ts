@@ -1,0 +1,71 @@
+/**
+ * @module cli/listing
+ * What the commands that list things or describe one of them have in common: their arguments and how they print.
+ */
+import { AnyvmafError } from '../errors.js';
+import type { Command } from './command.js';
+import { EXIT } from './exit.js';
+import { helpWidth, renderHelp } from './help.js';
+import { nearest } from './nearest.js';
+import { type OptionSpec, orList, parseArguments } from './options.js';
+
+/** The options of such a command. */
+const LISTING_OPTIONS = [
+  { name: 'json', group: 'Options', help: 'as JSON' },
+  { name: 'help', group: 'Options', help: 'show this help', last: true },
+] as const satisfies readonly OptionSpec[];
+
+/** A view of a list, or of one thing: the text for a width in characters, and the data behind it. */
+export interface View {
+  readonly data: unknown;
+  readonly text: (width: number) => string;
+}
+
+/** What such a command is made of. */
+export interface Listing {
+  /** The command's name, `models`. */
+  readonly command: string;
+  /** What is listed, `model`. */
+  readonly noun: string;
+  /** Further usage help. */
+  readonly about: string;
+  readonly names: () => Promise<readonly string[]>;
+  readonly list: () => Promise<View>;
+  readonly describe: (name: string) => Promise<View>;
+}
+
+/** The command `anyvmaf COMMAND [NAME] [--json]`. */
+export function listingCommand({ command, noun, about, names, list, describe }: Listing): Command {
+  const page = { usage: [`anyvmaf ${command} [--json] [NAME]`], about, options: LISTING_OPTIONS };
+  return {
+    page,
+    run: async (args, terminal) => {
+      const { options, positionals } = parseArguments(args, LISTING_OPTIONS, `anyvmaf ${command}`);
+      const width = helpWidth(terminal.columns);
+      if (options.some((use) => use.name === 'help')) {
+        await terminal.print(renderHelp(page, width));
+        return EXIT.ok;
+      }
+      const [name, surplus] = positionals;
+      if (surplus !== undefined) {
+        throw new AnyvmafError('usage', `"${surplus}" is one argument too many; name one ${noun} at a time`);
+      }
+      if (name !== undefined) await known(name, noun, names);
+      const view = name === undefined ? await list() : await describe(name);
+      const json = options.some((use) => use.name === 'json');
+      await terminal.print(json ? `${JSON.stringify(view.data, null, 2)}\n` : view.text(width));
+      return EXIT.ok;
+    },
+  };
+}
+
+async function known(name: string, noun: string, names: Listing['names']): Promise<void> {
+  const all = await names();
+  if (all.includes(name)) return;
+  const near = nearest(name, all);
+  const hint =
+    near === undefined
+      ? `there are ${orList(all).replace(/ or ([^ ]*)$/, ' and $1')}`
+      : `did you mean ${near}?`;
+  throw new AnyvmafError('usage', `there is no ${noun} "${name}"; ${hint}`);
+}

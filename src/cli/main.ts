@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+/**
+ * @module cli/main
+ * The executable: refuses a Node.js that is too old in words such a version understands, and starts the program.
+ */
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+
+if (major > 20 || (major === 20 && minor >= 19)) {
+  const { main } = await import('./program.js');
+  await main(process.argv.slice(2));
+} else {
+  process.stderr.write(
+    `anyvmaf: this is Node.js ${process.versions.node}, but anyvmaf needs 20.19 or newer; please update Node.js\n`,
+  );
+  process.exitCode = 2;
+}
+
+export {};

@@ -1,0 +1,48 @@
+/**
+ * @module cli/nearest
+ * Finds the name a user most likely meant when the one typed does not exist.
+ */
+
+/**
+ * The candidate nearest to `typed` by edit distance (insert, delete, replace, swap neighbours), when it is near enough
+ * to be a likely slip: at most a third of the longer word.
+ * @param key brings both sides to one spelling before they are compared
+ */
+export function nearest(
+  typed: string,
+  candidates: readonly string[],
+  key: (name: string) => string = (name) => name,
+): string | undefined {
+  let best: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  const wanted = key(typed).toLowerCase();
+  for (const candidate of candidates) {
+    const name = key(candidate).toLowerCase();
+    const distance = editDistance(wanted, name);
+    if (distance < least && distance * 3 <= Math.max(wanted.length, name.length)) {
+      best = candidate;
+      least = distance;
+    }
+  }
+  return best;
+}
+
+/** Optimal string alignment distance. */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replace = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      let cost = Math.min(replace, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1);
+      }
+      row.push(cost);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length] ?? 0;
+}

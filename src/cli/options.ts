@@ -1,0 +1,169 @@
+/**
+ * @module cli/options
+ * Splits a command line into options and positional arguments by the rules of getopt_long, so that command lines
+ * written for the `vmaf` tool keep their meaning (spec A.1). Pure: it knows neither files nor streams.
+ */
+import { AnyvmafError } from '../errors.js';
+import { nearest } from './nearest.js';
+
+/** One option as it is declared; the help text is made from the same declaration. */
+export interface OptionSpec<Name extends string = string> {
+  /** Long name without dashes, in the spelling that help shows. `_` and `-` are the same when typed. */
+  readonly name: Name;
+  /** Short name, one letter. */
+  readonly short?: string;
+  /** Placeholder of the value in help. An option without one takes no value. */
+  readonly argument?: string;
+  /** Heading under which help lists it. An option without one is not listed. */
+  readonly group?: string;
+  /** What it does, for help. */
+  readonly help: string;
+  /** Our addition: an abbreviation that fits one option of the `vmaf` tool means that one, not this. */
+  readonly ours?: boolean;
+  /** There is no long spelling. */
+  readonly shortOnly?: boolean;
+  /** Nothing after it is looked at (`--help`). */
+  readonly last?: boolean;
+}
+
+/** One use of an option on the command line. */
+export interface OptionUse<Name extends string = string> {
+  readonly name: Name;
+  /** The option as messages name it: `-w/--width` or `--threads`. */
+  readonly label: string;
+  /** Its value; empty for an option that takes none. */
+  readonly value: string;
+}
+
+/** A command line taken apart. */
+export interface ParsedArguments<Name extends string = string> {
+  /** In the order of the command line; what a repeated option means is for the reader to say. */
+  readonly options: readonly OptionUse<Name>[];
+  readonly positionals: readonly string[];
+}
+
+/** The option as messages and help name it: `-w/--width`, `--threads`, `-c`. */
+export function optionLabel(option: OptionSpec): string {
+  if (option.shortOnly) return `-${option.short ?? option.name}`;
+  return option.short === undefined ? `--${option.name}` : `-${option.short}/--${option.name}`;
+}
+
+/**
+ * Takes a command line apart: `--name value`, `--name=value`, unambiguous abbreviations of long names, glued short
+ * options (`-b10`, `-nq`), any order, `--` before arguments that start with a dash. `-` alone is positional. As in
+ * getopt, an option that takes a value takes whatever comes next.
+ * @param program how messages tell the user to ask for help, `anyvmaf` or `anyvmaf models`
+ * @throws {AnyvmafError} `usage`: unknown or ambiguous option, missing or unwanted value
+ */
+export function parseArguments<Name extends string>(
+  args: readonly string[],
+  specs: readonly OptionSpec<Name>[],
+  program = 'anyvmaf',
+): ParsedArguments<Name> {
+  const options: OptionUse<Name>[] = [];
+  const positionals: string[] = [];
+  const rest = [...args];
+
+  /** Records one use; `glued` is a value that came in the same argument. Returns whether parsing ends here. */
+  const use = (option: OptionSpec<Name>, glued: string | undefined): boolean => {
+    const label = optionLabel(option);
+    const value = option.argument === undefined ? '' : (glued ?? rest.shift());
+    if (value === undefined) {
+      const hint = option.short === 'h' ? `; for help type '${program} --help'` : '';
+      throw new AnyvmafError('usage', `option ${label} needs a value: ${label} ${option.argument}${hint}`);
+    }
+    options.push({ name: option.name, label, value });
+    return option.last === true;
+  };
+
+  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+    if (arg === '--') {
+      positionals.push(...rest);
+      break;
+    }
+    if (arg.startsWith('--')) {
+      const equals = arg.indexOf('=');
+      const name = equals < 0 ? arg.slice(2) : arg.slice(2, equals);
+      const value = equals < 0 ? undefined : arg.slice(equals + 1);
+      const option = longOption(name, specs, program);
+      if (value !== undefined && option.argument === undefined) {
+        throw new AnyvmafError('usage', `option --${option.name} takes no value, but "${value}" was given`);
+      }
+      if (use(option, value)) break;
+    } else if (arg.startsWith('-') && arg !== '-') {
+      if (shortOptions(arg, specs, use, program)) break;
+    } else {
+      positionals.push(arg);
+    }
+  }
+  return { options, positionals };
+}
+
+/** Handles `-nq`, `-b10`, `-nb10`: flags until one takes the rest as its value. Returns whether parsing ends. */
+function shortOptions<Name extends string>(
+  arg: string,
+  specs: readonly OptionSpec<Name>[],
+  use: (option: OptionSpec<Name>, glued: string | undefined) => boolean,
+  program: string,
+): boolean {
+  for (let i = 1; i < arg.length; i++) {
+    const letter = String.fromCodePoint(arg.codePointAt(i) ?? 0);
+    const option = specs.find((spec) => spec.short === letter);
+    if (option === undefined) {
+      const meant = matchingNames(arg.slice(1), specs);
+      const hint = i === 1 && meant.length === 1 ? `did you mean --${meant[0]?.name}? ` : '';
+      throw new AnyvmafError(
+        'usage',
+        `unknown option -${letter}; ${hint}'${program} --help' lists the options`,
+      );
+    }
+    const glued = arg.slice(i + 1);
+    const takesRest = option.argument !== undefined;
+    if (use(option, takesRest && glued !== '' ? glued : undefined)) return true;
+    if (takesRest) return false;
+  }
+  return false;
+}
+
+const normalise = (name: string) => name.replaceAll('-', '_');
+
+/** The option called `name` exactly, else all options that `name` abbreviates, the `vmaf` tool's before ours. */
+function matchingNames<Name extends string>(
+  name: string,
+  specs: readonly OptionSpec<Name>[],
+): readonly OptionSpec<Name>[] {
+  const typed = normalise(name);
+  if (typed === '') return [];
+  const long = specs.filter((spec) => !spec.shortOnly);
+  const exact = long.filter((spec) => normalise(spec.name) === typed);
+  if (exact.length > 0) return exact;
+  const abbreviated = long.filter((spec) => normalise(spec.name).startsWith(typed));
+  const theirs = abbreviated.filter((spec) => !spec.ours);
+  return theirs.length > 0 ? theirs : abbreviated;
+}
+
+function longOption<Name extends string>(
+  name: string,
+  specs: readonly OptionSpec<Name>[],
+  program: string,
+): OptionSpec<Name> {
+  const [first, ...others] = matchingNames(name, specs);
+  if (first === undefined) {
+    const names = specs.filter((spec) => !spec.shortOnly).map((spec) => spec.name);
+    const near = nearest(name, names, normalise);
+    const hint = near === undefined ? '' : `did you mean --${near}? `;
+    throw new AnyvmafError('usage', `unknown option --${name}; ${hint}'${program} --help' lists the options`);
+  }
+  if (others.length > 0) {
+    const list = [first, ...others].map((spec) => `--${spec.name}`);
+    throw new AnyvmafError('usage', `option --${name} is ambiguous: it may mean ${orList(list)}`);
+  }
+  return first;
+}
+
+/** `a`, `a or b`, `a, b or c`. */
+export function orList(items: readonly string[]): string {
+  const head = items.slice(0, -1).join(', ');
+  const tail = items.at(-1) ?? '';
+  return head === '' ? tail : `${head} or ${tail}`;
+}

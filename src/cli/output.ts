@@ -1,0 +1,145 @@
+/**
+ * @module cli/output
+ * Writes a result file whole or not at all: into a new file beside it that takes its name when complete.
+ */
+import { lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { AnyvmafError } from '../errors.js';
+
+/** A place for a result that has been found writable. */
+export interface OutputFile {
+  /**
+   * Writes the whole text, piece by piece. When that fails, what stood at the path before still does.
+   * @param signal stops between pieces
+   * @throws {AnyvmafError} `io`, or the signal's reason
+   */
+  write(pieces: Iterable<string>, signal?: AbortSignal): Promise<void>;
+}
+
+/**
+ * Makes sure, before the work is done, that a result can be written to `path`. Leaves no trace there.
+ *
+ * A file appears under its name only when complete. Devices and pipes are written to directly, and so is an existing
+ * file in a folder in which no new one can be made.
+ * @param inputs files that must not be overwritten
+ * @throws {AnyvmafError} `io` when it cannot be written, `usage` when it is one of the inputs
+ */
+export async function openOutput(path: string, inputs: readonly string[] = []): Promise<OutputFile> {
+  for (const input of inputs) {
+    if (await sameFile(path, input)) {
+      throw new AnyvmafError('usage', `the output "${path}" is one of the videos; give it another name`);
+    }
+  }
+  try {
+    const target = await resolveTarget(path);
+    if (target.temporary === undefined) {
+      if (target.regular) await (await open(target.path, 'r+')).close();
+      return {
+        write: (pieces, signal) =>
+          explained(path, () => writeTo(target.path, 'w', undefined, pieces, signal)),
+      };
+    }
+    const { temporary, mode } = target;
+    return {
+      write: (pieces, signal) =>
+        explained(path, async () => {
+          try {
+            await writeTo(temporary, 'wx', mode, pieces, signal);
+            await rename(temporary, target.path);
+          } catch (error) {
+            await rm(temporary, { force: true });
+            throw error;
+          }
+        }),
+    };
+  } catch (error) {
+    throw outputError(path, error);
+  }
+}
+
+/** Names of this process's own streams, which may lead to a regular file that is not ours to replace. */
+const STREAM = /^\/(dev\/(stdout|stderr|fd\/)|proc\/)/;
+
+interface Target {
+  /** The file itself, symbolic links followed. */
+  readonly path: string;
+  /** Where to write first; `undefined` to write in place. */
+  readonly temporary?: string;
+  /** Permissions of the file that is replaced. */
+  readonly mode?: number;
+  readonly regular: boolean;
+}
+
+async function resolveTarget(path: string): Promise<Target> {
+  const found = await stat(path).catch(ignoreMissing);
+  if (found?.isDirectory()) throw new Error('it is a folder; name a file in it');
+  if ((found && !found.isFile()) || STREAM.test(path)) return { path, regular: false };
+  // A link to a file that is not there yet: writing through it makes that file.
+  if (!found && (await lstat(path).catch(ignoreMissing))) return { path, regular: false };
+  const file = found ? await realpath(path) : path;
+  const temporary = join(dirname(file), `.${basename(file).slice(0, 200)}.${process.pid}.tmp`);
+  try {
+    await (await open(temporary, 'wx')).close();
+    await rm(temporary);
+  } catch (error) {
+    if (!found) throw error;
+    return { path: file, regular: true };
+  }
+  if (found) await (await open(file, 'r+')).close();
+  return { path: file, temporary, regular: true, ...(found && { mode: found.mode & 0o7777 }) };
+}
+
+async function sameFile(a: string, b: string): Promise<boolean> {
+  const [one, other] = await Promise.all([a, b].map((path) => stat(path).catch(() => undefined)));
+  return one?.isFile() === true && other !== undefined && one.dev === other.dev && one.ino === other.ino;
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+async function writeTo(
+  path: string,
+  flags: 'w' | 'wx',
+  mode: number | undefined,
+  pieces: Iterable<string>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const file = await open(path, flags);
+  try {
+    for (const piece of pieces) {
+      signal?.throwIfAborted();
+      await file.writeFile(piece);
+    }
+    if (mode !== undefined) await file.chmod(mode);
+  } finally {
+    await file.close();
+  }
+}
+
+async function explained(path: string, action: () => Promise<void>): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    throw outputError(path, error);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'its folder is not a folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  ENAMETOOLONG: 'the name is too long',
+  EISDIR: 'it is a folder; name a file in it',
+  ELOOP: 'it is a circle of symbolic links',
+};
+
+function outputError(path: string, error: unknown): AnyvmafError {
+  if (error instanceof AnyvmafError) return error;
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return new AnyvmafError('io', `cannot write "${path}": ${REASONS[code] ?? message}`, { cause: error });
+}

@@ -1,0 +1,39 @@
+/**
+ * @module cli/plain-result
+ * The result as scripts read it: one `name: value` line per model, as the `vmaf` tool ends its output (spec A.6).
+ */
+import { type Precision, textNumber } from '../report/format.js';
+import type { Report, ReportModel } from '../report/types.js';
+
+/**
+ * Lines `vmaf_v0.6.1: 82.564227`: the model's source and its mean score. A bootstrap collection adds a line
+ * `NAME: BAGGING, ci.p95: [LOW, HIGH], stddev: STDDEV` of means. A run without models gives the mean of every metric.
+ */
+export function plainResult(report: Report, precision: Precision): string {
+  const number = textNumber(precision);
+  const mean = (metric: string) => number(meanOf(report, metric));
+  if (report.models.length === 0) {
+    return report.metrics.map((metric) => `${metric}: ${mean(metric)}\n`).join('');
+  }
+  return report.models
+    .map(({ name, source, collection }) => {
+      const line = `${source}: ${mean(name)}\n`;
+      if (!collection) return line;
+      const interval = `[${mean(collection.ciLow)}, ${mean(collection.ciHigh)}]`;
+      return `${line}${source}: ${mean(collection.bagging)}, ci.p95: ${interval}, stddev: ${mean(collection.stddev)}\n`;
+    })
+    .join('');
+}
+
+/** Models whose mean score does not reach `limit`; one that has no mean does not reach it either. */
+export function modelsBelow(report: Report, limit: number): readonly { model: ReportModel; mean: number }[] {
+  return report.models
+    .map((model) => ({ model, mean: meanOf(report, model.name) }))
+    .filter(({ mean }) => !(mean >= limit));
+}
+
+/** NaN where a metric could not be pooled. */
+function meanOf(report: Report, metric: string): number {
+  const pooled = report.pooled_metrics[metric];
+  return pooled && 'mean' in pooled ? (pooled.mean ?? Number.NaN) : Number.NaN;
+}

@@ -1,0 +1,45 @@
+/**
+ * @module cli/program
+ * Runs a command line from end to end: finds the command, runs it, and turns what it throws into one line and an exit
+ * code.
+ */
+import { existsSync } from 'node:fs';
+import { COMMANDS, type CommandEntry } from './command.js';
+import { exitCodeOf, messageOf } from './exit.js';
+import { openTerminal, type Terminal } from './terminal.js';
+
+/** Runs the process's own command line and ends the process. */
+export async function main(args: readonly string[]): Promise<never> {
+  const terminal = openTerminal(process);
+  const fail = (error: unknown): number => {
+    const message = messageOf(error);
+    if (message !== undefined) terminal.complain(message);
+    if (process.env.ANYVMAF_DEBUG && error instanceof Error) terminal.draw(`${error.stack}\n`);
+    return exitCodeOf(error);
+  };
+  const stray = (error: unknown) => process.exit(fail(error));
+  process.on('uncaughtException', stray).on('unhandledRejection', stray);
+  const code = await run(args, terminal).catch(fail);
+  await terminal.flush();
+  process.exit(code);
+}
+
+/** Runs the command that `args` names, the first of {@link COMMANDS} when they name none. */
+async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const [entry, rest] = chooseCommand(args, existsSync);
+  const command = await entry.load();
+  return command.run(rest, terminal);
+}
+
+/**
+ * The command of a command line and its arguments. A first argument that names a command is that command, unless a
+ * file has this name: then it is a video.
+ */
+export function chooseCommand(
+  args: readonly string[],
+  exists: (path: string) => boolean,
+): [CommandEntry, readonly string[]] {
+  const [first, ...rest] = args;
+  const named = COMMANDS.find((entry) => entry.name === first);
+  return named && first !== undefined && !exists(first) ? [named, rest] : [COMMANDS[0], args];
+}

@@ -1,0 +1,38 @@
+/**
+ * @module cli/progress-bar
+ * Draws the progress of a run in the last line of a terminal, and takes it away again.
+ */
+import { formatProgress } from '../report/progress.js';
+import type { Progress } from '../score/types.js';
+import type { Terminal } from './terminal.js';
+
+/** A line on standard error that shows how far a run is. */
+export interface ProgressBar {
+  show(progress: Progress): void;
+  /** Removes the line. */
+  clear(): void;
+}
+
+const ERASE_LINE = '\r\u001b[K';
+
+/** Columns left free at the end of the line: no wrapping, not even by the `^C` that a terminal echoes. */
+const MARGIN = 3;
+
+/** A bar for this terminal. Every redraw asks for the width anew: the window may have become narrower. */
+export function progressBar(terminal: Terminal): ProgressBar {
+  let shown = false;
+  return {
+    show: (progress) => {
+      const line = formatProgress(progress, {
+        width: terminal.errorColumns - MARGIN,
+        color: terminal.errorColour,
+      });
+      terminal.draw(ERASE_LINE + line);
+      shown = true;
+    },
+    clear: () => {
+      if (shown) terminal.draw(ERASE_LINE);
+      shown = false;
+    },
+  };
+}

@@ -1,0 +1,194 @@
+/**
+ * @module test/cli/score-options
+ * What a command line of the scoring command asks for.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../../src/cli/commands/score-options.js';
+import { optionLabel } from '../../src/cli/options.js';
+import { AnyvmafError } from '../../src/errors.js';
+
+function settings(...args: string[]): ScoreSettings {
+  const result = scoreSettings(args);
+  if (typeof result === 'string') throw new Error(`it asked for ${result}`);
+  return result;
+}
+
+function complaint(...args: string[]): string {
+  try {
+    scoreSettings(args);
+  } catch (error) {
+    if (error instanceof AnyvmafError && error.code === 'usage') return error.message;
+    throw error;
+  }
+  throw new Error('it was accepted');
+}
+
+describe('a command line for the vmaf tool', () => {
+  test('means the same', () => {
+    const line =
+      '-r ref.yuv --distorted=dis.yuv -w 576 -h324 -p 420 -b 0xa -m version=vmaf_v0.6.1:name=a -m path=x.json ' +
+      '--feature psnr --feature vif=debug=true --output out --csv --threads 2 --subsample 5 --frame_cnt 3 ' +
+      '--frame_skip_ref 1 --frame_skip_dist 2 -q';
+    expect(settings(...line.split(' '))).toEqual({
+      reference: 'ref.yuv',
+      distorted: 'dis.yuv',
+      raw: { width: 576, height: 324, chroma: '420', bitDepth: 10 },
+      options: {
+        models: ['version=vmaf_v0.6.1:name=a', 'path=x.json'],
+        features: ['psnr', 'vif=debug=true'],
+        threads: 2,
+        subsample: 5,
+        frameCount: 3,
+        skipReference: 1,
+        skipDistorted: 2,
+      },
+      output: 'out',
+      format: 'csv',
+      precision: 'legacy',
+      quiet: true,
+      ignored: [],
+    });
+  });
+
+  test('has the same defaults', () => {
+    expect(settings('-r', 'a', '-d', 'b')).toEqual({
+      reference: 'a',
+      distorted: 'b',
+      options: {},
+      precision: 'legacy',
+      quiet: false,
+      ignored: [],
+    });
+  });
+
+  test('the last occurrence of a scalar option wins', () => {
+    const { format, options, reference } = settings(
+      '-r',
+      'x',
+      '--json',
+      '--xml',
+      '--threads',
+      '1',
+      '--threads',
+      '3',
+      '-r',
+      'a',
+      '-d',
+      'b',
+    );
+    expect([format, options.threads, reference]).toEqual(['xml', 3, 'a']);
+  });
+
+  test('-n, -c and masks are taken', () => {
+    const { options, ignored } = settings(
+      'a',
+      'b',
+      '-n',
+      '-c',
+      'whatever',
+      '--cpumask',
+      '-1',
+      '--gpumask',
+      '0',
+    );
+    expect(options.noPrediction).toBe(true);
+    expect(ignored).toEqual(['--cpumask has no effect: the same arithmetic runs on every machine.']);
+  });
+});
+
+describe('the pair', () => {
+  test.each([
+    [['a', 'b']],
+    [['-r', 'a', 'b']],
+    [['-d', 'b', 'a']],
+    [['b', '-r', 'a']],
+    [['--dist', 'b', '--ref', 'a']],
+  ])('%j is reference a and distorted b', (args) => {
+    const { reference, distorted } = settings(...args);
+    expect([reference, distorted]).toEqual(['a', 'b']);
+  });
+
+  test.each([
+    [[], 'no videos given'],
+    [['a'], 'only one video given, "a"'],
+    [['-r', 'a'], 'only one video given, "a"'],
+    [['-d', 'b'], 'the reference video is missing'],
+    [['a', 'b', 'c'], '"c" is one argument too many'],
+    [['-r', 'a', '-d', 'b', 'c'], '"c" is one argument too many'],
+    [['-', '-'], 'only one of the two videos can come from standard input'],
+    [['', 'b'], 'the name of a video is empty'],
+    [['-r', '', 'b'], '-r/--reference is empty'],
+    [['a', 'b', '-o', ''], '-o/--output is empty'],
+    [['modles'], 'did you mean the command models?'],
+  ])('%j is refused', (args, message) => {
+    expect(complaint(...args)).toContain(message);
+  });
+});
+
+describe('raw geometry', () => {
+  test.each([
+    [['-w', '576'], 'of it -h/--height, -p/--pixel_format, -b/--bitdepth are missing;'],
+    [['-w', '576', '-h', '324', '-p', '420'], 'of it -b/--bitdepth is missing;'],
+    [['-w', '0', '-h', '324', '-p', '420', '-b', '8'], 'of it -w/--width is missing or zero;'],
+    [['-b', '9'], '-b/--bitdepth is "9", but it must be 8, 10, 12 or 16'],
+    [['-b', 'ten'], '-b/--bitdepth is "ten", but it must be 8, 10, 12 or 16'],
+    [['-p', '411'], '-p/--pixel_format is "411", but it must be 420, 422, 444 or 400'],
+    [['-w', '576x324'], '-w/--width is "576x324", but it must be a whole number'],
+    [['-w', '-576'], '-w/--width is "-576", but it cannot be negative'],
+  ])('%j is refused', (args, message) => {
+    expect(complaint('a', 'b', ...args)).toContain(message);
+  });
+});
+
+describe('our own options', () => {
+  test.each([
+    ['legacy', 'legacy'],
+    ['1', 1],
+    ['17', 17],
+    ['max', 'max'],
+    ['full', 'max'],
+  ])('--precision %s', (text, precision) => {
+    expect(settings('a', 'b', '--precision', text).precision).toBe(precision);
+  });
+
+  test.each(['0', '18', '6.5', '', 'high', '-1'])('--precision "%s" is refused', (text) => {
+    expect(complaint('a', 'b', `--precision=${text}`)).toContain(`"${text}"`);
+  });
+
+  test('--compat', () => {
+    expect(settings('a', 'b', '--compat', 'libvmaf-3.0').options.compat).toBe('libvmaf-3.0');
+    expect(complaint('a', 'b', '--compat', '2.3')).toContain('must be libvmaf-3.2 or libvmaf-3.0');
+  });
+
+  test('--fail-under', () => {
+    expect(settings('a', 'b', '--fail-under', '93.5').failUnder).toBe(93.5);
+    expect(settings('a', 'b', '--fail_under=0').failUnder).toBe(0);
+    expect(complaint('a', 'b', '--fail-under', 'good')).toContain('must be a number');
+    expect(complaint('a', 'b', '--fail-under', '9', '-n')).toContain('makes none');
+  });
+
+  test('--help and --version end the command line', () => {
+    expect(scoreSettings(['--help', '--nonsense'])).toBe('help');
+    expect(scoreSettings(['a', '-v'])).toBe('version');
+  });
+});
+
+test('presets that need extractors we lack are refused', () => {
+  expect(complaint('a', 'b', '--aom_ctc', 'v6.0')).toContain('--aom_ctc "v6.0" needs extractors');
+  expect(complaint('a', 'b', '--nflx_ctc=v1.0')).toContain('--nflx_ctc "v1.0" needs extractors');
+});
+
+test.each(['--model', '--feature'])('32 times %s is the most', (option) => {
+  const many = (count: number) => Array.from({ length: count }, (_, i) => `${option}=x${i}`);
+  expect(() => settings('a', 'b', ...many(32))).not.toThrow();
+  expect(complaint('a', 'b', ...many(33))).toContain('"x32" is one too many: a run takes at most 32');
+});
+
+test('docs/cli.md explains every option', () => {
+  const text = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
+  const missing = SCORE_OPTIONS.map((option) => `\`${optionLabel(option).replace('/', '`, `')}`).filter(
+    (label) => !text.includes(label),
+  );
+  expect(missing).toEqual([]);
+});
