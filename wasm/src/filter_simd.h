@@ -23,18 +23,16 @@ typedef struct Kernel {
         V even; /* taps for the first output of two: row y, or an even column */
         V odd;  /* and for the second */
     } pair[MAX_PAIRS];
+    uint32_t pairs;
+    /* The centre tap of VIF scale 3 exceeds int16 and is 2^16 too small in the taps; it is added apart. */
+    uint32_t wide_centre;
 } Kernel;
 
 /* Pairs in the window of a VIF scale, and its first sample relative to the first output: a multiple of two. */
 #define PAIRS(scale) ((scale) == 0 ? 9 : (scale) == 1 ? 5 : 3)
 #define REACH(scale) (PAIRS(scale) - 1)
 
-/* Outputs of one filter step: two signals a and b, two outputs of each, eight samples as two vectors. */
-typedef struct Sums {
-    V a[2][2], b[2][2];
-} Sums;
-
-/* The filter of a VIF scale. The centre tap of scale 3 exceeds int16 and is 2^16 too small here; filter_pairs adds it. */
+/* The filter of a VIF scale. */
 void make_kernel(uint32_t scale, Kernel *kernel);
 
 /*
@@ -43,12 +41,71 @@ void make_kernel(uint32_t scale, Kernel *kernel);
  */
 #define FROM_BIASED 0x80000000u
 
+/* Outputs of one filter step: two signals a and b, two outputs of each, eight samples as two vectors. */
+typedef struct Sums {
+    V a[2][2], b[2][2];
+} Sums;
+
 /*
- * Filters `blocks` blocks of two signals with the kernel of `scale`: a and b point at the first pair of the first
- * block, pairs of a window lie `stride` samples apart, blocks `step` samples. Sums start from start_a and start_b.
+ * Filters eight samples of two signals, or of two places of one: a and b point at the first pair of the first sample,
+ * pairs of a window lie `stride` samples apart. The sums are left in a00..b11, in the order of Sums.
+ *
+ * Eight accumulators and what one pair needs just fill the registers. The way out after each pair keeps compilers from
+ * loading several pairs first, which spills: kernel->pairs is not known to them.
  */
-void filter_pairs(const Kernel *kernel, uint32_t scale, const int16_t *a, uint32_t start_a, const int16_t *b,
-                  uint32_t start_b, uint32_t stride, uint32_t step, uint32_t blocks, Sums *out);
+#define FILTER_STEP(kernel, k, pa, pb, stride)                                                                         \
+    {                                                                                                                  \
+        const V even_ = (kernel)->pair[k].even, odd_ = (kernel)->pair[k].odd;                                          \
+        V x_ = wasm_v128_load((pa) + (k) * (stride));                                                                  \
+        a00 = wasm_i32x4_add(a00, wasm_i32x4_dot_i16x8(x_, even_));                                                    \
+        a10 = wasm_i32x4_add(a10, wasm_i32x4_dot_i16x8(x_, odd_));                                                     \
+        x_ = wasm_v128_load((pa) + (k) * (stride) + 8);                                                                \
+        a01 = wasm_i32x4_add(a01, wasm_i32x4_dot_i16x8(x_, even_));                                                    \
+        a11 = wasm_i32x4_add(a11, wasm_i32x4_dot_i16x8(x_, odd_));                                                     \
+        x_ = wasm_v128_load((pb) + (k) * (stride));                                                                    \
+        b00 = wasm_i32x4_add(b00, wasm_i32x4_dot_i16x8(x_, even_));                                                    \
+        b10 = wasm_i32x4_add(b10, wasm_i32x4_dot_i16x8(x_, odd_));                                                     \
+        x_ = wasm_v128_load((pb) + (k) * (stride) + 8);                                                                \
+        b01 = wasm_i32x4_add(b01, wasm_i32x4_dot_i16x8(x_, even_));                                                    \
+        b11 = wasm_i32x4_add(b11, wasm_i32x4_dot_i16x8(x_, odd_));                                                     \
+        if ((kernel)->pairs == (k) + 1)                                                                                \
+            break;                                                                                                     \
+    }
+
+#define FILTER_BLOCK(kernel, pa, start_a, pb, start_b, stride)                                                         \
+    V a00 = wasm_i32x4_splat((int32_t)(start_a)), a01 = a00, a10 = a00, a11 = a00;                                     \
+    V b00 = wasm_i32x4_splat((int32_t)(start_b)), b01 = b00, b10 = b00, b11 = b00;                                     \
+    do {                                                                                                               \
+        FILTER_STEP(kernel, 0, pa, pb, stride)                                                                         \
+        FILTER_STEP(kernel, 1, pa, pb, stride)                                                                         \
+        FILTER_STEP(kernel, 2, pa, pb, stride)                                                                         \
+        FILTER_STEP(kernel, 3, pa, pb, stride)                                                                         \
+        FILTER_STEP(kernel, 4, pa, pb, stride)                                                                         \
+        FILTER_STEP(kernel, 5, pa, pb, stride)                                                                         \
+        FILTER_STEP(kernel, 6, pa, pb, stride)                                                                         \
+        FILTER_STEP(kernel, 7, pa, pb, stride)                                                                         \
+        FILTER_STEP(kernel, 8, pa, pb, stride)                                                                         \
+    } while (0);                                                                                                       \
+    if ((kernel)->wide_centre) {                                                                                       \
+        /* 2^16 times the centre: the first sample of its pair for even outputs, the second for odd ones. */           \
+        const V second_ = wasm_i32x4_const_splat((int32_t)0xffff0000);                                                 \
+        V x_ = wasm_v128_load((pa) + (stride)), y_ = wasm_v128_load((pa) + (stride) + 8);                              \
+        a00 = wasm_i32x4_add(a00, wasm_i32x4_shl(x_, 16)), a01 = wasm_i32x4_add(a01, wasm_i32x4_shl(y_, 16));          \
+        a10 = wasm_i32x4_add(a10, wasm_v128_and(x_, second_)), a11 = wasm_i32x4_add(a11, wasm_v128_and(y_, second_));  \
+        x_ = wasm_v128_load((pb) + (stride)), y_ = wasm_v128_load((pb) + (stride) + 8);                                \
+        b00 = wasm_i32x4_add(b00, wasm_i32x4_shl(x_, 16)), b01 = wasm_i32x4_add(b01, wasm_i32x4_shl(y_, 16));          \
+        b10 = wasm_i32x4_add(b10, wasm_v128_and(x_, second_)), b11 = wasm_i32x4_add(b11, wasm_v128_and(y_, second_));  \
+    }
+
+/* Filters `blocks` blocks that lie `step` samples apart and stores their sums. */
+INLINE void filter_blocks(const Kernel *kernel, const int16_t *a, uint32_t start_a, const int16_t *b, uint32_t start_b,
+                          const uint32_t stride, const uint32_t step, uint32_t blocks, Sums *out)
+{
+    for (; blocks; blocks--, a += step, b += step, out++) {
+        FILTER_BLOCK(kernel, a, start_a, b, start_b, stride)
+        *out = (Sums){{{a00, a01}, {a10, a11}}, {{b00, b01}, {b10, b11}}};
+    }
+}
 
 /* Biased samples, x - 2^15, and back. */
 INLINE V flip16(V v) { return wasm_v128_xor(v, wasm_i16x8_const_splat((int16_t)0x8000)); }

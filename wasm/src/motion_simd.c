@@ -140,9 +140,9 @@ uint64_t motion_sad_simd(const void *earlier, const void *current, uint32_t widt
         const int16_t *first = b.pairs[0] + window;
         /* Split differences are two signals of eight columns; whole ones are one signal, sixteen at a time. */
         if (split)
-            filter_pairs(b.kernel, SCALE, first, 0, b.pairs[1] + window, 32768, (uint32_t)stride, 16, 2 * blocks, b.sums);
+            filter_blocks(b.kernel, first, 0, b.pairs[1] + window, 32768, (uint32_t)stride, 16, 2 * blocks, b.sums);
         else
-            filter_pairs(b.kernel, SCALE, first, round, first + 16, round, (uint32_t)stride, 32, blocks, b.sums);
+            filter_blocks(b.kernel, first, round, first + 16, round, (uint32_t)stride, 32, blocks, b.sums);
         for (uint32_t r = 0; r < 2 && y + r < height; r++) {
             int16_t *h = b.rows[r][0], *l = b.rows[r][1];
             for (uint32_t j = 0; j < 2 * blocks; j++) {
@@ -160,7 +160,7 @@ uint64_t motion_sad_simd(const void *earlier, const void *current, uint32_t widt
             extend_row(l, width, 0);
         }
         for (uint32_t r = 0; r < 2 && y + r < height; r++) {
-            filter_pairs(b.kernel, SCALE, b.rows[r][0] - 2, 0, b.rows[r][1] - 2, 32768, 2, 16, blocks, b.sums);
+            filter_blocks(b.kernel, b.rows[r][0] - 2, 0, b.rows[r][1] - 2, 32768, 2, 16, blocks, b.sums);
             V total = wasm_i32x4_const_splat(0);
             for (uint32_t j = 0; j < blocks; j++)
                 for (int parity = 0; parity < 2; parity++)
@@ -206,7 +206,7 @@ uint64_t motion_sad_legacy_simd(const void *earlier, const void *current, uint32
             }
         }
         const size_t window = y / 2 % WINDOW * stride;
-        filter_pairs(b.kernel, SCALE, b.pairs[0] + window, round, b.pairs[1] + window, round, (uint32_t)stride, 16,
+        filter_blocks(b.kernel, b.pairs[0] + window, round, b.pairs[1] + window, round, (uint32_t)stride, 16,
                      2 * blocks, b.sums);
         for (uint32_t r = 0; r < 2 && y + r < height; r++)
             for (int side = 0; side < 2; side++) {
@@ -219,7 +219,7 @@ uint64_t motion_sad_legacy_simd(const void *earlier, const void *current, uint32
                 extend_row(b.rows[r][side], width, 1);
             }
         for (uint32_t r = 0; r < 2 && y + r < height; r++) {
-            filter_pairs(b.kernel, SCALE, b.rows[r][0] - 2, 32768, b.rows[r][1] - 2, 32768, 2, 16, blocks, b.sums);
+            filter_blocks(b.kernel, b.rows[r][0] - 2, 32768, b.rows[r][1] - 2, 32768, 2, 16, blocks, b.sums);
             V total = wasm_i32x4_const_splat(0);
             for (uint32_t j = 0; j < blocks; j++)
                 for (int parity = 0; parity < 2; parity++)

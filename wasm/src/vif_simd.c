@@ -15,9 +15,9 @@
 
 #define NSQ 131072
 
-#define STRIP 256                       /* output columns of a strip */
-#define MARGIN 8                        /* of the widest filter, on either side */
-#define ROW (STRIP + 2 * MARGIN + 32)   /* samples of a row buffer; vectors may run over */
+#define STRIP 480                     /* output columns of a strip */
+#define MARGIN 8                      /* of the widest filter, on either side */
+#define ROW (STRIP + 2 * MARGIN + 32) /* samples of a row buffer; vectors may run over */
 #define MAX_SIGNALS 8
 
 /* Constants of accumulate, in memory: loading them costs less than making them in the loop. */
@@ -35,7 +35,7 @@ typedef struct Scratch {
     /* Two rows of: mean of reference and distorted, halves of the three second moments. */
     int16_t columns[2][8][ROW];
     int32_t s1[ROW], s2[ROW], s12[ROW];
-    Sums sums[ROW / 8], means[ROW / 8];
+    Sums means[ROW / 16];
     Kernel kernel;
     Constants constants;
 } Scratch;
@@ -123,67 +123,81 @@ static Rounding rounding_of(const VifInput *input)
 }
 
 /*
- * Vertical pass over n columns, two rows, from the window that starts at `slot` of the ring. Every result is stored
- * biased, so sums that ought to be unsigned may keep the 2^31 that they are short of.
+ * Vertical passes over `blocks` blocks of eight columns, rows y and y + 1; a and b point into the window of the ring.
+ * Every result is stored biased, so sums that ought to be unsigned may keep the 2^31 that they are short of.
  */
-static void filter_rows(Scratch *s, uint32_t scale, int wide, uint32_t slot, Rounding rounding, uint32_t n, uint32_t to)
-{
-    const uint32_t blocks = (n + 7) / 8, stride = 2 * ROW;
-    const uint32_t mean_shift = rounding.mean_shift, square_shift = rounding.square_shift;
-    /* An unbiased sum is biased after its shift: 2^15 << shift less, before it. */
-    const uint32_t mean_start = (1u << (mean_shift - 1)) - (rounding.biased ? 0 : 1u << (mean_shift + 15));
-    Sums *sums = s->sums;
+#define STRIDE (2 * ROW)
 
-    filter_pairs(&s->kernel, scale, s->pairs[R][slot], mean_start, s->pairs[D][slot], mean_start, stride, 16, blocks,
-                 sums);
-    for (int row = 0; row < 2; row++) {
-        int16_t *m1 = s->columns[row][M1] + to, *m2 = s->columns[row][M2] + to;
-        for (uint32_t j = 0; j < blocks; j++) {
-            const V *a = sums[j].a[row], *b = sums[j].b[row];
-            wasm_v128_store(m1 + 8 * j, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(a[0], mean_shift), wasm_i32x4_shr(a[1], mean_shift)));
-            wasm_v128_store(m2 + 8 * j, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(b[0], mean_shift), wasm_i32x4_shr(b[1], mean_shift)));
-        }
+typedef int16_t (*Columns)[8][ROW];
+
+static void filter_means(const Kernel *kernel, const int16_t *a, const int16_t *b, Rounding rounding, uint32_t blocks,
+                         Columns out, uint32_t to)
+{
+    const uint32_t shift = rounding.mean_shift;
+    /* An unbiased sum is biased after its shift: 2^15 << shift less, before it. */
+    const uint32_t start = (1u << (shift - 1)) - (rounding.biased ? 0 : 1u << (shift + 15));
+    for (; blocks; blocks--, a += 16, b += 16, to += 8) {
+        FILTER_BLOCK(kernel, a, start, b, start, STRIDE)
+        wasm_v128_store(out[0][M1] + to, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(a00, shift), wasm_i32x4_shr(a01, shift)));
+        wasm_v128_store(out[0][M2] + to, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(b00, shift), wasm_i32x4_shr(b01, shift)));
+        wasm_v128_store(out[1][M1] + to, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(a10, shift), wasm_i32x4_shr(a11, shift)));
+        wasm_v128_store(out[1][M2] + to, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(b10, shift), wasm_i32x4_shr(b11, shift)));
     }
-    if (!wide) {
-        filter_pairs(&s->kernel, scale, s->pairs[RR][slot], 0, s->pairs[DD][slot], 0, stride, 16, blocks, sums);
-        for (int row = 0; row < 2; row++) {
-            int16_t(*out)[ROW] = s->columns[row];
-            for (uint32_t j = 0; j < blocks; j++) {
-                const V *a = sums[j].a[row], *b = sums[j].b[row];
-                store_halves(out[XX_HIGH] + to + 8 * j, out[XX_LOW] + to + 8 * j, a[0], a[1]);
-                store_halves(out[YY_HIGH] + to + 8 * j, out[YY_LOW] + to + 8 * j, b[0], b[1]);
-            }
-        }
-        /* The cross product stands alone: its next eight columns take the place of a second signal. */
-        filter_pairs(&s->kernel, scale, s->pairs[RD][slot], 0, s->pairs[RD][slot] + 16, 0, stride, 32, (blocks + 1) / 2,
-                     sums);
-        for (int row = 0; row < 2; row++) {
-            int16_t *high = s->columns[row][XY_HIGH] + to, *low = s->columns[row][XY_LOW] + to;
-            for (uint32_t j = 0; 2 * j < blocks; j++) {
-                const V *a = sums[j].a[row], *b = sums[j].b[row];
-                store_halves(high + 16 * j, low + 16 * j, a[0], a[1]);
-                store_halves(high + 16 * j + 8, low + 16 * j + 8, b[0], b[1]);
-            }
-        }
-        return;
+}
+
+/* Second moments of 8-bit video, whose products fit 16 bits and need no rounding: two signals, or two places of one. */
+static void filter_moments_8(const Kernel *kernel, const int16_t *a, const int16_t *b, uint32_t step, uint32_t blocks,
+                             int16_t *const high_a[2], int16_t *const low_a[2], uint32_t from_a_to_b, uint32_t to)
+{
+    const uint32_t advance = step / 2;
+    for (; blocks; blocks--, a += step, b += step, to += advance) {
+        FILTER_BLOCK(kernel, a, 0, b, 0, STRIDE)
+        store_halves(high_a[0] + to, low_a[0] + to, a00, a01);
+        store_halves(high_a[1] + to, low_a[1] + to, a10, a11);
+        store_halves(high_a[0] + from_a_to_b + to, low_a[0] + from_a_to_b + to, b00, b01);
+        store_halves(high_a[1] + from_a_to_b + to, low_a[1] + from_a_to_b + to, b10, b11);
     }
-    const uint32_t low_start = FROM_BIASED + (1u << (square_shift - 1));
-    const V sign = wasm_i32x4_const_splat((int32_t)0x80000000);
+}
+
+/* 2^16 times the upper half's sum and the lower half's, rounded to 32 bits, 2^31 too small. */
+INLINE V join_halves(V high, V low, uint32_t shift)
+{
+    return wasm_v128_xor(wasm_i32x4_add(wasm_i32x4_shl(high, 16 - shift), wasm_u32x4_shr(low, shift)),
+                         wasm_i32x4_const_splat((int32_t)0x80000000));
+}
+
+/* Second moments of wider samples: the upper and lower halves of their products are the two signals. */
+static void filter_moments_16(const Kernel *kernel, const int16_t *a, const int16_t *b, Rounding rounding,
+                              uint32_t blocks, int16_t *const high[2], int16_t *const low[2], uint32_t to)
+{
+    const uint32_t shift = rounding.square_shift, low_start = FROM_BIASED + (1u << (shift - 1));
+    for (; blocks; blocks--, a += 16, b += 16, to += 8) {
+        FILTER_BLOCK(kernel, a, FROM_BIASED, b, low_start, STRIDE)
+        store_halves(high[0] + to, low[0] + to, join_halves(a00, b00, shift), join_halves(a01, b01, shift));
+        store_halves(high[1] + to, low[1] + to, join_halves(a10, b10, shift), join_halves(a11, b11, shift));
+    }
+}
+
+/* Vertical pass over n columns, two rows, from the window that starts at `slot` of the ring. */
+static void filter_rows(Scratch *s, int wide, uint32_t slot, Rounding rounding, uint32_t n, uint32_t to)
+{
+    const uint32_t blocks = (n + 7) / 8;
+    const Kernel *kernel = &s->kernel;
+    int16_t *high[2], *low[2];
+    filter_means(kernel, s->pairs[R][slot], s->pairs[D][slot], rounding, blocks, s->columns, to);
     for (int moment = 0; moment < 3; moment++) {
-        filter_pairs(&s->kernel, scale, s->pairs[RR + moment][slot], FROM_BIASED, s->pairs[RR_LOW + moment][slot],
-                     low_start, stride, 16, blocks, sums);
         for (int row = 0; row < 2; row++) {
-            int16_t *high = s->columns[row][XX_HIGH + 2 * moment] + to;
-            int16_t *low = s->columns[row][XX_LOW + 2 * moment] + to;
-            for (uint32_t j = 0; j < blocks; j++) {
-                V v[2];
-                for (int half = 0; half < 2; half++)
-                    v[half] = wasm_v128_xor(wasm_i32x4_add(wasm_i32x4_shl(sums[j].a[row][half], 16 - square_shift),
-                                                           wasm_u32x4_shr(sums[j].b[row][half], square_shift)),
-                                            sign);
-                store_halves(high + 8 * j, low + 8 * j, v[0], v[1]);
-            }
+            high[row] = s->columns[row][XX_HIGH + 2 * moment];
+            low[row] = s->columns[row][XX_LOW + 2 * moment];
         }
+        if (wide)
+            filter_moments_16(kernel, s->pairs[RR + moment][slot], s->pairs[RR_LOW + moment][slot], rounding, blocks, high,
+                              low, to);
+        else if (moment == 0)
+            filter_moments_8(kernel, s->pairs[RR][slot], s->pairs[DD][slot], 16, blocks, high, low, 2 * ROW, to);
+        else if (moment == 2)
+            /* The cross product stands alone: its next eight columns take the place of a second signal. */
+            filter_moments_8(kernel, s->pairs[RD][slot], s->pairs[RD][slot] + 16, 32, (blocks + 1) / 2, high, low, 8, to);
     }
 }
 
@@ -196,32 +210,35 @@ INLINE V product_top(V a, V b)
     return wasm_i32x4_shuffle(low, high, 1, 3, 5, 7);
 }
 
-/* Variance or covariance of sixteen outputs: a second moment less the product of two means. */
-INLINE void subtract_means(const Sums *moment, const V (*a)[2], const V (*b)[2], int32_t *out)
+/* A second moment less the product of two means. The upper half's sum is 2^31 short, and so much too large is the product. */
+INLINE V subtract_means(V high, V low, V mean_a, V mean_b)
 {
-    for (int parity = 0; parity < 2; parity++)
-        for (int half = 0; half < 2; half++) {
-            /* The upper half's sum is 2^31 short, and so much too large is the product. */
-            V square = wasm_i32x4_add(moment->a[parity][half], wasm_u32x4_shr(moment->b[parity][half], 16));
-            wasm_v128_store(out + 8 * half + 4 * parity, wasm_i32x4_sub(square, product_top(a[parity][half], b[parity][half])));
-        }
+    return wasm_i32x4_sub(wasm_i32x4_add(high, wasm_u32x4_shr(low, 16)), product_top(mean_a, mean_b));
 }
 
-/* Horizontal pass: variances and covariance of n outputs, sixteen at a time, even columns before odd ones. */
+/* Variance or covariance of sixteen outputs a block; even columns of each eight come before odd ones. */
+static void filter_moment(const Kernel *kernel, const int16_t *high, const int16_t *low, uint32_t blocks,
+                          const V (*mean_a)[2], const V (*mean_b)[2], int32_t *out)
+{
+    for (; blocks; blocks--, high += 16, low += 16, out += 16, mean_a += 4, mean_b += 4) {
+        FILTER_BLOCK(kernel, high, 0, low, FROM_BIASED + 32768, 2)
+        wasm_v128_store(out, subtract_means(a00, b00, mean_a[0][0], mean_b[0][0]));
+        wasm_v128_store(out + 4, subtract_means(a10, b10, mean_a[1][0], mean_b[1][0]));
+        wasm_v128_store(out + 8, subtract_means(a01, b01, mean_a[0][1], mean_b[0][1]));
+        wasm_v128_store(out + 12, subtract_means(a11, b11, mean_a[1][1], mean_b[1][1]));
+    }
+}
+
+/* Horizontal pass over n outputs. */
 static void filter_columns(Scratch *s, uint32_t scale, int16_t (*row)[ROW], uint32_t n)
 {
-    const uint32_t from = MARGIN - REACH(scale), blocks = (n + 15) / 16, low_start = FROM_BIASED + 32768;
-    const Sums *means = s->means, *sums = s->sums;
-    filter_pairs(&s->kernel, scale, row[M1] + from, FROM_BIASED, row[M2] + from, FROM_BIASED, 2, 16, blocks, s->means);
-    filter_pairs(&s->kernel, scale, row[XX_HIGH] + from, 0, row[XX_LOW] + from, low_start, 2, 16, blocks, s->sums);
-    for (uint32_t j = 0; j < blocks; j++)
-        subtract_means(&sums[j], means[j].a, means[j].a, s->s1 + 16 * j);
-    filter_pairs(&s->kernel, scale, row[YY_HIGH] + from, 0, row[YY_LOW] + from, low_start, 2, 16, blocks, s->sums);
-    for (uint32_t j = 0; j < blocks; j++)
-        subtract_means(&sums[j], means[j].b, means[j].b, s->s2 + 16 * j);
-    filter_pairs(&s->kernel, scale, row[XY_HIGH] + from, 0, row[XY_LOW] + from, low_start, 2, 16, blocks, s->sums);
-    for (uint32_t j = 0; j < blocks; j++)
-        subtract_means(&sums[j], means[j].a, means[j].b, s->s12 + 16 * j);
+    const uint32_t from = MARGIN - REACH(scale), blocks = (n + 15) / 16;
+    const Kernel *kernel = &s->kernel;
+    filter_blocks(kernel, row[M1] + from, FROM_BIASED, row[M2] + from, FROM_BIASED, 2, 16, blocks, s->means);
+    const V(*a)[2] = s->means[0].a, (*b)[2] = s->means[0].b;
+    filter_moment(kernel, row[XX_HIGH] + from, row[XX_LOW] + from, blocks, a, a, s->s1);
+    filter_moment(kernel, row[YY_HIGH] + from, row[YY_LOW] + from, blocks, b, b, s->s2);
+    filter_moment(kernel, row[XY_HIGH] + from, row[XY_LOW] + from, blocks, a, b, s->s12);
 }
 
 /* Index of column c in the order that filter_columns leaves. */
@@ -375,7 +392,7 @@ static void statistics(uint32_t scale, int wide, const VifInput *input, uint32_t
                     load_pairs_8((const uint8_t *const *)rows[0], (const uint8_t *const *)rows[1], c1 - c0, s->pairs,
                                  slot, twin);
             }
-            filter_rows(s, scale, wide, y / 2 % PAIRS(scale), rounding, c1 - c0, MARGIN + c0 - x0);
+            filter_rows(s, wide, y / 2 % PAIRS(scale), rounding, c1 - c0, MARGIN + c0 - x0);
             for (uint32_t row = 0; row < 2 && y + row < h; row++) {
                 mirror_columns(s->columns[row], x0, x1, w, reach);
                 filter_columns(s, scale, s->columns[row], x1 - x0);
