@@ -63,9 +63,6 @@ export interface ScoreOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Scores one pair. */
-export type Score = (request: ScoreRequest, options?: ScoreOptions) => Promise<Report>;
-
 /** What a {@link Scorer} computes: {@link ScoreOptions} without what only whole videos have. */
 export type ScorerOptions = Pick<
   ScoreOptions,

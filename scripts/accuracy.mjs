@@ -1,0 +1,144 @@
+/**
+ * @module scripts/accuracy
+ * `npm run accuracy`: compares every value that this project covers with libvmaf's, and writes the tables of
+ * docs/accuracy.md: generated clips (test/fixtures) and, when ../shared is present, real clips.
+ *
+ *   node scripts/accuracy.mjs [--print]    --print: only print, leave docs/accuracy.md as it is
+ */
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from 'esbuild';
+import { loadBuilt, ROOT, replaceBlock, table } from './lib/project.mjs';
+
+const { values: flags } = parseArgs({ options: { print: { type: 'boolean' } } });
+const { score } = await loadBuilt('index.js');
+const { sampleSource } = await loadBuilt('sample/files.js');
+
+/** The comparison is the tests' own: their support modules, bundled for this run. */
+async function loadSupport() {
+  const folder = mkdtempSync(join(ROOT, 'node_modules/.accuracy-'));
+  try {
+    const names = ['golden', 'fixtures'];
+    await build({
+      entryPoints: names.map((name) => join(ROOT, `test/support/${name}.ts`)),
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      outdir: folder,
+      outExtension: { '.js': '.mjs' },
+      external: ['vitest'],
+      // Fixtures are found relative to the module that reads them.
+      define: {
+        'import.meta.url': JSON.stringify(pathToFileURL(join(ROOT, 'test/support/fixtures.ts')).href),
+      },
+    });
+    const loaded = await Promise.all(
+      names.map((name) => import(pathToFileURL(join(folder, `${name}.mjs`)).href)),
+    );
+    return Object.assign({}, ...loaded);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const support = await loadSupport();
+
+/** Adds comparisons up. */
+function total(comparisons) {
+  return comparisons.reduce(
+    (sum, { compared, equal, worst, wrong }) => ({
+      compared: sum.compared + compared,
+      equal: sum.equal + equal,
+      worst: Math.max(sum.worst, worst),
+      wrong: [...sum.wrong, ...wrong],
+    }),
+    { compared: 0, equal: 0, worst: 0, wrong: [] },
+  );
+}
+
+const worstText = ({ worst }) => (worst === 0 ? '0' : worst.toExponential(1));
+const cell = (comparison) => (comparison ? `${comparison.equal} / ${comparison.compared}` : '');
+const groups = { real: [], generated: [] };
+
+/** Real clips: one row per configuration, one column per clip. */
+async function realClips() {
+  const shared = new URL('../shared/', pathToFileURL(`${ROOT}/`));
+  if (!existsSync(new URL('golden/features.json', shared))) return undefined;
+  const results = new Map();
+  const clips = [];
+  for (const { clip, config, request, options, expected } of support.goldenCases(shared)) {
+    const comparison = support.compareWithGolden(await score(request, { ...options, threads: 0 }), expected);
+    groups.real.push(comparison);
+    if (!clips.includes(clip)) clips.push(clip);
+    const row = results.get(config) ?? new Map();
+    results.set(config, row.set(clip, comparison));
+  }
+  const rows = [...results].map(([config, row]) => [
+    `\`${config}\``,
+    ...clips.map((clip) => cell(row.get(clip))),
+    worstText(total([...row.values()])),
+  ]);
+  const columns = clips.map((clip) => total([...results.values()].flatMap((row) => row.get(clip) ?? [])));
+  rows.push(['all', ...columns.map(cell), worstText(total(columns))]);
+  return table(['run', ...clips, 'worst relative difference'], rows);
+}
+
+/** Generated clips: one row per fixture file and clip. */
+async function generatedClips() {
+  const rows = [];
+  const files = readdirSync(join(ROOT, 'test/fixtures')).filter(
+    (name) => name.endsWith('.json') && name !== 'reports.json',
+  );
+  for (const file of files.sort()) {
+    for (const entry of support.readFixture(file.replace('.json', ''))) {
+      const pair = support.fixtureClip(entry.clip);
+      const comparisons = [];
+      for (const run of entry.runs) {
+        const { models, features, noPrediction, subsample, compat } = run;
+        const options = { models, features, noPrediction, subsample, compat, threads: 0 };
+        const side = (name) => sampleSource(pair, name, entry.clip.frames);
+        const report = await score(
+          { reference: side('reference'), distorted: side('distorted') },
+          Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
+        );
+        comparisons.push(support.compareWithFixture(report, run));
+      }
+      const sum = total(comparisons);
+      groups.generated.push(sum);
+      const title = support.clipTitle(entry.clip);
+      rows.push([file.replace('.json', ''), title, String(entry.runs.length), cell(sum), worstText(sum)]);
+    }
+  }
+  return table(['fixture', 'clip', 'runs', 'equal / compared', 'worst relative difference'], rows);
+}
+
+const real = await realClips();
+const generated = await generatedClips();
+const sum = total([...groups.real, ...groups.generated]);
+const summary =
+  `${sum.compared} values compared, ${sum.equal} equal doubles, worst relative difference ${worstText(sum)}, ` +
+  `${sum.wrong.length} outside the promise.`;
+for (const text of [real, generated, summary]) if (text !== undefined) console.log(`${text}\n`);
+for (const line of sum.wrong.slice(0, 50)) console.error(line);
+if (sum.wrong.length > 0) process.exitCode = 1;
+if (!flags.print) {
+  const row = (what, comparisons) => {
+    const { compared, equal, ...rest } = total(comparisons);
+    return [what, String(compared), String(equal), worstText(rest)];
+  };
+  const exactness = [row('generated clips, `test/fixtures`', groups.generated)];
+  if (real !== undefined) exactness.unshift(row("real clips, libvmaf's test material", groups.real));
+  const head = [
+    'compared with libvmaf 3.2.0 (17 digits)',
+    'values',
+    'equal doubles',
+    'worst relative difference',
+  ];
+  replaceBlock('docs/accuracy.md', 'summary', summary);
+  replaceBlock('README.md', 'exactness', table(head, exactness));
+  replaceBlock('docs/accuracy.md', 'generated clips', generated);
+  if (real === undefined) console.error('../shared is not there: the table of real clips stays as it is');
+  else replaceBlock('docs/accuracy.md', 'real clips', real);
+}

@@ -1,0 +1,42 @@
+/**
+ * @module scripts/lib/project
+ * What several scripts need: the repository, its build, and tables in its documents.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+/** The repository. */
+export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+/** Path of a built file; ends the process with a sentence when the build is missing. */
+export function builtPath(path) {
+  const file = join(ROOT, 'dist', path);
+  if (!existsSync(file)) {
+    console.error('anyvmaf is not built yet; run `npm ci` or `npm run build` first.');
+    process.exit(1);
+  }
+  return file;
+}
+
+/** Imports a built module. */
+export function loadBuilt(path) {
+  return import(pathToFileURL(builtPath(path)).href);
+}
+
+/** A Markdown table. */
+export function table(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/** Replaces what stands between the two marks of a block in a document. */
+export function replaceBlock(document, name, text) {
+  const path = join(ROOT, document);
+  const old = readFileSync(path, 'utf8');
+  const [begin, end] = [`<!-- begin ${name} -->`, `<!-- end ${name} -->`];
+  const from = old.indexOf(begin);
+  const to = old.indexOf(end);
+  if (from < 0 || to < from) throw new Error(`${document} has no block "${name}"`);
+  writeFileSync(path, `${old.slice(0, from)}${begin}\n\n${text}\n\n${old.slice(to)}`);
+}

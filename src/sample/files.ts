@@ -1,0 +1,100 @@
+/**
+ * @module sample/files
+ * Generated pairs as what the scorer reads: bytes of Y4M or raw files, and frames from memory.
+ */
+import type { ChromaFormat, FramePlanes, FrameSource, VideoFormat } from '../media/types.js';
+import type { SampleClip, SamplePlane, SampleSide } from './generator.js';
+
+/** Samples as bytes, little endian as files and the core have them. */
+export function sampleBytes(plane: SamplePlane): Uint8Array<ArrayBuffer> {
+  const { samples } = plane;
+  if (samples instanceof Uint8Array) return samples;
+  const bytes = new Uint8Array(samples.length * 2);
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < samples.length; i++) view.setUint16(2 * i, samples[i] ?? 0, true);
+  return bytes;
+}
+
+const Y4M_CHROMA: Readonly<Record<ChromaFormat, string>> = {
+  '420': '420',
+  '422': '422',
+  '444': '444',
+  '400': 'mono',
+};
+
+/** The Y4M header line of a format, 25 frames a second. */
+export function y4mHeader(format: VideoFormat): string {
+  const depth = format.bitDepth > 8 ? `${format.chroma === '400' ? '' : 'p'}${format.bitDepth}` : '';
+  const tag =
+    format.bitDepth === 8 && format.chroma === '420' ? '420jpeg' : `${Y4M_CHROMA[format.chroma]}${depth}`;
+  return `YUV4MPEG2 W${format.width} H${format.height} F25:1 Ip A1:1 C${tag}\n`;
+}
+
+/** Joins byte arrays. */
+function concatenate(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    out.set(part, offset);
+    offset += part.length;
+  }
+  return out;
+}
+
+/** One frame as a Y4M file stores it, `FRAME` line included. */
+export function y4mFrame(clip: SampleClip, side: SampleSide, index: number): Uint8Array<ArrayBuffer> {
+  return concatenate([new TextEncoder().encode('FRAME\n'), ...clip.frame(side, index).map(sampleBytes)]);
+}
+
+/** A whole Y4M file of `frames` frames. */
+export function y4mFile(clip: SampleClip, side: SampleSide, frames: number): Uint8Array<ArrayBuffer> {
+  const parts = [new TextEncoder().encode(y4mHeader(clip.format))];
+  for (let index = 0; index < frames; index++) parts.push(y4mFrame(clip, side, index));
+  return concatenate(parts);
+}
+
+/** A whole raw planar file of `frames` frames. */
+export function yuvFile(clip: SampleClip, side: SampleSide, frames: number): Uint8Array<ArrayBuffer> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  for (let index = 0; index < frames; index++) parts.push(...clip.frame(side, index).map(sampleBytes));
+  return concatenate(parts);
+}
+
+/** The top left part of a plane, packed: where chroma is rounded up, a reader of frames uses the rounded-down part. */
+function crop(
+  plane: SamplePlane,
+  width: number,
+  height: number,
+  bytesPerSample: number,
+  into: Uint8Array,
+): void {
+  const bytes = sampleBytes(plane);
+  const rowBytes = width * bytesPerSample;
+  for (let y = 0; y < height; y++) {
+    const from = y * plane.width * bytesPerSample;
+    into.set(bytes.subarray(from, from + rowBytes), y * rowBytes);
+  }
+}
+
+/** One side of a pair as a source of `frames` frames in memory. */
+export function sampleSource(clip: SampleClip, side: SampleSide, frames: number): FrameSource {
+  const { format } = clip;
+  const bytesPerSample = format.bitDepth > 8 ? 2 : 1;
+  const chromaWidth = format.chroma === '444' ? format.width : format.width >> 1;
+  const chromaHeight = format.chroma === '420' ? format.height >> 1 : format.height;
+  return {
+    info: { ...format, name: `generated ${side}`, container: 'frames', frameCount: frames, warnings: [] },
+    seekable: true,
+    readFrame(index: number, into: FramePlanes): boolean {
+      if (index >= frames) return false;
+      const [luma, cb, cr] = clip.frame(side, index);
+      if (luma !== undefined) crop(luma, format.width, format.height, bytesPerSample, into.y);
+      if (cb !== undefined && into.cb !== undefined)
+        crop(cb, chromaWidth, chromaHeight, bytesPerSample, into.cb);
+      if (cr !== undefined && into.cr !== undefined)
+        crop(cr, chromaWidth, chromaHeight, bytesPerSample, into.cr);
+      return true;
+    },
+    close() {},
+  };
+}

@@ -1,0 +1,214 @@
+/**
+ * @module test/package/package
+ * What an installation gets: small, without dependencies, complete, and working in an empty folder.
+ */
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { y4mFile } from '../../src/sample/files.js';
+import { version } from '../../src/version.js';
+import { agrees } from '../support/agreement.js';
+import { built, root } from '../support/built.js';
+import { fixtureClip, readFixture } from '../support/fixtures.js';
+import { needsShared, sharedPath } from '../support/shared.js';
+
+interface PackageJson {
+  readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly bin: Readonly<Record<string, string>>;
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+}
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as PackageJson;
+
+/** Bytes that a page may spend on the library's JavaScript, gzipped; models and the module are fetched beside it. */
+const BUNDLE_BUDGET = 40_000;
+
+/** The packed tarball installed into an empty project. */
+let home = '';
+let packed: { filename: string; size: number; files: { path: string; mode: number }[] };
+const installed = () => join(home, 'project/node_modules/anyvmaf');
+
+function npm(args: readonly string[], cwd: string): string {
+  // Without the variables that `npm test` itself sets for its scripts.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
+  return execFileSync('npm', args, { cwd, env: { ...env, HOME: home }, encoding: 'utf8', stdio: 'pipe' });
+}
+
+function bin(args: readonly string[]): string {
+  return execFileSync(join(home, 'project/node_modules/.bin/anyvmaf'), args, {
+    cwd: join(home, 'project'),
+    encoding: 'utf8',
+    stdio: 'pipe',
+  });
+}
+
+beforeAll(() => {
+  built('dist/index.js');
+  home = mkdtempSync(join(tmpdir(), 'anyvmaf-package-'));
+  const project = join(home, 'project');
+  mkdirSync(project);
+  packed = JSON.parse(npm(['pack', '--json', '--ignore-scripts', '--pack-destination', home], root))[0];
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+  npm(['install', '--offline', '--no-audit', '--no-fund', join(home, packed.filename)], project);
+}, 120_000);
+
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+describe('the manifest', () => {
+  it('has the version that reports name', () => {
+    expect(version).toBe(manifest.version);
+  });
+
+  it('requires nothing', () => {
+    expect(manifest.dependencies ?? {}).toEqual({});
+    expect(manifest.peerDependencies ?? {}).toEqual({});
+  });
+});
+
+describe('the packed tarball', () => {
+  it('holds nothing that the sources no longer give', () => {
+    const stale = packed.files
+      .map(({ path }) => path)
+      .filter(
+        (path) =>
+          path.startsWith('dist/') &&
+          !existsSync(join(root, path.replace(/^dist(.*?)(\.d)?\.[jt]s$/, 'src$1.ts'))),
+      );
+    expect(stale, 'delete dist and build again').toEqual([]);
+  });
+
+  it('stays below 1 MB', () => {
+    console.log(`packed: ${packed.size} bytes, ${packed.files.length} files`);
+    expect(packed.size).toBeLessThan(1_000_000);
+  });
+
+  it('holds every file that exports and bin name', () => {
+    const targets = Object.values(manifest.exports).flatMap((target) =>
+      typeof target === 'string' ? [target] : Object.values(target),
+    );
+    const paths = new Set(packed.files.map(({ path }) => path));
+    for (const target of [...targets, ...Object.values(manifest.bin)]) {
+      expect(paths, target).toContain(target.replace(/^\.\//, ''));
+    }
+  });
+
+  it('holds the models, the module, the licence and the notices, and no sources or tests', () => {
+    const paths = packed.files.map(({ path }) => path);
+    for (const name of [
+      'vmaf_v0.6.1',
+      'vmaf_v0.6.1neg',
+      'vmaf_4k_v0.6.1',
+      'vmaf_4k_v0.6.1neg',
+      'vmaf_b_v0.6.3',
+    ]) {
+      expect(paths).toContain(`model/${name}.json`);
+    }
+    expect(paths).toEqual(expect.arrayContaining(['wasm/anyvmaf.wasm', 'LICENSE', 'THIRD-PARTY-NOTICES.md']));
+    expect(paths.filter((path) => /^(src|test|scripts|\.)|\.tsbuildinfo$|\.c$/.test(path))).toEqual([]);
+  });
+
+  it('imports nothing that is not in it: relative files that exist and what Node brings', () => {
+    const wrong: string[] = [];
+    const files = readdirSync(join(installed(), 'dist'), { recursive: true, encoding: 'utf8' });
+    for (const file of files.filter((name) => name.endsWith('.js'))) {
+      const path = join(installed(), 'dist', file);
+      const text = readFileSync(path, 'utf8');
+      const names = text.matchAll(
+        /^(?:import|export)\b(?:[\w\s{},*$]*\bfrom)?\s*'([^'\n]+)'|\bimport\('([^']+)'\)/gm,
+      );
+      for (const [, fixed, loaded] of names) {
+        const name = fixed ?? loaded ?? '';
+        const found = name.startsWith('.') ? existsSync(join(path, '..', name)) : name.startsWith('node:');
+        if (!found) wrong.push(`${file}: ${name}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('the browser build', () => {
+  it('bundles without anything of Node and stays small', async () => {
+    const { outputFiles } = await build({
+      entryPoints: [built('dist/index.browser.js')],
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'browser',
+      target: 'es2022',
+      write: false,
+      logLevel: 'silent',
+    });
+    const code = outputFiles[0]?.contents ?? new Uint8Array();
+    const zipped = gzipSync(code, { level: 9 }).length;
+    console.log(`browser bundle: ${code.length} bytes, gzip ${zipped} bytes (budget ${BUNDLE_BUDGET})`);
+    expect(zipped).toBeLessThan(BUNDLE_BUDGET);
+  });
+});
+
+describe('an installation in an empty project', () => {
+  it('scores a pair with its command and gives the exact features', () => {
+    const entry = readFixture('formats')[0];
+    const run = entry?.runs[0];
+    if (entry === undefined || run?.models === undefined) throw new Error('formats.json has no first case');
+    const clip = fixtureClip(entry.clip);
+    for (const side of ['reference', 'distorted'] as const) {
+      writeFileSync(join(home, 'project', `${side}.y4m`), y4mFile(clip, side, entry.clip.frames));
+    }
+    const models = run.models.flatMap((model) => ['--model', model]);
+    const report = JSON.parse(
+      bin(['reference.y4m', 'distorted.y4m', '--json', '--precision', 'max', ...models]),
+    );
+    for (const [metric, values] of Object.entries(run.metrics)) {
+      values.forEach((value, i) => {
+        const actual = report.frames[i].metrics[metric];
+        expect(agrees(metric, actual, value), `${metric} of frame ${i}: ${actual}, libvmaf ${value}`).toBe(
+          true,
+        );
+      });
+    }
+  });
+
+  it('is imported by name, module file included', () => {
+    const script = `
+      import { listModels, version } from 'anyvmaf';
+      import { readFileSync } from 'node:fs';
+      import { fileURLToPath } from 'node:url';
+      const wasm = readFileSync(fileURLToPath(import.meta.resolve('anyvmaf/anyvmaf.wasm')));
+      console.log(JSON.stringify({ version, wasm: WebAssembly.validate(wasm), models: (await listModels()).length }));
+    `;
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: join(home, 'project'),
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(output)).toEqual({ version: manifest.version, wasm: true, models: 5 });
+  });
+
+  const clips = sharedPath('clips');
+  it.skipIf(clips === undefined)(`gives the documented score of a real 10-bit clip (${needsShared})`, () => {
+    const file = (side: string) => `${clips}/src01_${side}_576x324.yuv420p10le.yuv`;
+    const raw = ['-w', '576', '-h', '324', '-p', '420', '-b', '10'];
+    const report = JSON.parse(
+      bin(['-r', file('hrc00'), '-d', file('hrc01'), ...raw, '--json', '--precision', '17']),
+    );
+    const scores = report.frames.map((frame: { metrics: { vmaf: number } }) => frame.metrics.vmaf);
+    const expected = [83.85628400042145, 82.63980469307762, 81.19659095351699];
+    expected.forEach((value, i) => {
+      expect(agrees('vmaf', scores[i], value), `frame ${i}: ${scores[i]}`).toBe(true);
+    });
+    expect(agrees('vmaf', report.pooled_metrics.vmaf.mean, 82.56422654900535)).toBe(true);
+  });
+});
