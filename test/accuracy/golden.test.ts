@@ -1,0 +1,40 @@
+/**
+ * @module test/accuracy/golden
+ * Every feature of real clips equals the double that libvmaf 3.2.0 gave for it; `npm run accuracy` makes the table.
+ */
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { score } from '../../src/index.js';
+import { compareWithGolden, type GoldenCase, goldenCases } from '../support/golden.js';
+import { needsShared, sharedPath } from '../support/shared.js';
+
+const golden = sharedPath('golden/features.json');
+
+function casesByClip(file: string): Map<string, GoldenCase[]> {
+  const cases = new Map<string, GoldenCase[]>();
+  for (const entry of goldenCases(new URL('../', pathToFileURL(file)))) {
+    cases.set(entry.clip, [...(cases.get(entry.clip) ?? []), entry]);
+  }
+  return cases;
+}
+
+const clips = golden === undefined ? new Map<string, GoldenCase[]>() : casesByClip(golden);
+
+describe.skipIf(golden === undefined)(`libvmaf 3.2.0 on real clips (${needsShared})`, () => {
+  it('covers all clips and the five built-in models', () => {
+    expect(clips.size).toBeGreaterThanOrEqual(6);
+    for (const cases of clips.values())
+      expect(cases.filter(({ config }) => config.startsWith('m:')).length).toBe(5);
+  });
+
+  for (const [clip, cases] of clips) {
+    it.each(cases)(`${clip}: $config`, async ({ request, options, expected }) => {
+      const { compared, wrong } = compareWithGolden(
+        await score(request, { ...options, threads: 0 }),
+        expected,
+      );
+      expect(compared).toBeGreaterThan(0);
+      expect(wrong).toEqual([]);
+    });
+  }
+});
