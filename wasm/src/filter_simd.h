@@ -24,16 +24,19 @@ typedef struct Kernel {
         V odd;  /* and for the second */
     } pair[MAX_PAIRS];
     uint32_t pairs;
-    /* The centre tap of VIF scale 3 exceeds int16 and is 2^16 too small in the taps; it is added apart. */
-    uint32_t wide_centre;
+    /* The centre tap of VIF scale 3 exceeds int16 and is 2^16 too small in the taps: its pair counts once more. */
+    uint32_t wide_centre, centre;
 } Kernel;
 
 /* Pairs in the window of a VIF scale, and its first sample relative to the first output: a multiple of two. */
 #define PAIRS(scale) ((scale) == 0 ? 9 : (scale) == 1 ? 5 : 3)
 #define REACH(scale) (PAIRS(scale) - 1)
 
-/* The filter of a VIF scale. */
-void make_kernel(uint32_t scale, Kernel *kernel);
+/*
+ * The filter of a VIF scale, for a window whose first pair is at place `first` of a ring of as many pairs: rotating the
+ * taps is cheaper than moving the samples.
+ */
+void make_kernel(uint32_t scale, uint32_t first, Kernel *kernel);
 
 /*
  * What a sum starts from: a rounding constant, and 2^31 where biased samples have taken as much from the sum (every
@@ -89,10 +92,12 @@ typedef struct Sums {
     if ((kernel)->wide_centre) {                                                                                       \
         /* 2^16 times the centre: the first sample of its pair for even outputs, the second for odd ones. */           \
         const V second_ = wasm_i32x4_const_splat((int32_t)0xffff0000);                                                 \
-        V x_ = wasm_v128_load((pa) + (stride)), y_ = wasm_v128_load((pa) + (stride) + 8);                              \
+        const int16_t *centre_ = (pa) + (kernel)->centre * (stride);                                                   \
+        V x_ = wasm_v128_load(centre_), y_ = wasm_v128_load(centre_ + 8);                                              \
         a00 = wasm_i32x4_add(a00, wasm_i32x4_shl(x_, 16)), a01 = wasm_i32x4_add(a01, wasm_i32x4_shl(y_, 16));          \
         a10 = wasm_i32x4_add(a10, wasm_v128_and(x_, second_)), a11 = wasm_i32x4_add(a11, wasm_v128_and(y_, second_));  \
-        x_ = wasm_v128_load((pb) + (stride)), y_ = wasm_v128_load((pb) + (stride) + 8);                                \
+        centre_ = (pb) + (kernel)->centre * (stride);                                                                  \
+        x_ = wasm_v128_load(centre_), y_ = wasm_v128_load(centre_ + 8);                                                \
         b00 = wasm_i32x4_add(b00, wasm_i32x4_shl(x_, 16)), b01 = wasm_i32x4_add(b01, wasm_i32x4_shl(y_, 16));          \
         b10 = wasm_i32x4_add(b10, wasm_v128_and(x_, second_)), b11 = wasm_i32x4_add(b11, wasm_v128_and(y_, second_));  \
     }

@@ -20,8 +20,8 @@ static uint32_t blocks_of(uint32_t width) { return (width + 15) / 16; }
 
 /* Buffers of one call, cut from the scratch memory. */
 typedef struct Buffers {
-    Kernel *kernel;
-    int16_t *pairs[2];   /* rings of 2 * WINDOW rows of pairs, each pair there twice */
+    Kernel *kernels;     /* for a window that starts at each place of the ring */
+    int16_t *pairs[2];   /* rings of WINDOW rows of pairs */
     Sums *sums;          /* a row of them */
     int16_t *rows[2][2]; /* two rows of two signals */
 } Buffers;
@@ -30,7 +30,7 @@ size_t motion_simd_scratch_bytes(uint32_t width, uint32_t height)
 {
     (void)height;
     const size_t row = row_samples(width);
-    return sizeof(Kernel) + 2 * 2 * WINDOW * 2 * row * sizeof(int16_t) + 2 * blocks_of(width) * sizeof(Sums) +
+    return WINDOW * sizeof(Kernel) + 2 * WINDOW * 2 * row * sizeof(int16_t) + 2 * blocks_of(width) * sizeof(Sums) +
            4 * row * sizeof(int16_t);
 }
 
@@ -38,13 +38,14 @@ static Buffers cut(void *scratch, uint32_t width)
 {
     const size_t row = row_samples(width);
     Buffers b;
-    b.kernel = scratch;
-    make_kernel(SCALE, b.kernel);
-    b.sums = (Sums *)(b.kernel + 1);
+    b.kernels = scratch;
+    for (uint32_t first = 0; first < WINDOW; first++)
+        make_kernel(SCALE, first, &b.kernels[first]);
+    b.sums = (Sums *)(b.kernels + WINDOW);
     int16_t *samples = (int16_t *)(b.sums + 2 * blocks_of(width));
     for (int signal = 0; signal < 2; signal++) {
         b.pairs[signal] = samples;
-        samples += 2 * WINDOW * 2 * row;
+        samples += WINDOW * 2 * row;
     }
     for (int i = 0; i < 4; i++)
         b.rows[i / 2][i % 2] = samples + i * row + MARGIN;
@@ -112,11 +113,7 @@ uint64_t motion_sad_simd(const void *earlier, const void *current, uint32_t widt
             size_t at[2];
             for (int32_t k = 0; k < 2; k++)
                 at[k] = (size_t)mirror((int32_t)(2 * loaded) - 2 + k, (int32_t)height) * width;
-            int16_t *slot[2], *twin[2];
-            for (int signal = 0; signal < 2; signal++) {
-                slot[signal] = b.pairs[signal] + loaded % WINDOW * stride;
-                twin[signal] = slot[signal] + WINDOW * stride;
-            }
+            int16_t *const slot[2] = {b.pairs[0] + loaded % WINDOW * stride, b.pairs[1] + loaded % WINDOW * stride};
             for (uint32_t j = 0; j < width; j += 16) {
                 V e[4], c[4];
                 load_pairs(earlier, at, j, bit_depth, e);
@@ -129,20 +126,17 @@ uint64_t motion_sad_simd(const void *earlier, const void *current, uint32_t widt
                         V low = wasm_v128_and(d, wasm_i16x8_const_splat(1));
                         d = flip16(wasm_u16x8_avgr(e[i], wasm_v128_not(c[i])));
                         wasm_v128_store(slot[1] + to, low);
-                        wasm_v128_store(twin[1] + to, low);
                     }
                     wasm_v128_store(slot[0] + to, d);
-                    wasm_v128_store(twin[0] + to, d);
                 }
             }
         }
-        const size_t window = y / 2 % WINDOW * stride;
-        const int16_t *first = b.pairs[0] + window;
+        const Kernel *kernel = &b.kernels[y / 2 % WINDOW];
         /* Split differences are two signals of eight columns; whole ones are one signal, sixteen at a time. */
         if (split)
-            filter_blocks(b.kernel, first, 0, b.pairs[1] + window, 32768, (uint32_t)stride, 16, 2 * blocks, b.sums);
+            filter_blocks(kernel, b.pairs[0], 0, b.pairs[1], 32768, (uint32_t)stride, 16, 2 * blocks, b.sums);
         else
-            filter_blocks(b.kernel, first, round, first + 16, round, (uint32_t)stride, 32, blocks, b.sums);
+            filter_blocks(kernel, b.pairs[0], round, b.pairs[0] + 16, round, (uint32_t)stride, 32, blocks, b.sums);
         for (uint32_t r = 0; r < 2 && y + r < height; r++) {
             int16_t *h = b.rows[r][0], *l = b.rows[r][1];
             for (uint32_t j = 0; j < 2 * blocks; j++) {
@@ -160,7 +154,7 @@ uint64_t motion_sad_simd(const void *earlier, const void *current, uint32_t widt
             extend_row(l, width, 0);
         }
         for (uint32_t r = 0; r < 2 && y + r < height; r++) {
-            filter_blocks(b.kernel, b.rows[r][0] - 2, 0, b.rows[r][1] - 2, 32768, 2, 16, blocks, b.sums);
+            filter_blocks(&b.kernels[0], b.rows[r][0] - 2, 0, b.rows[r][1] - 2, 32768, 2, 16, blocks, b.sums);
             V total = wasm_i32x4_const_splat(0);
             for (uint32_t j = 0; j < blocks; j++)
                 for (int parity = 0; parity < 2; parity++)
@@ -200,13 +194,12 @@ uint64_t motion_sad_legacy_simd(const void *earlier, const void *current, uint32
                     for (int i = 0; i < 4; i++) {
                         const V biased = wasm_v128_xor(v[i], bias);
                         wasm_v128_store(slot + 2 * j + 8 * i, biased);
-                        wasm_v128_store(slot + WINDOW * stride + 2 * j + 8 * i, biased);
                     }
                 }
             }
         }
-        const size_t window = y / 2 % WINDOW * stride;
-        filter_blocks(b.kernel, b.pairs[0] + window, round, b.pairs[1] + window, round, (uint32_t)stride, 16,
+        const Kernel *kernel = &b.kernels[y / 2 % WINDOW];
+        filter_blocks(kernel, b.pairs[0], round, b.pairs[1], round, (uint32_t)stride, 16,
                      2 * blocks, b.sums);
         for (uint32_t r = 0; r < 2 && y + r < height; r++)
             for (int side = 0; side < 2; side++) {
@@ -219,7 +212,7 @@ uint64_t motion_sad_legacy_simd(const void *earlier, const void *current, uint32
                 extend_row(b.rows[r][side], width, 1);
             }
         for (uint32_t r = 0; r < 2 && y + r < height; r++) {
-            filter_blocks(b.kernel, b.rows[r][0] - 2, 32768, b.rows[r][1] - 2, 32768, 2, 16, blocks, b.sums);
+            filter_blocks(&b.kernels[0], b.rows[r][0] - 2, 32768, b.rows[r][1] - 2, 32768, 2, 16, blocks, b.sums);
             V total = wasm_i32x4_const_splat(0);
             for (uint32_t j = 0; j < blocks; j++)
                 for (int parity = 0; parity < 2; parity++)

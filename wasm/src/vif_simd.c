@@ -30,28 +30,22 @@ typedef struct Constants {
 
 /* Strip-wide working memory. */
 typedef struct Scratch {
-    /* Each pair is there twice, a ring's length apart, so that a window is always contiguous. */
-    int16_t pairs[MAX_SIGNALS][2 * MAX_PAIRS][2 * ROW];
+    /* A ring of pairs for each signal. */
+    int16_t pairs[MAX_SIGNALS][MAX_PAIRS][2 * ROW];
     /* Two rows of: mean of reference and distorted, halves of the three second moments. */
     int16_t columns[2][8][ROW];
     int32_t s1[ROW], s2[ROW], s12[ROW];
     Sums means[ROW / 16];
-    Kernel kernel;
+    Kernel kernels[MAX_PAIRS]; /* for a window that starts at each place of the ring */
     Constants constants;
 } Scratch;
 
 enum { R, D, RR, DD, RD, RR_LOW, DD_LOW, RD_LOW };            /* signals of the ring */
 enum { M1, M2, XX_HIGH, XX_LOW, YY_HIGH, YY_LOW, XY_HIGH, XY_LOW }; /* signals of a row */
 
-INLINE void put_pair(int16_t (*ring)[2 * ROW], uint32_t slot, uint32_t twin, uint32_t at, V v)
-{
-    wasm_v128_store(ring[slot] + at, v);
-    wasm_v128_store(ring[twin] + at, v);
-}
-
 /* Rows 2p and 2p + 1 of 8-bit planes, n columns, as pairs of samples and of biased products. */
 static void load_pairs_8(const uint8_t *const ref[2], const uint8_t *const dis[2], uint32_t n,
-                         int16_t (*pairs)[2 * MAX_PAIRS][2 * ROW], uint32_t slot, uint32_t twin)
+                         int16_t (*pairs)[MAX_PAIRS][2 * ROW], uint32_t slot)
 {
     for (uint32_t j = 0; j < n; j += 8) {
         V r = byte_pairs(ref[0] + j, ref[1] + j);
@@ -60,11 +54,11 @@ static void load_pairs_8(const uint8_t *const ref[2], const uint8_t *const dis[2
         V ds[2] = {wasm_u16x8_extend_low_u8x16(d), wasm_u16x8_extend_high_u8x16(d)};
         for (int half = 0; half < 2; half++) {
             uint32_t at = 2 * j + 8 * half;
-            put_pair(pairs[R], slot, twin, at, rs[half]);
-            put_pair(pairs[D], slot, twin, at, ds[half]);
-            put_pair(pairs[RR], slot, twin, at, flip16(wasm_i16x8_mul(rs[half], rs[half])));
-            put_pair(pairs[DD], slot, twin, at, flip16(wasm_i16x8_mul(ds[half], ds[half])));
-            put_pair(pairs[RD], slot, twin, at, flip16(wasm_i16x8_mul(rs[half], ds[half])));
+            wasm_v128_store(pairs[R][slot] + at, rs[half]);
+            wasm_v128_store(pairs[D][slot] + at, ds[half]);
+            wasm_v128_store(pairs[RR][slot] + at, flip16(wasm_i16x8_mul(rs[half], rs[half])));
+            wasm_v128_store(pairs[DD][slot] + at, flip16(wasm_i16x8_mul(ds[half], ds[half])));
+            wasm_v128_store(pairs[RD][slot] + at, flip16(wasm_i16x8_mul(rs[half], ds[half])));
         }
     }
 }
@@ -79,7 +73,7 @@ INLINE V product_high(V a, V b)
 
 /* The same for 16-bit planes. bias: 0x8000 when samples use all 16 bits, 0 when they are below 2^15. */
 static void load_pairs_16(const uint16_t *const ref[2], const uint16_t *const dis[2], uint32_t n, V bias,
-                          int16_t (*pairs)[2 * MAX_PAIRS][2 * ROW], uint32_t slot, uint32_t twin)
+                          int16_t (*pairs)[MAX_PAIRS][2 * ROW], uint32_t slot)
 {
     for (uint32_t j = 0; j < n; j += 8) {
         V r0 = wasm_v128_load(ref[0] + j), r1 = wasm_v128_load(ref[1] + j);
@@ -89,14 +83,14 @@ static void load_pairs_16(const uint16_t *const ref[2], const uint16_t *const di
         for (int half = 0; half < 2; half++) {
             uint32_t at = 2 * j + 8 * half;
             V r = rs[half], d = ds[half];
-            put_pair(pairs[R], slot, twin, at, wasm_v128_xor(r, bias));
-            put_pair(pairs[D], slot, twin, at, wasm_v128_xor(d, bias));
-            put_pair(pairs[RR], slot, twin, at, product_high(r, r));
-            put_pair(pairs[DD], slot, twin, at, product_high(d, d));
-            put_pair(pairs[RD], slot, twin, at, product_high(r, d));
-            put_pair(pairs[RR_LOW], slot, twin, at, flip16(wasm_i16x8_mul(r, r)));
-            put_pair(pairs[DD_LOW], slot, twin, at, flip16(wasm_i16x8_mul(d, d)));
-            put_pair(pairs[RD_LOW], slot, twin, at, flip16(wasm_i16x8_mul(r, d)));
+            wasm_v128_store(pairs[R][slot] + at, wasm_v128_xor(r, bias));
+            wasm_v128_store(pairs[D][slot] + at, wasm_v128_xor(d, bias));
+            wasm_v128_store(pairs[RR][slot] + at, product_high(r, r));
+            wasm_v128_store(pairs[DD][slot] + at, product_high(d, d));
+            wasm_v128_store(pairs[RD][slot] + at, product_high(r, d));
+            wasm_v128_store(pairs[RR_LOW][slot] + at, flip16(wasm_i16x8_mul(r, r)));
+            wasm_v128_store(pairs[DD_LOW][slot] + at, flip16(wasm_i16x8_mul(d, d)));
+            wasm_v128_store(pairs[RD_LOW][slot] + at, flip16(wasm_i16x8_mul(r, d)));
         }
     }
 }
@@ -178,26 +172,25 @@ static void filter_moments_16(const Kernel *kernel, const int16_t *a, const int1
     }
 }
 
-/* Vertical pass over n columns, two rows, from the window that starts at `slot` of the ring. */
-static void filter_rows(Scratch *s, int wide, uint32_t slot, Rounding rounding, uint32_t n, uint32_t to)
+/* Vertical pass over n columns, two rows. kernel: that of the window's place in the ring. */
+static void filter_rows(Scratch *s, int wide, const Kernel *kernel, Rounding rounding, uint32_t n, uint32_t to)
 {
     const uint32_t blocks = (n + 7) / 8;
-    const Kernel *kernel = &s->kernel;
     int16_t *high[2], *low[2];
-    filter_means(kernel, s->pairs[R][slot], s->pairs[D][slot], rounding, blocks, s->columns, to);
+    filter_means(kernel, s->pairs[R][0], s->pairs[D][0], rounding, blocks, s->columns, to);
     for (int moment = 0; moment < 3; moment++) {
         for (int row = 0; row < 2; row++) {
             high[row] = s->columns[row][XX_HIGH + 2 * moment];
             low[row] = s->columns[row][XX_LOW + 2 * moment];
         }
         if (wide)
-            filter_moments_16(kernel, s->pairs[RR + moment][slot], s->pairs[RR_LOW + moment][slot], rounding, blocks, high,
+            filter_moments_16(kernel, s->pairs[RR + moment][0], s->pairs[RR_LOW + moment][0], rounding, blocks, high,
                               low, to);
         else if (moment == 0)
-            filter_moments_8(kernel, s->pairs[RR][slot], s->pairs[DD][slot], 16, blocks, high, low, 2 * ROW, to);
+            filter_moments_8(kernel, s->pairs[RR][0], s->pairs[DD][0], 16, blocks, high, low, 2 * ROW, to);
         else if (moment == 2)
             /* The cross product stands alone: its next eight columns take the place of a second signal. */
-            filter_moments_8(kernel, s->pairs[RD][slot], s->pairs[RD][slot] + 16, 32, (blocks + 1) / 2, high, low, 8, to);
+            filter_moments_8(kernel, s->pairs[RD][0], s->pairs[RD][0] + 16, 32, (blocks + 1) / 2, high, low, 8, to);
     }
 }
 
@@ -233,7 +226,7 @@ static void filter_moment(const Kernel *kernel, const int16_t *high, const int16
 static void filter_columns(Scratch *s, uint32_t scale, int16_t (*row)[ROW], uint32_t n)
 {
     const uint32_t from = MARGIN - REACH(scale), blocks = (n + 15) / 16;
-    const Kernel *kernel = &s->kernel;
+    const Kernel *kernel = &s->kernels[0];
     filter_blocks(kernel, row[M1] + from, FROM_BIASED, row[M2] + from, FROM_BIASED, 2, 16, blocks, s->means);
     const V(*a)[2] = s->means[0].a, (*b)[2] = s->means[0].b;
     filter_moment(kernel, row[XX_HIGH] + from, row[XX_LOW] + from, blocks, a, a, s->s1);
@@ -384,15 +377,15 @@ static void statistics(uint32_t scale, int wide, const VifInput *input, uint32_t
                     rows[0][k] = (const uint8_t *)input->reference + at * sample;
                     rows[1][k] = (const uint8_t *)input->distorted + at * sample;
                 }
-                const uint32_t slot = loaded % PAIRS(scale), twin = slot + PAIRS(scale);
+                const uint32_t slot = loaded % PAIRS(scale);
                 if (wide)
                     load_pairs_16((const uint16_t *const *)rows[0], (const uint16_t *const *)rows[1], c1 - c0, bias,
-                                  s->pairs, slot, twin);
+                                  s->pairs, slot);
                 else
                     load_pairs_8((const uint8_t *const *)rows[0], (const uint8_t *const *)rows[1], c1 - c0, s->pairs,
-                                 slot, twin);
+                                 slot);
             }
-            filter_rows(s, wide, y / 2 % PAIRS(scale), rounding, c1 - c0, MARGIN + c0 - x0);
+            filter_rows(s, wide, &s->kernels[y / 2 % PAIRS(scale)], rounding, c1 - c0, MARGIN + c0 - x0);
             for (uint32_t row = 0; row < 2 && y + row < h; row++) {
                 mirror_columns(s->columns[row], x0, x1, w, reach);
                 filter_columns(s, scale, s->columns[row], x1 - x0);
@@ -412,7 +405,8 @@ void vif_statistics_simd(const VifInput *input, const VifTables *tables, const d
 {
     Scratch *s = scratch;
     *sums = (VifSums){0};
-    make_kernel(input->scale, &s->kernel);
+    for (uint32_t first = 0; first < PAIRS(input->scale); first++)
+        make_kernel(input->scale, first, &s->kernels[first]);
     make_constants(tables, gain_limits, count, &s->constants);
     statistics(input->scale, input->scale || input->bit_depth > 8, input, count, s, sums);
 }
@@ -471,7 +465,7 @@ INLINE void decimate(const int scale, const int wide, const void *src, uint32_t 
     const int32_t reach = REACH(scale);
     const size_t stride = (size_t)width * (wide ? 2 : 1);
     const V bias = wasm_i16x8_splat(rounding.biased ? (int16_t)0x8000 : 0);
-    make_kernel((uint32_t)scale, kernel);
+    make_kernel((uint32_t)scale, 0, kernel);
     for (uint32_t i = 0; i < height / 2; i++) {
         const void *rows[10];
         for (int32_t k = 0; k < 2 * PAIRS(scale); k++)
