@@ -184,13 +184,14 @@ void adm_mask_s0_c(const int16_t *const bands[3], uint32_t n, const uint32_t fi[
 /* The fixed-point factor times a coefficient of scales 1..3. */
 static inline int32_t weight(uint32_t fi, int32_t x) { return (int32_t)(((int64_t)fi * x + (1 << 27)) >> 28); }
 
-void adm_mask_s123_c(const int32_t *const bands[3], uint32_t n, const uint32_t fi[2], int32_t *neighbour,
-                     int32_t *centre)
+void adm_mask_s123_c(const int32_t *const bands[3], uint32_t n, const uint32_t fi[2], int32_t *const sizes[3],
+                     int32_t *neighbour, int32_t *centre)
 {
     for (uint32_t j = 0; j < n; j++) {
         uint32_t q = 0, m = 0;
         for (int band = 0; band < 3; band++) {
             int64_t c = abs64(weight(fi[band == 2], bands[band][j]));
+            sizes[band][j] = (int32_t)c;
             /* The reference's rounding constant is minus a half: zero gives -1. */
             q += (uint32_t)((143165577 * c - ((int64_t)1 << 31)) >> 32);
             m += (uint32_t)((286331153 * c - ((int64_t)1 << 31)) >> 32);
@@ -208,10 +209,10 @@ static inline uint32_t threshold(const int32_t *const rows[3], const int32_t *ce
     return sum;
 }
 
-/* Magnitude above the threshold; wraps like the reference's int32. */
-static inline int32_t above(int32_t x, uint32_t thr)
+/* What of a magnitude lies above the threshold; wraps like the reference's int32. */
+static inline int32_t above(uint32_t size, uint32_t thr)
 {
-    int32_t y = (int32_t)((x < 0 ? 0u - (uint32_t)x : (uint32_t)x) - thr);
+    int32_t y = (int32_t)(size - thr);
     return y < 0 ? 0 : y;
 }
 
@@ -223,22 +224,22 @@ void adm_contrast_s0_c(const int16_t *const bands[3], uint32_t n, const uint32_t
         uint32_t thr = threshold(rows, centre, j);
         for (int band = 0; band < 3; band++) {
             const int diagonal = band == 2;
-            int32_t x = (int32_t)((uint32_t)(int32_t)bands[band][j] * fi[diagonal]);
-            int64_t y = above(x, thr << (diagonal ? 12 : 10));
+            uint32_t x = (uint32_t)(int32_t)bands[band][j] * fi[diagonal];
+            int64_t y = above((int32_t)x < 0 ? 0u - x : x, thr << (diagonal ? 12 : 10));
             int32_t y2 = (int32_t)round_shift(y * y, diagonal ? 30 : 29);
             sums[band] += round_shift(y2 * y, shift[diagonal]);
         }
     }
 }
 
-void adm_contrast_s123_c(const int32_t *const bands[3], uint32_t n, const uint32_t fi[2],
-                         const int32_t *const rows[3], const int32_t *centre, uint32_t shift, int64_t sums[3])
+void adm_contrast_s123_c(const int32_t *const sizes[3], uint32_t n, const int32_t *const rows[3],
+                         const int32_t *centre, uint32_t shift, int64_t sums[3])
 {
     sums[0] = sums[1] = sums[2] = 0;
     for (uint32_t j = 0; j < n; j++) {
         uint32_t thr = threshold(rows, centre, j);
         for (int band = 0; band < 3; band++) {
-            int64_t y = above(weight(fi[band == 2], bands[band][j]), thr);
+            int64_t y = above((uint32_t)sizes[band][j], thr);
             int32_t y2 = (int32_t)round_shift(y * y, 30);
             sums[band] += round_shift(y2 * y, shift);
         }

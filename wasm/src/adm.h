@@ -20,14 +20,13 @@
                                     double gain_limit, int32_t *const restored[3], int32_t *const additive[3]);       \
     void adm_mask_s0_##suffix(const int16_t *const bands[3], uint32_t n, const uint32_t fi[2], int32_t *neighbour,     \
                               int32_t *centre);                                                                       \
-    void adm_mask_s123_##suffix(const int32_t *const bands[3], uint32_t n, const uint32_t fi[2], int32_t *neighbour,   \
-                                int32_t *centre);                                                                     \
+    void adm_mask_s123_##suffix(const int32_t *const bands[3], uint32_t n, const uint32_t fi[2],                       \
+                                int32_t *const sizes[3], int32_t *neighbour, int32_t *centre);                        \
     void adm_contrast_s0_##suffix(const int16_t *const bands[3], uint32_t n, const uint32_t fi[2],                     \
                                   const int32_t *const rows[3], const int32_t *centre, const uint32_t shift[2],       \
                                   int64_t sums[3]);                                                                   \
-    void adm_contrast_s123_##suffix(const int32_t *const bands[3], uint32_t n, const uint32_t fi[2],                   \
-                                    const int32_t *const rows[3], const int32_t *centre, uint32_t shift,              \
-                                    int64_t sums[3]);                                                                 \
+    void adm_contrast_s123_##suffix(const int32_t *const sizes[3], uint32_t n, const int32_t *const rows[3],           \
+                                    const int32_t *centre, uint32_t shift, int64_t sums[3]);                          \
     void adm_cubes_s0_##suffix(const int16_t *const bands[3], uint32_t n, uint64_t sums[3]);                           \
     void adm_cubes_s123_##suffix(const int32_t *const bands[3], uint32_t n, uint32_t square_shift, uint32_t shift,     \
                                  uint64_t sums[3]);

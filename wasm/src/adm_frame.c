@@ -18,6 +18,7 @@ typedef union Row {
 /* Rows of one parameter set on its way through a scale. Rows of the masking signals live in rings of three. */
 typedef struct AdmLane {
     Row restored[2][3], additive[2][3];
+    int32_t *sizes[2][2][3];  /* of scales 1..3: |C| of the restored and the additive part */
     int32_t *neighbour[2][3]; /* of the additive part (masks the restored one), of the restored part */
     int32_t *centre[2][2];
     int64_t sums[2][3]; /* numerator and AIM accumulators of bands h, v, d */
@@ -54,7 +55,7 @@ void adm_close(AdmState *state)
     core_free(state);
 }
 
-#define LANE_ROWS (2 * 2 * 3 + 2 * 3 + 2 * 2)
+#define LANE_ROWS (2 * 2 * 3 + 2 * 2 * 3 + 2 * 3 + 2 * 2)
 
 static int prepare_lanes(AdmState *state, uint32_t count, uint32_t width)
 {
@@ -76,6 +77,8 @@ static int prepare_lanes(AdmState *state, uint32_t count, uint32_t width)
             for (int band = 0; band < 3; band++) {
                 lane->restored[slot][band].s123 = take_row(&memory, width);
                 lane->additive[slot][band].s123 = take_row(&memory, width);
+                for (int signal = 0; signal < 2; signal++)
+                    lane->sizes[signal][slot][band] = take_row(&memory, width);
             }
         for (int signal = 0; signal < 2; signal++) {
             for (int slot = 0; slot < 3; slot++)
@@ -222,9 +225,11 @@ static void decouple_row(const Scale *s, AdmLane *lane, const AnyvmafAdmVariant 
         int32_t *const a[3] = {additive[0].s123 + from, additive[1].s123 + from, additive[2].s123 + from};
         const uint32_t *fi = variant->fi[s->scale];
         s->dsp->adm_decouple_s123(o, t, n, variant->gain_limit, r, a);
-        s->dsp->adm_mask_s123((const int32_t *const *)a, n, fi, neighbour[0] + from, centre[0] + from);
-        if (!variant->skip_aim)
-            s->dsp->adm_mask_s123((const int32_t *const *)r, n, fi, neighbour[1] + from, centre[1] + from);
+        int32_t **const size_r = lane->sizes[0][i & 1], **const size_a = lane->sizes[1][i & 1];
+        int32_t *const to_r[3] = {size_r[0] + from, size_r[1] + from, size_r[2] + from};
+        int32_t *const to_a[3] = {size_a[0] + from, size_a[1] + from, size_a[2] + from};
+        s->dsp->adm_mask_s123((const int32_t *const *)a, n, fi, to_a, neighbour[0] + from, centre[0] + from);
+        s->dsp->adm_mask_s123((const int32_t *const *)r, n, fi, to_r, neighbour[1] + from, centre[1] + from);
     }
     /* Neighbours of the outermost columns: mirrored on the left, repeated on the right (spec 4.8). */
     for (int signal = 0; signal < 2; signal++) {
@@ -243,17 +248,18 @@ static void contrast_row(const Scale *s, AdmLane *lane, const AnyvmafAdmVariant 
     const uint32_t row_shift = ceil_log2(s->height), column_shift = ceil_log2(s->width);
     const uint32_t shift_s0[2] = {column_shift - 4, column_shift - 3};
     for (int signal = 0; signal < (variant->skip_aim ? 1 : 2); signal++) {
-        Row *x = signal ? lane->additive[i & 1] : lane->restored[i & 1];
         int32_t *const *ring = lane->neighbour[signal];
         const int32_t *const rows[3] = {ring[above % 3] + from, ring[i % 3] + from, ring[below % 3] + from};
         const int32_t *centre = lane->centre[signal][i & 1] + from;
         int64_t sums[3];
         if (s->scale == 0) {
+            const Row *x = signal ? lane->additive[i & 1] : lane->restored[i & 1];
             const int16_t *const bands[3] = {x[0].s0 + from, x[1].s0 + from, x[2].s0 + from};
             s->dsp->adm_contrast_s0(bands, n, variant->fi[0], rows, centre, shift_s0, sums);
         } else {
-            const int32_t *const bands[3] = {x[0].s123 + from, x[1].s123 + from, x[2].s123 + from};
-            s->dsp->adm_contrast_s123(bands, n, variant->fi[s->scale], rows, centre, column_shift, sums);
+            int32_t *const *x = lane->sizes[signal][i & 1];
+            const int32_t *const sizes[3] = {x[0] + from, x[1] + from, x[2] + from};
+            s->dsp->adm_contrast_s123(sizes, n, rows, centre, column_shift, sums);
         }
         for (int band = 0; band < 3; band++)
             lane->sums[signal][band] += round_shift(sums[band], row_shift);

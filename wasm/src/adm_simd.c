@@ -488,11 +488,11 @@ INLINE V upper_product(V c, V factor)
                               wasm_i64x2_add(wasm_u64x2_extmul_high_u32x4(c, factor), round), 1, 3, 5, 7);
 }
 
-void adm_mask_s123_simd(const int32_t *const bands[3], uint32_t n, const uint32_t fi[2], int32_t *neighbour,
-                        int32_t *centre)
+void adm_mask_s123_simd(const int32_t *const bands[3], uint32_t n, const uint32_t fi[2], int32_t *const sizes[3],
+                        int32_t *neighbour, int32_t *centre)
 {
     if (fi[0] >= MAX_FACTOR_S123 || fi[1] >= MAX_FACTOR_S123) {
-        adm_mask_s123_c(bands, n, fi, neighbour, centre);
+        adm_mask_s123_c(bands, n, fi, sizes, neighbour, centre);
         return;
     }
     const V factors[3] = {wasm_i32x4_splat((int32_t)fi[0]), wasm_i32x4_splat((int32_t)fi[0]),
@@ -502,6 +502,7 @@ void adm_mask_s123_simd(const int32_t *const bands[3], uint32_t n, const uint32_
         V q = wasm_i32x4_const_splat(-3), m = q;
         for (int band = 0; band < 3; band++) {
             V c = weighted_size(wasm_v128_load(bands[band] + j), factors[band]);
+            wasm_v128_store(sizes[band] + j, c);
             q = wasm_i32x4_add(q, upper_product(c, wasm_i32x4_const_splat(143165577)));
             m = wasm_i32x4_add(m, upper_product(c, wasm_i32x4_const_splat(286331153)));
         }
@@ -588,22 +589,16 @@ void adm_contrast_s0_simd(const int16_t *const bands[3], uint32_t n, const uint3
         sums[band] = sum_of(totals[band]);
 }
 
-void adm_contrast_s123_simd(const int32_t *const bands[3], uint32_t n, const uint32_t fi[2],
-                            const int32_t *const rows[3], const int32_t *centre, uint32_t shift, int64_t sums[3])
+void adm_contrast_s123_simd(const int32_t *const sizes[3], uint32_t n, const int32_t *const rows[3],
+                            const int32_t *centre, uint32_t shift, int64_t sums[3])
 {
-    if (fi[0] >= MAX_FACTOR_S123 || fi[1] >= MAX_FACTOR_S123) {
-        adm_contrast_s123_c(bands, n, fi, rows, centre, shift, sums);
-        return;
-    }
     const V zero = wasm_i32x4_const_splat(0), round = rounding(shift);
-    const V factors[2] = {wasm_i32x4_splat((int32_t)fi[0]), wasm_i32x4_splat((int32_t)fi[1])};
     V totals[3] = {zero, zero, zero};
     for (uint32_t j = 0; j < n; j += 4) {
         V thr = threshold(rows, centre, j);
         V y[3], any = zero, over = zero;
         for (int band = 0; band < 3; band++) {
-            V size = weighted_size(wasm_v128_load(bands[band] + j), factors[band == 2]);
-            y[band] = wasm_i32x4_max(wasm_i32x4_sub(size, thr), zero);
+            y[band] = wasm_i32x4_max(wasm_i32x4_sub(wasm_v128_load(sizes[band] + j), thr), zero);
             if (j + 4 > n)
                 y[band] = wasm_v128_and(y[band], counted(j, n));
             any = wasm_v128_or(any, y[band]);
@@ -612,7 +607,7 @@ void adm_contrast_s123_simd(const int32_t *const bands[3], uint32_t n, const uin
         if (!wasm_v128_any_true(any))
             continue;
         if (wasm_v128_any_true(over)) {
-            adm_contrast_s123_c(bands, n, fi, rows, centre, shift, sums);
+            adm_contrast_s123_c(sizes, n, rows, centre, shift, sums);
             return;
         }
         for (int band = 0; band < 3; band++)

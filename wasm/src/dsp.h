@@ -80,8 +80,9 @@ typedef struct AnyvmafDsp {
      */
     void (*adm_mask_s0)(const int16_t *const bands[3], uint32_t n, const uint32_t fi[2], int32_t *neighbour,
                         int32_t *centre);
-    void (*adm_mask_s123)(const int32_t *const bands[3], uint32_t n, const uint32_t fi[2], int32_t *neighbour,
-                          int32_t *centre);
+    /* The same for scales 1..3, where |C| is what contrast measures too: sizes receives it, band by band. */
+    void (*adm_mask_s123)(const int32_t *const bands[3], uint32_t n, const uint32_t fi[2], int32_t *const sizes[3],
+                          int32_t *neighbour, int32_t *centre);
 
     /*
      * Row sums of cubes of n coefficients above the threshold (spec 4.8), for bands h, v, d.
@@ -91,8 +92,9 @@ typedef struct AnyvmafDsp {
     void (*adm_contrast_s0)(const int16_t *const bands[3], uint32_t n, const uint32_t fi[2],
                             const int32_t *const rows[3], const int32_t *centre, const uint32_t shift[2],
                             int64_t sums[3]);
-    void (*adm_contrast_s123)(const int32_t *const bands[3], uint32_t n, const uint32_t fi[2],
-                              const int32_t *const rows[3], const int32_t *centre, uint32_t shift, int64_t sums[3]);
+    /* The same for scales 1..3, from sizes that adm_mask_s123 gave. */
+    void (*adm_contrast_s123)(const int32_t *const sizes[3], uint32_t n, const int32_t *const rows[3],
+                              const int32_t *centre, uint32_t shift, int64_t sums[3]);
 
     /* Row sums of the cubes of n reference coefficients (spec 4.9). */
     void (*adm_cubes_s0)(const int16_t *const bands[3], uint32_t n, uint64_t sums[3]);
