@@ -135,8 +135,9 @@ function outOfMemory(): AnyvmafError {
   return new AnyvmafError('internal', 'The WebAssembly core is out of memory; score with fewer threads.');
 }
 
-/** Most doubles that one call returns: 64 ADM variants. */
-const MAX_RESULTS = 64 * 12;
+/** Most VIF gain limits and ADM parameter sets that one call measures. */
+export const MAX_GAIN_LIMITS = 16;
+export const MAX_ADM_VARIANTS = 64;
 
 /** The core's metrics for pictures of one format. Planes are addresses in the core's memory. */
 export class CoreContext {
@@ -156,8 +157,8 @@ export class CoreContext {
     const open = core.call('anyvmaf_open');
     this.#context = open(format.width, format.height, format.bitDepth, IMPLEMENTATIONS[implementation]) >>> 0;
     if (this.#context === 0) throw outOfMemory();
-    this.#results = core.alloc(MAX_RESULTS * 8);
-    this.#parameters = core.alloc(64 * ADM_VARIANT.bytes);
+    this.#results = core.alloc(MAX_ADM_VARIANTS * 12 * 8);
+    this.#parameters = core.alloc(MAX_ADM_VARIANTS * ADM_VARIANT.bytes);
     this.#close = core.call('anyvmaf_close');
     this.#vif = core.call('anyvmaf_vif');
     this.#adm = core.call('anyvmaf_adm');
@@ -172,7 +173,7 @@ export class CoreContext {
     this.#core.free(this.#parameters);
   }
 
-  /** VIF for several gain limits at once; 8 doubles each, see `anyvmaf_vif`. */
+  /** VIF for up to {@link MAX_GAIN_LIMITS} gain limits at once; 8 doubles each, see `anyvmaf_vif`. */
   vif(reference: number, distorted: number, gainLimits: readonly number[], firstScale: 0 | 1): Float64Array {
     new Float64Array(this.#core.memory.buffer, this.#parameters, gainLimits.length).set(gainLimits);
     const count = gainLimits.length;
@@ -188,7 +189,7 @@ export class CoreContext {
     return this.#take(status, 'vif', count * 8);
   }
 
-  /** ADM for several parameter sets; 12 doubles each, see `anyvmaf_adm`. */
+  /** ADM for up to {@link MAX_ADM_VARIANTS} parameter sets; 12 doubles each, see `anyvmaf_adm`. */
   adm(reference: number, distorted: number, variants: readonly CoreAdmVariant[]): Float64Array {
     const view = new DataView(
       this.#core.memory.buffer,

@@ -11,12 +11,6 @@ import type { FrameSource, VideoFormat, VideoInfo, VideoInput } from './types.js
 /** Sides up to this one leave libvmaf's ADM undefined at its smallest scale (integer-features 4.3). */
 const UNDEFINED_IN_LIBVMAF = 32;
 
-/** What a run needs of the pictures. */
-export interface PairLimits {
-  /** Shortest side that can be measured, in samples. Default {@link MIN_SIDE}, what vif and adm need. */
-  readonly minSide?: number;
-}
-
 /** Two videos that can be compared. */
 export interface VideoPair {
   readonly reference: FrameSource;
@@ -31,7 +25,7 @@ export interface VideoPair {
  * @returns warnings, full sentences: what each container warns of, and differences that may matter
  * @throws {AnyvmafError} `mismatch` with every difference in one message; `media` for a size out of range
  */
-export function checkPair(reference: VideoInfo, distorted: VideoInfo, limits: PairLimits = {}): string[] {
+export function checkPair(reference: VideoInfo, distorted: VideoInfo): string[] {
   const differences: string[] = [];
   const remedies: string[] = [];
   const size = dimensions(reference);
@@ -58,12 +52,11 @@ export function checkPair(reference: VideoInfo, distorted: VideoInfo, limits: Pa
 
   const problem = formatProblem(reference);
   if (problem) throw new AnyvmafError('media', `the videos cannot be measured: ${problem}.`);
-  const { minSide = MIN_SIDE } = limits;
   const shortest = Math.min(reference.width, reference.height);
-  if (shortest < minSide) {
+  if (shortest < MIN_SIDE) {
     throw new AnyvmafError(
       'media',
-      `the videos are ${size}, too small to be measured; width and height must be at least ${minSide}.`,
+      `the videos are ${size}, too small to be measured; width and height must be at least ${MIN_SIDE}.`,
     );
   }
 
@@ -105,7 +98,7 @@ export function checkPair(reference: VideoInfo, distorted: VideoInfo, limits: Pa
 export async function openPair(
   reference: VideoInput,
   distorted: VideoInput,
-  options: Omit<OpenOptions, 'name'> & PairLimits,
+  options: Omit<OpenOptions, 'name'>,
 ): Promise<VideoPair> {
   if (reference === distorted && readsOnce(reference)) {
     throw new AnyvmafError(
@@ -122,7 +115,7 @@ export async function openPair(
   try {
     options.signal?.throwIfAborted();
     const [first, second] = await Promise.all(opening);
-    return { reference: first, distorted: second, warnings: checkPair(first.info, second.info, options) };
+    return { reference: first, distorted: second, warnings: checkPair(first.info, second.info) };
   } catch (error) {
     giveUp.abort(error);
     for (const source of opening) {

@@ -23,7 +23,7 @@
 /* Bytes that must be readable behind the last sample of a plane. */
 #define ANYVMAF_PLANE_SLACK 64
 
-/* Smallest side of a picture that vif and adm accept. */
+/* Smallest side of a picture. */
 #define ANYVMAF_MIN_SIDE 17
 /* Largest side of a picture. */
 #define ANYVMAF_MAX_SIDE 16384
@@ -58,7 +58,7 @@ void anyvmaf_close(AnyvmafContext *context);
 
 /*
  * VIF: statistics at four scales for `count` gain limits at once.
- *   gain_limits  count values, each 1..100
+ *   gain_limits  count (1..16) values, each 1..100
  *   first_scale  0, or 1 to leave out scale 0 (its results are then 0 / -1)
  *   out          count x 8 doubles: numerator of scales 0..3, denominator of scales 0..3, each a binary32 value
  */
@@ -76,7 +76,7 @@ typedef struct AnyvmafAdmVariant {
 } AnyvmafAdmVariant;
 
 /*
- * ADM: `count` parameter sets on one pair; what they have in common is computed once.
+ * ADM: `count` (1..64) parameter sets on one pair; what they have in common is computed once.
  *   out  count x 12 doubles: numerator, denominator and AIM numerator of scales 0..3, each a binary32 value
  */
 int32_t anyvmaf_adm(AnyvmafContext *context, const void *reference, const void *distorted,

@@ -3,9 +3,17 @@
  * Measures frame pairs with the WebAssembly core: keeps the frames in its memory and runs what the plan asks for.
  */
 import { admCsf } from '../../core/adm-csf.js';
-import { Core, type CoreAdmVariant, type CoreContext, type Implementation } from '../../core/module.js';
+import {
+  Core,
+  type CoreAdmVariant,
+  type CoreContext,
+  type Implementation,
+  MAX_ADM_VARIANTS,
+  MAX_GAIN_LIMITS,
+} from '../../core/module.js';
 import type { FramePlanes, VideoFormat } from '../../media/types.js';
 import {
+  ADM_FIELDS,
   type ExtractionPlan,
   type FrameExtractor,
   PSNR_FIELDS,
@@ -113,7 +121,11 @@ class WasmExtractor implements FrameExtractor {
     const distorted = this.#distorted[0] ?? 0;
     if (spatial && vif.length > 0) {
       const limits = vif.map((variant) => variant.enhnGainLimit);
-      record.set(this.#context.vif(reference, distorted, limits, this.#firstScale), layout.vif);
+      for (let i = 0; i < limits.length; i += MAX_GAIN_LIMITS) {
+        const group = limits.slice(i, i + MAX_GAIN_LIMITS);
+        const values = this.#context.vif(reference, distorted, group, this.#firstScale);
+        record.set(values, layout.vif + i * VIF_FIELDS);
+      }
       vif.forEach((variant, i) => {
         // Scale 0 of a variant that skips it may have been measured for another one.
         if (!variant.skipScale0) return;
@@ -122,7 +134,10 @@ class WasmExtractor implements FrameExtractor {
       });
     }
     if (spatial && adm.length > 0) {
-      record.set(this.#context.adm(reference, distorted, this.#adm), layout.adm);
+      for (let i = 0; i < adm.length; i += MAX_ADM_VARIANTS) {
+        const group = this.#adm.slice(i, i + MAX_ADM_VARIANTS);
+        record.set(this.#context.adm(reference, distorted, group), layout.adm + i * ADM_FIELDS);
+      }
     }
     motion.forEach((variant, i) => {
       const earlier = this.#references[variant.window]?.[0];
