@@ -6,6 +6,16 @@ export default defineConfig({
     // What users import, here from the sources.
     alias: { anyvmaf: fileURLToPath(new URL('src/index.ts', import.meta.url)) },
   },
+  plugins: [
+    {
+      // What a bundler makes of the address in docs/examples/browser.ts.
+      name: 'package-file-urls',
+      transform: (code: string, id: string) =>
+        id.includes('/docs/examples/')
+          ? code.replace('anyvmaf/anyvmaf.wasm', '../../wasm/anyvmaf.wasm')
+          : undefined,
+    },
+  ],
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/build-once.ts',

@@ -25,6 +25,8 @@ export type {
 export type { ModelDescription, ModelSummary } from './model/types.js';
 export type { Assets } from './platform/platform.js';
 export type { Precision } from './report/format.js';
+export { formatProgress, type ProgressOptions, type ProgressView } from './report/progress.js';
+export { type SummaryOptions, summarize } from './report/summary.js';
 export type {
   Compat,
   FrameMetrics,
@@ -35,5 +37,12 @@ export type {
   ReportModel,
 } from './report/types.js';
 export { formatReport, type ReportFormat, type WriteOptions, writeReport } from './report/write.js';
-export type { Progress, ScoreOptions, ScoreRequest, Scorer, ScorerOptions } from './score/types.js';
+export type {
+  Progress,
+  PushedPlanes,
+  ScoreOptions,
+  ScoreRequest,
+  Scorer,
+  ScorerOptions,
+} from './score/types.js';
 export { version } from './version.js';

@@ -1,7 +1,15 @@
 import { open } from 'node:fs/promises';
-import { formatReport, score, writeReport } from 'anyvmaf';
+import { formatProgress, formatReport, score, summarize, writeReport } from 'anyvmaf';
 
-const report = await score({ reference: 'reference.y4m', distorted: 'distorted.y4m' });
+const width = process.stdout.columns ?? 80;
+const report = await score(
+  { reference: 'reference.y4m', distorted: 'distorted.y4m' },
+  // One line that says how far the run is, to be drawn over the last.
+  { onProgress: (progress) => process.stderr.write(`\r${formatProgress(progress, { width })}`) },
+);
+
+// For people: what the command line shows at the end.
+console.log(summarize(report, { width, color: process.stdout.isTTY }));
 
 // Small reports as a string.
 console.log(formatReport(report, 'csv', { precision: 'max' }).split('\n', 1)[0]);

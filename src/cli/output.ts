@@ -3,7 +3,7 @@
  * Writes a result file whole or not at all: into a new file beside it that takes its name when complete.
  */
 import { lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { AnyvmafError } from '../errors.js';
 
 /** A place for a result that has been found writable. */
@@ -77,7 +77,9 @@ async function resolveTarget(path: string): Promise<Target> {
   // A link to a file that is not there yet: writing through it makes that file.
   if (!found && (await lstat(path).catch(ignoreMissing))) return { path, regular: false };
   const file = found ? await realpath(path) : path;
-  const temporary = join(dirname(file), `.${basename(file).slice(0, 200)}.${process.pid}.tmp`);
+  // Short whatever the file is called, and nobody else's: containers that share a folder have the same process numbers.
+  const unique = Math.random().toString(36).slice(2, 10);
+  const temporary = join(dirname(file), `.anyvmaf-${process.pid}-${unique}.tmp`);
   try {
     await (await open(temporary, 'wx')).close();
     await rm(temporary);

@@ -3,7 +3,7 @@
  * Runs a command line from end to end: finds the command, runs it, and turns what it throws into one line and an exit
  * code.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { COMMANDS, type CommandEntry } from './command.js';
 import { exitCodeOf, messageOf } from './exit.js';
 import { openTerminal, type Terminal } from './terminal.js';
@@ -26,7 +26,7 @@ export async function main(args: readonly string[]): Promise<never> {
 
 /** Runs the command that `args` names, the first of {@link COMMANDS} when they name none. */
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
-  const [entry, rest] = chooseCommand(args, existsSync);
+  const [entry, rest] = chooseCommand(args, (path) => existsSync(path) && !statSync(path).isDirectory());
   const command = await entry.load();
   return command.run(rest, terminal);
 }
@@ -34,12 +34,13 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
 /**
  * The command of a command line and its arguments. A first argument that names a command is that command, unless a
  * file has this name: then it is a video.
+ * @param isFile whether there is something by that name that is not a folder
  */
 export function chooseCommand(
   args: readonly string[],
-  exists: (path: string) => boolean,
+  isFile: (path: string) => boolean,
 ): [CommandEntry, readonly string[]] {
   const [first, ...rest] = args;
   const named = COMMANDS.find((entry) => entry.name === first);
-  return named && first !== undefined && !exists(first) ? [named, rest] : [COMMANDS[0], args];
+  return named && first !== undefined && !isFile(first) ? [named, rest] : [COMMANDS[0], args];
 }

@@ -11,18 +11,20 @@ const MAX_UNSIGNED = 0xffffffff;
 /**
  * A whole number 0..4294967295 written as for strtoul with base 0: decimal, `0x` hexadecimal or octal with a leading
  * zero. Unlike there (spec A.1), a sign or an overflow is an error and never wraps.
+ * @param example a likely value, for the message
+ * @param max largest value accepted
  * @throws {AnyvmafError} `usage`
  */
-export function unsignedValue(use: OptionUse): number {
+export function unsignedValue(use: OptionUse, example: number, max = MAX_UNSIGNED): number {
   const text = use.value.trimStart().replace(/^\+/, '');
   const number = unsigned(text);
-  if (number !== undefined && number <= MAX_UNSIGNED) return number;
+  if (number !== undefined && number <= max) return number;
   // `-help` is what getopt reads as height "elp".
   const hint = use.label.startsWith('-h/') ? ' (for help type --help)' : '';
   if (/^-\d/.test(text)) {
     throw new AnyvmafError('usage', `${use.label} is "${use.value}", but it cannot be negative${hint}`);
   }
-  const expected = number === undefined ? 'a whole number such as 1080' : `at most ${MAX_UNSIGNED}`;
+  const expected = number === undefined ? `a whole number such as ${example}` : `at most ${max}`;
   throw new AnyvmafError('usage', `${use.label} is "${use.value}", but it must be ${expected}${hint}`);
 }
 
@@ -40,7 +42,7 @@ export function unsigned(text: string): number | undefined {
  */
 export function maskValue(use: OptionUse): number {
   const negative = /^\s*-/.test(use.value);
-  const magnitude = unsignedValue(negative ? { ...use, value: use.value.replace('-', '') } : use);
+  const magnitude = unsignedValue(negative ? { ...use, value: use.value.replace('-', '') } : use, 63);
   return (negative ? -magnitude : magnitude) >>> 0;
 }
 

@@ -268,9 +268,15 @@ const PSNR: ExtractorSpec = {
 };
 
 /** In libvmaf's order of registration: where two extractors emit one feature, the first has it. */
-export const EXTRACTORS: readonly ExtractorSpec[] = [PSNR, ADM, MOTION, VIF];
+export const EXTRACTORS: readonly ExtractorSpec[] = frozen([PSNR, ADM, MOTION, VIF]);
 
-/** The extractors, with every option and feature. */
+/** The value, no part of which can be changed from now on: the table is handed out to callers. */
+function frozen<T extends object>(value: T): T {
+  for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) frozen(part);
+  return Object.freeze(value);
+}
+
+/** The extractors, with every option and feature; frozen. */
 export function listExtractors(): readonly ExtractorSpec[] {
   return EXTRACTORS;
 }

@@ -31,7 +31,7 @@ export interface ExtractorInstance {
 /**
  * Reads a feature string, `NAME` or `NAME=key=value:key=value` (spec A.3). As in libvmaf the last of a repeated key
  * wins, and a second `=` within an item ends its value.
- * @throws {AnyvmafError} `feature`: an unknown extractor or option, a value it cannot take, an item without `=`
+ * @throws {AnyvmafError} `usage`: an item without `=`; `feature`: an unknown extractor or option, a value it cannot take
  */
 export function parseFeature(text: string): ExtractorInstance {
   const [name = '', ...rest] = text.split('=');
@@ -42,7 +42,7 @@ export function parseFeature(text: string): ExtractorInstance {
     const [key = '', value] = item.split('=');
     if (value === undefined) {
       throw new AnyvmafError(
-        'feature',
+        'usage',
         `Problem parsing feature "${name}", bad option string ${quote(item)}: options are written ` +
           `${name}=key=value:key=value. ${knownOptions(spec)}`,
       );

@@ -4,6 +4,9 @@
  */
 import { shown } from './errors.js';
 
+/** What messages and reports call standard input. */
+export const STANDARD_INPUT = 'standard input';
+
 /**
  * An ffmpeg command line that writes `name` as Y4M, keeping its size, frames and bit depth.
  * @param filter options between input and output, such as `-pix_fmt yuv422p`
@@ -14,6 +17,7 @@ export function convertCommand(name: string, filter = ''): string {
 }
 
 function shellWord(text: string): string {
+  if (text === STANDARD_INPUT) return '-';
   if (/^[\w./:@%+,=][\w./:@%+,=-]*$/.test(text)) return text;
   const path = text.startsWith('-') ? `./${text}` : text;
   return `'${path.replaceAll("'", "'\\''")}'`;

@@ -48,7 +48,7 @@ export function incompleteFrame(info: VideoInfo, at: IncompleteFrame): MediaErro
   return new MediaError(
     'incomplete',
     index,
-    `${what}; ${size} bytes hold ${index} whole frames of ${describeFormat(info)} (${expectedBytes} ` +
+    `${what}; ${size} bytes hold ${index} whole frame${index === 1 ? '' : 's'} of ${describeFormat(info)} (${expectedBytes} ` +
       'bytes each): check -w, -h, -p and -b, or the video is truncated.',
   );
 }

@@ -3,7 +3,7 @@
  * From anything that can be a video to a source of frames.
  */
 import { AnyvmafError } from '../errors.js';
-import { convertCommand } from './advice.js';
+import { convertCommand, STANDARD_INPUT } from './advice.js';
 import { shown } from './errors.js';
 import { describeFormat, formatProblem } from './geometry.js';
 import type { ByteReader, ByteStream, FilePlatform } from './platform.js';
@@ -202,6 +202,7 @@ function isFrameSource(input: VideoInput): input is FrameSource {
 }
 
 function inputName(input: Exclude<VideoInput, FrameSource>): string {
+  if (input === '-') return STANDARD_INPUT;
   if (typeof input === 'string') return input;
   if (typeof input === 'number') return `file descriptor ${input}`;
   if (input instanceof URL) return input.href;

@@ -3,6 +3,7 @@
  * Whether two videos can be compared as they are (cli-formats-metrics B.4, B.6).
  */
 import { AnyvmafError } from '../errors.js';
+import { convertCommand } from './advice.js';
 import { shown } from './errors.js';
 import { formatProblem, MIN_SIDE } from './geometry.js';
 import { type OpenOptions, openVideo } from './open.js';
@@ -46,7 +47,8 @@ export function checkPair(reference: VideoInfo, distorted: VideoInfo): string[] 
     throw new AnyvmafError(
       'mismatch',
       `${differences.join('; ')} (${shown(distorted.name)} against ${shown(reference.name)}); ` +
-        `convert the distorted video to the reference's format first, with ffmpeg: ${remedies.join(' ')}`,
+        "convert the distorted video to the reference's format first: " +
+        convertCommand(distorted.name, remedies.join(' ')),
     );
   }
 
@@ -155,8 +157,8 @@ function fraction({ num, den }: Fraction): string {
   return den === 1 ? `${num}` : `${num}/${den}`;
 }
 
-/** ffmpeg's options for this format; its Y4M writer wants to be told that more than 8 bit are meant. */
+/** ffmpeg's options for this format. */
 function pixelFormat({ chroma, bitDepth }: VideoFormat): string {
   const base = chroma === '400' ? 'gray' : `yuv${chroma}p`;
-  return bitDepth === 8 ? `-pix_fmt ${base}` : `-pix_fmt ${base}${bitDepth}le -strict -1`;
+  return bitDepth === 8 ? `-pix_fmt ${base}` : `-pix_fmt ${base}${bitDepth}le`;
 }

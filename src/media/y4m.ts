@@ -59,6 +59,14 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
     );
   }
   const [magic = '', ...tags] = latin1(start.subarray(0, end)).split(' ');
+  const last = tags.at(-1) ?? magic;
+  // Where it ends an X tag it does no harm.
+  if (last.endsWith('\r') && !last.startsWith('X')) {
+    throw bad(
+      `the Y4M header of ${shown(name)} ends in a carriage return and a line feed, where a line feed alone should ` +
+        'stand; the file was written or copied as text: make it again, or copy it as binary data.',
+    );
+  }
   const warnings: string[] = [];
   if (magic !== 'YUV4MPEG2') {
     warnings.push(

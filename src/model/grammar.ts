@@ -9,10 +9,17 @@ const HELP =
   'a model string is made of version=NAME or path=FILE, name=NAME, disable_clip, enable_transform and ' +
   'EXTRACTOR.OPTION=VALUE, joined by colons';
 
+const FLAGS = ['disable_clip', 'enable_transform'] as const;
+
+/** Whether an item may stand without a value. */
+export function isFlag(key: string): key is (typeof FLAGS)[number] {
+  return FLAGS.some((flag) => flag === key);
+}
+
 /**
  * Reads a model string. As in libvmaf `version` wins over `path`, the last of a repeated item wins, and a second `=`
  * within an item ends its value, so that paths with `:` or `=` cannot be given.
- * @throws {AnyvmafError} `model`
+ * @throws {AnyvmafError} `usage`
  */
 export function parseModelString(text: string): ModelRequest {
   const quoted = JSON.stringify(text);
@@ -24,14 +31,14 @@ export function parseModelString(text: string): ModelRequest {
 
   for (const item of text.split(':')) {
     const [key = '', value] = item.split('=');
-    if (key === 'disable_clip' || key === 'enable_transform') {
+    if (isFlag(key)) {
       // Any other value has no effect in libvmaf.
       if (value === undefined || value === 'true') flags[key] = true;
       continue;
     }
     if (value === undefined) {
       throw new AnyvmafError(
-        'model',
+        'usage',
         `Problem parsing model ${quoted}, bad option string ${JSON.stringify(item)}: ${HELP}.`,
       );
     }
@@ -42,19 +49,19 @@ export function parseModelString(text: string): ModelRequest {
     else if (dot > 0) overloads.push({ extractor: key.slice(0, dot), option: key.slice(dot + 1), value });
     else
       throw new AnyvmafError(
-        'model',
+        'usage',
         `Problem parsing model ${quoted}: unknown item ${JSON.stringify(key)}; ${HELP}.`,
       );
   }
   if (name === '')
-    throw new AnyvmafError('model', `Model string ${quoted} gives an empty name; leave name= out.`);
+    throw new AnyvmafError('usage', `Model string ${quoted} gives an empty name; leave name= out.`);
   const source = version
     ? ({ kind: 'version', version } as const)
     : path
       ? ({ kind: 'path', path } as const)
       : undefined;
   if (!source)
-    throw new AnyvmafError('model', `Model string ${quoted} names no model: it needs version= or path=.`);
+    throw new AnyvmafError('usage', `Model string ${quoted} names no model: it needs version= or path=.`);
   return {
     text,
     source,

@@ -5,9 +5,9 @@
 import type { ExtractorInstance } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import { bindInputs } from './bind.js';
-import { parseModelString } from './grammar.js';
+import { isFlag, parseModelString } from './grammar.js';
 import { parseModelFile } from './parse.js';
-import { requireBuiltIn } from './registry.js';
+import { listModels, requireBuiltIn, similarBuiltIn } from './registry.js';
 import type { LoadedModel, ModelRequest, ModelStore } from './types.js';
 
 /** The model that runs when none is asked for. */
@@ -16,19 +16,20 @@ export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 /**
  * Loads models in order.
  * @param texts model strings in libvmaf's grammar
- * @throws {AnyvmafError} `model`: a string, name, file or overload that cannot be used; `feature`: an option value that
- *   an extractor refuses; `io`: a file that cannot be read
+ * @throws {AnyvmafError} `usage`: a string that is malformed or a name given twice; `model`: a name, file or overload
+ *   that cannot be used; `feature`: an option value that an extractor refuses; `io`: a file that cannot be read
  */
 export async function loadModels(
   texts: readonly string[],
   store: ModelStore,
 ): Promise<readonly LoadedModel[]> {
+  for (const text of texts) await refuseBareName(text, store);
   const requests = texts.map(parseModelString);
   const names = new Set<string>();
   for (const { name, text } of requests) {
     if (names.has(name)) {
       throw new AnyvmafError(
-        'model',
+        'usage',
         `Model string "${text}" gives its score the name "${name}", which another model has already; ` +
           'add name=NAME so that each has its own.',
       );
@@ -36,6 +37,24 @@ export async function loadModels(
     names.add(name);
   }
   return Promise.all(requests.map((request) => loadModel(request, store)));
+}
+
+/**
+ * Tells whoever gave a model's name alone how to ask for it; libvmaf's grammar only says that it is no option.
+ * @throws {AnyvmafError} `usage`
+ */
+async function refuseBareName(text: string, store: ModelStore): Promise<void> {
+  const [bare = ''] = text.split(':');
+  if (bare === '' || bare.includes('=') || isFlag(bare)) return;
+  const similar = await similarBuiltIn(bare, store);
+  const builtIn = similar
+    ? `version=${similar} for the built-in model`
+    : `version=NAME for a built-in model (${(await listModels(store)).map(({ name }) => name).join(', ')})`;
+  throw new AnyvmafError(
+    'usage',
+    `Problem parsing model ${JSON.stringify(text)}, bad option string ${JSON.stringify(bare)}: ` +
+      `write ${builtIn}, or path=FILE for a model file.`,
+  );
 }
 
 async function loadModel(request: ModelRequest, store: ModelStore): Promise<LoadedModel> {

@@ -48,8 +48,14 @@ function parseJson(text: string, where: string): unknown {
     return JSON.parse(text);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    // Engines quote the text in their messages, line breaks included.
-    throw new AnyvmafError('model', `${where} is not JSON: ${reason.replaceAll(/\s+/g, ' ')}.`, { cause });
+    // Engines quote the text in their messages: line breaks included, and whatever binary files have.
+    const line = reason.replaceAll(/\s+/g, ' ');
+    const printable = !/[\p{C}\uFFFD]/u.test(line);
+    throw new AnyvmafError(
+      'model',
+      `${where} is not JSON: ${printable ? line : 'it has characters that no text has'}.`,
+      { cause },
+    );
   }
 }
 

@@ -65,6 +65,24 @@ export async function requireBuiltIn(name: string, store: ModelStore): Promise<R
   );
 }
 
+/**
+ * The built-in model whose name begins most like `typed`, punctuation and case aside; the default where several do.
+ * @returns `undefined` when not even half of `typed` is the beginning of one
+ */
+export async function similarBuiltIn(typed: string, store: ModelStore): Promise<string | undefined> {
+  const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+  const wanted = plain(typed);
+  let best: string | undefined;
+  let most = wanted.length / 2;
+  for (const { name } of await readRegistry(store)) {
+    const known = plain(name);
+    let common = 0;
+    while (common < wanted.length && wanted[common] === known[common]) common++;
+    if (common > most) [best, most] = [name, common];
+  }
+  return best;
+}
+
 async function readRegistry(store: ModelStore): Promise<readonly RegistryEntry[]> {
   const text = await store.readBuiltIn('registry.json');
   try {

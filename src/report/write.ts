@@ -2,6 +2,7 @@
  * @module report/write
  * A report in any of its file formats, by name.
  */
+import { AnyvmafError } from '../errors.js';
 import { writeCsv } from './csv.js';
 import type { Precision } from './format.js';
 import { writeJson } from './json.js';
@@ -31,13 +32,19 @@ const PIECE_LENGTH = 1 << 16;
 
 /**
  * The file in pieces of about 64 thousand characters, to be written one after the other as UTF-8.
- * @throws {AnyvmafError} `usage` when the precision is not one
+ * @throws {AnyvmafError} `usage` when the format or the precision is not one
  */
 export function* writeReport(
   report: Report,
   format: ReportFormat,
   options: WriteOptions = {},
 ): Generator<string, void, undefined> {
+  if (!Object.hasOwn(WRITERS, format)) {
+    throw new AnyvmafError(
+      'usage',
+      `There is no report format "${String(format)}"; there are ${Object.keys(WRITERS).join(', ')}.`,
+    );
+  }
   let gathered = '';
   for (const piece of WRITERS[format](report, options.precision)) {
     gathered += piece;
@@ -51,7 +58,7 @@ export function* writeReport(
 
 /**
  * The whole file as one string.
- * @throws {AnyvmafError} `usage` when the precision is not one
+ * @throws {AnyvmafError} `usage` when the format or the precision is not one
  */
 export function formatReport(report: Report, format: ReportFormat, options: WriteOptions = {}): string {
   return [...writeReport(report, format, options)].join('');

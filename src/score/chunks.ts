@@ -26,18 +26,29 @@ export function* cutChunks(total: number | null, workers: number, fixed?: number
   }
 }
 
+/**
+ * Of the workers asked for, as many as get a chunk; at least one.
+ * @param total pairs there can be, `null` while unknown
+ * @param longest pairs in the longest chunk handed out, when the size of chunks does not follow from the workers
+ */
+export function usefulThreads(threads: number, total: number | null, longest = 1): number {
+  return total === null ? threads : Math.min(threads, Math.max(1, Math.ceil(total / longest)));
+}
+
 /** Measured cost in nanoseconds per luma sample: enough to tell a moment from a wait. */
 const COST = { vif: 16, adm: 8, motion: 1.5, plane: 0.6 };
 /** Milliseconds of work that starting a worker is worth. */
 const WORTH_A_WORKER = 60;
+/** Pairs that a run of unknown length is taken to have when its workers are chosen. */
+const LIKELY_TOTAL = 500;
 
 /**
  * Workers for a run whose caller did not say: none when it would be over before they have started, otherwise as many
  * as there are cores and work for.
- * @param total pairs in all, `null` while unknown
+ * @param expected pairs in all, `null` while unknown: then 500 are assumed, so that small frames get few workers
  */
-export function chooseThreads(cores: number, plan: ExtractionPlan, total: number | null): number {
-  if (total === null) return cores;
+export function chooseThreads(cores: number, plan: ExtractionPlan, expected: number | null): number {
+  const total = expected ?? LIKELY_TOTAL;
   const perSample =
     COST.vif * plan.vif.length +
     COST.adm * plan.adm.length +

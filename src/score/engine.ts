@@ -10,7 +10,7 @@ import type { Report, ReportInput } from '../report/types.js';
 import { version } from '../version.js';
 import { chooseThreads } from './chunks.js';
 import type { Crew } from './crew.js';
-import { checkOptions } from './options.js';
+import { checkOptions, checkRequest, SCORE_OPTIONS } from './options.js';
 import {
   type Extent,
   expectPairs,
@@ -35,7 +35,8 @@ export async function scorePair(
   request: ScoreRequest,
   options: ScoreOptions,
 ): Promise<Report> {
-  const checked = checkOptions(options);
+  checkRequest(request);
+  const checked = checkOptions(options, SCORE_OPTIONS);
   const { skipReference, skipDistorted, subsample, implementation, compat } = checked;
   const { signal } = options;
   signal?.throwIfAborted();
@@ -69,6 +70,7 @@ export async function scorePair(
       platform,
       setup: { module, plan: extraction, implementation, subsample },
       pair,
+      expected,
       bound,
       chunkFrames: checked.chunkFrames,
       sink: {
@@ -97,10 +99,10 @@ export async function scorePair(
       backend_requested: 'wasm',
       backend_used: 'wasm',
       implementation,
-      threads,
+      threads: crew?.size ?? 0,
       subsample,
       frameCount: extent.pairs,
-      warnings: [...warnings, ...plan.features.warnings, ...explainLengths(pair, extent, checked.frameCount)],
+      warnings: [...warnings, ...plan.warnings, ...explainLengths(pair, extent, checked.frameCount)],
     });
   }
 

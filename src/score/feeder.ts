@@ -13,6 +13,11 @@ const DEFAULT_CHUNK = 2;
 /** However long a caller wants them. */
 const LONGEST_CHUNK = 16;
 
+/** Pairs in each chunk of a feeder whose caller asked for this many, or did not say. */
+export function feederChunk(chunkFrames = DEFAULT_CHUNK): number {
+  return Math.min(chunkFrames, LONGEST_CHUNK);
+}
+
 /** Room for one pair of frames. */
 export interface FramePair {
   readonly reference: FramePlanes;
@@ -44,7 +49,7 @@ export class Feeder {
     this.#crew = crew;
     this.#plan = plan;
     this.#history = crew.size > 1 ? referenceHistory(plan) : 0;
-    this.#chunkFrames = Math.min(chunkFrames ?? DEFAULT_CHUNK, LONGEST_CHUNK);
+    this.#chunkFrames = feederChunk(chunkFrames);
     this.#workers = Array.from({ length: crew.size }, () => ({ pending: 0, chunks: 0, next: 0 }));
     crew.receive((number, message) => {
       const worker = this.#workers[number];

@@ -3,7 +3,7 @@
  * Two open videos as one sequence of pairs: reading it, its length, and what to say when the lengths differ.
  */
 import { AnyvmafError } from '../errors.js';
-import { shown } from '../media/errors.js';
+import { MediaError, shown } from '../media/errors.js';
 import { lumaBytes } from '../media/geometry.js';
 import type { FramePlanes, FrameSource } from '../media/types.js';
 import type { EndOfPair, PairDescriptor } from './protocol.js';
@@ -23,8 +23,9 @@ export interface Extent {
 }
 
 /**
- * Reads one pair.
+ * Reads one pair. A frame within which one video ends is not reached where the other has no frame.
  * @returns at once where both sources do: `null`, or which of them had no more frames
+ * @throws {MediaError} when a frame of the pair is incomplete or damaged
  */
 export function readPair(
   pair: OpenPair,
@@ -32,17 +33,37 @@ export function readPair(
   reference: FramePlanes,
   distorted: FramePlanes,
 ): EndOfPair | null | Promise<EndOfPair | null> {
-  const first = pair.reference.readFrame(pair.skipReference + index, reference);
-  const readSecond = () => pair.distorted.readFrame(pair.skipDistorted + index, distorted);
+  const first = attempt(() => pair.reference.readFrame(pair.skipReference + index, reference));
+  const readSecond = () => attempt(() => pair.distorted.readFrame(pair.skipDistorted + index, distorted));
   // One source may be both videos, and takes one call at a time.
   const second =
-    pair.reference === pair.distorted && typeof first === 'object' ? first.then(readSecond) : readSecond();
-  if (typeof first === 'boolean' && typeof second === 'boolean') return ends(first, second);
+    pair.reference === pair.distorted && first instanceof Promise ? first.then(readSecond) : readSecond();
+  if (!(first instanceof Promise || second instanceof Promise)) return ends(first, second);
   return Promise.all([first, second]).then(([a, b]) => ends(a, b));
 }
 
-function ends(hasReference: boolean, hasDistorted: boolean): EndOfPair | null {
-  return hasReference && hasDistorted ? null : { reference: !hasReference, distorted: !hasDistorted };
+/** Whether there was a frame, or what says that it is incomplete. */
+type Outcome = boolean | MediaError;
+
+function attempt(read: () => Promise<boolean> | boolean): Promise<Outcome> | Outcome {
+  try {
+    const found = read();
+    return typeof found === 'boolean' ? found : Promise.resolve(found).catch(incomplete);
+  } catch (error) {
+    return incomplete(error);
+  }
+}
+
+function incomplete(error: unknown): MediaError {
+  if (error instanceof MediaError && error.reason === 'incomplete') return error;
+  throw error;
+}
+
+function ends(reference: Outcome, distorted: Outcome): EndOfPair | null {
+  if (reference === false || distorted === false)
+    return { reference: reference === false, distorted: distorted === false };
+  for (const outcome of [reference, distorted]) if (outcome !== true) throw outcome;
+  return null;
 }
 
 /** How workers can open the pair by themselves; `undefined` when they cannot, or when that would copy whole videos. */
@@ -73,11 +94,13 @@ export function expectPairs(pair: OpenPair, limit: number): ExpectedPairs {
 }
 
 /**
- * Makes sure before any work that no frame to be scored is known to be incomplete.
+ * Makes sure before any work that no frame to be scored is known to be incomplete. While the length of one video is
+ * unknown, so is whether the other's last frame is reached.
  * @throws {MediaError} naming the video and the frame
  */
 export async function refuseTruncated(pair: OpenPair, limit: number): Promise<void> {
   const [reference, distorted] = framesLeft(pair);
+  if (reference === null || distorted === null) return;
   const scored = Math.min(
     limit,
     withIncomplete(pair.reference, reference),
@@ -89,13 +112,12 @@ export async function refuseTruncated(pair: OpenPair, limit: number): Promise<vo
   ];
   for (const { source, whole } of sides) {
     const { incompleteFrame } = source.info;
-    if (!incompleteFrame || whole === null || whole >= scored || !source.seekable) continue;
+    if (!incompleteFrame || whole >= scored || !source.seekable) continue;
     await source.readFrame(incompleteFrame.index, { y: new Uint8Array(lumaBytes(source.info)) });
   }
 }
 
-function withIncomplete(source: FrameSource, whole: number | null): number {
-  if (whole === null) return Number.POSITIVE_INFINITY;
+function withIncomplete(source: FrameSource, whole: number): number {
   return whole + (source.info.incompleteFrame ? 1 : 0);
 }
 

@@ -27,7 +27,12 @@ export interface RunPlan {
   readonly predictor: Predictor;
   /** Names of all metrics in libvmaf's order: features, then scores. */
   readonly metrics: readonly string[];
+  /** Full sentences about what was asked for. */
+  readonly warnings: readonly string[];
 }
+
+const NOTHING =
+  'Nothing was asked for: there is neither a model nor a feature to compute, so the pairs were only counted; name one.';
 
 /**
  * Loads what was asked for.
@@ -58,7 +63,8 @@ export function planRun(requested: Requested, format: VideoFormat, compat: Compa
       `Two metrics would be called "${twice}"; give the model another name with name=.`,
     );
   }
-  return { features, models: requested.models, predictor, metrics };
+  const warnings = metrics.length > 0 ? features.warnings : [...features.warnings, NOTHING];
+  return { features, models: requested.models, predictor, metrics, warnings };
 }
 
 /** What the report says about a model. */

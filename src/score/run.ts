@@ -4,10 +4,10 @@
  */
 import { createWasmExtractor } from '../backend/wasm/extractor.js';
 import type { Platform } from '../platform/platform.js';
-import { cutChunks } from './chunks.js';
+import { cutChunks, usefulThreads } from './chunks.js';
 import { Crew } from './crew.js';
 import { dispatch, type RecordSink } from './dispatch.js';
-import { Feeder } from './feeder.js';
+import { Feeder, feederChunk } from './feeder.js';
 import { ChunkMeasurer } from './measure.js';
 import { describePair, type Extent, type OpenPair, readPair } from './pair.js';
 import type { WorkerSetup } from './protocol.js';
@@ -17,6 +17,8 @@ export interface Run {
   readonly platform: Platform;
   readonly setup: WorkerSetup;
   readonly pair: OpenPair;
+  /** Pairs there are at most, as far as is known. */
+  readonly expected: number | null;
   /** Pairs after which to stop, `null` for the end of the videos. */
   readonly bound: number | null;
   readonly chunkFrames: number | undefined;
@@ -61,6 +63,7 @@ export async function measureHere(run: Run): Promise<Extent> {
 
 /**
  * Measures on workers, which read for themselves where they can.
+ * @param threads asked for; no more are started than get a chunk
  * @param hire receives the workers before they start, to end them when the run is given up
  */
 export async function measureOnWorkers(
@@ -68,13 +71,14 @@ export async function measureOnWorkers(
   threads: number,
   hire: (crew: Crew) => void,
 ): Promise<Extent> {
-  const { platform, setup, pair, bound, chunkFrames, sink } = run;
+  const { platform, setup, pair, expected, bound, chunkFrames, sink } = run;
   const descriptor = describePair(pair);
+  const workers = usefulThreads(threads, expected, descriptor ? chunkFrames : feederChunk(chunkFrames));
   const crew = new Crew();
   hire(crew);
-  crew.start(() => platform.startWorker(), threads, descriptor ? { ...setup, pair: descriptor } : setup);
+  crew.start(() => platform.startWorker(), workers, descriptor ? { ...setup, pair: descriptor } : setup);
   const extent = await crew.unlessFailed(
-    descriptor ? dispatch(crew, cutChunks(bound, threads, chunkFrames), sink) : feed(crew, run),
+    descriptor ? dispatch(crew, cutChunks(bound, workers, chunkFrames), sink) : feed(crew, run),
   );
   await crew.dismiss();
   return extent;

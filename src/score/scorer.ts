@@ -12,16 +12,17 @@ import type { Platform } from '../platform/platform.js';
 import { buildReport } from '../report/build.js';
 import type { FrameMetrics, Report, ReportInput } from '../report/types.js';
 import { version } from '../version.js';
+import { chooseThreads } from './chunks.js';
 import { Crew } from './crew.js';
 import type { RecordSink } from './dispatch.js';
 import { Feeder, type FramePair } from './feeder.js';
 import { copyPlanes, type PlaneName, planeBytes } from './frames.js';
-import { type CheckedOptions, checkOptions } from './options.js';
+import { type CheckedOptions, checkFormat, checkOptions, isObject, SCORER_OPTIONS, show } from './options.js';
 import { loadRequested, planRun, type RunPlan, reportModel } from './plan.js';
 import { Meter } from './progress.js';
 import type { WorkerSetup } from './protocol.js';
 import { Scoring } from './scoring.js';
-import type { Scorer, ScorerOptions } from './types.js';
+import type { PushedPlanes, Scorer, ScorerOptions } from './types.js';
 
 /**
  * Opens a scorer.
@@ -32,7 +33,8 @@ export async function openScorer(
   format: VideoFormat,
   options: ScorerOptions,
 ): Promise<Scorer> {
-  const checked = checkOptions(options);
+  checkFormat('createScorer needs the format of its frames', format);
+  const checked = checkOptions(options, SCORER_OPTIONS);
   const problem = formatProblem(format);
   if (problem) throw new AnyvmafError('usage', `Frames of this format cannot be scored: ${problem}.`);
   const [requested, module] = await Promise.all([
@@ -43,14 +45,14 @@ export async function openScorer(
   const { extraction } = plan.features;
   const { reference = 'reference', distorted = 'distorted' } = options.names ?? {};
   const inputs = [videoInfo(reference, format), videoInfo(distorted, format)] as const;
-  const warnings = [...checkPair(...inputs), ...plan.features.warnings];
+  const warnings = [...checkPair(...inputs), ...plan.warnings];
   const setup = {
     module,
     plan: extraction,
     implementation: checked.implementation,
     subsample: checked.subsample,
   };
-  const threads = checked.threads ?? platform.parallelism;
+  const threads = checked.threads ?? chooseThreads(platform.parallelism, extraction, null);
   const makeLine = (sink: RecordSink) =>
     threads === 0 ? new LocalLine(setup, sink) : new CrewLine(platform, setup, threads, sink);
   return new PushScorer(
@@ -185,15 +187,18 @@ class PushScorer implements Scorer {
     return this.#pushed;
   }
 
-  push(reference: FramePlanes, distorted: FramePlanes): Promise<readonly FrameMetrics[]> {
+  push(reference: PushedPlanes, distorted: PushedPlanes): Promise<readonly FrameMetrics[]> {
     return this.#inTurn(async () => {
       this.#requireOpen('push');
-      checkPlanes('reference', reference, this.#facts.plan.features.extraction);
-      checkPlanes('distorted', distorted, this.#facts.plan.features.extraction);
+      const { extraction } = this.#facts.plan.features;
+      const [first, second] = [
+        checkPlanes('reference', reference, extraction),
+        checkPlanes('distorted', distorted, extraction),
+      ];
       const room = await this.#line.room();
       this.#requireOpen('push');
-      copyPlanes(reference, room.reference);
-      copyPlanes(distorted, room.distorted);
+      copyPlanes(first, room.reference);
+      copyPlanes(second, room.distorted);
       this.#pushed++;
       this.#line.submit();
       return this.#ready.splice(0);
@@ -275,18 +280,46 @@ const PLANES: readonly { readonly key: PlaneName; readonly name: string }[] = [
   { key: 'cr', name: 'Cr' },
 ];
 
-/** @throws {AnyvmafError} `media` when a plane that is to be measured is absent or has the wrong size */
-function checkPlanes(role: string, planes: FramePlanes, plan: ExtractionPlan): void {
-  const bytes = planeBytes(plan);
-  for (const { key, name } of PLANES) {
-    const wanted = bytes[key];
-    const found = planes[key]?.length ?? 0;
-    if (wanted === 0 || found === wanted) continue;
-    const { width, height, bitDepth, chroma } = plan.format;
+/**
+ * The bytes of the planes that are to be measured.
+ * @throws {AnyvmafError} `media` when one is absent or has the wrong size, `usage` when it is of the wrong type
+ */
+function checkPlanes(role: string, planes: PushedPlanes, plan: ExtractionPlan): FramePlanes {
+  if (!isObject(planes)) {
     throw new AnyvmafError(
-      'media',
-      `The ${name} plane of the ${role} frame has ${found} bytes, but ${width}x${height} ${chroma} at ${bitDepth} bit ` +
-        `needs ${wanted}; give packed rows, ${bitDepth > 8 ? 'two bytes' : 'one byte'} a sample.`,
+      'usage',
+      `push needs the planes of a reference and of a distorted frame, but the ${role} frame is ${show(planes)}; ` +
+        'give an object with y, and with cb and cr where chroma is measured.',
     );
   }
+  const wanted = planeBytes(plan);
+  const bytes: { y: Uint8Array; cb?: Uint8Array; cr?: Uint8Array } = { y: new Uint8Array() };
+  for (const { key, name } of PLANES) {
+    if (wanted[key] === 0) continue;
+    const plane = planeOf(planes[key], `The ${name} plane of the ${role} frame`, plan.format);
+    if (plane.length !== wanted[key]) {
+      const { width, height, bitDepth, chroma } = plan.format;
+      throw new AnyvmafError(
+        'media',
+        `The ${name} plane of the ${role} frame has ${plane.length} bytes, but ${width}x${height} ${chroma} at ` +
+          `${bitDepth} bit needs ${wanted[key]}; give packed rows, ${bitDepth > 8 ? 'two bytes' : 'one byte'} a sample.`,
+      );
+    }
+    bytes[key] = plane;
+  }
+  return bytes;
+}
+
+/** A plane as bytes; none when it is absent. */
+function planeOf(plane: PushedPlanes[PlaneName], what: string, { bitDepth }: VideoFormat): Uint8Array {
+  if (plane === undefined) return new Uint8Array();
+  // By tag: a page's frames may come from another frame's or context's constructors.
+  const type = Object.prototype.toString.call(plane).slice('[object '.length, -1);
+  if (type === 'Uint8Array' || type === 'Uint8ClampedArray' || (type === 'Uint16Array' && bitDepth > 8))
+    return new Uint8Array(plane.buffer, plane.byteOffset, plane.byteLength);
+  throw new AnyvmafError(
+    'usage',
+    `${what} is ${ArrayBuffer.isView(plane) ? `of type ${type}` : show(plane)}, but at ${bitDepth} bit it must be a ` +
+      `${bitDepth > 8 ? 'Uint8Array with two bytes a sample, or a Uint16Array' : 'Uint8Array'}.`,
+  );
 }

@@ -44,8 +44,9 @@ export interface ScoreOptions {
   /** Distorted frames to discard at the start. Default 0. */
   readonly skipDistorted?: number;
   /**
-   * Workers. 0 runs in the calling thread (it blocks between frames). Default: as many as there are cores, less when
-   * the clip is short.
+   * Workers, of which no more are started than there are chunks of frames for them. 0 runs in the calling thread (it
+   * blocks between frames). Default: as many as there are cores, less when the clip is short; a run whose length is
+   * unknown, every scorer's among them, is taken to have 500 frames.
    */
   readonly threads?: number;
   /** Consecutive frames a worker takes at a time; the result does not depend on it. Default: chosen from the clip. */
@@ -73,6 +74,16 @@ export type ScorerOptions = Pick<
 };
 
 /**
+ * One frame as {@link Scorer.push} takes it: packed rows, as {@link FramePlanes}. Above 8 bit a plane may be a
+ * `Uint16Array` of samples in the machine's own byte order, which is little endian wherever this runs.
+ */
+export interface PushedPlanes {
+  readonly y: Uint8Array | Uint16Array;
+  readonly cb?: Uint8Array | Uint16Array;
+  readonly cr?: Uint8Array | Uint16Array;
+}
+
+/**
  * Scores frame pairs that the caller hands over one by one in presentation order, and gives each frame's values as
  * soon as they are final. `finish` and `close` free its memory and its workers.
  */
@@ -87,10 +98,10 @@ export interface Scorer extends Disposable, AsyncDisposable {
    * Takes one pair. The planes are copied before the promise resolves and belong to the caller again then; waiting for
    * it keeps memory bounded.
    * @returns frames whose values became final since the last call, in order; often none or one
-   * @throws {AnyvmafError} `media` when a plane has the wrong size, `usage` after `finish` or `close`, `internal` when
-   * a worker or the core failed
+   * @throws {AnyvmafError} `media` when a plane has the wrong size, `usage` when it is of the wrong type and after
+   * `finish` or `close`, `internal` when a worker or the core failed
    */
-  push(reference: FramePlanes, distorted: FramePlanes): Promise<readonly FrameMetrics[]>;
+  push(reference: PushedPlanes, distorted: PushedPlanes): Promise<readonly FrameMetrics[]>;
   /**
    * Ends the sequence.
    * @returns the report over all pairs, those already given by `push` included

@@ -51,7 +51,8 @@ const outcomes: Readonly<Record<string, () => void>> = {
   'own-frames': () => expect(printed.at(-1)).toEqual([expect.objectContaining({ mean: expect.any(Number) })]),
   'own-source': () => expect(printed).toEqual([[expect.any(Number), 60]]),
   'write-report': () => {
-    expect(printed[0]?.[0]).toMatch(/^Frame,integer_adm2,.*,vmaf,$/);
+    expect(printed[0]?.[0]).toMatch(/^reference .*\nScore\n {2}vmaf /s);
+    expect(printed[1]?.[0]).toMatch(/^Frame,integer_adm2,.*,vmaf,$/);
     expect(JSON.parse(readFileSync('report.json', 'utf8')).frames).toHaveLength(8);
   },
   errors: () => expect(printed).toEqual([['io', expect.stringContaining('missing.y4m')]]),

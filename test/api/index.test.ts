@@ -21,10 +21,12 @@ describe('the public API', () => {
       'configure',
       'createScorer',
       'describeModel',
+      'formatProgress',
       'formatReport',
       'listExtractors',
       'listModels',
       'score',
+      'summarize',
       'version',
       'writeReport',
     ]);

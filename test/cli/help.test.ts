@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/command.js';
+import { EXIT } from '../../src/cli/exit.js';
 import { helpWidth, renderHelp, twoColumns } from '../../src/cli/help.js';
 import { chooseCommand } from '../../src/cli/program.js';
 
@@ -25,6 +26,14 @@ describe.each(COMMANDS.map((entry) => [entry.name, entry] as const))('help of %s
       expect(heads, option.name).toHaveLength(1);
     }
   });
+});
+
+test('help of scoring says where models and features are listed, and every exit code', async () => {
+  const text = renderHelp((await COMMANDS[0].load()).page, 80).replace(/\s+/g, ' ');
+  expect(text).toContain("'anyvmaf models' lists");
+  expect(text).toContain("'anyvmaf features' lists");
+  const listed = text.slice(text.indexOf('Exit codes:'));
+  for (const code of Object.values(EXIT)) expect(listed).toMatch(new RegExp(` ${code} [a-z]`));
 });
 
 test('width is at most 80 and at least 40 columns', () => {

@@ -3,7 +3,7 @@
  * The built program from outside: what it prints and writes, and how it fails.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { version } from '../../src/version.js';
 import { readFixture } from '../support/fixtures.js';
@@ -96,6 +96,8 @@ describe('results', () => {
     const expected = `vmaf_v0.6.1: ${pairMean()}\n`;
     expect((await anyvmaf([...raw, ...geometry])).stdout).toBe(expected);
     expect((await anyvmaf(['-', dis], { input: readFileSync(ref) })).stdout).toBe(expected);
+    const { stdout } = await anyvmaf(['-', dis, '--json'], { input: readFileSync(ref) });
+    expect(JSON.parse(stdout).reference.name).toBe('standard input');
     expect((await anyvmaf(['-r', raw[0], '-d-', ...geometry], { input: readFileSync(raw[1]) })).stdout).toBe(
       expected,
     );
@@ -210,6 +212,13 @@ describe('information', () => {
     const { stdout } = await anyvmaf(['models', 'dis.y4m'], { cwd: files.at('.') });
     expect(stdout).toBe(`vmaf_v0.6.1: ${pairMean()}\n`);
   });
+
+  test('a folder with the name of a command is no video', async () => {
+    mkdirSync(files.at('features'));
+    const { code, stdout } = await anyvmaf(['features', 'vif'], { cwd: files.at('.') });
+    expect(code).toBe(0);
+    expect(stdout).toContain('vif_enhn_gain_limit=N');
+  });
 });
 
 describe('bad input', () => {
@@ -265,9 +274,9 @@ describe('bad input', () => {
     refused([ref, dis, '--frame_skip_ref', '9'], 2, 'ref.y4m'));
 
   test('unknown model', () => refused([ref, dis, '-m', 'version=vmaf_v9'], 2, 'vmaf_v9'));
-  test('model string without sense', () => refused([ref, dis, '-m', 'vmaf_v0.6.1'], 2, 'vmaf_v0.6.1'));
+  test('model string without sense', () => refused([ref, dis, '-m', 'vmaf_v0.6.1'], 1, 'vmaf_v0.6.1'));
   test('two models of one name', () =>
-    refused([ref, dis, '-m', 'version=vmaf_v0.6.1', '-m', 'version=vmaf_4k_v0.6.1'], 2, 'name='));
+    refused([ref, dis, '-m', 'version=vmaf_v0.6.1', '-m', 'version=vmaf_4k_v0.6.1'], 1, 'name='));
   test('missing model file', () => refused([ref, dis, '-m', `path=${files.at('no.json')}`], 2, 'no.json'));
   test.each([
     ['text', 'hello'],
@@ -279,13 +288,17 @@ describe('bad input', () => {
     refused([ref, dis, '-m', `path=${files.put('model.json', content)}`], 2, 'model.json'),
   );
   test('unknown feature', () => refused([ref, dis, '--feature', 'sharpness'], 2, 'sharpness'));
-  test('feature string without sense', () => refused([ref, dis, '--feature', 'psnr=x'], 2, 'psnr'));
+  test('feature string without sense', () => refused([ref, dis, '--feature', 'psnr=x'], 1, 'psnr'));
   test('unknown option of a feature', () => refused([ref, dis, '--feature', 'psnr=loud=true'], 2, 'loud'));
   test('bad value of a feature option', () =>
     refused([ref, dis, '--feature', 'vif=vif_enhn_gain_limit=0.5'], 2, 'vif_enhn_gain_limit'));
   test('unknown option', () => refused([ref, dis, '--loud'], 1, 'unknown option --loud'));
   test('bad value', () => refused([ref, dis, '--threads', 'many'], 1, '--threads is "many"'));
-  test('too many threads', () => refused([ref, dis, '--threads', '99999'], 1, '99999'));
+  test('too many threads', () => refused([ref, dis, '--threads', '99999'], 1, '--threads is "99999"'));
+  test('standard input that is no video', async () => {
+    const { code, stdout, stderr } = await anyvmaf([ref, '-'], { input: Buffer.from('\0\0\0 ftypisom') });
+    expectFailure({ code, stdout, stderr }, 2, /^anyvmaf: standard input is not .* ffmpeg -i - -strict/);
+  });
   test('an output that is one of the videos', async () => {
     symlinkSync('dis.y4m', files.at('alias'));
     expectFailure(await anyvmaf([ref, dis, '-o', files.at('alias')]), 1, 'is one of the videos');

@@ -43,6 +43,12 @@ describe('a new file', () => {
     expect(readFileSync(at('report.json'), 'utf8')).toBe('one two\n');
   });
 
+  test('may have the longest name that file systems take, in any script', async () => {
+    const name = `${'影'.repeat(83)}.json`; // 254 bytes
+    await (await openOutput(at(name))).write(['x']);
+    expect(readdirSync(folder)).toEqual([name]);
+  });
+
   test('does not appear when writing fails', async () => {
     const output = await openOutput(at('report.json'));
     await expect(output.write(failing())).rejects.toThrow(

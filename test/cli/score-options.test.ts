@@ -62,6 +62,17 @@ describe('a command line for the vmaf tool', () => {
     });
   });
 
+  test.each([
+    ['--threads', '4'],
+    ['--width', '1920'],
+    ['--height', '1080'],
+    ['--subsample', '5'],
+    ['--frame_cnt', '100'],
+    ['--frame_skip_ref', '10'],
+  ])('%s without a number is told an example that fits it', (option, example) => {
+    expect(complaint('a', 'b', option, 'abc')).toMatch(new RegExp(`a whole number such as ${example}\\b`));
+  });
+
   test('the last occurrence of a scalar option wins', () => {
     const { format, options, reference } = settings(
       '-r',
@@ -153,7 +164,7 @@ describe('our own options', () => {
   });
 
   test.each(['0', '18', '6.5', '', 'high', '-1'])('--precision "%s" is refused', (text) => {
-    expect(complaint('a', 'b', `--precision=${text}`)).toContain(`"${text}"`);
+    expect(complaint('a', 'b', `--precision=${text}`)).toContain(`--precision is "${text}", but it must be`);
   });
 
   test('--compat', () => {

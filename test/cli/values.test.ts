@@ -22,26 +22,30 @@ describe('whole numbers', () => {
     ['4294967295', 4294967295],
     ['0xffffffff', 4294967295],
   ])('%j is %d', (text, number) => {
-    expect(unsignedValue(use(text))).toBe(number);
+    expect(unsignedValue(use(text), 4)).toBe(number);
   });
 
   test.each(['', ' ', 'abc', '12a', '1.5', '1e3', '08', '0x', '0xg', '12 ', '--1', 'NaN', 'Infinity'])(
     '%j is none',
     (text) => {
-      expect(() => unsignedValue(use(text))).toThrow(
-        `--threads is "${text}", but it must be a whole number such as 1080`,
+      expect(() => unsignedValue(use(text), 4)).toThrow(
+        `--threads is "${text}", but it must be a whole number such as 4`,
       );
     },
   );
 
   test('neither a sign nor an overflow wraps', () => {
-    expect(() => unsignedValue(use('-1'))).toThrow('--threads is "-1", but it cannot be negative');
-    expect(() => unsignedValue(use('4294967296'))).toThrow('must be at most 4294967295');
-    expect(() => unsignedValue(use('99999999999999999999999'))).toThrow('must be at most 4294967295');
+    expect(() => unsignedValue(use('-1'), 4)).toThrow('--threads is "-1", but it cannot be negative');
+    expect(() => unsignedValue(use('4294967296'), 4)).toThrow('must be at most 4294967295');
+    expect(() => unsignedValue(use('99999999999999999999999'), 4)).toThrow('must be at most 4294967295');
+    expect(unsignedValue(use('1024'), 4, 1024)).toBe(1024);
+    expect(() => unsignedValue(use('1025'), 4, 1024)).toThrow(
+      '--threads is "1025", but it must be at most 1024',
+    );
   });
 
   test('a height that is no number may have been meant as help', () => {
-    expect(() => unsignedValue(use('elp', '-h/--height'))).toThrow('(for help type --help)');
+    expect(() => unsignedValue(use('elp', '-h/--height'), 4)).toThrow('(for help type --help)');
   });
 
   test('a mask may be -1, all bits', () => {

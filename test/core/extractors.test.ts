@@ -85,6 +85,17 @@ describe('listExtractors', () => {
     }
   });
 
+  it('gives nothing away that a caller could change', () => {
+    const open: string[] = [];
+    const visit = (value: unknown, path: string) => {
+      if (typeof value !== 'object' || value === null) return;
+      if (!Object.isFrozen(value)) open.push(path);
+      for (const [key, part] of Object.entries(value)) visit(part, `${path}.${key}`);
+    };
+    visit(listExtractors(), 'extractors');
+    expect(open).toEqual([]);
+  });
+
   it('never skips frames for motion and psnr', () => {
     const always = listExtractors().filter((e) => e.temporal || e.previousReference);
     expect(always.map(({ name }) => name).sort()).toEqual(['motion', 'psnr']);

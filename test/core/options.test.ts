@@ -6,11 +6,11 @@ import { describe, expect, it } from 'vitest';
 import { normaliseNumber, parseFeature } from '../../src/core/options.js';
 import { AnyvmafError } from '../../src/errors.js';
 
-function refusal(text: string): string {
+function refusal(text: string, code = 'feature'): string {
   try {
     parseFeature(text);
   } catch (error) {
-    if (error instanceof AnyvmafError && error.code === 'feature') return error.message;
+    if (error instanceof AnyvmafError && error.code === code) return error.message;
     throw error;
   }
   throw new Error(`"${text}" was accepted`);
@@ -64,9 +64,6 @@ describe('parseFeature', () => {
     ['vfi', /no feature extractor "vfi".*there are .*vif/],
     ['', /no feature extractor ""/],
     ['vif=gain=1', /vif extractor has no option "gain".*vif_enhn_gain_limit/],
-    ['vif=debug', /bad option string "debug"/],
-    ['vif=', /bad option string ""/],
-    ['vif=debug=true:', /bad option string ""/],
     ['vif=debug=yes', /debug of the vif extractor is "yes".*must be true or false/],
     ['vif=debug=1', /must be true or false/],
     ['vif=vif_enhn_gain_limit=0.5', /"0.5".*a number from 1 to 100/],
@@ -80,6 +77,15 @@ describe('parseFeature', () => {
   ])('refuses "%s" in one sentence that says why', (text, message) => {
     expect(refusal(text)).toMatch(message);
     expect(refusal(text)).toMatch(/^[^\n]+\.$/);
+  });
+
+  it.each([
+    ['vif=debug', 'debug'],
+    ['vif=', ''],
+    ['vif=debug=true:', ''],
+  ])('refuses "%s" as malformed, a mistake of the command line', (text, item) => {
+    expect(refusal(text, 'usage')).toContain(`bad option string "${item}"`);
+    expect(refusal(text, 'usage')).toMatch(/^[^\n]+\.$/);
   });
 
   it('accepts limits themselves', () => {

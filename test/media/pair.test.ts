@@ -30,7 +30,7 @@ describe('checkPair', () => {
         'distorted is 10 ' +
         'bit but reference is 8 bit (dis.y4m against ref.y4m); convert the distorted video to the ' +
         "reference's format " +
-        'first, with ffmpeg: -vf scale=1920:1080:flags=bicubic -pix_fmt yuv420p',
+        'first: ffmpeg -i dis.y4m -vf scale=1920:1080:flags=bicubic -pix_fmt yuv420p -strict -1 OUTPUT.y4m',
     );
   });
 
@@ -43,7 +43,7 @@ describe('checkPair', () => {
     const gray = { ...base, chroma: '400', bitDepth: 12 } as const;
     const message = await failure(() => checkPair(gray, { ...dis, bitDepth: 12 }), 'mismatch');
     expect(message).toContain('distorted is 4:2:0 but reference is 4:0:0 (');
-    expect(message).toContain('-pix_fmt gray12le -strict -1');
+    expect(message).toContain('-pix_fmt gray12le -strict -1 OUTPUT.y4m');
   });
 
   it('refuses sides below 17 and warns up to 32', async () => {

@@ -163,6 +163,14 @@ describe.each(KINDS)('from %s', (_, wrap) => {
     );
   });
 
+  it('counts a single whole frame in the singular', async () => {
+    const format: RawVideoFormat = { width: 20, height: 18, bitDepth: 8, chroma: '420' };
+    const source = await open(rawVideo(format, 2).slice(0, 560), format, 'x.yuv');
+    expect(await failure(() => readAll(source, 1), 'media')).toContain(
+      '560 bytes hold 1 whole frame of 20x18',
+    );
+  });
+
   it('reports lost framing with its place', async () => {
     const [format, tag] = PLAIN;
     // One byte too many in frame 1 moves frame 2 away from where it should be.

@@ -86,6 +86,14 @@ describe('stream header', () => {
     expect(await failure(() => parse(header), 'media')).toContain(message);
   });
 
+  it('names a line end of another system', async () => {
+    for (const header of ['W64 H32 F25:1 Ip C420jpeg', 'H32 F25:1 Ip W64', 'W64 H32 F25:1 Ip']) {
+      const message = await failure(() => parse(`YUV4MPEG2 ${header}\r\n`), 'media');
+      expect(message).toContain('ends in a carriage return and a line feed');
+    }
+    expect(parse('YUV4MPEG2 W64 H32 F25:1 Ip XYSCSS=420JPEG\r\n').headerBytes).toBe(43);
+  });
+
   it('accepts the largest side and unknown rates, aspect ratios and tags', () => {
     const header = parse('YUV4MPEG2  W16384 H1  F0:0 Ip A0:0 Z9 Xanything C420\n');
     expect(header.format).toMatchObject({ width: 16384, height: 1 });

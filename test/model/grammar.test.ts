@@ -57,7 +57,7 @@ describe('parseModelString', () => {
     ['version=', /needs version= or path=/],
     ['version=v:name=', /empty name/],
   ])('refuses "%s"', async (text, message) => {
-    const refusal = await refusalOf('model', () => parseModelString(text));
+    const refusal = await refusalOf('usage', () => parseModelString(text));
     expect(refusal).toMatch(message);
     expect(refusal).toMatch(/^[^\n]+\.$/);
   });

@@ -73,9 +73,22 @@ describe('loadModels', () => {
     expect(await refusalOf(code, () => load(text))).toMatch(message);
   });
 
+  it.each([
+    ['vmaf_v0.6.1', 'write version=vmaf_v0.6.1 for the built-in model, or path=FILE'],
+    ['vmaf_v0.6.1neg:name=neg', 'write version=vmaf_v0.6.1neg for'],
+    ['VMAF-v061', 'write version=vmaf_v0.6.1 for'],
+    ['vmaf_v0.6.1ng', 'write version=vmaf_v0.6.1neg for'],
+    ['vmaf_4k', 'write version=vmaf_4k_v0.6.1 for'],
+    ['model.json', 'write version=NAME for a built-in model (vmaf_v0.6.1, '],
+  ])('says how to ask for a model that is given as "%s" alone', async (text, part) => {
+    const refusal = await refusalOf('usage', () => loadModels([text], modelStore()));
+    expect(refusal).toContain(`Problem parsing model "${text}", bad option string`);
+    expect(refusal).toContain(part);
+  });
+
   it('wants every model to have its own name', async () => {
     const same = ['version=vmaf_v0.6.1', 'version=vmaf_4k_v0.6.1'];
-    expect(await refusalOf('model', () => loadModels(same, modelStore()))).toMatch(
+    expect(await refusalOf('usage', () => loadModels(same, modelStore()))).toMatch(
       /"version=vmaf_4k_v0.6.1" gives its score the name "vmaf", which another model has already; add name=NAME/,
     );
   });

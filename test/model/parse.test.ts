@@ -98,6 +98,9 @@ describe('parseModelFile', () => {
   it.each<[string, RegExp]>([
     ['', /Model "m.json" is not JSON: /],
     ['{"a":\n\n1', /^[^\n]+$/],
+    ['\x00\x01\x7fELF', /^Model "m.json" is not JSON: it has characters that no text has\.$/],
+    ['YUV\uFFFD\uFFFD', /^Model "m.json" is not JSON: it has characters that no text has\.$/],
+    ['hello', /^Model "m.json" is not JSON: .*hello/],
     ['[]', /is \[\] but must be an object/],
     ['null', /is null but must be an object/],
     ['{}', /neither a member "model_dict" nor "0"/],

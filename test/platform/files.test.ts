@@ -266,7 +266,7 @@ describe('standard input', () => {
   const expected = (frames: number): string => {
     const hash = createHash('sha256');
     for (let i = 0; i < frames; i++) hash.update(expectedPlanes(format, i).y);
-    return `- ${frames} ${hash.digest('hex')}\n`;
+    return `standard input ${frames} ${hash.digest('hex')}\n`;
   };
 
   it('is a pipe or a redirected file', () => {
@@ -276,7 +276,9 @@ describe('standard input', () => {
   });
 
   it('may be empty', () => {
-    expect(execFileSync(process.execPath, [script()], { input: '' }).toString()).toBe('io - is empty.\n');
+    expect(execFileSync(process.execPath, [script()], { input: '' }).toString()).toBe(
+      'io standard input is empty.\n',
+    );
   });
 
   it('does not keep the process alive when it is closed before its end', async () => {

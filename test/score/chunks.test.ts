@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ExtractionPlan } from '../../src/backend/types.js';
-import { chooseThreads, cutChunks } from '../../src/score/chunks.js';
+import { chooseThreads, cutChunks, usefulThreads } from '../../src/score/chunks.js';
 import { seeded } from '../support/random.js';
 
 /** What vmaf_v0.6.1 measures. */
@@ -75,7 +75,27 @@ describe('threads', () => {
 
   it('are all cores for a clip, and for a stream of unknown length', () => {
     expect(chooseThreads(8, plan(1920, 1080), 48)).toBe(8);
-    expect(chooseThreads(8, plan(160, 90), null)).toBe(8);
+    expect(chooseThreads(8, plan(1920, 1080), null)).toBe(8);
+  });
+
+  it('are few for small frames of unknown length: 500 of them at 25.5 ns a sample, 60 ms a worker', () => {
+    expect(chooseThreads(8, plan(160, 90), null)).toBe(3);
+    expect(chooseThreads(64, plan(64, 64), null)).toBe(0);
+  });
+
+  it('asked for are only as many as get a chunk', () => {
+    expect(usefulThreads(64, 3)).toBe(3);
+    expect(usefulThreads(64, 100, 8)).toBe(13);
+    expect(usefulThreads(2, 100, 8)).toBe(2);
+    expect(usefulThreads(64, 0)).toBe(1);
+    expect(usefulThreads(64, null, 8)).toBe(64);
+    const random = seeded(20262);
+    for (let round = 0; round < 200; round++) {
+      const [asked, total] = [random.int(1, 64), random.int(1, 300)];
+      const workers = usefulThreads(asked, total);
+      const where = `seed ${random.seed}: ${total} pairs, ${asked} asked for`;
+      expect([...cutChunks(total, workers)].length, where).toBeGreaterThanOrEqual(workers);
+    }
   });
 
   it('are no more than frames or cores', () => {

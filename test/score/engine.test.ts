@@ -63,7 +63,8 @@ describe('a chunked run equals a whole one', () => {
   ])('with files, %o', async (how) => {
     const report = await score({ reference, distorted }, { ...FEATURES, ...how });
     expect(results(report)).toEqual(results(await whole));
-    expect(report.threads).toBe(how.threads);
+    // One chunk is one worker's.
+    expect(report.threads).toBe(how.chunkFrames === 100 ? 1 : how.threads);
   });
 
   it.each([
@@ -217,6 +218,21 @@ describe('lengths that differ', () => {
   });
 });
 
+describe('workers', () => {
+  it.each([
+    ['files', (bytes: Uint8Array<ArrayBuffer>) => bytes, 3],
+    // Streams are handed out two pairs at a time.
+    ['one stream', streamOf, 2],
+  ])('are no more than there is work for: %s', async (_, input, workers) => {
+    const { reference, distorted } = y4mPair(SMALL, 3);
+    const files = [file(folder, 'three.y4m', reference), file(folder, 'three-more.y4m', distorted)] as const;
+    const request = input === streamOf ? ([files[0], streamOf(distorted)] as const) : files;
+    const run = { reference: request[0], distorted: request[1] };
+    const report = await score(run, { ...FEATURES, threads: 6 });
+    expect(report).toMatchObject({ frameCount: 3, threads: workers });
+  });
+});
+
 describe('truncated videos', () => {
   const pair = y4mPair(SMALL, 6);
   const cut = pair.distorted.slice(0, -100);
@@ -236,6 +252,20 @@ describe('truncated videos', () => {
     const error = await failure(run);
     expect(error.code).toBe('media');
     expect(error.message).toMatch(/frame 5 of .* is incomplete/);
+  });
+
+  it.each([
+    ['a stream and a file', (whole: Uint8Array<ArrayBuffer>) => [streamOf(whole), distorted] as const],
+    ['a file and a stream', (whole: Uint8Array<ArrayBuffer>) => [whole, streamOf(cut)] as const],
+    ['two streams', (whole: Uint8Array<ArrayBuffer>) => [streamOf(whole), streamOf(cut)] as const],
+    ['two files', (whole: Uint8Array<ArrayBuffer>) => [whole, distorted] as const],
+  ])('are fine where the other ends before the incomplete frame: %s', async (_, input) => {
+    for (const threads of [0, 2]) {
+      // The distorted video has 5 whole frames and a part of another.
+      const [reference, second] = input(y4mFile(pair.clip, 'reference', 5));
+      const report = await score({ reference, distorted: second }, { ...FEATURES, threads });
+      expect(report.frameCount, `${threads} threads`).toBe(5);
+    }
   });
 
   it('are fine as far as they are whole', async () => {
@@ -307,6 +337,16 @@ describe('a run without anything to measure', () => {
       expect(report).toMatchObject({ frameCount: 5, frames: [], metrics: [], pooled_metrics: {} });
     }
   });
+
+  it('says so', async () => {
+    const pair = y4mPair(SMALL, 2);
+    for (const options of [{ models: [] }, { noPrediction: true }]) {
+      const { warnings } = await score(pair, options);
+      expect(warnings).toEqual([expect.stringMatching(/^Nothing was asked for: .*\.$/)]);
+    }
+    const features = await score(pair, { models: [], features: ['psnr'] });
+    expect(features.warnings).toEqual([]);
+  });
 });
 
 describe('options that cannot be used', () => {
@@ -331,6 +371,41 @@ describe('options that cannot be used', () => {
     expect(error.message).toBe('compat is "libvmaf-9", but it must be libvmaf-3.2 or libvmaf-3.0.');
     const text = { features: 'psnr' } as unknown as ScoreOptions;
     expect((await failure(score({ reference: 'a.y4m', distorted: 'b.y4m' }, text))).code).toBe('usage');
+  });
+
+  it.each<[unknown, string]>([
+    [null, 'options is null, but it must be an object.'],
+    ['threads', 'options is "threads", but it must be an object.'],
+    [{ theads: 2 }, 'There is no option "theads"; there are models, features, '],
+    [{ names: {} }, 'There is no option "names"; there are models, '],
+    [{ noPrediction: 'yes' }, 'noPrediction is "yes", but it must be true or false.'],
+    [{ models: '' }, 'models is "", but it must be an array of strings.'],
+    [{ models: null }, 'models is null, but it must be an array of strings.'],
+    [{ features: [1] }, 'features is an array of 1, but it must be an array of strings.'],
+    [{ threads: Object.create(null) }, 'threads is an object, but it must be a whole number'],
+    [{ onFrame: true }, 'onFrame is true, but it must be a function.'],
+    [{ onProgress: {} }, 'onProgress is an object, but it must be a function.'],
+    [{ signal: {} }, 'signal is an object, but it must be an AbortSignal.'],
+  ])('of the wrong kind, %j', async (options, start) => {
+    const error = await failure(
+      Reflect.apply(score, null, [{ reference: 'a.y4m', distorted: 'b.y4m' }, options]),
+    );
+    expect(error.code).toBe('usage');
+    expect(error.message.slice(0, start.length)).toBe(start);
+  });
+
+  it.each<[unknown[], string]>([
+    [[], 'score needs a request, but it is undefined; give an object with reference and distorted.'],
+    [['a.y4m', {}], 'score needs a request, but it is "a.y4m"; give an object with reference and distorted.'],
+    [[{ reference: 'a.y4m' }], 'The request has no distorted; give it two videos, reference and distorted.'],
+    [[{ distorted: 'a.y4m' }], 'The request has no reference; give it two videos, reference and distorted.'],
+    [
+      [{ reference: 'a', distorted: 'b', raw: true }],
+      'raw is the format of raw videos, but it is true; give an object with width, height, bitDepth and chroma.',
+    ],
+  ])('requests that are none, %j', async (args, message) => {
+    const error = await failure(Reflect.apply(score, null, args));
+    expect([error.code, error.message]).toEqual(['usage', message]);
   });
 
   it('a missing file is told before a missing model', async () => {

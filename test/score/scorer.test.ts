@@ -177,6 +177,89 @@ describe('a scorer', () => {
     expect(report.frames[0]?.metrics.vmaf).toBeCloseTo(97.42804264261031, 9);
   });
 
+  it('takes samples of more than 8 bit as a Uint16Array too, also as a view of a larger one', async () => {
+    const clip = y4mPair(SMALL_10, 2).clip;
+    const bytes = [await planes(clip, 'reference', 0), await planes(clip, 'distorted', 0)] as const;
+    const words = bytes.map(({ y }) => {
+      const larger = new Uint16Array(y.length / 2 + 3);
+      new Uint8Array(larger.buffer).set(y, 6);
+      return { y: larger.subarray(3) };
+    });
+    const reports = [];
+    for (const [reference, distorted] of [bytes, words]) {
+      if (!reference || !distorted) throw new Error('a pair has two sides');
+      using scorer = await createScorer(SMALL_10, { threads: 0 });
+      await scorer.push(reference, distorted);
+      reports.push(results(await scorer.finish()));
+    }
+    expect(reports[1]).toEqual(reports[0]);
+  });
+
+  it.each<[VideoFormat, unknown, string]>([
+    [SMALL, new Uint16Array(98 * 54), 'is of type Uint16Array, but at 8 bit it must be a Uint8Array.'],
+    [
+      SMALL_10,
+      new Float32Array(98 * 54),
+      'is of type Float32Array, but at 10 bit it must be a Uint8Array with two',
+    ],
+    [SMALL, new DataView(new ArrayBuffer(98 * 54)), 'is of type DataView, but at 8 bit'],
+    [SMALL, new Array(98 * 54).fill(0), 'is an array of 5292, but at 8 bit'],
+    [SMALL, null, 'is null, but at 8 bit'],
+  ])('refuses planes of the wrong type', async (format, y, part) => {
+    using scorer = await createScorer(format, { threads: 0 });
+    const error = await failure(Reflect.apply(scorer.push, scorer, [{ y }, { y }]));
+    expect(error.code).toBe('usage');
+    expect(error.message).toContain(`The luma plane of the reference frame ${part}`);
+  });
+
+  it('counts the bytes of a plane, not its samples', async () => {
+    using scorer = await createScorer(SMALL_10, { threads: 0 });
+    // As many samples as bytes are needed: twice too large.
+    const y = new Uint16Array(2 * 98 * 54);
+    const error = await failure(scorer.push({ y }, { y }));
+    expect(error.message).toMatch(
+      /^The luma plane of the reference frame has 21168 bytes, but .* needs 10584;/,
+    );
+  });
+
+  it('says what is missing', async () => {
+    const format = await failure(Reflect.apply(createScorer, null, []));
+    expect([format.code, format.message]).toEqual([
+      'usage',
+      'createScorer needs the format of its frames, but it is undefined; give an object with width, height, bitDepth ' +
+        'and chroma.',
+    ]);
+    using scorer = await createScorer(SMALL, { threads: 0 });
+    const y = new Uint8Array(98 * 54);
+    for (const [args, role] of [
+      [[], 'reference'],
+      [[{ y }], 'distorted'],
+    ] as const) {
+      const error = await failure(Reflect.apply(scorer.push, scorer, args));
+      expect(error.code).toBe('usage');
+      expect(error.message).toContain(`but the ${role} frame is undefined`);
+    }
+  });
+
+  it.each<[unknown, string]>([
+    [{ frameCount: 3 }, 'There is no option "frameCount"; there are models, features, '],
+    [{ names: { reference: 1 } }, 'names.reference is 1, but it must be a string.'],
+    [{ names: 'mine' }, 'names is "mine", but it must be an object.'],
+  ])('refuses options that are none, %j', async (options, start) => {
+    const error = await failure(Reflect.apply(createScorer, null, [SMALL, options]));
+    expect(error.code).toBe('usage');
+    expect(error.message.slice(0, start.length)).toBe(start);
+  });
+
+  it('starts no workers for small frames by itself, and says when it has nothing to do', async () => {
+    using scorer = await createScorer({ ...SMALL, width: 64 }, { models: [] });
+    const y = new Uint8Array(64 * 54);
+    await scorer.push({ y }, { y });
+    const report = await scorer.finish();
+    expect(report.threads).toBe(0);
+    expect(report.warnings).toEqual([expect.stringMatching(/^Nothing was asked for: /)]);
+  });
+
   it('names its two videos as asked', async () => {
     using scorer = await createScorer(SMALL, {
       threads: 0,

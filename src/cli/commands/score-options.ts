@@ -21,6 +21,9 @@ const COMPATS: readonly Compat[] = ['libvmaf-3.2', 'libvmaf-3.0'];
 /** The `vmaf` tool takes this many models, and as many features. */
 const MAX_MODELS = 32;
 
+/** Most workers that a run takes. */
+const MAX_THREADS = 1024;
+
 const INPUT = 'Input';
 const WHAT = 'Models and features';
 const OUTPUT = 'Output';
@@ -85,13 +88,14 @@ export const SCORE_OPTIONS = [
     group: WHAT,
     help:
       'version=NAME for a built-in model or path=FILE for a model file, then, after colons: name=NAME, disable_clip, ' +
-      'enable_transform, EXTRACTOR.OPTION=VALUE. May be repeated. Default: version=vmaf_v0.6.1',
+      'enable_transform, EXTRACTOR.OPTION=VALUE. May be repeated. Default: version=vmaf_v0.6.1. ' +
+      "'anyvmaf models' lists the built-in ones",
   },
   {
     name: 'feature',
     argument: 'SPEC',
     group: WHAT,
-    help: 'also report this feature: NAME or NAME=OPTION=VALUE:OPTION=VALUE. May be repeated',
+    help: "also report this feature: NAME or NAME=OPTION=VALUE:OPTION=VALUE. May be repeated. 'anyvmaf features' lists them",
   },
   { name: 'no_prediction', short: 'n', group: WHAT, help: 'features only, no scores' },
   {
@@ -137,7 +141,7 @@ export const SCORE_OPTIONS = [
     group: RUNNING,
     help: "accepted for the vmaf tool's sake, without effect",
   },
-  { name: 'gpumask', argument: 'MASK', group: RUNNING, help: 'likewise' },
+  { name: 'gpumask', argument: 'MASK', group: RUNNING, help: 'accepted and ignored likewise' },
   { name: 'c', short: 'c', argument: 'ARG', shortOnly: true, help: 'ignored, as in the vmaf tool' },
   { name: 'help', group: RUNNING, ours: true, last: true, help: 'show this help' },
   { name: 'version', short: 'v', group: RUNNING, last: true, help: 'show the version' },
@@ -192,7 +196,7 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
         break;
       case 'width':
       case 'height':
-        raw[use.name] = unsignedValue(use);
+        raw[use.name] = unsignedValue(use, use.name === 'width' ? 1920 : 1080);
         break;
       case 'pixel_format':
         raw.chroma = choiceValue(use, PIXEL_FORMATS);
@@ -214,19 +218,19 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
         format = use.name;
         break;
       case 'threads':
-        options.threads = unsignedValue(use);
+        options.threads = unsignedValue(use, 4, MAX_THREADS);
         break;
       case 'subsample':
-        options.subsample = unsignedValue(use);
+        options.subsample = unsignedValue(use, 5);
         break;
       case 'frame_cnt':
-        options.frameCount = unsignedValue(use);
+        options.frameCount = unsignedValue(use, 100);
         break;
       case 'frame_skip_ref':
-        options.skipReference = unsignedValue(use);
+        options.skipReference = unsignedValue(use, 10);
         break;
       case 'frame_skip_dist':
-        options.skipDistorted = unsignedValue(use);
+        options.skipDistorted = unsignedValue(use, 10);
         break;
       case 'no_prediction':
         options.noPrediction = true;
@@ -235,7 +239,7 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
         options.compat = choiceValue(use, COMPATS);
         break;
       case 'precision':
-        precision = parsePrecision(use.value);
+        precision = precisionValue(use);
         break;
       case 'fail-under':
         failUnder = numberValue(use);
@@ -307,6 +311,17 @@ function bitDepthValue(use: OptionUse): number {
     'usage',
     `${use.label} is "${use.value}", but it must be ${orList(BIT_DEPTHS.map(String))}`,
   );
+}
+
+function precisionValue(use: OptionUse): Precision {
+  try {
+    return parsePrecision(use.value);
+  } catch {
+    throw new AnyvmafError(
+      'usage',
+      `${use.label} is "${use.value}", but it must be legacy, max, full or a whole number from 1 to 17`,
+    );
+  }
 }
 
 /** The pair from -r, -d and positional arguments, which fill what -r and -d leave open, reference first. */

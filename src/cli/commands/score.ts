@@ -44,6 +44,8 @@ const page: HelpPage = {
         [`${EXIT.below}`, 'the score is below --fail-under'],
         [`${EXIT.internal}`, 'a defect of anyvmaf'],
         [`${EXIT.interrupted}`, 'interrupted by Ctrl-C'],
+        [`${EXIT.closedPipe}`, 'the reader of standard output went away'],
+        [`${EXIT.terminated}`, 'terminated by SIGTERM'],
       ],
     },
   ],
