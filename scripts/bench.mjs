@@ -6,8 +6,8 @@
  *   node scripts/bench.mjs [--rows NAME,...] [--frames N] [--runs N] [--write] [--folder DIR]
  *
  * --rows    any of native, depth, workers, size, inside, stages, memory, module, start; default: all
- * --frames  frames of the 1080p pairs, default 48 (2160p: a quarter of that)
- * --runs    how often everything is timed, default 5; the median counts, the spread is min to max
+ * --frames  frames of the 1080p pairs, default 144 (2160p: a quarter of that)
+ * --runs    how often everything is timed, default 3; the median counts, the spread is min to max
  * --write   puts the tables into docs/performance.md
  *
  * Runs that are compared with each other take turns, so that a change of the machine's pace meets all of them. A
@@ -36,8 +36,8 @@ const ALL_ROWS = ['native', 'depth', 'workers', 'size', 'inside', 'stages', 'mem
 const { values: flags } = parseArgs({
   options: {
     rows: { type: 'string', default: ALL_ROWS.join(',') },
-    frames: { type: 'string', default: '48' },
-    runs: { type: 'string', default: '5' },
+    frames: { type: 'string', default: '144' },
+    runs: { type: 'string', default: '3' },
     folder: { type: 'string', default: join(ROOT, '.bench') },
     write: { type: 'boolean', default: false },
   },
