@@ -5,18 +5,23 @@
 import { describeModel as describe, listModels as list } from './model/registry.js';
 import { browserPlatform, configureBrowser } from './platform/browser/platform.js';
 import type {
+  AlignOptions,
+  AlignResult,
   Assets,
+  Inspection,
+  InspectOptions,
   ModelDescription,
   ModelSummary,
   Report,
+  ScoreManyOptions,
   ScoreOptions,
   ScoreRequest,
   Scorer,
   ScorerOptions,
   VideoFormat,
+  VideoInput,
 } from './public.js';
 import { scorePair } from './score/engine.js';
-import { openScorer } from './score/scorer.js';
 
 export * from './public.js';
 
@@ -25,8 +30,31 @@ export function score(request: ScoreRequest, options: ScoreOptions = {}): Promis
   return scorePair(browserPlatform, request, options);
 }
 
+/** Scores several distorted videos against one reference, which is decoded only once. */
+export async function scoreMany(
+  reference: VideoInput,
+  distorted: readonly VideoInput[],
+  options: ScoreManyOptions = {},
+): Promise<Report[]> {
+  const { scoreEach } = await import('./score/many.js');
+  return scoreEach(browserPlatform, reference, distorted, options);
+}
+
+/** Looks at a pair without scoring it. */
+export async function inspect(request: ScoreRequest, options: InspectOptions = {}): Promise<Inspection> {
+  const { inspectPair } = await import('./score/look.js');
+  return inspectPair(browserPlatform, request, options);
+}
+
+/** Finds the offset at which two videos show the same pictures. */
+export async function align(request: ScoreRequest, options: AlignOptions = {}): Promise<AlignResult> {
+  const { alignPair } = await import('./score/look.js');
+  return alignPair(browserPlatform, request, options);
+}
+
 /** Opens a scorer for frames that the caller brings. */
-export function createScorer(format: VideoFormat, options: ScorerOptions = {}): Promise<Scorer> {
+export async function createScorer(format: VideoFormat, options: ScorerOptions = {}): Promise<Scorer> {
+  const { openScorer } = await import('./score/scorer.js');
   return openScorer(browserPlatform, format, options);
 }
 

@@ -5,18 +5,23 @@
 import { describeModel as describe, listModels as list } from './model/registry.js';
 import { configureNode, nodePlatform } from './platform/node/platform.js';
 import type {
+  AlignOptions,
+  AlignResult,
   Assets,
+  Inspection,
+  InspectOptions,
   ModelDescription,
   ModelSummary,
   Report,
+  ScoreManyOptions,
   ScoreOptions,
   ScoreRequest,
   Scorer,
   ScorerOptions,
   VideoFormat,
+  VideoInput,
 } from './public.js';
 import { scorePair } from './score/engine.js';
-import { openScorer } from './score/scorer.js';
 
 export * from './public.js';
 
@@ -39,6 +44,46 @@ export function score(request: ScoreRequest, options: ScoreOptions = {}): Promis
 }
 
 /**
+ * Scores several distorted videos against one reference, which is decoded only once.
+ * @param distorted at least one; all are scored at the same time
+ * @param options as for {@link score}; callbacks learn the index of the video they are about
+ * @returns reports in the order of `distorted`
+ * @throws {AnyvmafError} as {@link score}, for the first that fails; the others are stopped then
+ * @example
+ * ```ts
+ * const reports = await scoreMany('master.mov', ['a.mp4', 'b.mp4']);
+ * ```
+ */
+export async function scoreMany(
+  reference: VideoInput,
+  distorted: readonly VideoInput[],
+  options: ScoreManyOptions = {},
+): Promise<Report[]> {
+  const { scoreEach } = await import('./score/many.js');
+  return scoreEach(nodePlatform, reference, distorted, options);
+}
+
+/**
+ * Looks at a pair without scoring it: what both videos declare, what their first seconds show, and what of it would make
+ * their score wrong.
+ * @throws {AnyvmafError} where a video cannot be read, or cannot be brought together with the other as asked
+ */
+export async function inspect(request: ScoreRequest, options: InspectOptions = {}): Promise<Inspection> {
+  const { inspectPair } = await import('./score/look.js');
+  return inspectPair(nodePlatform, request, options);
+}
+
+/**
+ * Finds the offset at which two videos show the same pictures: distorted frame n shows what reference frame n + offset
+ * shows. Nothing is shifted; pass the offset to {@link score}.
+ * @throws {AnyvmafError} where a video cannot be read, or only once
+ */
+export async function align(request: ScoreRequest, options: AlignOptions = {}): Promise<AlignResult> {
+  const { alignPair } = await import('./score/look.js');
+  return alignPair(nodePlatform, request, options);
+}
+
+/**
  * Opens a scorer for frames that you bring yourself, pair by pair.
  * @param format of every frame, reference and distorted
  * @throws {AnyvmafError} `usage`, `model` or `feature` when something asked for cannot be had
@@ -49,7 +94,8 @@ export function score(request: ScoreRequest, options: ScoreOptions = {}): Promis
  * const report = await scorer.finish();
  * ```
  */
-export function createScorer(format: VideoFormat, options: ScorerOptions = {}): Promise<Scorer> {
+export async function createScorer(format: VideoFormat, options: ScorerOptions = {}): Promise<Scorer> {
+  const { openScorer } = await import('./score/scorer.js');
   return openScorer(nodePlatform, format, options);
 }
 

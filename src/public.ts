@@ -10,6 +10,26 @@ export {
   type OptionValue,
 } from './core/extractors.js';
 export { AnyvmafError, type ErrorCode } from './errors.js';
+export type { AlignCandidate, AlignReason, AlignResult } from './media/align/types.js';
+export type { DecoderChoice, DecoderId, Fraction, ScaleFilter, TrackFacts } from './media/decoder.js';
+export type {
+  FrameList,
+  FramePairing,
+  FrameRange,
+  FrameRatePolicy,
+  InputPairing,
+  Pairing,
+  ScaleTo,
+} from './media/pairing/types.js';
+export type {
+  Borders,
+  Finding,
+  FindingCode,
+  FindingValue,
+  Severity,
+  SideFacts,
+  SideMeasurements,
+} from './media/preflight/types.js';
 export type {
   ChromaFormat,
   FrameLayout,
@@ -37,9 +57,14 @@ export type {
   ReportModel,
 } from './report/types.js';
 export { formatReport, type ReportFormat, type WriteOptions, writeReport } from './report/write.js';
+export type { Inspection } from './score/preflight.js';
 export type {
+  AlignOptions,
+  InspectOptions,
+  PairingOptions,
   Progress,
   PushedPlanes,
+  ScoreManyOptions,
   ScoreOptions,
   ScoreRequest,
   Scorer,

@@ -10,7 +10,7 @@ import type { ByteReader, ByteStream, FilePlatform } from './platform.js';
 import { RandomAccessSource } from './random.js';
 import { blobReader, bytesReader } from './readers.js';
 import { SequentialSource } from './sequential.js';
-import { sniffContent } from './sniff.js';
+import { isContainer, sniffContent } from './sniff.js';
 import { ByteQueue, webByteStream } from './stream.js';
 import type {
   FrameLayout,
@@ -30,17 +30,45 @@ export interface OpenOptions {
   /** What to call the input in messages. Default: the path, the `File`'s name, or the kind of input. */
   readonly name?: string | undefined;
   readonly platform: FilePlatform;
+  /**
+   * There are decoders: URLs are theirs (when allowed), and what surely is an encoded file is not read as raw video.
+   * Default: URLs are unknown files.
+   */
+  readonly decoding?: { readonly allowUrl: boolean } | undefined;
   /** Gives up on a stream that does not begin; the error is then the signal's reason. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Something that only a decoder can turn into frames. */
+export interface EncodedInput {
+  readonly kind: 'encoded';
+  readonly name: string;
+  /** As it was given. */
+  readonly input: VideoInput;
+  /** What its first bytes look like, with the article. Absent where nothing is known of it. */
+  readonly looksLike?: string;
 }
 
 /**
  * Opens a video; the caller closes the source. Y4M is recognised by its content. Files, Blobs and bytes give
  * random access, pipes and streams frames in order; a {@link FrameSource} comes back as it is.
  * @throws {AnyvmafError} `io` when there is nothing to read, `media` when it is not a video this library
- * reads, `mismatch` when a Y4M header contradicts `raw`, `usage` for other inputs
+ * reads without a decoder, `mismatch` when a Y4M header contradicts `raw`, `usage` for other inputs
  */
 export async function openVideo(input: VideoInput, options: OpenOptions): Promise<FrameSource> {
+  const opened = await openInput(input, options);
+  if (!('kind' in opened)) return opened;
+  throw notY4m(opened);
+}
+
+/**
+ * As {@link openVideo}, but what looks encoded comes back as such; nothing is open then.
+ * @throws {AnyvmafError} as openVideo; `media` for a stream that is encoded
+ */
+export async function openInput(
+  input: VideoInput,
+  options: OpenOptions,
+): Promise<FrameSource | EncodedInput> {
   const { raw, signal } = options;
   signal?.throwIfAborted();
   if (raw) checkRawFormat(raw);
@@ -52,14 +80,26 @@ export async function openVideo(input: VideoInput, options: OpenOptions): Promis
     return input;
   }
   const name = options.name ?? inputName(input);
+  const url = options.decoding && urlOf(input);
+  if (url !== undefined) {
+    if (options.decoding?.allowUrl) return { kind: 'encoded', name, input: url };
+    throw new AnyvmafError(
+      'usage',
+      `${shown(url)} is a URL, which is not fetched unless asked for; pass --allow-url, or download the video and ` +
+        'give its path.',
+    );
+  }
   const bytes = await openBytes(input, name, options.platform);
   const close = (): void => (bytes.kind === 'random' ? bytes.reader : bytes.stream).close();
   signal?.addEventListener('abort', close);
   try {
     signal?.throwIfAborted();
-    return bytes.kind === 'random'
-      ? await openRandom(bytes, name, raw)
-      : await openStream(bytes.stream, name, raw);
+    if (bytes.kind === 'stream') return await openStream(bytes.stream, name, raw);
+    const opened = await openRandom(bytes, name, raw, options.decoding !== undefined);
+    if (!('encoded' in opened)) return opened;
+    close();
+    const { looksLike } = opened;
+    return { kind: 'encoded', name, input, ...(looksLike && { looksLike }) };
   } catch (error) {
     close();
     // Closing looks like the end of a stream; the reason is what the caller wants to know.
@@ -106,7 +146,11 @@ async function openBytes(
     const file = await platform.open(input);
     if (file.kind === 'stream') return file;
     const { reader, path } = file;
-    return { kind: 'random', reader, describe: (info, layout) => ({ kind: 'file', path, info, layout }) };
+    return {
+      kind: 'random',
+      reader,
+      describe: (info, layout) => ({ kind: 'file', path, info, layout }),
+    };
   }
   if (input instanceof Uint8Array) {
     return {
@@ -134,11 +178,13 @@ async function openRandom(
   bytes: RandomBytes,
   name: string,
   raw: RawVideoFormat | undefined,
-): Promise<FrameSource> {
+  decoding: boolean,
+): Promise<FrameSource | { readonly encoded: true; readonly looksLike: string | undefined }> {
   const { reader } = bytes;
   const buffer = new Uint8Array(STREAM_HEADER_MAX);
   const start = buffer.subarray(0, await reader.read(0, [buffer]));
-  const recognised = recognise(start, name, raw);
+  const recognised = recognise(start, name, decoding && isContainer(start) ? undefined : raw);
+  if (recognised.kind === 'other') return { encoded: true, looksLike: recognised.looksLike };
   if (recognised.kind === 'yuv') {
     const info = rawInfo(recognised.raw, name, reader.size, start);
     const layout = rawLayout(recognised.raw);
@@ -157,6 +203,7 @@ async function openStream(
   const queue = new ByteQueue(stream);
   const start = await queue.peek(STREAM_HEADER_MAX);
   const recognised = recognise(start, name, raw);
+  if (recognised.kind === 'other') throw notY4m({ name, ...recognised });
   if (recognised.kind === 'yuv') {
     const info = rawInfo(recognised.raw, name, null, start);
     return new SequentialSource(stream, queue, info, rawLayout(recognised.raw).frameBytes);
@@ -168,7 +215,8 @@ async function openStream(
 
 type Recognised =
   | { readonly kind: 'y4m'; readonly header: Y4mHeader }
-  | { readonly kind: 'yuv'; readonly raw: RawVideoFormat };
+  | { readonly kind: 'yuv'; readonly raw: RawVideoFormat }
+  | { readonly kind: 'other'; readonly looksLike?: string };
 
 /** Decides by content what the data are. */
 function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefined): Recognised {
@@ -187,14 +235,26 @@ function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefi
   }
   if (raw) return { kind: 'yuv', raw };
   const looksLike = sniffContent(start);
-  throw new AnyvmafError(
+  return { kind: 'other', ...(looksLike && { looksLike }) };
+}
+
+/** What to say of an input that is neither Y4M nor declared as raw, where no decoder may help. */
+export function notY4m({ name, looksLike }: Pick<EncodedInput, 'name' | 'looksLike'>): AnyvmafError {
+  return new AnyvmafError(
     'media',
     looksLike
-      ? `${shown(name)} is not a Y4M file but ${looksLike}; encoded video is not supported yet, ` +
-          `convert it first: ${convertCommand(name)}`
+      ? `${shown(name)} is not a Y4M file but ${looksLike}; give encoded video as a file, which a decoder can ` +
+          `read, or convert it first: ${convertCommand(name)}`
       : `${shown(name)} is not a Y4M file; if it is raw YUV, say so with its width, height, pixel format ` +
           'and bit depth: -w, -h, -p and -b.',
   );
+}
+
+/** What names a video on the network; a single letter before the colon is a drive. */
+function urlOf(input: VideoInput): string | undefined {
+  const text = input instanceof URL ? input.href : input;
+  if (typeof text !== 'string' || /^file:/i.test(text)) return undefined;
+  return /^[a-z][a-z\d+.-]+:\/\//i.test(text) ? text : undefined;
 }
 
 function isFrameSource(input: VideoInput): input is FrameSource {

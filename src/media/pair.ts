@@ -6,7 +6,7 @@ import { AnyvmafError } from '../errors.js';
 import { convertCommand } from './advice.js';
 import { shown } from './errors.js';
 import { formatProblem, MIN_SIDE } from './geometry.js';
-import { type OpenOptions, openVideo } from './open.js';
+import { type EncodedInput, notY4m, type OpenOptions, openInput, openVideo } from './open.js';
 import type { FrameSource, VideoFormat, VideoInfo, VideoInput } from './types.js';
 
 /** Sides up to this one leave libvmaf's ADM undefined at its smallest scale (integer-features 4.3). */
@@ -94,14 +94,36 @@ export function checkPair(reference: VideoInfo, distorted: VideoInfo): string[] 
 /**
  * Opens both videos at once (two pipes of one producer may need that) and checks them. When anything fails,
  * both are closed.
- * @throws {AnyvmafError} as {@link openVideo} and {@link checkPair}; `usage` when both would read one
- * stream
+ * @throws {AnyvmafError} as {@link openInputs} and {@link checkPair}; `media` for encoded video
  */
 export async function openPair(
   reference: VideoInput,
   distorted: VideoInput,
   options: Omit<OpenOptions, 'name'>,
 ): Promise<VideoPair> {
+  const [first, second] = await openInputs(reference, distorted, options);
+  try {
+    if ('kind' in first) throw notY4m(first);
+    if ('kind' in second) throw notY4m(second);
+    return { reference: first, distorted: second, warnings: checkPair(first.info, second.info) };
+  } catch (error) {
+    await Promise.all([closeInput(first), closeInput(second)]);
+    throw error;
+  }
+}
+
+/** A video that is open, or one that waits for a decoder. */
+export type OpenedInput = FrameSource | EncodedInput;
+
+/**
+ * Opens both videos at once; encoded ones come back as such. When one fails, the other is closed.
+ * @throws {AnyvmafError} as {@link openInput}; `usage` when both would read one stream
+ */
+export async function openInputs(
+  reference: VideoInput,
+  distorted: VideoInput,
+  options: Omit<OpenOptions, 'name'>,
+): Promise<readonly [OpenedInput, OpenedInput]> {
   if (reference === distorted && readsOnce(reference)) {
     throw new AnyvmafError(
       'usage',
@@ -113,24 +135,30 @@ export async function openPair(
   const pass = (): void => giveUp.abort(options.signal?.reason);
   options.signal?.addEventListener('abort', pass);
   const each = { ...options, signal: giveUp.signal };
-  const opening = [openVideo(reference, each), openVideo(distorted, each)] as const;
+  // Without decoders, what is encoded is refused at once, however long the other takes to open.
+  const open: (input: VideoInput) => Promise<OpenedInput> = (input) =>
+    options.decoding ? openInput(input, each) : openVideo(input, each);
+  const opening = [open(reference), open(distorted)] as const;
   try {
     options.signal?.throwIfAborted();
-    const [first, second] = await Promise.all(opening);
-    return { reference: first, distorted: second, warnings: checkPair(first.info, second.info) };
+    return await Promise.all(opening);
   } catch (error) {
     giveUp.abort(error);
-    for (const source of opening) {
-      // One that is still opening is closed as soon as it has; its own failure is no longer of interest.
-      source.then((opened) => opened.close()).catch(() => {});
-    }
+    // One that is still opening is closed as soon as it has; its own failure is no longer of interest.
+    for (const input of opening) input.then(closeInput).catch(() => {});
     throw error;
   } finally {
     options.signal?.removeEventListener('abort', pass);
   }
 }
 
-function readsOnce(input: VideoInput): boolean {
+/** Closes what {@link openInputs} gave. */
+export async function closeInput(input: OpenedInput): Promise<void> {
+  if (!('kind' in input)) await input.close();
+}
+
+/** Whether an input gives its bytes or frames only once. */
+export function readsOnce(input: VideoInput): boolean {
   if (input === '-' || typeof input === 'number') return true;
   if (typeof input !== 'object' || input === null) return false;
   return 'getReader' in input || ('seekable' in input && !input.seekable);

@@ -38,9 +38,23 @@ const SIGNATURES: readonly Signature[] = [
   { name: 'a GIF image', at: 0, magic: 'GIF8' },
 ];
 
+/** Whether the content can hardly be raw video: it begins with the magic number of a container, four bytes or more. */
+export function isContainer(start: Uint8Array): boolean {
+  const found = signatureOf(start);
+  return (
+    found !== undefined &&
+    found.magic.length + (found.also?.magic.length ?? 0) >= 4 &&
+    !/^\0\0/.test(found.magic)
+  );
+}
+
 /** What the content looks like, with its article (`an MP4 or MOV file`), or `undefined`. */
 export function sniffContent(start: Uint8Array): string | undefined {
+  return signatureOf(start)?.name;
+}
+
+function signatureOf(start: Uint8Array): Signature | undefined {
   const text = String.fromCharCode(...start.subarray(0, SNIFF_BYTES));
   const matches = (run: { at: number; magic: string }): boolean => text.startsWith(run.magic, run.at);
-  return SIGNATURES.find((s) => matches(s) && (s.also === undefined || matches(s.also)))?.name;
+  return SIGNATURES.find((s) => matches(s) && (s.also === undefined || matches(s.also)));
 }

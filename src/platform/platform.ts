@@ -2,6 +2,7 @@
  * @module platform/platform
  * What the engine needs from the world around it: files, the core's code, models, workers and cores.
  */
+import type { Decoder } from '../media/decoder.js';
 import type { FilePlatform } from '../media/platform.js';
 import type { ModelStore } from '../model/types.js';
 import type { WorkerHandle } from '../score/protocol.js';
@@ -10,6 +11,8 @@ import type { WorkerHandle } from '../score/protocol.js';
 export interface Platform {
   readonly files: FilePlatform;
   readonly models: ModelStore;
+  /** Ways to decode video, the preferred first. Loads their code, not what they need to run. */
+  decoders(options: { readonly allowUrl: boolean }): Promise<readonly Decoder[]>;
   /** Threads that can run at the same time. */
   readonly parallelism: number;
   /**
@@ -31,4 +34,13 @@ export interface Assets {
   readonly worker?: string | URL;
   /** The folder that holds the built-in models, ending in `/`. */
   readonly models?: string | URL;
+  /** Browsers: the library mediabunny (`mediabunny/dist/bundles/mediabunny.mjs`), where it is not bundled. */
+  readonly mediabunny?: string | URL;
+  /** Browsers: the folder of ffmpeg.wasm (`@ffmpeg/core/dist/esm/`); without it ffmpeg.wasm is not used there. */
+  readonly ffmpegCore?: string | URL;
+  /**
+   * The module that runs ffmpeg.wasm: `platform/node/wasm-decoder-worker.js` or
+   * `platform/browser/wasm-decoder-worker.js`.
+   */
+  readonly ffmpegWorker?: string | URL;
 }

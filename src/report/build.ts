@@ -59,6 +59,8 @@ export function buildReport(parts: ReportParts): Report {
     aggregate_metrics: { ...parts.aggregates },
     reference: parts.reference,
     distorted: parts.distorted,
+    ...(parts.pairing && { pairing: parts.pairing }),
+    ...(parts.preflight && { preflight: parts.preflight }),
     models: parts.models,
     metrics: series.map((metric) => metric.name),
     distribution: Object.fromEntries(distributions),

@@ -4,11 +4,16 @@
  *
  * - `reference`, `distorted`: `name`, `container`, `width`, `height`, `bit_depth`, `chroma`, `frame_rate` (`"num/den"`,
  *   where known), `frame_count` (null where unknown), `skipped`;
- * - `models`: per model `name`, `source`, `features`, `options` {`disable_clip`, `enable_transform`} and, for a
+ * - `pairing`, where anything was decoded, resized or paired by time: what was done, see {@link pairingJson};
+ * - `preflight`: per finding `code`, `severity`, `message`, and where they apply `reference`, `distorted`, `fix`;
+ * - `models`: per model `name`, `source`, `chosen` (where the choice was ours), `features`, `options` {`disable_clip`, `enable_transform`} and, for a
  *   bootstrap collection, `collection` {`members`, `bagging`, `stddev`, `ci_p95_lo`, `ci_p95_hi`};
  * - `distribution`: per complete metric `percentiles` {`p1` .. `p99`} and `stddev`;
  * - `compat`, `backend_requested`, `backend_used`, `implementation`, `threads`, `subsample`, `frame_count`, `warnings`.
  */
+
+import type { FrameList, InputPairing, Pairing } from '../media/pairing/types.js';
+import type { Finding } from '../media/preflight/types.js';
 import { type Json, quote } from './json-text.js';
 import type { PooledMetric, Report, ReportInput, ReportModel } from './types.js';
 
@@ -41,6 +46,8 @@ export function subjectKeys(report: Report): JsonEntries {
   return [
     ['reference', inputJson(report.reference)],
     ['distorted', inputJson(report.distorted)],
+    ...(report.pairing ? [['pairing', pairingJson(report.pairing)] as const] : []),
+    ...(report.preflight ? [['preflight', { list: report.preflight.map(findingJson) }] as const] : []),
     ['models', { list: report.models.map(modelJson) }],
   ];
 }
@@ -101,11 +108,106 @@ function inputJson(input: ReportInput): Json {
   };
 }
 
+/** A value that may be missing, as an entry or none. */
+function entry<T>(
+  key: string,
+  value: T | undefined,
+  write: (value: T) => Json = (it) => quote(String(it)),
+): [string, Json][] {
+  return value === undefined ? [] : [[key, write(value)]];
+}
+
+const number = (value: number): Json => String(value);
+const scalar = (value: string | number | boolean | null): Json =>
+  typeof value === 'string' ? quote(value) : String(value);
+
+/**
+ * `reference`, `distorted` (decoder, what the file declares, what was done to its samples), the format scored, `scale`
+ * (the filter asked for), `range` and `frames` (how frames were paired).
+ */
+function pairingJson(pairing: Pairing): Json {
+  const { frames, range } = pairing;
+  return {
+    map: [
+      ['reference', inputPairingJson(pairing.reference)],
+      ['distorted', inputPairingJson(pairing.distorted)],
+      ['width', number(pairing.width)],
+      ['height', number(pairing.height)],
+      ['bit_depth', number(pairing.bitDepth)],
+      ['chroma', quote(pairing.chroma)],
+      ['scale', quote(pairing.scale)],
+      ...entry('range', range, ({ unit, start, end }) => ({
+        map: [['unit', quote(unit)], ['start', number(start)], ...entry('end', end, number)],
+      })),
+      [
+        'frames',
+        {
+          map: [
+            ['policy', quote(frames.policy)],
+            ['offset', number(frames.offset)],
+            ['offset_requested', scalar(frames.offsetRequested)],
+            ...entry('offset_confidence', frames.offsetConfidence, number),
+            ['pairs', number(frames.pairs)],
+            ['missing', frameListJson(frames.missing)],
+            ['repeated', frameListJson(frames.repeated)],
+            ['dropped', frameListJson(frames.dropped)],
+          ],
+        },
+      ],
+    ],
+  };
+}
+
+function inputPairingJson(input: InputPairing): Json {
+  const { frameRate: rate } = input;
+  return {
+    map: [
+      ['decoder', quote(input.decoder)],
+      ...entry('decoded_by', input.decodedBy),
+      ...entry('codec', input.codec),
+      ...entry('pixel_format', input.pixelFormat),
+      ...entry('bitrate', input.bitrate, number),
+      ...entry('file_size', input.fileSize, number),
+      ...entry('duration', input.duration, number),
+      ['width', number(input.width)],
+      ['height', number(input.height)],
+      ['bit_depth', number(input.bitDepth)],
+      ['chroma', quote(input.chroma)],
+      ...entry('frame_rate', rate && `${rate.num}/${rate.den}`),
+      ...entry('scaled_by', input.scaledBy),
+      ['conversions', { list: input.conversions.map(quote) }],
+    ],
+  };
+}
+
+function frameListJson({ count, frames }: FrameList): Json {
+  return {
+    map: [
+      ['count', number(count)],
+      ['frames', { list: frames.map(number) }],
+    ],
+  };
+}
+
+function findingJson(finding: Finding): Json {
+  return {
+    map: [
+      ['code', quote(finding.code)],
+      ['severity', quote(finding.severity)],
+      ['message', quote(finding.message)],
+      ...entry('reference', finding.reference, scalar),
+      ...entry('distorted', finding.distorted, scalar),
+      ...entry('fix', finding.fix),
+    ],
+  };
+}
+
 function modelJson(model: ReportModel): Json {
   const { collection } = model;
   const entries: [string, Json][] = [
     ['name', quote(model.name)],
     ['source', quote(model.source)],
+    ...entry('chosen', model.chosen),
     ['features', { list: model.features.map(quote) }],
     [
       'options',

@@ -2,6 +2,8 @@
  * @module report/summary
  * A report as a person reads it in a terminal: scores, pooled values, percentiles, worst frames, what ran.
  */
+import { bitrateText, frameRate, sizeText } from './facts.js';
+import { remarkLines, remarks } from './findings.js';
 import { formatFixed, formatGeneral, type Precision, textNumber } from './format.js';
 import { viewerOpinion } from './opinion.js';
 import { pooledMetric } from './own-keys.js';
@@ -51,7 +53,7 @@ export function summarize(report: Report, options: SummaryOptions = {}): string 
     worstTable(report, rank, options.worst ?? 5, view),
     aggregates(report, view),
     run(report, view),
-    warnings(report, view),
+    preflight(report, view),
   ];
   const text = sections
     .filter((lines) => lines.length > 0)
@@ -72,7 +74,7 @@ interface View {
 function inputs(report: Report, { width, style }: View): string[] {
   const sides = [report.reference, report.distorted];
   const names = sides.map((side) => printable(side.name));
-  const facts = grid(sides.map(inputFacts), 'left');
+  const facts = grid(sides.map(sideFacts), 'left');
   const roles = ['reference  ', 'distorted  '];
   const room = width - columns('reference  ');
   // Names beside the facts where both fit there, above them otherwise.
@@ -84,14 +86,18 @@ function inputs(report: Report, { width, style }: View): string[] {
   });
 }
 
-function inputFacts(input: ReportInput): string[] {
-  const { width, height, chroma, frameCount, skipped, frameRate } = input;
+function sideFacts(input: ReportInput): string[] {
+  const { width, height, chroma, frameCount, skipped, bitDepth } = input;
+  const rate = frameRate(input);
   const planes = chroma === '400' ? 'luma only' : [...chroma].join(':');
-  const known = frameRate !== undefined && frameRate.den > 0;
-  const rate = known ? `${Number((frameRate.num / frameRate.den).toFixed(3))} fps` : '';
   const frames = frameCount === null ? 'frames not counted' : plural(frameCount, 'frame');
-  const skip = skipped > 0 ? `, ${skipped} skipped` : '';
-  return [`${width}x${height}`, planes, `${input.bitDepth} bit`, rate, frames + skip];
+  return [
+    `${width}x${height}`,
+    planes,
+    `${bitDepth} bit`,
+    rate === undefined ? '' : `${Number(rate.toFixed(3))} fps`,
+    frames + (skipped > 0 ? `, ${skipped} skipped` : ''),
+  ];
 }
 
 function scores(report: Report, { style, number, width }: View): string[] {
@@ -230,15 +236,17 @@ function run(report: Report, { style, width }: View): string[] {
   const workers = threads > 0 ? plural(threads, 'worker') : 'the calling thread';
   const rows: [string, string][] = [
     ['frames', `${plural(frameCount, 'pair')}${kept}${speed}`],
+    ...pairingRows(report),
     ['backend', `${used}${asked}, ${report.implementation}, ${workers}`],
     ['arithmetic', report.compat],
-    ...report.models.map(({ name, source, features, options }): [string, string] => {
+    ...report.models.map(({ name, source, chosen, features, options }): [string, string] => {
       const flags = [
         options.disableClip ? 'disable_clip' : '',
         options.enableTransform ? 'enable_transform' : '',
       ];
       const set = flags.filter((flag) => flag !== '').map((flag) => `, ${flag}`);
-      return ['model', printable(`${name} = ${source}${set.join('')}: ${features.join(', ')}`)];
+      const why = chosen === undefined ? '' : ` (${chosen.replace(/\.$/, '')})`;
+      return ['model', printable(`${name} = ${source}${set.join('')}: ${features.join(', ')}${why}`)];
     }),
     ['anyvmaf', report.version],
   ];
@@ -251,12 +259,41 @@ function run(report: Report, { style, width }: View): string[] {
   return [style.bold('What ran'), ...lines];
 }
 
-function warnings(report: Report, { style, width }: View): string[] {
-  if (report.warnings.length === 0) return [];
-  const lines = report.warnings.flatMap((warning) =>
-    wrap(printable(warning), width - 4).map((line, i) => style.warn(`  ${i === 0 ? '!' : ' '} ${line}`)),
-  );
-  return [style.bold(report.warnings.length === 1 ? 'Warning' : 'Warnings'), ...lines];
+/** What was done to the frames before they were compared. */
+function pairingRows({ pairing }: Report): [string, string][] {
+  if (!pairing) return [];
+  const sides = (['reference', 'distorted'] as const).flatMap((role): [string, string][] => {
+    const { decodedBy, codec, bitrate, fileSize, scaledBy, width, height, conversions } = pairing[role];
+    const facts = [
+      decodedBy ?? codec,
+      bitrateText(bitrate),
+      sizeText(fileSize),
+      scaledBy && `${width}x${height} scaled to ${pairing.width}x${pairing.height} by ${scaledBy}`,
+      ...conversions,
+    ].filter((fact) => fact !== undefined);
+    return facts.length > 0 ? [[role, printable(facts.join(', '))]] : [];
+  });
+  const { policy, offset, offsetRequested, offsetConfidence, missing, repeated, dropped } = pairing.frames;
+  const found = offsetRequested === 'auto' ? ' (found' : '';
+  const sure = offsetConfidence === undefined ? '' : `, confidence ${offsetConfidence.toFixed(2)}`;
+  const facts = [
+    policy === 'number' ? 'by number' : policy === 'nearest' ? 'by nearest time' : 'by time, strictly',
+    offset !== 0 || found !== '' ? `offset ${offset}${found && `${found}${sure})`}` : '',
+    missing.count > 0 ? `${missing.count} missing` : '',
+    repeated.count > 0 ? `${repeated.count} repeated` : '',
+    dropped.count > 0 ? `${dropped.count} dropped` : '',
+  ].filter((fact) => fact !== '');
+  return [...sides, ['paired', facts.join(', ')]];
+}
+
+function preflight(report: Report, { style, width }: View): string[] {
+  const list = remarks([report]);
+  if (list.length === 0) return [];
+  const only = list.length === 1 ? 'Warning' : 'Warnings';
+  return [
+    style.bold(report.preflight === undefined ? only : 'Preflight'),
+    ...remarkLines(list, width, style),
+  ];
 }
 
 // --- layout ---

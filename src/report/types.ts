@@ -2,6 +2,8 @@
  * @module report/types
  * The one result object. Its first keys are libvmaf's JSON log; the rest is ours and follows after it.
  */
+import type { Pairing } from '../media/pairing/types.js';
+import type { Finding } from '../media/preflight/types.js';
 import type { ChromaFormat, VideoInfo } from '../media/types.js';
 
 /** Pooled statistics of one metric over the scored frames (spec 7). `null` stands for a non-finite value. */
@@ -33,7 +35,8 @@ export interface FrameMetrics {
 /** One side of the comparison as it was read. */
 export interface ReportInput {
   readonly name: string;
-  readonly container: VideoInfo['container'];
+  /** `y4m`, `yuv`, `frames`, or an encoded file's container by ffmpeg's short names. */
+  readonly container: string;
   readonly width: number;
   readonly height: number;
   readonly bitDepth: number;
@@ -54,6 +57,8 @@ export interface ReportModel {
   readonly source: string;
   /** Features it read, as log names. */
   readonly features: readonly string[];
+  /** Why it was chosen, a sentence, where the caller left the choice open. */
+  readonly chosen?: string | undefined;
   readonly options: { readonly disableClip: boolean; readonly enableTransform: boolean };
   /** Keys of the bootstrap statistics when the model is a collection. */
   readonly collection?: {
@@ -78,6 +83,13 @@ export interface Report {
   // What follows is not in libvmaf's log.
   readonly reference: ReportInput;
   readonly distorted: ReportInput;
+  /**
+   * What was done to bring the two together; absent where nothing was decoded and frames were compared as stored, by
+   * number.
+   */
+  readonly pairing?: Pairing | undefined;
+  /** What to know about the pair before its score is believed; absent where it was not looked at. */
+  readonly preflight?: readonly Finding[] | undefined;
   readonly models: readonly ReportModel[];
   /** Metric names in libvmaf's order. */
   readonly metrics: readonly string[];

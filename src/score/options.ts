@@ -3,8 +3,10 @@
  * Checks what callers ask for and fills in the defaults.
  */
 import { AnyvmafError } from '../errors.js';
+import type { DecoderChoice, ScaleFilter } from '../media/decoder.js';
+import type { FrameRange, FrameRatePolicy, ScaleTo } from '../media/pairing/types.js';
 import type { VideoFormat } from '../media/types.js';
-import type { ScoreOptions, ScoreRequest, ScorerOptions } from './types.js';
+import type { PairingOptions, ScoreOptions, ScoreRequest, ScorerOptions } from './types.js';
 
 /** Options of which every one that has a fixed default has a value. */
 export interface CheckedOptions {
@@ -24,11 +26,32 @@ export interface CheckedOptions {
   /** `undefined`: to be chosen. */
   readonly chunkFrames: number | undefined;
   readonly implementation: NonNullable<ScoreOptions['implementation']>;
+  readonly pairing: CheckedPairing;
+}
+
+/** How two videos are brought together. */
+export interface CheckedPairing {
+  readonly decoder: DecoderChoice;
+  /** `undefined`: the caller did not say; then two videos that are not encoded must be of one size. */
+  readonly scale: ScaleFilter | 'none' | undefined;
+  readonly scaleTo: ScaleTo | undefined;
+  readonly frameRatePolicy: FrameRatePolicy | undefined;
+  readonly offset: number | 'auto';
+  readonly range: FrameRange | undefined;
+  readonly allowDamaged: boolean;
+  readonly allowUrl: boolean;
+  readonly strict: boolean;
+  readonly preflight: boolean;
 }
 
 /** More threads than this are a mistake. */
 const MAX_THREADS = 1024;
 const MAX_COUNT = 2 ** 32 - 1;
+
+const FILTERS = ['bicubic', 'bilinear', 'lanczos', 'none'] as const;
+const DECODERS = ['auto', 'ffmpeg', 'mediabunny', 'wasm', 'none'] as const;
+/** Longest side of a picture, the core's limit. */
+const MAX_SIDE = 16384;
 
 const SHARED = [
   'models',
@@ -41,6 +64,19 @@ const SHARED = [
   'onFrame',
 ] as const satisfies readonly (keyof ScoreOptions & keyof ScorerOptions)[];
 
+const PAIRING = [
+  'decoder',
+  'scale',
+  'scaleTo',
+  'frameRatePolicy',
+  'offset',
+  'range',
+  'allowDamaged',
+  'allowUrl',
+  'strict',
+  'preflight',
+] as const satisfies readonly (keyof PairingOptions)[];
+
 /** What `score` may be told. */
 export const SCORE_OPTIONS: readonly (keyof ScoreOptions)[] = [
   ...SHARED,
@@ -50,7 +86,11 @@ export const SCORE_OPTIONS: readonly (keyof ScoreOptions)[] = [
   'chunkFrames',
   'onProgress',
   'signal',
+  ...PAIRING,
 ];
+
+/** What `inspect` and `align` may be told, beside what is their own. */
+export const LOOK_OPTIONS: readonly (keyof ScoreOptions)[] = [...PAIRING, 'models', 'signal'];
 
 /** What `createScorer` may be told. */
 export const SCORER_OPTIONS: readonly (keyof ScorerOptions)[] = [...SHARED, 'names'];
@@ -94,6 +134,29 @@ export function checkOptions(
     threads: threads === undefined ? undefined : count('threads', threads, 0, MAX_THREADS),
     chunkFrames: chunkFrames === undefined ? undefined : count('chunkFrames', chunkFrames, 1),
     implementation: oneOf('implementation', options.implementation ?? 'simd128', ['simd128', 'portable']),
+    pairing: checkPairing(options),
+  };
+}
+
+function checkPairing(options: ScoreOptions): CheckedPairing {
+  const { scale, scaleTo, frameRatePolicy, offset = 0, range } = options;
+  if (offset !== 'auto' && !(Number.isInteger(offset) && Math.abs(offset) <= MAX_COUNT)) {
+    throw new AnyvmafError(
+      'usage',
+      `offset is ${show(offset)}, but it must be a whole number of frames or auto.`,
+    );
+  }
+  return {
+    decoder: oneOf('decoder', options.decoder ?? 'auto', DECODERS),
+    scale: scale && oneOf('scale', scale, FILTERS),
+    scaleTo: scaleTo && checkSize(scaleTo),
+    frameRatePolicy: frameRatePolicy && oneOf('frameRatePolicy', frameRatePolicy, ['strict', 'nearest']),
+    offset,
+    range: range && checkRange(range),
+    allowDamaged: ofType('allowDamaged', options.allowDamaged ?? false, 'boolean', 'true or false'),
+    allowUrl: ofType('allowUrl', options.allowUrl ?? false, 'boolean', 'true or false'),
+    strict: ofType('strict', options.strict ?? false, 'boolean', 'true or false'),
+    preflight: ofType('preflight', options.preflight ?? true, 'boolean', 'true or false'),
   };
 }
 
@@ -145,6 +208,38 @@ function ofType<T>(name: string, value: T, type: 'boolean' | 'function' | 'strin
   throw new AnyvmafError('usage', `${name} is ${show(value)}, but it must be ${expected}.`);
 }
 
+function checkSize(size: ScaleTo): ScaleTo {
+  if (size === 'ref' || size === 'dis') return size;
+  if (typeof size !== 'object' || size === null) {
+    throw new AnyvmafError(
+      'usage',
+      `scaleTo is ${show(size)}, but it must be ref, dis or a width and height.`,
+    );
+  }
+  return {
+    width: count('scaleTo.width', size.width, 1, MAX_SIDE),
+    height: count('scaleTo.height', size.height, 1, MAX_SIDE),
+  };
+}
+
+function checkRange(range: FrameRange): FrameRange {
+  const { unit, start, end } = range;
+  oneOf('range.unit', unit, ['frames', 'seconds']);
+  if (unit === 'frames') {
+    count('range.start', start);
+    if (end !== undefined) count('range.end', end);
+  } else if (!(start >= 0 && start < MAX_COUNT) || (end !== undefined && !(end >= 0))) {
+    throw new AnyvmafError('usage', `range is ${start} to ${end} seconds, but it must lie from 0 on.`);
+  }
+  if (end !== undefined && end <= start) {
+    throw new AnyvmafError(
+      'usage',
+      `range is ${start} to ${end} ${unit}, but its end must come after its start.`,
+    );
+  }
+  return range;
+}
+
 function count(name: string, value: number, min = 0, max = MAX_COUNT): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw new AnyvmafError(
@@ -153,9 +248,13 @@ function count(name: string, value: number, min = 0, max = MAX_COUNT): number {
   );
 }
 
-function oneOf<T extends string>(name: string, value: T, allowed: readonly T[]): T {
+function oneOf<T extends string>(name: string, value: T, allowed: readonly NoInfer<T>[]): T {
   if (allowed.includes(value)) return value;
-  throw new AnyvmafError('usage', `${name} is ${show(value)}, but it must be ${allowed.join(' or ')}.`);
+  throw new AnyvmafError('usage', `${name} is ${show(value)}, but it must be ${choice(allowed)}.`);
+}
+
+function choice(allowed: readonly string[]): string {
+  return `${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}`;
 }
 
 function texts(name: string, value: readonly string[]): readonly string[] {

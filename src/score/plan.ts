@@ -10,12 +10,15 @@ import { Predictor } from '../model/predict.js';
 import type { LoadedModel, ModelStore } from '../model/types.js';
 import type { Compat, ReportModel } from '../report/types.js';
 import { type FeaturePlan, planFeatures } from './features.js';
+import { chooseModel, isOpen, type PictureSize, settle } from './model-choice.js';
 import type { CheckedOptions } from './options.js';
 
 /** Models and extractors of a run, before any video is known. */
 export interface Requested {
   /** Models that predict. */
   readonly models: readonly LoadedModel[];
+  /** Why models that the caller left open were chosen, by the name of their score. */
+  readonly chosen: ReadonlyMap<string, string>;
   /** Extractors in libvmaf's order of registration: those of the models, then those asked for by name. */
   readonly extractors: readonly ExtractorInstance[];
 }
@@ -24,6 +27,7 @@ export interface Requested {
 export interface RunPlan {
   readonly features: FeaturePlan;
   readonly models: readonly LoadedModel[];
+  readonly chosen: Requested['chosen'];
   readonly predictor: Predictor;
   /** Names of all metrics in libvmaf's order: features, then scores. */
   readonly metrics: readonly string[];
@@ -36,13 +40,22 @@ const NOTHING =
 
 /**
  * Loads what was asked for.
+ * @param size gives the size that is scored, asked only when a model depends on it
  * @throws {AnyvmafError} `model`, `feature` or `io`: something that cannot be had
  */
-export async function loadRequested(options: CheckedOptions, store: ModelStore): Promise<Requested> {
+export async function loadRequested(
+  options: CheckedOptions,
+  store: ModelStore,
+  size: () => Promise<PictureSize> | PictureSize,
+): Promise<Requested> {
   const { noPrediction } = options;
   const named = options.features.map((text) => parseFeature(text));
-  const models = await loadModels(options.models ?? (noPrediction ? [] : [DEFAULT_MODEL]), store);
+  const texts = options.models ?? (noPrediction ? [] : [DEFAULT_MODEL]);
+  const choice = texts.some(isOpen) ? chooseModel(await size()) : undefined;
+  const models = await loadModels(choice ? texts.map((text) => settle(text, choice)) : texts, store);
+  const open = choice ? models.filter((_, i) => isOpen(texts[i] ?? '')) : [];
   return {
+    chosen: new Map(open.map(({ name }) => [name, choice?.reason ?? ''])),
     models: noPrediction ? [] : models,
     extractors: [...models.flatMap((model) => model.extractors), ...named],
   };
@@ -64,16 +77,18 @@ export function planRun(requested: Requested, format: VideoFormat, compat: Compa
     );
   }
   const warnings = metrics.length > 0 ? features.warnings : [...features.warnings, NOTHING];
-  return { features, models: requested.models, predictor, metrics, warnings };
+  return { features, models: requested.models, chosen: requested.chosen, predictor, metrics, warnings };
 }
 
 /** What the report says about a model. */
-export function reportModel(model: LoadedModel): ReportModel {
+export function reportModel(model: LoadedModel, chosen?: RunPlan['chosen']): ReportModel {
+  const reason = chosen?.get(model.name);
   const { name, source, disableClip, enableTransform, collectionKeys } = model;
   const inputs = model.members.flatMap((member) => member.inputs.map((input) => input.logName));
   return {
     name,
     source,
+    ...(reason !== undefined && { chosen: reason }),
     features: [...new Set(inputs)],
     options: { disableClip, enableTransform },
     ...(collectionKeys && {

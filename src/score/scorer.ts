@@ -38,7 +38,7 @@ export async function openScorer(
   const problem = formatProblem(format);
   if (problem) throw new AnyvmafError('usage', `Frames of this format cannot be scored: ${problem}.`);
   const [requested, module] = await Promise.all([
-    loadRequested(checked, platform.models),
+    loadRequested(checked, platform.models, () => format),
     platform.loadCore(),
   ]);
   const plan = planRun(requested, format, checked.compat);
@@ -242,7 +242,7 @@ class PushScorer implements Scorer {
       ...this.#scoring.finish(),
       reference: this.#input(reference),
       distorted: this.#input(distorted),
-      models: plan.models.map(reportModel),
+      models: plan.models.map((model) => reportModel(model, plan.chosen)),
       compat: checked.compat,
       backend_requested: 'wasm',
       backend_used: 'wasm',

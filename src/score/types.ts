@@ -2,6 +2,8 @@
  * @module score/types
  * What a caller asks for: two videos, models, features and how to run.
  */
+import type { DecoderChoice, ScaleFilter } from '../media/decoder.js';
+import type { FrameRange, FrameRatePolicy, ScaleTo } from '../media/pairing/types.js';
 import type { FramePlanes, RawVideoFormat, VideoFormat, VideoInput } from '../media/types.js';
 import type { Compat, FrameMetrics, Report } from '../report/types.js';
 
@@ -9,7 +11,7 @@ import type { Compat, FrameMetrics, Report } from '../report/types.js';
 export interface ScoreRequest {
   readonly reference: VideoInput;
   readonly distorted: VideoInput;
-  /** Format of both when they are raw planar YUV; without it both must be Y4M. */
+  /** Format of those that are raw planar YUV. Y4M and encoded video say it themselves. */
   readonly raw?: RawVideoFormat;
 }
 
@@ -25,9 +27,48 @@ export interface Progress {
   readonly secondsLeft: number | null;
 }
 
+/**
+ * How two videos that are not alike are brought together; the report's `pairing` says what was done. Two videos that are
+ * both Y4M or raw are compared as libvmaf does, by number and only when of one format, unless `scale`, `scaleTo` or
+ * `frameRatePolicy` says otherwise.
+ */
+export interface PairingOptions {
+  /** What decodes encoded video. Default `auto`: ffmpeg, else mediabunny, else wasm, by what is installed. */
+  readonly decoder?: DecoderChoice;
+  /** Filter that brings both videos to one size; `none` refuses different sizes. Default `bicubic`. */
+  readonly scale?: ScaleFilter | 'none';
+  /** The size to bring both to: the reference's, the distorted's, or another. Default `ref`. */
+  readonly scaleTo?: ScaleTo;
+  /**
+   * Frames are paired by their time from each video's first frame: each reference frame with the distorted frame
+   * nearest in time. `strict` refuses videos of different frame rates, and those in which frames are missing or come
+   * twice. Default `nearest`.
+   */
+  readonly frameRatePolicy?: FrameRatePolicy;
+  /**
+   * Reference frames that come before the first one the distorted video shows: distorted frame n goes with reference
+   * frame n + offset. Negative when the distorted video has frames before it. `auto` searches it in the first seconds.
+   * Default 0.
+   */
+  readonly offset?: number | 'auto';
+  /** The part of the reference to score. Default: all. */
+  readonly range?: FrameRange;
+  /** Score a damaged or truncated video up to its first damage instead of refusing it. Default false. */
+  readonly allowDamaged?: boolean;
+  /** Let a decoder fetch videos given as http or other URLs. Default false. */
+  readonly allowUrl?: boolean;
+  /** Refuse a pair of which preflight warns. Default false. */
+  readonly strict?: boolean;
+  /** Compare what the two videos declare, and look at their first frames, before scoring. Default true. */
+  readonly preflight?: boolean;
+}
+
 /** What to compute and how. Every member has a default. */
-export interface ScoreOptions {
-  /** Model strings in libvmaf's grammar (`version=vmaf_v0.6.1:name=hd`). Default: `['version=vmaf_v0.6.1']`. */
+export interface ScoreOptions extends PairingOptions {
+  /**
+   * Model strings in libvmaf's grammar (`version=vmaf_v0.6.1:name=hd`). `auto` in place of `version=…` or `path=…`
+   * chooses between vmaf_v0.6.1 and vmaf_4k_v0.6.1 by the size that is scored. Default: `['version=vmaf_v0.6.1']`.
+   */
   readonly models?: readonly string[];
   /** Feature strings in libvmaf's grammar (`psnr=enable_apsnr=true`). Default: none beside the models' own. */
   readonly features?: readonly string[];
@@ -62,6 +103,28 @@ export interface ScoreOptions {
   readonly onFrame?: (frame: FrameMetrics) => void;
   /** Stops the run: `score` then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
+}
+
+/** What to look at, and for what. */
+export type InspectOptions = PairingOptions & Pick<ScoreOptions, 'models' | 'signal'>;
+
+/** How to search the offset between two videos. */
+export type AlignOptions = Pick<PairingOptions, 'decoder' | 'allowUrl'> &
+  Pick<ScoreOptions, 'signal'> & {
+    /** Offsets tried are -window…window frames, 1..1000. Default 50. */
+    readonly window?: number;
+  };
+
+/** {@link ScoreOptions} of several distorted videos against one reference: callbacks learn which one they are about. */
+export interface ScoreManyOptions extends Omit<ScoreOptions, 'onProgress' | 'onFrame'> {
+  /** Format of those videos that are raw planar YUV. */
+  readonly raw?: RawVideoFormat;
+  /** As {@link ScoreOptions.onProgress}, for the distorted video of this index. */
+  readonly onProgress?: (progress: Progress, index: number) => void;
+  /** As {@link ScoreOptions.onFrame}, for the distorted video of this index. */
+  readonly onFrame?: (frame: FrameMetrics, index: number) => void;
+  /** A distorted video is done. They may end in any order. */
+  readonly onReport?: (report: Report, index: number) => void;
 }
 
 /** What a {@link Scorer} computes: {@link ScoreOptions} without what only whole videos have. */

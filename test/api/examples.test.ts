@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { yuvFile } from '../../src/sample/files.js';
 import { file, scratchFolder, y4mPair } from '../score/clips.js';
+import { ffmpeg, hasFfmpeg } from '../support/encode.js';
 
 const examples = new URL('../../docs/examples/', import.meta.url);
 const names = readdirSync(examples).map((name) => name.replace('.ts', ''));
@@ -18,6 +19,13 @@ beforeAll(() => {
     file(folder, `${side}.y4m`, pair[side]);
     file(folder, `${side}.yuv`, yuvFile(pair.clip, side, 8));
   }
+  // Without an encoder, Y4M under these names: content decides, not the name.
+  const make = (name: string, side: 'reference' | 'distorted', options: readonly string[]) =>
+    hasFfmpeg
+      ? ffmpeg(join(folder, name), ['-i', join(folder, `${side}.y4m`), ...options])
+      : file(folder, name, pair[side]);
+  make('master.mov', 'reference', ['-c:v', 'libx264', '-crf', '1']);
+  make('encode.mp4', 'distorted', ['-vf', 'scale=96:54', '-c:v', 'libx264']);
   process.chdir(folder);
 });
 afterAll(() => process.chdir(before));
@@ -37,6 +45,17 @@ const outcomes: Readonly<Record<string, () => void>> = {
     expect(printed).toHaveLength(9);
     expect(printed[0]).toEqual(['VMAF', expect.any(Number)]);
     expect(printed[8]).toEqual([7, expect.any(Number)]);
+  },
+  'any-two-videos': () => {
+    expect(printed[0]).toEqual([expect.any(Number), expect.stringContaining('192x108')]);
+    if (hasFfmpeg) expect(printed[1]).toEqual(['swscale bicubic', []]);
+  },
+  'look-first': () => {
+    if (hasFfmpeg) expect(printed[0]).toEqual(['192x108', '96x54']);
+    expect(printed.at(-1)).toEqual([expect.any(Number), expect.any(Number), expect.any(String)]);
+  },
+  'several-encodes': () => {
+    expect(printed.map(([name]) => name).sort()).toEqual(['best:', 'distorted.y4m', 'encode.mp4']);
   },
   'raw-video': () => expect(printed).toEqual([['4 pairs of 8 frames']]),
   'models-and-features': () => {

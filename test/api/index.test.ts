@@ -18,14 +18,17 @@ describe('the public API', () => {
   it('is this', () => {
     expect(Object.keys(node).sort()).toEqual([
       'AnyvmafError',
+      'align',
       'configure',
       'createScorer',
       'describeModel',
       'formatProgress',
       'formatReport',
+      'inspect',
       'listExtractors',
       'listModels',
       'score',
+      'scoreMany',
       'summarize',
       'version',
       'writeReport',

@@ -24,8 +24,8 @@ describe('not a video', () => {
   ])('recognises %s', async (what, start) => {
     expect(sniffContent(ascii(start))).toBe(what);
     expect(await failure(() => open(ascii(start), undefined, 'my clip.bin'), 'media')).toBe(
-      `my clip.bin is not a Y4M file but ${what}; encoded video is not supported yet, convert it first: ` +
-        "ffmpeg -i 'my clip.bin' -strict -1 OUTPUT.y4m",
+      `my clip.bin is not a Y4M file but ${what}; give encoded video as a file, which a decoder can read, or ` +
+        "convert it first: ffmpeg -i 'my clip.bin' -strict -1 OUTPUT.y4m",
     );
   });
 

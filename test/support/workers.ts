@@ -4,4 +4,7 @@
  */
 import { configureNode } from '../../src/platform/node/platform.js';
 
-configureNode({ worker: new URL('../../dist/platform/node/worker.js', import.meta.url) });
+configureNode({
+  worker: new URL('../../dist/platform/node/worker.js', import.meta.url),
+  ffmpegWorker: new URL('../../dist/platform/node/wasm-decoder-worker.js', import.meta.url),
+});

@@ -23,6 +23,10 @@ export function configureBrowser(changes: Assets): void {
 export const browserPlatform: Platform = {
   files: browserFiles,
   models: browserModels(() => assets.models ?? new URL('../../../model/', import.meta.url)),
+  async decoders() {
+    const { browserDecoders } = await import('./decoders.js');
+    return browserDecoders(() => assets);
+  },
   // Asked for only when needed, so that the module can be imported anywhere. Browsers that do not tell have a few.
   get parallelism() {
     return navigator.hardwareConcurrency || 4;

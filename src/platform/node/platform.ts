@@ -26,6 +26,12 @@ export function configureNode(changes: Assets): void {
 export const nodePlatform: Platform = {
   files: nodeFiles,
   models: nodeModels(() => locate(assets.models, new URL('../../../model/', import.meta.url))),
+  async decoders({ allowUrl }) {
+    const { nodeDecoders } = await import('./decoders.js');
+    return nodeDecoders(allowUrl, {
+      worker: () => locate(assets.ffmpegWorker, new URL('./wasm-decoder-worker.js', import.meta.url)),
+    });
+  },
   parallelism: availableParallelism(),
   loadCore() {
     core ??= loadCore(assets.wasm ?? new URL('../../../wasm/anyvmaf.wasm', import.meta.url));

@@ -1,0 +1,131 @@
+/**
+ * @module media/align
+ * The temporal offset between two videos, from the luma of their first seconds.
+ */
+import { AnyvmafError } from '../errors.js';
+import { Evidence } from './align/evidence.js';
+import { search } from './align/search.js';
+import { Thumbnailer } from './align/thumbnail.js';
+import type { AlignOptions, AlignResult, LumaReader } from './align/types.js';
+import { lumaBytes } from './geometry.js';
+
+export { thumbnail } from './align/thumbnail.js';
+export type { AlignOptions, AlignResult, LumaReader } from './align/types.js';
+
+/** Size of the thumbnails that are compared, whatever the shape of the picture. */
+const THUMBNAIL = { width: 64, height: 36 } as const;
+
+/** Offsets searched by default: -50…50. */
+const DEFAULT_WINDOW = 50;
+
+/** Pairs at the outermost offsets after the first round of reading. */
+const FIRST_PAIRS = 50;
+
+/** Frames that every search may read, however small its window. */
+const MIN_MAX_FRAMES = 300;
+
+/**
+ * Finds the offset at which two videos show the same pictures: distorted frame i shows what reference frame i + offset
+ * shows. Sizes, bit depths, brightness and contrast may differ. Reads only as far as needed, luma only.
+ *
+ * @example
+ * const { offset, confidence, ambiguous } = await align(reference, distorted);
+ *
+ * @throws {AnyvmafError} `usage` for options out of range; whatever the readers throw; the signal's reason
+ */
+export async function align(
+  reference: LumaReader,
+  distorted: LumaReader,
+  options: AlignOptions = {},
+): Promise<AlignResult> {
+  const { window, maxFrames, ratio, assumed, start } = checked(options);
+  const evidence = new Evidence(ratio, THUMBNAIL.width);
+  const first = new LumaThumbs(reference, start.reference);
+  const second = new LumaThumbs(distorted, start.distorted);
+  for (let frames = Math.min(maxFrames, window + FIRST_PAIRS); ; frames = Math.min(maxFrames, 2 * frames)) {
+    const read = [
+      () =>
+        first.readTo(
+          Math.ceil(frames * Math.max(1, ratio)),
+          (t) => evidence.add('reference', t),
+          options.signal,
+        ),
+      () =>
+        second.readTo(
+          Math.ceil(frames / Math.min(1, ratio)),
+          (t) => evidence.add('distorted', t),
+          options.signal,
+        ),
+    ] as const;
+    // One source may be both videos, and takes one call at a time.
+    if (reference === distorted) {
+      for (const next of read) await next();
+    } else {
+      await Promise.all(read.map((next) => next()));
+    }
+    const result = search(evidence, window, assumed);
+    if (!result.ambiguous || frames >= maxFrames || (first.ended && second.ended)) return result;
+  }
+}
+
+function checked(options: AlignOptions) {
+  const { window = DEFAULT_WINDOW, rateRatio: ratio = 1, assumed = 0 } = options;
+  const { start = { reference: 0, distorted: 0 } } = options;
+  const { maxFrames = Math.max(4 * window, MIN_MAX_FRAMES) } = options;
+  check(
+    'window',
+    window,
+    Number.isInteger(window) && window >= 1 && window <= 1000,
+    'a whole number from 1 to 1000',
+  );
+  check(
+    'maxFrames',
+    maxFrames,
+    Number.isInteger(maxFrames) && maxFrames >= 8,
+    'a whole number of at least 8',
+  );
+  check('rateRatio', ratio, ratio >= 1 / 16 && ratio <= 16, 'a number from 1/16 to 16');
+  check('assumed', assumed, Number.isInteger(assumed), 'a whole number');
+  for (const side of ['reference', 'distorted'] as const) {
+    const frame = start[side];
+    check(`start.${side}`, frame, Number.isInteger(frame) && frame >= 0, 'a whole number of at least 0');
+  }
+  return { window, maxFrames, ratio, assumed, start };
+}
+
+function check(name: string, value: number, fine: boolean, expected: string): void {
+  if (fine) return;
+  throw new AnyvmafError('usage', `the alignment option ${name} is ${value}, but must be ${expected}.`);
+}
+
+/** Reads a video's frames one after another and shrinks them. */
+class LumaThumbs {
+  readonly #reader: LumaReader;
+  readonly #start: number;
+  readonly #thumbnailer: Thumbnailer;
+  readonly #luma: Uint8Array;
+  #frames = 0;
+  /** True once there are no more frames. */
+  ended = false;
+
+  constructor(reader: LumaReader, start: number) {
+    this.#reader = reader;
+    this.#start = start;
+    this.#thumbnailer = new Thumbnailer(reader.info, THUMBNAIL.width, THUMBNAIL.height);
+    this.#luma = new Uint8Array(lumaBytes(reader.info));
+  }
+
+  /** Reads on until `frames` were read in all, or the video ends. */
+  async readTo(frames: number, take: (thumb: Float32Array) => void, signal?: AbortSignal): Promise<void> {
+    while (this.#frames < frames && !this.ended) {
+      signal?.throwIfAborted();
+      const there = await this.#reader.readFrame(this.#start + this.#frames, { y: this.#luma });
+      if (!there) {
+        this.ended = true;
+      } else {
+        take(this.#thumbnailer.shrink(this.#luma));
+        this.#frames++;
+      }
+    }
+  }
+}

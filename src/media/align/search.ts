@@ -1,0 +1,172 @@
+/**
+ * @module media/align/search
+ * Finds the offset that fits best, weighs it against every other, and says how certain that is.
+ */
+import type { Evidence, Fitness } from './evidence.js';
+import type { AlignCandidate, AlignReason, AlignResult } from './types.js';
+
+/** Offsets beyond the window that are tried too, to notice a best one outside. */
+const BEYOND = 2;
+
+/** Fewest frames a video must have for a search. */
+const MIN_FRAMES = 4;
+
+/** Pairs an offset must have to be considered, where the videos are long enough. */
+const MIN_PAIRS = 8;
+
+/** An offset this many times less likely than the best is no candidate. */
+const UNLIKELY = 20;
+
+/** Confidence from which an answer is clear. */
+const CLEAR = 0.9;
+
+/** Most candidates listed. */
+const MAX_CANDIDATES = 12;
+
+/** Rounds of choosing the best offset by comparisons with all others. */
+const ROUNDS = 8;
+
+/** Mean squared change, in squared 8-bit levels, up to which a thumbnail repeats the one before. */
+const STILL = 0.05 ** 2;
+
+/** The same of its block averages, from which a picture has moved on. */
+const MOVES = 0.3 ** 2;
+
+/**
+ * Searches among offsets of at most `window` frames.
+ * @param assumed the offset to stay with where the pictures do not tell
+ */
+export function search(evidence: Evidence, window: number, assumed: number): AlignResult {
+  const { reference, distorted } = evidence.frames;
+  const shorter = Math.min(reference, distorted);
+  const tried = new Map<number, Fitness>();
+  if (shorter >= MIN_FRAMES) {
+    const pairs = Math.min(MIN_PAIRS, Math.ceil(shorter / 2));
+    for (let offset = -window - BEYOND; offset <= window + BEYOND; offset++) {
+      const [first, end] = evidence.range(offset);
+      if (end - first >= pairs) tried.set(offset, evidence.fitness(offset));
+    }
+  }
+  const best = choose(evidence, tried);
+  const fitness = best === undefined ? undefined : tried.get(best);
+  if (best === undefined || !fitness) return tooShort(assumed, shorter);
+
+  // The probability of each offset against the best, and so of the best among all.
+  let total = 0;
+  const candidates: AlignCandidate[] = [];
+  for (const [offset, { similarity }] of tried) {
+    const odds = offset === best ? 1 : Math.exp(-evidence.favours(best, offset));
+    total += odds;
+    if (odds * UNLIKELY >= 1) candidates.push({ offset, similarity });
+  }
+  const related = isRelated(fitness);
+  const confidence = related ? 1 / total : 0;
+  const clear = confidence >= CLEAR && Math.abs(best) <= window;
+  const reason = clear ? 'clear' : explainDoubt(candidates, best, window, related);
+  candidates.sort((a, b) => Math.abs(a.offset - best) - Math.abs(b.offset - best));
+
+  // Short videos do not reach the ends of the window.
+  const reached = Math.min(window, Math.max(...[...tried.keys()].map(Math.abs)));
+  const within = candidates.map(({ offset }) => offset).filter((offset) => Math.abs(offset) <= window);
+  const stay = !related || (!clear && within.includes(assumed));
+  const offset = stay ? assumed : Math.max(-window, Math.min(window, best));
+  const at = tried.get(offset) ?? fitness;
+  return {
+    offset,
+    confidence: reason === 'edge' ? Math.min(confidence, 0.5) : confidence,
+    candidates: clear ? [{ offset, similarity: at.similarity }] : candidates.slice(0, MAX_CANDIDATES),
+    compared: at.pairs,
+    ambiguous: !clear,
+    reason,
+    explanation: explain(reason, offset, best, candidates, reached, at.pairs),
+    similarity: at.similarity,
+    levels: { gain: at.gain, bias: at.bias },
+    repeated: evidence.repeated(offset, STILL, MOVES),
+  };
+}
+
+/** The offset that no other beats over the pairs both have. */
+function choose(evidence: Evidence, tried: ReadonlyMap<number, Fitness>): number | undefined {
+  let best: number | undefined;
+  for (const [offset, { rank }] of tried) {
+    if (best === undefined || rank > (tried.get(best)?.rank ?? 0)) best = offset;
+  }
+  for (let round = 0; round < ROUNDS && best !== undefined; round++) {
+    let challenger: number = best;
+    let lead = 0;
+    for (const offset of tried.keys()) {
+      if (offset === best) continue;
+      const favour = evidence.favours(offset, best);
+      if (favour > lead) [challenger, lead] = [offset, favour];
+    }
+    if (challenger === best) break;
+    best = challenger;
+  }
+  return best;
+}
+
+/** Whether the pictures, or at least what changes in them, resemble each other. */
+function isRelated({ similarity, changes }: Fitness): boolean {
+  return similarity >= 0.9 || changes >= 0.4 || (similarity >= 0.6 && changes >= 0.2);
+}
+
+function explainDoubt(
+  candidates: readonly AlignCandidate[],
+  best: number,
+  window: number,
+  related: boolean,
+): AlignReason {
+  if (!related) return 'unrelated';
+  // One unbroken run of offsets around the best: nothing moves enough. Gaps: the same pictures come again.
+  const offsets = candidates.map(({ offset }) => offset).sort((a, b) => a - b);
+  const unbroken = offsets.every((offset, k) => k === 0 || offset - (offsets[k - 1] ?? 0) === 1);
+  if (offsets.length > 1) return unbroken ? 'static' : 'repetitive';
+  return Math.abs(best) > window ? 'edge' : 'static';
+}
+
+function tooShort(assumed: number, frames: number): AlignResult {
+  return {
+    offset: assumed,
+    confidence: 0,
+    candidates: [],
+    compared: 0,
+    ambiguous: true,
+    reason: 'short',
+    explanation: `${frames === 1 ? '1 frame is' : `${frames} frames are`} too few to find an offset.`,
+    similarity: 0,
+    levels: { gain: 1, bias: 0 },
+    repeated: { reference: 0, distorted: 0 },
+  };
+}
+
+function explain(
+  reason: AlignReason,
+  offset: number,
+  best: number,
+  candidates: readonly AlignCandidate[],
+  reached: number,
+  pairs: number,
+): string {
+  const offsets = candidates.map((candidate) => candidate.offset).sort((a, b) => a - b);
+  const [low, high] = [offsets[0] ?? best, offsets.at(-1) ?? best];
+  switch (reason) {
+    case 'clear':
+      return `Distorted frame ${Math.max(0, -offset)} shows reference frame ${Math.max(0, offset)}, over ${pairs} pairs.`;
+    case 'static':
+      return (
+        'Too little changes from frame to frame in what was compared, or compression removed it: ' +
+        `offsets ${low} to ${high} fit about equally well.`
+      );
+    case 'repetitive': {
+      const shown = offsets.slice(0, MAX_CANDIDATES).join(', ');
+      const more = offsets.length > MAX_CANDIDATES ? ` and ${offsets.length - MAX_CANDIDATES} more` : '';
+      return `The content repeats itself: offsets ${shown}${more} fit equally well.`;
+    }
+    case 'edge':
+      return `The best offset lies beyond the ${reached} frames searched; search a wider window.`;
+    case 'unrelated':
+      return `No offset from -${reached} to ${reached} makes the two videos look alike: they show different things, or one is cropped or framed differently.`;
+    case 'short':
+      return 'There are too few frames to find an offset.';
+  }
+}

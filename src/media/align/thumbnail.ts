@@ -1,0 +1,87 @@
+/**
+ * @module media/align/thumbnail
+ * Shrinks luma to a thumbnail by averaging a grid of samples in each box: cheap enough for every frame of a search.
+ */
+import type { VideoFormat } from '../types.js';
+
+/** Boxes up to this many samples wide are read whole. */
+const WHOLE_BOX = 6;
+
+/** Layout of the luma that is shrunk. */
+export type LumaFormat = Pick<VideoFormat, 'width' | 'height' | 'bitDepth'>;
+
+/**
+ * Positions of the samples read along one side, those of a box one after another. Their step within a box is about
+ * odd, so that both fields of interlaced video count; positions are spread at exact fractions, so that the same
+ * picture in another size gives the same thumbnail.
+ */
+function positions(size: number, boxes: number): { readonly at: Int32Array; readonly perBox: number } {
+  const box = size / boxes;
+  const step = box <= WHOLE_BOX ? 1 : 2 * Math.max(1, Math.floor(box / 16)) + 1;
+  const perBox = Math.max(1, Math.round(box / step));
+  const at = Int32Array.from({ length: boxes * perBox }, (_, k) => Math.floor(((k + 0.5) * box) / perBox));
+  return { at, perBox };
+}
+
+/** Shrinks frames of one format; keeps the sampling positions. */
+export class Thumbnailer {
+  readonly #format: LumaFormat;
+  readonly #across: ReturnType<typeof positions>;
+  readonly #down: ReturnType<typeof positions>;
+  readonly width: number;
+  readonly height: number;
+
+  /** @param width of the thumbnail; a video narrower than that repeats samples */
+  constructor(format: LumaFormat, width: number, height: number) {
+    this.#format = format;
+    this.width = width;
+    this.height = height;
+    this.#across = positions(format.width, width);
+    this.#down = positions(format.height, height);
+  }
+
+  /**
+   * @param luma packed rows, one byte a sample at 8 bit, two (little endian) above
+   * @returns width x height averages in 8-bit levels, 0..255 whatever the depth
+   */
+  shrink(luma: Uint8Array, into = new Float32Array(this.width * this.height)): Float32Array {
+    const { width: stride, bitDepth } = this.#format;
+    const { at: xs, perBox: nx } = this.#across;
+    const { at: ys, perBox: ny } = this.#down;
+    const scale = 1 / (nx * ny * 2 ** (bitDepth - 8));
+    const sums = new Float64Array(this.width);
+    for (let v = 0, row = 0; v < this.height; v++) {
+      sums.fill(0);
+      for (let k = 0; k < ny; k++, row++) {
+        const start = (ys[row] ?? 0) * stride;
+        if (bitDepth > 8) {
+          for (let u = 0, i = 0; u < this.width; u++) {
+            let sum = 0;
+            for (let j = 0; j < nx; j++, i++) {
+              const at = 2 * (start + (xs[i] ?? 0));
+              sum += (luma[at] ?? 0) + 256 * (luma[at + 1] ?? 0);
+            }
+            sums[u] = (sums[u] ?? 0) + sum;
+          }
+        } else {
+          for (let u = 0, i = 0; u < this.width; u++) {
+            let sum = 0;
+            for (let j = 0; j < nx; j++, i++) sum += luma[start + (xs[i] ?? 0)] ?? 0;
+            sums[u] = (sums[u] ?? 0) + sum;
+          }
+        }
+      }
+      for (let u = 0; u < this.width; u++) into[v * this.width + u] = (sums[u] ?? 0) * scale;
+    }
+    return into;
+  }
+}
+
+/**
+ * One frame's luma as a thumbnail.
+ * @param luma packed rows, one byte a sample at 8 bit, two (little endian) above
+ * @returns width x height averages in 8-bit levels, 0..255 whatever the depth
+ */
+export function thumbnail(luma: Uint8Array, format: LumaFormat, width: number, height: number): Float32Array {
+  return new Thumbnailer(format, width, height).shrink(luma);
+}

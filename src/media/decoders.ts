@@ -1,0 +1,160 @@
+/**
+ * @module media/decoders
+ * Chooses what decodes an encoded video: asks decoders in order of preference whether they can run and know the file,
+ * and says, when none does, which were tried and what to install.
+ */
+import { AnyvmafError } from '../errors.js';
+import { convertCommand } from './advice.js';
+import type {
+  DecodedSource,
+  DecodeRequest,
+  Decoder,
+  DecoderAvailability,
+  DecoderChoice,
+  TrackFacts,
+} from './decoder.js';
+import { shown } from './errors.js';
+import { type EncodedInput, notY4m } from './open.js';
+import type { VideoInput } from './types.js';
+
+/** An encoded video and the decoder that knows it. Nothing is open. */
+export interface EncodedVideo {
+  readonly input: VideoInput;
+  readonly decoder: Decoder;
+  readonly facts: TrackFacts;
+  /** Decoders to turn to when this one, against its word, cannot open the file. */
+  readonly others: readonly Decoder[];
+}
+
+/** How to choose. */
+export interface DecoderOptions {
+  readonly choice: DecoderChoice;
+  /** What the platform has, the preferred first. */
+  readonly decoders: readonly Decoder[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What one decoder had to say. */
+interface Attempt {
+  readonly decoder: Decoder;
+  readonly availability: DecoderAvailability;
+  readonly error?: AnyvmafError;
+}
+
+/**
+ * Finds a decoder that knows the video.
+ * @throws {AnyvmafError} `media` when none does, `usage` when there is no decoder of the name asked for, `io` when the
+ * file cannot be read
+ */
+export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptions): Promise<EncodedVideo> {
+  const { choice, decoders, signal } = options;
+  if (choice === 'none') throw undecoded(encoded);
+  const candidates = choice === 'auto' ? decoders : decoders.filter(({ id }) => id === choice);
+  if (candidates.length === 0) {
+    const there = ['auto', ...decoders.map(({ id }) => id), 'none'];
+    throw new AnyvmafError('usage', `there is no decoder "${choice}" here; there are ${there.join(', ')}.`);
+  }
+  const attempts: Attempt[] = [];
+  for (const [i, decoder] of candidates.entries()) {
+    const availability = await decoder.availability();
+    signal?.throwIfAborted();
+    if (!availability.usable) {
+      attempts.push({ decoder, availability });
+      continue;
+    }
+    try {
+      const facts = await decoder.probe(encoded.input, signal);
+      return { input: encoded.input, decoder, facts, others: candidates.slice(i + 1) };
+    } catch (error) {
+      attempts.push({ decoder, availability, error: refusal(error) });
+    }
+  }
+  throw nobody(encoded, attempts);
+}
+
+/**
+ * Opens a video with its decoder, or with another one where that one turns out not to manage.
+ * @throws {AnyvmafError} as the decoders do; `media` when all that can run fail
+ */
+export async function openDecoded(video: EncodedVideo, request: DecodeRequest): Promise<DecodedSource> {
+  try {
+    return await video.decoder.open(video.input, video.facts, request);
+  } catch (error) {
+    const attempts: Attempt[] = [
+      { decoder: video.decoder, availability: { id: video.decoder.id, usable: true }, error: refusal(error) },
+    ];
+    for (const decoder of video.others) {
+      const availability = await decoder.availability();
+      request.signal?.throwIfAborted();
+      if (!availability.usable) {
+        attempts.push({ decoder, availability });
+        continue;
+      }
+      try {
+        const facts = await decoder.probe(video.input, request.signal);
+        return await decoder.open(video.input, facts, request);
+      } catch (cause) {
+        attempts.push({ decoder, availability, error: refusal(cause) });
+      }
+    }
+    const { name, codec } = video.facts;
+    throw nobody({ kind: 'encoded', name, input: video.input, looksLike: `a video (${codec})` }, attempts);
+  }
+}
+
+/** What may lead to another decoder. Other failures, such as a file that is not there, do not. */
+function refusal(error: unknown): AnyvmafError {
+  // `usage`: an input of a kind that a decoder does not take, such as bytes in memory.
+  if (error instanceof AnyvmafError && (error.code === 'media' || error.code === 'usage')) return error;
+  throw error;
+}
+
+function undecoded(encoded: EncodedInput): AnyvmafError {
+  const { looksLike, name } = encoded;
+  if (looksLike === undefined) return notY4m(encoded);
+  return new AnyvmafError(
+    'media',
+    `${shown(name)} is not a Y4M file but ${looksLike}, and --decoder none reads Y4M and raw YUV only; leave ` +
+      `--decoder out, or convert the video first: ${convertCommand(name)}`,
+  );
+}
+
+/** Why no decoder was left: what those that ran said, then why the others did not. */
+function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafError {
+  const name = shown(encoded.name);
+  const tried = attempts.filter(({ error }) => error !== undefined);
+  const idle = attempts
+    .filter(({ error }) => error === undefined)
+    .map(
+      ({ decoder, availability }) => `${decoder.id}: ${trimmed(availability.reason ?? 'it cannot run here')}`,
+    );
+  const [first] = tried;
+  if (!first?.error) {
+    const what = encoded.looksLike
+      ? `${name} is ${encoded.looksLike}, and there is no decoder for it`
+      : undefined;
+    return new AnyvmafError(
+      'media',
+      what
+        ? `${what} (${idle.join('; ')}). Install one of them, or convert the video first: ${convertCommand(encoded.name)}`
+        : `${trimmed(notY4m(encoded).message)}. If it is encoded, there is no decoder for it (${idle.join('; ')}).`,
+    );
+  }
+  const [, ...others] = tried.map(({ decoder }) => decoder.id);
+  const clauses = [
+    others.length > 0 ? `tried ${first.decoder.id}, then ${others.join(' and ')}, to no avail` : '',
+    idle.length > 0 ? `${others.length > 0 ? '' : `tried ${first.decoder.id}; `}${idle.join('; ')}` : '',
+    encoded.looksLike === undefined
+      ? 'if it is raw YUV, give its width, height, pixel format and bit depth: -w, -h, -p and -b'
+      : '',
+  ].filter((clause) => clause !== '' && !first.error?.message.includes(clause));
+  if (clauses.length === 0) return first.error;
+  return new AnyvmafError('media', `${trimmed(first.error.message)} (${clauses.join('; ')}).`, {
+    cause: first.error,
+  });
+}
+
+/** A sentence without its full stop, to go on after it. */
+function trimmed(sentence: string): string {
+  return sentence.replace(/[.\s]+$/, '');
+}

@@ -1,0 +1,66 @@
+/**
+ * @module media/delivery
+ * In which planar format the samples of a decoded picture reach the scorer unchanged.
+ */
+import { AnyvmafError } from '../errors.js';
+import { shown } from './errors.js';
+import { pixelFormat, pixelFormatName, type SampleFormat } from './pixel-format.js';
+
+/** How decoded samples are put into planes; no value changes. */
+export interface Delivery extends SampleFormat {
+  /** ffmpeg's name of the planar format. */
+  readonly pixelFormat: string;
+  /** Set when chroma samples are repeated to reach a format that can be scored: what was done, for the report. */
+  readonly note?: string;
+}
+
+/** Chroma formats that cannot be scored as they are, and the one that holds the same samples repeated. */
+const REPEATED: Readonly<Record<string, { readonly ratio: string; readonly chroma: '422' | '444' }>> = {
+  '411': { ratio: '4:1:1', chroma: '422' },
+  '440': { ratio: '4:4:0', chroma: '444' },
+};
+
+/**
+ * @param name ffmpeg's name of the decoded layout
+ * @param rotation degrees that the picture is turned
+ * @param file what the user calls the file
+ * @throws {AnyvmafError} `media` when no planar format holds the samples
+ */
+export function delivery(name: string, rotation: 0 | 90 | 180 | 270, file: string): Delivery {
+  const known = pixelFormat(name);
+  // Full-range layouts have names of their own, and asking for another name would convert the range.
+  const full = /^yuvj4\d\dp$/.test(name);
+  const named = (format: SampleFormat) => (full ? `yuvj${format.chroma}p` : pixelFormatName(format));
+  if (known) {
+    if (known.chroma === '422' && (rotation === 90 || rotation === 270)) {
+      const format: SampleFormat = { ...known, chroma: '444' };
+      const note = 'turned, each chroma sample of 4:2:2 twice, as 4:4:4';
+      return { ...format, pixelFormat: named(format), note };
+    }
+    return { ...known, pixelFormat: named(known) };
+  }
+  const match = /^yuvj?(411|440)p(10|12)?(?:le|be)?$/.exec(name);
+  const repeated = REPEATED[match?.[1] ?? ''];
+  if (repeated) {
+    const turned = rotation === 90 || rotation === 270;
+    const format: SampleFormat = {
+      bitDepth: Number(match?.[2] ?? 8),
+      chroma: turned ? '444' : repeated.chroma,
+    };
+    const note = `${turned ? 'turned, ' : ''}chroma samples of ${repeated.ratio} repeated, as ${ratio(format)}`;
+    return { ...format, pixelFormat: named(format), note };
+  }
+  const remedy = 'use the same conversion for both videos';
+  throw new AnyvmafError(
+    'media',
+    /rgb|bgr|gbr|bayer|xyz|^pal8$|^mono[wb]$/.test(name)
+      ? `the frames of ${shown(file)} are RGB (${name}) and have no luma plane to measure; convert them on purpose ` +
+          `first, for example with ffmpeg -pix_fmt yuv444p, and ${remedy}.`
+      : `the frames of ${shown(file)} are ${shown(name)}, which is not 4:2:0, 4:2:2, 4:4:4 or luma only with 8 to 16 ` +
+          `bit; convert them first, for example with ffmpeg -pix_fmt yuv420p, and ${remedy}.`,
+  );
+}
+
+function ratio({ chroma }: SampleFormat): string {
+  return [...chroma].join(':');
+}

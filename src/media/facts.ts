@@ -1,0 +1,179 @@
+/**
+ * @module media/facts
+ * What ffprobe's JSON says about a file, as facts about its video track.
+ */
+import { AnyvmafError } from '../errors.js';
+import type { Fraction, TrackFacts } from './decoder.js';
+import { type Delivery, delivery } from './delivery.js';
+import { shown } from './errors.js';
+import { formatProblem } from './geometry.js';
+
+export { pixelFormat, pixelFormatName } from './pixel-format.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Facts about a track, and how its samples come to the scorer. */
+export interface ProbedTrack {
+  readonly facts: TrackFacts;
+  readonly delivery: Delivery;
+}
+
+/**
+ * Reads what `ffprobe -of json -show_format -show_streams -show_frames` says of one video track: width, height and
+ * sample aspect as delivered, that is, cropped and turned upright.
+ * @param json with the wanted stream first in `streams` and, where one could be decoded, its first frame in `frames`
+ * @param name what the user calls the file
+ * @throws {AnyvmafError} `media` when the track is encrypted, of an unknown codec, or its samples are not luma and
+ * chroma that can be scored
+ */
+export function parseProbe(json: unknown, name: string): ProbedTrack {
+  const stream = object(list(object(json)?.streams)[0]);
+  if (!stream) throw new AnyvmafError('media', `${shown(name)} has no video track.`);
+  const format = object(object(json)?.format) ?? {};
+  const frame = object(list(object(json)?.frames)[0]) ?? {};
+
+  const codec = word(stream.codec_name);
+  const tag = word(stream.codec_tag_string) ?? '';
+  const sideData = list(stream.side_data_list).map((entry) => object(entry) ?? {});
+  const sideDataOf = (type: string) => sideData.find((entry) => entry.side_data_type === type);
+  if (/^(encv|drmi)$/i.test(tag) || sideDataOf('Encryption initialization data')) {
+    throw new AnyvmafError(
+      'media',
+      `${shown(name)} is encrypted (${codec ?? tag}); its frames cannot be decoded, score the video before ` +
+        'encryption.',
+    );
+  }
+  if (codec === undefined) {
+    throw new AnyvmafError(
+      'media',
+      `${shown(name)} holds video of a codec that ffprobe does not know (${tag === '' ? 'no tag' : shown(tag)}).`,
+    );
+  }
+  const pixelFormat = word(frame.pix_fmt) ?? word(stream.pix_fmt);
+  if (pixelFormat === undefined) {
+    throw new AnyvmafError(
+      'media',
+      `no frame of ${shown(name)} can be decoded as ${codec}; the file is damaged or encrypted, or this ffmpeg ` +
+        `has no decoder for ${codec}.`,
+    );
+  }
+
+  const rotation = quarterTurns(sideDataOf('Display Matrix')?.rotation);
+  const turned = rotation === 90 || rotation === 270;
+  const deliveredAs = delivery(pixelFormat, rotation, name);
+  const crop = cropping(sideDataOf('Frame Cropping'));
+  const stored = {
+    width: number(frame.width) ?? (number(stream.width) ?? 0) - (crop ? crop.left + crop.right : 0),
+    height: number(frame.height) ?? (number(stream.height) ?? 0) - (crop ? crop.top + crop.bottom : 0),
+  };
+  const { bitDepth, chroma } = deliveredAs;
+  const size = turned ? { width: stored.height, height: stored.width } : stored;
+  const problem = formatProblem({ ...size, bitDepth, chroma });
+  if (problem) throw new AnyvmafError('media', `the video of ${shown(name)} cannot be scored: ${problem}.`);
+
+  const aspect = fraction(stream.sample_aspect_ratio, ':') ?? fraction(frame.sample_aspect_ratio, ':');
+  const facts: TrackFacts = {
+    name,
+    container: word(format.format_name) ?? 'unknown',
+    codec,
+    ...present('profile', word(stream.profile)),
+    pixelFormat,
+    ...size,
+    bitDepth,
+    chroma,
+    ...present('frameRate', fraction(stream.avg_frame_rate, '/') ?? fraction(stream.r_frame_rate, '/')),
+    frameCount: number(stream.nb_frames) ?? number(tagged(stream, 'NUMBER_OF_FRAMES')) ?? null,
+    duration: number(stream.duration) ?? clock(tagged(stream, 'DURATION')) ?? number(format.duration) ?? null,
+    startTime: number(stream.start_time) ?? number(format.start_time) ?? null,
+    bitrate: number(stream.bit_rate) ?? number(tagged(stream, 'BPS')) ?? number(format.bit_rate) ?? null,
+    fileSize: number(format.size) ?? null,
+    ...present('sampleAspect', aspect && turned ? { num: aspect.den, den: aspect.num } : aspect),
+    rotation,
+    ...present('crop', crop),
+    ...present('colorRange', range(frame.color_range ?? stream.color_range, pixelFormat)),
+    ...present('primaries', word(stream.color_primaries) ?? word(frame.color_primaries)),
+    ...present('transfer', word(stream.color_transfer) ?? word(frame.color_transfer)),
+    ...present('matrix', word(stream.color_space) ?? word(frame.color_space)),
+    fieldOrder: fieldOrder(stream, frame),
+  };
+  return { facts, delivery: deliveredAs };
+}
+
+/** Degrees clockwise; ffmpeg counts the matrix's angle counter-clockwise. */
+function quarterTurns(angle: unknown): 0 | 90 | 180 | 270 {
+  const turns = ((Math.round(-(number(angle) ?? 0) / 90) % 4) + 4) % 4;
+  return ([0, 90, 180, 270] as const)[turns] ?? 0;
+}
+
+function cropping(sideData: Json | undefined): TrackFacts['crop'] {
+  if (!sideData) return undefined;
+  const [left, top, right, bottom] = ['crop_left', 'crop_top', 'crop_right', 'crop_bottom'].map(
+    (key) => number(sideData[key]) ?? 0,
+  );
+  if (!left && !top && !right && !bottom) return undefined;
+  return { left: left ?? 0, top: top ?? 0, right: right ?? 0, bottom: bottom ?? 0 };
+}
+
+function range(named: unknown, pixelFormat: string): 'limited' | 'full' | undefined {
+  if (named === 'pc' || named === 'jpeg' || pixelFormat.startsWith('yuvj')) return 'full';
+  return named === 'tv' || named === 'mpeg' ? 'limited' : undefined;
+}
+
+/** The second letter is the field shown first. */
+function fieldOrder(stream: Json, frame: Json): TrackFacts['fieldOrder'] {
+  switch (stream.field_order) {
+    case 'progressive':
+      return 'progressive';
+    case 'tt':
+    case 'bt':
+      return 'top-first';
+    case 'bb':
+    case 'tb':
+      return 'bottom-first';
+  }
+  if (number(frame.interlaced_frame) === 1) {
+    return number(frame.top_field_first) === 1 ? 'top-first' : 'bottom-first';
+  }
+  return number(frame.interlaced_frame) === 0 ? 'progressive' : 'unknown';
+}
+
+/** A tag of the stream by its name, in whatever language Matroska filed it under. */
+function tagged(stream: Json, name: string): unknown {
+  const tags = object(stream.tags) ?? {};
+  const key = Object.keys(tags).find((key) => key === name || key.startsWith(`${name}-`));
+  return key === undefined ? undefined : tags[key];
+}
+
+function object(value: unknown): Json | undefined {
+  return typeof value === 'object' && value !== null ? (value as Json) : undefined;
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Text that says something. */
+function word(value: unknown): string | undefined {
+  return typeof value === 'string' && !['', 'unknown', 'N/A', 'reserved'].includes(value) ? value : undefined;
+}
+
+function number(value: unknown): number | undefined {
+  const parsed = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof parsed === 'number' && Number.isFinite(parsed) ? parsed : undefined;
+}
+
+/** Seconds from `00:01:05.250000000`. */
+function clock(value: unknown): number | undefined {
+  const match = typeof value === 'string' ? /^(\d+):(\d+):(\d+(?:\.\d+)?)$/.exec(value) : null;
+  return match ? Number(match[1]) * 3600 + Number(match[2]) * 60 + Number(match[3]) : undefined;
+}
+
+/** `0/0` and `0:1` mean that nothing is known. */
+function fraction(value: unknown, separator: string): Fraction | undefined {
+  const [num, den] = typeof value === 'string' ? value.split(separator).map(Number) : [];
+  return num && den && num > 0 && den > 0 ? { num, den } : undefined;
+}
+
+function present<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]?: V });
+}

@@ -1,0 +1,98 @@
+/**
+ * @module media/pairing/adapt
+ * A source whose frames are resized and converted as they are read.
+ */
+import type { ScaleFilter } from '../decoder.js';
+import { chromaSize, lumaBytes, sampleBytes } from '../geometry.js';
+import type { FramePlanes, FrameSource, VideoFormat, VideoInfo } from '../types.js';
+import { FormatConverter, samplesOf } from './convert.js';
+import { Resampler } from './resample.js';
+
+/** What a source's frames are to become. */
+export interface Target {
+  /** The depth and chroma format must not be lower than the source's. */
+  readonly format: VideoFormat;
+  readonly filter: ScaleFilter;
+}
+
+/** The source itself where its frames are right already; otherwise one that reads from it. */
+export function adaptSource(source: FrameSource, target: Target): FrameSource {
+  const { info } = source;
+  const { width, height, bitDepth, chroma } = target.format;
+  const same =
+    info.width === width && info.height === height && info.bitDepth === bitDepth && info.chroma === chroma;
+  return same ? source : new AdaptedSource(source, target);
+}
+
+class AdaptedSource implements FrameSource {
+  readonly info: VideoInfo;
+  readonly seekable: boolean;
+  readonly #source: FrameSource;
+  readonly #stored: FramePlanes;
+  /** The stored planes in the new size; absent when it is the old one. */
+  readonly #resized: FramePlanes | undefined;
+  readonly #luma: Resampler | undefined;
+  readonly #chroma: Resampler | undefined;
+  readonly #converter: FormatConverter;
+  readonly #depth: number;
+
+  constructor(source: FrameSource, { format, filter }: Target) {
+    const from = source.info;
+    const { width, height, bitDepth, chroma } = format;
+    this.info = { ...from, width, height, bitDepth, chroma };
+    this.seekable = source.seekable;
+    this.#source = source;
+    this.#depth = from.bitDepth;
+    this.#stored = allocate(from);
+    const resized: VideoFormat = { width, height, bitDepth: from.bitDepth, chroma: from.chroma };
+    if (from.width !== width || from.height !== height) {
+      this.#resized = allocate(resized);
+      this.#luma = new Resampler(from, resized, from.bitDepth, filter);
+      if (from.chroma !== '400') {
+        const sizes = [chromaSize(from), chromaSize(resized)] as const;
+        this.#chroma = new Resampler(...sizes, from.bitDepth, filter, from.chroma === '420');
+      }
+    }
+    this.#converter = new FormatConverter(resized, format);
+  }
+
+  readFrame(index: number, into: FramePlanes): boolean | Promise<boolean> {
+    const wanted = planesLike(this.#stored, into);
+    const reading = this.#source.readFrame(index, wanted);
+    if (typeof reading === 'boolean') return reading && this.#finish(wanted, into);
+    return reading.then((found) => found && this.#finish(wanted, into));
+  }
+
+  close(): Promise<void> | void {
+    return this.#source.close();
+  }
+
+  #finish(stored: FramePlanes, into: FramePlanes): true {
+    if (!this.#resized) {
+      this.#converter.convert(stored, into);
+      return true;
+    }
+    const resized = planesLike(this.#resized, into);
+    const resize = (resampler: Resampler | undefined, from?: Uint8Array, to?: Uint8Array) => {
+      if (from && to) resampler?.resize(samplesOf(from, this.#depth), samplesOf(to, this.#depth));
+    };
+    resize(this.#luma, stored.y, resized.y);
+    resize(this.#chroma, stored.cb, resized.cb);
+    resize(this.#chroma, stored.cr, resized.cr);
+    this.#converter.convert(resized, into);
+    return true;
+  }
+}
+
+/** Those of the planes that the caller wants and this video has. */
+function planesLike({ y, cb, cr }: FramePlanes, wanted: FramePlanes): FramePlanes {
+  return { y, ...(wanted.cb && cb && { cb }), ...(wanted.cr && cr && { cr }) };
+}
+
+function allocate(format: VideoFormat): FramePlanes {
+  const y = new Uint8Array(lumaBytes(format));
+  if (format.chroma === '400') return { y };
+  const { width, height } = chromaSize(format);
+  const bytes = width * height * sampleBytes(format.bitDepth);
+  return { y, cb: new Uint8Array(bytes), cr: new Uint8Array(bytes) };
+}

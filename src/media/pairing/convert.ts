@@ -1,0 +1,89 @@
+/**
+ * @module media/pairing/convert
+ * Brings samples to a higher bit depth by a shift, and chroma to a finer grid by repetition: nothing is lost or made up.
+ */
+import { chromaSize, type PlaneSize } from '../geometry.js';
+import type { ChromaFormat, FramePlanes, VideoFormat } from '../types.js';
+
+/** Samples of a plane: one byte each at 8 bit, 16-bit words above. */
+export type Samples = Uint8Array | Uint16Array;
+
+/** Chroma formats from the coarsest to the finest. */
+const CHROMA_ORDER: readonly ChromaFormat[] = ['400', '420', '422', '444'];
+
+/** The format in which samples of both kinds can be written without loss; the size is that of the first. */
+export function commonFormat(a: VideoFormat, b: VideoFormat): VideoFormat {
+  const finer = Math.max(CHROMA_ORDER.indexOf(a.chroma), CHROMA_ORDER.indexOf(b.chroma));
+  return {
+    width: a.width,
+    height: a.height,
+    bitDepth: Math.max(a.bitDepth, b.bitDepth),
+    chroma: CHROMA_ORDER[finer] ?? a.chroma,
+  };
+}
+
+/** What bringing one format to a higher one does, a phrase each; empty when nothing. */
+export function describeConversion(from: VideoFormat, to: VideoFormat): string[] {
+  const phrases: string[] = [];
+  if (to.bitDepth !== from.bitDepth) {
+    phrases.push(`${from.bitDepth} to ${to.bitDepth} bit by a shift of ${to.bitDepth - from.bitDepth}`);
+  }
+  if (to.chroma !== from.chroma) {
+    const how = from.chroma === '400' ? 'with grey chroma' : 'by repeating chroma samples';
+    phrases.push(`${[...from.chroma].join(':')} to ${[...to.chroma].join(':')} ${how}`);
+  }
+  return phrases;
+}
+
+/** A plane's bytes as samples. */
+export function samplesOf(plane: Uint8Array, bitDepth: number): Samples {
+  if (bitDepth <= 8) return plane;
+  return new Uint16Array(plane.buffer, plane.byteOffset, plane.byteLength >> 1);
+}
+
+/** Converts frames from one format to a higher one of the same size. */
+export class FormatConverter {
+  readonly #from: VideoFormat;
+  readonly #to: VideoFormat;
+  readonly #shift: number;
+
+  constructor(from: VideoFormat, to: VideoFormat) {
+    this.#from = from;
+    this.#to = to;
+    this.#shift = to.bitDepth - from.bitDepth;
+  }
+
+  /** Writes the planes that `into` has. */
+  convert(from: FramePlanes, into: FramePlanes): void {
+    this.#plane(from.y, this.#from, into.y, this.#to);
+    const sizes = [chromaSize(this.#from), chromaSize(this.#to)] as const;
+    for (const name of ['cb', 'cr'] as const) {
+      const target = into[name];
+      if (!target) continue;
+      const source = from[name];
+      if (source && source.length > 0) this.#plane(source, sizes[0], target, sizes[1]);
+      else samplesOf(target, this.#to.bitDepth).fill(2 ** (this.#to.bitDepth - 1));
+    }
+  }
+
+  #plane(from: Uint8Array, fromSize: PlaneSize, into: Uint8Array, intoSize: PlaneSize): void {
+    const source = samplesOf(from, this.#from.bitDepth);
+    const target = samplesOf(into, this.#to.bitDepth);
+    const shift = this.#shift;
+    if (fromSize.width === intoSize.width && fromSize.height === intoSize.height) {
+      if (shift === 0) target.set(source);
+      else for (let i = 0; i < target.length; i++) target[i] = (source[i] ?? 0) << shift;
+      return;
+    }
+    // Odd luma sizes leave the last chroma column or row out; the one before stands for it.
+    const halfX = fromSize.width < intoSize.width ? 1 : 0;
+    const halfY = fromSize.height < intoSize.height ? 1 : 0;
+    for (let y = 0; y < intoSize.height; y++) {
+      const row = Math.min(y >> halfY, fromSize.height - 1) * fromSize.width;
+      const at = y * intoSize.width;
+      for (let x = 0; x < intoSize.width; x++) {
+        target[at + x] = (source[row + Math.min(x >> halfX, fromSize.width - 1)] ?? 0) << shift;
+      }
+    }
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * @module media/pairing/fan
+ * One decoder for several readers: each frame is decoded once and kept until the slowest reader has taken it.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { DecodedSource } from '../decoder.js';
+import { chromaSize, lumaBytes, sampleBytes } from '../geometry.js';
+import type { FramePlanes } from '../types.js';
+
+/** Frames by which the fastest reader may be ahead of the slowest. */
+const FRAMES_AHEAD = 8;
+
+/** Frames of a decoder, handed to a fixed number of readers. */
+export class Fan {
+  readonly #source: DecodedSource;
+  /** Per reader the frame that it needs next; `Infinity` once it is closed. */
+  readonly #next: number[];
+  readonly #frames = new Map<number, FramePlanes>();
+  readonly #spare: FramePlanes[] = [];
+  #decoded = 0;
+  /** Number of frames, once the end is reached. */
+  #end = Number.POSITIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+  #failure: unknown;
+  #waiting: (() => void)[] = [];
+
+  constructor(source: DecodedSource, readers: number) {
+    this.#source = source;
+    this.#next = new Array<number>(readers).fill(0);
+  }
+
+  /**
+   * The source of one reader. The decoder is closed with the last of them.
+   * @param reader from 0, each once
+   */
+  tap(reader: number): DecodedSource {
+    const source = this.#source;
+    return {
+      info: source.info,
+      seekable: false,
+      facts: source.facts,
+      decoder: source.decoder,
+      decodedBy: source.decodedBy,
+      ...(source.scaledBy !== undefined && { scaledBy: source.scaledBy }),
+      timestamp: (index) => source.timestamp(index),
+      readFrame: (index, into) => this.#read(reader, index, into),
+      close: () => this.#close(reader),
+    };
+  }
+
+  async #read(reader: number, index: number, into: FramePlanes): Promise<boolean> {
+    this.#advance(reader, index);
+    for (;;) {
+      const frame = this.#frames.get(index);
+      if (frame) {
+        copy(frame, into);
+        this.#advance(reader, index + 1);
+        return true;
+      }
+      if (this.#failure !== undefined) throw this.#failure;
+      if (index >= this.#end || this.#next[reader] === Number.POSITIVE_INFINITY) return false;
+      if (!this.#reading && this.#decoded < Math.min(...this.#next) + FRAMES_AHEAD) {
+        this.#reading = this.#decode(into.cb !== undefined);
+      }
+      await (this.#reading ?? new Promise<void>((resolve) => this.#waiting.push(resolve)));
+    }
+  }
+
+  async #decode(chroma: boolean): Promise<void> {
+    const planes = this.#spare.pop() ?? allocate(this.#source, chroma);
+    try {
+      if (await this.#source.readFrame(this.#decoded, planes)) this.#frames.set(this.#decoded++, planes);
+      else this.#end = this.#decoded;
+    } catch (error) {
+      this.#failure = error;
+    }
+    this.#reading = undefined;
+    this.#wake();
+  }
+
+  #advance(reader: number, next: number): void {
+    if ((this.#next[reader] ?? 0) >= next) return;
+    this.#next[reader] = next;
+    const slowest = Math.min(...this.#next);
+    for (const [index, planes] of this.#frames) {
+      if (index >= slowest) break;
+      this.#frames.delete(index);
+      this.#spare.push(planes);
+    }
+    this.#wake();
+  }
+
+  async #close(reader: number): Promise<void> {
+    this.#advance(reader, Number.POSITIVE_INFINITY);
+    if (this.#next.every((next) => next === Number.POSITIVE_INFINITY)) await this.#source.close();
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+}
+
+function allocate({ info }: DecodedSource, chroma: boolean): FramePlanes {
+  const y = new Uint8Array(lumaBytes(info));
+  if (!chroma) return { y };
+  const { width, height } = chromaSize(info);
+  const bytes = width * height * sampleBytes(info.bitDepth);
+  return { y, cb: new Uint8Array(bytes), cr: new Uint8Array(bytes) };
+}
+
+function copy(from: FramePlanes, to: FramePlanes): void {
+  to.y.set(from.y);
+  for (const plane of ['cb', 'cr'] as const) {
+    const wanted = to[plane];
+    if (!wanted) continue;
+    const there = from[plane];
+    if (!there) throw new AnyvmafError('internal', 'readers of one decoder must all want chroma, or none.');
+    wanted.set(there);
+  }
+}

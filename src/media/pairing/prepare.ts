@@ -1,0 +1,373 @@
+/**
+ * @module media/pairing/prepare
+ * Makes two videos of any kind into two sources of one format whose n-th frames belong together, and says how.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { DecodedSource, DecodeRequest, Fraction, ScaleFilter } from '../decoder.js';
+import { type EncodedVideo, openDecoded } from '../decoders.js';
+import { shown } from '../errors.js';
+import type { FrameSource, VideoFormat, VideoInfo } from '../types.js';
+import { adaptSource } from './adapt.js';
+import { commonFormat, describeConversion } from './convert.js';
+import { MappedSource } from './mapped.js';
+import { averageRate, type PairedTimes, pairTimes, ratesDiffer } from './timeline.js';
+import {
+  type FrameList,
+  type FrameRange,
+  type FrameRatePolicy,
+  type InputPairing,
+  LISTED_FRAMES,
+  type Pairing,
+  type ScaleTo,
+} from './types.js';
+
+/** One video before it is opened for scoring. */
+export type Side =
+  | { readonly kind: 'frames'; readonly source: FrameSource; readonly times: Float64Array | null }
+  | { readonly kind: 'encoded'; readonly video: EncodedVideo; readonly times: Float64Array | null };
+
+/** Both videos. */
+export interface Sides {
+  readonly reference: Side;
+  readonly distorted: Side;
+}
+
+/** What to bring together, and how. */
+export interface PairingPlanOptions {
+  readonly scale: ScaleFilter | 'none';
+  readonly scaleTo: ScaleTo;
+  readonly frameRatePolicy: FrameRatePolicy;
+  /** Distorted frame n goes with reference frame n + offset. */
+  readonly offset: number;
+  readonly offsetRequested: number | 'auto';
+  readonly offsetConfidence?: number;
+  readonly range?: FrameRange;
+  readonly skipReference: number;
+  readonly skipDistorted: number;
+  /** Pairs at most, `Infinity` for all. */
+  readonly frameCount: number;
+  readonly allowDamaged: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How frames go together, before anything is decoded. */
+export interface PairingPlan {
+  readonly sides: Sides;
+  readonly options: PairingPlanOptions;
+  /** The format in which both are scored. */
+  readonly format: VideoFormat;
+  /** First frame of each that is scored. */
+  readonly first: { readonly reference: number; readonly distorted: number };
+  /** Pairs asked for by range and limit, `Infinity` for all there are. */
+  readonly asked: number;
+  /** Pairs at most; `null` where only reading to the end can tell. */
+  readonly count: number | null;
+  /** Absent where times are not known and frames go by number. */
+  readonly paired?: PairedTimes;
+}
+
+/** Two sources whose n-th frames belong together. */
+export interface PreparedPair {
+  readonly reference: FrameSource;
+  readonly distorted: FrameSource;
+  /** Frames of each source to discard at its start: those of a decoder begin where they should. */
+  readonly skipReference: number;
+  readonly skipDistorted: number;
+  /** What was done; the number of pairs is known at the end. */
+  describe(pairs: number): Pairing;
+}
+
+/** What a side declares of its frames. */
+function formatOf(side: Side): VideoFormat & { readonly frameCount: number | null } {
+  return side.kind === 'frames' ? side.source.info : side.video.facts;
+}
+
+/** What the user calls a side. */
+export function nameOf(side: Side): string {
+  return side.kind === 'frames' ? side.source.info.name : side.video.facts.name;
+}
+
+/** Frames of a side, where known. Packets are a better witness than what a header says. */
+function frameCountOf(side: Side): number | null {
+  return side.times?.length ?? formatOf(side).frameCount;
+}
+
+/**
+ * Decides what goes with what.
+ * @throws {AnyvmafError} `mismatch` when the options do not allow what it would take, `usage` for an empty range
+ */
+export function planPairing(sides: Sides, options: PairingPlanOptions): PairingPlan {
+  const format = scoredFormat(sides, options);
+  const { reference, distorted } = sides;
+  const origin = {
+    reference: options.skipReference + Math.max(0, options.offset),
+    distorted: options.skipDistorted + Math.max(0, -options.offset),
+  };
+  const range = frameRange(reference, options.range);
+  const start = Math.max(origin.reference, range.start);
+  const asked = Math.min(range.end - start, options.frameCount);
+  const end = Math.min(start + asked, frameCountOf(reference) ?? Number.POSITIVE_INFINITY);
+  if (reference.times && distorted.times) {
+    const paired = pairTimes({
+      reference: reference.times,
+      distorted: distorted.times,
+      origin,
+      start,
+      end: Math.min(end, reference.times.length),
+    });
+    if (options.frameRatePolicy === 'strict') refuseUnequal(sides, paired);
+    const first = { reference: start, distorted: paired.frames[0] ?? origin.distorted };
+    return { sides, options, format, first, asked, count: paired.frames.length, paired };
+  }
+  const first = { reference: start, distorted: origin.distorted + start - origin.reference };
+  const left = (frameCountOf(distorted) ?? Number.POSITIVE_INFINITY) - first.distorted;
+  const count = Math.max(0, Math.min(end - start, left));
+  return { sides, options, format, first, asked, count: Number.isFinite(count) ? count : null };
+}
+
+/** Stands for the end of a video whose length is not known. */
+const UNKNOWN_END = 2 ** 31 - 1;
+
+/** Opens a decoder for one of the two videos. */
+export type OpenDecoder = (video: EncodedVideo, request: DecodeRequest, role: Role) => Promise<DecodedSource>;
+
+type Role = 'reference' | 'distorted';
+
+/** Opens both videos as planned; when anything fails, what is open is closed. */
+export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDecoded): Promise<PreparedPair> {
+  const opening = [openSide(plan, 'reference', open), openSide(plan, 'distorted', open)] as const;
+  try {
+    const [reference, distorted] = await Promise.all(opening);
+    return {
+      reference: reference.source,
+      distorted: distorted.source,
+      skipReference: reference.skip,
+      skipDistorted: distorted.skip,
+      describe: (pairs) => describePairing(plan, reference.done, distorted.done, pairs),
+    };
+  } catch (error) {
+    for (const side of opening) side.then(({ source }) => source.close()).catch(() => {});
+    throw error;
+  }
+}
+
+interface OpenedSide {
+  readonly source: FrameSource;
+  readonly skip: number;
+  readonly done: InputPairing;
+}
+
+async function openSide(plan: PairingPlan, role: Role, open: OpenDecoder): Promise<OpenedSide> {
+  const { format, options, first, asked, paired } = plan;
+  const side = plan.sides[role];
+  const stored = formatOf(side);
+  const resizes = stored.width !== format.width || stored.height !== format.height;
+  const filter = options.scale === 'none' ? 'bicubic' : options.scale;
+  const from = first[role];
+  const map = role === 'distorted' && paired && !paired.consecutive ? paired.frames : undefined;
+
+  if (side.kind === 'frames') {
+    const { source } = side;
+    return {
+      source: adaptSource(map ? new MappedSource(source, map) : source, { format, filter }),
+      skip: map ? 0 : from,
+      done: {
+        decoder: 'none',
+        ...describeStored(source.info),
+        ...(resizes && { scaledBy: `anyvmaf ${filter}` }),
+        conversions: describeConversion(source.info, format),
+      },
+    };
+  }
+
+  const all = frameCountOf(side) ?? Number.POSITIVE_INFINITY;
+  // Where the other video ends is no limit: decoders stop when they are closed, and one may serve several pairs.
+  const mapped = map ? (map.at(-1) ?? from) + 1 : from + asked;
+  const end = Number.isFinite(asked) ? mapped : Number.POSITIVE_INFINITY;
+  const decoded = await open(
+    side.video,
+    {
+      ...(resizes && { size: { width: format.width, height: format.height, filter } }),
+      ...((from > 0 || end < all) && { frames: { start: from, end: Math.min(end, all, UNKNOWN_END) } }),
+      ...(options.allowDamaged && { allowDamaged: true }),
+      ...(options.signal && { signal: options.signal }),
+    },
+    role,
+  );
+  const { info } = decoded;
+  const resizesHere = info.width !== format.width || info.height !== format.height;
+  const scaledBy = decoded.scaledBy ?? (resizesHere ? `anyvmaf ${filter}` : undefined);
+  const relative = map?.map((frame) => frame - from);
+  return {
+    source: adaptSource(relative ? new MappedSource(decoded, relative) : decoded, { format, filter }),
+    skip: 0,
+    done: {
+      ...describeDecoded(decoded),
+      ...(scaledBy !== undefined && { scaledBy }),
+      conversions: describeConversion(info, format),
+    },
+  };
+}
+
+/** The format in which both can be scored. */
+function scoredFormat({ reference, distorted }: Sides, { scale, scaleTo }: PairingPlanOptions): VideoFormat {
+  const [first, second] = [formatOf(reference), formatOf(distorted)];
+  const asked = scaleTo === 'ref' ? first : scaleTo === 'dis' ? second : scaleTo;
+  const { width, height } = asked;
+  const fits = (format: VideoFormat) => format.width === width && format.height === height;
+  if (scale === 'none' && !(fits(first) && fits(second))) {
+    throw new AnyvmafError(
+      'mismatch',
+      `distorted is ${second.width}x${second.height} but reference is ${first.width}x${first.height} ` +
+        `(${shown(nameOf(distorted))} against ${shown(nameOf(reference))}), and --scale none resizes nothing; pass ` +
+        '--scale bicubic to resize the distorted video.',
+    );
+  }
+  return { ...commonFormat(first, second), width, height };
+}
+
+/** A range in frames of the reference. */
+function frameRange(reference: Side, range: FrameRange | undefined): { start: number; end: number } {
+  if (!range) return { start: 0, end: Number.POSITIVE_INFINITY };
+  const found = range.unit === 'frames' ? range : framesOfTime(reference, range);
+  const { start, end = Number.POSITIVE_INFINITY } = found;
+  const count = frameCountOf(reference);
+  if (count !== null && start >= count) {
+    throw new AnyvmafError(
+      'usage',
+      `the range begins at ${inUnit(range, range.start)}, but the reference ${shown(nameOf(reference))} has only ` +
+        `${count === 1 ? '1 frame' : `${count} frames`}.`,
+    );
+  }
+  if (end <= start) {
+    throw new AnyvmafError(
+      'usage',
+      `no frame of the reference ${shown(nameOf(reference))} lies between ${inUnit(range, range.start)} and ` +
+        `${inUnit(range, range.end ?? Number.POSITIVE_INFINITY)}; give a longer range.`,
+    );
+  }
+  return { start, end };
+}
+
+function inUnit({ unit }: FrameRange, value: number): string {
+  return unit === 'frames' ? `frame ${value}` : `${value} s`;
+}
+
+/** Frames shown from a time on, up to another. */
+function framesOfTime(reference: Side, { start, end }: FrameRange): { start: number; end?: number } {
+  const { times } = reference;
+  if (times) {
+    const zero = times[0] ?? 0;
+    // Times are rounded; a frame that should begin just then does.
+    const firstFrom = (time: number) => {
+      const found = times.findIndex((shownAt) => shownAt - zero >= time - 5e-4);
+      return found < 0 ? times.length : found;
+    };
+    return { start: firstFrom(start), ...(end !== undefined && { end: firstFrom(end) }) };
+  }
+  const rate = frameRateOf(reference);
+  if (!rate) {
+    throw new AnyvmafError(
+      'usage',
+      `a range in seconds needs frame times, which the reference ${shown(nameOf(reference))} does not have; give ` +
+        'it in frames.',
+    );
+  }
+  const frame = (time: number) => Math.ceil((time * rate.num) / rate.den - 1e-3);
+  return { start: frame(start), ...(end !== undefined && { end: frame(end) }) };
+}
+
+function frameRateOf(side: Side): Fraction | undefined {
+  return side.kind === 'frames' ? side.source.info.frameRate : side.video.facts.frameRate;
+}
+
+/** @throws {AnyvmafError} `mismatch` when not every frame has a partner at its time */
+function refuseUnequal({ reference, distorted }: Sides, paired: PairedTimes): void {
+  const both = `${shown(nameOf(distorted))} against ${shown(nameOf(reference))}`;
+  if (reference.times && distorted.times && ratesDiffer(reference.times, distorted.times)) {
+    throw new AnyvmafError(
+      'mismatch',
+      `distorted has ${rateText(distorted.times)} frames per second but reference has ${rateText(reference.times)} ` +
+        `(${both}); pass --frame-rate-policy nearest to compare each reference frame with the distorted frame ` +
+        'nearest in time.',
+    );
+  }
+  const faults = [
+    named(paired.missing, 'the distorted video lacks a frame for reference'),
+    named(paired.repeated, 'more than one reference frame falls on distorted'),
+    named(paired.dropped, 'no reference frame falls on distorted'),
+  ].filter((fault) => fault !== undefined);
+  if (faults.length === 0) return;
+  throw new AnyvmafError(
+    'mismatch',
+    `frames do not go together one by one (${both}): ${faults.join('; ')}; pass --frame-rate-policy nearest to ` +
+      'compare each reference frame with the distorted frame nearest in time.',
+  );
+}
+
+function named(frames: readonly number[], what: string): string | undefined {
+  if (frames.length === 0) return undefined;
+  const few = frames.slice(0, 10).join(', ');
+  return `${what} frame${frames.length === 1 ? '' : 's'} ${few}${frames.length > 10 ? ` and ${frames.length - 10} more` : ''}`;
+}
+
+function rateText(times: Float64Array): string {
+  return `${Number((averageRate(times) ?? 0).toFixed(3))}`;
+}
+
+function describeStored(info: VideoInfo): Omit<InputPairing, 'decoder' | 'conversions'> {
+  const { width, height, bitDepth, chroma, frameRate } = info;
+  return { width, height, bitDepth, chroma, ...(frameRate && { frameRate }) };
+}
+
+function describeDecoded({ facts, decoder, decodedBy }: DecodedSource): Omit<InputPairing, 'conversions'> {
+  const { width, height, bitDepth, chroma, codec, pixelFormat } = facts;
+  return {
+    decoder,
+    decodedBy,
+    codec,
+    pixelFormat,
+    ...(facts.bitrate !== null && { bitrate: facts.bitrate }),
+    ...(facts.fileSize !== null && { fileSize: facts.fileSize }),
+    ...(facts.duration !== null && { duration: facts.duration }),
+    width,
+    height,
+    bitDepth,
+    chroma,
+    ...(facts.frameRate && { frameRate: facts.frameRate }),
+  };
+}
+
+function describePairing(
+  { options, format, paired }: PairingPlan,
+  reference: InputPairing,
+  distorted: InputPairing,
+  pairs: number,
+): Pairing {
+  const { range, offsetConfidence } = options;
+  const { width, height, bitDepth, chroma } = format;
+  return {
+    reference,
+    distorted,
+    width,
+    height,
+    bitDepth,
+    chroma,
+    scale: options.scale,
+    ...(range && { range }),
+    frames: {
+      policy: paired?.policy === 'nearest' ? options.frameRatePolicy : 'number',
+      offset: options.offset,
+      offsetRequested: options.offsetRequested,
+      ...(offsetConfidence !== undefined && { offsetConfidence }),
+      pairs,
+      missing: frameList(paired?.missing),
+      repeated: frameList(paired?.repeated),
+      dropped: frameList(paired?.dropped),
+    },
+  };
+}
+
+function frameList(frames: readonly number[] = []): FrameList {
+  return { count: frames.length, frames: frames.slice(0, LISTED_FRAMES) };
+}

@@ -1,0 +1,125 @@
+/**
+ * @module media/pairing/timeline
+ * Finds for each frame of the reference the distorted frame of the same time, and which frames have no partner.
+ */
+/** Two videos' presentation times and where their comparison begins. */
+export interface TimesToPair {
+  /** Seconds, ascending. */
+  readonly reference: Float64Array;
+  readonly distorted: Float64Array;
+  /** Frames that are shown at the same time in both: the origin of both clocks. */
+  readonly origin: { readonly reference: number; readonly distorted: number };
+  /** Reference frames to pair: the first, and the one after the last. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Which distorted frame goes with each reference frame. */
+export interface PairedTimes {
+  /** `nearest` in time, or by `number` where the same frames run at another speed. */
+  readonly policy: 'nearest' | 'number';
+  /** Distorted frame of each reference frame from `start` on; shorter than asked where the distorted video ends. */
+  readonly frames: Int32Array;
+  /** Every frame goes with the next, one by one. */
+  readonly consecutive: boolean;
+  /** Reference frames with no distorted frame at their time. */
+  readonly missing: readonly number[];
+  /** Distorted frames that stand for more than one reference frame. */
+  readonly repeated: readonly number[];
+  /** Distorted frames between those used that stand for none. */
+  readonly dropped: readonly number[];
+}
+
+/** Relative difference of frame rates that rounded times may show. */
+const RATE_TOLERANCE = 2e-4;
+
+/** Typical time from a frame to the next: the median; `undefined` for fewer than two frames. */
+function frameInterval(times: Float64Array): number | undefined {
+  if (times.length < 2) return undefined;
+  const steps = new Float64Array(times.length - 1);
+  for (let i = 0; i < steps.length; i++) steps[i] = (times[i + 1] ?? 0) - (times[i] ?? 0);
+  steps.sort();
+  return steps[steps.length >> 1];
+}
+
+/** Whether frames come at one rate: every interval is the typical one, but for rounding. */
+export function isConstantRate(times: Float64Array): boolean {
+  const interval = frameInterval(times) ?? 0;
+  return times.every((time, i) => i === 0 || Math.abs(time - (times[i - 1] ?? 0) - interval) <= interval / 4);
+}
+
+/** Average frames per second; `undefined` for fewer than two frames. */
+export function averageRate(times: Float64Array): number | undefined {
+  const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
+  return times.length > 1 && span > 0 ? (times.length - 1) / span : undefined;
+}
+
+/** Whether the typical frame intervals differ by more than rounding. */
+export function ratesDiffer(a: Float64Array, b: Float64Array): boolean {
+  if (a.length < 2 || b.length < 2) return false;
+  const steady = isConstantRate(a) && isConstantRate(b);
+  const x = steady ? averageRate(a) : 1 / (frameInterval(a) ?? 1);
+  const y = steady ? averageRate(b) : 1 / (frameInterval(b) ?? 1);
+  if (x === undefined || y === undefined) return false;
+  // Times are rounded to a millisecond at worst, which over few frames is much.
+  const rounding = steady ? (0.002 * Math.max(x, y)) / Math.min(a.length, b.length) : 0.06;
+  return Math.abs(x / y - 1) > RATE_TOLERANCE + rounding;
+}
+
+/** Pairs each reference frame with the distorted frame nearest in time. */
+export function pairTimes(times: TimesToPair): PairedTimes {
+  const { reference, distorted, origin } = times;
+  if (isRetimed(times)) return byNumber(times);
+  const shift = (distorted[origin.distorted] ?? 0) - (reference[origin.reference] ?? 0);
+  const interval = frameInterval(reference) ?? frameInterval(distorted) ?? 0;
+  const shown = frameInterval(distorted) ?? interval;
+  const end = (distorted.at(-1) ?? 0) + shown;
+  const frames = new Int32Array(Math.max(0, times.end - times.start));
+  const missing: number[] = [];
+  const slack = interval / 1000;
+  let count = 0;
+  let at = 0;
+  for (let n = times.start; n < times.end; n++) {
+    const time = (reference[n] ?? 0) + shift;
+    if (time >= end - slack) break;
+    const distance = (i: number) => Math.abs((distorted[i] ?? Number.POSITIVE_INFINITY) - time);
+    while (at + 1 < distorted.length && distance(at + 1) < distance(at) - slack) at++;
+    if (distance(at) > interval / 2 + slack) missing.push(n);
+    frames[count++] = at;
+  }
+  return gather('nearest', frames.subarray(0, count), missing);
+}
+
+/** As many frames at another speed: a film that was slowed down, or whose rate was labelled anew. */
+function isRetimed({ reference, distorted, origin }: TimesToPair): boolean {
+  const left = reference.length - origin.reference - (distorted.length - origin.distorted);
+  return (
+    Math.abs(left) <= 1 &&
+    isConstantRate(reference) &&
+    isConstantRate(distorted) &&
+    ratesDiffer(reference, distorted)
+  );
+}
+
+function byNumber({ distorted, origin, start, end }: TimesToPair): PairedTimes {
+  const first = start - origin.reference + origin.distorted;
+  const count = Math.max(0, Math.min(end - start, distorted.length - first));
+  return gather(
+    'number',
+    Int32Array.from({ length: count }, (_, i) => first + i),
+    [],
+  );
+}
+
+function gather(policy: PairedTimes['policy'], frames: Int32Array, missing: readonly number[]): PairedTimes {
+  const repeated: number[] = [];
+  const dropped: number[] = [];
+  for (let i = 1; i < frames.length; i++) {
+    const before = frames[i - 1] ?? 0;
+    const frame = frames[i] ?? 0;
+    if (frame === before && repeated.at(-1) !== frame) repeated.push(frame);
+    for (let skipped = before + 1; skipped < frame; skipped++) dropped.push(skipped);
+  }
+  const consecutive = repeated.length === 0 && dropped.length === 0;
+  return { policy, frames, consecutive, missing, repeated, dropped };
+}

@@ -1,0 +1,109 @@
+/**
+ * @module media/preflight/measure
+ * Measures a few luma frames spread over a video: how sharp they are, and what borders they have.
+ */
+import type { LumaReader } from '../align/types.js';
+import type { DecodeRequest } from '../decoder.js';
+import { lumaBytes } from '../geometry.js';
+import type { FrameSource } from '../types.js';
+import { commonBorders, findBorders } from './borders.js';
+import { sharpness } from './sharpness.js';
+import type { SideFacts, SideMeasurements } from './types.js';
+
+/** Frames measured by default. */
+const MEASURED_FRAMES = 5;
+
+/** Frames between two measured ones where the length is not known. */
+const UNKNOWN_LENGTH_STEP = 24;
+
+/** Collects what single frames show. */
+export class LumaMeter {
+  readonly #format: Pick<SideFacts, 'width' | 'height' | 'bitDepth' | 'colorRange'>;
+  readonly #frames: number[] = [];
+  readonly #sharpness: (number | null)[] = [];
+  #borders: SideMeasurements['borders'] = null;
+
+  /** @param format of the luma; without a colour range, limited is assumed, as players do */
+  constructor(format: Pick<SideFacts, 'width' | 'height' | 'bitDepth' | 'colorRange'>) {
+    this.#format = format;
+  }
+
+  /** Measures one frame. */
+  add(frame: number, luma: Uint8Array): void {
+    this.#frames.push(frame);
+    this.#sharpness.push(sharpness(luma, this.#format));
+    const found = findBorders(luma, this.#format, this.#format.colorRange ?? 'limited');
+    if (!found) return;
+    const known = this.#borders;
+    this.#borders = known
+      ? {
+          certain: commonBorders(known.certain, found.certain),
+          possible: commonBorders(known.possible, found.possible),
+        }
+      : found;
+  }
+
+  /** What all frames together show. */
+  get result(): SideMeasurements {
+    return { frames: [...this.#frames], sharpness: [...this.#sharpness], borders: this.#borders };
+  }
+}
+
+/** Numbers of `frames` frames in the middle of as many equal parts of a video. */
+export function spreadFrames(frameCount: number | null, frames = MEASURED_FRAMES): number[] {
+  if (frameCount === null) return Array.from({ length: frames }, (_, k) => k * UNKNOWN_LENGTH_STEP);
+  const parts = Math.min(frames, frameCount);
+  return Array.from({ length: parts }, (_, k) => Math.floor(((k + 0.5) * frameCount) / parts));
+}
+
+/**
+ * Measures frames of an open source; cheap where it is seekable.
+ * @param frames numbers in ascending order; default: spread over the video. Those past the end are left out.
+ * @throws whatever the reader throws; the signal's reason
+ */
+export async function measureLuma(
+  reader: LumaReader,
+  frames: readonly number[] = spreadFrames(reader.info.frameCount),
+  signal?: AbortSignal,
+): Promise<SideMeasurements> {
+  const meter = new LumaMeter(reader.info);
+  const y = new Uint8Array(lumaBytes(reader.info));
+  for (const frame of frames) {
+    signal?.throwIfAborted();
+    if (!(await reader.readFrame(frame, { y }))) break;
+    meter.add(frame, y);
+  }
+  return meter.result;
+}
+
+/**
+ * Measures frames of an encoded video, decoding each from the key frame before it.
+ * @param open starts a decoder, as `(request) => openDecoded(video, request)`; every source is closed again
+ * @param times seconds from the first frame, so that the same pictures of both videos can be asked for
+ * @throws whatever the decoder throws; the signal's reason
+ */
+export async function measureEncoded(
+  open: (request: DecodeRequest) => Promise<FrameSource>,
+  facts: Pick<SideFacts, 'frameRate' | 'colorRange'>,
+  times: readonly number[],
+  signal?: AbortSignal,
+): Promise<SideMeasurements> {
+  const rate = facts.frameRate ? facts.frameRate.num / facts.frameRate.den : 25;
+  let meter: LumaMeter | undefined;
+  for (const start of times) {
+    signal?.throwIfAborted();
+    const source = await open({
+      time: { start, end: start + 1 / rate },
+      allowDamaged: true,
+      ...(signal && { signal }),
+    });
+    try {
+      meter ??= new LumaMeter({ ...source.info, ...(facts.colorRange && { colorRange: facts.colorRange }) });
+      const y = new Uint8Array(lumaBytes(source.info));
+      if (await source.readFrame(0, { y })) meter.add(Math.round(start * rate), y);
+    } finally {
+      await source.close();
+    }
+  }
+  return meter?.result ?? { frames: [], sharpness: [], borders: null };
+}

@@ -1,0 +1,127 @@
+/**
+ * @module media/preflight/swap
+ * Whether reference and distorted were given the wrong way round.
+ */
+import { dimensions, finding, rounded } from './text.js';
+import type { Finding, SideFacts } from './types.js';
+
+/** One thing that speaks for a swap, or, with a negative weight, against it. */
+interface Clue {
+  readonly weight: number;
+  readonly text: string;
+}
+
+/** Weight from which a swap is likely: one strong clue, or two weaker ones, and nothing of the kind against it. */
+const LIKELY = 2;
+
+/** Frames apart that still show much the same. */
+const SAME_PLACE = 12;
+
+/** Codecs that hold masters: lossless, or with little loss. */
+const MEZZANINE = new Set([
+  ...['rawvideo', 'v210', 'v308', 'v410', 'r210', 'ffv1', 'ffvhuff', 'huffyuv', 'utvideo', 'magicyuv'],
+  ...['prores', 'dnxhd', 'cfhd', 'jpeg2000', 'mjpeg', 'vc2', 'dirac', 'hap', 'qtrle', 'png', 'lagarith'],
+]);
+
+/** Codecs of delivery, by roughly how much less they need for the same quality than MPEG-2. */
+const EFFICIENCY = new Map([
+  ['mpeg1video', 0.8],
+  ['mpeg2video', 1],
+  ['mpeg4', 1.4],
+  ['vp8', 1.8],
+  ['h264', 2],
+  ['vp9', 3],
+  ['hevc', 3.2],
+  ['av1', 4],
+  ['vvc', 5],
+]);
+
+/** A finding when what is known of the two speaks for a swap. */
+export function* swapFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+  const clues = [
+    sizeClue(reference, distorted),
+    codecClue(reference, distorted),
+    bitrateClue(reference, distorted),
+    sharpnessClue(reference, distorted),
+    depthClue(reference, distorted),
+  ].filter((clue) => clue !== undefined);
+  const weight = clues.reduce((sum, clue) => sum + clue.weight, 0);
+  if (weight < LIKELY) return;
+  const evidence = clues.filter((clue) => clue.weight > 0).map(({ text }) => text);
+  yield finding(
+    'swapped',
+    'warning',
+    `reference and distorted look swapped: ${evidence.join(', ')}; the reference should be the better of the two.`,
+    [reference.name, distorted.name],
+    '--reference DISTORTED --distorted REFERENCE',
+  );
+}
+
+function sizeClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
+  const across = reference.width / distorted.width;
+  const down = reference.height / distorted.height;
+  const text = `the reference is only ${dimensions(reference)} against ${dimensions(distorted)}`;
+  // Both sides must be shorter: one alone is a crop, or bars that were added.
+  if (Math.max(across, down) < 0.9) return { weight: 2, text };
+  return Math.min(across, down) > 1.1 ? { weight: -2, text: '' } : undefined;
+}
+
+function codecClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
+  const [ref, dis] = [isMaster(reference), isMaster(distorted)];
+  if (ref === undefined || dis === undefined || ref === dis) return undefined;
+  if (ref) return { weight: -3, text: '' };
+  return {
+    weight: 2,
+    text: `the reference is ${reference.codec} but the distorted video is ${distorted.codec}`,
+  };
+}
+
+/** `undefined` where the kind of codec is not known: Y4M and raw video may hold anything once decoded. */
+function isMaster({ codec }: SideFacts): boolean | undefined {
+  if (codec === undefined) return undefined;
+  if (MEZZANINE.has(codec)) return true;
+  return EFFICIENCY.has(codec) ? false : undefined;
+}
+
+function bitrateClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
+  const [ref, dis] = [reference.bitrate ?? 0, distorted.bitrate ?? 0];
+  if (ref <= 0 || dis <= 0 || isMaster(reference) || isMaster(distorted)) return undefined;
+  const worth = ({ codec }: SideFacts, rate: number) => rate * (EFFICIENCY.get(codec ?? '') ?? 2);
+  const part = worth(reference, ref) / worth(distorted, dis);
+  const kilobits = (rate: number) => `${Math.round(rate / 1000)} kbit/s`;
+  const text = `the reference has only ${kilobits(ref)} against ${kilobits(dis)}`;
+  if (part < 0.4) return { weight: 1.5, text };
+  if (part < 0.75) return { weight: 1, text };
+  return part > 1.35 ? { weight: -1.5, text: '' } : undefined;
+}
+
+function sharpnessClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
+  const ratio = sharpnessRatio(reference, distorted);
+  if (ratio === undefined) return undefined;
+  const text = `the reference's frames have ${rounded(ratio, 2)} times the sharpness of the distorted video's`;
+  if (ratio < 0.75) return { weight: 2, text };
+  if (ratio < 0.95) return { weight: 1, text };
+  return ratio > 1.05 ? { weight: -1.5, text: '' } : undefined;
+}
+
+/**
+ * Geometric mean of the reference's sharpness over the distorted's, of frames of one size measured at the same places;
+ * `undefined` where there are none.
+ */
+function sharpnessRatio(reference: SideFacts, distorted: SideFacts): number | undefined {
+  const [ref, dis] = [reference.measured?.sharpness ?? [], distorted.measured?.sharpness ?? []];
+  if (ref.length !== dis.length || dimensions(reference) !== dimensions(distorted)) return undefined;
+  const [refFrames, disFrames] = [reference.measured?.frames ?? [], distorted.measured?.frames ?? []];
+  const logs = ref.flatMap((value, k) => {
+    const other = dis[k];
+    const apart = Math.abs((refFrames[k] ?? 0) - (disFrames[k] ?? 0));
+    return value && other && apart <= SAME_PLACE ? [Math.log(value / other)] : [];
+  });
+  return logs.length > 0 ? Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length) : undefined;
+}
+
+function depthClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
+  if (reference.bitDepth === distorted.bitDepth) return undefined;
+  const text = `the reference has only ${reference.bitDepth} bits a sample against ${distorted.bitDepth}`;
+  return { weight: reference.bitDepth < distorted.bitDepth ? 0.5 : -0.5, text };
+}

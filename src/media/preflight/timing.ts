@@ -1,0 +1,258 @@
+/**
+ * @module media/preflight/timing
+ * Findings about when frames are shown: rate, count, duration, missing and doubled frames, fields, and the offset.
+ */
+import type { AlignResult } from '../align/types.js';
+import { counted, durationOf, finding, fractionText, framesOf, rateOf, rounded } from './text.js';
+import { analyseTimestamps, type TimestampAnalysis } from './timestamps.js';
+import type { Finding, PreflightContext, SideFacts } from './types.js';
+
+/** Relative difference of frame rates up to which they are one: 24 and 24000/1001 differ by five times as much. */
+const SAME_RATE = 2e-4;
+
+/** Relative difference of rates that no rounding makes. */
+const CERTAIN_RATE = 0.01;
+
+/** Seconds by which durations may differ; also two frames may. */
+const SAME_DURATION = 0.1;
+
+/** Frames by which an offset may lie beside those that fit about equally well. */
+const NEARLY = 3;
+
+/** Repetitions that may be a still moment. */
+const STILL_MOMENT = 1;
+
+/** Frame numbers that a message names at most. */
+const NAMED = 5;
+
+/** Looks further than the check does. */
+const WIDER = 'anyvmaf align --window 500';
+
+/** Findings about time. */
+export function* timingFindings(
+  reference: SideFacts,
+  distorted: SideFacts,
+  context: PreflightContext,
+): Generator<Finding> {
+  yield* rateFindings(reference, distorted, context);
+  yield* lengthFindings(reference, distorted, context);
+  yield* timestampFindings(reference, distorted, context);
+  yield* interlacingFindings(reference, distorted);
+  if (context.alignment) yield* alignmentFindings(context.alignment, context.offset ?? 0);
+}
+
+/** A rate that someone meant, not an average over what is there. */
+function isNominal({ frameRate }: SideFacts): boolean {
+  return frameRate !== undefined && (frameRate.num % frameRate.den === 0 || frameRate.den === 1001);
+}
+
+/** Whether two rates differ by more than what averaging and rounding make of one rate. */
+function ratesDiffer(reference: SideFacts, distorted: SideFacts): boolean {
+  const [ref, dis] = [rateOf(reference), rateOf(distorted)];
+  if (!ref || !dis) return false;
+  const difference = Math.abs(dis / ref - 1);
+  if (difference <= SAME_RATE) return false;
+  if (difference > CERTAIN_RATE || (isNominal(reference) && isNominal(distorted))) return true;
+  const seconds = Math.min(durationOf(reference) ?? 1, durationOf(distorted) ?? 1);
+  return Math.abs(dis - ref) * seconds >= 1;
+}
+
+function* rateFindings(
+  reference: SideFacts,
+  distorted: SideFacts,
+  { frameRatePolicy }: PreflightContext,
+): Generator<Finding> {
+  if (!ratesDiffer(reference, distorted)) return;
+  const text = (side: SideFacts) =>
+    side.frameRate ? fractionText(side.frameRate) : rounded(rateOf(side) ?? 0);
+  const values = [text(reference), text(distorted)] as const;
+  const what = `distorted has ${values[1]} frames per second but reference has ${values[0]}`;
+  if (frameRatePolicy === 'strict') {
+    const refused = `${what}, and frames are only compared at equal times; they do not go together one by one.`;
+    yield finding('frame-rate', 'error', refused, values, '--frame-rate-policy nearest');
+    return;
+  }
+  yield finding(
+    'frame-rate',
+    frameRatePolicy === 'nearest' ? 'info' : 'warning',
+    `${what}; frames that are compared do not all show the same moment.`,
+    values,
+    frameRatePolicy === 'nearest' ? undefined : '--frame-rate-policy nearest',
+  );
+}
+
+function* lengthFindings(
+  reference: SideFacts,
+  distorted: SideFacts,
+  { offset = 0, partial = false }: PreflightContext,
+): Generator<Finding> {
+  if (partial) return;
+  const [refFrames, disFrames] = [framesOf(reference), framesOf(distorted)];
+  const differs = ratesDiffer(reference, distorted);
+  if (refFrames !== null && disFrames !== null && refFrames !== disFrames && !differs) {
+    const pairs = Math.max(0, Math.min(refFrames - Math.max(0, offset), disFrames - Math.max(0, -offset)));
+    yield finding(
+      'frame-count',
+      // With an offset that was asked for, the rest at either end is expected.
+      offset === 0 ? 'warning' : 'info',
+      `distorted has ${counted(disFrames, 'frame')} but reference has ${counted(refFrames, 'frame')}; ` +
+        `${counted(pairs, 'pair')} can be compared, and where frames are missing inside, later ones do not belong ` +
+        'together.',
+      [refFrames, disFrames],
+      offset === 0 ? '--offset auto' : undefined,
+    );
+  }
+  const [ref, dis] = [durationOf(reference), durationOf(distorted)];
+  if (ref === undefined || dis === undefined) return;
+  const twoFrames = 2 / Math.min(rateOf(reference) ?? 25, rateOf(distorted) ?? 25);
+  if (Math.abs(ref - dis) <= Math.max(SAME_DURATION, twoFrames)) return;
+  yield finding(
+    'duration',
+    offset === 0 ? 'warning' : 'info',
+    `distorted lasts ${rounded(dis)} s but reference ${rounded(ref)} s; ` +
+      (differs && refFrames === disFrames
+        ? 'the same frames are shown at another speed, and are compared by number.'
+        : 'what only one of them shows is not compared.'),
+    [Number(rounded(ref)), Number(rounded(dis))],
+    offset === 0 ? '--range START-END' : undefined,
+  );
+}
+
+function* timestampFindings(
+  reference: SideFacts,
+  distorted: SideFacts,
+  { frameRatePolicy, alignment }: PreflightContext,
+): Generator<Finding> {
+  const [ref, dis] = [reference, distorted].map(({ timestamps }) =>
+    timestamps ? analyseTimestamps(timestamps) : undefined,
+  );
+  const accepted = frameRatePolicy === 'nearest';
+  const severity = accepted ? 'info' : 'warning';
+  const fix = accepted ? undefined : '--frame-rate-policy nearest';
+  if (ref?.variable || dis?.variable) {
+    const who =
+      ref?.variable && dis?.variable ? 'both videos have' : ref?.variable ? 'reference has' : 'distorted has';
+    yield finding(
+      'variable-frame-rate',
+      severity,
+      `${who} a variable frame rate; frames are paired by their times, and a frame may be compared twice or never.`,
+      [ref?.variable ?? null, dis?.variable ?? null],
+      fix,
+    );
+  }
+  const missing = (side: TimestampAnalysis | undefined) =>
+    side ? side.gaps.reduce((sum, { frames }) => sum + frames, 0) : null;
+  if (ref?.gaps.length || dis?.gaps.length) {
+    const places = placesOf(
+      'distorted',
+      dis?.gaps.map(({ after }) => after) ?? [],
+      missing(dis) ?? 0,
+      'after',
+    ).concat(placesOf('reference', ref?.gaps.map(({ after }) => after) ?? [], missing(ref) ?? 0, 'after'));
+    yield finding(
+      'missing-frames',
+      severity,
+      `${places.join(', and ')}; at these times a neighbouring frame stands in.`,
+      [missing(ref), missing(dis)],
+      fix,
+    );
+  }
+  // Pictures tell only where it is known which belong together.
+  const seen = alignment && !alignment.ambiguous ? alignment.repeated : { reference: 0, distorted: 0 };
+  const more = (count: number) => (count > STILL_MOMENT ? count : 0);
+  const repeated = {
+    reference: Math.max(ref?.doubled.length ?? 0, more(seen.reference)),
+    distorted: Math.max(dis?.doubled.length ?? 0, more(seen.distorted)),
+  };
+  if (repeated.reference > 0 || repeated.distorted > 0) {
+    const said = (['distorted', 'reference'] as const)
+      .filter((side) => repeated[side] > 0)
+      .map((side) => `${side} shows the same picture again in ${counted(repeated[side], 'frame')}`);
+    yield finding(
+      'duplicate-frames',
+      severity,
+      `${said.join(', and ')} where the other video moves on; pairs after such a frame may be off by one.`,
+      [repeated.reference, repeated.distorted],
+      fix,
+    );
+  }
+}
+
+function placesOf(side: string, frames: readonly number[], count: number, where: string): string[] {
+  if (frames.length === 0) return [];
+  const named = frames.slice(0, NAMED).join(', ');
+  const more = frames.length > NAMED ? ` and ${counted(frames.length - NAMED, 'other place')}` : '';
+  return [`${side} lacks ${counted(count, 'frame')} ${where} frame ${named}${more}`];
+}
+
+function* interlacingFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+  const [ref, dis] = [reference.fieldOrder ?? null, distorted.fieldOrder ?? null];
+  const fields = (order: string | null) => order === 'top-first' || order === 'bottom-first';
+  if (!fields(ref) && !fields(dis)) return;
+  const who =
+    fields(ref) && fields(dis)
+      ? `both videos are interlaced (reference ${ref}, distorted ${dis})`
+      : fields(ref)
+        ? `reference is interlaced (${ref}) but distorted is not`
+        : `distorted is interlaced (${dis}) but reference is not`;
+  yield finding(
+    'interlaced',
+    'warning',
+    `${who}; both fields of a frame are compared as one picture, for which VMAF was not made.`,
+    [ref, dis],
+    'ffmpeg -vf bwdif=send_frame',
+  );
+}
+
+/** What the first seconds show of an offset, against the one in use. */
+function* alignmentFindings(alignment: AlignResult, used: number): Generator<Finding> {
+  const { offset, ambiguous, candidates, confidence, reason, explanation } = alignment;
+  // Where several offsets fit, one beside them may too.
+  const near = ambiguous ? NEARLY : 0;
+  const fits = [offset, ...candidates.map((candidate) => candidate.offset)].some(
+    (candidate) => Math.abs(candidate - used) <= near,
+  );
+  if (reason === 'unrelated') {
+    yield finding(
+      'unrelated',
+      'warning',
+      `the first seconds of the two videos do not look alike at any offset: ${lowered(explanation)}`,
+      [null, null],
+      WIDER,
+    );
+  } else if (!fits && (!ambiguous || reason === 'static' || reason === 'repetitive')) {
+    const better = ambiguous
+      ? `offsets such as ${candidates
+          .slice(0, NAMED)
+          .map((candidate) => candidate.offset)
+          .join(', ')} fit better`
+      : `reference frame ${Math.max(0, offset)} is what distorted frame ${Math.max(0, -offset)} shows`;
+    yield finding(
+      'offset',
+      'warning',
+      `the pictures do not belong together at offset ${used}: ${better} (${Math.round(100 * confidence)} % ` +
+        'certain), and frames that are compared show different moments.',
+      [Math.max(0, offset), Math.max(0, -offset)],
+      `--offset ${offset}`,
+    );
+  } else if (reason === 'edge') {
+    yield finding(
+      'offset',
+      'warning',
+      `the pictures do not belong together at offset ${used}: ${lowered(explanation)}`,
+      [null, null],
+      WIDER,
+    );
+  } else if (reason === 'static' || reason === 'repetitive') {
+    yield finding(
+      'offset-unclear',
+      'info',
+      `whether the two videos begin at the same moment cannot be told from the first seconds: ${lowered(explanation)}`,
+      [null, null],
+    );
+  }
+}
+
+function lowered(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
+}

@@ -1,0 +1,138 @@
+/**
+ * @module media/preflight/types
+ * What preflight looks at and what it says: facts and measurements of two videos in, findings out.
+ */
+import type { AlignResult } from '../align/types.js';
+import type { ScaleFilter, TrackFacts } from '../decoder.js';
+import type { VideoFormat } from '../types.js';
+
+/**
+ * Every code that a {@link Finding} may have. Codes are stable: one is never renamed or given another meaning.
+ * docs/preflight.md says what each means and what to do.
+ */
+export const FINDING_CODES = [
+  // Pictures
+  'size',
+  'sample-aspect',
+  'display-aspect',
+  'rotation',
+  'crop',
+  'black-borders',
+  // Time
+  'frame-rate',
+  'frame-count',
+  'duration',
+  'variable-frame-rate',
+  'missing-frames',
+  'duplicate-frames',
+  'interlaced',
+  'offset',
+  'offset-unclear',
+  'unrelated',
+  // Samples
+  'bit-depth',
+  'chroma-format',
+  'color-range',
+  'levels',
+  'primaries',
+  'transfer',
+  'matrix',
+  'hdr',
+  // The comparison as a whole
+  'swapped',
+  'model-size',
+  'viewing-distance',
+] as const;
+
+/** What a finding is about. */
+export type FindingCode = (typeof FINDING_CODES)[number];
+
+/**
+ * `error`: the pair cannot be compared as asked. `warning`: the score probably does not mean what the user thinks;
+ * `--strict` makes it an error. `info`: something was done to the frames, or is worth knowing.
+ */
+export type Severity = 'error' | 'warning' | 'info';
+
+/** A value as the report shows it; `null` where the video does not say. */
+export type FindingValue = string | number | boolean | null;
+
+/** One thing about a pair that its user should know. */
+export interface Finding {
+  readonly code: FindingCode;
+  readonly severity: Severity;
+  /** One full sentence with both values, and what they mean for the score. */
+  readonly message: string;
+  /** What was found in the reference; absent where the finding is not about a value of it. */
+  readonly reference?: FindingValue;
+  readonly distorted?: FindingValue;
+  /**
+   * What resolves it: an option of anyvmaf as it is typed (`--offset 12`), or, where none does, an ffmpeg filter for
+   * preparing the files (`ffmpeg -vf bwdif`). Absent where nothing needs to be done.
+   */
+  readonly fix?: string;
+}
+
+/** Rows and columns of black around the picture, in samples. */
+export interface Borders {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** What the luma of a few frames spread over a video shows. */
+export interface SideMeasurements {
+  /** 0-based numbers of the frames looked at, where known, else their count in order from 0. */
+  readonly frames: readonly number[];
+  /** {@link sharpness} of each; `null` of a frame without contrast. */
+  readonly sharpness: readonly (number | null)[];
+  /**
+   * Borders black in all frames bright enough to tell; `null` when none was. `certain` counts only what is certainly
+   * black, `possible` also what is merely dark, so that night skies do not make findings.
+   */
+  readonly borders: { readonly certain: Borders; readonly possible: Borders } | null;
+}
+
+/** Members of {@link TrackFacts} that a Y4M or raw file does not have are optional here. */
+type Optional = Omit<TrackFacts, keyof VideoFormat | 'name' | 'frameCount' | 'container'>;
+
+/**
+ * One of the two videos. A `TrackFacts` or a `VideoInfo` is one as it is; add what was measured:
+ * `{ ...facts, timestamps, measured }`.
+ */
+export interface SideFacts extends VideoFormat, Partial<Optional> {
+  readonly name: string;
+  readonly container?: string;
+  readonly frameCount: number | null;
+  /** Presentation times of all frames in seconds, ascending. */
+  readonly timestamps?: Float64Array | null;
+  readonly measured?: SideMeasurements;
+}
+
+/** A model of the run. */
+export interface ModelInUse {
+  /** Built-in version (`vmaf_v0.6.1`), path or key; what stands in it decides which screen it is for. */
+  readonly name: string;
+  /** Screen heights between viewer and screen that a feature option asks for; overrides what the name says. */
+  readonly viewingDistance?: number;
+}
+
+/** How the two are going to be compared. What the user asked for by an option is no longer warned of. */
+export interface PreflightContext {
+  /** Default: one model, vmaf_v0.6.1. Empty: features only. */
+  readonly models?: readonly ModelInUse[];
+  /** `--scale`, when the user gave it. Without it different sizes are scaled bicubic, with a warning. */
+  readonly scale?: 'none' | ScaleFilter;
+  /** The size at which frames are compared. Default: the reference's. */
+  readonly comparedSize?: { readonly width: number; readonly height: number };
+  /** `--frame-rate-policy`, when the user gave it. */
+  readonly frameRatePolicy?: 'strict' | 'nearest';
+  /** Frame i of the distorted video is compared with frame i + offset of the reference. Default 0. */
+  readonly offset?: number;
+  /** True when the frames are deliberately part of the videos (`--range`, `--frame_cnt`): lengths need not agree. */
+  readonly partial?: boolean;
+  /** Result of the alignment check on the first seconds, when it ran. */
+  readonly alignment?: AlignResult;
+  /** Screen heights between viewer and screen, when the user said so. */
+  readonly viewingDistance?: number;
+}

@@ -1,0 +1,20 @@
+/**
+ * @module platform/browser/decoders
+ * What can decode video in a browser, the preferred first: mediabunny over WebCodecs, ffmpeg.wasm.
+ */
+import type { Decoder } from '../../media/decoder.js';
+import type { Assets } from '../platform.js';
+import { browserWasmDecoder } from './wasm-decoder.js';
+import { webCodecsDecoder } from './webcodecs-decoder.js';
+
+/** Made once: they keep what they loaded. */
+let decoders: readonly Decoder[] | undefined;
+
+/** @param assets says where things are at the moment */
+export function browserDecoders(assets: () => Assets): readonly Decoder[] {
+  decoders ??= [
+    webCodecsDecoder(() => assets().mediabunny),
+    browserWasmDecoder({ core: () => assets().ffmpegCore, worker: () => assets().ffmpegWorker }),
+  ];
+  return decoders;
+}

@@ -1,0 +1,42 @@
+/**
+ * @module platform/browser/wasm-decoder-worker
+ * The script of a module worker in a browser that runs FFmpeg in WebAssembly.
+ */
+import type { CreateFfmpegCore, SyncReader } from '../wasm/core.js';
+import { type RunningJob, startJob } from '../wasm/job.js';
+import type { FromWasmWorker, JobInput, ToWasmWorker } from '../wasm/protocol.js';
+
+/** Reads Blobs at once; only workers have it, and TypeScript's page library does not. */
+declare class FileReaderSync {
+  readAsArrayBuffer(blob: Blob): ArrayBuffer;
+}
+
+const post = (message: FromWasmWorker, transfer: ArrayBuffer[] = []): void =>
+  self.postMessage(message, { transfer });
+let job: RunningJob | undefined;
+
+self.onmessage = async ({ data: message }: MessageEvent<ToWasmWorker>) => {
+  if (message.kind !== 'start') return job?.take(message);
+  try {
+    const library: { default: CreateFfmpegCore } = await import(
+      /* @vite-ignore */ /* webpackIgnore: true */ message.script
+    );
+    job = startJob(message, { create: library.default, reader: openReader(message.job.input), post });
+  } catch (error) {
+    post({ kind: 'failed', what: 'io', message: error instanceof Error ? error.message : String(error) });
+  }
+};
+
+function openReader(input: JobInput): SyncReader {
+  if (input.kind !== 'blob') throw new Error(`a worker of a browser cannot read a ${input.kind}`);
+  const { blob } = input;
+  const files = new FileReaderSync();
+  return {
+    size: blob.size,
+    read(into, position) {
+      const bytes = new Uint8Array(files.readAsArrayBuffer(blob.slice(position, position + into.length)));
+      into.set(bytes);
+      return bytes.length;
+    },
+  };
+}

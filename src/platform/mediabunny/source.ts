@@ -1,0 +1,241 @@
+/**
+ * @module platform/mediabunny/source
+ * Frames as mediabunny decodes them, in presentation order, a few ahead of the reader.
+ */
+import type { VideoSample } from 'mediabunny';
+import { AnyvmafError } from '../../errors.js';
+import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
+import { MediaError, shown } from '../../media/errors.js';
+import type { FramePlanes, VideoInfo } from '../../media/types.js';
+import type { MediabunnyHost } from './host.js';
+import { type Orientation, SampleCopier, samplePixelFormat } from './samples.js';
+import { DECODING, mediaError, type OpenedTrack, orientation, SAME } from './track.js';
+
+/** A video being decoded. */
+export class MediabunnySource implements DecodedSource {
+  readonly seekable = false;
+  readonly decoder = 'mediabunny';
+  readonly info: VideoInfo;
+  readonly facts: TrackFacts;
+  readonly decodedBy: string;
+  readonly #host: MediabunnyHost;
+  readonly #opened: OpenedTrack;
+  readonly #request: DecodeRequest;
+  readonly #samples: AsyncGenerator<VideoSample, void, unknown>;
+  readonly #copier: SampleCopier;
+  /** Time of the track's first frame, on its own clock. */
+  readonly #zero: number;
+  readonly #times: number[] = [];
+  readonly #warnings: string[] = [];
+  /** Frames still to be passed over before the first that is wanted. */
+  #before: number;
+  #next = 0;
+  #ended = false;
+  #damage: string | undefined;
+
+  private constructor(
+    host: MediabunnyHost,
+    opened: OpenedTrack,
+    facts: TrackFacts,
+    request: DecodeRequest,
+    upright: Orientation,
+    zero: number,
+  ) {
+    const { frames, time, signal } = request;
+    const whole = frames === undefined && time === undefined;
+    const { name, width, height, bitDepth, chroma, frameRate, sampleAspect, colorRange } = facts;
+    this.info = {
+      name,
+      container: 'frames',
+      width,
+      height,
+      bitDepth,
+      chroma,
+      frameCount: whole ? facts.frameCount : null,
+      ...(frameRate && { frameRate }),
+      ...(sampleAspect && { sampleAspect }),
+      ...(colorRange && { colorRange }),
+      warnings: this.#warnings,
+    };
+    this.facts = facts;
+    const turned = facts.rotation === 0 ? '' : `, turned by ${facts.rotation} degrees`;
+    this.decodedBy = `mediabunny with ${host.engine} (${facts.codec}${turned})`;
+    this.#host = host;
+    this.#opened = opened;
+    this.#request = request;
+    this.#zero = zero;
+    this.#copier = new SampleCopier(this.info, upright);
+    this.#before = frames?.start ?? 0;
+    const sink = new opened.library.VideoSampleSink(opened.track, DECODING);
+    this.#samples = sink.samples(
+      time && time.start > 0 ? time.start + zero - SAME : undefined,
+      time && Number.isFinite(time.end) ? time.end + zero - SAME : Number.POSITIVE_INFINITY,
+    );
+    signal?.addEventListener('abort', this.#abort);
+  }
+
+  /**
+   * Starts decoding.
+   * @param opened belongs to the source from now on
+   */
+  static async start(
+    host: MediabunnyHost,
+    opened: OpenedTrack,
+    facts: TrackFacts,
+    request: DecodeRequest,
+  ): Promise<MediabunnySource> {
+    try {
+      const zero = Math.max(0, await opened.track.getFirstTimestamp());
+      return new MediabunnySource(host, opened, facts, request, await orientation(opened.track), zero);
+    } catch (error) {
+      throw mediaError(facts.name, error);
+    }
+  }
+
+  get damage(): string | undefined {
+    return this.#damage;
+  }
+
+  async readFrame(index: number, into: FramePlanes): Promise<boolean> {
+    const { frames } = this.#request;
+    if (index < this.#next) {
+      throw new AnyvmafError(
+        'usage',
+        `frame ${index} of ${shown(this.info.name)} was asked for after frame ${this.#next - 1}; ` +
+          'a decoder gives frames in order.',
+      );
+    }
+    if (frames && index >= frames.end - frames.start) {
+      await this.close();
+      return false;
+    }
+    for (;;) {
+      const sample = await this.#sample();
+      if (!sample) return false;
+      try {
+        const number = this.#next;
+        this.#times[number] = sample.timestamp - this.#zero;
+        this.#next++;
+        if (number < index) continue;
+        this.#check(sample, number);
+        await this.#copier.copy(sample, into);
+        return true;
+      } catch (error) {
+        throw mediaError(this.info.name, error);
+      } finally {
+        sample.close();
+      }
+    }
+  }
+
+  timestamp(index: number): number | undefined {
+    return this.#times[index];
+  }
+
+  async close(): Promise<void> {
+    this.#ended = true;
+    this.#request.signal?.removeEventListener('abort', this.#abort);
+    this.#opened.close();
+    // Lets the decoder go; what it still says is of no interest.
+    await this.#samples.return().catch(() => {});
+  }
+
+  readonly #abort = (): void => void this.close();
+
+  /** The next sample of the range; the caller closes it. */
+  async #sample(): Promise<VideoSample | undefined> {
+    const { signal, time } = this.#request;
+    for (;;) {
+      signal?.throwIfAborted();
+      if (this.#ended) return undefined;
+      let result: IteratorResult<VideoSample, void>;
+      try {
+        result = await this.#samples.next();
+      } catch (error) {
+        signal?.throwIfAborted();
+        const why = error instanceof Error ? error.message : String(error);
+        return this.#broken('damaged', why.replace(/\.$/, ''));
+      }
+      const sample = result.value;
+      if (signal?.aborted) {
+        sample?.close();
+        throw signal.reason;
+      }
+      if (!sample) {
+        if (await this.#isCutOff()) return this.#broken('incomplete', 'the container names frames after it');
+        await this.close();
+        return undefined;
+      }
+      if (this.#host.isPatched?.(sample)) {
+        sample.close();
+        return this.#broken('damaged', 'it could be decoded in part only');
+      }
+      const at = sample.timestamp;
+      // The first one may have begun before the range does.
+      const wanted = at >= -SAME && (!time || at - this.#zero >= time.start - SAME) && this.#before-- <= 0;
+      if (wanted) {
+        this.#before = 0;
+        return sample;
+      }
+      sample.close();
+    }
+  }
+
+  /** Whether the container tells of frames after the last one, which is the last that could be read. */
+  async #isCutOff(): Promise<boolean> {
+    const { time } = this.#request;
+    if (time && Number.isFinite(time.end)) return false;
+    const { library, track } = this.#opened;
+    const last = await new library.EncodedPacketSink(track).getPacket(Number.POSITIVE_INFINITY, {
+      metadataOnly: true,
+    });
+    const read = this.#times.at(-1);
+    return last !== null && read !== undefined && last.timestamp - this.#zero > read + SAME;
+  }
+
+  #check(sample: VideoSample, number: number): void {
+    const { rotation, pixelFormat } = this.facts;
+    const turned = rotation === 90 || rotation === 270;
+    const { width, height } = sample.visibleRect;
+    const size = turned ? [height, width] : [width, height];
+    if (
+      size[0] === this.info.width &&
+      size[1] === this.info.height &&
+      samplePixelFormat(sample.format) === pixelFormat
+    ) {
+      return;
+    }
+    throw new MediaError(
+      'damaged',
+      number,
+      `the pictures of ${shown(this.info.name)} change at frame ${number} from ${this.info.width}x${this.info.height} ` +
+        `${pixelFormat} to ${size.join('x')} ${samplePixelFormat(sample.format) ?? 'RGB'}; only videos of one format ` +
+        'can be scored.',
+    );
+  }
+
+  /**
+   * Ends the video at damage.
+   * @throws {MediaError} unless that was allowed
+   */
+  async #broken(reason: 'incomplete' | 'damaged', why: string): Promise<undefined> {
+    await this.close();
+    const frames = this.#next;
+    const last = this.#times.at(-1);
+    const after = last === undefined ? '' : `, after ${last.toFixed(3)} s`;
+    const { name, codec } = this.facts;
+    const where =
+      `${shown(name)} is ${reason === 'incomplete' ? 'cut off' : 'damaged'} at frame ${frames}${after} ` +
+      `(${codec}: ${shown(why)})`;
+    if (!this.#request.allowDamaged) {
+      throw new MediaError(
+        reason,
+        frames,
+        `${where}; get the file anew, or pass --allow-damaged to score what comes before.`,
+      );
+    }
+    this.#damage = `${where}; the ${frames} frames before it are used.`;
+    this.#warnings.push(this.#damage);
+    return undefined;
+  }
+}

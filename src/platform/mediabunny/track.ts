@@ -1,0 +1,246 @@
+/**
+ * @module platform/mediabunny/track
+ * A file's video track through mediabunny, and the facts about it.
+ */
+import type { Input, InputVideoTrack, VideoSample } from 'mediabunny';
+import { AnyvmafError } from '../../errors.js';
+import type { Fraction, TrackFacts } from '../../media/decoder.js';
+import { delivery } from '../../media/delivery.js';
+import { shown } from '../../media/errors.js';
+import { formatProblem } from '../../media/geometry.js';
+import type { ByteReader } from '../../media/platform.js';
+import type { Mediabunny, MediabunnyHost } from './host.js';
+import { type Orientation, samplePixelFormat } from './samples.js';
+
+/** ffmpeg's short names of containers by mediabunny's. */
+const CONTAINERS: Readonly<Record<string, string>> = {
+  MP4: 'mov,mp4,m4a,3gp,3g2,mj2',
+  'QuickTime File Format': 'mov,mp4,m4a,3gp,3g2,mj2',
+  Matroska: 'matroska,webm',
+  WebM: 'matroska,webm',
+  Ogg: 'ogg',
+  'MPEG Transport Stream': 'mpegts',
+};
+
+/** ffmpeg's names where WebCodecs has others. */
+const CODECS: Readonly<Record<string, string>> = { avc: 'h264' };
+const TRANSFERS: Readonly<Record<string, string>> = { pq: 'smpte2084', hlg: 'arib-std-b67' };
+const MATRICES: Readonly<Record<string, string>> = { 'bt2020-ncl': 'bt2020nc', rgb: 'gbr' };
+
+/** Packets from which the frame rate of containers without an index is estimated. */
+const RATE_PACKETS = 250;
+
+/** Times nearer to each other than this are the same, seconds. */
+export const SAME = 1e-6;
+
+/** A file that mediabunny reads. */
+export interface OpenedTrack {
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly input: Input;
+  readonly track: InputVideoTrack;
+  readonly library: Mediabunny;
+  readonly container: string;
+  /** ffmpeg's name. */
+  readonly codec: string;
+  /** May be called twice. */
+  close(): void;
+}
+
+/**
+ * Opens a file and its first video track.
+ * @throws {AnyvmafError} `media` when it is not a video that mediabunny knows, or its codec is none
+ */
+export async function openTrack(
+  host: MediabunnyHost,
+  library: Mediabunny,
+  name: string,
+  reader: ByteReader,
+): Promise<OpenedTrack> {
+  const { ALL_FORMATS, CustomSource, Input, UnsupportedInputFormatError } = library;
+  const source = new CustomSource({
+    getSize: () => reader.size,
+    async read(start, end) {
+      const bytes = new Uint8Array(end - start);
+      const got = await reader.read(start, [bytes]);
+      return got === bytes.length ? bytes : bytes.subarray(0, got);
+    },
+    prefetchProfile: 'fileSystem',
+    // Whoever reads next gets the error.
+    handleUnhandledError() {},
+  });
+  const input = new Input({ formats: ALL_FORMATS, source });
+  const close = (): void => {
+    input.dispose();
+    reader.close();
+  };
+  try {
+    const format = await input.getFormat();
+    const track = await input.getPrimaryVideoTrack();
+    if (!track) {
+      throw new AnyvmafError(
+        'media',
+        `${shown(name)} has no video track, or none of a codec that mediabunny knows; ${host.remedy}.`,
+      );
+    }
+    const codec = await track.getCodec();
+    if (codec === null) {
+      const id = await track.getInternalCodecId();
+      throw new AnyvmafError(
+        'media',
+        `the video of ${shown(name)} has a codec that mediabunny does not know (${shown(String(id))}); ${host.remedy}.`,
+      );
+    }
+    if (codec === 'prores') {
+      throw new AnyvmafError(
+        'media',
+        `the video of ${shown(name)} is prores, whose samples come out of mediabunny's own decoder otherwise than out ` +
+          `of ffmpeg; ${host.remedy}.`,
+      );
+    }
+    const ffmpegCodec = CODECS[codec] ?? codec;
+    const container = CONTAINERS[format.name] ?? format.name;
+    return { name, size: reader.size, input, track, library, container, codec: ffmpegCodec, close };
+  } catch (error) {
+    close();
+    if (error instanceof UnsupportedInputFormatError) {
+      throw new AnyvmafError(
+        'media',
+        `${shown(name)} is in no container that mediabunny reads (MP4, MOV, Matroska, WebM, MPEG-TS, Ogg); ` +
+          `${host.remedy}.`,
+      );
+    }
+    if (error instanceof AnyvmafError) throw error;
+    throw new AnyvmafError(
+      'media',
+      `${shown(name)} is not a video that mediabunny can read; ${host.remedy}.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** The first frame that is shown, decoded. The caller closes it. */
+async function firstSample(host: MediabunnyHost, opened: OpenedTrack): Promise<VideoSample> {
+  const { track, library, name, codec } = opened;
+  if (!(await track.canDecode())) {
+    const parameters = await track.getCodecParameterString();
+    throw new AnyvmafError(
+      'media',
+      `the video of ${shown(name)} is ${codec}${parameters === null ? '' : ` (${parameters})`}, which ${host.engine} ` +
+        `cannot decode here; ${host.remedy}.`,
+    );
+  }
+  const sink = new library.VideoSampleSink(track, DECODING);
+  for await (const sample of sink.samples()) {
+    if (sample.timestamp >= -SAME) return sample;
+    sample.close();
+  }
+  throw new AnyvmafError('media', `${shown(name)} has no frames.`);
+}
+
+/** Decoders in hardware hand out fewer layouts, or none that can be named. */
+export const DECODING = { hardwareAcceleration: 'prefer-software' } as const;
+
+/** How the track's pictures are put upright. */
+export async function orientation(track: InputVideoTrack): Promise<Orientation> {
+  return { rotation: await track.getRotation(), flip: await track.getFlip() };
+}
+
+/**
+ * All that is known of the track; decodes its first frame.
+ * @throws {AnyvmafError} `media` when it cannot be decoded, or not to luma and chroma
+ */
+export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Promise<TrackFacts> {
+  const { track, name, container, codec, size } = opened;
+  let sample: VideoSample;
+  try {
+    sample = await firstSample(host, opened);
+  } catch (error) {
+    throw mediaError(name, error);
+  }
+  try {
+    const pixelFormat = samplePixelFormat(sample.format);
+    if (pixelFormat === undefined) {
+      throw new AnyvmafError(
+        'media',
+        `${host.engine} hands out the frames of ${shown(name)} (${codec}) ` +
+          `${sample.format === null ? 'in a layout that has no name' : `as ${sample.format}`}, not as the luma and ` +
+          `chroma that were coded; ${host.remedy}.`,
+      );
+    }
+    const { rotation } = await orientation(track);
+    const { bitDepth, chroma, note } = delivery(pixelFormat, rotation, name);
+    if (note !== undefined) {
+      throw new AnyvmafError(
+        'media',
+        `the pictures of ${shown(name)} are 4:2:2 and stored on their side, which mediabunny does not turn; ` +
+          `${host.remedy}.`,
+      );
+    }
+    const turned = rotation === 90 || rotation === 270;
+    const stored = { width: sample.visibleRect.width, height: sample.visibleRect.height };
+    const upright = turned ? { width: stored.height, height: stored.width } : stored;
+    const problem = formatProblem({ ...upright, bitDepth, chroma });
+    if (problem) throw new AnyvmafError('media', `the video of ${shown(name)} cannot be scored: ${problem}.`);
+
+    const indexed = container.startsWith('mov');
+    const stats = await track.computePacketStats(indexed ? undefined : RATE_PACKETS, { metadataOnly: true });
+    const duration = await track.getDurationFromMetadata();
+    const frameRate = rate(stats.averagePacketRate);
+    const aspect = await track.getPixelAspectRatio();
+    const color = sample.colorSpace;
+    const { primaries, transfer, matrix } = await track.getColorSpace();
+    const range = color.fullRange;
+    const named = {
+      primaries: color.primaries ?? primaries,
+      transfer: color.transfer ?? transfer,
+      matrix: color.matrix ?? matrix,
+    };
+    return {
+      name,
+      container,
+      codec,
+      pixelFormat,
+      ...upright,
+      bitDepth,
+      chroma,
+      ...(frameRate && { frameRate }),
+      frameCount: indexed && stats.packetCount > 0 ? stats.packetCount : null,
+      duration,
+      startTime: await track.getFirstTimestamp(),
+      bitrate: (await track.getAverageBitrate()) ?? (indexed ? Math.round(stats.averageBitrate) : null),
+      fileSize: size,
+      sampleAspect: turned ? { num: aspect.den, den: aspect.num } : { num: aspect.num, den: aspect.den },
+      rotation,
+      ...(range !== null && { colorRange: range ? ('full' as const) : ('limited' as const) }),
+      ...(named.primaries && { primaries: named.primaries }),
+      ...(named.transfer && { transfer: TRANSFERS[named.transfer] ?? named.transfer }),
+      ...(named.matrix && { matrix: MATRICES[named.matrix] ?? named.matrix }),
+      fieldOrder: 'unknown',
+    };
+  } finally {
+    sample.close();
+  }
+}
+
+/** Frames per second as the fraction that is meant: a whole number, or one by 1.001, where it is near enough. */
+export function rate(perSecond: number): Fraction | undefined {
+  if (!(perSecond > 0) || !Number.isFinite(perSecond)) return undefined;
+  for (const den of [1, 1001, 2]) {
+    const num = den === 1001 ? Math.round((perSecond * 1001) / 1000) * 1000 : Math.round(perSecond * den);
+    if (num > 0 && Math.abs(num / den - perSecond) < perSecond * 2e-4) return { num, den };
+  }
+  return { num: Math.round(perSecond * 1000), den: 1000 };
+}
+
+/** What the library throws, as an error for the user. */
+export function mediaError(name: string, error: unknown): unknown {
+  if (error instanceof AnyvmafError) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return new AnyvmafError('media', `${shown(name)} cannot be decoded: ${shown(why.replace(/\.$/, ''))}.`, {
+    cause: error,
+  });
+}

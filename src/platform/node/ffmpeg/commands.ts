@@ -1,0 +1,146 @@
+/**
+ * @module platform/node/ffmpeg/commands
+ * Command lines for ffmpeg and ffprobe.
+ */
+import type { DecodeRequest, TrackFacts } from '../../../media/decoder.js';
+import type { Delivery } from '../../../media/delivery.js';
+import { LOG_LEVEL } from './log.js';
+
+/** The first video that is not a cover picture. */
+const VIDEO = 'V:0';
+
+/** Which part of the track to hand out. Seconds are on the file's own clock. */
+export interface Part {
+  /** Where to begin reading, some way before the first frame wanted. Absent: at the start of the file. */
+  readonly seek?: number;
+  /** Earliest time of a frame wanted. */
+  readonly fromTime?: number;
+  /** Decoded frames to leave out, an alternative to {@link fromTime}. */
+  readonly fromFrame?: number;
+  /** Time from which on no frame is wanted. */
+  readonly untilTime?: number;
+  /** Frames wanted at most. */
+  readonly count?: number;
+}
+
+/** Asks for all that container and codec declare and, unless that is not to be had, for the first frame. */
+export function probeArgs(url: string, withFrame = true): string[] {
+  const first = withFrame ? ['-show_frames', '-read_intervals', '%+#1'] : [];
+  return [
+    '-v',
+    'error',
+    '-select_streams',
+    VIDEO,
+    '-show_format',
+    '-show_streams',
+    ...first,
+    '-of',
+    'json',
+    url,
+  ];
+}
+
+/** Asks which tracks there are, for a file without video. */
+export function tracksArgs(url: string): string[] {
+  return [
+    '-v',
+    'error',
+    '-show_entries',
+    'stream=codec_type,codec_name,codec_tag_string',
+    '-of',
+    'json',
+    url,
+  ];
+}
+
+/** Asks for the first packet with what goes with it. */
+export function firstPacketArgs(url: string): string[] {
+  return [
+    '-v',
+    'error',
+    '-select_streams',
+    VIDEO,
+    '-show_packets',
+    '-read_intervals',
+    '%+#1',
+    '-of',
+    'json',
+    url,
+  ];
+}
+
+/** Asks for each packet, as `packet|pts=512|dts=0|flags=K_`, then `stream|has_b_frames=2|time_base=1/12800`. */
+export function packetsArgs(url: string): string[] {
+  const entries = 'packet=pts,dts,flags:stream=has_b_frames,time_base';
+  return ['-v', 'error', '-select_streams', VIDEO, '-show_entries', entries, '-of', 'compact', url];
+}
+
+/**
+ * Decodes to raw planes on standard output, each frame announced by showinfo on standard error.
+ * @param version of ffmpeg, as it prints it
+ */
+export function decodeArgs(
+  url: string,
+  facts: TrackFacts,
+  planes: Delivery,
+  request: Pick<DecodeRequest, 'size' | 'allowDamaged'>,
+  part: Part,
+  version: string,
+): string[] {
+  const args = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', LOG_LEVEL, '-copyts'];
+  // Pictures that carry checksums are checked. What is wrong is told by the log, not by giving up: `explode` and
+  // -xerror refuse recordings that start between key frames.
+  args.push('-err_detect', 'crccheck');
+  // Frame threads run ahead of what is handed out, so that where damage ends the video would depend on timing.
+  if (request.allowDamaged) args.push('-thread_type', 'slice');
+  const chain = filters(facts, planes, request, part);
+  if (planes.note !== undefined) args.push('-noautorotate');
+  if (part.seek !== undefined) {
+    args.push('-seek_timestamp', '1', '-noaccurate_seek', '-ss', seconds(part.seek));
+  }
+  args.push('-i', url, '-map', `0:${VIDEO}`, '-vf', chain.join(','), ...everyFrame(version));
+  if (part.count !== undefined) args.push('-frames:v', String(part.count));
+  args.push('-c:v', 'rawvideo', '-pix_fmt', planes.pixelFormat, '-f', 'rawvideo', 'pipe:1');
+  return args;
+}
+
+function filters(
+  facts: TrackFacts,
+  planes: Delivery,
+  { size }: Pick<DecodeRequest, 'size'>,
+  part: Part,
+): string[] {
+  const chain: string[] = [];
+  if (planes.note !== undefined) {
+    // Repeating samples is what the nearest neighbour does; nothing else changes.
+    chain.push('scale=flags=neighbor', `format=${planes.pixelFormat}`);
+    if (facts.rotation === 90) chain.push('transpose=clock');
+    if (facts.rotation === 180) chain.push('hflip', 'vflip');
+    if (facts.rotation === 270) chain.push('transpose=cclock');
+  } else if (facts.pixelFormat !== planes.pixelFormat) {
+    chain.push(`format=${planes.pixelFormat}`);
+  }
+  // Before scaling, so that a change of size within the video is not scaled away unseen.
+  chain.push('showinfo=checksum=0');
+  const wanted: string[] = [];
+  if (part.fromTime !== undefined) wanted.push(`gte(t\\,${seconds(part.fromTime)})`);
+  if (part.fromFrame !== undefined) wanted.push(`gte(n\\,${part.fromFrame})`);
+  if (part.untilTime !== undefined) wanted.push(`lt(t\\,${seconds(part.untilTime)})`);
+  if (wanted.length > 0) chain.push(`select='${wanted.join('*')}'`);
+  if (size && (size.width !== facts.width || size.height !== facts.height)) {
+    chain.push(`scale=${size.width}:${size.height}:flags=${size.filter}`);
+  }
+  return chain;
+}
+
+/** Hand out frames as they are decoded, none repeated or dropped to even out their times. */
+function everyFrame(version: string): string[] {
+  const [, major = '', minor = ''] = /^n?(\d+)\.(\d+)/.exec(version) ?? [];
+  const old = major !== '' && Number(major) * 100 + Number(minor) < 501;
+  return [old ? '-vsync' : '-fps_mode', 'passthrough'];
+}
+
+/** Rounded as {@link decodeArgs} rounds: what a filter compares with. */
+export function seconds(value: number): string {
+  return value.toFixed(6);
+}

@@ -1,0 +1,397 @@
+/**
+ * @module platform/node/ffmpeg/decoder
+ * The decoder that has an installed ffmpeg do the work.
+ */
+import { AnyvmafError } from '../../../errors.js';
+import type {
+  DecodedSource,
+  DecodeRequest,
+  Decoder,
+  DecoderAvailability,
+  TrackFacts,
+} from '../../../media/decoder.js';
+import { type Delivery, delivery } from '../../../media/delivery.js';
+import { shown } from '../../../media/errors.js';
+import { parseProbe } from '../../../media/facts.js';
+import { storedFrameBytes } from '../../../media/geometry.js';
+import type { VideoFormat, VideoInput } from '../../../media/types.js';
+import { decodeArgs, firstPacketArgs, type Part, packetsArgs, probeArgs, tracksArgs } from './commands.js';
+import { type FfmpegInput, ffmpegInput } from './input.js';
+import { PacketTimes, type TrackTimes } from './packet-times.js';
+import { type DecodedFrame, DecodeRun, type End } from './run.js';
+import { endError, FfmpegSource } from './source.js';
+import { type Ending, runTool, type ToolName, toolCommand } from './tool.js';
+
+/** Containers that recorders start at any moment, so that the first pictures may refer to ones that are not there. */
+const RECORDINGS = new Set(['mpegts', 'mpeg', 'h264', 'hevc', 'mpegvideo', 'm4v', 'vc1', 'cavsvideo']);
+
+/** Seconds before a part at which reading begins, so that a frame before it is surely decoded. */
+const LEAD_IN = 0.5;
+
+/** Seconds within which two times are the same; Matroska counts milliseconds. */
+const SAME_TIME = 0.0006;
+
+/** Milliseconds that a tool may take to say its version. */
+const VERSION_TIME = 10_000;
+
+/** Files whose times are remembered. */
+const REMEMBERED = 8;
+
+/** @param options `allowUrl`: http and https URLs are opened too */
+export function createFfmpegDecoder(options: { readonly allowUrl?: boolean } = {}): Decoder {
+  return new FfmpegDecoder(options.allowUrl ?? false);
+}
+
+class FfmpegDecoder implements Decoder {
+  readonly id = 'ffmpeg';
+  readonly #allowUrl: boolean;
+  /** By the commands that were asked. */
+  readonly #availability = new Map<string, Promise<DecoderAvailability>>();
+  /** By file and its state. */
+  readonly #times = new Map<string, TrackTimes | null>();
+
+  constructor(allowUrl: boolean) {
+    this.#allowUrl = allowUrl;
+  }
+
+  availability(): Promise<DecoderAvailability> {
+    const key = `${toolCommand('ffmpeg')}\n${toolCommand('ffprobe')}\n${process.env.PATH ?? ''}`;
+    let known = this.#availability.get(key);
+    if (!known) {
+      known = findTools();
+      this.#availability.set(key, known);
+    }
+    return known;
+  }
+
+  async probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts> {
+    signal?.throwIfAborted();
+    const file = await ffmpegInput(input, this.#allowUrl);
+    const ask = (withFrame: boolean) => runTool('ffprobe', probeArgs(file.url, withFrame), { signal });
+    let answer = await ask(true);
+    // Some versions give up on the whole file when its first frame cannot be decoded.
+    if (answer.code !== 0) answer = await ask(false);
+    const json = parseJson(answer.stdout);
+    if (listOf(json, 'streams').length === 0) throw await this.#noVideo(file, answer, signal);
+    if (listOf(json, 'frames').length === 0) await this.#refuseEncrypted(file, signal);
+    const { facts } = parseProbe(json, file.name);
+    if (/^(ansi|bintext|xbin|idf)$/.test(facts.codec)) {
+      throw new AnyvmafError('media', `${shown(file.name)} is a text file, not a video.`);
+    }
+    return facts;
+  }
+
+  async timestamps(input: VideoInput, signal?: AbortSignal): Promise<Float64Array | null> {
+    const file = await ffmpegInput(input, this.#allowUrl);
+    return (await this.#trackTimes(file, signal))?.times ?? null;
+  }
+
+  async open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource> {
+    const { signal, size } = request;
+    signal?.throwIfAborted();
+    const file = await ffmpegInput(input, this.#allowUrl);
+    const { version = '' } = await this.availability();
+    const planes = delivery(facts.pixelFormat, facts.rotation, facts.name);
+    const plan = await this.#plan(file, facts, request);
+    const { width, height } = size ?? facts;
+    const format: VideoFormat = { width, height, bitDepth: planes.bitDepth, chroma: planes.chroma };
+    const start = (part: Part): Promise<Started> =>
+      startRun(
+        new DecodeRun({
+          args: decodeArgs(file.url, facts, planes, request, part, version),
+          frameBytes: storedFrameBytes(format),
+          expected: { width: facts.width, height: facts.height, pixelFormat: planes.pixelFormat },
+          part,
+          startsAnywhere: RECORDINGS.has(facts.container),
+        }),
+        signal,
+      );
+    let started = await start(plan.part);
+    const { seek, ...fromTheStart } = plan.part;
+    if (seek !== undefined && !landed(started, plan)) {
+      // The file cannot be entered there, or not without trouble.
+      await started.run.close();
+      started = await start(fromTheStart);
+    }
+    const { run, first } = started;
+    if ('kind' in first) {
+      await run.close();
+      throw first.kind === 'end' ? nothing(facts, request) : endError(first, facts, 0, undefined);
+    }
+    return new FfmpegSource(run, first, {
+      facts,
+      decodedBy: decodedBy(version, facts, planes),
+      request,
+      format,
+      frameCount: plan.frameCount,
+      trackStart: plan.trackStart,
+      warnings: plan.part.fromTime === undefined ? skipped(run, facts) : [],
+    });
+  }
+
+  /** What to read for a request. */
+  async #plan(file: FfmpegInput, facts: TrackFacts, request: DecodeRequest): Promise<Plan> {
+    const { frames, time, signal } = request;
+    if (frames) {
+      const { start, end } = frames;
+      const count = Number.isFinite(end) ? { count: Math.max(0, end - start) } : {};
+      if (!(start < end)) throw emptyRange(facts, `frames ${start} to ${end}`);
+      if (start === 0) return { part: count, frameCount: atMost(facts.frameCount, end) };
+      const known = await this.#trackTimes(file, signal);
+      if (!known) {
+        const left = facts.frameCount === null ? null : Math.max(0, facts.frameCount - start);
+        return { part: { fromFrame: start, ...count }, frameCount: atMost(left, end - start) };
+      }
+      const { times, trackStart } = known;
+      const at = times[start];
+      const before = times[start - 1];
+      if (at === undefined || before === undefined) {
+        throw emptyRange(facts, `frames from ${start} on`, `it has ${times.length} frames`);
+      }
+      const part = { ...from(trackStart + (at + before) / 2, trackStart), ...count };
+      return {
+        part,
+        frameCount: Math.min(times.length, end) - start,
+        trackStart,
+        firstTime: trackStart + at,
+      };
+    }
+    if (time) {
+      const { start, end } = time;
+      if (!(start < end)) throw emptyRange(facts, `${start} s to ${end} s`);
+      if (facts.startTime === null) return framesOfTime(facts, start, end);
+      if (facts.duration !== null && start > facts.duration + 1) {
+        throw emptyRange(facts, `${start} s on`, `it lasts ${facts.duration.toFixed(3)} s`);
+      }
+      const trackStart = facts.startTime;
+      const until = Number.isFinite(end) ? { untilTime: trackStart + end - SAME_TIME } : {};
+      const begin = start > 0 ? from(trackStart + start - SAME_TIME, trackStart) : {};
+      return { part: { ...begin, ...until }, frameCount: null, trackStart };
+    }
+    // Containers count packets, also those that an edit list cuts away.
+    return { part: {}, frameCount: this.#rememberedTimes(file)?.times.length ?? facts.frameCount };
+  }
+
+  async #trackTimes(file: FfmpegInput, signal: AbortSignal | undefined): Promise<TrackTimes | null> {
+    const known = this.#rememberedTimes(file);
+    if (known !== undefined) return known;
+    const key = memoryKey(file);
+    const packets = new PacketTimes();
+    await runTool('ffprobe', packetsArgs(file.url), { signal, onLine: (line) => packets.take(line) });
+    const found = packets.finish();
+    if (key !== undefined) {
+      const [oldest] = this.#times.keys();
+      if (this.#times.size >= REMEMBERED && oldest !== undefined) this.#times.delete(oldest);
+      this.#times.set(key, found);
+    }
+    return found;
+  }
+
+  #rememberedTimes(file: FfmpegInput): TrackTimes | null | undefined {
+    const key = memoryKey(file);
+    return key === undefined ? undefined : this.#times.get(key);
+  }
+
+  /** The error for a file in which ffprobe finds no video. */
+  async #noVideo(
+    file: FfmpegInput,
+    { code, signal: crash, stderr }: Ending & { readonly stderr: string },
+    signal: AbortSignal | undefined,
+  ): Promise<AnyvmafError> {
+    const name = shown(file.name);
+    if (crash !== null) {
+      return new AnyvmafError(
+        'media',
+        `ffprobe crashed on ${name} (${crash}); install another version of ffmpeg.`,
+      );
+    }
+    if (code !== 0) {
+      // The last line says what it comes to, and begins with the file's name or with who says it.
+      const reason = lastLine(stderr)
+        .replace(`${file.url}: `, '')
+        .replace(/^(?:\[[^\]]*\] )+/, '');
+      return new AnyvmafError(
+        'media',
+        `${name} is not a video that ffmpeg knows: ${shown(reason || 'ffprobe failed without a reason')}.`,
+      );
+    }
+    const { stdout } = await runTool('ffprobe', tracksArgs(file.url), { signal });
+    const tracks = listOf(parseJson(stdout), 'streams').map(
+      (track) =>
+        `${textOf(track, 'codec_type') || 'data'} (${textOf(track, 'codec_name') || textOf(track, 'codec_tag_string')})`,
+    );
+    const pictures = tracks.some((track) => track.startsWith('video'));
+    return new AnyvmafError(
+      'media',
+      tracks.length === 0
+        ? `${name} has no video track, nor any other.`
+        : `${name} has no video track, only ${shown(tracks.join(', '))}${pictures ? '; a cover picture is not a video' : ''}.`,
+    );
+  }
+
+  /** @throws {AnyvmafError} `media` when the first packet is encrypted */
+  async #refuseEncrypted(file: FfmpegInput, signal: AbortSignal | undefined): Promise<void> {
+    const { stdout } = await runTool('ffprobe', firstPacketArgs(file.url), { signal });
+    const [packet] = listOf(parseJson(stdout), 'packets');
+    if (
+      !listOf(packet, 'side_data_list').some((data) => textOf(data, 'side_data_type') === 'Encryption info')
+    )
+      return;
+    throw new AnyvmafError(
+      'media',
+      `${shown(file.name)} is encrypted; its frames cannot be decoded, score the video before encryption.`,
+    );
+  }
+}
+
+function memoryKey({ url, version }: FfmpegInput): string | undefined {
+  return version === undefined ? undefined : `${url}\n${version}`;
+}
+
+/** What to read, and what is known of it. */
+interface Plan {
+  readonly part: Part;
+  readonly frameCount: number | null;
+  /** Seconds on the file's clock. */
+  readonly trackStart?: number;
+  /** Time of the first frame wanted, on the file's clock. */
+  readonly firstTime?: number;
+}
+
+interface Started {
+  readonly run: DecodeRun;
+  readonly first: DecodedFrame | End;
+}
+
+/** Waits for the first frame; when the signal aborts, the process is ended. */
+async function startRun(run: DecodeRun, signal: AbortSignal | undefined): Promise<Started> {
+  const stop = () => void run.close();
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted) stop();
+  try {
+    const first = await run.next();
+    if (signal?.aborted) {
+      await run.close();
+      throw signal.reason;
+    }
+    return { run, first };
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+/** Whether seeking came down before the part, and the first frame is the one that was meant. */
+function landed({ run, first }: Started, { firstTime, part }: Plan): boolean {
+  if ('kind' in first || !run.ledIn) return false;
+  const gap = firstTime === undefined ? 0 : 2 * (firstTime - (part.fromTime ?? firstTime));
+  return firstTime === undefined || Math.abs(first.time - firstTime) < Math.max(gap / 2, SAME_TIME);
+}
+
+/** Frames from a time on the file's clock, read from shortly before. */
+function from(fromTime: number, trackStart: number): Pick<Part, 'seek' | 'fromTime'> {
+  const seek = fromTime - LEAD_IN;
+  return seek > trackStart ? { seek, fromTime } : { fromTime };
+}
+
+/** For a file without times: by its frame rate. */
+function framesOfTime(facts: TrackFacts, start: number, end: number): Plan {
+  const { frameRate } = facts;
+  if (!frameRate) {
+    throw new AnyvmafError(
+      'media',
+      `${shown(facts.name)} has neither times nor a frame rate, so that ${start} s cannot be found in it; give the range ` +
+        'in frames.',
+    );
+  }
+  const frameAt = (time: number) => Math.ceil((time * frameRate.num) / frameRate.den - 1e-6);
+  const first = frameAt(start);
+  const count = Number.isFinite(end) ? { count: frameAt(end) - first } : {};
+  return { part: { ...(first > 0 && { fromFrame: first }), ...count }, frameCount: null };
+}
+
+function emptyRange(facts: TrackFacts, asked: string, because = 'the range is empty'): AnyvmafError {
+  return new AnyvmafError(
+    'usage',
+    `there is nothing to score in ${asked} of ${shown(facts.name)}: ${because}.`,
+  );
+}
+
+/** The error when decoding ended well without a single frame. */
+function nothing(facts: TrackFacts, { frames, time }: DecodeRequest): AnyvmafError {
+  if (frames && frames.start > 0)
+    return emptyRange(facts, `frames from ${frames.start} on`, 'it ends before');
+  if (time && time.start > 0) return emptyRange(facts, `${time.start} s on`, 'it ends before');
+  return new AnyvmafError(
+    'media',
+    `${shown(facts.name)} has a video track (${facts.codec}) without a single frame.`,
+  );
+}
+
+/** What to say when the first pictures of a track could not be decoded. */
+function skipped({ firstTime }: DecodeRun, { name, startTime, frameRate }: TrackFacts): string[] {
+  const missing = (firstTime ?? Number.NaN) - (startTime ?? Number.NaN);
+  const frame = frameRate ? frameRate.den / frameRate.num : 0.1;
+  if (!(missing > 1.5 * frame)) return [];
+  return [
+    `the first ${missing.toFixed(3)} s of ${shown(name)} cannot be decoded, as is usual where a recording starts between ` +
+      'key frames; its first frame is the first that can.',
+  ];
+}
+
+function decodedBy(version: string, facts: TrackFacts, planes: Delivery): string {
+  const turned =
+    facts.rotation === 0 || planes.note?.startsWith('turned') ? '' : `, turned by ${facts.rotation} degrees`;
+  return `ffmpeg ${version} (${facts.codec}${turned}${planes.note === undefined ? '' : `, ${planes.note}`})`;
+}
+
+function atMost(count: number | null, limit: number): number | null {
+  return count === null ? null : Math.min(count, limit);
+}
+
+async function findTools(): Promise<DecoderAvailability> {
+  try {
+    const [version] = await Promise.all([toolVersion('ffmpeg'), toolVersion('ffprobe')]);
+    return { id: 'ffmpeg', usable: true, version };
+  } catch (error) {
+    if (!(error instanceof AnyvmafError)) throw error;
+    return { id: 'ffmpeg', usable: false, reason: error.message };
+  }
+}
+
+async function toolVersion(tool: ToolName): Promise<string> {
+  const signal = AbortSignal.timeout(VERSION_TIME);
+  const say = (what: string) =>
+    new AnyvmafError(
+      'io',
+      `${shown(toolCommand(tool))} ${what}; it does not seem to be ${tool}, install ffmpeg anew.`,
+    );
+  const { stdout } = await runTool(tool, ['-version'], { signal }).catch((error: unknown) => {
+    throw signal.aborted ? say('did not say its version within 10 s') : error;
+  });
+  const match = /^\w+ version (\S+)/.exec(stdout);
+  if (!match?.[1]) throw say('did not say its version');
+  // Without what a distribution adds to it.
+  return /^n?(\d+(?:\.\d+)+)/.exec(match[1])?.[1] ?? match[1];
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function listOf(value: unknown, key: string): readonly unknown[] {
+  const found = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+  return Array.isArray(found) ? found : [];
+}
+
+function textOf(value: unknown, key: string): string {
+  const found = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+  return typeof found === 'string' ? found : '';
+}
+
+function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1) ?? '';
+}

@@ -1,0 +1,63 @@
+/**
+ * @module platform/node/ffmpeg/log
+ * Reads ffmpeg's log: each frame as the showinfo filter announces it, and what tells of damage.
+ */
+
+/** A line that matters. */
+export type LogEvent =
+  | {
+      readonly kind: 'frame';
+      /** In the filter's time base; `undefined` when the frame has no time. */
+      readonly pts: number | undefined;
+      readonly width: number;
+      readonly height: number;
+      readonly pixelFormat: string;
+    }
+  | { readonly kind: 'timebase'; readonly num: number; readonly den: number }
+  /** Streams are opened and packets begin to be decoded; complaints before this are about looking into the file. */
+  | { readonly kind: 'decoding' }
+  /** `atEnd`: the file is cut off, and every frame that was read before is whole. */
+  | { readonly kind: 'damage'; readonly text: string; readonly atEnd: boolean };
+
+/** The log level that {@link parseLogLine} needs: every line with its level and none merged. */
+export const LOG_LEVEL = 'repeat+level+info';
+
+const LINE = /^(?:\[[^\]]* @ [^\]]*\] )*\[(\w+)\] (.*)$/;
+const FRAME = /^n: *\d+ pts: *(-?\d+|NOPTS) .*?fmt: *(\S+) .*?\bs:(\d+)x(\d+) /;
+const TIME_BASE = /^config in time_base: (\d+)\/(\d+)/;
+const CUT_OFF = /File ended prematurely|partial file/;
+/** Said as warnings, though they mean that samples are wrong. */
+const CORRUPT = /corrupt (?:input packet|decoded frame)/;
+/** Said as errors, though they tell only of pictures that were not there to begin with, as when a recording starts. */
+const HARMLESS = /^(?:mmco: unref short failure|co located POCs unavailable)/;
+
+/** What one line of ffmpeg's standard error says; `undefined` for the many that say nothing of interest. */
+export function parseLogLine(line: string): LogEvent | undefined {
+  const match = LINE.exec(line);
+  if (!match) return undefined;
+  const [, level, text = ''] = match;
+  if (level === 'info') {
+    if (text === 'Stream mapping:') return { kind: 'decoding' };
+    return line.includes('showinfo') ? parseShowinfo(text) : undefined;
+  }
+  const corrupt = CORRUPT.exec(text)?.[0];
+  if (corrupt !== undefined) return { kind: 'damage', text: corrupt, atEnd: false };
+  if (!/^(?:error|fatal|panic)$/.test(level ?? '') || HARMLESS.test(text)) return undefined;
+  return { kind: 'damage', text: text.trim().replace(/\.$/, ''), atEnd: CUT_OFF.test(text) };
+}
+
+function parseShowinfo(text: string): LogEvent | undefined {
+  const frame = FRAME.exec(text);
+  if (frame) {
+    const [, pts, pixelFormat = '', width, height] = frame;
+    return {
+      kind: 'frame',
+      pts: pts === 'NOPTS' ? undefined : Number(pts),
+      width: Number(width),
+      height: Number(height),
+      pixelFormat,
+    };
+  }
+  const timeBase = TIME_BASE.exec(text);
+  return timeBase ? { kind: 'timebase', num: Number(timeBase[1]), den: Number(timeBase[2]) } : undefined;
+}

@@ -1,0 +1,230 @@
+/**
+ * @module platform/node/ffmpeg/source
+ * Frames that an ffmpeg process decodes, as a source for the scorer.
+ */
+import { AnyvmafError } from '../../../errors.js';
+import type { DecodedSource, DecodeRequest, Fraction, TrackFacts } from '../../../media/decoder.js';
+import { MediaError, shown } from '../../../media/errors.js';
+import { PlaneMap } from '../../../media/planes.js';
+import type { FramePlanes, VideoFormat, VideoInfo } from '../../../media/types.js';
+import type { DecodedFrame, DecodeRun, End } from './run.js';
+
+/** What a source hands out. */
+export interface SourceOptions {
+  readonly facts: TrackFacts;
+  readonly decodedBy: string;
+  readonly request: DecodeRequest;
+  /** Format of the frames on the pipe. */
+  readonly format: VideoFormat;
+  readonly frameCount: number | null;
+  /** Time of the track's first frame in seconds on the file's clock; default: of the first one decoded. */
+  readonly trackStart?: number | undefined;
+  /** What was not right at the beginning, sentences. */
+  readonly warnings: readonly string[];
+}
+
+/** Frame 0 is the first of the range that was asked for. */
+export class FfmpegSource implements DecodedSource {
+  readonly info: VideoInfo;
+  readonly seekable = false;
+  readonly decoder = 'ffmpeg';
+  readonly facts: TrackFacts;
+  readonly decodedBy: string;
+  readonly scaledBy?: string;
+  readonly #run: DecodeRun;
+  readonly #request: DecodeRequest;
+  readonly #planes: PlaneMap;
+  readonly #trackStart: number;
+  readonly #warnings: string[];
+  readonly #onAbort: () => void;
+  /** Presentation times of the frames taken so far, seconds from the track's start. */
+  readonly #times: number[] = [];
+  #first: DecodedFrame | undefined;
+  #over: 'end' | AnyvmafError | undefined;
+  #damage: string | undefined;
+
+  /** @param first the first frame, which shows that there are any */
+  constructor(run: DecodeRun, first: DecodedFrame, options: SourceOptions) {
+    const { facts, request, format } = options;
+    this.facts = facts;
+    this.decodedBy = options.decodedBy;
+    this.#run = run;
+    this.#first = first;
+    this.#request = request;
+    this.#planes = new PlaneMap(format);
+    this.#trackStart = options.trackStart ?? run.firstTime ?? 0;
+    this.#warnings = [...options.warnings];
+    const { width, height, bitDepth, chroma } = format;
+    const scaled = width !== facts.width || height !== facts.height;
+    if (scaled && request.size) this.scaledBy = `swscale ${request.size.filter}`;
+    const aspect = scaled ? rescaledAspect(facts, format) : facts.sampleAspect;
+    this.info = {
+      name: facts.name,
+      container: 'frames',
+      width,
+      height,
+      bitDepth,
+      chroma,
+      frameCount: options.frameCount,
+      ...(facts.frameRate && { frameRate: facts.frameRate }),
+      ...(aspect && { sampleAspect: aspect }),
+      ...(facts.colorRange && { colorRange: facts.colorRange }),
+      warnings: this.#warnings,
+    };
+    this.#onAbort = () => void run.close();
+    request.signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  get damage(): string | undefined {
+    return this.#damage;
+  }
+
+  readFrame(index: number, into: FramePlanes): boolean | Promise<boolean> {
+    if (index < this.#times.length) {
+      throw new AnyvmafError(
+        'usage',
+        `frame ${index} of ${shown(this.facts.name)} was asked for after frame ${this.#times.length - 1}; ` +
+          'decoded frames are read in order.',
+      );
+    }
+    const parts = this.#planes.parts(into);
+    for (;;) {
+      const next = this.#over ?? this.#first ?? this.#run.poll();
+      if (next === undefined) return this.#run.next().then((came) => this.#goOn(came, index, into));
+      const done = this.#take(next, index, into, parts);
+      if (done !== undefined) return done;
+    }
+  }
+
+  timestamp(index: number): number | undefined {
+    const time = this.#times[index];
+    return time === undefined || Number.isNaN(time) ? undefined : time;
+  }
+
+  close(): Promise<void> {
+    this.#over ??= 'end';
+    this.#request.signal?.removeEventListener('abort', this.#onAbort);
+    return this.#run.close();
+  }
+
+  /** After a wait: with what came, then as {@link readFrame}. */
+  #goOn(came: DecodedFrame | End, index: number, into: FramePlanes): boolean | Promise<boolean> {
+    const done = this.#take(this.#over ?? came, index, into, this.#planes.parts(into));
+    return done ?? this.readFrame(index, into);
+  }
+
+  /** Takes a frame or the end; `undefined` when the frame comes before the one wanted. */
+  #take(
+    next: DecodedFrame | End | 'end' | AnyvmafError,
+    index: number,
+    into: FramePlanes,
+    parts: readonly Uint8Array[],
+  ): boolean | undefined {
+    this.#request.signal?.throwIfAborted();
+    if (next === 'end') return false;
+    if (next instanceof AnyvmafError) throw next;
+    if ('kind' in next) return this.#finish(next);
+    this.#first = undefined;
+    const wanted = this.#times.length === index;
+    this.#times.push(next.time - this.#trackStart);
+    if (wanted) {
+      let at = 0;
+      for (const part of parts) {
+        part.set(next.bytes.subarray(at, at + part.length));
+        at += part.length;
+      }
+      this.#planes.finish(into);
+    }
+    this.#run.release(next);
+    return wanted ? true : undefined;
+  }
+
+  /** @throws {AnyvmafError} unless this is how a video may end */
+  #finish(end: End): false {
+    if (end.kind === 'damage' && this.#request.allowDamaged) {
+      const frames = this.#times.length;
+      this.#damage = `${where(this.facts, end, frames, this.#lastTime)}; the ${frames} before it are used.`;
+      this.#warnings.push(this.#damage);
+      this.#over = 'end';
+    } else {
+      this.#over = end.kind === 'end' ? 'end' : endError(end, this.facts, this.#times.length, this.#lastTime);
+    }
+    void this.#run.close();
+    if (this.#over !== 'end') throw this.#over;
+    return false;
+  }
+
+  get #lastTime(): number | undefined {
+    return this.timestamp(this.#times.length - 1);
+  }
+}
+
+/**
+ * The error for frames that end as they should not.
+ * @param frames read before
+ * @param lastTime of the last of them, in seconds
+ */
+export function endError(
+  end: Exclude<End, { kind: 'end' }>,
+  facts: TrackFacts,
+  frames: number,
+  lastTime: number | undefined,
+): AnyvmafError {
+  switch (end.kind) {
+    case 'damage':
+      if (frames === 0) {
+        return new MediaError(
+          'damaged',
+          0,
+          `no frame of ${shown(facts.name)} can be decoded (${facts.codec}: ${shown(end.text)}); get the file anew, or ` +
+            'choose another --decoder.',
+        );
+      }
+      return new MediaError(
+        end.cutOff ? 'incomplete' : 'damaged',
+        frames,
+        `${where(facts, end, frames, lastTime)}; get the file anew, or pass --allow-damaged to score what comes before.`,
+      );
+    case 'change':
+      return new AnyvmafError(
+        'media',
+        `${shown(facts.name)} changes from ${facts.width}x${facts.height} ${facts.pixelFormat} to ` +
+          `${end.found.width}x${end.found.height} ${end.found.pixelFormat} at frame ${frames}${after(lastTime)}; cut it ` +
+          'there, and score the parts one by one.',
+      );
+    case 'failure':
+      return new AnyvmafError(
+        'internal',
+        `ffmpeg failed on ${shown(facts.name)} ${frames === 0 ? 'before the first frame' : `at frame ${frames}${after(lastTime)}`}: ` +
+          `${shown(end.text)}; run it again, or choose another --decoder.`,
+      );
+  }
+}
+
+function where(
+  { name, codec }: TrackFacts,
+  { text, cutOff }: Extract<End, { kind: 'damage' }>,
+  frames: number,
+  lastTime: number | undefined,
+): string {
+  const what = cutOff ? 'is cut off' : 'is damaged';
+  return `${shown(name)} ${what} at frame ${frames}${after(lastTime)} (${codec}: ${shown(text)})`;
+}
+
+function after(lastTime: number | undefined): string {
+  return lastTime === undefined ? '' : `, after ${lastTime.toFixed(3)} s`;
+}
+
+/** Samples change their shape so that the picture keeps its own. */
+function rescaledAspect(facts: TrackFacts, { width, height }: VideoFormat): Fraction | undefined {
+  const { sampleAspect } = facts;
+  if (!sampleAspect) return undefined;
+  const num = sampleAspect.num * facts.width * height;
+  const den = sampleAspect.den * facts.height * width;
+  const divisor = greatestCommon(num, den);
+  return { num: num / divisor, den: den / divisor };
+}
+
+function greatestCommon(a: number, b: number): number {
+  return b === 0 ? a : greatestCommon(b, a % b);
+}

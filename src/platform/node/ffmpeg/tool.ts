@@ -1,0 +1,157 @@
+/**
+ * @module platform/node/ffmpeg/tool
+ * Runs ffmpeg and ffprobe as processes that never outlive their purpose or ours.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { AnyvmafError } from '../../../errors.js';
+import { shown } from '../../../media/errors.js';
+
+export type ToolName = 'ffmpeg' | 'ffprobe';
+
+/** Milliseconds that a killed process may take to go before nobody waits for it any longer. */
+const KILL_TIME = 2000;
+
+/** Processes that are running; killed when ours ends. */
+const running = new Set<ChildProcess>();
+
+/** How a process ended. */
+export interface Ending {
+  /** `null` when a signal ended it. */
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+/** A running ffmpeg or ffprobe. */
+export interface ToolProcess {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Settles once the process is gone and both streams have ended; rejects when it could not be started. */
+  readonly ended: Promise<Ending>;
+  /** Ends it at once and waits until it is gone. May be called twice. */
+  kill(): Promise<void>;
+}
+
+/** The command: what `ANYVMAF_FFMPEG` or `ANYVMAF_FFPROBE` says, else the name, to be found on PATH. */
+export function toolCommand(tool: ToolName): string {
+  return process.env[tool === 'ffmpeg' ? 'ANYVMAF_FFMPEG' : 'ANYVMAF_FFPROBE'] || tool;
+}
+
+/** Starts a tool without a shell and without standard input. */
+export function startTool(tool: ToolName, args: readonly string[]): ToolProcess {
+  const command = toolCommand(tool);
+  const child = spawn(command, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    windowsHide: true,
+    // In a process group of its own, Ctrl-C reaches it through us, in order, and not at the same time as us.
+    detached: process.platform !== 'win32',
+    env: { ...process.env, AV_LOG_FORCE_NOCOLOR: '1' },
+  });
+  track(child);
+  const ended = new Promise<Ending>((resolve, reject) => {
+    child.once('error', (cause) => reject(startFailure(tool, command, cause)));
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+  const gone = ended.then(
+    () => {},
+    () => {},
+  );
+  return {
+    stdout: child.stdout,
+    stderr: child.stderr,
+    ended,
+    async kill() {
+      child.kill('SIGKILL');
+      child.stdout.destroy();
+      child.stderr.destroy();
+      let timer: NodeJS.Timeout | undefined;
+      const waited = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, KILL_TIME);
+      });
+      await Promise.race([gone, waited]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/**
+ * Runs a tool to its end.
+ * @param onLine takes standard output line by line; without it the output is collected
+ * @throws {AnyvmafError} `io` when it cannot be started; the signal's reason when it aborts
+ */
+export async function runTool(
+  tool: ToolName,
+  args: readonly string[],
+  options: { readonly signal?: AbortSignal | undefined; readonly onLine?: (line: string) => void } = {},
+): Promise<Ending & { readonly stdout: string; readonly stderr: string }> {
+  const { signal, onLine } = options;
+  signal?.throwIfAborted();
+  const child = startTool(tool, args);
+  const stop = () => void child.kill();
+  signal?.addEventListener('abort', stop, { once: true });
+  let stdout = '';
+  let stderr = '';
+  if (onLine) readLines(child.stdout, onLine);
+  else
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+  // The reason comes first or last; a flood between them is of no use to anyone.
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr =
+      stderr.length + text.length > 65536 ? `${stderr.slice(0, 8192)}\n${text.slice(-8192)}` : stderr + text;
+  });
+  try {
+    const ending = await child.ended;
+    signal?.throwIfAborted();
+    return { ...ending, stdout, stderr };
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+/** Calls `onLine` with each line of a text stream, the last one even without its line feed. */
+export function readLines(stream: Readable, onLine: (line: string) => void): void {
+  let rest = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
+  });
+  stream.on('end', () => {
+    if (rest !== '') onLine(rest);
+  });
+  stream.on('error', () => {});
+}
+
+function track(child: ChildProcess): void {
+  if (running.size === 0) process.on('exit', killAll);
+  running.add(child);
+  const forget = () => {
+    running.delete(child);
+    if (running.size === 0) process.off('exit', killAll);
+  };
+  child.once('error', forget);
+  child.once('exit', forget);
+}
+
+function killAll(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+function startFailure(tool: ToolName, command: string, cause: Error): AnyvmafError {
+  const code = 'code' in cause ? cause.code : undefined;
+  const variable = tool === 'ffmpeg' ? 'ANYVMAF_FFMPEG' : 'ANYVMAF_FFPROBE';
+  if (code === 'ENOENT') {
+    const where =
+      command === tool ? `${tool} is not on PATH` : `${shown(command)} (${variable}) does not exist`;
+    return new AnyvmafError(
+      'io',
+      `${where}; install ffmpeg with your system's package manager, or set ${variable} to the program's path.`,
+      { cause },
+    );
+  }
+  const why = code === 'EACCES' ? 'this user may not run it' : cause.message;
+  return new AnyvmafError('io', `${shown(command)} cannot be started: ${shown(why)}.`, { cause });
+}

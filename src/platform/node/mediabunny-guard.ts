@@ -1,0 +1,77 @@
+/**
+ * @module platform/node/mediabunny-guard
+ * What libavcodec says of damage and `@mediabunny/server` passes over: decoders that fail are closed without ending the
+ * process, frames that were patched up are told apart, and libavcodec's own messages stay off the terminal.
+ */
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import type { VideoSample } from 'mediabunny';
+import type { Mediabunny } from '../mediabunny/host.js';
+
+/** The parts of a decoder of `@mediabunny/server` that matter here; its frame is libavcodec's AVFrame. */
+interface GuardedDecoder {
+  decode(packet: unknown): Promise<void> | void;
+  readonly frame?: { readonly flags?: number; readonly decodeErrorFlags?: number };
+}
+
+/** libavutil's AV_FRAME_FLAG_CORRUPT. */
+const CORRUPT = 1;
+
+/** Samples that libavcodec filled with guesses where it could not decode. */
+const patched = new WeakSet<VideoSample>();
+
+/** Whether a sample holds guesses in place of what was coded. */
+export function isPatched(sample: VideoSample): boolean {
+  return patched.has(sample);
+}
+
+/**
+ * Stands between mediabunny and its custom decoders. mediabunny gives each new decoder its `onError` and `onSample` by
+ * assignment, which these accessors see.
+ */
+export function guardDecoders({ CustomVideoDecoder }: Mediabunny): void {
+  Object.defineProperty(CustomVideoDecoder.prototype, 'onError', {
+    configurable: true,
+    set(this: GuardedDecoder, onError: (error: unknown) => void) {
+      own(this, 'onError', onError);
+      // A decoder whose promise rejects cannot be closed any more, and closing it then ends the process.
+      const decode = this.decode.bind(this);
+      let failed = false;
+      own(this, 'decode', async (packet: unknown) => {
+        if (failed) return;
+        try {
+          await decode(packet);
+        } catch (error) {
+          failed = true;
+          onError(error);
+        }
+      });
+    },
+  });
+  Object.defineProperty(CustomVideoDecoder.prototype, 'onSample', {
+    configurable: true,
+    set(this: GuardedDecoder, onSample: (sample: VideoSample) => void) {
+      own(this, 'onSample', (sample: VideoSample) => {
+        const { flags = 0, decodeErrorFlags = 0 } = this.frame ?? {};
+        if ((flags & CORRUPT) !== 0 || decodeErrorFlags !== 0) patched.add(sample);
+        onSample(sample);
+      });
+    },
+  });
+}
+
+function own(target: object, name: string, value: unknown): void {
+  Object.defineProperty(target, name, { configurable: true, writable: true, value });
+}
+
+/** Messages are the business of whoever calls; libavcodec would print its own between them. */
+export async function silenceLibav(): Promise<void> {
+  try {
+    const { resolve } = createRequire(import.meta.url);
+    const file = createRequire(resolve('@mediabunny/server')).resolve('node-av');
+    const { Log, AV_LOG_QUIET } = await import(pathToFileURL(file).href);
+    Log.setLevel(AV_LOG_QUIET);
+  } catch {
+    // Louder than wished, and nothing else.
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * @module platform/node/readable-input
+ * Encoded video as something that can be read at will, for decoders that do their own reading.
+ */
+import { AnyvmafError } from '../../errors.js';
+import { shown } from '../../media/errors.js';
+import type { ByteReader } from '../../media/platform.js';
+import { blobReader, bytesReader } from '../../media/readers.js';
+import type { VideoInput } from '../../media/types.js';
+import { nodeFiles } from './files.js';
+
+/** A video that can be read at will. */
+export interface ReadableInput {
+  /** What the user called it. */
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly reader: ByteReader;
+  /** Where it is a file: opens it again anywhere. */
+  readonly path?: string;
+}
+
+/**
+ * @param decoder what needs it, for messages
+ * @throws {AnyvmafError} `io` when it cannot be read, `usage` when it can be read only once, or is not encoded video
+ */
+export async function openReadable(input: VideoInput, decoder: string): Promise<ReadableInput> {
+  if (input instanceof Uint8Array) return readable('the byte array', bytesReader(input));
+  if (input instanceof Blob) {
+    const name = 'name' in input && typeof input.name === 'string' ? input.name : 'the Blob';
+    return readable(name, blobReader(input, name));
+  }
+  if (typeof input === 'string' || input instanceof URL) {
+    const name = String(input);
+    const opened = await nodeFiles.open(input);
+    if (opened.kind === 'random') return { ...readable(name, opened.reader), path: opened.path };
+    opened.stream.close();
+    throw readOnce(name, decoder);
+  }
+  throw readOnce(typeof input === 'number' ? `file descriptor ${input}` : 'this input', decoder);
+}
+
+function readable(name: string, reader: ByteReader): ReadableInput {
+  if (reader.size > 0) return { name, size: reader.size, reader };
+  reader.close();
+  throw new AnyvmafError('io', `${shown(name)} is empty.`);
+}
+
+function readOnce(name: string, decoder: string): AnyvmafError {
+  return new AnyvmafError(
+    'usage',
+    `${shown(name)} is not a file, and ${decoder} reads encoded video more than once; give it as a file.`,
+  );
+}

@@ -1,0 +1,91 @@
+/**
+ * @module platform/node/wasm-decoder-worker
+ * The script of a worker thread in Node that runs FFmpeg in WebAssembly.
+ */
+import { fstatSync, openSync, readSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { parentPort } from 'node:worker_threads';
+import type { CreateFfmpegCore, SyncReader } from '../wasm/core.js';
+import { type RunningJob, startJob } from '../wasm/job.js';
+import type { FromWasmWorker, JobInput, RemoteMemory, ToWasmWorker } from '../wasm/protocol.js';
+
+const port = parentPort;
+if (!port) throw new Error('platform/node/wasm-decoder-worker must run as a worker thread');
+
+// The core was built for a browser's worker and looks for what that has.
+Object.assign(globalThis, { self: globalThis, location: { href: 'file:///' } });
+
+const post = (message: FromWasmWorker, transfer: ArrayBuffer[] = []): void =>
+  port.postMessage(message, transfer);
+let job: RunningJob | undefined;
+
+port.on('message', (message: ToWasmWorker) => {
+  if (message.kind !== 'start') return job?.take(message);
+  try {
+    const create = createRequire(import.meta.url)(message.script) as CreateFfmpegCore;
+    job = startJob(message, { create, reader: openReader(message.job.input), post });
+  } catch (error) {
+    post({ kind: 'failed', what: 'io', message: error instanceof Error ? error.message : String(error) });
+  }
+});
+
+function openReader(input: JobInput): SyncReader {
+  switch (input.kind) {
+    case 'file':
+      return fileReader(input.path);
+    case 'remote':
+      return remoteReader(input.size, input.memory);
+    default:
+      throw new Error(`a thread of Node cannot read a ${input.kind} by itself`);
+  }
+}
+
+/** The file is closed when the thread ends. */
+function fileReader(path: string): SyncReader {
+  const fd = openSync(path, 'r');
+  return {
+    size: fstatSync(fd).size,
+    read(into, position) {
+      let done = 0;
+      while (done < into.length) {
+        const got = readSync(fd, into, done, into.length - done, position + done);
+        if (got === 0) break;
+        done += got;
+      }
+      return done;
+    },
+  };
+}
+
+/** Asks the main thread for blocks, and keeps the latest. */
+function remoteReader(size: number, { control, bytes }: RemoteMemory): SyncReader {
+  let start = 0;
+  let length = 0;
+  function fetch(position: number): void {
+    control[0] = 0;
+    post({ kind: 'read', position, length: Math.min(bytes.length, size - position) });
+    Atomics.wait(control, 0, 0);
+    const got = control[1] ?? -1;
+    if (got < 0) throw new Error('the data could not be read');
+    start = position;
+    length = got;
+  }
+  return {
+    size,
+    read(into, position) {
+      let done = 0;
+      while (done < into.length) {
+        const at = position + done;
+        if (at < start || at >= start + length) {
+          if (at >= size) break;
+          fetch(at);
+          if (length === 0) break;
+        }
+        const part = bytes.subarray(at - start, Math.min(length, at - start + into.length - done));
+        into.set(part, done);
+        done += part.length;
+      }
+      return done;
+    },
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * @module platform/wasm/decoder
+ * The decoder that needs nothing installed: FFmpeg compiled to WebAssembly (`@ffmpeg/core`), in a thread of its own.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { Decoder, TrackFacts } from '../../media/decoder.js';
+import { delivery } from '../../media/delivery.js';
+import { shown } from '../../media/errors.js';
+import { parseProbe } from '../../media/facts.js';
+import type { VideoInput } from '../../media/types.js';
+import { packetsArgs, probeArgs } from '../node/ffmpeg/commands.js';
+import { PacketTimes, type TrackTimes } from '../node/ffmpeg/packet-times.js';
+import type { OpenedInput, WasmHost } from './host.js';
+import { planPart } from './plan.js';
+import { type RunResult, runTool } from './run.js';
+import { WasmSource } from './source.js';
+
+/** The version of FFmpeg inside `@ffmpeg/core` 0.12.10. */
+export const FFMPEG_VERSION = '5.1.4';
+
+/** @param host Node, or a browser */
+export function createWasmDecoder(host: WasmHost): Decoder {
+  function ffprobe(opened: OpenedInput, args: string[], signal: AbortSignal | undefined): Promise<RunResult> {
+    return runTool(host, opened, { tool: 'ffprobe', args, inputName: inputName(opened) }, signal);
+  }
+
+  async function readTimes(opened: OpenedInput, signal: AbortSignal | undefined): Promise<TrackTimes | null> {
+    const packets = new PacketTimes();
+    const { stdout } = await ffprobe(opened, packetsArgs(`/${inputName(opened)}`), signal);
+    for (const line of stdout) packets.take(line);
+    return packets.finish();
+  }
+
+  async function withInput<T>(input: VideoInput, use: (opened: OpenedInput) => Promise<T>): Promise<T> {
+    const opened = await host.openInput(input);
+    try {
+      return await use(opened);
+    } finally {
+      opened.close();
+    }
+  }
+
+  return {
+    id: 'wasm',
+    availability: () => host.availability(),
+
+    probe: (input, signal) =>
+      withInput(input, async (opened) => {
+        const { stdout, stderr } = await ffprobe(opened, probeArgs(`/${inputName(opened)}`), signal);
+        return parseProbe(parseOutput(host, stdout, stderr, opened), opened.name).facts;
+      }),
+
+    timestamps: (input, signal) =>
+      withInput(input, async (opened) => (await readTimes(opened, signal))?.times ?? null),
+
+    async open(input, facts, request) {
+      const { signal } = request;
+      signal?.throwIfAborted();
+      const opened = await host.openInput(input);
+      try {
+        const plan = await planPart(facts, request, () => readTimes(opened, signal));
+        const source = new WasmSource(host, opened, {
+          inputName: inputName(opened),
+          version: FFMPEG_VERSION,
+          decodedBy: decodedBy(facts),
+          facts,
+          request,
+          plan,
+        });
+        await source.start(plan.part);
+        return source;
+      } catch (error) {
+        opened.close();
+        throw error;
+      }
+    },
+  };
+}
+
+function decodedBy({ codec, rotation, pixelFormat, name }: TrackFacts): string {
+  const { note } = delivery(pixelFormat, rotation, name);
+  const turned = rotation === 0 || note?.startsWith('turned') ? '' : `, turned by ${rotation} degrees`;
+  return `ffmpeg.wasm ${FFMPEG_VERSION} (${codec}${turned}${note === undefined ? '' : `, ${note}`})`;
+}
+
+/** Name of the input inside the core: FFmpeg knows some formats by the ending only. */
+function inputName({ extension }: OpenedInput): string {
+  return extension === undefined ? 'input' : `input.${extension}`;
+}
+
+/** What is read of ffprobe's JSON here; everything else is for media/facts. */
+interface ProbeOutput {
+  readonly streams?: readonly {
+    readonly codec_name?: string;
+    readonly pix_fmt?: string;
+  }[];
+  readonly format?: object;
+}
+
+/** @throws {AnyvmafError} `media` when FFmpeg does not know the file, or has no decoder for its codec */
+function parseOutput(
+  host: WasmHost,
+  stdout: readonly string[],
+  stderr: readonly string[],
+  { name }: OpenedInput,
+): ProbeOutput {
+  let json: ProbeOutput;
+  try {
+    json = JSON.parse(stdout.join('\n')) as ProbeOutput;
+  } catch {
+    json = {};
+  }
+  if (!json.format) {
+    const why = stderr.at(-1)?.replace(/^.*: /, '') ?? 'it says nothing about it';
+    throw new AnyvmafError(
+      'media',
+      `${shown(name)} is not a video that ffmpeg.wasm knows: ${shown(why)}; if it is raw YUV, give its width, height, ` +
+        'pixel format and bit depth: -w, -h, -p and -b.',
+    );
+  }
+  const stream = json.streams?.[0];
+  // This FFmpeg names AV1 but has no decoder for it that works without hardware.
+  const undecodable =
+    stream?.codec_name === 'av1' || stderr.some((line) => /unsupported codec|no decoder/i.test(line));
+  if (stream && !stream.pix_fmt && undecodable) {
+    const codec = stream.codec_name ?? 'of an unknown codec';
+    throw new AnyvmafError(
+      'media',
+      `the video of ${shown(name)} is ${codec}, which ffmpeg.wasm cannot decode; ${host.remedy}.`,
+    );
+  }
+  return json;
+}

@@ -1,0 +1,68 @@
+/**
+ * @module report/facts
+ * What a report knows of its files beyond their frames, in words: size, bit rate, codec.
+ */
+import type { Report, ReportInput } from './types.js';
+
+/** A score by the rule that views share: two decimals, never rounded up to a round 100. */
+export function scoreText(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  const text = value.toFixed(2);
+  return text === '100.00' && value < 100 ? '99.99' : text;
+}
+
+/** `812 kb/s`, `4.21 Mb/s`; `undefined` where it is not known. */
+export function bitrateText(bitsPerSecond: number | undefined): string | undefined {
+  if (bitsPerSecond === undefined || !(bitsPerSecond > 0)) return undefined;
+  return bitsPerSecond < 999_500
+    ? `${round(bitsPerSecond / 1e3)} kb/s`
+    : `${round(bitsPerSecond / 1e6)} Mb/s`;
+}
+
+/** `812 kB`, `4.21 MB`, `1.30 GB`; `undefined` where it is not known. */
+export function sizeText(bytes: number | undefined): string | undefined {
+  if (bytes === undefined || !(bytes >= 0)) return undefined;
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 999_500) return `${round(bytes / 1e3)} kB`;
+  return bytes < 999_500_000 ? `${round(bytes / 1e6)} MB` : `${round(bytes / 1e9)} GB`;
+}
+
+/** Three significant digits, as many as fit into a column. */
+function round(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+}
+
+/** Frames per second, `undefined` where the container does not say. */
+export function frameRate({ frameRate: rate }: ReportInput): number | undefined {
+  if (!rate || rate.num <= 0 || rate.den <= 0) return undefined;
+  return rate.num / rate.den;
+}
+
+/** What distinguishes a video: size, samples, rate, frames, one phrase each. */
+export function inputFacts(input: ReportInput): string[] {
+  const { width, height, chroma, bitDepth, frameCount, skipped } = input;
+  const rate = frameRate(input);
+  return [
+    `${width}x${height}`,
+    chroma === '400' ? 'luma only' : [...chroma].join(':'),
+    `${bitDepth} bit`,
+    rate === undefined ? '' : `${Number(rate.toFixed(3))} fps`,
+    frameCount === null ? 'frames not counted' : `${frameCount} frame${frameCount === 1 ? '' : 's'}`,
+    skipped > 0 ? `${skipped} skipped` : '',
+  ].filter((fact) => fact !== '');
+}
+
+/** Bits per second of the distorted video, where its container says so. */
+export function bitrateOf(report: Report): number | undefined {
+  return report.pairing?.distorted.bitrate;
+}
+
+/** Bytes of the distorted file. */
+export function fileSizeOf(report: Report): number | undefined {
+  return report.pairing?.distorted.fileSize;
+}
+
+/** The last part of a path: what tells files of a folder apart. */
+export function baseName(path: string): string {
+  return path.replace(/[/\\]+$/, '').replace(/^.*[/\\]/, '') || path;
+}

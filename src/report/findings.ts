@@ -1,0 +1,70 @@
+/**
+ * @module report/findings
+ * Preflight findings and warnings as a person reads them in a terminal.
+ */
+import type { Finding, Severity } from '../media/preflight/types.js';
+import { type Paint, printable, wrap } from './terminal.js';
+import type { Report } from './types.js';
+
+const ORDER: readonly Severity[] = ['error', 'warning', 'info'];
+const SIGNS: Readonly<Record<Severity, string>> = { error: '×', warning: '!', info: '·' };
+
+/** Something to say about one or several of the encodes. */
+export interface Remark {
+  readonly severity: Severity;
+  /** Stable code; absent of a plain warning. */
+  readonly code?: string | undefined;
+  readonly message: string;
+  readonly fix?: string | undefined;
+  readonly finding?: Finding | undefined;
+  /** Indices of the reports it is about. */
+  readonly of: readonly number[];
+}
+
+/** What reports warn of, the same thing once, worst first: findings of preflight, then warnings not among them. */
+export function remarks(reports: readonly Pick<Report, 'preflight' | 'warnings'>[]): Remark[] {
+  const all = new Map<string, Remark & { of: number[] }>();
+  const add = (key: string, remark: Omit<Remark, 'of'>, index: number): void => {
+    const known = all.get(key);
+    if (known) known.of.push(index);
+    else all.set(key, { ...remark, of: [index] });
+  };
+  for (const [i, { preflight = [], warnings }] of reports.entries()) {
+    for (const finding of preflight) {
+      const { severity, code, message, fix } = finding;
+      add(`${severity} ${code} ${message}`, { severity, code, message, fix, finding }, i);
+    }
+    for (const message of warnings) {
+      if (preflight.some((finding) => finding.message === message)) continue;
+      add(message, { severity: 'warning', message }, i);
+    }
+  }
+  return [...all.values()].sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+}
+
+/**
+ * Remarks as lines of at most `width` columns: a sign, the sentence, then its code and what fixes it.
+ * @param names of the encodes, for a remark that is not about all of them
+ */
+export function remarkLines(
+  list: readonly Remark[],
+  width: number,
+  style: Paint,
+  names: readonly string[] = [],
+): string[] {
+  return list.flatMap(({ severity, code, message, fix, of }) => {
+    const about = of.length < names.length ? `${of.map((i) => names[i]).join(', ')}: ` : '';
+    const tone = severity === 'info' ? (text: string) => text : style.warn;
+    const sentence = wrap(printable(about + message), width - 4).map((line, i) =>
+      tone(`  ${i === 0 ? SIGNS[severity] : ' '} ${line}`),
+    );
+    const tail = [code === undefined ? '' : `[${code}]`, fix === undefined ? '' : `fix: ${fix}`].filter(
+      (part) => part !== '',
+    );
+    if (tail.length === 0) return sentence;
+    return [
+      ...sentence,
+      ...wrap(printable(tail.join('  ')), width - 4).map((line) => style.dim(`    ${line}`)),
+    ];
+  });
+}

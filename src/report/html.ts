@@ -1,0 +1,31 @@
+/**
+ * @module report/html
+ * Reports as one page that needs nothing else: charts, tables, findings, in a single HTML file.
+ */
+import { AnyvmafError } from '../errors.js';
+import { pageOf, renderPage } from './html/page.js';
+import type { Report } from './types.js';
+
+/** What a page says beside what its reports do. */
+export interface HtmlOptions {
+  /** The command line or call that made the reports, shown as it is. */
+  readonly command?: string | undefined;
+  /** When it was made, as the page shows it. */
+  readonly written?: string | undefined;
+}
+
+/**
+ * The page in pieces, to be written one after the other as UTF-8. It loads nothing from anywhere, works without its
+ * script (charts are then still), and takes about 40 bytes per frame and encode.
+ * @param reports of one reference: one, or several encodes to compare
+ * @throws {AnyvmafError} `usage` without a report
+ */
+export function* writeHtml(
+  reports: Report | readonly Report[],
+  options: HtmlOptions = {},
+): Generator<string, void, undefined> {
+  const [first, ...others] = 'frames' in reports ? [reports] : reports;
+  if (first === undefined)
+    throw new AnyvmafError('usage', 'An HTML report needs at least one report to show.');
+  yield* renderPage(pageOf([first, ...others], options));
+}

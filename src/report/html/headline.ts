@@ -1,0 +1,226 @@
+/**
+ * @module report/html/headline
+ * The top of the page: the score and what it means, or the table of several encodes with quality over bit rate.
+ */
+import {
+  baseName,
+  bitrateOf,
+  bitrateText,
+  fileSizeOf,
+  frameRate,
+  inputFacts,
+  scoreText,
+  sizeText,
+} from '../facts.js';
+import { viewerOpinion } from '../opinion.js';
+import { pooledMetric } from '../own-keys.js';
+import { clock } from '../terminal.js';
+import type { Report } from '../types.js';
+import { type Content, html, type Markup, raw } from './markup.js';
+import type { Page } from './page.js';
+import { colourOf, percentOf, shortText } from './series.js';
+import { extentOf, fixed, ticks } from './shapes.js';
+
+/** The first section. */
+export function headline(page: Page): Markup {
+  return page.reports.length === 1 ? single(page, page.reports[0]) : several(page);
+}
+
+// --- one encode ---
+
+function single(page: Page, report: Report): Markup {
+  const { metric } = page;
+  const pooled = metric === undefined ? undefined : pooledMetric(report, metric);
+  const model = report.models.find(({ name }) => name === metric);
+  const opinion = model && viewerOpinion(report, model);
+  const tone =
+    opinion && { bad: 'bad', poor: 'bad', fair: 'warn', good: 'good', excellent: 'good' }[opinion.word];
+  return html`<section>
+<h1>${baseName(report.distorted.name)}</h1>
+<p class="files">against ${baseName(report.reference.name)} · ${inputFacts(report.reference).join(' · ')}</p>
+${
+  pooled &&
+  html`<div class="head">
+<div><div class="score">${valueText(page, pooled.mean)}<sup>${metricLabel(page)}</sup></div>
+${opinion && html`<span class="word" style="--tone:var(--${raw(tone ?? 'note')})">${opinion.word}</span>`}</div>
+<div>${model && scale(report, model.name, opinion?.word)}<p class="soft small">${meaning(report, page)}</p></div>
+</div>`
+}
+${tiles(report, page)}
+</section>`;
+}
+
+/** What the page calls its metric. */
+export function metricLabel({ metric, reports: [report] }: Page): string {
+  const model = report.models.find(({ name }) => name === metric);
+  return model ? (model.name === 'vmaf' ? 'VMAF' : model.name) : (metric ?? '');
+}
+
+/** A value of the page's metric: a score has two decimals, a feature as many as its size lets matter. */
+export function valueText({ metric, reports: [report] }: Page, value: number): string {
+  return report.models.some(({ name }) => name === metric) ? scoreText(value) : shortText(value);
+}
+
+/** What the number says, in a sentence or two. */
+function meaning(report: Report, { metric }: Page): string {
+  const model = report.models.find(({ name }) => name === metric);
+  if (!model) return `Mean of ${metric} over ${count(report.frames.length, 'frame')}.`;
+  const mean = `Mean over ${count(report.frames.length, 'frame')} by ${model.source}, from 0 to 100.`;
+  const opinion = viewerOpinion(report, model);
+  return opinion
+    ? `${mean} ${opinion.means}`
+    : `${mean} Made for another screen or for comparisons, so that no viewer's word stands for it: compare it with ` +
+        'scores of the same model at the same size.';
+}
+
+/** The words of viewers, each for the scores nearest to its place on the scale, and how wide that is (report/opinion). */
+const WORDS = [
+  ['bad', 30],
+  ['poor', 20],
+  ['fair', 20],
+  ['good', 20],
+  ['excellent', 10],
+] as const;
+
+/** Where the score lies from bad to excellent, with the range of 98 % of the frames. */
+function scale(report: Report, metric: string, word: string | undefined): Markup | undefined {
+  const pooled = pooledMetric(report, metric);
+  const spread = report.distribution[metric]?.percentiles;
+  if (!pooled) return undefined;
+  const at = (value: number) => percentOf(value, 0, 100);
+  const [low, high] = spread ? [at(spread.p1), at(spread.p99)] : [0, 0];
+  const label = `Mean ${scoreText(pooled.mean)}${spread ? `; 98 % of the frames from ${scoreText(spread.p1)} to ${scoreText(spread.p99)}` : ''}`;
+  return html`<div class="scale${word !== undefined && ' worded'}" style="${raw(colourOf(0))}" role="img" aria-label="${label}" title="${label}">
+<div class="bands">${(word === undefined ? [20, 20, 20, 20, 20] : WORDS.map(([, wide]) => wide)).map((wide) => html`<i style="flex:${wide}"></i>`)}</div>
+${spread && html`<span class="range" style="left:${low}%;width:${Math.max(0.4, high - low).toFixed(2)}%"></span>`}
+<span class="dot" style="left:${at(pooled.mean)}%"></span>
+${
+  word === undefined
+    ? [0, 20, 40, 60, 80, 100].map(
+        (value) => html`<span class="tick${value === 100 && ' last'}" style="left:${value}%">${value}</span>`,
+      )
+    : html`<div class="words">${WORDS.map(([name, wide]) => html`<span style="flex:${wide}">${name === word ? html`<b>${name}</b>` : name}</span>`)}</div>`
+}
+</div>`;
+}
+
+function tiles(report: Report, page: Page): Markup | undefined {
+  const { metric, worse } = page;
+  const pooled = metric === undefined ? undefined : pooledMetric(report, metric);
+  const spread = metric === undefined ? undefined : report.distribution[metric];
+  const rate = frameRate(report.reference);
+  const worst = worse === 'low' ? pooled?.min : pooled?.max;
+  const entries: [Content, string | undefined][] = [
+    [
+      'worst 1 %',
+      spread && valueText(page, worse === 'low' ? spread.percentiles.p1 : spread.percentiles.p99),
+    ],
+    ['worst frame', worst === undefined ? undefined : valueText(page, worst)],
+    ['harmonic mean', pooled && valueText(page, pooled.harmonic_mean)],
+    ['deviation', spread && valueText(page, spread.stddev)],
+    [html`frames${report.subsample > 1 && ` of ${report.frameCount}`}`, String(report.frames.length)],
+    ['length', rate === undefined ? undefined : clock(report.frameCount / rate, 1)],
+    ['bit rate', bitrateText(bitrateOf(report))],
+    ['file size', sizeText(fileSizeOf(report))],
+  ];
+  const known = entries.filter(([, value]) => value !== undefined);
+  return html`<div class="tiles">${known.map(([name, value]) => html`<div class="tile"><b>${value}</b><span>${name}</span></div>`)}</div>`;
+}
+
+// --- several encodes ---
+
+function several(page: Page): Markup {
+  const { reports, names, metric, worse } = page;
+  const [first] = reports;
+  const model = first.models.find(({ name }) => name === metric);
+  const means = reports.map((report) =>
+    metric === undefined ? undefined : pooledMetric(report, metric)?.mean,
+  );
+  const tails = reports.map((report) => {
+    const percentiles = metric === undefined ? undefined : report.distribution[metric]?.percentiles;
+    return worse === 'low' ? percentiles?.p1 : percentiles?.p99;
+  });
+  const tops = reports.map((report) =>
+    metric === undefined ? undefined : report.distribution[metric]?.percentiles.p99,
+  );
+  const known = [...means, ...tails, ...tops].filter((value) => value !== undefined);
+  const extent = model ? { low: 0, high: 100 } : (extentOf([known]) ?? { low: 0, high: 1 });
+  const at = (value: number) => percentOf(value, extent.low, extent.high);
+  const rows = reports.map((report, i) => {
+    const [mean, tail, top] = [means[i], tails[i], tops[i]];
+    const [left, right] =
+      tail === undefined || top === undefined ? [0, 0] : [at(Math.min(tail, top)), at(Math.max(tail, top))];
+    return html`<div class="encode" style="${raw(colourOf(i))}">
+<div class="name"><span class="swatch"></span><span title="${report.distorted.name}">${names[i]}</span></div>
+<b>${mean === undefined ? '–' : valueText(page, mean)}</b>
+<div class="track">${mean !== undefined && html`<span class="range" style="left:${left}%;width:${(right - left).toFixed(2)}%"></span><span class="dot" style="left:${at(mean)}%"></span>`}</div>
+<div class="num" data-label="worst 1 %">${tail === undefined ? '–' : valueText(page, tail)}</div>
+<div class="num" data-label="bit rate">${bitrateText(bitrateOf(report)) ?? '–'}</div>
+<div class="num" data-label="size">${sizeText(fileSizeOf(report)) ?? '–'}</div>
+</div>`;
+  });
+  return html`<section>
+<h1>${reports.length} encodes of ${baseName(first.reference.name)}</h1>
+<p class="files">${inputFacts(first.reference).join(' · ')}${model && ` · ${model.source}`}</p>
+<div class="encodes"><div class="encode headings"><span>encode</span><span>${metricLabel(page)}</span><span>${model ? '0 to 100, the bar holds 98 % of the frames' : 'the bar holds 98 % of the frames'}</span><span class="num">worst 1 %</span><span class="num">bit rate</span><span class="num">size</span></div>
+${rows}</div>
+${rateCurve(page, means)}
+</section>`;
+}
+
+/** Quality over bit rate, where at least two encodes have both. */
+function rateCurve(page: Page, means: readonly (number | undefined)[]): Markup | undefined {
+  const { reports, names } = page;
+  const points = reports.flatMap((report, i) => {
+    const [bitrate, mean] = [bitrateOf(report), means[i]];
+    if (bitrate === undefined || !(bitrate > 0) || mean === undefined || !Number.isFinite(mean)) return [];
+    return [{ index: i, name: names[i] ?? '', x: Math.log2(bitrate), y: mean }];
+  });
+  const across = extentOf([points.map(({ x }) => x)]);
+  const up = extentOf([points.map(({ y }) => y)]);
+  if (points.length < 2 || !across || !up || across.high - across.low < 0.05) return undefined;
+  const margin = { x: (across.high - across.low) * 0.1, y: Math.max(0.5, (up.high - up.low) * 0.16) };
+  const x = (value: number) => percentOf(value, across.low - margin.x, across.high + margin.x);
+  const y = (value: number) => 100 - percentOf(value, up.low - margin.y, up.high + margin.y);
+  const ordered = points.toSorted((a, b) => a.x - b.x);
+  const path = ordered
+    .map((point, i) => `${i === 0 ? 'M' : 'L'}${fixed(x(point.x))} ${fixed(y(point.y))}`)
+    .join('');
+  return html`<h3 style="margin-top:18px">${metricLabel(page)} over bit rate</h3>
+<div class="plot" role="img" aria-label="Quality over bit rate">
+${ticks({ low: up.low - margin.y, high: up.high + margin.y }, 6).map(
+  (value) =>
+    html`<i class="gy" style="top:${fixed(y(value))}%"></i><span class="y" style="top:${fixed(y(value))}%">${Number(value.toFixed(2))}</span>`,
+)}
+${rateTicks(across.low - margin.x, across.high + margin.x).map(
+  (value) =>
+    html`<i class="gx" style="left:${x(Math.log2(value))}%"></i><span class="x" style="left:${x(Math.log2(value))}%">${bitrateText(
+      value,
+    )
+      ?.replace(/(\.\d*?)0+ /, '$1 ')
+      .replace('. ', ' ')}</span>`,
+)}
+<svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true"><path d="${raw(path)}" fill="none" stroke="var(--faint)" stroke-width="1.5" stroke-dasharray="4 4" vector-effect="non-scaling-stroke"/></svg>
+${points.map(
+  (point) =>
+    html`<span class="dot" style="${raw(colourOf(point.index))};left:${x(point.x)}%;top:${fixed(y(point.y))}%"></span><span class="tag${x(point.x) > 30 && ' left'}" style="left:${x(point.x)}%;top:${fixed(y(point.y))}%">${point.name}</span>`,
+)}
+</div>`;
+}
+
+/** Round bit rates (1, 2, 5 times a power of ten) within a range of binary logarithms, five at most. */
+function rateTicks(low: number, high: number): number[] {
+  const all: number[] = [];
+  for (let power = Math.floor(low * Math.log10(2)); power <= Math.ceil(high * Math.log10(2)); power++) {
+    for (const factor of [1, 2, 3, 5, 7]) {
+      const value = factor * 10 ** power;
+      if (Math.log2(value) >= low && Math.log2(value) <= high) all.push(value);
+    }
+  }
+  const stride = Math.ceil(all.length / 5);
+  return all.filter((_, i) => i % Math.max(1, stride) === 0);
+}
+
+function count(number: number, noun: string): string {
+  return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+}

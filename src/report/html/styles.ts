@@ -1,0 +1,180 @@
+/**
+ * @module report/html/styles
+ * The page's style sheet: light and dark, from phone to desk, and on paper.
+ */
+
+/** Colours that tell encodes apart, by light and dark scheme; told apart by the colour blind too. */
+const SERIES_COLOURS: readonly (readonly [light: string, dark: string])[] = [
+  ['#2a62d8', '#7aa5ff'],
+  ['#d9660f', '#ff9d57'],
+  ['#0d8a63', '#45cf9f'],
+  ['#a93fb8', '#e08df0'],
+  ['#c2324b', '#ff7d92'],
+  ['#0f87a0', '#4fcbe3'],
+  ['#7d7a0c', '#d2cd4e'],
+  ['#7a5230', '#d3a276'],
+];
+
+const DARK = `
+  --bg: #111318; --card: #191c23; --sunk: #13161c; --ink: #eceef3; --soft: #a3a9b6; --faint: #737a89;
+  --line: #2a2f3a; --grid: #242933; --good: #45cf9f; --warn: #ffc15e; --bad: #ff7d92; --note: #7aa5ff;
+  --shadow: none; color-scheme: dark;
+${SERIES_COLOURS.map(([, dark], i) => `  --s${i}: ${dark};`).join('')}
+`;
+
+/** The style sheet. */
+export const STYLES = `
+:root {
+  --bg: #f5f5f2; --card: #ffffff; --sunk: #f8f8f6; --ink: #181b22; --soft: #5a6070; --faint: #868c9a;
+  --line: #e2e2dd; --grid: #ecece8; --good: #0d8a63; --warn: #a86400; --bad: #c2324b; --note: #2a62d8;
+  --shadow: 0 1px 2px rgb(20 22 30 / 5%), 0 4px 16px rgb(20 22 30 / 4%); color-scheme: light;
+${SERIES_COLOURS.map(([light], i) => `  --s${i}: ${light};`).join('')}
+}
+@media (prefers-color-scheme: dark) { :root:not([data-theme=light]) {${DARK}} }
+:root[data-theme=dark] {${DARK}}
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; }
+body {
+  margin: 0; background: var(--bg); color: var(--ink);
+  font: 15px/1.5 ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif;
+  font-variant-numeric: tabular-nums; text-rendering: optimizeLegibility;
+}
+main { max-width: 1080px; margin: 0 auto; padding: 20px 20px 48px; }
+header { display: flex; align-items: center; gap: 12px; padding: 4px 0 18px; }
+.mark { font-weight: 700; letter-spacing: -0.01em; font-size: 17px; }
+.mark i { font-style: normal; color: var(--s0); }
+header .kind { color: var(--faint); flex: 1; }
+button { font: inherit; color: inherit; cursor: pointer; }
+.tool {
+  border: 1px solid var(--line); background: var(--card); border-radius: 8px; min-width: 32px; height: 32px;
+  padding: 0 10px; font-size: 13px; color: var(--soft); line-height: 1;
+}
+.tool:hover { color: var(--ink); border-color: var(--faint); }
+.tool:disabled { opacity: .45; cursor: default; }
+:focus-visible { outline: 2px solid var(--note); outline-offset: 2px; }
+section {
+  background: var(--card); border: 1px solid var(--line); border-radius: 14px; box-shadow: var(--shadow);
+  padding: 20px 22px; margin-bottom: 16px;
+}
+h1 { font-size: 20px; line-height: 1.3; letter-spacing: -0.012em; margin: 0; overflow-wrap: anywhere; font-weight: 650; }
+h2 { font-size: 15px; margin: 0; font-weight: 650; letter-spacing: -0.005em; }
+h3 { font-size: 13px; margin: 0; font-weight: 600; color: var(--soft); }
+p { margin: 0; }
+.soft { color: var(--soft); }
+.faint { color: var(--faint); }
+.small { font-size: 13px; }
+.bar { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; margin-bottom: 12px; }
+.bar h2 { flex: 1 1 auto; }
+.tools { display: flex; gap: 6px; }
+.swatch { display: inline-block; width: 10px; height: 10px; border-radius: 3px; background: var(--c); flex: none; }
+.files { margin-top: 4px; color: var(--soft); font-size: 13.5px; overflow-wrap: anywhere; }
+
+/* The headline. */
+.head { display: grid; grid-template-columns: minmax(190px, auto) 1fr; gap: 20px 40px; align-items: center; margin-top: 18px; }
+.score { font-size: 68px; line-height: 1; letter-spacing: -0.035em; font-weight: 680; white-space: nowrap; }
+.score sup { font-size: 15px; letter-spacing: 0; font-weight: 600; color: var(--soft); vertical-align: top; position: relative; top: 8px; margin-left: 6px; }
+.word { display: inline-block; margin-top: 10px; padding: 2px 11px; border-radius: 99px; font-size: 13px; font-weight: 600;
+  background: color-mix(in srgb, var(--tone) 14%, transparent); color: var(--tone); }
+.scale { position: relative; padding: 4px 0 40px; }
+.scale .bands { display: flex; gap: 3px; }
+.scale .bands i { flex: 1; height: 10px; background: var(--grid); border-radius: 2px; }
+.scale .bands i:first-child { border-radius: 6px 2px 2px 6px; } .scale .bands i:last-child { border-radius: 2px 6px 6px 2px; }
+.scale .range { position: absolute; top: 4px; height: 10px; border-radius: 5px; background: color-mix(in srgb, var(--c) 34%, transparent); }
+.scale .dot { position: absolute; top: 1px; width: 16px; height: 16px; margin-left: -8px; border-radius: 50%; background: var(--c); border: 3px solid var(--card); box-shadow: 0 0 0 1px var(--c); }
+.scale .tick { position: absolute; top: 22px; transform: translateX(-50%); font-size: 12px; color: var(--faint); text-align: center; line-height: 1.25; }
+.scale .words { display: flex; gap: 3px; margin-top: 5px; font-size: 12px; color: var(--faint); text-align: center; } .scale .words b { color: var(--ink); font-weight: 600; }
+.scale.worded { padding-bottom: 12px; }
+.scale .tick:first-of-type { transform: none; } .scale .tick.last { transform: translateX(-100%); }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(104px, 1fr)); gap: 1px; margin: 20px -22px -20px; background: var(--line);
+  border-top: 1px solid var(--line); border-radius: 0 0 14px 14px; overflow: hidden; }
+.tile { padding: 12px 10px 13px 22px; background: var(--card); min-width: 0; }
+.tile b { display: block; font-size: 18px; font-weight: 620; letter-spacing: -0.02em; line-height: 1.3; white-space: nowrap; }
+.tile span { font-size: 12.5px; color: var(--soft); white-space: nowrap; }
+
+/* Several encodes. */
+.encodes { display: grid; gap: 0; margin: 14px -22px 0; }
+.encode { display: grid; grid-template-columns: minmax(0, 1.4fr) 88px minmax(120px, 1.5fr) repeat(3, 84px); gap: 4px 14px; align-items: center; padding: 11px 22px; border-top: 1px solid var(--line); }
+.encode.headings { padding: 4px 22px 6px; border: 0; font-size: 12.5px; color: var(--faint); }
+.encode .name { display: flex; gap: 9px; align-items: center; min-width: 0; }
+.encode .name span:last-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.encode b { font-size: 21px; letter-spacing: -0.02em; font-weight: 650; text-align: right; }
+.encode .num { text-align: right; white-space: nowrap; }
+.encode.headings > :nth-child(2) { text-align: right; }
+.track { position: relative; height: 8px; border-radius: 4px; background: var(--grid); }
+.track .range { position: absolute; top: 0; bottom: 0; border-radius: 4px; background: color-mix(in srgb, var(--c) 34%, transparent); }
+.track .dot { position: absolute; top: -3px; width: 14px; height: 14px; margin-left: -7px; border-radius: 50%; background: var(--c); border: 3px solid var(--card); }
+.plot { position: relative; height: 210px; margin: 6px 8px 30px 40px; border-left: 1px solid var(--line); border-bottom: 1px solid var(--line); }
+.plot svg { position: absolute; inset: 0; width: 100%; height: 100%; overflow: visible; }
+.plot .x, .plot .y { position: absolute; font-size: 12px; color: var(--faint); white-space: nowrap; }
+.plot .x { top: calc(100% + 5px); transform: translateX(-50%); } .plot .y { right: calc(100% + 8px); transform: translateY(-50%); }
+.plot .gx, .plot .gy { position: absolute; background: var(--grid); } .plot .gx { top: 0; bottom: 0; width: 1px; } .plot .gy { left: 0; right: 0; height: 1px; }
+.plot .dot { position: absolute; width: 13px; height: 13px; margin: -7px; border-radius: 50%; background: var(--c); border: 2px solid var(--card); }
+.plot .tag { position: absolute; font-size: 12px; transform: translate(8px, 4px); white-space: nowrap; color: var(--soft); max-width: 34%; overflow: hidden; text-overflow: ellipsis; }
+.plot .tag.left { transform: translate(calc(-100% - 4px), calc(-100% - 4px)); }
+
+/* Charts over the frames. */
+.legend { display: flex; flex-wrap: wrap; gap: 6px 8px; margin: -2px 0 12px; }
+.legend button { display: inline-flex; align-items: center; gap: 7px; border: 1px solid var(--line); background: none; border-radius: 99px; padding: 3px 12px 3px 9px; font-size: 13px; max-width: 100%; }
+.legend button span:last-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 320px; }
+.legend button[aria-pressed=false] { opacity: .45; }
+.chart { position: relative; touch-action: pan-y; user-select: none; -webkit-user-select: none; cursor: crosshair; }
+.chart canvas { display: block; width: 100%; height: 100%; border-radius: 4px; }
+.chart.big { height: 280px; } .chart.tiny { height: 92px; } .chart.map { height: 44px; margin-top: 10px; background: var(--sunk); border-radius: 6px; cursor: grab; }
+.still svg { width: 100%; height: 240px; display: block; overflow: visible; } .still { position: relative; }
+.live .still, body:not(.live) .needs-script { display: none; }
+.tip { position: absolute; z-index: 2; pointer-events: none; background: var(--card); border: 1px solid var(--line); border-radius: 9px; padding: 7px 11px 8px; font-size: 13px; box-shadow: 0 4px 18px rgb(0 0 0 / 16%); max-width: 280px; display: none; white-space: nowrap; }
+.tip div { display: flex; gap: 8px; align-items: center; } .tip div span:nth-child(2) { overflow: hidden; text-overflow: ellipsis; } .tip b { margin-left: auto; padding-left: 12px; }
+.features { display: grid; grid-template-columns: repeat(auto-fill, minmax(300px, 1fr)); gap: 18px 26px; }
+.feature h3 { display: flex; gap: 8px; margin-bottom: 4px; font-weight: 550; } .feature h3 span:first-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } .feature h3 .now { margin-left: auto; color: var(--ink); white-space: nowrap; }
+
+/* Distribution. */
+.hist { position: relative; height: 168px; margin: 4px 0 26px; border-bottom: 1px solid var(--line); }
+.hist svg { position: absolute; inset: 24px 0 0; width: 100%; height: calc(100% - 24px); }
+.hist .x { position: absolute; top: calc(100% + 4px); transform: translateX(-50%); font-size: 12px; color: var(--faint); }
+.hist .x:first-of-type { transform: none; } .hist .x.last { transform: translateX(-100%); }
+.hist .at { position: absolute; top: 2px; bottom: 0; width: 0; border-left: 1px dashed var(--faint); }
+.hist .at span { position: absolute; top: -3px; left: 5px; font-size: 12px; color: var(--soft); white-space: nowrap; background: color-mix(in srgb, var(--card) 78%, transparent); padding: 0 2px; border-radius: 3px; }
+.hist .at.left span { left: auto; right: 5px; }
+.tight th, .tight td { padding-left: 11px; font-size: 12.5px; }
+.two { display: grid; grid-template-columns: 1.35fr 1fr; gap: 16px; align-items: stretch; } .two > section { margin-bottom: 16px; min-width: 0; }
+
+/* Tables and lists. */
+.scroll { overflow-x: auto; margin: 0 -22px; padding: 0 22px; }
+table { border-collapse: collapse; width: 100%; font-size: 13.5px; }
+th { font-weight: 500; color: var(--faint); text-align: right; font-size: 12.5px; }
+th, td { padding: 6px 0 6px 18px; border-bottom: 1px solid var(--grid); white-space: nowrap; text-align: right; }
+th:first-child, td:first-child { text-align: left; padding-left: 0; } tbody tr:last-child td { border-bottom: 0; }
+tr.main td { font-weight: 620; }
+th .swatch { margin-right: 6px; }
+th.name { max-width: 200px; overflow: hidden; text-overflow: ellipsis; }
+details { border-top: 1px solid var(--line); margin: 10px -22px 0; padding: 10px 22px 0; } details summary { cursor: pointer; font-size: 13.5px; color: var(--soft); display: flex; gap: 8px; align-items: center; overflow-wrap: anywhere; } details[open] summary { margin-bottom: 6px; }
+summary::before { content: "›"; display: inline-block; transition: transform .12s; color: var(--faint); font-size: 17px; line-height: 1; } details[open] > summary::before { transform: rotate(90deg); }
+.worst { list-style: none; margin: 0; padding: 0; } .worst + h3, .worst-of { margin-top: 12px; display: flex; gap: 7px; align-items: center; overflow-wrap: anywhere; }
+.worst button { display: grid; grid-template-columns: 64px 74px 1fr 58px; gap: 10px; align-items: center; width: 100%; border: 0; background: none; text-align: left; padding: 6px 8px; margin: 0 -8px; width: calc(100% + 16px); border-radius: 7px; font-size: 13.5px; }
+.live .worst button:hover { background: var(--sunk); } body:not(.live) .worst button { cursor: default; }
+.worst .line { height: 6px; border-radius: 3px; background: var(--grid); overflow: hidden; } .worst .line i { display: block; height: 100%; background: var(--c); border-radius: 3px; } .worst b { text-align: right; font-weight: 600; }
+.findings { list-style: none; margin: 0; padding: 0; display: grid; gap: 10px; }
+.finding { display: grid; grid-template-columns: auto 1fr; gap: 2px 11px; padding: 11px 14px; border-radius: 10px; background: color-mix(in srgb, var(--tone) 7%, transparent); border: 1px solid color-mix(in srgb, var(--tone) 26%, transparent); overflow-wrap: anywhere; }
+.finding .sign { width: 20px; height: 20px; border-radius: 50%; background: var(--tone); color: var(--card); font-weight: 700; font-size: 12.5px; display: grid; place-items: center; margin-top: 1px; }
+.finding .more { grid-column: 2; font-size: 13px; color: var(--soft); display: flex; flex-wrap: wrap; gap: 2px 16px; }
+code { font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+.run { display: grid; grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); gap: 18px 32px; margin-bottom: 6px; }
+dl { display: grid; grid-template-columns: auto 1fr; gap: 3px 16px; margin: 6px 0 0; font-size: 13.5px; align-content: start; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
+pre { margin: 14px 0 0; padding: 11px 14px; background: var(--sunk); border: 1px solid var(--line); border-radius: 9px; white-space: pre-wrap; overflow-wrap: anywhere; }
+footer { color: var(--faint); font-size: 12.5px; padding: 6px 2px; }
+
+@media (max-width: 720px) {
+  main { padding: 12px 12px 32px; } section { padding: 16px; border-radius: 12px; } h1 { font-size: 17px; }
+  .head { grid-template-columns: 1fr; gap: 22px; } .score { font-size: 58px; }
+  .tiles { margin: 18px -16px -16px; grid-template-columns: repeat(3, 1fr); } .tile { padding-left: 16px; } .tile b { font-size: 17px; }
+  .encodes { margin: 12px -16px 0; } .encode { grid-template-columns: repeat(3, 1fr); padding: 12px 16px; } .encode.headings { display: none; }
+  .encode .name { grid-column: 1 / 3; } .encode .track { grid-column: 1 / -1; margin: 6px 0; } .encode .num { text-align: left; } .encode .num::before { content: attr(data-label) " "; color: var(--faint); display: block; font-size: 12px; }
+  .chart.big { height: 220px; } .two { grid-template-columns: 1fr; gap: 0; } .scroll { margin: 0 -16px; padding: 0 16px; } details { margin: 10px -16px 0; padding: 10px 16px 0; }
+  .scale .tick { font-size: 11px; } .bar .hint { display: none; } .run { grid-template-columns: 1fr; }
+  .features { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 14px 18px; } .feature .now { font-size: 12px; } .chart.tiny { height: 70px; }
+  .worst button { grid-template-columns: 56px 66px 1fr 54px; }
+}
+@media print {
+  :root { --bg: #fff; --shadow: none; } section { break-inside: avoid; } .tools, .hint, .tool { display: none; }
+}
+`;

@@ -1,0 +1,156 @@
+/**
+ * @module report/inspection
+ * Two videos side by side before they are scored, for a terminal and as JSON: what they declare, what preflight found.
+ */
+import type { AlignResult } from '../media/align/types.js';
+import type { Fraction } from '../media/decoder.js';
+import type { Finding, SideFacts } from '../media/preflight/types.js';
+import { bitrateText, sizeText } from './facts.js';
+import { remarkLines, remarks } from './findings.js';
+import { aligned, clock, columns, cut, type Paint, pad, paint, plural, printable } from './terminal.js';
+
+/** What an inspection found. */
+export interface InspectionView {
+  readonly reference: SideFacts;
+  readonly distorted: SideFacts;
+  readonly findings: readonly Finding[];
+  readonly alignment?: AlignResult | undefined;
+}
+
+export interface InspectionOptions {
+  /** Columns of the terminal, at least 60 are taken. Default 80. */
+  readonly width?: number | undefined;
+  /** ANSI colours. Default false. */
+  readonly color?: boolean | undefined;
+}
+
+/** A fact by name as both videos declare it. */
+type Fact = readonly [name: string, of: (side: SideFacts) => string | undefined];
+
+const FACTS: readonly Fact[] = [
+  ['codec', ({ codec, profile }) => joined([codec, profile && `(${profile})`], ' ')],
+  ['container', ({ container }) => container],
+  ['picture', ({ width, height }) => `${width}x${height}`],
+  ['sample shape', ({ sampleAspect }) => sampleAspect && `${sampleAspect.num}:${sampleAspect.den}`],
+  ['turned', ({ rotation }) => (rotation ? `${rotation} degrees` : undefined)],
+  [
+    'samples',
+    ({ bitDepth, chroma }) => `${bitDepth} bit ${chroma === '400' ? 'luma only' : [...chroma].join(':')}`,
+  ],
+  ['range', ({ colorRange }) => colorRange],
+  ['colour', ({ primaries, transfer, matrix }) => joined([primaries, transfer, matrix], ' / ')],
+  ['scan', ({ fieldOrder }) => (fieldOrder === 'unknown' ? undefined : fieldOrder)],
+  ['frame rate', ({ frameRate }) => frameRate && `${Number(quotient(frameRate).toFixed(3))} fps`],
+  ['frames', ({ frameCount }) => (frameCount === null ? undefined : String(frameCount))],
+  ['duration', ({ duration }) => (typeof duration === 'number' ? clock(duration, 2) : undefined)],
+  ['bit rate', ({ bitrate }) => bitrateText(bitrate ?? undefined)],
+  ['file size', ({ fileSize }) => sizeText(fileSize ?? undefined)],
+];
+
+/** Facts that differ between any two encodes; a difference means nothing. */
+const ALWAYS_DIFFERENT: readonly string[] = ['codec', 'container', 'bit rate', 'file size'];
+
+/** The view for a terminal: facts side by side with differences marked, alignment, findings. */
+export function inspectionText(found: InspectionView, options: InspectionOptions = {}): string {
+  const width = Math.max(60, options.width ?? 80);
+  const style = paint(options.color ?? false);
+  const list = remarks([{ preflight: found.findings, warnings: [] }]);
+  const alignment = found.alignment ? [`${style.dim('alignment')}  ${alignmentPhrase(found.alignment)}`] : [];
+  const sections = [
+    factTable(found, width, style),
+    alignment,
+    list.length > 0
+      ? [style.bold('Preflight'), ...remarkLines(list, width, style)]
+      : [style.good('Preflight has nothing to object.')],
+  ];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.map((line) => line.trimEnd()).join('\n')}\n`)
+    .join('\n');
+}
+
+function factTable({ reference, distorted }: InspectionView, width: number, style: Paint): string[] {
+  const rows = FACTS.flatMap(([name, of]) => {
+    const [a, b] = [of(reference), of(distorted)];
+    if (a === undefined && b === undefined) return [];
+    const differs = a !== b && !ALWAYS_DIFFERENT.includes(name);
+    return [{ name, a: printable(a ?? '-'), b: printable(b ?? '-'), differs }];
+  });
+  const names = aligned(['', ...rows.map(({ name }) => name)], 'left');
+  const room = Math.floor((width - columns(names[0] ?? '') - 6) / 2);
+  const column = Math.min(room, Math.max(20, ...rows.map(({ a }) => columns(a))));
+  const left = (text: string) => pad(cut(text, column, 'both'), column);
+  const right = width - columns(names[0] ?? '') - column - 6;
+  const head = `${names[0]}  ${pad(style.bold('reference'), column + style.bold('').length)}`;
+  return [
+    `${head}    ${style.bold('distorted')}`,
+    `${pad('file', columns(names[0] ?? ''))}  ${left2(reference.name, column)}    ${cut(printable(distorted.name), right, 'end')}`,
+    ...rows.map(({ name, a, b, differs }) => {
+      const label = style.dim(pad(name, columns(names[0] ?? '')));
+      const mark = differs ? style.warn(' ≠  ') : '    ';
+      const value = cut(b, right, 'both');
+      return `${label}  ${left(a)}${mark}${differs ? style.warn(value) : value}`;
+    }),
+  ];
+}
+
+/** A file name of which the end matters. */
+function left2(name: string, column: number): string {
+  return pad(cut(printable(name), column, 'end'), column);
+}
+
+/** What alignment says, in a phrase. */
+function alignmentPhrase({ offset, confidence, ambiguous, reason }: AlignResult): string {
+  if (reason === 'unrelated') return 'the pictures do not resemble each other';
+  if (ambiguous) return `not certain (${reason})`;
+  const where = offset === 0 ? 'the videos begin together' : `offset ${plural(offset, 'frame')}`;
+  return `${where}, confidence ${confidence.toFixed(2)}`;
+}
+
+/** The same as data, under snake_case keys. */
+export function inspectionData(found: InspectionView): unknown {
+  return {
+    reference: sideData(found.reference),
+    distorted: sideData(found.distorted),
+    preflight: found.findings,
+    ...(found.alignment && { alignment: found.alignment }),
+  };
+}
+
+function sideData(side: SideFacts): unknown {
+  const ratio = (value: Fraction | undefined) => value && `${value.num}/${value.den}`;
+  return {
+    name: side.name,
+    container: side.container,
+    codec: side.codec,
+    profile: side.profile,
+    pixel_format: side.pixelFormat,
+    width: side.width,
+    height: side.height,
+    bit_depth: side.bitDepth,
+    chroma: side.chroma,
+    sample_aspect: ratio(side.sampleAspect),
+    rotation: side.rotation,
+    crop: side.crop,
+    color_range: side.colorRange,
+    primaries: side.primaries,
+    transfer: side.transfer,
+    matrix: side.matrix,
+    field_order: side.fieldOrder,
+    frame_rate: ratio(side.frameRate),
+    frame_count: side.frameCount,
+    duration: side.duration,
+    start_time: side.startTime,
+    bitrate: side.bitrate,
+    file_size: side.fileSize,
+  };
+}
+
+function quotient({ num, den }: Fraction): number {
+  return num / den;
+}
+
+function joined(parts: readonly (string | undefined)[], separator: string): string | undefined {
+  const known = parts.filter((part) => part !== undefined && part !== '');
+  return known.length > 0 ? known.join(separator) : undefined;
+}

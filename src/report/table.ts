@@ -1,0 +1,173 @@
+/**
+ * @module report/table
+ * Several encodes of one reference side by side: score, worst frames, bit rate and size, for a terminal and as CSV.
+ */
+import { baseName, bitrateOf, bitrateText, fileSizeOf, inputFacts, sizeText } from './facts.js';
+import { remarkLines, remarks } from './findings.js';
+import { type Precision, textNumber } from './format.js';
+import { pooledMetric } from './own-keys.js';
+import { aligned, columns, cut, grid, type Paint, paint, plural, printable } from './terminal.js';
+import type { Report } from './types.js';
+import { ranking } from './worst.js';
+
+export interface TableOptions {
+  /** Columns of the terminal, at least 60 are taken. Default 80. */
+  readonly width?: number | undefined;
+  /** ANSI colours. Default false. */
+  readonly color?: boolean | undefined;
+  /** How scores are written. Default `legacy`. */
+  readonly precision?: Precision | undefined;
+  /** Findings and warnings below the table. Default true. */
+  readonly notes?: boolean | undefined;
+}
+
+/** One encode in numbers. */
+interface EncodeRow {
+  readonly name: string;
+  /** Mean of each metric of the heading, `undefined` where it could not be pooled. */
+  readonly means: readonly (number | undefined)[];
+  /** The value that one frame in a hundred falls short of, of the first metric. */
+  readonly worst: number | undefined;
+  readonly bitrate: number | undefined;
+  readonly size: number | undefined;
+}
+
+/** The metrics that stand for an encode: its models' scores, else the feature that says most about quality. */
+function tableMetrics(reports: readonly Report[]): string[] {
+  const scores = reports.flatMap((report) => report.models.map(({ name }) => name));
+  if (scores.length > 0) return [...new Set(scores)];
+  const rank = reports.map(ranking).find((found) => found !== undefined);
+  const metric = rank?.metric ?? reports[0]?.metrics[0];
+  return metric === undefined ? [] : [metric];
+}
+
+function rowsOf(reports: readonly Report[], metrics: readonly string[]): EncodeRow[] {
+  const [first] = metrics;
+  return reports.map((report) => {
+    const percentiles = first === undefined ? undefined : report.distribution[first]?.percentiles;
+    const high = ranking(report)?.worse === 'high';
+    return {
+      name: report.distorted.name,
+      means: metrics.map((metric) => pooledMetric(report, metric)?.mean),
+      worst: high ? percentiles?.p99 : percentiles?.p1,
+      bitrate: bitrateOf(report),
+      size: fileSizeOf(report),
+    };
+  });
+}
+
+/**
+ * A table for a terminal, in the order of the reports, then what is to be known about them.
+ * @throws {AnyvmafError} `usage` when the precision is not one
+ */
+export function encodesTable(reports: readonly Report[], options: TableOptions = {}): string {
+  const width = Math.max(60, options.width ?? 80);
+  const style = paint(options.color ?? false);
+  const number = textNumber(options.precision ?? 'legacy');
+  const [first] = reports;
+  if (!first) return '';
+  const metrics = tableMetrics(reports);
+  const rows = rowsOf(reports, metrics);
+  const head = [...metrics.map(printable), 'worst 1 %', 'bit rate', 'size'];
+  const cells = rows.map(({ means, worst, bitrate, size }) => [
+    ...means.map((mean) => (mean === undefined ? '-' : number(mean))),
+    worst === undefined ? '-' : worst.toFixed(2),
+    bitrateText(bitrate) ?? '-',
+    sizeText(size) ?? '-',
+  ]);
+  const [heading = '', ...lines] = grid([head, ...cells], 'right');
+  const names = distinct(rows.map(({ name }) => printable(name)));
+  const room = Math.max(12, width - columns(heading) - 2);
+  const [over = '', ...labels] = aligned(
+    ['distorted', ...names.map((name) => cut(name, room, 'end'))],
+    'left',
+  );
+  const best = bestRow(rows);
+  const table = lines.map((line, i) => {
+    const text = `${labels[i]}  ${line}`;
+    return i === best ? style.bold(text) : text;
+  });
+  const notes =
+    options.notes === false ? [] : remarkLines(remarks(reports), width, style, names.map(baseName));
+  const sections = [
+    reference(first, width, style),
+    [style.dim(`${over}  ${heading}`), ...table],
+    [style.dim(run(reports))],
+    notes.length > 0 ? [style.bold('Preflight'), ...notes] : [],
+  ];
+  return sections
+    .filter((section) => section.length > 0)
+    .map((section) => `${section.map((line) => line.trimEnd()).join('\n')}\n`)
+    .join('\n');
+}
+
+/** Base names where they tell the files apart. */
+function distinct(names: readonly string[]): string[] {
+  const short = names.map(baseName);
+  return new Set(short).size === names.length ? short : [...names];
+}
+
+function bestRow(rows: readonly EncodeRow[]): number | undefined {
+  const means = rows.map(({ means: [mean] }) => mean ?? Number.NaN);
+  const best = Math.max(...means.filter((mean) => !Number.isNaN(mean)));
+  return rows.length > 1 ? means.indexOf(best) : undefined;
+}
+
+function reference({ reference: input }: Report, width: number, style: Paint): string[] {
+  const facts = inputFacts(input).join('  ');
+  const name = printable(input.name);
+  const line = `reference  ${name}  ${facts}`;
+  if (columns(line) <= width) return [`${style.dim('reference')}  ${name}  ${style.dim(facts)}`];
+  return [
+    `${style.dim('reference')}  ${cut(name, width - 11, 'end')}`,
+    `${' '.repeat(11)}${style.dim(facts)}`,
+  ];
+}
+
+function run(reports: readonly Report[]): string {
+  const counts = reports.map(({ frames }) => frames.length);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  const frames = least === most ? plural(most, 'frame') : `${least} to ${plural(most, 'frame')}`;
+  const sources = new Set(reports.flatMap(({ models }) => models.map(({ source }) => source)));
+  return [`${frames} each`, ...[...sources].map(printable)].join('  ');
+}
+
+/** Columns of the CSV table that are not metrics. */
+const FACTS = ['frames', 'bitrate', 'size'] as const;
+
+/**
+ * The table as CSV (RFC 4180): per encode its name, then of every score mean, harmonic mean, least, and 1st and 5th
+ * percentile, then frames, bits per second and bytes. Unknown values are empty.
+ * @returns the file line by line
+ * @throws {AnyvmafError} `usage` when the precision is not one
+ */
+export function* writeTableCsv(
+  reports: readonly Report[],
+  precision: Precision = 'legacy',
+): Generator<string, void, undefined> {
+  const number = textNumber(precision);
+  const metrics = tableMetrics(reports);
+  const statistics = ['mean', 'harmonic_mean', 'min', 'p1', 'p5'] as const;
+  const head = metrics.flatMap((metric) => statistics.map((name) => `${metric}_${name}`));
+  yield line(['reference', 'distorted', ...head, ...FACTS]);
+  for (const report of reports) {
+    const values = metrics.flatMap((metric) => {
+      const pooled = pooledMetric(report, metric);
+      const percentiles = report.distribution[metric]?.percentiles;
+      return [pooled?.mean, pooled?.harmonic_mean, pooled?.min, percentiles?.p1, percentiles?.p5];
+    });
+    yield line([
+      report.reference.name,
+      report.distorted.name,
+      ...values.map((value) => (value === undefined ? '' : number(value))),
+      String(report.frames.length),
+      String(bitrateOf(report) ?? ''),
+      String(fileSizeOf(report) ?? ''),
+    ]);
+  }
+}
+
+function line(cells: readonly string[]): string {
+  const quoted = cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
+  return `${quoted.join(',')}\n`;
+}

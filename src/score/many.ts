@@ -1,0 +1,156 @@
+/**
+ * @module score/many
+ * Scores several distorted videos against one reference, which is decoded once: all runs go on side by side, and each
+ * takes the reference's frames from one fan.
+ */
+import { AnyvmafError } from '../errors.js';
+import type { Decoder, TrackFacts } from '../media/decoder.js';
+import { openDecoded } from '../media/decoders.js';
+import { readsOnce } from '../media/pair.js';
+import { Fan } from '../media/pairing/fan.js';
+import type { OpenDecoder } from '../media/pairing/prepare.js';
+import type { VideoInput } from '../media/types.js';
+import type { Platform } from '../platform/platform.js';
+import type { Report } from '../report/types.js';
+import { scorePair } from './engine.js';
+import type { ScoreManyOptions, ScoreOptions } from './types.js';
+
+/**
+ * Scores all; when one fails, the others are stopped.
+ * @returns reports in the order of the distorted videos
+ * @throws {AnyvmafError} as the public `scoreMany` says
+ */
+export async function scoreEach(
+  platform: Platform,
+  reference: VideoInput,
+  distorted: readonly VideoInput[],
+  options: ScoreManyOptions,
+): Promise<Report[]> {
+  const { raw, onProgress, onFrame, onReport, signal, ...shared } = options;
+  const stop = new AbortController();
+  const pass = () => stop.abort(signal?.reason);
+  signal?.throwIfAborted();
+  signal?.addEventListener('abort', pass);
+  const [only] = distorted;
+  const fans = new ReferenceFans(distorted.length);
+  const sharing = distorted.length > 1 ? asksOnce(platform, reference) : platform;
+  if (distorted.length > 1 && readsOnce(reference)) {
+    throw new AnyvmafError(
+      'usage',
+      'the reference is a stream, which can be read only once, but there are several distorted videos; give it as a ' +
+        'file.',
+    );
+  }
+  // One worker each at least; together about as many as there are cores.
+  const threads =
+    shared.threads ??
+    (only === undefined ? 0 : Math.max(1, Math.floor(platform.parallelism / distorted.length)));
+
+  async function run(video: VideoInput, index: number): Promise<Report> {
+    const own: ScoreOptions = {
+      ...shared,
+      ...(distorted.length > 1 && { threads }),
+      signal: stop.signal,
+      ...(onProgress && { onProgress: (progress) => onProgress(progress, index) }),
+      ...(onFrame && { onFrame: (frame) => onFrame(frame, index) }),
+    };
+    const seat = fans.seat();
+    try {
+      const request = { reference, distorted: video, ...(raw && { raw }) };
+      const report = await scorePair(sharing, request, own, { open: seat.open });
+      onReport?.(report, index);
+      return report;
+    } catch (error) {
+      stop.abort(error);
+      throw error;
+    } finally {
+      seat.leave();
+    }
+  }
+
+  try {
+    // Runs that are stopped because of another's failure fail with it.
+    const settled = await Promise.allSettled(distorted.map(run));
+    return settled.map((one) => {
+      if (one.status === 'rejected') throw one.reason;
+      return one.value;
+    });
+  } finally {
+    signal?.removeEventListener('abort', pass);
+  }
+}
+
+/** The decoders of one reference: runs that want it in the same form share one. */
+class ReferenceFans {
+  /** Runs that have neither asked for the reference nor ended. */
+  #expected: number;
+  readonly #groups = new Map<string, { readers: number; fan?: Promise<Fan> }>();
+  #all: () => void = () => {};
+  /** Settles once every run has asked or ended: only then is it known who shares. */
+  readonly #complete = new Promise<void>((resolve) => {
+    this.#all = resolve;
+  });
+
+  constructor(runs: number) {
+    this.#expected = runs;
+  }
+
+  /** The place of one run. */
+  seat(): { readonly open: OpenDecoder; leave(): void } {
+    let asked = false;
+    const count = () => {
+      if (asked) return;
+      asked = true;
+      if (--this.#expected === 0) this.#all();
+    };
+    return {
+      leave: count,
+      open: async (video, request, role) => {
+        if (role === 'distorted') return openDecoded(video, request);
+        // The decoder ends with its last reader, not with a reader's signal.
+        const { signal: _, ...form } = request;
+        const key = JSON.stringify([video.decoder.id, form]);
+        const group = this.#groups.get(key) ?? { readers: 0 };
+        this.#groups.set(key, group);
+        const reader = group.readers++;
+        count();
+        await this.#complete;
+        group.fan ??= openDecoded(video, form).then((source) => new Fan(source, group.readers));
+        return (await group.fan).tap(reader);
+      },
+    };
+  }
+}
+
+/** The platform with decoders that look at `input` once, however often they are asked. */
+function asksOnce(platform: Platform, input: VideoInput): Platform {
+  const wrapped = new Map<Decoder, Decoder>();
+  const once = (decoder: Decoder): Decoder => {
+    let facts: Promise<TrackFacts> | undefined;
+    let times: Promise<Float64Array | null> | undefined;
+    // Not tied to the signal of the run that happens to ask first.
+    return {
+      id: decoder.id,
+      availability: () => decoder.availability(),
+      probe(video, signal) {
+        if (video !== input) return decoder.probe(video, signal);
+        facts ??= decoder.probe(video);
+        return facts;
+      },
+      timestamps(video, signal) {
+        if (video !== input) return decoder.timestamps(video, signal);
+        times ??= decoder.timestamps(video);
+        return times;
+      },
+      open: (video, known, request) => decoder.open(video, known, request),
+    };
+  };
+  return {
+    ...platform,
+    async decoders(options) {
+      const decoders = await platform.decoders(options);
+      for (const decoder of decoders) if (!wrapped.has(decoder)) wrapped.set(decoder, once(decoder));
+      return decoders.map((decoder) => wrapped.get(decoder) ?? decoder);
+    },
+  };
+}

@@ -1,0 +1,38 @@
+/**
+ * @module score/sides
+ * Finds decoders for what is encoded, and the times of all frames.
+ */
+import { chooseDecoder } from '../media/decoders.js';
+import type { OpenedInput } from '../media/pair.js';
+import type { Side, Sides } from '../media/pairing/prepare.js';
+import type { VideoInfo } from '../media/types.js';
+import type { Platform } from '../platform/platform.js';
+import type { CheckedPairing } from './options.js';
+
+/**
+ * Both sides, asked at the same time.
+ * @throws {AnyvmafError} as {@link chooseDecoder}
+ */
+export async function knowSides(
+  platform: Platform,
+  inputs: readonly [OpenedInput, OpenedInput],
+  { decoder: choice, allowUrl }: CheckedPairing,
+  signal: AbortSignal,
+): Promise<Sides> {
+  async function know(input: OpenedInput): Promise<Side> {
+    if (!('kind' in input)) return { kind: 'frames', source: input, times: storedTimes(input.info) };
+    const decoders = choice === 'none' ? [] : await platform.decoders({ allowUrl });
+    const video = await chooseDecoder(input, { choice, decoders, signal });
+    const times = await video.decoder.timestamps(video.input, signal);
+    return { kind: 'encoded', video, times: times && times.length > 0 ? times : null };
+  }
+  const [reference, distorted] = await Promise.all(inputs.map(know));
+  if (!reference || !distorted) throw new Error('two inputs make two sides');
+  return { reference, distorted };
+}
+
+/** Frames at the rate that the header states; `null` where rate or number is not known. */
+function storedTimes({ frameRate, frameCount }: VideoInfo): Float64Array | null {
+  if (!frameRate || frameCount === null) return null;
+  return Float64Array.from({ length: frameCount }, (_, n) => (n * frameRate.den) / frameRate.num);
+}

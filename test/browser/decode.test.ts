@@ -1,0 +1,266 @@
+/**
+ * @module test/browser/decode
+ * The decoders in headless Chromium: the same planes as ffmpeg's, through WebCodecs and through FFmpeg in WebAssembly,
+ * on a page that is cross-origin isolated and on one that is not.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chromaSize, lumaBytes, sampleBytes } from '../../src/media/geometry.js';
+import type { ChromaFormat } from '../../src/media/types.js';
+import { SAMPLES, titleOf } from '../platform/decoded.js';
+import { built, root } from '../support/built.js';
+import { encode, hasFfmpeg, needsFfmpeg, rawFrames } from '../support/encode.js';
+
+const CHROMIUM = '/usr/bin/chromium';
+const ARGUMENTS = [
+  '--headless=new',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.wasm': 'application/wasm',
+};
+const ISOLATED = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+};
+
+const PAGE = `<!doctype html><link rel="icon" href="data:,"><script type="module">
+  window.anyvmafDecoders = import('/dist/platform/browser/decoders.js');
+</script>`;
+
+declare global {
+  interface Window {
+    /** The decoders as the page loaded them. */
+    anyvmafDecoders: Promise<typeof import('../../src/platform/browser/decoders.js')>;
+  }
+}
+
+/** What a page found out about a file. */
+interface Outcome {
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly decodedBy: string;
+  readonly isolated: boolean;
+  readonly width: number;
+  readonly height: number;
+  readonly bitDepth: number;
+  readonly chroma: ChromaFormat;
+  readonly pixelFormat: string;
+  /** SHA-256 of each frame's planes. */
+  readonly hashes: readonly string[];
+  readonly times: readonly (number | undefined)[];
+  readonly allTimes: readonly number[] | undefined;
+}
+
+/** WebCodecs of Debian's Chromium. */
+const WEBCODECS = new Set(['h264', 'vp9', 'av1']);
+
+const absent = [
+  existsSync(CHROMIUM) ? '' : `needs ${CHROMIUM}`,
+  hasFfmpeg ? '' : needsFfmpeg,
+  existsSync(join(root, 'node_modules/@ffmpeg/core')) ? '' : 'needs @ffmpeg/core',
+]
+  .filter(Boolean)
+  .join(', ');
+
+describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`, () => {
+  let server: Server;
+  let browser: Browser;
+  let plain: Page;
+  let isolated: Page;
+  /** Encodes by the path under which pages find them. */
+  const files = new Map<string, string>();
+
+  beforeAll(async () => {
+    built('dist/platform/browser/decoders.js');
+    server = createServer((request, response) => {
+      const { pathname, search } = new URL(request.url ?? '/', 'http://localhost');
+      const headers =
+        request.headers.referer?.includes('isolated') || search.includes('isolated') ? ISOLATED : {};
+      const send = (body: string | Uint8Array, type: string) =>
+        response.writeHead(200, { 'content-type': type, ...headers }).end(body);
+      if (pathname === '/') return send(PAGE, 'text/html');
+      const file = files.get(pathname) ?? join(root, pathname);
+      if (!existsSync(file)) return response.writeHead(404).end();
+      // Workers of an isolated page must be isolated too, and their referer is the script.
+      const worker = extname(pathname) === '.js' ? ISOLATED : headers;
+      response.writeHead(200, { 'content-type': TYPES[extname(pathname)] ?? 'video/x', ...worker });
+      return response.end(readFileSync(file));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+    plain = await browser.newPage();
+    await plain.goto(`${origin}/`);
+    isolated = await browser.newPage();
+    await isolated.goto(`${origin}/?isolated`);
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    server?.closeAllConnections();
+    await new Promise((resolve) => server?.close(resolve));
+  });
+
+  function decode(
+    page: Page,
+    path: string,
+    id: 'mediabunny' | 'wasm',
+    request: object = {},
+  ): Promise<Outcome> {
+    const url = `/encodes/${createHash('sha1').update(path).digest('hex').slice(0, 8)}${extname(path)}`;
+    files.set(url, path);
+    return page.evaluate(
+      async ({ url, id, request, modules }) => {
+        const { browserDecoders } = await window.anyvmafDecoders;
+        const decoder = browserDecoders(() => ({
+          mediabunny: modules.mediabunny,
+          ffmpegCore: modules.ffmpegCore,
+        })).find((decoder) => decoder.id === id);
+        const file = new File([await (await fetch(url)).blob()], url.slice(9));
+        const outcome = {
+          decodedBy: '',
+          isolated: crossOriginIsolated,
+          width: 0,
+          height: 0,
+          bitDepth: 0,
+          chroma: '400' as const,
+          pixelFormat: '',
+        };
+        const hashes: string[] = [];
+        const times: (number | undefined)[] = [];
+        try {
+          if (!decoder) throw new Error(`no decoder ${id}`);
+          const { usable, reason } = await decoder.availability();
+          if (!usable) throw new Error(reason);
+          const facts = await decoder.probe(file);
+          const allTimes = [...((await decoder.timestamps(file)) ?? [])];
+          const source = await decoder.open(file, facts, request);
+          const { width, height, bitDepth, chroma } = source.info;
+          const luma = width * height * (bitDepth > 8 ? 2 : 1);
+          const part = luma / (chroma === '444' ? 1 : chroma === '422' ? 2 : 4);
+          const frame = new Uint8Array(luma + 2 * part);
+          const planes = {
+            y: frame.subarray(0, luma),
+            cb: frame.subarray(luma, luma + part),
+            cr: frame.subarray(luma + part),
+          };
+          while (await source.readFrame(hashes.length, planes)) {
+            times.push(source.timestamp(hashes.length));
+            const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', frame));
+            hashes.push([...digest].map((byte) => byte.toString(16).padStart(2, '0')).join(''));
+          }
+          await source.close();
+          const { pixelFormat } = facts;
+          const { decodedBy } = source;
+          return {
+            ...outcome,
+            width,
+            height,
+            bitDepth,
+            chroma,
+            pixelFormat,
+            decodedBy,
+            hashes,
+            times,
+            allTimes,
+          };
+        } catch (error) {
+          const { code = '', message } = error as Error & { code?: string };
+          return { ...outcome, error: { code, message }, hashes, times, allTimes: undefined };
+        }
+      },
+      {
+        url,
+        id,
+        request,
+        modules: {
+          mediabunny: '/node_modules/mediabunny/dist/bundles/mediabunny.mjs',
+          ffmpegCore: '/node_modules/@ffmpeg/core/dist/esm/',
+        },
+      },
+    );
+  }
+
+  function expectedHashes(path: string, outcome: Outcome): string[] {
+    const { width, height } = chromaSize(outcome);
+    const bytes = lumaBytes(outcome) + 2 * width * height * sampleBytes(outcome.bitDepth);
+    const raw = rawFrames(path);
+    return Array.from({ length: raw.length / bytes }, (_, i) =>
+      createHash('sha256')
+        .update(raw.subarray(i * bytes, (i + 1) * bytes))
+        .digest('hex'),
+    );
+  }
+
+  for (const sample of SAMPLES) {
+    if (WEBCODECS.has(sample.codec)) {
+      it(`WebCodecs gives the planes that ffmpeg gives: ${titleOf(sample)}`, async () => {
+        const path = encode(sample.encode);
+        const outcome = await decode(plain, path, 'mediabunny');
+        expect(outcome.error).toBeUndefined();
+        expect(outcome.pixelFormat).toBe(sample.encode.pixelFormat ?? 'yuv420p');
+        expect(outcome.hashes).toHaveLength(20);
+        expect(outcome.hashes).toEqual(expectedHashes(path, outcome));
+        expect(outcome.times).toEqual(outcome.allTimes);
+        expect(outcome.decodedBy).toBe(`mediabunny with WebCodecs (${sample.codec})`);
+      });
+    } else {
+      it(`WebCodecs refuses with what to do: ${titleOf(sample)}`, async () => {
+        const { error } = await decode(plain, encode(sample.encode), 'mediabunny');
+        expect(error?.code).toBe('media');
+        expect(error?.message).toContain('ffmpeg.wasm decodes more');
+      });
+      it(`ffmpeg.wasm gives the planes that ffmpeg gives: ${titleOf(sample)}`, async () => {
+        const path = encode(sample.encode);
+        const outcome = await decode(plain, path, 'wasm');
+        expect(outcome.error).toBeUndefined();
+        expect(outcome.hashes).toEqual(expectedHashes(path, outcome));
+        expect(outcome.hashes).toHaveLength(20);
+      });
+    }
+  }
+
+  it('ffmpeg.wasm waits for its reader on a page that is isolated, and on one that is not', async () => {
+    // 60 frames of 1.4 MB are more than may be under way.
+    const path = encode({ codec: 'h264', size: '1280x720', frames: 60 });
+    const first = await decode(plain, path, 'wasm');
+    const second = await decode(isolated, path, 'wasm');
+    expect([first.isolated, second.isolated]).toEqual([false, true]);
+    const expected = expectedHashes(path, first);
+    expect(first.hashes).toEqual(expected);
+    expect(second.hashes).toEqual(expected);
+  });
+
+  it('gives parts of a video', async () => {
+    const path = encode({ codec: 'h264', frames: 50, extra: ['-g', '12'] });
+    for (const id of ['mediabunny', 'wasm'] as const) {
+      const whole = await decode(plain, path, id);
+      const part = await decode(plain, path, id, { time: { start: 1.6, end: 1.8 } });
+      expect(part.hashes).toEqual(whole.hashes.slice(40, 45));
+      expect(part.times).toEqual(whole.times.slice(40, 45));
+      const frames = await decode(plain, path, id, { frames: { start: 7, end: 11 } });
+      expect(frames.hashes).toEqual(whole.hashes.slice(7, 11));
+    }
+  });
+
+  it('names AV1 as what ffmpeg.wasm cannot decode', async () => {
+    const { error } = await decode(plain, encode({ codec: 'av1', frames: 5 }), 'wasm');
+    expect(error?.message).toContain(
+      'is av1, which ffmpeg.wasm cannot decode; use a browser whose WebCodecs can',
+    );
+  });
+});

@@ -1,0 +1,113 @@
+/** Which decoder is taken, and what is said when none is left (src/media/decoders.ts). */
+import { describe, expect, it } from 'vitest';
+import { AnyvmafError } from '../../src/errors.js';
+import type { Decoder, DecoderId, TrackFacts } from '../../src/media/decoder.js';
+import { chooseDecoder, openDecoded } from '../../src/media/decoders.js';
+import type { EncodedInput } from '../../src/media/open.js';
+import { failure } from './support.js';
+
+const facts = { name: 'clip.mp4', codec: 'av1' } as TrackFacts;
+const clip: EncodedInput = {
+  kind: 'encoded',
+  name: 'clip.mp4',
+  input: 'clip.mp4',
+  looksLike: 'an MP4 or MOV file',
+};
+
+/** A decoder that can run, cannot, or refuses. */
+function decoder(
+  id: DecoderId,
+  how: 'works' | 'absent' | 'refuses' | 'breaks' | 'missing',
+): Decoder & { asked: string[] } {
+  const asked: string[] = [];
+  return {
+    id,
+    asked,
+    async availability() {
+      asked.push('availability');
+      return how === 'absent'
+        ? { id, usable: false, reason: `${id} is not installed; install it.` }
+        : { id, usable: true };
+    },
+    async probe() {
+      asked.push('probe');
+      if (how === 'refuses') throw new AnyvmafError('media', `clip.mp4 is av1, which ${id} does not know.`);
+      if (how === 'missing')
+        throw new AnyvmafError('io', 'clip.mp4 cannot be opened: there is no such file.');
+      return facts;
+    },
+    timestamps: async () => null,
+    async open() {
+      asked.push('open');
+      if (how === 'breaks') throw new AnyvmafError('media', `${id} gives RGB only.`);
+      return { decodedBy: id } as Awaited<ReturnType<Decoder['open']>>;
+    },
+  };
+}
+
+describe('choosing a decoder', () => {
+  it('takes the first that can run, and asks no further', async () => {
+    const decoders = [decoder('ffmpeg', 'absent'), decoder('mediabunny', 'works'), decoder('wasm', 'works')];
+    const video = await chooseDecoder(clip, { choice: 'auto', decoders });
+    expect(video.decoder.id).toBe('mediabunny');
+    expect(decoders[2]?.asked).toEqual([]);
+  });
+
+  it('takes the one asked for, and no other', async () => {
+    const decoders = [decoder('ffmpeg', 'works'), decoder('wasm', 'works')];
+    expect((await chooseDecoder(clip, { choice: 'wasm', decoders })).decoder.id).toBe('wasm');
+    expect(await failure(() => chooseDecoder(clip, { choice: 'mediabunny', decoders }), 'usage')).toBe(
+      'there is no decoder "mediabunny" here; there are auto, ffmpeg, wasm, none.',
+    );
+    expect(decoders[0]?.asked).toEqual([]);
+  });
+
+  it('goes on to the next where one does not know the codec', async () => {
+    const decoders = [decoder('ffmpeg', 'refuses'), decoder('wasm', 'works')];
+    expect((await chooseDecoder(clip, { choice: 'auto', decoders })).decoder.id).toBe('wasm');
+  });
+
+  it('names those tried, what they said, and what to install', async () => {
+    const decoders = [
+      decoder('ffmpeg', 'absent'),
+      decoder('mediabunny', 'absent'),
+      decoder('wasm', 'refuses'),
+    ];
+    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders }), 'media')).toBe(
+      'clip.mp4 is av1, which wasm does not know (tried wasm; ffmpeg: ffmpeg is not installed; install it; ' +
+        'mediabunny: mediabunny is not installed; install it).',
+    );
+    const all = [decoder('ffmpeg', 'refuses'), decoder('wasm', 'refuses')];
+    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: all }), 'media')).toBe(
+      'clip.mp4 is av1, which ffmpeg does not know (tried ffmpeg, then wasm, to no avail).',
+    );
+    const { looksLike: _, ...unknown } = clip;
+    expect(
+      await failure(() => chooseDecoder(unknown, { choice: 'ffmpeg', decoders: all }), 'media'),
+    ).toContain('(if it is raw YUV, give its width, height, pixel format and bit depth: -w, -h, -p and -b)');
+    const none = decoders.slice(0, 2);
+    const message = await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: none }), 'media');
+    expect(message).toMatch(/^clip\.mp4 is an MP4 or MOV file, and there is no decoder for it \(ffmpeg: /);
+    expect(message).toContain('ffmpeg -i clip.mp4 -strict -1 OUTPUT.y4m');
+  });
+
+  it('says with --decoder none what would be needed', async () => {
+    expect(await failure(() => chooseDecoder(clip, { choice: 'none', decoders: [] }), 'media')).toContain(
+      'and --decoder none reads Y4M and raw YUV only',
+    );
+  });
+
+  it('stops at failures that no decoder can help', async () => {
+    const decoders = [decoder('ffmpeg', 'missing'), decoder('wasm', 'works')];
+    await failure(() => chooseDecoder(clip, { choice: 'auto', decoders }), 'io');
+    expect(decoders[1]?.asked).toEqual([]);
+  });
+
+  it('turns to another where the chosen one cannot open what it knows', async () => {
+    const decoders = [decoder('mediabunny', 'breaks'), decoder('wasm', 'works')];
+    const video = await chooseDecoder(clip, { choice: 'auto', decoders });
+    expect((await openDecoded(video, {})).decodedBy).toBe('wasm');
+    const alone = await chooseDecoder(clip, { choice: 'mediabunny', decoders });
+    expect(await failure(() => openDecoded(alone, {}), 'media')).toBe('mediabunny gives RGB only.');
+  });
+});

@@ -1,0 +1,183 @@
+/**
+ * @module test/report/html.browser
+ * The page in a real browser: it draws, answers, loads nothing and never runs what a file is called.
+ */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildReport } from '../../src/report/build.js';
+import { writeHtml } from '../../src/report/html.js';
+import type { Report } from '../../src/report/types.js';
+import { report, vmafModel } from './sample.js';
+
+const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+const FLAGS =
+  '--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking ' +
+  '--disable-component-update --disable-sync';
+const HOSTILE = `"><script>window.hacked=1</script><img src=x onerror="window.hacked=1">.mp4`;
+
+/** 500 frames at 90 with a dip to 20 in frame 300, and another of one frame in 444. */
+const scores = Float64Array.from({ length: 500 }, (_, i) =>
+  i === 444 ? 40 : 90 - 70 * Math.exp(-((i - 300) ** 2) / 40),
+);
+
+function run(name: string, values = scores): Report {
+  const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
+  const rate = { num: 25, den: 1 };
+  return buildReport({
+    ...facts,
+    reference: { ...facts.reference, frameRate: rate },
+    distorted: { ...facts.distorted, name, frameRate: rate },
+    frameNumbers: Array.from(values, (_, i) => i),
+    series: [
+      { name: 'integer_adm2', values: values.map((value) => value / 100) },
+      { name: 'vmaf', values },
+    ],
+    models: [vmafModel],
+    frameCount: values.length,
+  });
+}
+
+describe.skipIf(!existsSync(CHROMIUM))('the page in Chromium', () => {
+  let folder = '';
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'anyvmaf-html-'));
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(' ') });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Opens a page of reports; collects what it asks for and what goes wrong in it. */
+  async function open(reports: Report | Report[], options: BrowserContextOptions = {}) {
+    const file = join(folder, 'report.html');
+    writeFileSync(file, [...writeHtml(reports, { command: HOSTILE })].join(''));
+    const context = await browser?.newContext({ viewport: { width: 1100, height: 900 }, ...options });
+    const page = await context?.newPage();
+    if (!page) throw new Error('there is no browser');
+    const troubles: string[] = [];
+    page.on('request', (request) => {
+      if (request.url() !== pathToFileURL(file).href) troubles.push(`asked for ${request.url()}`);
+    });
+    page.on('pageerror', (error) => troubles.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') troubles.push(message.text());
+    });
+    await page.goto(pathToFileURL(file).href);
+    return { page, troubles, close: () => context?.close() };
+  }
+
+  /** How many pixels of a chart differ from transparent. */
+  const inked = (page: Page, selector: string) =>
+    page
+      .locator(`${selector} canvas`)
+      .first()
+      .evaluate((canvas: HTMLCanvasElement) => {
+        const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
+        let count = 0;
+        for (let i = 3; i < pixels.length; i += 4) if (pixels[i] !== 0) count++;
+        return count;
+      });
+
+  test('draws every chart and loads nothing, whatever files are called', async () => {
+    const { page, troubles, close } = await open([run(HOSTILE), run('b.mp4')]);
+    await expect.poll(() => inked(page, '.chart.big')).toBeGreaterThan(1000);
+    await expect.poll(() => inked(page, '.chart.tiny')).toBeGreaterThan(200);
+    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    expect(await page.locator('.legend button').first().textContent()).toBe(HOSTILE.replace(/^.*\//, ''));
+    expect(troubles).toEqual([]);
+    await close();
+  });
+
+  test('tells frame, time and value under the pointer', async () => {
+    const { page, troubles, close } = await open(run('a.mp4'));
+    const chart = page.locator('.chart.big');
+    await expect.poll(() => inked(page, '.chart.big')).toBeGreaterThan(1000);
+    const box = await chart.boundingBox();
+    if (!box) throw new Error('no chart');
+    // The plot begins 40 px from the left and ends 4 px from the right.
+    await page.mouse.move(box.x + 40 + ((box.width - 44) * 300) / 499, box.y + 100);
+    const tip = await page.locator('.tip').textContent();
+    expect(tip).toContain('frame 300');
+    expect(tip).toContain('0:12.00');
+    expect(tip).toContain('20.00');
+    expect(await page.locator('.feature .now').first().textContent()).toBe('0.2000');
+    expect(troubles).toEqual([]);
+    await close();
+  });
+
+  test('zooms by dragging and by a worst frame, and back', async () => {
+    const { page, close } = await open(run('a.mp4'));
+    const all = page.getByRole('button', { name: 'All' });
+    await expect.poll(() => inked(page, '.chart.big')).toBeGreaterThan(1000);
+    expect(await all.isDisabled()).toBe(true);
+    const box = await page.locator('.chart.big').boundingBox();
+    if (!box) throw new Error('no chart');
+    await page.mouse.move(box.x + 200, box.y + 100);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 400, box.y + 100, { steps: 5 });
+    await page.mouse.up();
+    await expect.poll(() => all.isDisabled()).toBe(false);
+    await page.locator('.chart.big').dblclick();
+    await expect.poll(() => all.isDisabled()).toBe(true);
+
+    await page.locator('.worst button').first().click();
+    await expect.poll(() => page.locator('.tip').textContent()).toContain('frame 300');
+    await all.click();
+    await expect.poll(() => all.isDisabled()).toBe(true);
+    await close();
+  });
+
+  test('moves from frame to frame by keys', async () => {
+    const { page, close } = await open(run('a.mp4'));
+    await page.locator('.chart.big').focus();
+    await page.keyboard.press('ArrowRight');
+    const first = Number(/frame (\d+)/.exec((await page.locator('.tip').textContent()) ?? '')?.[1]);
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Shift+ArrowLeft');
+    expect(await page.locator('.tip').textContent()).toContain(`frame ${first - 9}`);
+    await close();
+  });
+
+  test.each([
+    ['light', 360],
+    ['dark', 360],
+    ['light', 1400],
+  ] as const)('is not wider than its %s screen of %i px', async (colorScheme, width) => {
+    const { page, close } = await open([run('a.mp4'), run(`${'long'.repeat(60)}.mp4`)], {
+      colorScheme,
+      viewport: { width, height: 800 },
+    });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    expect(background).toBe(colorScheme === 'dark' ? 'rgb(17, 19, 24)' : 'rgb(245, 245, 242)');
+    await close();
+  });
+
+  test('without script shows a still chart, the tables, and no dead buttons', async () => {
+    const { page, close } = await open(run('a.mp4'), { javaScriptEnabled: false });
+    expect(await page.locator('.still svg path').isVisible()).toBe(true);
+    expect(await page.locator('.chart.big').isVisible()).toBe(false);
+    expect(await page.locator('.tool').first().isVisible()).toBe(false);
+    expect(await page.locator('table').last().isVisible()).toBe(true);
+    await close();
+  });
+
+  test('of 200,000 frames is ready within two seconds', async () => {
+    const { page, close } = await open(
+      run(
+        'long.mp4',
+        Float64Array.from({ length: 200_000 }, (_, i) => 50 + 40 * Math.sin(i / 999)),
+      ),
+    );
+    const started = performance.now();
+    await expect.poll(() => inked(page, '.chart.big'), { interval: 20 }).toBeGreaterThan(1000);
+    expect(performance.now() - started).toBeLessThan(2000);
+    await close();
+  });
+});

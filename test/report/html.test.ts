@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { AnyvmafError } from '../../src/errors.js';
+import { buildReport } from '../../src/report/build.js';
+import { writeHtml } from '../../src/report/html.js';
+import type { Report } from '../../src/report/types.js';
+import { report, vmafModel } from './sample.js';
+
+const HOSTILE = `a"><script>alert(1)</script><img src='http://evil.example/x' onerror=alert(1)> {{}} \${1} .mp4`;
+
+/** A report of vmaf scores. */
+function scored(values: ArrayLike<number>, parts: Partial<Report> = {}): Report {
+  const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
+  return buildReport({
+    ...facts,
+    frameNumbers: Array.from(values, (_, i) => i),
+    series: [
+      { name: 'integer_adm2', values: Float64Array.from(values, (value) => value / 100) },
+      { name: 'vmaf', values: Float64Array.from(values) },
+    ],
+    models: [vmafModel],
+    frameCount: values.length,
+    ...parts,
+  });
+}
+
+const text = (...args: Parameters<typeof writeHtml>) => [...writeHtml(...args)].join('');
+
+describe('the page of one report', () => {
+  const page = text(scored([80, 90, 40]), { command: "anyvmaf 'a b' c", written: 'today' });
+
+  it('is a document that loads nothing', () => {
+    expect(page).toMatch(/^<!doctype html>\n<html lang="en">/);
+    expect(page).toMatch(/<\/html>\n$/);
+    expect(page).not.toMatch(/\b(src|href)=|@import|url\(|https?:/i);
+    expect(page).toContain(`default-src 'none'`);
+  });
+
+  it('has the score, pooled values, percentiles, worst frames and the command', () => {
+    expect(page).toContain('70.00<sup>VMAF</sup>');
+    expect(page).toContain('<td>70.0000</td>');
+    expect(page).toMatch(/data-frame="2"/);
+    expect(page).toContain('anyvmaf &#39;a b&#39; c');
+    expect(page).toContain('today');
+  });
+
+  it('has a drawing that needs no script', () => {
+    expect(page).toMatch(/<svg [^>]*><path d="M0 /);
+  });
+
+  it('has its values as data that JSON reads', () => {
+    const data = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? '';
+    const { runs } = JSON.parse(data);
+    expect(runs).toHaveLength(1);
+    expect(Object.keys(runs[0].metrics)).toEqual(['vmaf', 'integer_adm2']);
+    expect(runs[0].frames).toEqual({ first: 0, step: 1, count: 3 });
+  });
+});
+
+it('escapes names, warnings, findings, models and metrics, wherever they stand', () => {
+  const base = scored([80, 90]);
+  const hostile: Report = {
+    ...base,
+    version: HOSTILE,
+    reference: { ...base.reference, name: HOSTILE, container: HOSTILE },
+    distorted: { ...base.distorted, name: `${HOSTILE}2` },
+    models: [{ ...vmafModel, source: HOSTILE, chosen: HOSTILE }],
+    warnings: [HOSTILE],
+    preflight: [
+      {
+        code: 'size',
+        severity: 'warning',
+        message: HOSTILE,
+        reference: HOSTILE,
+        distorted: HOSTILE,
+        fix: HOSTILE,
+      },
+    ],
+    metrics: [...base.metrics, HOSTILE],
+    frames: base.frames.map((frame) => ({ ...frame, metrics: { ...frame.metrics, [HOSTILE]: 1 } })),
+    backend_used: HOSTILE,
+    implementation: HOSTILE,
+  };
+  for (const reports of [hostile, [hostile, { ...hostile, distorted: base.distorted }]]) {
+    const page = text(reports, { command: HOSTILE, written: HOSTILE });
+    expect(page).not.toContain('<script>alert');
+    expect(page).not.toContain('<img');
+    // The style, the data and the script; nothing else opens or ends one.
+    expect(page.match(/<script\b/g)).toHaveLength(2);
+    expect(page.match(/<\/script\b/g)).toHaveLength(2);
+  }
+});
+
+it('compares several encodes, told apart by as much of their names as it takes', () => {
+  const named = (name: string) => {
+    const one = scored([80, 90]);
+    return { ...one, distorted: { ...one.distorted, name } };
+  };
+  const page = text([named('/a/x.mp4'), named('/a/y.mp4')]);
+  expect(page).toContain('2 encodes of');
+  expect(page).toContain('<span title="/a/y.mp4">y.mp4</span>');
+  const same = text([named('/a/x.mp4'), named('/b/x.mp4')]);
+  expect(same).toContain('<span title="/b/x.mp4">/b/x.mp4</span>');
+});
+
+it('has a page for features only, for one frame and for values that are not finite', () => {
+  expect(text(scored([80, 90], { models: [] }))).toContain('frame by frame');
+  expect(text(scored([80]))).toContain('80.00<sup>');
+  expect(text(scored([Number.NaN, Number.NaN]))).toContain('</html>');
+  expect(text(report())).toContain('</html>');
+});
+
+it('of 200,000 frames takes less than 40 bytes a frame for twelve metrics', () => {
+  const count = 200_000;
+  const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
+  const values = Float64Array.from({ length: count }, (_, i) => 50 + 40 * Math.sin(i));
+  const long = buildReport({
+    ...facts,
+    models: [vmafModel],
+    frameNumbers: Array.from({ length: count }, (_, i) => i),
+    series: ['vmaf', ...'abcdefghijk'].map((name) => ({ name, values })),
+    frameCount: count,
+  });
+  let size = 0;
+  for (const piece of writeHtml(long)) size += piece.length;
+  expect(size).toBeLessThan(40 * count);
+});
+
+it('refuses to be empty', () => {
+  expect(() => text([])).toThrow(AnyvmafError);
+});
