@@ -30,8 +30,18 @@ export interface CommandEntry {
 export const COMMANDS: readonly [CommandEntry, ...CommandEntry[]] = [
   {
     name: 'score',
-    summary: 'compare two videos; runs when no command is named',
+    summary: 'score videos against a reference; runs when no command is named',
     load: async () => (await import('./commands/score.js')).score,
+  },
+  {
+    name: 'inspect',
+    summary: 'say what would make the score of two videos wrong, without scoring them',
+    load: async () => (await import('./commands/inspect.js')).inspect,
+  },
+  {
+    name: 'align',
+    summary: 'find the offset between two videos',
+    load: async () => (await import('./commands/align.js')).align,
   },
   {
     name: 'models',

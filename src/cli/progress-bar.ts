@@ -3,12 +3,15 @@
  * Draws the progress of a run in the last line of a terminal, and takes it away again.
  */
 import { formatProgress } from '../report/progress.js';
+import { cut, printable } from '../report/terminal.js';
 import type { Progress } from '../score/types.js';
 import type { Terminal } from './terminal.js';
 
 /** A line on standard error that shows how far a run is. */
 export interface ProgressBar {
   show(progress: Progress): void;
+  /** Shows a few words until there is progress to show. */
+  say(words: string): void;
   /** Removes the line. */
   clear(): void;
 }
@@ -28,6 +31,11 @@ export function progressBar(terminal: Terminal): ProgressBar {
         color: terminal.errorColour,
       });
       terminal.draw(ERASE_LINE + line);
+      shown = true;
+    },
+    say: (words) => {
+      const room = Math.max(0, terminal.errorColumns - MARGIN);
+      terminal.draw(ERASE_LINE + cut(printable(words), room, 'both'));
       shown = true;
     },
     clear: () => {

@@ -132,12 +132,13 @@ describe('results', () => {
 
   test('a shorter video is scored to its end with a warning on standard error', async () => {
     const [, short] = files.pair(['same.y4m', 'short.y4m'], 2);
-    const { code, stdout, stderr } = await anyvmaf([ref, short, '--quiet', '--json']);
+    const { code, stdout, stderr } = await anyvmaf([ref, short, '--quiet', '--json', '--no-preflight']);
     expect(code).toBe(0);
     const report = JSON.parse(stdout);
     expect(report.frames).toHaveLength(2);
     expect(report.warnings).toHaveLength(1);
     expect(stderr).toBe(`anyvmaf: warning: ${report.warnings[0]}\n`);
+    expect((await anyvmaf([ref, short, '--quiet'])).stderr).toContain(stderr);
   });
 
   test('what is ignored is said, in the report too', async () => {

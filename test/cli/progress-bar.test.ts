@@ -64,3 +64,16 @@ test('it is erased once, and only when it was shown', () => {
   expect(drawn).toHaveLength(2);
   expect(drawn[1]).toBe('\r\u001b[K');
 });
+
+test('words before there is progress fit the line, steer no terminal, and are taken away', () => {
+  const { terminal, drawn, size } = fakeTerminal();
+  size.columns = 30;
+  const bar = progressBar(terminal);
+  bar.say(`reading ${'long '.repeat(20)}\u001b[31m\n.mp4`);
+  const line = (drawn[0] ?? '').replace('\r\u001b[K', '');
+  expect(line).toMatch(/^reading long.*…/);
+  expect(line.length).toBeLessThanOrEqual(27);
+  expect(line).not.toMatch(/\p{Cc}/u);
+  bar.clear();
+  expect(drawn.at(-1)).toBe('\r\u001b[K');
+});

@@ -32,7 +32,7 @@ describe('a command line for the vmaf tool', () => {
       '--frame_skip_ref 1 --frame_skip_dist 2 -q';
     expect(settings(...line.split(' '))).toEqual({
       reference: 'ref.yuv',
-      distorted: 'dis.yuv',
+      distorted: ['dis.yuv'],
       raw: { width: 576, height: 324, chroma: '420', bitDepth: 10 },
       options: {
         models: ['version=vmaf_v0.6.1:name=a', 'path=x.json'],
@@ -54,7 +54,7 @@ describe('a command line for the vmaf tool', () => {
   test('has the same defaults', () => {
     expect(settings('-r', 'a', '-d', 'b')).toEqual({
       reference: 'a',
-      distorted: 'b',
+      distorted: ['b'],
       options: {},
       precision: 'legacy',
       quiet: false,
@@ -117,7 +117,7 @@ describe('the pair', () => {
     [['--dist', 'b', '--ref', 'a']],
   ])('%j is reference a and distorted b', (args) => {
     const { reference, distorted } = settings(...args);
-    expect([reference, distorted]).toEqual(['a', 'b']);
+    expect([reference, distorted]).toEqual(['a', ['b']]);
   });
 
   test.each([
@@ -125,8 +125,8 @@ describe('the pair', () => {
     [['a'], 'only one video given, "a"'],
     [['-r', 'a'], 'only one video given, "a"'],
     [['-d', 'b'], 'the reference video is missing'],
-    [['a', 'b', 'c'], '"c" is one argument too many'],
-    [['-r', 'a', '-d', 'b', 'c'], '"c" is one argument too many'],
+    [['a', ...Array.from({ length: 65 }, (_, i) => `b${i}`)], '"b64" is one argument too many'],
+    [['a', '-', 'b', '-'], 'only one of the videos can come from standard input'],
     [['-', '-'], 'only one of the two videos can come from standard input'],
     [['', 'b'], 'the name of a video is empty'],
     [['-r', '', 'b'], '-r/--reference is empty'],
@@ -135,6 +135,23 @@ describe('the pair', () => {
   ])('%j is refused', (args, message) => {
     expect(complaint(...args)).toContain(message);
   });
+});
+
+test('several encodes follow the reference', () => {
+  expect(settings('a', 'b', 'c', 'd').distorted).toEqual(['b', 'c', 'd']);
+  expect(settings('-r', 'a', 'b', 'c').distorted).toEqual(['b', 'c']);
+  expect(settings('-d', 'b', 'a', 'c')).toMatchObject({ reference: 'a', distorted: ['b', 'c'] });
+  expect(complaint('a', 'b', 'c', '--xml')).toContain(
+    '--xml holds one report, but 2 distorted videos are given',
+  );
+  expect(complaint('a', 'b', 'c', '--sub')).toContain('--sub holds one report');
+});
+
+test('a page goes to a file, or to standard output when nothing else does', () => {
+  expect(settings('a', 'b', '--html', 'x.html').html).toBe('x.html');
+  expect(settings('a', 'b', '--html=-').html).toBe('-');
+  expect(complaint('a', 'b', '--html=-', '--json')).toContain('standard output cannot take both');
+  expect(complaint('a', 'b', '--html=')).toContain('--html is empty');
 });
 
 describe('raw geometry', () => {

@@ -9,13 +9,11 @@ import { type Precision, parsePrecision } from '../../report/format.js';
 import type { Compat } from '../../report/types.js';
 import type { ReportFormat } from '../../report/write.js';
 import type { ScoreOptions } from '../../score/types.js';
-import { COMMANDS } from '../command.js';
-import { nearest } from '../nearest.js';
-import { type OptionSpec, type OptionUse, orList, type ParsedArguments, parseArguments } from '../options.js';
-import { choiceValue, maskValue, numberValue, unsigned, unsignedValue } from '../values.js';
+import { type OptionSpec, type OptionUse, type ParsedArguments, parseArguments } from '../options.js';
+import { choiceValue, maskValue, numberValue, unsignedValue } from '../values.js';
+import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
+import { fileName, VIDEO_OPTIONS, VideoArguments } from './video-options.js';
 
-const PIXEL_FORMATS = ['420', '422', '444', '400'] as const;
-const BIT_DEPTHS = [8, 10, 12, 16];
 const COMPATS: readonly Compat[] = ['libvmaf-3.2', 'libvmaf-3.0'];
 
 /** The `vmaf` tool takes this many models, and as many features. */
@@ -23,6 +21,8 @@ const MAX_MODELS = 32;
 
 /** Most workers that a run takes. */
 const MAX_THREADS = 1024;
+/** Each has a decoder of its own, and all run at the same time. */
+const MAX_DISTORTED = 64;
 
 const INPUT = 'Input';
 const WHAT = 'Models and features';
@@ -31,42 +31,7 @@ const RUNNING = 'Running';
 
 /** The options in the order in which help lists them. */
 export const SCORE_OPTIONS = [
-  {
-    name: 'reference',
-    short: 'r',
-    argument: 'FILE',
-    group: INPUT,
-    help: 'the original video; - is standard input',
-  },
-  { name: 'distorted', short: 'd', argument: 'FILE', group: INPUT, help: 'the video to judge against it' },
-  {
-    name: 'width',
-    short: 'w',
-    argument: 'N',
-    group: INPUT,
-    help: 'raw YUV: width in samples; both files are raw then',
-  },
-  {
-    name: 'height',
-    short: 'h',
-    argument: 'N',
-    group: INPUT,
-    help: 'raw YUV: height in lines (-h is not help)',
-  },
-  {
-    name: 'pixel_format',
-    short: 'p',
-    argument: 'FMT',
-    group: INPUT,
-    help: 'raw YUV: 420, 422, 444, or 400 for luma only',
-  },
-  {
-    name: 'bitdepth',
-    short: 'b',
-    argument: 'N',
-    group: INPUT,
-    help: 'raw YUV: 8, 10, 12 or 16 bits a sample',
-  },
+  ...VIDEO_OPTIONS,
   { name: 'frame_cnt', argument: 'N', group: INPUT, help: 'score at most N frames (0: all)' },
   {
     name: 'frame_skip_ref',
@@ -81,15 +46,16 @@ export const SCORE_OPTIONS = [
     help: 'leave out the first N frames of the distorted video',
   },
   { name: 'subsample', argument: 'N', group: INPUT, help: 'score only every Nth frame' },
+  ...PAIRING_OPTIONS,
   {
     name: 'model',
     short: 'm',
     argument: 'SPEC',
     group: WHAT,
     help:
-      'version=NAME for a built-in model or path=FILE for a model file, then, after colons: name=NAME, disable_clip, ' +
-      'enable_transform, EXTRACTOR.OPTION=VALUE. May be repeated. Default: version=vmaf_v0.6.1. ' +
-      "'anyvmaf models' lists the built-in ones",
+      'version=NAME for a built-in model, path=FILE for a model file, or auto for HD or 4K by size; then, after ' +
+      'colons: name=NAME, disable_clip, enable_transform, EXTRACTOR.OPTION=VALUE. May be repeated. Default: ' +
+      "version=vmaf_v0.6.1. 'anyvmaf models' lists the built-in ones",
   },
   {
     name: 'feature',
@@ -119,6 +85,13 @@ export const SCORE_OPTIONS = [
   { name: 'csv', group: OUTPUT, help: 'report as CSV, one row per frame' },
   { name: 'sub', group: OUTPUT, help: 'report as subtitles, one per frame' },
   { name: 'ndjson', group: OUTPUT, ours: true, help: 'report as JSON lines, one per frame' },
+  {
+    name: 'html',
+    argument: 'FILE',
+    group: OUTPUT,
+    ours: true,
+    help: 'also write a page with charts to FILE, in itself complete',
+  },
   {
     name: 'precision',
     argument: 'P',
@@ -152,11 +125,14 @@ type Name = (typeof SCORE_OPTIONS)[number]['name'];
 /** What a command line asks for. */
 export interface ScoreSettings {
   readonly reference: string;
-  readonly distorted: string;
+  /** One, or several encodes to compare. */
+  readonly distorted: readonly [string, ...string[]];
   readonly raw?: RawVideoFormat;
   readonly options: ScoreOptions;
   /** File for the report, `-` for standard output. */
   readonly output?: string;
+  /** File for the page. */
+  readonly html?: string;
   /** Format that was asked for by name. */
   readonly format?: ReportFormat;
   readonly precision: Precision;
@@ -179,8 +155,8 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   const models: string[] = [];
   const features: string[] = [];
   const ignored: string[] = [];
-  const files: { reference?: string; distorted?: string; output?: string } = {};
-  const raw: { width?: number; height?: number; chroma?: RawVideoFormat['chroma']; bitDepth?: number } = {};
+  const videos = new VideoArguments();
+  const files: { output?: string; html?: string } = {};
   const options: { -readonly [Key in keyof ScoreOptions]: ScoreOptions[Key] } = {};
   let format: ReportFormat | undefined;
   let precision: Precision = 'legacy';
@@ -188,21 +164,11 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   let quiet = false;
 
   for (const use of parsed.options) {
+    if (videos.take(use) || takePairingOption(use, options)) continue;
     switch (use.name) {
-      case 'reference':
-      case 'distorted':
       case 'output':
+      case 'html':
         files[use.name] = fileName(use);
-        break;
-      case 'width':
-      case 'height':
-        raw[use.name] = unsignedValue(use, use.name === 'width' ? 1920 : 1080);
-        break;
-      case 'pixel_format':
-        raw.chroma = choiceValue(use, PIXEL_FORMATS);
-        break;
-      case 'bitdepth':
-        raw.bitDepth = bitDepthValue(use);
         break;
       case 'model':
         append(models, use, 'models');
@@ -265,7 +231,8 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
     }
   }
 
-  const { reference, distorted } = pairOf(parsed.positionals, files.reference, files.distorted);
+  const { reference, distorted, raw } = videos.finish(parsed.positionals, MAX_DISTORTED);
+  checkPairingOptions(options);
   if (failUnder !== undefined && options.noPrediction) {
     throw new AnyvmafError(
       'usage',
@@ -274,24 +241,31 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   }
   if (models.length > 0) options.models = models;
   if (features.length > 0) options.features = features;
-  const rawFormat = rawFormatOf(raw);
+  if (distorted.length > 1 && (format === 'xml' || format === 'sub')) {
+    throw new AnyvmafError(
+      'usage',
+      `--${format} holds one report, but ${distorted.length} distorted videos are given; use --json, --csv or --ndjson, ` +
+        'or score them one at a time',
+    );
+  }
+  if (files.html === '-' && (files.output === '-' || (files.output === undefined && format))) {
+    throw new AnyvmafError(
+      'usage',
+      'standard output cannot take both the page and the report; name a file for one',
+    );
+  }
   return {
     reference,
     distorted,
-    ...(rawFormat && { raw: rawFormat }),
+    ...(raw && { raw }),
     options,
-    ...(files.output !== undefined && { output: files.output }),
+    ...files,
     ...(format && { format }),
     precision,
     ...(failUnder !== undefined && { failUnder }),
     quiet,
     ignored,
   };
-}
-
-function fileName(use: OptionUse): string {
-  if (use.value === '') throw new AnyvmafError('usage', `${use.label} is empty, but it must name a file`);
-  return use.value;
 }
 
 function append(list: string[], use: OptionUse, what: string): void {
@@ -304,15 +278,6 @@ function append(list: string[], use: OptionUse, what: string): void {
   list.push(use.value);
 }
 
-function bitDepthValue(use: OptionUse): number {
-  const depth = unsigned(use.value);
-  if (depth !== undefined && BIT_DEPTHS.includes(depth)) return depth;
-  throw new AnyvmafError(
-    'usage',
-    `${use.label} is "${use.value}", but it must be ${orList(BIT_DEPTHS.map(String))}`,
-  );
-}
-
 function precisionValue(use: OptionUse): Precision {
   try {
     return parsePrecision(use.value);
@@ -322,76 +287,4 @@ function precisionValue(use: OptionUse): Precision {
       `${use.label} is "${use.value}", but it must be legacy, max, full or a whole number from 1 to 17`,
     );
   }
-}
-
-/** The pair from -r, -d and positional arguments, which fill what -r and -d leave open, reference first. */
-function pairOf(
-  positionals: readonly string[],
-  reference: string | undefined,
-  distorted: string | undefined,
-): { reference: string; distorted: string } {
-  const open = [...positionals];
-  const ref = reference ?? open.shift();
-  const dis = distorted ?? open.shift();
-  if (ref === undefined && dis === undefined) {
-    throw new AnyvmafError(
-      'usage',
-      "no videos given; try 'anyvmaf reference.y4m distorted.y4m' or 'anyvmaf --help'",
-    );
-  }
-  if (ref === undefined) {
-    throw new AnyvmafError(
-      'usage',
-      'the reference video is missing; give it with -r FILE or before the distorted one',
-    );
-  }
-  if (dis === undefined) {
-    const command = nearest(
-      ref,
-      COMMANDS.map((entry) => entry.name),
-    );
-    const hint = command === undefined ? '' : `; or did you mean the command ${command}?`;
-    throw new AnyvmafError(
-      'usage',
-      `only one video given, "${ref}"; the other is missing: anyvmaf REFERENCE DISTORTED${hint}`,
-    );
-  }
-  if (open.length > 0) {
-    throw new AnyvmafError(
-      'usage',
-      `"${open[0]}" is one argument too many; one reference and one distorted video are compared`,
-    );
-  }
-  if (ref === '' || dis === '') throw new AnyvmafError('usage', 'the name of a video is empty');
-  if (ref === '-' && dis === '-') {
-    throw new AnyvmafError(
-      'usage',
-      'only one of the two videos can come from standard input (-); name a file for the other',
-    );
-  }
-  return { reference: ref, distorted: dis };
-}
-
-/** Geometry for raw video; any of its four options makes the others necessary (spec A.1, A.5). */
-function rawFormatOf(raw: {
-  width?: number;
-  height?: number;
-  chroma?: RawVideoFormat['chroma'];
-  bitDepth?: number;
-}): RawVideoFormat | undefined {
-  if (Object.keys(raw).length === 0) return undefined;
-  const { width, height, chroma, bitDepth } = raw;
-  if (width && height && chroma && bitDepth) return { width, height, chroma, bitDepth };
-  const missing = [
-    width ? '' : '-w/--width',
-    height ? '' : '-h/--height',
-    chroma ? '' : '-p/--pixel_format',
-    bitDepth ? '' : '-b/--bitdepth',
-  ].filter((label) => label !== '');
-  const zero = width === 0 || height === 0 ? 'missing or zero' : 'missing';
-  throw new AnyvmafError(
-    'usage',
-    `raw YUV needs its geometry, and of it ${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} ${zero}; ` +
-      'an example: -w 1920 -h 1080 -p 420 -b 8 (for Y4M files leave all four out)',
-  );
 }

@@ -1,37 +1,41 @@
 /**
  * @module cli/commands/score
- * `anyvmaf REFERENCE DISTORTED`: scores one pair and delivers the result.
+ * `anyvmaf REFERENCE DISTORTED...`: scores one or several encodes of a reference and delivers the result.
  */
 import type { Report } from '../../report/types.js';
 import type { ReportFormat } from '../../report/write.js';
 import { COMMANDS, type Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
-import { openOutput } from '../output.js';
+import { type OutputFile, openOutput } from '../output.js';
+import type { SeveralFormat } from '../several.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from './score-options.js';
 
 const page: HelpPage = {
   usage: [
-    'anyvmaf [options] REFERENCE DISTORTED',
+    'anyvmaf [options] REFERENCE DISTORTED...',
     'anyvmaf [options] -r REFERENCE -d DISTORTED',
     'anyvmaf COMMAND',
   ],
   about:
     'Measures how good a video looks next to its original: a VMAF score from 0 to 100 with the very numbers of ' +
-    "Netflix's libvmaf 3.2. Both videos are Y4M files, or raw YUV with its geometry, of the same size and format.",
+    "Netflix's libvmaf 3.2. Videos are whatever a decoder on this machine reads (MP4, MOV, MKV, WebM, ...), Y4M, or raw " +
+    'YUV with its geometry. Several distorted videos are compared in one table.',
   options: SCORE_OPTIONS,
   sections: [
     {
       title: 'Examples',
       rows: [
-        ['anyvmaf master.y4m encode.y4m', 'score a pair'],
+        ['anyvmaf master.mov encode.mp4', 'score a pair'],
+        ['anyvmaf master.mov a.mp4 b.mp4 c.mp4', 'compare encodes in a table'],
+        ['anyvmaf ref.mp4 dis.mp4 --html report.html', 'a page with charts'],
+        ['anyvmaf ref.mp4 dis.mp4 --range 1:30-2:00', 'half a minute of it'],
+        ['anyvmaf ref.mp4 dis.mp4 --offset auto', 'begun on different frames'],
+        ['anyvmaf ref.mp4 dis.mp4 -m auto --json', 'HD or 4K model; every frame'],
         ['anyvmaf a.yuv b.yuv -w 1920 -h 1080 -p 420 -b 8', 'raw video'],
-        ['anyvmaf a.y4m b.y4m --json -o report.json', 'every frame, as JSON'],
-        ['anyvmaf a.y4m b.y4m -m version=vmaf_4k_v0.6.1', 'another model'],
-        ['anyvmaf a.y4m b.y4m --feature psnr --csv', 'PSNR too, as a table'],
-        ['anyvmaf a.y4m b.y4m --fail-under 93', 'a gate for scripts'],
+        ['anyvmaf ref.mp4 dis.mp4 --fail-under 93', 'a gate for scripts'],
       ],
     },
     { title: 'Commands', rows: COMMANDS.map(({ name, summary }) => [name, summary]) },
@@ -65,75 +69,153 @@ export const score: Command = {
       await terminal.print(`${version}\n`);
       return EXIT.ok;
     }
-    return scorePair(settings, terminal);
+    return scoreVideos(settings, args, terminal);
   },
 };
 
-async function scorePair(settings: ScoreSettings, terminal: Terminal): Promise<number> {
-  const { reference, distorted, output, failUnder } = settings;
-  const file =
-    output === undefined || output === '-' ? undefined : await openOutput(output, [reference, distorted]);
+async function scoreVideos(
+  settings: ScoreSettings,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  const { failUnder } = settings;
+  const { file, page: pageFile } = await openOutputs(settings);
   const stop = interruption();
   try {
-    const report = await measure(settings, terminal, stop.signal);
-    if (file) {
-      const { writeReport } = await import('../../report/write.js');
-      const { format = 'xml', precision } = settings;
-      await file.write(writeReport(report, format, { precision }), stop.signal);
-    }
+    const reports = await measure(settings, terminal, stop.signal);
+    if (file) await file.write(await reportText(reports, settings), stop.signal);
+    const pageText = settings.html === undefined ? undefined : await htmlText(reports, args);
+    if (pageFile && pageText) await pageFile.write(pageText, stop.signal);
     // From here on nothing needs tidying up, and Ctrl-C must work even while a reader of the output dawdles.
     stop.release();
-    await deliver(report, settings, terminal);
-    return failUnder === undefined ? EXIT.ok : await judge(report, failUnder, settings, terminal);
+    await deliver(reports, settings, terminal);
+    if (pageText && !pageFile) for (const piece of pageText) await terminal.print(piece);
+    return failUnder === undefined ? EXIT.ok : await judge(reports, failUnder, settings, terminal);
   } finally {
     stop.release();
   }
 }
 
-/** Runs the pair under a progress bar. */
-async function measure(settings: ScoreSettings, terminal: Terminal, signal: AbortSignal): Promise<Report> {
+/** Makes sure of the files to write before the work is done; `-` is standard output. */
+async function openOutputs(settings: ScoreSettings): Promise<{ file?: OutputFile; page?: OutputFile }> {
+  const { reference, distorted, output, html } = settings;
+  const inputs = [reference, ...distorted];
+  const file = output === undefined || output === '-' ? undefined : await openOutput(output, inputs);
+  const page = html === undefined || html === '-' ? undefined : await openOutput(html, inputs);
+  return { ...(file && { file }), ...(page && { page }) };
+}
+
+/** Scores the videos under a progress bar. */
+async function measure(
+  settings: ScoreSettings,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<readonly [Report, ...Report[]]> {
   const { reference, distorted, raw, options, quiet, ignored } = settings;
-  const api = await import('../../index.js');
   const drawing = terminal.canDraw && !quiet;
   const bar = drawing ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
+  bar?.say(`reading ${[reference, ...distorted].join(', ')}`);
   try {
-    const report = await api.score(
-      { reference, distorted, ...(raw && { raw }) },
-      { ...options, signal, ...(bar && { onProgress: bar.show }) },
-    );
-    return ignored.length === 0 ? report : { ...report, warnings: [...report.warnings, ...ignored] };
+    const [first, ...others] = await run();
+    if (!first) throw new Error('the engine gave no report');
+    return [withIgnored(first), ...others.map(withIgnored)];
   } finally {
     bar?.clear();
   }
+
+  async function run(): Promise<readonly Report[]> {
+    const api = await import('../../index.js');
+    const [only, ...more] = distorted;
+    if (more.length === 0) {
+      const request = { reference, distorted: only, ...(raw && { raw }) };
+      return [await api.score(request, { ...options, signal, ...(bar && { onProgress: bar.show }) })];
+    }
+    const { progressSum } = await import('../progress-sum.js');
+    return api.scoreMany(reference, distorted, {
+      ...options,
+      ...(raw && { raw }),
+      signal,
+      ...(bar && { onProgress: progressSum(distorted.length, bar.show) }),
+    });
+  }
+
+  function withIgnored(report: Report): Report {
+    return ignored.length === 0 ? report : { ...report, warnings: [...report.warnings, ...ignored] };
+  }
+}
+
+/** The report in the format asked for: of one pair, or of several. */
+async function reportText(
+  reports: readonly [Report, ...Report[]],
+  { format, precision }: ScoreSettings,
+): Promise<Iterable<string>> {
+  if (reports.length > 1) {
+    const { writeReports } = await import('../several.js');
+    return writeReports(reports, severalFormat(format), precision);
+  }
+  const { writeReport } = await import('../../report/write.js');
+  return writeReport(reports[0], format ?? 'xml', { precision });
+}
+
+/** XML, the default of one pair, and subtitles hold one report; the options refuse them when asked for by name. */
+function severalFormat(format: ReportFormat | undefined): SeveralFormat {
+  return format === undefined || format === 'xml' || format === 'sub' ? 'json' : format;
+}
+
+async function htmlText(
+  reports: readonly [Report, ...Report[]],
+  args: readonly string[],
+): Promise<Iterable<string>> {
+  const [{ writeHtml }, { commandLine }] = await Promise.all([
+    import('../../report/html.js'),
+    import('../quote.js'),
+  ]);
+  const written = `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return writeHtml(reports, { command: commandLine('anyvmaf', args), written });
 }
 
 /** Puts the result on standard output: the report, or what a person or a script wants to see instead of it. */
-async function deliver(report: Report, settings: ScoreSettings, terminal: Terminal): Promise<void> {
-  const { output, precision, quiet } = settings;
-  const printed: ReportFormat | undefined =
-    output === '-' ? (settings.format ?? 'xml') : output === undefined ? settings.format : undefined;
-  const summary = printed === undefined && terminal.interactive && !quiet;
-  // The summary has the warnings; where it shares the terminal with standard error, once is enough.
-  if (!(summary && terminal.canDraw)) {
-    for (const warning of report.warnings) terminal.complain(`warning: ${warning}`);
+async function deliver(
+  reports: readonly [Report, ...Report[]],
+  settings: ScoreSettings,
+  terminal: Terminal,
+): Promise<void> {
+  const { output, html, format, precision, quiet } = settings;
+  const printed = output === '-' || (output === undefined && format !== undefined);
+  const several = reports.length > 1;
+  const free = html !== '-' && !printed;
+  const summary = free && !quiet && terminal.interactive;
+  // A summary has the warnings; where it shares the terminal with standard error, once is enough.
+  const told = summary && terminal.canDraw;
+  if (!told) {
+    const { complainOf } = await import('../remarks.js');
+    complainOf(reports, terminal);
   }
-  if (printed !== undefined) {
-    const { writeReport } = await import('../../report/write.js');
-    for (const piece of writeReport(report, printed, { precision })) await terminal.print(piece);
+  if (printed) {
+    for (const piece of await reportText(reports, settings)) await terminal.print(piece);
+  } else if (free && several && !quiet && (summary || output === undefined)) {
+    const { encodesTable } = await import('../../report/table.js');
+    const { columns: width, colour: color } = terminal;
+    await terminal.print(encodesTable(reports, { width, color, precision, notes: terminal.interactive }));
   } else if (summary) {
     const { summarize } = await import('../../report/summary.js');
     const { columns: width, colour: color } = terminal;
-    await terminal.print(summarize(report, { width, color, precision }));
-    if (output !== undefined) await terminal.print(`\nThe report is in ${output}\n`);
-  } else if (output === undefined) {
-    const { plainResult } = await import('../plain-result.js');
-    await terminal.print(plainResult(report, precision));
+    await terminal.print(summarize(reports[0], { width, color, precision }));
+  } else if (free && output === undefined) {
+    const text = several
+      ? (await import('../several.js')).plainResults(reports, precision)
+      : (await import('../plain-result.js')).plainResult(reports[0], precision);
+    await terminal.print(text);
+  }
+  if (summary) {
+    const files = [output, html].filter((name) => name !== undefined);
+    if (files.length > 0) await terminal.print(`\nThe report is in ${files.join(' and ')}\n`);
   }
 }
 
 /** Says which models are below the limit. */
 async function judge(
-  report: Report,
+  reports: readonly Report[],
   limit: number,
   settings: ScoreSettings,
   terminal: Terminal,
@@ -143,9 +225,13 @@ async function judge(
     import('../../report/format.js'),
   ]);
   const number = textNumber(settings.precision);
-  const below = modelsBelow(report, limit);
-  for (const { model, mean } of below) {
-    terminal.complain(`the mean of ${model.source} is ${number(mean)}, below --fail-under ${limit}`);
+  let code: number = EXIT.ok;
+  for (const report of reports) {
+    const of = reports.length > 1 ? ` for ${report.distorted.name}` : '';
+    for (const { model, mean } of modelsBelow(report, limit)) {
+      terminal.complain(`the mean of ${model.source}${of} is ${number(mean)}, below --fail-under ${limit}`);
+      code = EXIT.below;
+    }
   }
-  return below.length === 0 ? EXIT.ok : EXIT.below;
+  return code;
 }

@@ -1,0 +1,84 @@
+/**
+ * @module cli/commands/align
+ * `anyvmaf align REFERENCE DISTORTED`: finds the frame of the reference with which the distorted video begins.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import { type HelpPage, helpWidth, renderHelp } from '../help.js';
+import { type OptionSpec, parseArguments } from '../options.js';
+import { interruption } from '../signals.js';
+import { unsignedValue } from '../values.js';
+import { PAIRING_OPTIONS, type PairingDraft, takePairingOption } from './pairing-options.js';
+import { VIDEO_OPTIONS, VideoArguments } from './video-options.js';
+
+const NAME = 'anyvmaf align';
+const SEARCH = 'Search';
+
+const ALIGN_OPTIONS = [
+  ...VIDEO_OPTIONS,
+  ...PAIRING_OPTIONS.filter(({ name }) => name === 'decoder' || name === 'allow-url'),
+  {
+    name: 'window',
+    argument: 'N',
+    group: SEARCH,
+    help: 'try offsets from -N to N frames, 1 to 1000 (default: 50)',
+  },
+  { name: 'json', group: SEARCH, help: 'the result as JSON' },
+  { name: 'help', group: SEARCH, help: 'show this help', last: true },
+] as const satisfies readonly OptionSpec[];
+
+const page: HelpPage = {
+  usage: [`${NAME} [options] REFERENCE DISTORTED`],
+  about:
+    'Finds the offset at which two videos show the same pictures, from their first seconds, and says how certain it is. ' +
+    'Nothing is shifted: pass the offset to anyvmaf with --offset. Exits with 2 when the videos are unrelated.',
+  options: ALIGN_OPTIONS,
+};
+
+/** Temporal alignment alone. */
+export const align: Command = {
+  page,
+  run: async (args, terminal) => {
+    const parsed = parseArguments(args, ALIGN_OPTIONS, NAME);
+    if (parsed.options.at(-1)?.name === 'help') {
+      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
+      return EXIT.ok;
+    }
+    const videos = new VideoArguments();
+    const options: PairingDraft = {};
+    let window: number | undefined;
+    let json = false;
+    for (const use of parsed.options) {
+      if (videos.take(use) || takePairingOption(use, options)) continue;
+      if (use.name === 'json') json = true;
+      else {
+        window = unsignedValue(use, 100);
+        if (window < 1 || window > 1000) {
+          throw new AnyvmafError(
+            'usage',
+            `${use.label} is "${use.value}", but it must be from 1 to 1000 frames`,
+          );
+        }
+      }
+    }
+    const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
+    const [api, view] = await Promise.all([import('../../index.js'), import('../../report/alignment.js')]);
+    const stop = interruption();
+    try {
+      const result = await api.align(
+        { reference, distorted: distorted[0], ...(raw && { raw }) },
+        { ...options, ...(window !== undefined && { window }), signal: stop.signal },
+      );
+      const { columns: width, colour: color } = terminal;
+      await terminal.print(
+        json
+          ? `${JSON.stringify(view.alignmentData(result), null, 2)}\n`
+          : view.alignmentText(result, { width, color }),
+      );
+      return result.reason === 'unrelated' ? EXIT.failed : EXIT.ok;
+    } finally {
+      stop.release();
+    }
+  },
+};

@@ -1,0 +1,93 @@
+/**
+ * @module cli/commands/inspect
+ * `anyvmaf inspect REFERENCE DISTORTED`: what is to be known about a pair before it is scored, without scoring it.
+ */
+import type { PairingOptions } from '../../score/types.js';
+import type { Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import { type HelpPage, helpWidth, renderHelp } from '../help.js';
+import { type OptionSpec, parseArguments } from '../options.js';
+import { interruption } from '../signals.js';
+import type { Terminal } from '../terminal.js';
+import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
+import { VIDEO_OPTIONS, VideoArguments } from './video-options.js';
+
+const NAME = 'anyvmaf inspect';
+const PREFLIGHT = 'Preflight';
+
+/** Options that mean nothing where nothing is scored. */
+const LEFT_OUT: readonly string[] = ['no-preflight'];
+
+const INSPECT_OPTIONS = [
+  ...VIDEO_OPTIONS,
+  ...PAIRING_OPTIONS.filter(({ name }) => !LEFT_OUT.includes(name)),
+  {
+    name: 'model',
+    short: 'm',
+    argument: 'SPEC',
+    group: PREFLIGHT,
+    help: 'the model that is to be used, as for scoring. May be repeated',
+  },
+  { name: 'json', group: PREFLIGHT, help: 'facts and findings as JSON' },
+  { name: 'help', group: PREFLIGHT, help: 'show this help', last: true },
+] as const satisfies readonly OptionSpec[];
+
+const page: HelpPage = {
+  usage: [`${NAME} [options] REFERENCE DISTORTED`],
+  about:
+    'Compares what two videos declare and what their first seconds show, and says what would make their score wrong: ' +
+    'size, rate, range, colour, borders, offset, swapped inputs, the model. Exits with 2 when they cannot be compared ' +
+    'as they stand, or with --strict when there is a warning.',
+  options: INSPECT_OPTIONS,
+};
+
+/** Preflight alone. */
+export const inspect: Command = {
+  page,
+  run: async (args, terminal) => {
+    const parsed = parseArguments(args, INSPECT_OPTIONS, NAME);
+    if (parsed.options.at(-1)?.name === 'help') {
+      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
+      return EXIT.ok;
+    }
+    const videos = new VideoArguments();
+    const options: { -readonly [Key in keyof PairingOptions]: PairingOptions[Key] } = {};
+    const models: string[] = [];
+    let json = false;
+    for (const use of parsed.options) {
+      if (videos.take(use) || takePairingOption(use, options)) continue;
+      if (use.name === 'model') models.push(use.value);
+      else json = true;
+    }
+    checkPairingOptions(options);
+    const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
+    const request = { reference, distorted: distorted[0], ...(raw && { raw }) };
+    const { strict = false, ...pairing } = options;
+    return report(request, { ...pairing, ...(models.length > 0 && { models }) }, { json, strict }, terminal);
+  },
+};
+
+async function report(
+  request: Parameters<typeof import('../../index.js').inspect>[0],
+  options: Parameters<typeof import('../../index.js').inspect>[1],
+  { json, strict }: { readonly json: boolean; readonly strict: boolean },
+  terminal: Terminal,
+): Promise<number> {
+  const [api, view] = await Promise.all([import('../../index.js'), import('../../report/inspection.js')]);
+  const stop = interruption();
+  try {
+    const found = await api.inspect(request, { ...options, signal: stop.signal });
+    const { columns: width, colour: color } = terminal;
+    await terminal.print(
+      json
+        ? `${JSON.stringify(view.inspectionData(found), null, 2)}\n`
+        : view.inspectionText(found, { width, color }),
+    );
+    const refused = found.findings.some(
+      ({ severity }) => severity === 'error' || (strict && severity === 'warning'),
+    );
+    return refused ? EXIT.failed : EXIT.ok;
+  } finally {
+    stop.release();
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * @module cli/commands/pairing-options
+ * The options that say how two videos are brought together: decoder, size, rate, offset, range. Pure.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
+import type { FrameRange, FrameRatePolicy, ScaleTo } from '../../media/pairing/types.js';
+import type { PairingOptions } from '../../score/types.js';
+import type { OptionSpec, OptionUse } from '../options.js';
+import { choiceValue, unsigned } from '../values.js';
+
+const DECODERS: readonly DecoderChoice[] = ['auto', 'ffmpeg', 'mediabunny', 'wasm', 'none'];
+const FILTERS: readonly (ScaleFilter | 'none')[] = ['bicubic', 'bilinear', 'lanczos', 'none'];
+const POLICIES: readonly FrameRatePolicy[] = ['strict', 'nearest'];
+
+const PAIRING = 'Bringing the videos together';
+
+/** The options in the order in which help lists them. All are additions to the `vmaf` tool's. */
+export const PAIRING_OPTIONS = [
+  {
+    name: 'decoder',
+    argument: 'NAME',
+    group: PAIRING,
+    ours: true,
+    help: 'what decodes encoded video: auto (default: the first that is installed), ffmpeg, mediabunny, wasm, none',
+  },
+  {
+    name: 'scale',
+    argument: 'FILTER',
+    group: PAIRING,
+    ours: true,
+    help: 'how different sizes are made equal: bicubic (default), bilinear, lanczos, or none to refuse them',
+  },
+  {
+    name: 'scale-to',
+    argument: 'SIZE',
+    group: PAIRING,
+    ours: true,
+    help: 'the size to score at: ref (default), dis, or WIDTHxHEIGHT for both',
+  },
+  {
+    name: 'frame-rate-policy',
+    argument: 'HOW',
+    group: PAIRING,
+    ours: true,
+    help: 'nearest (default) pairs frames by nearest time; strict refuses other rates and missing or repeated frames',
+  },
+  {
+    name: 'offset',
+    argument: 'N',
+    group: PAIRING,
+    ours: true,
+    help: 'the distorted video begins with reference frame N (negative: it has frames before the first); auto finds N',
+  },
+  {
+    name: 'range',
+    argument: 'A-B',
+    group: PAIRING,
+    ours: true,
+    help: 'only this part of the reference: frames 240-480, or times 1:30-2:00, 10s-12.5s; either end may be left out',
+  },
+  {
+    name: 'strict',
+    group: PAIRING,
+    ours: true,
+    help: 'refuse a pair that preflight warns of',
+  },
+  {
+    name: 'no-preflight',
+    group: PAIRING,
+    ours: true,
+    help: 'do not look for mismatches before scoring',
+  },
+  {
+    name: 'allow-damaged',
+    group: PAIRING,
+    ours: true,
+    help: 'score a damaged video up to its first damage',
+  },
+  { name: 'allow-url', group: PAIRING, ours: true, help: 'let videos be URLs that a decoder fetches' },
+] as const satisfies readonly OptionSpec[];
+
+/** {@link PairingOptions} while they are gathered. */
+export type PairingDraft = { -readonly [Key in keyof PairingOptions]: PairingOptions[Key] };
+
+/**
+ * Takes one option into `options`.
+ * @returns false when it is none of {@link PAIRING_OPTIONS}
+ * @throws {AnyvmafError} `usage`
+ */
+export function takePairingOption(use: OptionUse, options: PairingDraft): boolean {
+  switch (use.name) {
+    case 'decoder':
+      options.decoder = choiceValue(use, DECODERS);
+      return true;
+    case 'scale':
+      options.scale = choiceValue(use, FILTERS);
+      return true;
+    case 'scale-to':
+      options.scaleTo = sizeValue(use);
+      return true;
+    case 'frame-rate-policy':
+      options.frameRatePolicy = choiceValue(use, POLICIES);
+      return true;
+    case 'offset':
+      options.offset = offsetValue(use);
+      return true;
+    case 'range':
+      options.range = rangeValue(use);
+      return true;
+    case 'strict':
+      options.strict = true;
+      return true;
+    case 'no-preflight':
+      options.preflight = false;
+      return true;
+    case 'allow-damaged':
+      options.allowDamaged = true;
+      return true;
+    case 'allow-url':
+      options.allowUrl = true;
+      return true;
+    default:
+      return false;
+  }
+}
+
+/**
+ * Refuses options that contradict each other.
+ * @throws {AnyvmafError} `usage`
+ */
+export function checkPairingOptions(options: PairingOptions): void {
+  if (options.strict && options.preflight === false) {
+    throw new AnyvmafError(
+      'usage',
+      '--strict judges by what preflight finds, but --no-preflight turns it off; leave out one',
+    );
+  }
+}
+
+/** `ref`, `dis` or `1920x1080`. */
+function sizeValue(use: OptionUse): ScaleTo {
+  if (use.value === 'ref' || use.value === 'dis') return use.value;
+  const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/i.exec(use.value) ?? [];
+  if (width !== undefined && height !== undefined) return { width: Number(width), height: Number(height) };
+  throw new AnyvmafError(
+    'usage',
+    `${use.label} is "${use.value}", but it must be ref, dis or a size such as 1920x1080`,
+  );
+}
+
+/** A whole number of frames with or without a sign, or `auto`. */
+function offsetValue(use: OptionUse): number | 'auto' {
+  if (use.value === 'auto') return 'auto';
+  const [, sign, digits] = /^([-+]?)(.*)$/.exec(use.value) ?? [];
+  const frames = unsigned(digits ?? '');
+  if (frames !== undefined && frames <= 1e9) return sign === '-' ? -frames : frames;
+  throw new AnyvmafError(
+    'usage',
+    `${use.label} is "${use.value}", but it must be a whole number of frames, such as 12 or -3, or auto`,
+  );
+}
+
+/** One end of a range: a number, and its unit where it has one. */
+interface Bound {
+  readonly value: number;
+  readonly seconds: boolean;
+}
+
+/**
+ * `240-480`, `1:30-2:00`, `10s-12.5s`, `10-12.5s`, `1:30-`, `-200`. The end is exclusive. A unit on one side holds for
+ * both; without any, whole numbers are frames.
+ */
+function rangeValue(use: OptionUse): FrameRange {
+  const [, from = '', to = ''] = /^([^-]*)-([^-]*)$/.exec(use.value.trim()) ?? [];
+  const [start, end] = [from.trim(), to.trim()].map((text) => (text === '' ? null : bound(text)));
+  if (start === undefined || end === undefined || (start === null && end === null)) {
+    throw new AnyvmafError(
+      'usage',
+      `${use.label} is "${use.value}", but it must be a range of frames such as 240-480, or of time such as ` +
+        '1:30-2:00 or 10s-12.5s; one end may be left out',
+    );
+  }
+  const seconds = start?.seconds === true || end?.seconds === true;
+  const range: FrameRange = {
+    unit: seconds ? 'seconds' : 'frames',
+    start: start?.value ?? 0,
+    ...(end && { end: end.value }),
+  };
+  if (range.end !== undefined && range.end <= range.start) {
+    throw new AnyvmafError(
+      'usage',
+      `${use.label} is "${use.value}", which is empty: its end must come after its start`,
+    );
+  }
+  return range;
+}
+
+/** `90`, `90s`, `1.5`, `1:30`, `1:02:03.5`; `undefined` for anything else. */
+function bound(text: string): Bound | undefined {
+  if (/^\d{1,12}$/.test(text)) return { value: Number(text), seconds: false };
+  const [, clock, plain] = /^(?:((?:\d+:)?\d+:\d{1,2}(?:\.\d+)?)|(\d+(?:\.\d+)?)s?)$/.exec(text) ?? [];
+  if (plain !== undefined) return { value: Number(plain), seconds: true };
+  if (clock === undefined) return undefined;
+  const parts = clock.split(':').map(Number);
+  if (parts.slice(1).some((part) => part >= 60)) return undefined;
+  return { value: parts.reduce((sum, part) => sum * 60 + part, 0), seconds: true };
+}

@@ -1,0 +1,191 @@
+/**
+ * @module cli/commands/video-options
+ * The videos of a command line: names with or without options, and the geometry of raw video. Pure.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { RawVideoFormat } from '../../media/types.js';
+import { COMMANDS } from '../command.js';
+import { nearest } from '../nearest.js';
+import { type OptionSpec, type OptionUse, orList } from '../options.js';
+import { choiceValue, unsigned, unsignedValue } from '../values.js';
+
+const PIXEL_FORMATS = ['420', '422', '444', '400'] as const;
+const BIT_DEPTHS = [8, 10, 12, 16];
+
+const INPUT = 'Input';
+
+/** Which videos, in the order in which help lists the options. */
+export const VIDEO_OPTIONS = [
+  {
+    name: 'reference',
+    short: 'r',
+    argument: 'FILE',
+    group: INPUT,
+    help: 'the original video; - is standard input',
+  },
+  { name: 'distorted', short: 'd', argument: 'FILE', group: INPUT, help: 'the video to judge against it' },
+  {
+    name: 'width',
+    short: 'w',
+    argument: 'N',
+    group: INPUT,
+    help: 'raw YUV: width in samples; both files are raw then',
+  },
+  {
+    name: 'height',
+    short: 'h',
+    argument: 'N',
+    group: INPUT,
+    help: 'raw YUV: height in lines (-h is not help)',
+  },
+  {
+    name: 'pixel_format',
+    short: 'p',
+    argument: 'FMT',
+    group: INPUT,
+    help: 'raw YUV: 420, 422, 444, or 400 for luma only',
+  },
+  {
+    name: 'bitdepth',
+    short: 'b',
+    argument: 'N',
+    group: INPUT,
+    help: 'raw YUV: 8, 10, 12 or 16 bits a sample',
+  },
+] as const satisfies readonly OptionSpec[];
+
+/** The videos that a command line names. */
+export interface Videos {
+  readonly reference: string;
+  readonly distorted: readonly [string, ...string[]];
+  readonly raw?: RawVideoFormat;
+}
+
+/** Gathers {@link VIDEO_OPTIONS} one by one. */
+export class VideoArguments {
+  readonly #files: { reference?: string; distorted?: string } = {};
+  readonly #raw: { -readonly [Key in keyof RawVideoFormat]?: RawVideoFormat[Key] } = {};
+
+  /**
+   * Takes one option.
+   * @returns false when it is none of {@link VIDEO_OPTIONS}
+   * @throws {AnyvmafError} `usage`
+   */
+  take({ name, ...use }: OptionUse): boolean {
+    switch (name) {
+      case 'reference':
+      case 'distorted':
+        this.#files[name] = fileName({ name, ...use });
+        return true;
+      case 'width':
+      case 'height':
+        this.#raw[name] = unsignedValue({ name, ...use }, name === 'width' ? 1920 : 1080);
+        return true;
+      case 'pixel_format':
+        this.#raw.chroma = choiceValue({ name, ...use }, PIXEL_FORMATS);
+        return true;
+      case 'bitdepth':
+        this.#raw.bitDepth = bitDepthValue({ name, ...use });
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /**
+   * The videos, with positional arguments for what -r and -d leave open, the reference first.
+   * @param most how many distorted videos the command takes
+   * @param command how to call it, in messages: `anyvmaf` or `anyvmaf inspect`
+   * @throws {AnyvmafError} `usage`
+   */
+  finish(positionals: readonly string[], most: number, command = 'anyvmaf'): Videos {
+    const videos = chooseVideos(positionals, this.#files, most, command);
+    const raw = rawFormatOf(this.#raw);
+    return { ...videos, ...(raw && { raw }) };
+  }
+}
+
+/** The value of an option that names a file. */
+export function fileName(use: OptionUse): string {
+  if (use.value === '') throw new AnyvmafError('usage', `${use.label} is empty, but it must name a file`);
+  return use.value;
+}
+
+function bitDepthValue(use: OptionUse): number {
+  const depth = unsigned(use.value);
+  if (depth !== undefined && BIT_DEPTHS.includes(depth)) return depth;
+  throw new AnyvmafError(
+    'usage',
+    `${use.label} is "${use.value}", but it must be ${orList(BIT_DEPTHS.map(String))}`,
+  );
+}
+
+function chooseVideos(
+  positionals: readonly string[],
+  files: { readonly reference?: string; readonly distorted?: string },
+  most: number,
+  command: string,
+): Pick<Videos, 'reference' | 'distorted'> {
+  const open = [...positionals];
+  const reference = files.reference ?? open.shift();
+  const first = files.distorted ?? open.shift();
+  if (reference === undefined && first === undefined) {
+    throw new AnyvmafError(
+      'usage',
+      `no videos given; try '${command} reference.mp4 distorted.mp4' or '${command} --help'`,
+    );
+  }
+  if (reference === undefined) {
+    throw new AnyvmafError(
+      'usage',
+      'the reference video is missing; give it with -r FILE or before the distorted one',
+    );
+  }
+  if (first === undefined) {
+    const names = command === 'anyvmaf' ? COMMANDS.map((entry) => entry.name) : [];
+    const near = nearest(reference, names);
+    const hint = near === undefined ? '' : `; or did you mean the command ${near}?`;
+    throw new AnyvmafError(
+      'usage',
+      `only one video given, "${reference}"; the other is missing: ${command} REFERENCE DISTORTED${hint}`,
+    );
+  }
+  const distorted: [string, ...string[]] = [first, ...open];
+  const surplus = distorted[most];
+  if (surplus !== undefined) {
+    throw new AnyvmafError(
+      'usage',
+      `"${surplus}" is one argument too many; ${command} takes one reference and ` +
+        `${most === 1 ? 'one distorted video' : `at most ${most} distorted videos`}`,
+    );
+  }
+  const all = [reference, ...distorted];
+  if (all.includes('')) throw new AnyvmafError('usage', 'the name of a video is empty');
+  if (all.filter((name) => name === '-').length > 1) {
+    throw new AnyvmafError(
+      'usage',
+      `only one of the ${all.length === 2 ? 'two ' : ''}videos can come from standard input (-); name a file for ` +
+        `the other${all.length === 2 ? '' : 's'}`,
+    );
+  }
+  return { reference, distorted };
+}
+
+/** Geometry for raw video; any of its four options makes the others necessary (spec A.1, A.5). */
+function rawFormatOf(raw: Partial<RawVideoFormat>): RawVideoFormat | undefined {
+  if (Object.keys(raw).length === 0) return undefined;
+  const { width, height, chroma, bitDepth } = raw;
+  if (width && height && chroma && bitDepth) return { width, height, chroma, bitDepth };
+  const missing = [
+    width ? '' : '-w/--width',
+    height ? '' : '-h/--height',
+    chroma ? '' : '-p/--pixel_format',
+    bitDepth ? '' : '-b/--bitdepth',
+  ].filter((label) => label !== '');
+  const zero = width === 0 || height === 0 ? 'missing or zero' : 'missing';
+  throw new AnyvmafError(
+    'usage',
+    `raw YUV needs its geometry, and of it ${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} ${zero}; ` +
+      'an example: -w 1920 -h 1080 -p 420 -b 8 (for all other videos leave all four out)',
+  );
+}

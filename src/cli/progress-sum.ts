@@ -1,0 +1,31 @@
+/**
+ * @module cli/progress-sum
+ * The progress of several runs that go on at the same time, as one.
+ */
+import type { Progress } from '../score/types.js';
+
+/**
+ * Adds up what runs report.
+ * @param count how many runs there are
+ * @param show receives the sum whenever one of them has moved
+ */
+export function progressSum(
+  count: number,
+  show: (progress: Progress) => void,
+): (progress: Progress, index: number) => void {
+  const runs = new Map<number, Progress>();
+  return (progress, index) => {
+    runs.set(index, progress);
+    const all = [...runs.values()];
+    const totals = all.map(({ framesTotal }) => framesTotal);
+    const known = runs.size === count && !totals.includes(null);
+    const left = all.map(({ secondsLeft }) => secondsLeft ?? Number.NaN);
+    const longest = known ? Math.max(...left) : Number.NaN;
+    show({
+      framesDone: all.reduce((sum, { framesDone }) => sum + framesDone, 0),
+      framesTotal: known ? totals.reduce((sum: number, total) => sum + (total ?? 0), 0) : null,
+      fps: all.reduce((sum, { fps }) => sum + fps, 0),
+      secondsLeft: Number.isNaN(longest) ? null : longest,
+    });
+  };
+}

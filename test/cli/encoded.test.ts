@@ -1,0 +1,329 @@
+/**
+ * @module test/cli/encoded
+ * The built program on encoded video: one pair, several encodes, ranges, pages, inspect, align, and how it ends when
+ * something goes wrong. Needs ffmpeg.
+ */
+import { type ChildProcess, execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { encode, ffmpeg, hasFfmpeg } from '../support/encode.js';
+import { anyvmaf, type Outcome, type Videos, videos } from './run.js';
+
+const FRAMES = 20;
+const MOVING = { codec: 'h264', size: '192x128', frames: FRAMES, source: 'testsrc2' } as const;
+
+function expectFailure({ code, stdout, stderr }: Outcome, expectedCode: number, text: string | RegExp): void {
+  expect(stderr).toMatch(/^anyvmaf: [^\n]*[^\n ]\n$/);
+  expect({ code, stdout }).toEqual({ code: expectedCode, stdout: '' });
+  expect(stderr).toMatch(text);
+  expect(stderr).not.toMatch(/\bat .*:\d+:\d+|node:internal/);
+}
+
+/** Decoders begun by a process that still run. */
+function decodersOf(child: ChildProcess): number[] {
+  const list = execFileSync('ps', ['-eo', 'ppid=,pid=,args='], { encoding: 'utf8' }).split('\n');
+  return list.flatMap((line) => {
+    const [, parent, pid, args = ''] = /^ *(\d+) +(\d+) (.*)$/.exec(line) ?? [];
+    return Number(parent) === child.pid && args.includes('-f rawvideo') ? [Number(pid)] : [];
+  });
+}
+
+/** Processes that have a file open by its name. */
+function usersOf(file: string): string[] {
+  const list = execFileSync('ps', ['-eo', 'args='], { encoding: 'utf8' }).split('\n');
+  return list.filter((line) => line.includes(file) && line.startsWith('ffmpeg'));
+}
+
+describe.skipIf(!hasFfmpeg)('encoded video', () => {
+  let files: Videos;
+  let ref = '';
+  let good = '';
+  let poor = '';
+  /** `ref` without its first five frames. */
+  let late = '';
+  /** Long enough to be interrupted. */
+  let long = '';
+
+  beforeAll(() => {
+    files = videos();
+    ref = encode({ ...MOVING, extra: ['-crf', '4'] });
+    good = encode({ ...MOVING, extra: ['-crf', '28'] });
+    poor = encode({ ...MOVING, extra: ['-crf', '45'] });
+    late = ffmpeg(files.at('late.mp4'), [
+      '-i',
+      ref,
+      '-vf',
+      'trim=start_frame=5,setpts=PTS-STARTPTS',
+      '-crf',
+      '4',
+    ]);
+    long = encode({ codec: 'h264', size: '640x360', frames: 1500, source: 'testsrc2' });
+  });
+  afterAll(() => files[Symbol.dispose]());
+
+  test('a pair: the plain line, and the same mean in JSON with what was done', async () => {
+    const { stdout } = await anyvmaf([ref, good]);
+    const report = JSON.parse((await anyvmaf([ref, good, '--json'])).stdout);
+    expect(stdout).toBe(`vmaf_v0.6.1: ${report.pooled_metrics.vmaf.mean.toFixed(6)}\n`);
+    expect(report.frames).toHaveLength(FRAMES);
+    expect(report.pairing.distorted).toMatchObject({
+      decoder: 'ffmpeg',
+      codec: 'h264',
+      pixel_format: 'yuv420p',
+    });
+    expect(report.preflight).toBeInstanceOf(Array);
+  });
+
+  test('equals the same frames as Y4M, to the last digit', async () => {
+    const y4m = [ref, good].map((file, i) => ffmpeg(files.at(`${i}.y4m`), ['-i', file]));
+    const options = ['--precision', 'max', '--csv'];
+    expect((await anyvmaf([ref, good, ...options])).stdout).toBe(
+      (await anyvmaf([...y4m, ...options])).stdout,
+    );
+  });
+
+  test('several encodes: one table, in order, with the scores each has alone', async () => {
+    const { code, stdout } = await anyvmaf([ref, good, poor]);
+    expect(code).toBe(0);
+    const rows = stdout.split('\n').filter((line) => line.startsWith('h264'));
+    const alone = await Promise.all([good, poor].map((file) => anyvmaf([ref, file])));
+    expect(rows).toHaveLength(2);
+    alone.forEach((one, i) => {
+      expect(rows[i]).toContain(` ${one.stdout.trim().replace(/^.*: /, '')} `);
+    });
+    expect(stdout).toMatch(/worst 1 % +bit rate +size\n/);
+  });
+
+  test('several encodes: one record each as CSV and JSON', async () => {
+    const [csv, json] = await Promise.all([
+      anyvmaf([ref, good, poor, '--csv', '--feature', 'psnr']),
+      anyvmaf([ref, good, poor, '--json']),
+    ]);
+    const [head = '', ...rows] = csv.stdout.trimEnd().split('\n');
+    expect(head).toBe(
+      'reference,distorted,vmaf_mean,vmaf_harmonic_mean,vmaf_min,vmaf_p1,vmaf_p5,frames,bitrate,size',
+    );
+    const reports = JSON.parse(json.stdout);
+    expect(reports.map((one: { distorted: { name: string } }) => one.distorted.name)).toEqual([good, poor]);
+    rows.forEach((row, i) => {
+      const cells = row.split(',');
+      expect(cells[1]).toBe([good, poor][i]);
+      expect(Number(cells[2])).toBeCloseTo(reports[i].pooled_metrics.vmaf.mean, 6);
+      expect(Number(cells.at(-1))).toBe(readFileSync([good, poor][i] ?? '').length);
+    });
+  });
+
+  test('the gate closes for any of several', async () => {
+    const { code, stderr } = await anyvmaf([ref, ref, poor, '--fail-under', '90', '-q']);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/the mean of vmaf_v0\.6\.1 for [^\n]* is [\d.]+, below --fail-under 90\n$/);
+    expect(stderr).not.toContain(`for ${ref} is`);
+  });
+
+  test.each([
+    ['5-9', 5, 9],
+    ['0.2s-0.36s', 5, 9],
+    ['-4', 0, 4],
+    ['16-', 16, 20],
+  ])('--range %s scores these frames with the values they have in the whole', async (range, start, end) => {
+    const psnr = ['-n', '--feature', 'psnr', '--csv'];
+    const whole = (await anyvmaf([ref, good, ...psnr])).stdout.trimEnd().split('\n').slice(1);
+    const part = (await anyvmaf([ref, good, ...psnr, `--range=${range}`])).stdout
+      .trimEnd()
+      .split('\n')
+      .slice(1);
+    const values = (rows: string[]) => rows.map((row) => row.replace(/^\d+/, ''));
+    expect(values(part)).toEqual(values(whole.slice(start, end)));
+  });
+
+  test('--model auto says what it chose and why', async () => {
+    const report = JSON.parse((await anyvmaf([ref, good, '-m', 'auto', '--json'])).stdout);
+    expect(report.models[0].source).toBe('vmaf_v0.6.1');
+    expect(report.models[0].chosen).toContain('192x128');
+  });
+
+  describe('--html', () => {
+    test('writes a page beside the usual result', async () => {
+      const page = files.at('page.html');
+      const { code, stdout } = await anyvmaf([ref, good, poor, '--html', page]);
+      expect(code).toBe(0);
+      expect(stdout).toContain('worst 1 %');
+      const text = readFileSync(page, 'utf8');
+      expect(text).toMatch(/^<!doctype html>/);
+      expect(text).toContain('2 encodes of');
+      expect(text).toContain('--html');
+    });
+
+    test('to standard output is all there is on it', async () => {
+      const { stdout } = await anyvmaf([ref, good, '--html', '-']);
+      expect(stdout).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
+    });
+
+    test('never overwrites a video, and leaves nothing behind when it cannot be written', async () => {
+      symlinkSync(good, files.at('alias.html'));
+      expectFailure(await anyvmaf([ref, good, '--html', files.at('alias.html')]), 1, 'is one of the videos');
+      expectFailure(
+        await anyvmaf([ref, good, '--html', files.at('no/page.html')]),
+        2,
+        'its folder does not exist',
+      );
+      if (existsSync('/dev/full')) {
+        expectFailure(await anyvmaf([ref, good, '--html', '/dev/full']), 2, 'the disk is full');
+      }
+      expect(readdirSync(files.at('.')).filter((name) => name.includes('.tmp'))).toEqual([]);
+    });
+  });
+
+  describe('inspect', () => {
+    test('shows both, marks differences, and tells of an offset', async () => {
+      const small = ffmpeg(files.at('small.mp4'), ['-i', late, '-vf', 'scale=96:64', '-crf', '10']);
+      const { code, stdout } = await anyvmaf(['inspect', ref, small]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^picture +192x128 +≠ +96x64$/m);
+      expect(stdout).toContain('[size]');
+      for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+      const strict = await anyvmaf(['inspect', ref, small, '--strict', '--json']);
+      expect(strict.code).toBe(2);
+      const data = JSON.parse(strict.stdout);
+      expect(data.distorted).toMatchObject({ width: 96, codec: 'h264' });
+      expect(data.preflight.map(({ code }: { code: string }) => code)).toContain('size');
+    });
+
+    test('has nothing against a video and itself', async () => {
+      const { code, stdout } = await anyvmaf(['inspect', ref, ref, '--json']);
+      const severe = JSON.parse(stdout).preflight.filter(
+        ({ severity }: { severity: string }) => severity !== 'info',
+      );
+      expect([code, severe]).toEqual([0, []]);
+    });
+
+    test('takes two videos', async () => {
+      expectFailure(await anyvmaf(['inspect', ref]), 1, 'anyvmaf inspect REFERENCE DISTORTED');
+      expectFailure(await anyvmaf(['inspect', ref, good, poor]), 1, 'one argument too many');
+      expectFailure(await anyvmaf(['inspect', ref, files.at('none.mp4')]), 2, 'none.mp4');
+    });
+  });
+
+  describe('align', () => {
+    test('finds the offset, which --offset takes', async () => {
+      const long25 = encode({ ...MOVING, frames: 60, source: 'mandelbrot', extra: ['-crf', '10'] });
+      const shifted = ffmpeg(files.at('shifted.mp4'), [
+        ...['-i', long25, '-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS', '-crf', '20'],
+      ]);
+      const { code, stdout } = await anyvmaf(['align', long25, shifted, '--window', '20', '--json']);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ offset: 7, ambiguous: false });
+      expect((await anyvmaf(['align', long25, shifted, '--window', '20'])).stdout).toContain('--offset 7');
+      const scores = await Promise.all(
+        [['--offset', '7'], ['--offset', 'auto'], []].map((option) =>
+          anyvmaf([long25, shifted, '-q', ...option]),
+        ),
+      );
+      const [told, found, none] = scores.map((one) => Number(one.stdout.replace(/^.*: /, '')));
+      expect(found).toBe(told);
+      expect(none).toBeLessThan((told ?? 0) - 5);
+    });
+
+    test('refuses a window that is none', async () => {
+      expectFailure(await anyvmaf(['align', ref, good, '--window', '0']), 1, 'from 1 to 1000');
+    });
+  });
+
+  describe('endings', () => {
+    test.each(['SIGINT', 'SIGTERM'] as const)('%s: one word, no process and no file left', async (signal) => {
+      const before = readdirSync(files.at('.'));
+      const page = files.at('interrupted.html');
+      let begun: number[] = [];
+      const { code, stdout, stderr } = await anyvmaf([long, long, long, '--html', page], {
+        meanwhile: async (child) => {
+          for (let i = 0; i < 200 && begun.length < 3; i++) {
+            await sleep(25);
+            begun = decodersOf(child);
+          }
+          child.kill(signal);
+        },
+      });
+      expect(begun.length).toBeGreaterThan(0);
+      expect([code, stdout]).toEqual(signal === 'SIGINT' ? [130, ''] : [143, '']);
+      expect(stderr).toMatch(/^anyvmaf: (interrupted|terminated)\n$/);
+      expect(usersOf(long)).toEqual([]);
+      expect(readdirSync(files.at('.'))).toEqual(before);
+    });
+
+    test('a decoder that is killed: an error that names the file, and nothing left', async () => {
+      const outcome = await anyvmaf([long, long, '--no-preflight'], {
+        meanwhile: async (child) => {
+          for (let i = 0; i < 200; i++) {
+            await sleep(25);
+            const [pid] = decodersOf(child);
+            if (pid === undefined) continue;
+            await sleep(150);
+            process.kill(pid, 'SIGKILL');
+            return;
+          }
+        },
+      });
+      expect(outcome.code).toBeGreaterThan(0);
+      expect(outcome.stdout).toBe('');
+      expect(outcome.stderr).toMatch(/^anyvmaf: [^\n]*h264[^\n]*SIGKILL[^\n]*\n$/);
+      expect(usersOf(long)).toEqual([]);
+    });
+  });
+
+  describe('bad input', () => {
+    test('not a video', async () => {
+      expectFailure(
+        await anyvmaf([ref, files.put('notes.mp4', 'once upon a time\n'.repeat(99))]),
+        2,
+        'notes.mp4',
+      );
+    });
+
+    test('audio only', async () => {
+      const audio = ffmpeg(files.at('sound.m4a'), ['-f', 'lavfi', '-i', 'sine=duration=1']);
+      expectFailure(await anyvmaf([ref, audio]), 2, /sound\.m4a .*audio/);
+    });
+
+    test('an index that is missing, because the file is cut', async () => {
+      copyFileSync(good, files.at('cut.mp4'));
+      truncateSync(files.at('cut.mp4'), Math.floor(readFileSync(good).length * 0.6));
+      expectFailure(await anyvmaf([ref, files.at('cut.mp4')]), 2, 'cut.mp4');
+    });
+
+    test('a URL', async () => {
+      expectFailure(await anyvmaf([ref, 'http://127.0.0.1:9/x.mp4']), 1, '--allow-url');
+    });
+
+    test('one bad file among several', async () => {
+      expectFailure(await anyvmaf([ref, good, files.at('none.mp4'), poor]), 2, 'none.mp4');
+    });
+
+    test('no decoder', async () => {
+      expectFailure(await anyvmaf([ref, good, '--decoder', 'none']), 2, '--decoder none');
+    });
+
+    test('different sizes that must not be scaled', async () => {
+      const small = encode({ ...MOVING, size: '96x64' });
+      expectFailure(await anyvmaf([ref, small, '--scale', 'none']), 2, /96x64.*192x128/);
+    });
+  });
+
+  test('names of all kinds', async () => {
+    const expected = (await anyvmaf([ref, good])).stdout;
+    const names = [
+      `it's 100% -="ü"= 影.mp4`,
+      '-w.mp4',
+      'a:b.mp4',
+      '%03d.mp4',
+      'file:x.mp4',
+      'concat:a|b.mp4',
+      '#?&.mp4',
+    ];
+    for (const name of names) {
+      copyFileSync(good, files.at(name));
+      const { stdout, stderr } = await anyvmaf(['--', ref, name], { cwd: files.at('.') });
+      expect([name, stdout, stderr]).toEqual([name, expected, '']);
+    }
+  });
+});
