@@ -26,9 +26,11 @@ export async function knowSides(
     const times = await video.decoder.timestamps(video.input, signal);
     return { kind: 'encoded', video, times: times && times.length > 0 ? times : null };
   }
-  const [reference, distorted] = await Promise.all(inputs.map(know));
-  if (!reference || !distorted) throw new Error('two inputs make two sides');
-  return { reference, distorted };
+  const [reference, distorted] = await Promise.allSettled([know(inputs[0]), know(inputs[1])]);
+  // When both fail, which was faster must not decide which is told.
+  if (reference.status === 'rejected') throw reference.reason;
+  if (distorted.status === 'rejected') throw distorted.reason;
+  return { reference: reference.value, distorted: distorted.value };
 }
 
 /** Frames at the rate that the header states; `null` where rate or number is not known. */

@@ -597,7 +597,7 @@ describe.runIf(hasFfmpeg)(`processes (${needsFfmpeg})`, () => {
     for (const pid of children()) process.kill(pid, 'SIGKILL');
     const message = await failure(async () => {
       for (let n = 1; n < 300; n++) await source.readFrame(n, planes);
-    }, 'internal');
+    }, 'io');
     expect(message).toMatch(/ffmpeg failed on .* at frame \d+, after .*: it was ended by SIGKILL/);
     await source.close();
   });

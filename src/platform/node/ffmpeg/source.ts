@@ -194,7 +194,7 @@ export function endError(
       );
     case 'failure':
       return new AnyvmafError(
-        'internal',
+        'io',
         `ffmpeg failed on ${shown(facts.name)} ${frames === 0 ? 'before the first frame' : `at frame ${frames}${after(lastTime)}`}: ` +
           `${shown(end.text)}; run it again, or choose another --decoder.`,
       );
