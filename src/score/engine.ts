@@ -81,7 +81,8 @@ export async function scorePair(
     known = await knowing;
     const [requested, module] = await loading;
     const { preflight: wanted, strict } = checked.pairing;
-    // A pair that is compared as stored was checked already; it is looked at beside the scoring, which need not wait.
+    // A pair that is compared as stored was checked already. On request it is looked at beside the scoring, which need
+    // not wait; by default it is not, for that takes time and memory of which such a run has none to spare.
     const aside = known.plan === undefined && !strict;
     if (wanted && !aside) {
       checking = check(known, requested, true);
@@ -99,7 +100,7 @@ export async function scorePair(
     const threads = checked.threads ?? chooseThreads(platform.parallelism, extraction, expected);
 
     // What is over in a moment is not worth a search of its first seconds.
-    if (wanted && aside) checking = check(known, requested, threads > 0);
+    if (aside && options.preflight === true) checking = check(known, requested, threads > 0);
 
     // Finished frames and scores follow as records come in.
     const scoring = new Scoring(plan, subsample, options.onFrame);

@@ -59,7 +59,10 @@ export interface PairingOptions {
   readonly allowUrl?: boolean;
   /** Refuse a pair of which preflight warns. Default false. */
   readonly strict?: boolean;
-  /** Compare what the two videos declare, and look at their first frames, before scoring. Default true. */
+  /**
+   * Compare what the two videos declare, and look at some of their frames, before scoring. Default: true where
+   * anything is decoded, resized or paired by time; two stored videos of one format are looked at only on request.
+   */
   readonly preflight?: boolean;
 }
 
