@@ -4,7 +4,7 @@
  */
 import type { FrameSource, VideoFormat, VideoInfo } from '../types.js';
 
-/** Where luma comes from: any `FrameSource` is one. Frames are asked for in ascending order, each once. */
+/** Where luma comes from; every `FrameSource` is one. Frames are asked for in ascending order, each once. */
 export interface LumaReader {
   readonly info: VideoFormat & Pick<VideoInfo, 'frameCount' | 'colorRange'>;
   readonly readFrame: FrameSource['readFrame'];
