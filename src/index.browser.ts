@@ -21,12 +21,12 @@ import type {
   VideoFormat,
   VideoInput,
 } from './public.js';
-import { scorePair } from './score/engine.js';
 
 export * from './public.js';
 
 /** Scores a distorted video against its reference. */
-export function score(request: ScoreRequest, options: ScoreOptions = {}): Promise<Report> {
+export async function score(request: ScoreRequest, options: ScoreOptions = {}): Promise<Report> {
+  const { scorePair } = await import('./score/engine.js');
   return scorePair(browserPlatform, request, options);
 }
 
