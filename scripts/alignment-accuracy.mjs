@@ -1,27 +1,38 @@
 /**
  * @module scripts/alignment-accuracy
- * How often alignment finds the offset of encodes shifted by -50…50 frames, as docs/alignment.md states it. Needs a
- * build (`npm run build`) and ffmpeg; clips given as arguments join the synthetic ones.
+ * `npm run accuracy:alignment`: how often alignment finds the offset of encodes shifted by -50…50 frames, as
+ * docs/alignment.md states it. Needs a build (`npm run build`) and ffmpeg. Everything is generated, from fixed seeds,
+ * but for two clips of ../shared, when present.
  *
- *     node scripts/alignment-accuracy.mjs [--step N] [CLIP...]
+ *     node scripts/alignment-accuracy.mjs [--set chosen|held-out] [--step N] [CLIP...]
+ *
+ * --set     only the clips on which the search's constants were chosen, or only those that had no part in that
+ * --step    frames from one shift to the next; default: 10 for the chosen, 11 for the held-out
+ * CLIP      further clips for either set
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { align } from '../dist/media/align.js';
+import { loadBuilt, ROOT } from './lib/project.mjs';
+
+const { align } = await loadBuilt('media/align.js');
+const { makeSample } = await loadBuilt('sample/generator.js');
+const { y4mFrame, y4mHeader } = await loadBuilt('sample/files.js');
 
 const { values, positionals } = parseArgs({
-  options: { step: { type: 'string', default: '5' } },
+  options: { set: { type: 'string' }, step: { type: 'string' } },
   allowPositionals: true,
 });
-const STEP = Number(values.step);
 const WINDOW = 50;
 const SIZE = 's=640x360:r=25';
 const FROZEN = `mandelbrot=${SIZE},loop=-1:1:0`;
 
-/** ffmpeg's synthetic sources by what they are like. */
+/** Frames of each synthetic clip. */
+const FRAMES = 200;
+
+/** ffmpeg's synthetic sources by what they are like: those on which the constants were chosen. */
 const CONTENTS = {
   'moving, test pattern': `testsrc2=${SIZE}`,
   'moving, zoom into detail': `mandelbrot=${SIZE}`,
@@ -45,6 +56,55 @@ const ENCODES = {
   'gamma 1.6': ['-vf', 'eq=gamma=1.6', ...X264, '-crf', '30'],
   'scaled to 160x90, CRF 36': ['-vf', 'scale=160:90:flags=bicubic', ...X264, '-crf', '36'],
 };
+
+/** Sources that had no part in choosing anything. A name starting with `sample` is this package's own generator. */
+const HELD_OUT = {
+  'moving, sample, seed 1': 'sample:1',
+  'moving, sample, seed 2': 'sample:2',
+  'moving, game of life': 'life=s=160x90:r=25:seed=11:mold=10:ratio=0.3,scale=640:360:flags=neighbor',
+  'moving, rule 110': 'cellauto=s=640x360:r=25:rule=110:seed=12:scroll=1',
+  'moving, gradients': `gradients=${SIZE}:seed=13:speed=0.05`,
+  'moving, clock': `testsrc=${SIZE}`,
+  'static, test card': `smptehdbars=${SIZE}`,
+  'repetitive, period 20': `nullsrc=${SIZE},geq=lum='128+50*cos(Y/23+2*PI*N/20)+40*sin(X/41)':cb=128:cr=128`,
+};
+
+/** What is done to them. */
+const HELD_OUT_ENCODES = {
+  'HEVC CRF 34': ['-c:v', 'libx265', '-preset', 'ultrafast', '-crf', '34', '-x265-params', 'log-level=error'],
+  'VP9 CRF 45': [
+    '-c:v',
+    'libvpx-vp9',
+    '-deadline',
+    'good',
+    '-cpu-used',
+    '6',
+    '-threads',
+    '1',
+    '-crf',
+    '45',
+    '-b:v',
+    '0',
+  ],
+  'MJPEG q 20': ['-c:v', 'mjpeg', '-q:v', '20', '-pix_fmt', 'yuvj420p'],
+  'half size, CRF 30': ['-vf', 'scale=iw/2:ih/2', ...X264, '-crf', '30'],
+  'graded, CRF 28': ['-vf', 'eq=contrast=1.15:brightness=-0.06:gamma=0.9', ...X264, '-crf', '28'],
+  'sharpened, noise': ['-vf', 'unsharp=5:5:1,noise=alls=8:allf=t:all_seed=5', ...X264, '-crf', '26'],
+};
+
+const SETS = {
+  chosen: { contents: CONTENTS, encodes: ENCODES, shared: 'Seeking_30_480_1050.mp4', step: 10 },
+  'held-out': {
+    contents: HELD_OUT,
+    encodes: HELD_OUT_ENCODES,
+    shared: 'Seeking_10_288_375.mp4',
+    step: 11,
+  },
+};
+if (values.set !== undefined && !(values.set in SETS)) {
+  console.error(`There is no set ${values.set}; choose from ${Object.keys(SETS).join(', ')}.`);
+  process.exit(1);
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-alignment-'));
 const run = (command, args) =>
@@ -81,9 +141,9 @@ function read(path) {
 }
 
 /** Offsets tried on one pair, and what came of them. */
-async function measure(reference, distorted) {
+async function measure(reference, distorted, step) {
   const result = { right: 0, doubted: 0, wrong: 0, near: 0, total: 0, milliseconds: 0 };
-  for (let offset = -WINDOW; offset <= WINDOW; offset += STEP) {
+  for (let offset = -WINDOW; offset <= WINDOW; offset += step) {
     const start = { reference: Math.max(0, -offset), distorted: Math.max(0, offset) };
     const before = performance.now();
     const { ambiguous, offset: found, candidates } = await align(reference, distorted, { start });
@@ -98,33 +158,57 @@ async function measure(reference, distorted) {
   return result;
 }
 
-try {
-  const clips = Object.entries(CONTENTS).map(([name, source], k) => {
-    const path = join(folder, `${k}.mkv`);
-    ffmpeg('-f', 'lavfi', '-i', source, '-frames:v', '200', '-pix_fmt', 'yuv420p', '-c:v', 'ffv1', path);
-    return { name, path };
-  });
-  for (const path of positionals) clips.unshift({ name: basename(path), path });
-  console.log('| content | encode | right | doubted | wrong | ms |\n|---|---|---|---|---|---|');
+/** A clip of a set as a file. */
+function make(source, path) {
+  const lossless = ['-pix_fmt', 'yuv420p', '-c:v', 'ffv1'];
+  if (!source.startsWith('sample:')) {
+    ffmpeg('-f', 'lavfi', '-i', source, '-frames:v', String(FRAMES), ...lossless, path);
+    return;
+  }
+  const format = { width: 640, height: 360, bitDepth: 8, chroma: '420' };
+  const clip = makeSample(format, { seed: Number(source.slice('sample:'.length)) });
+  const frames = Array.from({ length: FRAMES }, (_, index) => y4mFrame(clip, 'reference', index));
+  const stored = `${path}.y4m`;
+  writeFileSync(stored, Buffer.concat([Buffer.from(y4mHeader(format)), ...frames]));
+  ffmpeg('-i', stored, ...lossless, path);
+  rmSync(stored);
+}
+
+/** Measures all clips of a set, and prints a table. */
+async function measureSet(name, { contents, encodes, shared, step }) {
+  const clips = positionals.map((path) => ({ name: basename(path), path }));
+  const natural = join(ROOT, '../shared/clips', shared);
+  if (existsSync(natural)) clips.push({ name: `natural video (${basename(shared, '.mp4')})`, path: natural });
+  else console.log(`Left out: ../shared/clips/${shared} is not there.`);
+  for (const [content, source] of Object.entries(contents)) {
+    const path = join(folder, `${name}-${clips.length}.mkv`);
+    make(source, path);
+    clips.push({ name: content, path });
+  }
+  console.log(`\n| ${name} | encode | right | doubted | wrong | ms |\n|---|---|---|---|---|---|`);
   const sum = { right: 0, doubted: 0, wrong: 0, total: 0 };
-  for (const { name, path } of clips) {
+  for (const { name: content, path } of clips) {
     const reference = read(path);
-    for (const [encode, options] of Object.entries(ENCODES)) {
+    for (const [encode, options] of Object.entries(encodes)) {
       const encoded = join(folder, 'encode.mkv');
-      ffmpeg('-i', path, ...options, encoded);
-      const { right, doubted, wrong, near, total, milliseconds } = await measure(reference, read(encoded));
+      ffmpeg('-i', path, '-an', ...options, encoded);
+      const outcome = await measure(reference, read(encoded), Number(values.step ?? step));
+      const { right, doubted, wrong, near, total, milliseconds } = outcome;
       const among = doubted > 0 ? `${doubted} (${near} name it)` : '0';
       console.log(
-        `| ${name} | ${encode} | ${right} of ${total} | ${among} | ${wrong} | ${Math.round(milliseconds / total)} |`,
+        `| ${content} | ${encode} | ${right} of ${total} | ${among} | ${wrong} | ${Math.round(milliseconds / total)} |`,
       );
-      sum.right += right;
-      sum.doubted += doubted;
-      sum.wrong += wrong;
-      sum.total += total;
+      for (const key of Object.keys(sum)) sum[key] += outcome[key];
     }
   }
-  console.log(`\n${sum.right} of ${sum.total} right, ${sum.doubted} doubted, ${sum.wrong} wrong.`);
-  process.exitCode = sum.wrong > 0 ? 1 : 0;
+  console.log(`\n${name}: ${sum.right} of ${sum.total} right, ${sum.doubted} doubted, ${sum.wrong} wrong.`);
+  if (sum.wrong > 0) process.exitCode = 1;
+}
+
+try {
+  for (const [name, set] of Object.entries(SETS)) {
+    if (values.set === undefined || values.set === name) await measureSet(name, set);
+  }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -3,9 +3,9 @@
  * `npm run bench`: speed and size, as ratios taken in one run on this machine. Content is made by the sample generator
  * (moving texture, edges, grain; blurred, quantised, noisy) and kept in .bench for the next run.
  *
- *   node scripts/bench.mjs [--rows NAME,...] [--frames N] [--runs N] [--write] [--folder DIR]
+ *   node scripts/bench.mjs [NAME...] [--rows NAME,...] [--frames N] [--runs N] [--write] [--folder DIR]
  *
- * --rows    any of native, depth, workers, size, inside, stages, memory, module, start; default: all
+ * --rows    any of native, depth, workers, size, inside, stages, memory, module, start, decode; default: all
  * --frames  frames of the 1080p pairs, default 144 (2160p: a quarter of that)
  * --runs    how often everything is timed, default 3; the median counts, the spread is min to max
  * --write   puts the tables into docs/performance.md
@@ -30,10 +30,23 @@ import { cpus, release, totalmem } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { benchDecode } from './lib/bench-decode.mjs';
 import { builtPath, loadBuilt, ROOT, replaceBlock, table } from './lib/project.mjs';
 
-const ALL_ROWS = ['native', 'depth', 'workers', 'size', 'inside', 'stages', 'memory', 'module', 'start'];
-const { values: flags } = parseArgs({
+const ALL_ROWS = [
+  'native',
+  'depth',
+  'workers',
+  'size',
+  'inside',
+  'stages',
+  'memory',
+  'module',
+  'start',
+  'decode',
+];
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     rows: { type: 'string', default: ALL_ROWS.join(',') },
     frames: { type: 'string', default: '144' },
@@ -42,7 +55,7 @@ const { values: flags } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 });
-const rows = flags.rows.split(',');
+const rows = positionals.length > 0 ? positionals : flags.rows.split(',');
 const unknown = rows.filter((name) => !ALL_ROWS.includes(name));
 if (unknown.length > 0) {
   console.error(`No row is called ${unknown.join(', ')}; choose from ${ALL_ROWS.join(', ')}.`);
@@ -349,6 +362,19 @@ async function start() {
   report('start', 'of that, Node itself', `${(median(times.idle) * 1000).toFixed(0)} ms`);
 }
 
+function decode() {
+  const { reference } = files('hd');
+  return benchDecode({
+    folder: FOLDER,
+    frames: FRAMES,
+    runs: RUNS,
+    model: MODEL,
+    source: reference,
+    median,
+    report,
+  });
+}
+
 function vmafVersion() {
   const { stderr, stdout } = spawnSync(process.env.VMAF_BIN, ['--version'], { encoding: 'utf8' });
   return `vmaf ${(stderr || stdout).trim()}`;
@@ -372,7 +398,7 @@ const about =
   'unless a row says otherwise.';
 console.log(`${about}\n`);
 
-const ACTIONS = { native, depth, workers, size, inside, stages, memory, module: moduleSize, start };
+const ACTIONS = { native, depth, workers, size, inside, stages, memory, module: moduleSize, start, decode };
 for (const name of ALL_ROWS) if (rows.includes(name)) await ACTIONS[name]();
 
 if (flags.write) {

@@ -45,6 +45,7 @@ export type {
 export type { ModelDescription, ModelSummary } from './model/types.js';
 export type { Assets } from './platform/platform.js';
 export type { Precision } from './report/format.js';
+export type { HtmlOptions } from './report/html.js';
 export { formatProgress, type ProgressOptions, type ProgressView } from './report/progress.js';
 export { type SummaryOptions, summarize } from './report/summary.js';
 export type {
@@ -53,10 +54,17 @@ export type {
   MetricDistribution,
   PooledMetric,
   Report,
+  ReportHead,
   ReportInput,
   ReportModel,
 } from './report/types.js';
-export { formatReport, type ReportFormat, type WriteOptions, writeReport } from './report/write.js';
+export {
+  formatHtml,
+  formatReport,
+  type ReportFormat,
+  type WriteOptions,
+  writeReport,
+} from './report/write.js';
 export type { Inspection } from './score/preflight.js';
 export type {
   AlignOptions,

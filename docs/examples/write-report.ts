@@ -1,5 +1,5 @@
-import { open } from 'node:fs/promises';
-import { formatProgress, formatReport, score, summarize, writeReport } from 'anyvmaf';
+import { open, writeFile } from 'node:fs/promises';
+import { formatHtml, formatProgress, formatReport, score, summarize, writeReport } from 'anyvmaf';
 
 const width = process.stdout.columns ?? 80;
 const report = await score(
@@ -18,3 +18,6 @@ console.log(formatReport(report, 'csv', { precision: 'max' }).split('\n', 1)[0])
 const file = await open('report.json', 'w');
 for (const piece of writeReport(report, 'json')) await file.write(piece);
 await file.close();
+
+// A page with charts that needs nothing else.
+await writeFile('report.html', await formatHtml(report));

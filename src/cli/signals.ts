@@ -7,6 +7,8 @@ import { Interrupted } from './exit.js';
 /** A run that the user can interrupt. */
 export interface Interruption {
   readonly signal: AbortSignal;
+  /** Ends the run for another reason. */
+  abort(reason: unknown): void;
   /** Gives both signals their usual effect back. */
   release(): void;
 }
@@ -22,6 +24,7 @@ export function interruption(): Interruption {
   process.on('SIGINT', stop).on('SIGTERM', stop);
   return {
     signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
     release: () => {
       process.off('SIGINT', stop).off('SIGTERM', stop);
     },

@@ -5,7 +5,7 @@
 import { AnyvmafError } from '../errors.js';
 import { Evidence } from './align/evidence.js';
 import { search } from './align/search.js';
-import { Thumbnailer } from './align/thumbnail.js';
+import { type LumaFormat, Thumbnailer } from './align/thumbnail.js';
 import type { AlignOptions, AlignResult, LumaReader } from './align/types.js';
 import { lumaBytes } from './geometry.js';
 
@@ -38,10 +38,36 @@ export async function align(
   distorted: LumaReader,
   options: AlignOptions = {},
 ): Promise<AlignResult> {
-  const { window, maxFrames, ratio, assumed, start } = checked(options);
+  const { start } = checked(options);
+  return alignThumbs(
+    new LumaThumbs(reference, start.reference),
+    new LumaThumbs(distorted, start.distorted),
+    options,
+    // One source may be both videos, and takes one call at a time.
+    { oneAtATime: reference === distorted },
+  );
+}
+
+/** How {@link alignThumbs} goes about it. */
+export interface ThumbsOptions {
+  /** Never reads both at the same time. */
+  readonly oneAtATime?: boolean;
+  /** Offset between the first thumbnails of the two; answers count from where it would have been 0. Default 0. */
+  readonly base?: number;
+}
+
+/**
+ * As {@link align}, of thumbnails.
+ * @param options as there, without `start`; `assumed` counts from the base
+ */
+export async function alignThumbs(
+  first: Thumbs,
+  second: Thumbs,
+  options: Omit<AlignOptions, 'start'>,
+  { oneAtATime = false, base = 0 }: ThumbsOptions = {},
+): Promise<AlignResult> {
+  const { window, maxFrames, ratio, assumed } = checked(options);
   const evidence = new Evidence(ratio, THUMBNAIL.width);
-  const first = new LumaThumbs(reference, start.reference);
-  const second = new LumaThumbs(distorted, start.distorted);
   for (let frames = Math.min(maxFrames, window + FIRST_PAIRS); ; frames = Math.min(maxFrames, 2 * frames)) {
     const read = [
       () =>
@@ -57,13 +83,12 @@ export async function align(
           options.signal,
         ),
     ] as const;
-    // One source may be both videos, and takes one call at a time.
-    if (reference === distorted) {
+    if (oneAtATime) {
       for (const next of read) await next();
     } else {
       await Promise.all(read.map((next) => next()));
     }
-    const result = search(evidence, window, assumed);
+    const result = search(evidence, window, assumed, base);
     if (!result.ambiguous || frames >= maxFrames || (first.ended && second.ended)) return result;
   }
 }
@@ -98,8 +123,63 @@ function check(name: string, value: number, fine: boolean, expected: string): vo
   throw new AnyvmafError('usage', `the alignment option ${name} is ${value}, but must be ${expected}.`);
 }
 
+/** The frames of a video as thumbnails, one after another. */
+export interface Thumbs {
+  /** True once there are no more. */
+  readonly ended: boolean;
+  /** Hands out more until `frames` were handed out in all, or the video ends. */
+  readTo(frames: number, take: (thumb: Float32Array) => void, signal?: AbortSignal): Promise<void>;
+}
+
+/** Thumbnails of frames that someone else reads, in order from the first. */
+export class PassingThumbs implements Thumbs {
+  readonly #thumbnailer: Thumbnailer;
+  /** Made and not yet handed out. */
+  readonly #waiting: Float32Array[] = [];
+  #handed = 0;
+  #over = false;
+  #wake: () => void = () => {};
+
+  constructor(format: LumaFormat) {
+    this.#thumbnailer = new Thumbnailer(format, THUMBNAIL.width, THUMBNAIL.height);
+  }
+
+  get ended(): boolean {
+    return this.#over && this.#waiting.length === 0;
+  }
+
+  /** Takes the next frame; after {@link end} that costs nothing. */
+  add(luma: Uint8Array): void {
+    if (this.#over) return;
+    this.#waiting.push(this.#thumbnailer.shrink(luma));
+    this.#wake();
+  }
+
+  /** Says that no more frames come, or are of use. */
+  end(): void {
+    this.#over = true;
+    this.#wake();
+  }
+
+  async readTo(frames: number, take: (thumb: Float32Array) => void, signal?: AbortSignal): Promise<void> {
+    while (this.#handed < frames) {
+      signal?.throwIfAborted();
+      const next = this.#waiting.shift();
+      if (next) {
+        take(next);
+        this.#handed++;
+        continue;
+      }
+      if (this.#over) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
 /** Reads a video's frames one after another and shrinks them. */
-class LumaThumbs {
+class LumaThumbs implements Thumbs {
   readonly #reader: LumaReader;
   readonly #start: number;
   readonly #thumbnailer: Thumbnailer;

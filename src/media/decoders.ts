@@ -24,6 +24,8 @@ export interface EncodedVideo {
   readonly facts: TrackFacts;
   /** Decoders to turn to when this one, against its word, cannot open the file. */
   readonly others: readonly Decoder[];
+  /** Set when its container says that the file ends too early: what is missing, a clause. */
+  readonly cutOff?: string;
 }
 
 /** How to choose. */
@@ -64,7 +66,8 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
     }
     try {
       const facts = await decoder.probe(encoded.input, signal);
-      return { input: encoded.input, decoder, facts, others: candidates.slice(i + 1) };
+      const { input, cutOff } = encoded;
+      return { input, decoder, facts, others: candidates.slice(i + 1), ...(cutOff && { cutOff }) };
     } catch (error) {
       attempts.push({ decoder, availability, error: refusal(error) });
     }
@@ -97,8 +100,12 @@ export async function openDecoded(video: EncodedVideo, request: DecodeRequest): 
         attempts.push({ decoder, availability, error: refusal(cause) });
       }
     }
-    const { name, codec } = video.facts;
-    throw nobody({ kind: 'encoded', name, input: video.input, looksLike: `a video (${codec})` }, attempts);
+    const { facts, input, cutOff } = video;
+    const looksLike = `a video (${facts.codec})`;
+    throw nobody(
+      { kind: 'encoded', name: facts.name, input, looksLike, ...(cutOff && { cutOff }) },
+      attempts,
+    );
   }
 }
 
@@ -142,9 +149,10 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
   }
   const [, ...others] = tried.map(({ decoder }) => decoder.id);
   const clauses = [
+    encoded.cutOff === undefined ? '' : `the file is cut off: ${encoded.cutOff}`,
     others.length > 0 ? `tried ${first.decoder.id}, then ${others.join(' and ')}, to no avail` : '',
     idle.length > 0 ? `${others.length > 0 ? '' : `tried ${first.decoder.id}; `}${idle.join('; ')}` : '',
-    encoded.looksLike === undefined
+    encoded.looksLike === undefined && !/^https?:/i.test(encoded.name)
       ? 'if it is raw YUV, give its width, height, pixel format and bit depth: -w, -h, -p and -b'
       : '',
   ].filter((clause) => clause !== '' && !first.error?.message.includes(clause));

@@ -2,40 +2,16 @@
  * @module media/geometry
  * Sizes of pictures and planes, as scored and as stored in files.
  */
-import type { ChromaFormat, VideoFormat } from './types.js';
+import { type PlaneSize, SUBSAMPLING, sampleBytes } from '../core/geometry.js';
+import type { VideoFormat } from './types.js';
+
+export { chromaSize, type PlaneSize, sampleBytes } from '../core/geometry.js';
 
 /** Longest side of a picture in samples: the core's limit (anyvmaf.h). */
 const MAX_SIDE = 16384;
 
 /** Shortest side for which vif and adm are defined (integer-features 4.3). */
 export const MIN_SIDE = 17;
-
-/** Shift from luma to chroma dimensions; 4:0:0 has no chroma. */
-const SUBSAMPLING: Readonly<Record<ChromaFormat, { readonly h: 0 | 1; readonly v: 0 | 1 } | undefined>> = {
-  '420': { h: 1, v: 1 },
-  '422': { h: 1, v: 0 },
-  '444': { h: 0, v: 0 },
-  '400': undefined,
-};
-
-/** Width and height in samples. */
-export interface PlaneSize {
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Bytes of one sample: 1 at 8 bit, 2 above. */
-export function sampleBytes(bitDepth: number): 1 | 2 {
-  return bitDepth > 8 ? 2 : 1;
-}
-
-/** A chroma plane as scored, rounded down at odd luma sizes; 0x0 for 4:0:0. */
-export function chromaSize(format: VideoFormat): PlaneSize {
-  const shift = SUBSAMPLING[format.chroma];
-  return shift
-    ? { width: format.width >> shift.h, height: format.height >> shift.v }
-    : { width: 0, height: 0 };
-}
 
 /**
  * A chroma plane as stored in a file, rounded up at odd luma sizes (cli-formats-metrics B.1); 0x0 for 4:0:0.

@@ -47,6 +47,8 @@ export interface EncodedInput {
   readonly input: VideoInput;
   /** What its first bytes look like, with the article. Absent where nothing is known of it. */
   readonly looksLike?: string;
+  /** Set when its container says that the file ends too early: what is missing, a clause. */
+  readonly cutOff?: string;
 }
 
 /**
@@ -98,8 +100,8 @@ export async function openInput(
     const opened = await openRandom(bytes, name, raw, options.decoding !== undefined);
     if (!('encoded' in opened)) return opened;
     close();
-    const { looksLike } = opened;
-    return { kind: 'encoded', name, input, ...(looksLike && { looksLike }) };
+    const { looksLike, cutOff } = opened;
+    return { kind: 'encoded', name, input, ...(looksLike && { looksLike }), ...(cutOff && { cutOff }) };
   } catch (error) {
     close();
     // Closing looks like the end of a stream; the reason is what the caller wants to know.
@@ -174,24 +176,44 @@ async function openBytes(
   );
 }
 
+interface Encoded {
+  readonly encoded: true;
+  readonly looksLike: string | undefined;
+  readonly cutOff: string | undefined;
+}
+
 async function openRandom(
   bytes: RandomBytes,
   name: string,
   raw: RawVideoFormat | undefined,
   decoding: boolean,
-): Promise<FrameSource | { readonly encoded: true; readonly looksLike: string | undefined }> {
+): Promise<FrameSource | Encoded> {
   const { reader } = bytes;
   const buffer = new Uint8Array(STREAM_HEADER_MAX);
   const start = buffer.subarray(0, await reader.read(0, [buffer]));
   const recognised = recognise(start, name, decoding && isContainer(start) ? undefined : raw);
-  if (recognised.kind === 'other') return { encoded: true, looksLike: recognised.looksLike };
+  if (recognised.kind === 'other') {
+    const { looksLike } = recognised;
+    if (!decoding || looksLike === undefined) return { encoded: true, looksLike, cutOff: undefined };
+    const [{ findCutOff }, { isEncrypted }] = await Promise.all([
+      import('./cut-off.js'),
+      import('./encrypted.js'),
+    ]);
+    if (/MOV/.test(looksLike) && (await isEncrypted(reader))) {
+      throw new AnyvmafError(
+        'media',
+        `${shown(name)} is encrypted; its frames cannot be decoded, score the video before encryption.`,
+      );
+    }
+    return { encoded: true, looksLike, cutOff: await findCutOff(reader) };
+  }
   if (recognised.kind === 'yuv') {
-    const info = rawInfo(recognised.raw, name, reader.size, start);
+    const info = { ...rawInfo(recognised.raw, name, reader.size, start), fileSize: reader.size };
     const layout = rawLayout(recognised.raw);
     return new RandomAccessSource(reader, info, layout, bytes.describe(info, layout));
   }
   const index = await indexFrames(reader, recognised.header, name);
-  const info = y4mInfo(recognised.header, name, index);
+  const info = { ...y4mInfo(recognised.header, name, index), fileSize: reader.size };
   return new RandomAccessSource(reader, info, index.layout, bytes.describe(info, index.layout));
 }
 

@@ -65,26 +65,26 @@ export function checkPair(reference: VideoInfo, distorted: VideoInfo): string[] 
   const warnings = new Set([...reference.warnings, ...distorted.warnings]);
   if (shortest <= UNDEFINED_IN_LIBVMAF) {
     warnings.add(
-      `the pictures are only ${size}; where a side is ${UNDEFINED_IN_LIBVMAF} or less, libvmaf's own ADM ` +
+      `The pictures are only ${size}; where a side is ${UNDEFINED_IN_LIBVMAF} or less, libvmaf's own ADM ` +
         'is undefined, and scores may differ from it.',
     );
   }
   const { frameRate, sampleAspect, colorRange } = distorted;
   if (frameRate && reference.frameRate && !equal(frameRate, reference.frameRate)) {
     warnings.add(
-      `distorted has ${fraction(frameRate)} frames per second but reference has ` +
+      `Distorted has ${fraction(frameRate)} frames per second but reference has ` +
         `${fraction(reference.frameRate)}; frames are compared by number, not by time.`,
     );
   }
   if (sampleAspect && reference.sampleAspect && !equal(sampleAspect, reference.sampleAspect)) {
     warnings.add(
-      `distorted has the sample aspect ratio ${fraction(sampleAspect)} but reference has ` +
+      `Distorted has the sample aspect ratio ${fraction(sampleAspect)} but reference has ` +
         `${fraction(reference.sampleAspect)}; samples are compared as stored.`,
     );
   }
   if (colorRange && reference.colorRange && colorRange !== reference.colorRange) {
     warnings.add(
-      `distorted has ${colorRange} colour range but reference has ${reference.colorRange}; sample values ` +
+      `Distorted has ${colorRange} colour range but reference has ${reference.colorRange}; sample values ` +
         'are compared as stored, which lowers the score.',
     );
   }

@@ -31,6 +31,8 @@ export interface VideoInfo extends VideoFormat {
   readonly sampleAspect?: { readonly num: number; readonly den: number };
   /** Range of the sample values, when the container says so. */
   readonly colorRange?: 'limited' | 'full';
+  /** Bytes of the whole file, where that is known. */
+  readonly fileSize?: number | null;
   /**
    * Set when the source is known to end within a frame; {@link frameCount} counts the whole ones before it.
    */

@@ -2,6 +2,7 @@
  * @module model/predict
  * Scores of one frame from its features, for all models of a run (spec 5.3 to 5.6).
  */
+import { percentile } from '../core/percentile.js';
 import { AnyvmafError } from '../errors.js';
 import { evaluate } from './libsvm.js';
 import { applyTransform, clip } from './transform.js';
@@ -66,15 +67,6 @@ function statistics(raw: readonly number[], first: MemberPredictor | undefined):
     finish(percentile(sorted, 2.5)),
     finish(percentile(sorted, 97.5)),
   ];
-}
-
-function percentile(sorted: readonly number[], percent: number): number {
-  const position = (percent * (sorted.length - 1)) / 100;
-  const left = Math.floor(position);
-  const right = Math.ceil(position);
-  const low = sorted[left] ?? Number.NaN;
-  const high = sorted[right] ?? Number.NaN;
-  return left === right ? low : low * (right - position) + high * (position - left);
 }
 
 /** One regression, bound to the places of its inputs. */

@@ -52,14 +52,18 @@ export function inputFacts(input: ReportInput): string[] {
   ].filter((fact) => fact !== '');
 }
 
-/** Bits per second of the distorted video, where its container says so. */
+/** Bits per second of the distorted video: what its container says, or its size over its duration. */
 export function bitrateOf(report: Report): number | undefined {
-  return report.pairing?.distorted.bitrate;
+  const { pairing, distorted } = report;
+  const said = pairing?.distorted.bitrate;
+  const [bytes, rate] = [fileSizeOf(report), frameRate(distorted)];
+  if (said !== undefined || bytes === undefined || rate === undefined || !distorted.frameCount) return said;
+  return Math.round((8 * bytes * rate) / distorted.frameCount);
 }
 
 /** Bytes of the distorted file. */
-export function fileSizeOf(report: Report): number | undefined {
-  return report.pairing?.distorted.fileSize;
+export function fileSizeOf({ pairing, distorted }: Report): number | undefined {
+  return pairing?.distorted.fileSize ?? distorted.fileSize;
 }
 
 /** The last part of a path: what tells files of a folder apart. */

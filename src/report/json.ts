@@ -5,7 +5,16 @@
  */
 import { formatFixed, jsonNumber, type Precision } from './format.js';
 import { pretty, quote } from './json-text.js';
-import { distributionKey, outcomeKeys, POOLED_KEYS, pooledMetric, runKeys, subjectKeys } from './own-keys.js';
+import {
+  distributionKey,
+  inputKeys,
+  modelKeys,
+  outcomeKeys,
+  POOLED_KEYS,
+  pairingKeys,
+  pooledMetric,
+  runKeys,
+} from './own-keys.js';
 import type { Report } from './types.js';
 
 /**
@@ -46,7 +55,9 @@ export function* writeJson(
   const lines = aggregates.map(([name, value]) => `\n    ${quote(name)}: ${number(value)}`);
   yield `\n  },\n  "aggregate_metrics": {${lines.join(',')}\n  }`;
   const own = [
-    ...subjectKeys(report),
+    ...inputKeys(report),
+    ...pairingKeys(report),
+    ...modelKeys(report),
     ...distributionKey(report, number),
     ...runKeys(report),
     ...outcomeKeys(report),

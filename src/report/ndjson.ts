@@ -6,55 +6,83 @@ import { formatFixed, jsonNumber, type Precision } from './format.js';
 import { compact, type Json, quote } from './json-text.js';
 import {
   distributionKey,
+  inputKeys,
   type JsonEntries,
+  modelKeys,
   outcomeKeys,
   POOLED_KEYS,
+  pairingKeys,
   pooledMetric,
   runKeys,
-  subjectKeys,
 } from './own-keys.js';
-import type { Report } from './types.js';
+import type { FrameMetrics, Report, ReportHead } from './types.js';
+
+/** Writes a report line by line, while it comes into being. Every line ends with a line feed. */
+export interface NdjsonLines {
+  /** `version`, `reference`, `distorted`, `models`, `metrics` in order, what ran. */
+  header(head: ReportHead): string;
+  /** `frameNum`, `metrics`. */
+  frame(frame: FrameMetrics, metrics: readonly string[]): string;
+  /**
+   * `fps`, `pooled_metrics`, `aggregate_metrics`, `pairing` and `preflight` where the report has them, `distribution`,
+   * `frame_count`, `warnings`.
+   */
+  summary(report: Report): string;
+}
+
+/** @throws {AnyvmafError} `usage` when the precision is not one */
+export function ndjsonLines(precision: Precision = 'legacy'): NdjsonLines {
+  const number = jsonNumber(precision);
+  return {
+    header: (head) =>
+      line('header', [
+        ['version', quote(head.version)],
+        ...inputKeys(head),
+        ...modelKeys(head),
+        ['metrics', { list: head.metrics.map(quote) }],
+        ...runKeys(head),
+      ]),
+
+    frame({ frameNum, metrics: values }, metrics) {
+      const entries: [string, Json][] = [];
+      for (const name of metrics) {
+        const value = values[name];
+        if (typeof value === 'number') entries.push([name, number(value)]);
+      }
+      return line('frame', [
+        ['frameNum', String(frameNum)],
+        ['metrics', { map: entries }],
+      ]);
+    },
+
+    summary(report) {
+      const pooled = report.metrics.map((name): [string, Json] => {
+        const metric = pooledMetric(report, name);
+        return [name, { map: metric ? POOLED_KEYS.map((key) => [key, number(metric[key])] as const) : [] }];
+      });
+      const aggregates = Object.entries(report.aggregate_metrics);
+      return line('summary', [
+        ['fps', Number.isFinite(report.fps) ? formatFixed(report.fps, 2) : 'null'],
+        ['pooled_metrics', { map: pooled }],
+        ['aggregate_metrics', { map: aggregates.map(([name, value]) => [name, number(value)] as const) }],
+        ...pairingKeys(report),
+        ...distributionKey(report, number),
+        ...outcomeKeys(report),
+      ]);
+    },
+  };
+}
 
 /**
- * Lines of `type` `header` (`version`, `reference`, `distorted`, `models`, `metrics`, what ran), `frame` (`frameNum`,
- * `metrics`) and `summary` (`fps`, `pooled_metrics`, `aggregate_metrics`, `distribution`, `frame_count`, `warnings`).
+ * A whole report, as {@link ndjsonLines} writes one that comes into being.
  * @returns the file line by line
  * @throws {AnyvmafError} `usage` when the precision is not one
  */
-export function* writeNdjson(
-  report: Report,
-  precision: Precision = 'legacy',
-): Generator<string, void, undefined> {
-  const number = jsonNumber(precision);
-  yield line('header', [
-    ['version', quote(report.version)],
-    ...subjectKeys(report),
-    ['metrics', { list: report.metrics.map(quote) }],
-    ...runKeys(report),
-  ]);
-  for (const frame of report.frames) {
-    const metrics: [string, Json][] = [];
-    for (const name of report.metrics) {
-      const value = frame.metrics[name];
-      if (typeof value === 'number') metrics.push([name, number(value)]);
-    }
-    yield line('frame', [
-      ['frameNum', String(frame.frameNum)],
-      ['metrics', { map: metrics }],
-    ]);
-  }
-  const pooled = report.metrics.map((name): [string, Json] => {
-    const metric = pooledMetric(report, name);
-    return [name, { map: metric ? POOLED_KEYS.map((key) => [key, number(metric[key])] as const) : [] }];
-  });
-  const aggregates = Object.entries(report.aggregate_metrics);
-  yield line('summary', [
-    ['fps', Number.isFinite(report.fps) ? formatFixed(report.fps, 2) : 'null'],
-    ['pooled_metrics', { map: pooled }],
-    ['aggregate_metrics', { map: aggregates.map(([name, value]) => [name, number(value)] as const) }],
-    ...distributionKey(report, number),
-    ...outcomeKeys(report),
-  ]);
+export function* writeNdjson(report: Report, precision?: Precision): Generator<string, void, undefined> {
+  const lines = ndjsonLines(precision);
+  yield lines.header(report);
+  for (const frame of report.frames) yield lines.frame(frame, report.metrics);
+  yield lines.summary(report);
 }
 
 function line(type: string, entries: JsonEntries): string {

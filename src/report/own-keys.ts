@@ -15,7 +15,7 @@
 import type { FrameList, InputPairing, Pairing } from '../media/pairing/types.js';
 import type { Finding } from '../media/preflight/types.js';
 import { type Json, quote } from './json-text.js';
-import type { PooledMetric, Report, ReportInput, ReportModel } from './types.js';
+import type { PooledMetric, Report, ReportHead, ReportInput, ReportModel } from './types.js';
 
 /** Key and value, in the order in which they are written. */
 export type JsonEntries = readonly (readonly [key: string, value: Json])[];
@@ -37,19 +37,29 @@ function isPooled(pooled: PooledMetric | Record<string, never>): pooled is Poole
 }
 
 /** A frame rate as `"num/den"`, or `undefined` when the container does not say. */
-export function frameRateText({ frameRate }: ReportInput): string | undefined {
+export function frameRateText({ frameRate }: Pick<ReportInput, 'frameRate'>): string | undefined {
   return frameRate && `${frameRate.num}/${frameRate.den}`;
 }
 
-/** Who was compared with whom, and by which models. */
-export function subjectKeys(report: Report): JsonEntries {
+/** Who was compared with whom. */
+export function inputKeys({ reference, distorted }: ReportHead): JsonEntries {
   return [
-    ['reference', inputJson(report.reference)],
-    ['distorted', inputJson(report.distorted)],
-    ...(report.pairing ? [['pairing', pairingJson(report.pairing)] as const] : []),
-    ...(report.preflight ? [['preflight', { list: report.preflight.map(findingJson) }] as const] : []),
-    ['models', { list: report.models.map(modelJson) }],
+    ['reference', inputJson(reference)],
+    ['distorted', inputJson(distorted)],
   ];
+}
+
+/** What was done to the frames, and what is to be known of the pair. */
+export function pairingKeys({ pairing, preflight }: Report): JsonEntries {
+  return [
+    ...entry('pairing', pairing, pairingJson),
+    ...entry('preflight', preflight, (findings) => ({ list: findings.map(findingJson) })),
+  ];
+}
+
+/** By which models. */
+export function modelKeys({ models }: ReportHead): JsonEntries {
+  return [['models', { list: models.map(modelJson) }]];
 }
 
 /**
@@ -72,7 +82,7 @@ export function distributionKey(report: Report, number: (value: number) => strin
 }
 
 /** What was asked for and what ran. */
-export function runKeys(report: Report): JsonEntries {
+export function runKeys(report: ReportHead): JsonEntries {
   return [
     ['compat', quote(report.compat)],
     ['backend_requested', quote(report.backend_requested)],
@@ -104,6 +114,7 @@ function inputJson(input: ReportInput): Json {
       ...(rate === undefined ? [] : [['frame_rate', quote(rate)] as const]),
       ['frame_count', String(input.frameCount)],
       ['skipped', String(input.skipped)],
+      ...entry('file_size', input.fileSize, number),
     ],
   };
 }
@@ -159,7 +170,6 @@ function pairingJson(pairing: Pairing): Json {
 }
 
 function inputPairingJson(input: InputPairing): Json {
-  const { frameRate: rate } = input;
   return {
     map: [
       ['decoder', quote(input.decoder)],
@@ -173,7 +183,7 @@ function inputPairingJson(input: InputPairing): Json {
       ['height', number(input.height)],
       ['bit_depth', number(input.bitDepth)],
       ['chroma', quote(input.chroma)],
-      ...entry('frame_rate', rate && `${rate.num}/${rate.den}`),
+      ...entry('frame_rate', frameRateText(input)),
       ...entry('scaled_by', input.scaledBy),
       ['conversions', { list: input.conversions.map(quote) }],
     ],

@@ -2,6 +2,7 @@
  * @module report/pool
  * Reduces one metric's per-frame values to the statistics of the report.
  */
+import { percentile } from '../core/percentile.js';
 import type { MetricDistribution, PooledMetric } from './types.js';
 
 /**
@@ -59,18 +60,4 @@ export function distribution(values: ArrayLike<number>): MetricDistribution | un
     },
     stddev: Math.sqrt(squares / count),
   };
-}
-
-/**
- * Linear interpolation between order statistics, at position `percent * (n - 1) / 100`.
- * @param sorted ascending, not empty
- * @param percent 0..100
- */
-export function percentile(sorted: ArrayLike<number>, percent: number): number {
-  const position = (percent * (sorted.length - 1)) / 100;
-  const below = Math.floor(position);
-  const above = Math.ceil(position);
-  const low = sorted[below] ?? Number.NaN;
-  const high = sorted[above] ?? Number.NaN;
-  return below === above ? low : low * (above - position) + high * (position - below);
 }

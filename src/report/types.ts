@@ -47,6 +47,8 @@ export interface ReportInput {
   readonly skipped: number;
   /** Frames per second as a fraction, when the container says so. */
   readonly frameRate?: VideoInfo['frameRate'] | undefined;
+  /** Bytes of the file, where it is one of stored frames; {@link Report.pairing} has those of encoded ones. */
+  readonly fileSize?: number | undefined;
 }
 
 /** A model as it ran. */
@@ -107,6 +109,22 @@ export interface Report {
   /** Full sentences; empty when there is nothing to say. */
   readonly warnings: readonly string[];
 }
+
+/** What is known of a run once its first frame is: not its lengths, where only reading to the end tells those. */
+export type ReportHead = Pick<
+  Report,
+  | 'version'
+  | 'reference'
+  | 'distorted'
+  | 'models'
+  | 'metrics'
+  | 'compat'
+  | 'backend_requested'
+  | 'backend_used'
+  | 'implementation'
+  | 'threads'
+  | 'subsample'
+>;
 
 /** `libvmaf-3.2`: today's arithmetic. `libvmaf-3.0`: motion as libvmaf 2.x to 3.0 computed it (spec 2.4). */
 export type Compat = 'libvmaf-3.2' | 'libvmaf-3.0';

@@ -5,6 +5,7 @@
 import { AnyvmafError } from '../errors.js';
 import { writeCsv } from './csv.js';
 import type { Precision } from './format.js';
+import type { HtmlOptions } from './html.js';
 import { writeJson } from './json.js';
 import { writeNdjson } from './ndjson.js';
 import { writeSub } from './sub.js';
@@ -62,4 +63,18 @@ export function* writeReport(
  */
 export function formatReport(report: Report, format: ReportFormat, options: WriteOptions = {}): string {
   return [...writeReport(report, format, options)].join('');
+}
+
+/**
+ * Reports as one page that needs nothing else: charts of every frame, pooled values, distribution, worst frames, findings
+ * and how it was run. The page is loaded with the first call, and is no part of what an application loads at its start.
+ * @param reports of one reference: one, or several encodes to compare
+ * @throws {AnyvmafError} `usage` without a report
+ */
+export async function formatHtml(
+  reports: Report | readonly Report[],
+  options: HtmlOptions = {},
+): Promise<string> {
+  const { writeHtml } = await import('./html.js');
+  return [...writeHtml(reports, options)].join('');
 }

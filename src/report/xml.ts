@@ -3,6 +3,8 @@
  * The XML log: libvmaf's elements byte for byte (specification C.3), then one of ours, `<anyvmaf>`, before the end.
  * libvmaf escapes nothing and neither does its part here; ours is escaped.
  */
+import type { InputPairing, Pairing } from '../media/pairing/types.js';
+import type { Finding } from '../media/preflight/types.js';
 import { formatFixed, type Precision, textNumber } from './format.js';
 import { frameRateText, PERCENTILE_KEYS, POOLED_KEYS, pooledMetric } from './own-keys.js';
 import type { Report, ReportInput, ReportModel } from './types.js';
@@ -58,6 +60,8 @@ function* ownElement(report: Report, number: (value: number) => string): Generat
   yield `  <anyvmaf ${run.trimEnd()}>\n`;
   yield inputElement('reference', report.reference);
   yield inputElement('distorted', report.distorted);
+  if (report.pairing) yield pairingElement(report.pairing);
+  for (const finding of report.preflight ?? []) yield findingElement(finding);
   for (const model of report.models) yield modelElement(model);
   for (const name of report.metrics) {
     const spread = report.distribution[name];
@@ -84,14 +88,70 @@ function inputElement(role: 'reference' | 'distorted', input: ReportInput): stri
     ['frame_rate', frameRateText(input)],
     ['frame_count', input.frameCount ?? undefined],
     ['skipped', input.skipped],
+    ['file_size', input.fileSize],
   ]);
   return `    <${role} ${values}/>\n`;
+}
+
+function pairingElement({ reference, distorted, range, frames, ...as }: Pairing): string {
+  const values = attributes([
+    ['width', as.width],
+    ['height', as.height],
+    ['bit_depth', as.bitDepth],
+    ['chroma', as.chroma],
+    ['scale', as.scale],
+    ['range_unit', range?.unit],
+    ['range_start', range?.start],
+    ['range_end', range?.end],
+    ['policy', frames.policy],
+    ['offset', frames.offset],
+    ['offset_requested', frames.offsetRequested],
+    ['offset_confidence', frames.offsetConfidence],
+    ['pairs', frames.pairs],
+    ['missing', frames.missing.count],
+    ['repeated', frames.repeated.count],
+    ['dropped', frames.dropped.count],
+  ]);
+  const sides = [decodedElement('reference', reference), decodedElement('distorted', distorted)];
+  return `    <pairing ${values.trimEnd()}>\n${sides.join('')}    </pairing>\n`;
+}
+
+function decodedElement(role: 'reference' | 'distorted', input: InputPairing): string {
+  const values = attributes([
+    ['decoder', input.decoder],
+    ['decoded_by', input.decodedBy],
+    ['codec', input.codec],
+    ['pixel_format', input.pixelFormat],
+    ['bitrate', input.bitrate],
+    ['file_size', input.fileSize],
+    ['duration', input.duration],
+    ['width', input.width],
+    ['height', input.height],
+    ['bit_depth', input.bitDepth],
+    ['chroma', input.chroma],
+    ['frame_rate', frameRateText(input)],
+    ['scaled_by', input.scaledBy],
+    ['conversions', input.conversions.length > 0 ? input.conversions.join('; ') : undefined],
+  ]);
+  return `      <${role} ${values}/>\n`;
+}
+
+function findingElement({ code, severity, message, reference, distorted, fix }: Finding): string {
+  const values = attributes([
+    ['code', code],
+    ['severity', severity],
+    ['reference', reference === null ? undefined : reference],
+    ['distorted', distorted === null ? undefined : distorted],
+    ['fix', fix],
+  ]);
+  return `    <finding ${values.trimEnd()}>${escapeXml(message)}</finding>\n`;
 }
 
 function modelElement(model: ReportModel): string {
   const values = attributes([
     ['name', model.name],
     ['source', model.source],
+    ['chosen', model.chosen],
     ['features', model.features.join(' ')],
     ['disable_clip', String(model.options.disableClip)],
     ['enable_transform', String(model.options.enableTransform)],
@@ -105,7 +165,9 @@ function modelElement(model: ReportModel): string {
 }
 
 /** libvmaf's habit: a blank after every attribute. Those without a value are left out. */
-function attributes(pairs: readonly (readonly [name: string, value: string | number | undefined])[]): string {
+function attributes(
+  pairs: readonly (readonly [name: string, value: string | number | boolean | undefined])[],
+): string {
   return pairs
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}="${escapeXml(String(value))}" `)

@@ -28,8 +28,13 @@ export interface AlignmentOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Frames that an automatic search decodes at most. */
-const MOST_FRAMES = 300;
+/** Frames that an automatic search decodes at least, where its answer stays unclear. */
+const FEWEST_MOST = 300;
+
+/** Frames of each video that a search of a window decodes at most. */
+export function mostFrames(window = 0): number {
+  return Math.max(FEWEST_MOST, 4 * window);
+}
 
 /**
  * Searches the offset.
@@ -43,9 +48,10 @@ export async function findOffset(
   const rates = [sides.reference, sides.distorted].map((side) => side.times && averageRate(side.times));
   const [first, second] = rates;
   const rateRatio = first && second ? Math.min(16, Math.max(1 / 16, first / second)) : 1;
+  const most = mostFrames(window);
   const opening = [
-    openAgain(platform, sides.reference, skipReference, signal),
-    openAgain(platform, sides.distorted, skipDistorted, signal),
+    openAgain(platform, sides.reference, skipReference, Math.ceil(most * Math.max(1, rateRatio)), signal),
+    openAgain(platform, sides.distorted, skipDistorted, Math.ceil(most / Math.min(1, rateRatio)), signal),
   ] as const;
   try {
     const [reference, distorted] = await Promise.all(opening);
@@ -54,7 +60,7 @@ export async function findOffset(
       // What rounding of times makes of equal rates is no difference.
       ...(Math.abs(rateRatio - 1) > 0.01 && { rateRatio }),
       assumed,
-      maxFrames: Math.max(MOST_FRAMES, 4 * (window ?? 0)),
+      maxFrames: most,
       ...(window !== undefined && { window }),
       ...(signal && { signal }),
     });
@@ -64,11 +70,12 @@ export async function findOffset(
   }
 }
 
-/** The same video once more, and which of its frames is the first that counts. */
+/** The same video once more, `most` frames of it, and which of these is the first that counts. */
 async function openAgain(
   platform: Platform,
   side: Side,
   skip: number,
+  most: number,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly source: FrameSource; readonly start: number }> {
   if (side.kind === 'frames') {
@@ -84,7 +91,8 @@ async function openAgain(
   }
   const { openDecoded } = await import('../media/decoders.js');
   const source = await openDecoded(side.video, {
-    ...(skip > 0 && { frames: { start: skip, end: side.times?.length ?? Number.MAX_SAFE_INTEGER } }),
+    // A decoder that knows its end ends also when nobody is left to stop it.
+    frames: { start: skip, end: skip + most },
     allowDamaged: true,
     ...(signal && { signal }),
   });

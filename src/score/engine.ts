@@ -18,7 +18,14 @@ import {
   reportInput,
 } from './inputs.js';
 import { checkOptions, checkRequest, SCORE_OPTIONS } from './options.js';
-import { expectPairs, explainLengths, refuseEmpty, refuseTruncated } from './pair.js';
+import {
+  describePair,
+  type Extent,
+  expectPairs,
+  explainLengths,
+  refuseEmpty,
+  refuseTruncated,
+} from './pair.js';
 import { loadRequested, planRun, type Requested, reportModel } from './plan.js';
 import type { Preflight } from './preflight.js';
 import { Meter } from './progress.js';
@@ -66,44 +73,91 @@ export async function scorePair(
   let known: KnownInputs | undefined;
   let readying: Promise<ReadyInputs> | undefined;
   let crew: Crew | undefined;
-  let checking: Promise<Preflight> | undefined;
+  let preflight: Preflight | undefined;
 
-  async function check(inputs: KnownInputs, requested: Requested, look: boolean): Promise<Preflight> {
-    const { startPreflight } = await import('./preflight.js');
-    return startPreflight(platform, inputs, requested, checked, {
-      look,
-      refuse: true,
-      signal: ending.signal,
-    });
+  async function check(inputs: KnownInputs, requested: Requested): Promise<Preflight> {
+    const { Preflight } = await import('./preflight.js');
+    preflight = new Preflight(platform, inputs, requested, checked);
+    return preflight;
+  }
+
+  /** The pair to read, so that its pictures are looked at: as they come by, or else beside the scoring. */
+  function watched(pair: ReadyInputs, expected: number | null, threads: number): ReadyInputs {
+    const { strict } = checked.pairing;
+    // Under --strict they were looked at before.
+    if (!preflight || strict) return pair;
+    // What workers read by themselves nobody sees here.
+    const passing = threads === 0 || describePair(pair) === undefined;
+    const watching = passing ? preflight.watch(pair, expected) : undefined;
+    if (!watching) preflight.look(ending.signal);
+    return watching ?? pair;
   }
 
   async function run(): Promise<Report> {
     known = await knowing;
     const [requested, module] = await loading;
     const { preflight: wanted, strict } = checked.pairing;
-    // A pair that is compared as stored was checked already. On request it is looked at beside the scoring, which need
-    // not wait; by default it is not, for that takes time and memory of which such a run has none to spare.
-    const aside = known.plan === undefined && !strict;
-    if (wanted && !aside) {
-      checking = check(known, requested, true);
-      await checking;
+    const stored = known.plan === undefined;
+    if (wanted && (strict || !stored)) {
+      const looking = await check(known, requested);
+      looking.refuseErrors();
+      if (strict) {
+        looking.look(ending.signal);
+        await looking.refuseWarnings();
+      }
     }
     // Whoever gave up while files were waited for wants no decoders and no workers.
     ending.signal.throwIfAborted();
     readying = readyInputs(known, checked, variant.open);
-    const pair = await readying;
-    const plan = planRun(requested, pair.reference.info, compat);
+    const opened = await readying;
+    const plan = planRun(requested, opened.reference.info, compat);
     const { extraction } = plan.features;
-    await refuseTruncated(pair, pair.limit);
+    await refuseTruncated(opened, opened.limit);
     ending.signal.throwIfAborted();
-    const { expected, bound } = expectPairs(pair, pair.limit);
+    const { expected, bound } = expectPairs(opened, opened.limit);
     const threads = checked.threads ?? chooseThreads(platform.parallelism, extraction, expected);
 
-    // What is over in a moment is not worth a search of its first seconds.
-    if (aside && options.preflight === true) checking = check(known, requested, threads > 0);
+    const pair = watched(opened, expected, threads);
+    // A pair that is compared as stored was checked already. What both declare is compared while workers start; its
+    // pictures are looked at only on request, for that takes time and memory of which such a run has none to spare.
+    const later =
+      wanted && stored && !strict
+        ? check(known, requested).then((looking) => {
+            // What is over in a moment is not worth a search of its first seconds.
+            if (options.preflight === true && threads > 0) looking.look(ending.signal);
+          })
+        : undefined;
+    later?.catch(() => {});
 
     // Finished frames and scores follow as records come in.
-    const scoring = new Scoring(plan, subsample, options.onFrame);
+    const inputs = known;
+    const skipped = inputs.plan?.first ?? { reference: pair.skipReference, distorted: pair.skipDistorted };
+    const head = (extent?: Extent) => {
+      const input = (role: 'reference' | 'distorted') =>
+        reportInput(
+          inputs.sides[role],
+          skipped[role],
+          extent?.ended?.[role] ? skipped[role] + extent.pairs : null,
+        );
+      return {
+        version,
+        reference: input('reference'),
+        distorted: input('distorted'),
+        models: plan.models.map((model) => reportModel(model, plan.chosen)),
+        compat,
+        backend_requested: 'wasm',
+        backend_used: 'wasm',
+        implementation,
+        threads: crew?.size ?? 0,
+        subsample,
+      };
+    };
+    let begun = false;
+    const scoring = new Scoring(plan, subsample, (frame) => {
+      if (!begun) options.onStart?.({ ...head(), metrics: plan.metrics });
+      begun = true;
+      options.onFrame?.(frame);
+    });
     const meter = new Meter(options.onProgress, expected);
     const task: Run = {
       platform,
@@ -127,39 +181,24 @@ export async function scorePair(
     refuseEmpty(pair, extent);
     const outcome = scoring.finish();
     meter.finish();
-    const findings = await (await checking)?.findings();
-    const counted = (ended: boolean | undefined, skipped: number) => (ended ? skipped + extent.pairs : null);
-    const { reference, distorted } = known.sides;
-    const skipped = known.plan?.first ?? { reference: pair.skipReference, distorted: pair.skipDistorted };
+    await later;
+    const lengths = checked.pairing.range ? [] : explainLengths(pair, extent, checked.frameCount);
+    const found = (await preflight?.inspection())?.findings;
+    // Said once: of stored pairs by the warning, which knows how many pairs there were, of others by the finding.
+    const twice = lengths.length > 0 && found?.some(({ code }) => code === 'frame-count') === true;
+    const findings = twice && stored ? found?.filter(({ code }) => code !== 'frame-count') : found;
     return buildReport({
-      version,
+      ...head(extent),
       fps: meter.fps,
       ...outcome,
-      reference: reportInput(
-        reference,
-        skipped.reference,
-        counted(extent.ended?.reference, skipped.reference),
-      ),
-      distorted: reportInput(
-        distorted,
-        skipped.distorted,
-        counted(extent.ended?.distorted, skipped.distorted),
-      ),
       pairing: pair.describe?.(extent.pairs),
       preflight: findings,
-      models: plan.models.map((model) => reportModel(model, plan.chosen)),
-      compat,
-      backend_requested: 'wasm',
-      backend_used: 'wasm',
-      implementation,
-      threads: crew?.size ?? 0,
-      subsample,
       frameCount: extent.pairs,
       warnings: [
         ...known.warnings,
         ...decoderWarnings(known, pair),
         ...plan.warnings,
-        ...(checked.pairing.range ? [] : explainLengths(pair, extent, checked.frameCount)),
+        ...(twice && !stored ? [] : lengths),
       ],
     });
   }
@@ -170,7 +209,7 @@ export async function scorePair(
     signal?.removeEventListener('abort', pass);
     ending.abort();
     await crew?.abandon();
-    await checking?.then((preflight) => preflight.close()).catch(() => {});
+    await preflight?.close();
     // What is still opening is closed once it is open, also when the caller does not wait for it any longer.
     if (readying) await close(readying);
     else if (known) await closeKnown(known);

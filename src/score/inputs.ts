@@ -159,6 +159,7 @@ export async function closeKnown({ sides }: KnownInputs): Promise<void> {
 export function reportInput(side: Side, skipped: number, counted: number | null): ReportInput {
   const info = side.kind === 'frames' ? side.source.info : side.video.facts;
   const { name, container, width, height, bitDepth, chroma, frameRate } = info;
+  const fileSize = side.kind === 'frames' ? side.source.info.fileSize : null;
   const frameCount = side.times?.length ?? info.frameCount ?? counted;
   return {
     name,
@@ -170,6 +171,7 @@ export function reportInput(side: Side, skipped: number, counted: number | null)
     frameCount,
     skipped,
     ...(frameRate && { frameRate }),
+    ...(typeof fileSize === 'number' && { fileSize }),
   };
 }
 

@@ -8,7 +8,7 @@ import { findOffset } from './alignment.js';
 import { closeKnown, type KnownInputs, knowInputs } from './inputs.js';
 import { checkOptions, checkRequest, LOOK_OPTIONS } from './options.js';
 import { loadRequested } from './plan.js';
-import { type Inspection, startPreflight } from './preflight.js';
+import { type Inspection, Preflight } from './preflight.js';
 import type { AlignOptions, InspectOptions, ScoreOptions, ScoreRequest } from './types.js';
 
 /** Everything preflight finds. The videos are not refused, whatever it is. */
@@ -23,15 +23,12 @@ export function inspectPair(
     const requested = await loadRequested(checked, platform.models, size);
     // What the caller did not ask for is not what preflight should take as asked for.
     const asked = { ...checked, pairing: { ...checked.pairing, scale: options.scale } };
-    const running = await startPreflight(platform, inputs, requested, asked, {
-      look: true,
-      refuse: false,
-      signal,
-    });
+    const looking = new Preflight(platform, inputs, requested, asked);
+    looking.look(signal);
     try {
-      return await running.inspection();
+      return await looking.inspection();
     } finally {
-      await running.close();
+      await looking.close();
     }
   });
 }

@@ -26,7 +26,7 @@ export async function scoreEach(
   distorted: readonly VideoInput[],
   options: ScoreManyOptions,
 ): Promise<Report[]> {
-  const { raw, onProgress, onFrame, onReport, signal, ...shared } = options;
+  const { raw, onProgress, onStart, onFrame, onReport, signal, ...shared } = options;
   const stop = new AbortController();
   const pass = () => stop.abort(signal?.reason);
   signal?.throwIfAborted();
@@ -52,6 +52,7 @@ export async function scoreEach(
       ...(distorted.length > 1 && { threads }),
       signal: stop.signal,
       ...(onProgress && { onProgress: (progress) => onProgress(progress, index) }),
+      ...(onStart && { onStart: (head) => onStart(head, index) }),
       ...(onFrame && { onFrame: (frame) => onFrame(frame, index) }),
     };
     const seat = fans.seat();

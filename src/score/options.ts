@@ -85,6 +85,7 @@ export const SCORE_OPTIONS: readonly (keyof ScoreOptions)[] = [
   'skipDistorted',
   'chunkFrames',
   'onProgress',
+  'onStart',
   'signal',
   ...PAIRING,
 ];
@@ -112,7 +113,7 @@ export function checkOptions(
     );
   }
   const { threads, chunkFrames, models, signal, names } = options;
-  for (const name of ['onFrame', 'onProgress'] as const) {
+  for (const name of ['onStart', 'onFrame', 'onProgress'] as const) {
     if (options[name] !== undefined) ofType(name, options[name], 'function', 'a function');
   }
   if (signal !== undefined && !(isObject(signal) && 'throwIfAborted' in signal)) {

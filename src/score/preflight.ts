@@ -10,127 +10,166 @@ import type { Side } from '../media/pairing/prepare.js';
 import type { Finding, PreflightContext, SideFacts, SideMeasurements } from '../media/preflight/types.js';
 import { preflight } from '../media/preflight.js';
 import type { Platform } from '../platform/platform.js';
-import { canReadAgain, type KnownInputs } from './inputs.js';
+import { findOffset, mostFrames } from './alignment.js';
+import { canReadAgain, type KnownInputs, type ReadyInputs } from './inputs.js';
 import type { CheckedOptions } from './options.js';
 import type { Requested } from './plan.js';
-
-/** A preflight under way. */
-export interface Preflight {
-  /** Everything found, once the pictures have been looked at. */
-  findings(): Promise<readonly Finding[]>;
-  /** What was found before the pictures were looked at, and what they showed. */
-  inspection(): Promise<Inspection>;
-  /** Stops looking. */
-  close(): Promise<void>;
-}
+import { type Looked, Watch } from './watch.js';
 
 /** Two videos side by side, and what is to be said of them. */
 export interface Inspection {
   readonly reference: SideFacts;
   readonly distorted: SideFacts;
   readonly findings: readonly Finding[];
-  /** Where both videos could be read twice. */
+  /** Where the pictures were looked at. */
   readonly alignment?: AlignResult;
 }
 
-/** Frames of each encoded video whose borders and sharpness are looked at. */
+/** Frames of each video whose borders and sharpness are looked at. */
 const MEASURED = 3;
 
 /** Offsets tried to either side when nobody asked for a search: a second of most videos. */
 const WINDOW = 25;
 
-/** How to look. */
-export interface PreflightOptions {
-  /** Whether to look at the pictures too. */
-  readonly look: boolean;
-  /** Whether findings that stand against scoring are thrown. */
-  readonly refuse: boolean;
-  readonly signal: AbortSignal;
-}
+/** Pairs with which a search is worth more than what it says of so few. */
+const ENOUGH_PAIRS = 100;
 
-/**
- * Looks at what both videos declare, and starts to look at their pictures.
- * @throws {AnyvmafError} `mismatch` for what cannot be compared as asked; with `strict` for every warning too, after
- * the pictures have been looked at
- */
-export async function startPreflight(
-  platform: Platform,
-  known: KnownInputs,
-  requested: Pick<Requested, 'models'>,
-  checked: CheckedOptions,
-  { look: looks, refuse, signal }: PreflightOptions,
-): Promise<Preflight> {
-  const { sides, plan } = known;
-  const { pairing } = checked;
-  const reference = sideFacts(sides.reference);
-  const distorted = sideFacts(sides.distorted);
-  const offset = plan?.options.offset ?? 0;
-  const context: PreflightContext = {
-    models: requested.models.map(({ source }) => ({ name: source })),
-    ...(pairing.scale && { scale: pairing.scale }),
-    ...(plan && { comparedSize: { width: plan.format.width, height: plan.format.height } }),
-    ...(pairing.frameRatePolicy && { frameRatePolicy: pairing.frameRatePolicy }),
-    offset,
-    partial:
-      pairing.range !== undefined ||
-      Number.isFinite(checked.frameCount) ||
-      checked.skipReference + checked.skipDistorted > 0,
-  };
-  const declared = preflight(reference, distorted, context);
-  if (refuse) refuseFindings(declared, ['error']);
+/** Looks at a pair in two steps: what both declare, and what their pictures show. */
+export class Preflight {
+  readonly #platform: Platform;
+  readonly #known: KnownInputs;
+  readonly #checked: CheckedOptions;
+  readonly #context: PreflightContext;
+  readonly #facts: { readonly reference: SideFacts; readonly distorted: SideFacts };
+  readonly #declared: readonly Finding[];
+  readonly #stop = new AbortController();
+  #looking: Promise<Inspection | undefined> | undefined;
+  #watch: Watch | undefined;
 
-  const stop = new AbortController();
-  const pass = () => stop.abort(signal.reason);
-  signal.addEventListener('abort', pass);
-  const looking = look();
-  looking.catch(() => {});
-  const settled = looking.finally(() => signal.removeEventListener('abort', pass));
-  settled.catch(() => {});
+  constructor(
+    platform: Platform,
+    known: KnownInputs,
+    requested: Pick<Requested, 'models'>,
+    checked: CheckedOptions,
+  ) {
+    const { sides, plan } = known;
+    const { pairing } = checked;
+    this.#platform = platform;
+    this.#known = known;
+    this.#checked = checked;
+    this.#facts = { reference: sideFacts(sides.reference), distorted: sideFacts(sides.distorted) };
+    this.#context = {
+      models: requested.models.map(({ source }) => ({ name: source })),
+      ...(pairing.scale && { scale: pairing.scale }),
+      ...(plan && { comparedSize: { width: plan.format.width, height: plan.format.height } }),
+      ...(pairing.frameRatePolicy && { frameRatePolicy: pairing.frameRatePolicy }),
+      offset: this.#offset,
+      partial:
+        pairing.range !== undefined ||
+        Number.isFinite(checked.frameCount) ||
+        checked.skipReference + checked.skipDistorted > 0,
+    };
+    this.#declared = preflight(this.#facts.reference, this.#facts.distorted, this.#context);
+  }
 
-  async function look(): Promise<Inspection> {
-    const again = canReadAgain(sides.reference) && canReadAgain(sides.distorted);
-    if (!looks || !again) return { reference, distorted, findings: declared };
-    const { findOffset } = await import('./alignment.js');
+  /** @throws {AnyvmafError} `mismatch` for what cannot be compared as asked */
+  refuseErrors(): void {
+    refuseFindings(this.#declared, ['error']);
+  }
+
+  /** @throws {AnyvmafError} `mismatch` for every warning too, after the pictures have been looked at */
+  async refuseWarnings(): Promise<void> {
+    const { findings } = await this.inspection();
+    refuseFindings(findings, ['error', 'warning']);
+  }
+
+  /**
+   * Looks at the pictures while the pair is scored, where each frame of both is read in order anyway.
+   * @param expected pairs, where known
+   * @returns the pair to read from now on; `undefined` where looking so would show too little
+   */
+  watch(pair: ReadyInputs, expected: number | null): ReadyInputs | undefined {
+    const { plan, alignment } = this.#known;
+    const partial = this.#context.partial && expected !== null && expected < ENOUGH_PAIRS;
+    const mapped = plan?.paired && !plan.paired.consecutive;
+    if (partial || mapped || pair.reference === pair.distorted) return undefined;
+    this.#watch = new Watch(pair, {
+      facts: this.#facts,
+      expected,
+      measured: MEASURED,
+      alignment: alignment?.result ?? {
+        offset: this.#offset,
+        window: this.#window,
+        maxFrames: mostFrames(this.#window),
+      },
+    });
+    return this.#watch.pair;
+  }
+
+  /** Starts to look at the pictures by opening both videos once more, where that can be done. */
+  look(signal: AbortSignal): void {
+    const { reference, distorted } = this.#known.sides;
+    if (signal.aborted || !canReadAgain(reference) || !canReadAgain(distorted)) return;
+    const pass = () => this.#stop.abort(signal.reason);
+    signal.addEventListener('abort', pass);
+    this.#looking = this.#lookAgain().finally(() => signal.removeEventListener('abort', pass));
+    this.#looking.catch(() => {});
+  }
+
+  /** Everything there is to say: with what the pictures show, where they were looked at. */
+  async inspection(): Promise<Inspection> {
+    if (this.#watch) return this.#conclude(await this.#watch.looked());
+    return (await this.#looking) ?? { ...this.#facts, findings: this.#declared };
+  }
+
+  /** Stops looking. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#looking?.catch(() => {});
+  }
+
+  get #offset(): number {
+    return this.#known.plan?.options.offset ?? 0;
+  }
+
+  get #window(): number {
+    return Math.max(WINDOW, 2 * Math.abs(this.#offset));
+  }
+
+  async #lookAgain(): Promise<Inspection | undefined> {
+    const { sides, alignment } = this.#known;
+    const { skipReference, skipDistorted } = this.#checked;
+    const { signal } = this.#stop;
+    const assumed = this.#offset;
     const searching =
-      known.alignment?.result ??
-      findOffset(platform, sides, {
-        skipReference: checked.skipReference,
-        skipDistorted: checked.skipDistorted,
-        assumed: offset,
-        window: Math.max(WINDOW, 2 * Math.abs(offset)),
-        signal: stop.signal,
+      alignment?.result ??
+      findOffset(this.#platform, sides, {
+        skipReference,
+        skipDistorted,
+        assumed,
+        window: this.#window,
+        signal,
       }).then(({ result }) => result);
     const found = await whatever(
       Promise.all([
         searching,
-        measure(platform, sides.reference, stop.signal),
-        measure(platform, sides.distorted, stop.signal),
+        measure(this.#platform, sides.reference, signal),
+        measure(this.#platform, sides.distorted, signal),
       ]),
-      stop.signal,
+      signal,
     );
     // Frames that cannot be read are for the run itself to report.
-    if (!found) return { reference, distorted, findings: declared };
-    const [alignment, first, second] = found;
-    const facts = [
-      { ...reference, measured: first },
-      { ...distorted, measured: second },
-    ] as const;
-    const findings = preflight(facts[0], facts[1], { ...context, alignment });
-    return { reference: facts[0], distorted: facts[1], findings, alignment };
+    if (!found) return undefined;
+    const [result, reference, distorted] = found;
+    return this.#conclude({ alignment: result, reference, distorted });
   }
 
-  if (refuse && pairing.strict) {
-    const { findings } = await settled;
-    refuseFindings(findings, ['error', 'warning']);
+  #conclude({ alignment, ...measured }: Looked): Inspection {
+    const reference = { ...this.#facts.reference, measured: measured.reference };
+    const distorted = { ...this.#facts.distorted, measured: measured.distorted };
+    const findings = preflight(reference, distorted, { ...this.#context, alignment });
+    return { reference, distorted, findings, alignment };
   }
-  return {
-    findings: async () => (await settled).findings,
-    inspection: () => settled,
-    async close() {
-      stop.abort();
-      await settled.catch(() => {});
-    },
-  };
 }
 
 /** What the work gives, or nothing when a video cannot be read; the signal's reason is thrown all the same. */

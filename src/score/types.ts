@@ -5,7 +5,7 @@
 import type { DecoderChoice, ScaleFilter } from '../media/decoder.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../media/pairing/types.js';
 import type { FramePlanes, RawVideoFormat, VideoFormat, VideoInput } from '../media/types.js';
-import type { Compat, FrameMetrics, Report } from '../report/types.js';
+import type { Compat, FrameMetrics, Report, ReportHead } from '../report/types.js';
 
 /** The pair to compare. */
 export interface ScoreRequest {
@@ -60,8 +60,9 @@ export interface PairingOptions {
   /** Refuse a pair of which preflight warns. Default false. */
   readonly strict?: boolean;
   /**
-   * Compare what the two videos declare, and look at some of their frames, before scoring. Default: true where
-   * anything is decoded, resized or paired by time; two stored videos of one format are looked at only on request.
+   * Compare what the two videos declare before scoring, and look at some of their frames meanwhile. By default two
+   * stored videos of one format are compared by what they declare alone; `true` has their frames looked at too. Default
+   * true otherwise.
    */
   readonly preflight?: boolean;
 }
@@ -99,6 +100,8 @@ export interface ScoreOptions extends PairingOptions {
   readonly implementation?: 'simd128' | 'portable';
   /** Called at most about ten times a second, and once at the end. */
   readonly onProgress?: (progress: Progress) => void;
+  /** Called once, before the first call of {@link onFrame}, with all of the report that is known then. */
+  readonly onStart?: (head: ReportHead) => void;
   /**
    * Called for every scored frame in order, as soon as its values are final: motion2 of a frame needs the frame after
    * it, so calls lag by one or two frames, and by the chunks that workers have still in hand.
@@ -119,11 +122,13 @@ export type AlignOptions = Pick<PairingOptions, 'decoder' | 'allowUrl'> &
   };
 
 /** {@link ScoreOptions} of several distorted videos against one reference: callbacks learn which one they are about. */
-export interface ScoreManyOptions extends Omit<ScoreOptions, 'onProgress' | 'onFrame'> {
+export interface ScoreManyOptions extends Omit<ScoreOptions, 'onProgress' | 'onStart' | 'onFrame'> {
   /** Format of those videos that are raw planar YUV. */
   readonly raw?: RawVideoFormat;
   /** As {@link ScoreOptions.onProgress}, for the distorted video of this index. */
   readonly onProgress?: (progress: Progress, index: number) => void;
+  /** As {@link ScoreOptions.onStart}, for the distorted video of this index. */
+  readonly onStart?: (head: ReportHead, index: number) => void;
   /** As {@link ScoreOptions.onFrame}, for the distorted video of this index. */
   readonly onFrame?: (frame: FrameMetrics, index: number) => void;
   /** A distorted video is done. They may end in any order. */

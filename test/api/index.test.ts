@@ -22,6 +22,7 @@ describe('the public API', () => {
       'configure',
       'createScorer',
       'describeModel',
+      'formatHtml',
       'formatProgress',
       'formatReport',
       'inspect',

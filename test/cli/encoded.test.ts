@@ -5,6 +5,8 @@
  */
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encode, ffmpeg, hasFfmpeg } from '../support/encode.js';
@@ -285,10 +287,101 @@ describe.skipIf(!hasFfmpeg)('encoded video', () => {
       expectFailure(await anyvmaf([ref, audio]), 2, /sound\.m4a .*audio/);
     });
 
+    test.each(['ffmpeg', 'mediabunny', 'wasm'])('encrypted, for %s', async (decoder) => {
+      const key = '0123456789abcdef0123456789abcdef';
+      const encrypted = ffmpeg(files.at('secret.mp4'), [
+        ...['-i', ref, '-c', 'copy', '-encryption_scheme', 'cenc-aes-ctr'],
+        ...['-encryption_key', key, '-encryption_kid', key],
+      ]);
+      expectFailure(
+        await anyvmaf([ref, encrypted, '--decoder', decoder]),
+        2,
+        /secret\.mp4 is encrypted; its frames cannot be decoded, score the video before encryption\.$/m,
+      );
+    });
+
     test('an index that is missing, because the file is cut', async () => {
       copyFileSync(good, files.at('cut.mp4'));
       truncateSync(files.at('cut.mp4'), Math.floor(readFileSync(good).length * 0.6));
       expectFailure(await anyvmaf([ref, files.at('cut.mp4')]), 2, 'cut.mp4');
+    });
+
+    const cutWithin = (extension: string): string => {
+      const whole = ffmpeg(files.at(`whole.${extension}`), ['-i', ref, '-c', 'copy']);
+      const bytes = readFileSync(whole);
+      return files.put(`half.${extension}`, bytes.subarray(0, (bytes.length * 0.6) | 1));
+    };
+
+    test.each([
+      ['ffmpeg', 'mkv'],
+      ['ffmpeg', 'ts'],
+      ['mediabunny', 'ts'],
+      ['wasm', 'mkv'],
+      ['wasm', 'ts'],
+    ] as const)(
+      '%s, half a file of %s: an error with its time, scores up to it when allowed',
+      async (decoder, extension) => {
+        const half = cutWithin(extension);
+        const args = [ref, half, '--decoder', decoder, '-n', '--feature', 'psnr', '--csv'];
+        expectFailure(
+          await anyvmaf(args),
+          2,
+          new RegExp(
+            `half\\.${extension} is (cut off|damaged) at frame \\d+, after 0\\.\\d{3} s .*--allow-damaged`,
+          ),
+        );
+        const allowed = await anyvmaf([...args, '--allow-damaged']);
+        const rows = (text: string) => text.trimEnd().split('\n').slice(1);
+        const scored = rows(allowed.stdout);
+        expect([allowed.code, scored.length]).toEqual([0, expect.any(Number)]);
+        expect(scored.length).toBeGreaterThan(0);
+        expect(scored.length).toBeLessThan(FRAMES);
+        expect(allowed.stderr).toMatch(
+          /half\.\w+ is (cut off|damaged) at frame \d+.*frames? before it (is|are) used/,
+        );
+      },
+    );
+
+    test('mediabunny reads whole clusters of Matroska only, and says so of half a one', async () => {
+      const half = cutWithin('mkv');
+      expectFailure(
+        await anyvmaf([ref, half, '--decoder', 'mediabunny']),
+        2,
+        /mediabunny finds no frame in .*half\.mkv that is there as a whole; .*the file is cut off: its segment should have/,
+      );
+    });
+
+    test('half a reference against itself, and where only the other video ends', async () => {
+      const half = cutWithin('mkv');
+      expectFailure(await anyvmaf([half, half]), 2, 'half.mkv is cut off');
+      // The frames that are compared are all there.
+      expect((await anyvmaf([half, half, '--range', '0-3', '-n', '--feature', 'psnr'])).code).toBe(0);
+      const short = ffmpeg(files.at('short.mkv'), ['-i', ref, '-frames:v', '4']);
+      expect((await anyvmaf([half, short, '-n', '--feature', 'psnr'])).code).toBe(0);
+    });
+
+    test('URLs that nobody answers, or without such a file', async () => {
+      const server = createServer((_, response) => response.writeHead(404).end());
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      const url = `http://127.0.0.1:${port}/x.mp4`;
+      try {
+        expectFailure(
+          await anyvmaf([ref, url, '--allow-url']),
+          2,
+          /x\.mp4 could not be fetched: .*404.*; check the address and the network, or download/,
+        );
+        expectFailure(
+          await anyvmaf([ref, url, '--allow-url', '--decoder', 'wasm']),
+          1,
+          /is a URL, which only the ffmpeg decoder fetches; install ffmpeg, or download/,
+        );
+      } finally {
+        server.close();
+        server.closeAllConnections();
+      }
+      // Nobody listens there any more.
+      expectFailure(await anyvmaf([ref, url, '--allow-url']), 2, /x\.mp4 could not be fetched: .*refused/);
     });
 
     test('a URL', async () => {
@@ -307,6 +400,55 @@ describe.skipIf(!hasFfmpeg)('encoded video', () => {
       const small = encode({ ...MOVING, size: '96x64' });
       expectFailure(await anyvmaf([ref, small, '--scale', 'none']), 2, /96x64.*192x128/);
     });
+  });
+
+  describe('--ndjson', () => {
+    test('has its first lines while the run goes on, and ends with the run', async () => {
+      let [seen, whole] = ['', false];
+      const { code, stdout } = await anyvmaf([long, long, '--ndjson', '--no-preflight'], {
+        meanwhile: (child) => {
+          child.stdout?.on('data', (text: string) => {
+            seen += text;
+            whole ||= seen.includes('"type":"summary"');
+            if (!whole && seen.includes('"frameNum":0,')) child.kill('SIGINT');
+          });
+        },
+      });
+      expect([code, whole]).toEqual([130, false]);
+      const lines = stdout.trimEnd().split('\n');
+      expect(JSON.parse(lines[0] ?? '')).toMatchObject({ type: 'header', metrics: expect.any(Array) });
+      expect(JSON.parse(lines[1] ?? '')).toMatchObject({ type: 'frame', frameNum: 0 });
+    });
+
+    test('of several encodes is one report after the other, as in a file', async () => {
+      const options = ['--ndjson', '-n', '--feature', 'psnr'];
+      const file = files.at('lines.ndjson');
+      const { stdout } = await anyvmaf([ref, good, poor, ...options]);
+      await anyvmaf([ref, good, poor, ...options, '-o', file]);
+      const steady = (text: string) => text.replace(/"fps":[\d.]+/g, '');
+      expect(steady(stdout)).toBe(steady(readFileSync(file, 'utf8')));
+      const types = stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).type);
+      const one = ['header', ...Array<string>(FRAMES).fill('frame'), 'summary'];
+      expect(types).toEqual([...one, ...one]);
+    });
+  });
+
+  test('stored frames have a size and a bit rate in the table too', async () => {
+    const [stored] = [good].map((file) => ffmpeg(files.at('stored.y4m'), ['-i', file]));
+    const bytes = readFileSync(stored ?? '').length;
+    const { stdout } = await anyvmaf([ref, stored ?? '', good, '--csv', '-n', '--feature', 'psnr']);
+    const cells = stdout.split('\n')[1]?.split(',') ?? [];
+    expect(cells.slice(-2).map(Number)).toEqual([Math.round((bytes * 8 * 25) / FRAMES), bytes]);
+  });
+
+  test('the lengths of both are told once', async () => {
+    const short = ffmpeg(files.at('lengths.mp4'), ['-i', ref, '-frames:v', '12', '-crf', '20']);
+    const { stderr } = await anyvmaf([ref, short]);
+    expect(stderr.match(/\b20 frames/g)).toHaveLength(1);
+    for (const line of stderr.trimEnd().split('\n')) expect(line).toMatch(/^anyvmaf: warning: [A-Z]/);
   });
 
   test('names of all kinds', async () => {

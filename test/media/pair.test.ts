@@ -76,9 +76,9 @@ describe('checkPair', () => {
     expect(checkPair(a, b)).toEqual([]);
     expect(checkPair(a, dis)).toEqual([]);
     expect(checkPair(a, c)).toEqual([
-      expect.stringContaining('distorted has 30000/1001 frames per second but reference has 25;'),
-      expect.stringContaining('distorted has the sample aspect ratio 4/3 but reference has 1;'),
-      expect.stringContaining('distorted has full colour range but reference has limited;'),
+      expect.stringContaining('Distorted has 30000/1001 frames per second but reference has 25;'),
+      expect.stringContaining('Distorted has the sample aspect ratio 4/3 but reference has 1;'),
+      expect.stringContaining('Distorted has full colour range but reference has limited;'),
     ]);
   });
 

@@ -112,7 +112,7 @@ describe('preflight', () => {
     );
     expect(bad.length).toBeGreaterThan(5);
     for (const { message, severity, fix } of bad) {
-      expect(message).toMatch(/^[a-z0-9][^\n]*[^.]\.$/);
+      expect(message).toMatch(/^(?:[A-Z0-9]|vmaf_)[^\n]*[^.]\.$/);
       if (severity === 'warning') expect(fix).toBeDefined();
     }
   });
@@ -137,7 +137,7 @@ const CASES: readonly Case[] = [
     what: 'another size that nobody spoke of',
     distorted: NO_SIZE,
     ...{ code: 'size', severity: 'warning', values: ['1920x1080', '1280x720'], fix: '--scale bicubic' },
-    says: 'distorted is 1280x720 but reference is 1920x1080; the distorted video is scaled to 1920x1080 (bicubic)',
+    says: 'Distorted is 1280x720 but reference is 1920x1080; the distorted video is scaled to 1920x1080 (bicubic)',
   },
   {
     what: 'another size that is to be scaled with a filter of choice',
@@ -193,14 +193,14 @@ const CASES: readonly Case[] = [
     reference: { measured: measured([0.1]) },
     distorted: { measured: measured([0.1], 140, 139) },
     ...{ code: 'black-borders', severity: 'warning', fix: 'ffmpeg -vf crop=1920:800:0:140' },
-    says: 'distorted 1920x1080 has black borders (top 140, bottom 139) where reference has picture',
+    says: 'Distorted 1920x1080 has black borders (top 140, bottom 139) where reference has picture',
   },
   {
     what: 'bars in the reference only',
     reference: { measured: measured([0.1], 140, 140) },
     distorted: { measured: measured([0.1]) },
     ...{ code: 'black-borders', severity: 'warning', fix: 'ffmpeg -vf crop=1920:800:0:140' },
-    says: 'reference 1920x1080 has black borders',
+    says: 'Reference 1920x1080 has black borders',
   },
   {
     what: 'the same bars in both',
@@ -261,13 +261,13 @@ const CASES: readonly Case[] = [
     distorted: { timestamps: times(250, 25, [100, 101, 200]), frameCount: 247 },
     context: { partial: true },
     ...{ code: 'missing-frames', severity: 'warning', values: [0, 3] },
-    says: 'distorted lacks 3 frames after frame 99, 197',
+    says: 'Distorted lacks 3 frames after frame 99, 197',
   },
   {
     what: 'pictures shown twice',
     context: { alignment: { ...ALIGNED, repeated: { reference: 0, distorted: 12 } } },
     ...{ code: 'duplicate-frames', severity: 'warning', values: [0, 12] },
-    says: 'distorted shows the same picture again in 12 frames',
+    says: 'Distorted shows the same picture again in 12 frames',
   },
   {
     what: 'times that stand still',

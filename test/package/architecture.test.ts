@@ -13,7 +13,7 @@ const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   version: [],
   core: [],
-  media: [],
+  media: ['core'],
   sample: [],
   model: ['core'],
   report: ['core'],

@@ -3,6 +3,7 @@ import { AnyvmafError } from '../../src/errors.js';
 import { buildReport } from '../../src/report/build.js';
 import { writeHtml } from '../../src/report/html.js';
 import type { Report } from '../../src/report/types.js';
+import { formatHtml } from '../../src/report/write.js';
 import { report, vmafModel } from './sample.js';
 
 const HOSTILE = `a"><script>alert(1)</script><img src='http://evil.example/x' onerror=alert(1)> {{}} \${1} .mp4`;
@@ -24,6 +25,13 @@ function scored(values: ArrayLike<number>, parts: Partial<Report> = {}): Report 
 }
 
 const text = (...args: Parameters<typeof writeHtml>) => [...writeHtml(...args)].join('');
+
+it('comes as one string through the public API too', async () => {
+  const [one, other] = [scored([80, 90]), scored([70, 60])];
+  expect(await formatHtml(one, { written: 'today' })).toBe(text(one, { written: 'today' }));
+  expect(await formatHtml([one, other])).toBe(text([one, other]));
+  await expect(formatHtml([])).rejects.toThrow('at least one report');
+});
 
 describe('the page of one report', () => {
   const page = text(scored([80, 90, 40]), { command: "anyvmaf 'a b' c", written: 'today' });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { distribution, percentile, pool } from '../../src/report/pool.js';
+import { percentile } from '../../src/core/percentile.js';
+import { distribution, pool } from '../../src/report/pool.js';
 import { needsShared, sharedPath } from '../support/shared.js';
 
 describe('pool', () => {

@@ -348,6 +348,79 @@ describe('ndjson', () => {
   });
 });
 
+describe('what was done to the frames, and what was found', () => {
+  const side = {
+    decoder: 'ffmpeg',
+    decodedBy: 'ffmpeg 5.1 (h264)',
+    codec: 'h264',
+    pixelFormat: 'yuv420p',
+    fileSize: 1234,
+    width: 640,
+    height: 360,
+    bitDepth: 8,
+    chroma: '420',
+    frameRate: { num: 25, den: 1 },
+    conversions: [],
+  } as const;
+  const none = { count: 0, frames: [] };
+  const paired = report({
+    ...printed,
+    pairing: {
+      reference: side,
+      distorted: { ...side, scaledBy: 'swscale bicubic', conversions: ['8 to 10 bit', 'a < b'] },
+      width: 640,
+      height: 360,
+      bitDepth: 10,
+      chroma: '420',
+      scale: 'bicubic',
+      range: { unit: 'frames', start: 5 },
+      frames: {
+        policy: 'nearest',
+        offset: 2,
+        offsetRequested: 'auto',
+        pairs: 2,
+        missing: none,
+        repeated: { count: 3, frames: [1, 2, 3] },
+        dropped: none,
+      },
+    },
+    preflight: [
+      {
+        code: 'size',
+        severity: 'warning',
+        message: 'A & "B".',
+        reference: '640x360',
+        distorted: null,
+        fix: '--scale none',
+      },
+    ],
+  });
+
+  it('stands in XML within our own element', () => {
+    const [theirs = '', own = ''] = formatReport(paired, 'xml').split('  <anyvmaf ');
+    expect(theirs).toBe(formatReport(printed, 'xml').split('  <anyvmaf ')[0]);
+    expect(own).toContain(
+      '    <pairing width="640" height="360" bit_depth="10" chroma="420" scale="bicubic" range_unit="frames" ' +
+        'range_start="5" policy="nearest" offset="2" offset_requested="auto" pairs="2" missing="0" repeated="3" ' +
+        'dropped="0">\n',
+    );
+    expect(own).toContain(
+      'frame_rate="25/1" scaled_by="swscale bicubic" conversions="8 to 10 bit; a &lt; b" />\n    </pairing>\n',
+    );
+    expect(own).toContain(
+      '    <finding code="size" severity="warning" reference="640x360" fix="--scale none">A &amp; &quot;B&quot;.</finding>\n',
+    );
+  });
+
+  it('stands in the summary of NDJSON, as it is known at the end only', () => {
+    const lines = formatReport(paired, 'ndjson').trimEnd().split('\n');
+    const [header, summary] = [lines[0], lines.at(-1)].map((line) => JSON.parse(line ?? ''));
+    expect(Object.keys(header)).not.toContain('pairing');
+    const json = JSON.parse(formatReport(paired, 'json'));
+    expect(summary).toMatchObject({ pairing: json.pairing, preflight: json.preflight });
+  });
+});
+
 describe('every format', () => {
   const value = 82.56422654900535;
   const one = report({

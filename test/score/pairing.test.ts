@@ -310,37 +310,42 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
     again(master(), 'short.mp4', ['-frames:v', '25']),
   ];
 
-  it('equal single runs, and decode the reference once', async () => {
-    const opened: unknown[] = [];
-    const platform: Platform = {
-      ...nodePlatform,
-      decoders: async (options) =>
-        (await nodePlatform.decoders(options)).map((decoder) => ({
-          id: decoder.id,
-          availability: () => decoder.availability(),
-          probe: (input, signal) => decoder.probe(input, signal),
-          timestamps: (input, signal) => decoder.timestamps(input, signal),
-          open(input, facts, request) {
-            opened.push(input);
-            return decoder.open(input, facts, request);
-          },
-        })),
-    };
-    const seen: number[] = [];
-    const reports = await scoreEach(platform, master(), [...copies(), master()], {
-      ...FEATURES,
-      onReport: (_, index) => seen.push(index),
-    });
-    expect(seen.sort()).toEqual([0, 1, 2, 3]);
-    // Once for all four, and once as the last distorted video.
-    expect(opened.filter((input) => input === master())).toHaveLength(2);
-    for (const [i, distorted] of copies().entries()) {
-      const alone = await score({ reference: master(), distorted }, FEATURES);
-      const together = reports[i];
-      expect(together?.warnings).toEqual(alone.warnings);
-      expect(together && results(together)).toEqual(results(alone));
-    }
-  });
+  it.each([false, true])(
+    'equal single runs, and decode the reference once (preflight: %s)',
+    async (looks) => {
+      const options = { ...FEATURES, preflight: looks };
+      const opened: unknown[] = [];
+      const platform: Platform = {
+        ...nodePlatform,
+        decoders: async (options) =>
+          (await nodePlatform.decoders(options)).map((decoder) => ({
+            id: decoder.id,
+            availability: () => decoder.availability(),
+            probe: (input, signal) => decoder.probe(input, signal),
+            timestamps: (input, signal) => decoder.timestamps(input, signal),
+            open(input, facts, request) {
+              opened.push(input);
+              return decoder.open(input, facts, request);
+            },
+          })),
+      };
+      const seen: number[] = [];
+      const reports = await scoreEach(platform, master(), [...copies(), master()], {
+        ...options,
+        onReport: (_, index) => seen.push(index),
+      });
+      expect(seen.sort()).toEqual([0, 1, 2, 3]);
+      // Once for all four, and once as the last distorted video.
+      expect(opened.filter((input) => input === master())).toHaveLength(2);
+      for (const [i, distorted] of copies().entries()) {
+        const alone = await score({ reference: master(), distorted }, options);
+        const together = reports[i];
+        expect(together?.warnings).toEqual(alone.warnings);
+        expect(together?.preflight).toEqual(alone.preflight);
+        expect(together && results(together)).toEqual(results(alone));
+      }
+    },
+  );
 
   it('fail together, naming the one that is to blame', async () => {
     const bad = file(scratchFolder(), 'bad.mp4', new TextEncoder().encode('\0\0\0\x20ftypisom'));

@@ -3,6 +3,7 @@
  * Measures frame pairs with the WebAssembly core: keeps the frames in its memory and runs what the plan asks for.
  */
 import { admCsf } from '../../core/adm-csf.js';
+import { chromaSize, type PlaneSize, sampleBytes } from '../../core/geometry.js';
 import {
   Core,
   type CoreAdmVariant,
@@ -23,22 +24,13 @@ import {
   VIF_FIELDS,
 } from '../types.js';
 
-/** Size of one plane: columns and rows. */
-interface PlaneSize {
-  readonly width: number;
-  readonly height: number;
-}
-
 /** Luma and, unless the video is 4:0:0, two chroma planes; odd sizes are halved downwards. */
 function planeSizes(format: VideoFormat): PlaneSize[] {
-  const { width, height, chroma } = format;
+  const { width, height } = format;
   const luma = { width, height };
-  if (chroma === '400') return [luma];
-  const sub = {
-    width: chroma === '444' ? width : width >> 1,
-    height: chroma === '420' ? height >> 1 : height,
-  };
-  return [luma, sub, sub];
+  if (format.chroma === '400') return [luma];
+  const chroma = chromaSize(format);
+  return [luma, chroma, chroma];
 }
 
 /** Addresses of a picture's planes in the core's memory. */
@@ -74,7 +66,7 @@ class WasmExtractor implements FrameExtractor {
     this.#core = new Core(module);
     this.#context = this.#core.open(format, implementation);
     this.#sizes = planeSizes(format).slice(0, plan.psnrPlanes === 3 ? 3 : 1);
-    this.#bytesPerSample = format.bitDepth > 8 ? 2 : 1;
+    this.#bytesPerSample = sampleBytes(format.bitDepth);
     const picture = (sizes: readonly PlaneSize[]): Picture =>
       sizes.map(({ width, height }) =>
         this.#core.alloc(this.#core.planeBytes(width, height, format.bitDepth)),

@@ -7,6 +7,7 @@ import type { ReportFormat } from '../../report/write.js';
 import { COMMANDS, type Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
+import type { LiveLines } from '../live-lines.js';
 import { type OutputFile, openOutput } from '../output.js';
 import type { SeveralFormat } from '../several.js';
 import { interruption } from '../signals.js';
@@ -82,13 +83,15 @@ async function scoreVideos(
   const { file, page: pageFile } = await openOutputs(settings);
   const stop = interruption();
   try {
-    const reports = await measure(settings, terminal, stop.signal);
+    const live = await liveLines(settings, terminal, stop.abort);
+    const reports = await measure(settings, terminal, stop.signal, live);
     if (file) await file.write(await reportText(reports, settings), stop.signal);
     const pageText = settings.html === undefined ? undefined : await htmlText(reports, args);
     if (pageFile && pageText) await pageFile.write(pageText, stop.signal);
     // From here on nothing needs tidying up, and Ctrl-C must work even while a reader of the output dawdles.
     stop.release();
-    await deliver(reports, settings, terminal);
+    await live?.written();
+    await deliver(reports, settings, terminal, live !== undefined);
     if (pageText && !pageFile) for (const piece of pageText) await terminal.print(piece);
     return failUnder === undefined ? EXIT.ok : await judge(reports, failUnder, settings, terminal);
   } finally {
@@ -105,11 +108,29 @@ async function openOutputs(settings: ScoreSettings): Promise<{ file?: OutputFile
   return { ...(file && { file }), ...(page && { page }) };
 }
 
+/** Whether the report goes to standard output. */
+function isPrinted({ output, format }: ScoreSettings): boolean {
+  return output === '-' || (output === undefined && format !== undefined);
+}
+
+/** What is printed while it comes into being. */
+async function liveLines(
+  settings: ScoreSettings,
+  { print }: Terminal,
+  fail: (reason: unknown) => void,
+): Promise<LiveLines | undefined> {
+  const { distorted, format, precision } = settings;
+  if (format !== 'ndjson' || !isPrinted(settings)) return undefined;
+  const { LiveLines } = await import('../live-lines.js');
+  return new LiveLines(distorted.length, precision, print, fail);
+}
+
 /** Scores the videos under a progress bar. */
 async function measure(
   settings: ScoreSettings,
   terminal: Terminal,
   signal: AbortSignal,
+  live: LiveLines | undefined,
 ): Promise<readonly [Report, ...Report[]]> {
   const { reference, distorted, raw, options, quiet, ignored } = settings;
   const drawing = terminal.canDraw && !quiet;
@@ -118,7 +139,7 @@ async function measure(
   try {
     const [first, ...others] = await run();
     if (!first) throw new Error('the engine gave no report');
-    return [withIgnored(first), ...others.map(withIgnored)];
+    return [first, ...others];
   } finally {
     bar?.clear();
   }
@@ -126,17 +147,23 @@ async function measure(
   async function run(): Promise<readonly Report[]> {
     const api = await import('../../index.js');
     const [only, ...more] = distorted;
+    const watched = { ...options, signal, ...(live && { onStart: live.start, onFrame: live.frame }) };
     if (more.length === 0) {
       const request = { reference, distorted: only, ...(raw && { raw }) };
-      return [await api.score(request, { ...options, signal, ...(bar && { onProgress: bar.show }) })];
+      const report = withIgnored(
+        await api.score(request, { ...watched, ...(bar && { onProgress: bar.show }) }),
+      );
+      live?.end(report);
+      return [report];
     }
     const { progressSum } = await import('../progress-sum.js');
-    return api.scoreMany(reference, distorted, {
-      ...options,
+    const reports = await api.scoreMany(reference, distorted, {
+      ...watched,
+      ...(live && { onReport: (report, index) => live.end(withIgnored(report), index) }),
       ...(raw && { raw }),
-      signal,
       ...(bar && { onProgress: progressSum(distorted.length, bar.show) }),
     });
+    return reports.map(withIgnored);
   }
 
   function withIgnored(report: Report): Report {
@@ -174,14 +201,18 @@ async function htmlText(
   return writeHtml(reports, { command: commandLine('anyvmaf', args), written });
 }
 
-/** Puts the result on standard output: the report, or what a person or a script wants to see instead of it. */
+/**
+ * Puts the result on standard output: the report, or what a person or a script wants to see instead of it.
+ * @param done it is there already
+ */
 async function deliver(
   reports: readonly [Report, ...Report[]],
   settings: ScoreSettings,
   terminal: Terminal,
+  done: boolean,
 ): Promise<void> {
-  const { output, html, format, precision, quiet } = settings;
-  const printed = output === '-' || (output === undefined && format !== undefined);
+  const { output, html, precision, quiet } = settings;
+  const printed = isPrinted(settings);
   const several = reports.length > 1;
   const free = html !== '-' && !printed;
   const summary = free && !quiet && terminal.interactive;
@@ -191,7 +222,7 @@ async function deliver(
     const { complainOf } = await import('../remarks.js');
     complainOf(reports, terminal);
   }
-  if (printed) {
+  if (printed && !done) {
     for (const piece of await reportText(reports, settings)) await terminal.print(piece);
   } else if (free && several && !quiet && (summary || output === undefined)) {
     const { encodesTable } = await import('../../report/table.js');

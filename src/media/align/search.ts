@@ -35,8 +35,9 @@ const MOVES = 0.3 ** 2;
 /**
  * Searches among offsets of at most `window` frames.
  * @param assumed the offset to stay with where the pictures do not tell
+ * @param base offset at which the evidence was taken; the answer counts from where it would have been 0
  */
-export function search(evidence: Evidence, window: number, assumed: number): AlignResult {
+export function search(evidence: Evidence, window: number, assumed: number, base = 0): AlignResult {
   const { reference, distorted } = evidence.frames;
   const shorter = Math.min(reference, distorted);
   const tried = new Map<number, Fitness>();
@@ -49,7 +50,7 @@ export function search(evidence: Evidence, window: number, assumed: number): Ali
   }
   const best = choose(evidence, tried);
   const fitness = best === undefined ? undefined : tried.get(best);
-  if (best === undefined || !fitness) return tooShort(assumed, shorter);
+  if (best === undefined || !fitness) return tooShort(assumed + base, shorter);
 
   // The probability of each offset against the best, and so of the best among all.
   let total = 0;
@@ -71,14 +72,24 @@ export function search(evidence: Evidence, window: number, assumed: number): Ali
   const stay = !related || (!clear && within.includes(assumed));
   const offset = stay ? assumed : Math.max(-window, Math.min(window, best));
   const at = tried.get(offset) ?? fitness;
+  const named = candidates.map((candidate) => ({ ...candidate, offset: candidate.offset + base }));
   return {
-    offset,
+    offset: offset + base,
     confidence: reason === 'edge' ? Math.min(confidence, 0.5) : confidence,
-    candidates: clear ? [{ offset, similarity: at.similarity }] : candidates.slice(0, MAX_CANDIDATES),
+    candidates: clear
+      ? [{ offset: offset + base, similarity: at.similarity }]
+      : named.slice(0, MAX_CANDIDATES),
     compared: at.pairs,
     ambiguous: !clear,
     reason,
-    explanation: explain(reason, offset, best, candidates, reached, at.pairs),
+    explanation: explain(
+      reason,
+      offset + base,
+      best + base,
+      named,
+      [base - reached, base + reached],
+      at.pairs,
+    ),
     similarity: at.similarity,
     levels: { gain: at.gain, bias: at.bias },
     repeated: evidence.repeated(offset, STILL, MOVES),
@@ -144,7 +155,7 @@ function explain(
   offset: number,
   best: number,
   candidates: readonly AlignCandidate[],
-  reached: number,
+  [lowest, highest]: readonly [lowest: number, highest: number],
   pairs: number,
 ): string {
   const offsets = candidates.map((candidate) => candidate.offset).sort((a, b) => a - b);
@@ -163,9 +174,9 @@ function explain(
       return `The content repeats itself: offsets ${shown}${more} fit equally well.`;
     }
     case 'edge':
-      return `The best offset lies beyond the ${reached} frames searched; search a wider window.`;
+      return `The best offset lies beyond the ${(highest - lowest) / 2} frames searched; search a wider window.`;
     case 'unrelated':
-      return `No offset from -${reached} to ${reached} makes the two videos look alike: they show different things, or one is cropped or framed differently.`;
+      return `No offset from ${lowest} to ${highest} makes the two videos look alike: they show different things, or one is cropped or framed differently.`;
     case 'short':
       return 'There are too few frames to find an offset.';
   }

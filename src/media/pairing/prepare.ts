@@ -9,6 +9,7 @@ import { shown } from '../errors.js';
 import type { FrameSource, VideoFormat, VideoInfo } from '../types.js';
 import { adaptSource } from './adapt.js';
 import { commonFormat, describeConversion } from './convert.js';
+import { type CutOff, CutOffSource, cutOffOf, refuseCutOff } from './cut-off.js';
 import { MappedSource } from './mapped.js';
 import { averageRate, type PairedTimes, pairTimes, ratesDiffer } from './timeline.js';
 import {
@@ -133,8 +134,12 @@ export type OpenDecoder = (video: EncodedVideo, request: DecodeRequest, role: Ro
 
 type Role = 'reference' | 'distorted';
 
-/** Opens both videos as planned; when anything fails, what is open is closed. */
+/**
+ * Opens both videos as planned; when anything fails, what is open is closed.
+ * @throws {MediaError} where one is cut off before the frames that are asked for end, unless damage is allowed
+ */
 export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDecoded): Promise<PreparedPair> {
+  if (!plan.options.allowDamaged) for (const cutOff of cutOffs(plan).values()) refuseCutOff(cutOff);
   const opening = [openSide(plan, 'reference', open), openSide(plan, 'distorted', open)] as const;
   try {
     const [reference, distorted] = await Promise.all(opening);
@@ -198,8 +203,12 @@ async function openSide(plan: PairingPlan, role: Role, open: OpenDecoder): Promi
   const resizesHere = info.width !== format.width || info.height !== format.height;
   const scaledBy = decoded.scaledBy ?? (resizesHere ? `anyvmaf ${filter}` : undefined);
   const relative = map?.map((frame) => frame - from);
+  const cutOff = cutOffs(plan).get(role);
+  const watched = cutOff
+    ? new CutOffSource(decoded, cutOff, { allowed: options.allowDamaged, wanted: end - from })
+    : decoded;
   return {
-    source: adaptSource(relative ? new MappedSource(decoded, relative) : decoded, { format, filter }),
+    source: adaptSource(relative ? new MappedSource(watched, relative) : watched, { format, filter }),
     skip: 0,
     done: {
       ...describeDecoded(decoded),
@@ -207,6 +216,30 @@ async function openSide(plan: PairingPlan, role: Role, open: OpenDecoder): Promi
       conversions: describeConversion(info, format),
     },
   };
+}
+
+/** The sides whose file ends too early for what is to be compared. */
+function cutOffs({ sides, first, asked, paired }: PairingPlan): Map<Role, CutOff> {
+  const found = new Map<Role, CutOff>();
+  for (const role of ['reference', 'distorted'] as const) {
+    const side = sides[role];
+    const cutOff = side.kind === 'encoded' ? cutOffOf(side) : undefined;
+    if (cutOff) found.set(role, cutOff);
+  }
+  if (!paired) return found;
+  const { frames } = paired;
+  const over = {
+    reference: first.reference + frames.length >= (sides.reference.times?.length ?? 0),
+    distorted: (frames.at(-1) ?? -1) + 1 >= (sides.distorted.times?.length ?? 0),
+  };
+  // One that has no frame left after the last pair decides where it is; not so beside a whole one that ends there too.
+  for (const [role, other] of [
+    ['reference', 'distorted'],
+    ['distorted', 'reference'],
+  ] as const) {
+    if (frames.length >= asked || !over[role] || (over[other] && !found.has(other))) found.delete(role);
+  }
+  return found;
 }
 
 /** The format in which both can be scored. */

@@ -8,7 +8,7 @@ import { lumaBytes } from '../geometry.js';
 import type { FrameSource } from '../types.js';
 import { commonBorders, findBorders } from './borders.js';
 import { sharpness } from './sharpness.js';
-import type { SideFacts, SideMeasurements } from './types.js';
+import type { Borders, SideFacts, SideMeasurements } from './types.js';
 
 /** Frames measured by default. */
 const MEASURED_FRAMES = 5;
@@ -47,6 +47,29 @@ export class LumaMeter {
   get result(): SideMeasurements {
     return { frames: [...this.#frames], sharpness: [...this.#sharpness], borders: this.#borders };
   }
+}
+
+/**
+ * Borders of a picture measured in another size, where a border that is certain must not grow by rounding and one that
+ * is possible must not shrink.
+ */
+export function rescaleBorders(
+  borders: SideMeasurements['borders'],
+  from: Pick<SideFacts, 'width' | 'height'>,
+  to: Pick<SideFacts, 'width' | 'height'>,
+): SideMeasurements['borders'] {
+  if (!borders || (from.width === to.width && from.height === to.height)) return borders;
+  const [across, down] = [to.width / from.width, to.height / from.height];
+  const rescale = ({ left, top, right, bottom }: Borders, round: (value: number) => number): Borders => ({
+    left: round(left * across),
+    top: round(top * down),
+    right: round(right * across),
+    bottom: round(bottom * down),
+  });
+  return {
+    certain: rescale(borders.certain, Math.floor),
+    possible: rescale(borders.possible, Math.ceil),
+  };
 }
 
 /** Numbers of `frames` frames in the middle of as many equal parts of a video. */

@@ -8,7 +8,7 @@ import type { Finding, FindingCode, FindingValue, Severity, SideFacts } from './
 /** Both values of a finding. */
 export type Values = readonly [reference: FindingValue, distorted: FindingValue];
 
-/** Makes a finding. */
+/** Makes a finding; its message becomes a sentence. */
 export function finding(
   code: FindingCode,
   severity: Severity,
@@ -16,7 +16,9 @@ export function finding(
   [reference, distorted]: Values,
   fix?: string,
 ): Finding {
-  return { code, severity, message, reference, distorted, ...(fix !== undefined && { fix }) };
+  // The names of models are written as they are.
+  const sentence = message.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
+  return { code, severity, message: sentence, reference, distorted, ...(fix !== undefined && { fix }) };
 }
 
 /** `1920x1080`. */

@@ -82,7 +82,7 @@ export interface Borders {
 
 /** What the luma of a few frames spread over a video shows. */
 export interface SideMeasurements {
-  /** 0-based numbers of the frames looked at, where known, else their count in order from 0. */
+  /** 0-based numbers of the frames looked at, or of the pairs that they were in, where both videos are told alike. */
   readonly frames: readonly number[];
   /** {@link sharpness} of each; `null` of a frame without contrast. */
   readonly sharpness: readonly (number | null)[];

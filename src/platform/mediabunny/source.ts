@@ -4,6 +4,7 @@
  */
 import type { VideoSample } from 'mediabunny';
 import { AnyvmafError } from '../../errors.js';
+import { earlyEndError, earlyEndWarning } from '../../media/damage.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import { MediaError, shown } from '../../media/errors.js';
 import type { FramePlanes, VideoInfo } from '../../media/types.js';
@@ -220,21 +221,14 @@ export class MediabunnySource implements DecodedSource {
    */
   async #broken(reason: 'incomplete' | 'damaged', why: string): Promise<undefined> {
     await this.close();
-    const frames = this.#next;
-    const last = this.#times.at(-1);
-    const after = last === undefined ? '' : `, after ${last.toFixed(3)} s`;
-    const { name, codec } = this.facts;
-    const where =
-      `${shown(name)} is ${reason === 'incomplete' ? 'cut off' : 'damaged'} at frame ${frames}${after} ` +
-      `(${codec}: ${shown(why)})`;
-    if (!this.#request.allowDamaged) {
-      throw new MediaError(
-        reason,
-        frames,
-        `${where}; get the file anew, or pass --allow-damaged to score what comes before.`,
-      );
-    }
-    this.#damage = `${where}; the ${frames} frames before it are used.`;
+    const end = {
+      frames: this.#next,
+      lastTime: this.#times.at(-1),
+      cutOff: reason === 'incomplete',
+      text: why,
+    };
+    if (!this.#request.allowDamaged) throw earlyEndError(this.facts, end);
+    this.#damage = earlyEndWarning(this.facts, end);
     this.#warnings.push(this.#damage);
     return undefined;
   }

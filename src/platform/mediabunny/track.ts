@@ -138,7 +138,10 @@ async function firstSample(host: MediabunnyHost, opened: OpenedTrack): Promise<V
     if (sample.timestamp >= -SAME) return sample;
     sample.close();
   }
-  throw new AnyvmafError('media', `${shown(name)} has no frames.`);
+  throw new AnyvmafError(
+    'media',
+    `mediabunny finds no frame in ${shown(name)} that is there as a whole; ${host.remedy}.`,
+  );
 }
 
 /** Decoders in hardware hand out fewer layouts, or none that can be named. */

@@ -2,6 +2,7 @@
  * @module platform/node/readable-input
  * Encoded video as something that can be read at will, for decoders that do their own reading.
  */
+import { existsSync } from 'node:fs';
 import { AnyvmafError } from '../../errors.js';
 import { shown } from '../../media/errors.js';
 import type { ByteReader } from '../../media/platform.js';
@@ -32,6 +33,13 @@ export async function openReadable(input: VideoInput, decoder: string): Promise<
   }
   if (typeof input === 'string' || input instanceof URL) {
     const name = String(input);
+    if (/^https?:/i.test(name) && !existsSync(input)) {
+      throw new AnyvmafError(
+        'usage',
+        `${shown(name)} is a URL, which only the ffmpeg decoder fetches; install ffmpeg, or download the video and ` +
+          'give its path.',
+      );
+    }
     const opened = await nodeFiles.open(input);
     if (opened.kind === 'random') return { ...readable(name, opened.reader), path: opened.path };
     opened.stream.close();

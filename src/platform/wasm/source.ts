@@ -3,9 +3,10 @@
  * Frames as FFmpeg in WebAssembly decodes them, one after another, no faster than they are read.
  */
 import { AnyvmafError } from '../../errors.js';
+import { type EarlyEnd, earlyEndError, earlyEndWarning } from '../../media/damage.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
-import { MediaError, shown } from '../../media/errors.js';
+import { shown } from '../../media/errors.js';
 import { storedFrameBytes } from '../../media/geometry.js';
 import { PlaneMap } from '../../media/planes.js';
 import { ByteQueue } from '../../media/stream.js';
@@ -186,7 +187,9 @@ export class WasmSource implements DecodedSource {
     found += await this.#queue.skip(this.#frameBytes - found);
     this.#what.request.signal?.throwIfAborted();
     if (this.#ended) return false;
-    if (found < this.#frameBytes) throw this.#damaged({ text: 'it ends within a frame', atEnd: true });
+    if (found < this.#frameBytes) {
+      throw earlyEndError(this.facts, this.#endedAt({ text: 'it ends within a frame', atEnd: true }));
+    }
     this.#times.push(time - this.#zero);
     return true;
   }
@@ -208,9 +211,9 @@ export class WasmSource implements DecodedSource {
     } catch (error) {
       this.#end();
       if (!(error instanceof Damaged)) throw error;
-      const damage = this.#damaged(error.damage);
-      if (!this.#what.request.allowDamaged) throw damage;
-      this.#damage = `${where(damage)}; the ${this.#times.length} frames before it are used.`;
+      const end = this.#endedAt(error.damage);
+      if (!this.#what.request.allowDamaged) throw earlyEndError(this.facts, end);
+      this.#damage = earlyEndWarning(this.facts, end);
       this.#warnings.push(this.#damage);
       return false;
     }
@@ -246,23 +249,10 @@ export class WasmSource implements DecodedSource {
     } else this.#reader.end();
   }
 
-  #damaged({ text, atEnd }: Damage): MediaError {
+  #endedAt({ text, atEnd }: Damage): EarlyEnd {
     const frames = this.#times.length;
-    const last = this.timestamp(frames - 1);
-    const after = last === undefined ? '' : `, after ${last.toFixed(3)} s`;
-    return new MediaError(
-      atEnd ? 'incomplete' : 'damaged',
-      frames,
-      `${shown(this.info.name)} is ${atEnd ? 'cut off' : 'damaged'} at frame ${frames}${after} (${this.facts.codec}: ` +
-        `${shown(text)})${ADVICE}`,
-    );
+    return { frames, lastTime: this.timestamp(frames - 1), cutOff: atEnd, text };
   }
-}
-
-const ADVICE = '; get the file anew, or pass --allow-damaged to score what comes before.';
-
-function where(error: MediaError): string {
-  return error.message.slice(0, -ADVICE.length);
 }
 
 /** Damage behind the last whole frame. */

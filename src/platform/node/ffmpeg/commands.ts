@@ -9,6 +9,9 @@ import { LOG_LEVEL } from './log.js';
 /** The first video that is not a cover picture. */
 const VIDEO = 'V:0';
 
+/** Seconds after a part's end that are decoded at most; more than the coarsest time base rounds by. */
+const PAST_END = 1;
+
 /** Which part of the track to hand out. Seconds are on the file's own clock. */
 export interface Part {
   /** Where to begin reading, some way before the first frame wanted. Absent: at the start of the file. */
@@ -122,6 +125,8 @@ function filters(
   }
   // Before scaling, so that a change of size within the video is not scaled away unseen.
   chain.push('showinfo=checksum=0');
+  // What the selection below leaves out would be decoded to the end of the file, if nobody were left to stop that.
+  if (part.untilTime !== undefined) chain.push(`trim=end=${seconds(part.untilTime + PAST_END)}`);
   const wanted: string[] = [];
   if (part.fromTime !== undefined) wanted.push(`gte(t\\,${seconds(part.fromTime)})`);
   if (part.fromFrame !== undefined) wanted.push(`gte(n\\,${part.fromFrame})`);

@@ -49,6 +49,8 @@ class FfmpegDecoder implements Decoder {
   readonly #availability = new Map<string, Promise<DecoderAvailability>>();
   /** By file and its state. */
   readonly #times = new Map<string, TrackTimes | null>();
+  /** Those being read. */
+  readonly #reading = new Map<string, Promise<TrackTimes | null>>();
 
   constructor(allowUrl: boolean) {
     this.#allowUrl = allowUrl;
@@ -68,6 +70,21 @@ class FfmpegDecoder implements Decoder {
     signal?.throwIfAborted();
     const file = await ffmpegInput(input, this.#allowUrl);
     const ask = (withFrame: boolean) => runTool('ffprobe', probeArgs(file.url, withFrame), { signal });
+    // Who asks for the facts will want the times. Reading them takes about as long, and may be done meanwhile.
+    const reading = this.#readAhead(file, signal);
+    try {
+      return await this.#probe(file, ask, signal);
+    } catch (error) {
+      await reading.stop();
+      throw error;
+    }
+  }
+
+  async #probe(
+    file: FfmpegInput,
+    ask: (withFrame: boolean) => ReturnType<typeof runTool>,
+    signal: AbortSignal | undefined,
+  ): Promise<TrackFacts> {
     let answer = await ask(true);
     // Some versions give up on the whole file when its first frame cannot be decoded.
     if (answer.code !== 0) answer = await ask(false);
@@ -176,6 +193,42 @@ class FfmpegDecoder implements Decoder {
     const known = this.#rememberedTimes(file);
     if (known !== undefined) return known;
     const key = memoryKey(file);
+    const reading = key === undefined ? undefined : this.#reading.get(key);
+    // Whoever began may have given up; that is no answer.
+    if (reading) return reading.catch(() => this.#readTimes(file, key, signal));
+    return this.#readTimes(file, key, signal);
+  }
+
+  /** Begins to read the times of a file whose state can be told, so that they are remembered. */
+  #readAhead(file: FfmpegInput, signal: AbortSignal | undefined): { stop(): Promise<void> } {
+    const key = memoryKey(file);
+    if (key === undefined || this.#times.has(key) || this.#reading.has(key)) return { async stop() {} };
+    const stopping = new AbortController();
+    const stop = () => stopping.abort(signal?.reason);
+    if (signal?.aborted) stop();
+    signal?.addEventListener('abort', stop, { once: true });
+    const reading = this.#readTimes(file, key, stopping.signal).finally(() => {
+      signal?.removeEventListener('abort', stop);
+      this.#reading.delete(key);
+    });
+    this.#reading.set(key, reading);
+    const over = reading.then(
+      () => {},
+      () => {},
+    );
+    return {
+      stop() {
+        stop();
+        return over;
+      },
+    };
+  }
+
+  async #readTimes(
+    file: FfmpegInput,
+    key: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<TrackTimes | null> {
     const packets = new PacketTimes();
     await runTool('ffprobe', packetsArgs(file.url), { signal, onLine: (line) => packets.take(line) });
     const found = packets.finish();
@@ -210,6 +263,14 @@ class FfmpegDecoder implements Decoder {
       const reason = lastLine(stderr)
         .replace(`${file.url}: `, '')
         .replace(/^(?:\[[^\]]*\] )+/, '');
+      // What was fetched and is no video is told as of a file.
+      if (file.remote && !reason.startsWith('Invalid data found')) {
+        return new AnyvmafError(
+          'io',
+          `${name} could not be fetched: ${shown(reason || 'ffprobe failed without a reason')}; check the address and ` +
+            'the network, or download the video and give its path.',
+        );
+      }
       return new AnyvmafError(
         'media',
         `${name} is not a video that ffmpeg knows: ${shown(reason || 'ffprobe failed without a reason')}.`,

@@ -15,6 +15,8 @@ export interface FfmpegInput {
   /** The argument after `-i`. */
   readonly url: string;
   readonly name: string;
+  /** It is fetched, not read. */
+  readonly remote?: boolean;
   /** Changes when the content does; `undefined` where that cannot be told. */
   readonly version?: string;
 }
@@ -78,7 +80,7 @@ function remote(href: string, allowUrl: boolean): FfmpegInput {
       `${shown(href)} is a URL and nothing is fetched without being asked; download the video, or pass --allow-url.`,
     );
   }
-  return { url: href, name: href };
+  return { url: href, name: href, remote: true };
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -3,6 +3,7 @@
  * Frames that an ffmpeg process decodes, as a source for the scorer.
  */
 import { AnyvmafError } from '../../../errors.js';
+import { afterTime, earlyEndError, earlyEndWarning } from '../../../media/damage.js';
 import type { DecodedSource, DecodeRequest, Fraction, TrackFacts } from '../../../media/decoder.js';
 import { MediaError, shown } from '../../../media/errors.js';
 import { PlaneMap } from '../../../media/planes.js';
@@ -142,8 +143,9 @@ export class FfmpegSource implements DecodedSource {
   /** @throws {AnyvmafError} unless this is how a video may end */
   #finish(end: End): false {
     if (end.kind === 'damage' && this.#request.allowDamaged) {
+      const { text, cutOff } = end;
       const frames = this.#times.length;
-      this.#damage = `${where(this.facts, end, frames, this.#lastTime)}; the ${frames} before it are used.`;
+      this.#damage = earlyEndWarning(this.facts, { frames, lastTime: this.#lastTime, cutOff, text });
       this.#warnings.push(this.#damage);
       this.#over = 'end';
     } else {
@@ -180,39 +182,21 @@ export function endError(
             'choose another --decoder.',
         );
       }
-      return new MediaError(
-        end.cutOff ? 'incomplete' : 'damaged',
-        frames,
-        `${where(facts, end, frames, lastTime)}; get the file anew, or pass --allow-damaged to score what comes before.`,
-      );
+      return earlyEndError(facts, { frames, lastTime, cutOff: end.cutOff, text: end.text });
     case 'change':
       return new AnyvmafError(
         'media',
         `${shown(facts.name)} changes from ${facts.width}x${facts.height} ${facts.pixelFormat} to ` +
-          `${end.found.width}x${end.found.height} ${end.found.pixelFormat} at frame ${frames}${after(lastTime)}; cut it ` +
+          `${end.found.width}x${end.found.height} ${end.found.pixelFormat} at frame ${frames}${afterTime(lastTime)}; cut it ` +
           'there, and score the parts one by one.',
       );
     case 'failure':
       return new AnyvmafError(
         'io',
-        `ffmpeg failed on ${shown(facts.name)} ${frames === 0 ? 'before the first frame' : `at frame ${frames}${after(lastTime)}`}: ` +
+        `ffmpeg failed on ${shown(facts.name)} ${frames === 0 ? 'before the first frame' : `at frame ${frames}${afterTime(lastTime)}`}: ` +
           `${shown(end.text)}; run it again, or choose another --decoder.`,
       );
   }
-}
-
-function where(
-  { name, codec }: TrackFacts,
-  { text, cutOff }: Extract<End, { kind: 'damage' }>,
-  frames: number,
-  lastTime: number | undefined,
-): string {
-  const what = cutOff ? 'is cut off' : 'is damaged';
-  return `${shown(name)} ${what} at frame ${frames}${after(lastTime)} (${codec}: ${shown(text)})`;
-}
-
-function after(lastTime: number | undefined): string {
-  return lastTime === undefined ? '' : `, after ${lastTime.toFixed(3)} s`;
 }
 
 /** Samples change their shape so that the picture keeps its own. */

@@ -1,0 +1,70 @@
+/**
+ * @module cli/live-lines
+ * Reports as JSON lines on standard output while they come into being: each frame as soon as its values are final.
+ */
+import type { Precision } from '../report/format.js';
+import { type NdjsonLines, ndjsonLines } from '../report/ndjson.js';
+import type { FrameMetrics, Report, ReportHead } from '../report/types.js';
+
+/** One report after the other: lines of those whose turn has not come wait. */
+export class LiveLines {
+  readonly #lines: NdjsonLines;
+  readonly #print: (text: string) => Promise<void>;
+  readonly #fail: (reason: unknown) => void;
+  /** Per report its metrics once it has begun, what waits, and whether that is all. */
+  readonly #reports: { metrics?: readonly string[]; waiting: string[]; complete: boolean }[];
+  #turn = 0;
+  #written: Promise<void> = Promise.resolve();
+
+  /**
+   * @param print writes to standard output
+   * @param fail learns that nobody takes the lines any more
+   */
+  constructor(
+    count: number,
+    precision: Precision,
+    print: (text: string) => Promise<void>,
+    fail: (reason: unknown) => void,
+  ) {
+    this.#lines = ndjsonLines(precision);
+    this.#print = print;
+    this.#fail = fail;
+    this.#reports = Array.from({ length: count }, () => ({ waiting: [], complete: false }));
+  }
+
+  readonly start = (head: ReportHead, index = 0): void => {
+    const report = this.#reports[index];
+    if (report) report.metrics = head.metrics;
+    this.#add(index, this.#lines.header(head));
+  };
+
+  readonly frame = (frame: FrameMetrics, index = 0): void => {
+    this.#add(index, this.#lines.frame(frame, this.#reports[index]?.metrics ?? []));
+  };
+
+  readonly end = (report: Report, index = 0): void => {
+    const state = this.#reports[index];
+    if (!state) return;
+    // One without a single scored frame has not begun.
+    if (!state.metrics) this.start(report, index);
+    state.complete = true;
+    this.#add(index, this.#lines.summary(report));
+  };
+
+  /** Settles once all lines are written. */
+  written(): Promise<void> {
+    return this.#written;
+  }
+
+  #add(index: number, line: string): void {
+    this.#reports[index]?.waiting.push(line);
+    for (; ; this.#turn++) {
+      const report = this.#reports[this.#turn];
+      if (!report) return;
+      const text = report.waiting.splice(0).join('');
+      if (text !== '') this.#written = this.#written.then(() => this.#print(text));
+      this.#written.catch(this.#fail);
+      if (!report.complete) return;
+    }
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * @module media/cut-off
+ * Whether a file ends before its container does, by what the container says of its own length. Decoders stop at such an
+ * end without a word when it falls between two frames.
+ */
+import type { ByteReader } from './platform.js';
+
+/** Boxes, elements and chunks that are stepped over before the answer counts as unknown: live recordings have many. */
+const MOST_STEPS = 20_000;
+
+/** Bytes of an MP4's index that are read at most. */
+const MOST_INDEX = 1 << 20;
+
+/** Bytes at the end of an Ogg file within which its last page begins. */
+const OGG_PAGE = 65_307;
+
+/**
+ * Looks for the end of an MP4, MOV, Matroska, WebM, AVI, Ogg or MPEG transport stream.
+ * @returns what is missing, as a clause: `the mdat box should have 4096 bytes, of which 1024 are there`; `undefined` where
+ * nothing is, or where it cannot be told
+ * @throws {AnyvmafError} `io` when reading fails
+ */
+export async function findCutOff(reader: ByteReader): Promise<string | undefined> {
+  const start = await bytesAt(reader, 0, 400);
+  const text = latin1(start);
+  if (text.startsWith('\x1aE\xdf\xa3')) return matroska(reader);
+  if (/^(?:ftyp|moov|wide|mdat|styp)/.test(text.slice(4))) return boxes(reader);
+  if (text.startsWith('RIFF') && text.startsWith('AVI ', 8)) return riff(reader);
+  if (text.startsWith('OggS')) return ogg(reader);
+  if (text[0] === 'G' && text[188] === 'G' && text[376] === 'G') return packets(reader, 188, 0);
+  if (text[4] === 'G' && text[196] === 'G' && text[388] === 'G') return packets(reader, 192, 4);
+  return undefined;
+}
+
+/** ISO/IEC 14496-12: boxes one after another; segment indexes name what follows them. */
+async function boxes(reader: ByteReader): Promise<string | undefined> {
+  const { size } = reader;
+  let at = 0;
+  for (let step = 0; step < MOST_STEPS && at + 8 <= size; step++) {
+    const head = viewOf(await bytesAt(reader, at, 16));
+    const type = latin1(new Uint8Array(head.buffer, 4, 4));
+    let length = head.getUint32(0);
+    if (length === 1 && head.byteLength === 16) length = Number(head.getBigUint64(8));
+    // Zero: up to the end of the file. What has no name is no box.
+    if (length < 8 || !/^[\w \xa9-]{4}$/.test(type)) return undefined;
+    if (at + length > size) return missing(`the ${type} box`, length, size - at);
+    if (type === 'sidx') {
+      const named = at + length + indexed(await bytesAt(reader, at, Math.min(length, MOST_INDEX)));
+      if (named > size) return `its index names ${named} bytes, of which ${size} are there`;
+    }
+    at += length;
+  }
+  return undefined;
+}
+
+/** Bytes after a segment index that it names; 0 where it cannot be read. */
+function indexed(box: Uint8Array): number {
+  const view = viewOf(box);
+  const version = box[8];
+  const fields = version === 0 ? 20 : 20 + 4;
+  const table = fields + (version === 0 ? 8 : 12) + 4;
+  if (box.length < table) return 0;
+  const count = view.getUint16(table - 2);
+  if (box.length < table + 12 * count) return 0;
+  let bytes = version === 0 ? view.getUint32(24) : Number(view.getBigUint64(28));
+  for (let i = 0; i < count; i++) bytes += view.getUint32(table + 12 * i) & 0x7fffffff;
+  return bytes;
+}
+
+const EBML = 0x1a45dfa3;
+const SEGMENT = 0x18538067;
+const CLUSTER = 0x1f43b675;
+/** Children of a segment, and of a cluster whose own size is not known. */
+const ELEMENTS = new Set([
+  ...[CLUSTER, 0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1c53bb6b, 0x1941a469, 0x1043a770, 0x1254c367],
+  ...[0xec, 0xbf, 0xe7, 0xa3, 0xa0, 0xab, 0xa7, 0x5854],
+]);
+
+/** RFC 8794 and 9559: a segment whose size is known; of one that is not, as live recordings are, its last element. */
+async function matroska(reader: ByteReader): Promise<string | undefined> {
+  const { size } = reader;
+  let at = 0;
+  for (let step = 0; step < MOST_STEPS && at < size; step++) {
+    const head = await bytesAt(reader, at, 12);
+    const id = variable(head, 0, true);
+    const length = id && variable(head, id.bytes, false);
+    // Not even the head of an element: a whole file ends with one.
+    if (!id || !length)
+      return at + head.length === size && head.length < 12 ? 'it ends within an element' : undefined;
+    const known = id.value === EBML || id.value === SEGMENT || ELEMENTS.has(id.value);
+    if (!known) return undefined;
+    at += id.bytes + length.bytes;
+    const unbounded = length.value === 2 ** (7 * length.bytes) - 1;
+    if (unbounded && id.value !== SEGMENT && id.value !== CLUSTER) return undefined;
+    if (unbounded) continue;
+    if (at + length.value > size) {
+      const what =
+        id.value === SEGMENT ? 'its segment' : id.value === CLUSTER ? 'its last cluster' : 'its last element';
+      return missing(what, length.value, size - at);
+    }
+    at += length.value;
+  }
+  return undefined;
+}
+
+/** A number of one to eight bytes, the first of which tells how many; identifiers keep the mark that does. */
+function variable(
+  bytes: Uint8Array,
+  at: number,
+  marked: boolean,
+): { readonly value: number; readonly bytes: number } | undefined {
+  const first = bytes[at];
+  if (first === undefined || first === 0) return undefined;
+  const count = Math.clz32(first) - 23;
+  if (at + count > bytes.length) return undefined;
+  let value = marked ? first : first & (0xff >> count);
+  for (let i = 1; i < count; i++) value = value * 256 + (bytes[at + i] ?? 0);
+  return { value, bytes: count };
+}
+
+/** RIFF chunks, of which long AVI files have several. Recorders that were cut short leave no size, or none that is real. */
+async function riff(reader: ByteReader): Promise<string | undefined> {
+  const { size } = reader;
+  let at = 0;
+  for (let step = 0; step < MOST_STEPS && at + 12 <= size; step++) {
+    const head = await bytesAt(reader, at, 12);
+    if (latin1(head.subarray(0, 4)) !== 'RIFF') return undefined;
+    const length = viewOf(head).getUint32(4, true);
+    if (length < 4 || length >= 0xfffffff0) return undefined;
+    if (at + 8 + length > size) return missing('the RIFF chunk', length, size - at - 8);
+    at += 8 + length + (length & 1);
+  }
+  return undefined;
+}
+
+/** RFC 3533: the last page, whose head says how long it is. */
+async function ogg(reader: ByteReader): Promise<string | undefined> {
+  const from = Math.max(0, reader.size - OGG_PAGE);
+  const tail = await bytesAt(reader, from, reader.size - from);
+  const page = tail.subarray(Math.max(0, latin1(tail).lastIndexOf('OggS')));
+  const segments = page[26];
+  if (segments === undefined || page.length < 27 + segments) return 'it ends within the head of a page';
+  const length = page.subarray(27, 27 + segments).reduce((sum, bytes) => sum + bytes, 27 + segments);
+  return length > page.length ? missing('its last page', length, page.length) : undefined;
+}
+
+/** ISO/IEC 13818-1: packets of one length, each of which begins with the same byte. There is no telling how many. */
+async function packets(reader: ByteReader, length: number, sync: number): Promise<string | undefined> {
+  const rest = reader.size % length;
+  if (rest === 0) return undefined;
+  // Where packets were lost or something stands between them, the rest says nothing.
+  const [last] = await bytesAt(reader, reader.size - rest - length + sync, 1);
+  return last === 0x47 ? missing('its last packet', length, rest) : undefined;
+}
+
+function missing(what: string, expected: number, found: number): string {
+  return `${what} should have ${expected} bytes, of which ${found} are there`;
+}
+
+async function bytesAt(reader: ByteReader, position: number, length: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length);
+  return bytes.subarray(0, await reader.read(position, [bytes]));
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function latin1(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return text;
+}

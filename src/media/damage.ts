@@ -1,0 +1,45 @@
+/**
+ * @module media/damage
+ * The one sentence about a video that ends before it should, whichever decoder finds out.
+ */
+import type { TrackFacts } from './decoder.js';
+import { MediaError, shown } from './errors.js';
+
+/** Where a video ends too early, and why. */
+export interface EarlyEnd {
+  /** Frames before it, all of them whole. */
+  readonly frames: number;
+  /** Presentation time of the last of them, in seconds. */
+  readonly lastTime: number | undefined;
+  /** The file ends; otherwise it goes on, and cannot be decoded. */
+  readonly cutOff: boolean;
+  /** What tells so, a clause. */
+  readonly text: string;
+}
+
+type Named = Pick<TrackFacts, 'name' | 'codec'>;
+
+/** The error where damage was not allowed. */
+export function earlyEndError(facts: Named, end: EarlyEnd): MediaError {
+  return new MediaError(
+    end.cutOff ? 'incomplete' : 'damaged',
+    end.frames,
+    `${where(facts, end)}; get the file anew, or pass --allow-damaged to score what comes before.`,
+  );
+}
+
+/** The warning where it was. */
+export function earlyEndWarning(facts: Named, end: EarlyEnd): string {
+  const { frames } = end;
+  return `${where(facts, end)}; ${frames === 1 ? 'the frame before it is' : `the ${frames} frames before it are`} used.`;
+}
+
+function where({ name, codec }: Named, { frames, lastTime, cutOff, text }: EarlyEnd): string {
+  const what = cutOff ? 'is cut off' : 'is damaged';
+  return `${shown(name)} ${what} at frame ${frames}${afterTime(lastTime)} (${codec}: ${shown(text)})`;
+}
+
+/** `, after 2.360 s`; nothing where the time is not known. */
+export function afterTime(seconds: number | undefined): string {
+  return seconds === undefined ? '' : `, after ${seconds.toFixed(3)} s`;
+}
