@@ -2,28 +2,29 @@
  * @module score/engine
  * Scores one pair of videos from the request to the report: opens, plans, measures, finishes, predicts, pools.
  */
+
+import { checkMeasurable } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import type { Platform } from '../platform/platform.js';
 import { buildReport } from '../report/build.js';
 import type { Report } from '../report/types.js';
 import { version } from '../version.js';
-import { chooseThreads } from './chunks.js';
-import type { Crew } from './crew.js';
+import { openCore } from './core-run.js';
 import {
   closeKnown,
+  formatOf,
   type KnownInputs,
   knowInputs,
   type ReadyInputs,
   readyInputs,
   reportInput,
 } from './inputs.js';
+import type { OpenBackend, PlannedMeasurement } from './measurement.js';
 import { checkOptions, checkRequest, SCORE_OPTIONS } from './options.js';
 import { expectPairs, explainLengths, refuseEmpty, refuseTruncated } from './pair.js';
-import { loadRequested, planRun, type Requested, reportModel } from './plan.js';
+import { loadRequested } from './plan.js';
 import type { Preflight } from './preflight.js';
 import { Meter } from './progress.js';
-import { measureHere, measureOnWorkers, type Run } from './run.js';
-import { Scoring } from './scoring.js';
 import { unlessAborted } from './signal.js';
 import type { ScoreOptions, ScoreRequest } from './types.js';
 
@@ -45,7 +46,7 @@ export async function scorePair(
 ): Promise<Report> {
   checkRequest(request);
   const checked = checkOptions(options, SCORE_OPTIONS);
-  const { subsample, implementation, compat } = checked;
+  const { backend } = checked;
   const { signal } = options;
   signal?.throwIfAborted();
   // Everything the run started ends with it, whoever ends it.
@@ -54,23 +55,44 @@ export async function scorePair(
   signal?.addEventListener('abort', pass);
   // Everything that waits for files, at once. What is wrong with the videos is told before what is wrong with models.
   const knowing = knowInputs(platform, request, checked, ending.signal);
-  const size = async () => {
-    const { plan, sides } = await knowing;
-    return (
-      plan?.format ??
-      (sides.reference.kind === 'frames' ? sides.reference.source.info : { width: 0, height: 0 })
-    );
-  };
-  const loading = Promise.all([loadRequested(checked, platform.models, size), platform.loadCore()]);
-  loading.catch(() => {});
+  const size = async () => formatOf(await knowing);
+  const load = () => Promise.all([loadRequested(checked, platform.models, size), platform.loadCore()]);
+  const loading = backend === 'wasm' || backend === 'cpu' ? load() : undefined;
+  loading?.catch(() => {});
+  const choosing = loading ? undefined : chooseNative();
+  choosing?.catch(() => {});
   let known: KnownInputs | undefined;
   let readying: Promise<ReadyInputs> | undefined;
-  let crew: Crew | undefined;
+  let planned: PlannedMeasurement | undefined;
   let checking: Promise<Preflight> | undefined;
 
-  async function check(inputs: KnownInputs, requested: Requested, look: boolean): Promise<Preflight> {
+  async function chooseNative() {
+    const { chooseBackend } = await import('./native-choice.js');
+    return chooseBackend(platform, checked, ending.signal);
+  }
+
+  async function open(inputs: KnownInputs): Promise<OpenBackend> {
+    const { native, notes } = (await choosing) ?? { notes: [] };
+    if (!native) return openCore(platform, checked, await (loading ?? load()), options, notes);
+    const { nativeProblem, openNative } = await import('./native.js');
+    const problem = backend === 'auto' ? nativeProblem(native, formatOf(inputs)) : undefined;
+    if (problem !== undefined) {
+      const why = `The backend ${native.backend} was not used: ${problem}.`;
+      return openCore(platform, checked, await load(), options, [...notes, why]);
+    }
+    const stored = inputs.plan === undefined;
+    return openNative(platform, native, checked, {
+      stored,
+      notes,
+      onFrame: options.onFrame,
+      size,
+      signal: ending.signal,
+    });
+  }
+
+  async function check(inputs: KnownInputs, backend: OpenBackend, look: boolean): Promise<Preflight> {
     const { startPreflight } = await import('./preflight.js');
-    return startPreflight(platform, inputs, requested, checked, {
+    return startPreflight(platform, inputs, backend.requested, checked, {
       look,
       refuse: true,
       signal: ending.signal,
@@ -79,53 +101,32 @@ export async function scorePair(
 
   async function run(): Promise<Report> {
     known = await knowing;
-    const [requested, module] = await loading;
+    // Stored pairs were checked when they were opened.
+    if (known.plan) checkMeasurable(known.plan.format);
+    const opened = await open(known);
     const { preflight: wanted, strict } = checked.pairing;
     // A pair that is compared as stored was checked already. On request it is looked at beside the scoring, which need
     // not wait; by default it is not, for that takes time and memory of which such a run has none to spare.
     const aside = known.plan === undefined && !strict;
     if (wanted && !aside) {
-      checking = check(known, requested, true);
+      checking = check(known, opened, true);
       await checking;
     }
     // Whoever gave up while files were waited for wants no decoders and no workers.
     ending.signal.throwIfAborted();
     readying = readyInputs(known, checked, variant.open);
     const pair = await readying;
-    const plan = planRun(requested, pair.reference.info, compat);
-    const { extraction } = plan.features;
+    planned = opened.plan(pair);
     await refuseTruncated(pair, pair.limit);
     ending.signal.throwIfAborted();
     const { expected, bound } = expectPairs(pair, pair.limit);
-    const threads = checked.threads ?? chooseThreads(platform.parallelism, extraction, expected);
 
     // What is over in a moment is not worth a search of its first seconds.
-    if (aside && options.preflight === true) checking = check(known, requested, threads > 0);
+    if (aside && options.preflight === true) checking = check(known, opened, planned.isAside(expected));
 
-    // Finished frames and scores follow as records come in.
-    const scoring = new Scoring(plan, subsample, options.onFrame);
     const meter = new Meter(options.onProgress, expected);
-    const task: Run = {
-      platform,
-      setup: { module, plan: extraction, implementation, subsample },
-      pair,
-      expected,
-      bound,
-      chunkFrames: checked.chunkFrames,
-      sink: {
-        add: (first, count, records) => scoring.add(first, count, records),
-        measured: () => meter.count(),
-      },
-      signal,
-    };
-    const extent =
-      threads === 0
-        ? await measureHere(task)
-        : await measureOnWorkers(task, threads, (hired) => {
-            crew = hired;
-          });
+    const { extent, warnings, ...measured } = await planned.measure({ expected, bound, meter });
     refuseEmpty(pair, extent);
-    const outcome = scoring.finish();
     meter.finish();
     const findings = await (await checking)?.findings();
     const counted = (ended: boolean | undefined, skipped: number) => (ended ? skipped + extent.pairs : null);
@@ -134,7 +135,7 @@ export async function scorePair(
     return buildReport({
       version,
       fps: meter.fps,
-      ...outcome,
+      ...measured,
       reference: reportInput(
         reference,
         skipped.reference,
@@ -147,18 +148,13 @@ export async function scorePair(
       ),
       pairing: pair.describe?.(extent.pairs),
       preflight: findings,
-      models: plan.models.map((model) => reportModel(model, plan.chosen)),
-      compat,
-      backend_requested: 'wasm',
-      backend_used: 'wasm',
-      implementation,
-      threads: crew?.size ?? 0,
-      subsample,
+      backend_requested: backend,
+      subsample: checked.subsample,
       frameCount: extent.pairs,
       warnings: [
         ...known.warnings,
         ...decoderWarnings(known, pair),
-        ...plan.warnings,
+        ...warnings,
         ...(checked.pairing.range ? [] : explainLengths(pair, extent, checked.frameCount)),
       ],
     });
@@ -169,7 +165,7 @@ export async function scorePair(
   } finally {
     signal?.removeEventListener('abort', pass);
     ending.abort();
-    await crew?.abandon();
+    await planned?.close();
     await checking?.then((preflight) => preflight.close()).catch(() => {});
     // What is still opening is closed once it is open, also when the caller does not wait for it any longer.
     if (readying) await close(readying);
