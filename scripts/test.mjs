@@ -117,6 +117,7 @@ const CHECKS = [
     passes('attw', '--pack', '.', '--profile', 'esm-only', '--exclude-entrypoints', 'anyvmaf.wasm'),
   ],
   ['models', () => check(run('node', ['scripts/extract-models.mjs', '--check']))],
+  ['tool reference', () => check(run('node', ['scripts/generate-mcp-docs.mjs', '--check']))],
   ['wasm is reproducible', () => check(run('node', ['scripts/build-wasm.mjs', '--check']))],
   ['unit tests', unitTests],
 ];

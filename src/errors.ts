@@ -18,6 +18,8 @@ export type ErrorCode =
   | 'model'
   /** A feature extractor or one of its options that does not exist or cannot be used. */
   | 'feature'
+  /** A backend that is not here, does not work, or cannot do what was asked. */
+  | 'backend'
   /** The caller's signal asked to stop. */
   | 'aborted'
   /** A worker or the core failed; not the caller's fault. */

@@ -8,10 +8,20 @@ import type {
   AlignOptions,
   AlignResult,
   Assets,
+  BackendHealth,
+  BackendList,
+  BackendName,
+  Diagnosis,
+  ExtractOptions,
+  FeatureModel,
+  FramePair,
   Inspection,
   InspectOptions,
   ModelDescription,
   ModelSummary,
+  NativeDescription,
+  NativeOptions,
+  ProbeOptions,
   Report,
   ScoreManyOptions,
   ScoreOptions,
@@ -52,6 +62,16 @@ export async function align(request: ScoreRequest, options: AlignOptions = {}): 
   return alignPair(browserPlatform, request, options);
 }
 
+/** Gets single pairs of frames as they are scored. */
+export async function* extractFrames(
+  request: ScoreRequest,
+  frames: readonly number[],
+  options: ExtractOptions = {},
+): AsyncGenerator<FramePair, void, undefined> {
+  const { extractPairs } = await import('./score/extract.js');
+  yield* extractPairs(browserPlatform, request, frames, options);
+}
+
 /** Opens a scorer for frames that the caller brings. */
 export async function createScorer(format: VideoFormat, options: ScorerOptions = {}): Promise<Scorer> {
   const { openScorer } = await import('./score/scorer.js');
@@ -66,6 +86,36 @@ export function listModels(): Promise<readonly ModelSummary[]> {
 /** All about one model that ships with the package. */
 export function describeModel(name: string): Promise<ModelDescription> {
   return describe(name, browserPlatform.models);
+}
+
+/** Opens a model to predict from feature values alone. */
+export async function openModel(model = 'version=vmaf_v0.6.1'): Promise<FeatureModel> {
+  const { openModel: open } = await import('./model/single.js');
+  return open(model, browserPlatform.models);
+}
+
+/** The backends there are: in browsers this package's own core. */
+export async function listBackends(options: NativeOptions = {}): Promise<BackendList> {
+  const backends = await import('./score/backends.js');
+  return backends.listBackends(browserPlatform, options);
+}
+
+/** Whether a backend works, by scoring one small grey frame against itself. */
+export async function probeBackend(backend: BackendName, options: ProbeOptions = {}): Promise<BackendHealth> {
+  const backends = await import('./score/backends.js');
+  return backends.probeBackend(browserPlatform, backend, options);
+}
+
+/** The installed program that native backends would run: none in browsers. */
+export async function describeNative(options: NativeOptions = {}): Promise<NativeDescription> {
+  const backends = await import('./score/backends.js');
+  return backends.describeNative(browserPlatform, options);
+}
+
+/** Says what is installed here and whether it works: the own core, decoders and native backends. */
+export async function diagnose(options: ProbeOptions = {}): Promise<Diagnosis> {
+  const diagnosis = await import('./score/diagnosis.js');
+  return diagnosis.diagnose(browserPlatform, options);
 }
 
 /** Says where the package's own files are, for programs whose bundler moved them. */

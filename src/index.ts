@@ -8,10 +8,20 @@ import type {
   AlignOptions,
   AlignResult,
   Assets,
+  BackendHealth,
+  BackendList,
+  BackendName,
+  Diagnosis,
+  ExtractOptions,
+  FeatureModel,
+  FramePair,
   Inspection,
   InspectOptions,
   ModelDescription,
   ModelSummary,
+  NativeDescription,
+  NativeOptions,
+  ProbeOptions,
   Report,
   ScoreManyOptions,
   ScoreOptions,
@@ -84,6 +94,32 @@ export async function align(request: ScoreRequest, options: AlignOptions = {}): 
 }
 
 /**
+ * Gets single pairs of frames as they are scored: paired, scaled, in one format. Each has its pictures, a map of what
+ * differs, and facts measured of it. One pair is in memory at a time.
+ * @param frames numbers of pairs, as `frameNum` in a report of the same request and options; they come in ascending
+ * order, each once
+ * @param options what decides which frames go together, the same as when scoring; give the report's
+ * `pairing.frames.offset` in place of `auto`
+ * @throws {AnyvmafError} `usage` for a number beyond the last pair and for a video that can be read only once, and as
+ * {@link score} for videos that cannot be read or brought together
+ * @example
+ * ```ts
+ * for await (const pair of extractFrames({ reference: 'a.mp4', distorted: 'b.mp4' }, [12, 250])) {
+ *   await writeFile(`worst_${pair.index}.png`, await pair.distorted.png());
+ *   console.log(pair.facts().blockiness.level);
+ * }
+ * ```
+ */
+export async function* extractFrames(
+  request: ScoreRequest,
+  frames: readonly number[],
+  options: ExtractOptions = {},
+): AsyncGenerator<FramePair, void, undefined> {
+  const { extractPairs } = await import('./score/extract.js');
+  yield* extractPairs(nodePlatform, request, frames, options);
+}
+
+/**
  * Opens a scorer for frames that you bring yourself, pair by pair.
  * @param format of every frame, reference and distorted
  * @throws {AnyvmafError} `usage`, `model` or `feature` when something asked for cannot be had
@@ -110,6 +146,52 @@ export function listModels(): Promise<readonly ModelSummary[]> {
  */
 export function describeModel(name: string): Promise<ModelDescription> {
   return describe(name, nodePlatform.models);
+}
+
+/**
+ * Opens a model to predict from feature values alone: of a stored report, or of a frame as it might have been.
+ * @param model a model string in libvmaf's grammar
+ * @throws {AnyvmafError} `usage`, `model`, `feature` or `io` when it cannot be had
+ * @example
+ * ```ts
+ * const model = await openModel('version=vmaf_v0.6.1');
+ * for (const { frameNum, metrics } of report.frames) console.log(frameNum, model.predict(metrics));
+ * ```
+ */
+export async function openModel(model = 'version=vmaf_v0.6.1'): Promise<FeatureModel> {
+  const { openModel: open } = await import('./model/single.js');
+  return open(model, nodePlatform.models);
+}
+
+/**
+ * The backends that can be asked for here: this package's own core, and what an installed `vmaf` was built with. It says
+ * nothing about drivers; {@link probeBackend} does.
+ */
+export async function listBackends(options: NativeOptions = {}): Promise<BackendList> {
+  const backends = await import('./score/backends.js');
+  return backends.listBackends(nodePlatform, options);
+}
+
+/**
+ * Whether a backend works, by scoring one small grey frame against itself. Whatever is wrong with it is the answer, not
+ * an error.
+ * @throws {AnyvmafError} `usage` when there is no backend of that name
+ */
+export async function probeBackend(backend: BackendName, options: ProbeOptions = {}): Promise<BackendHealth> {
+  const backends = await import('./score/backends.js');
+  return backends.probeBackend(nodePlatform, backend, options);
+}
+
+/** The installed program that native backends would run: where it is, its version and what it was built with. */
+export async function describeNative(options: NativeOptions = {}): Promise<NativeDescription> {
+  const backends = await import('./score/backends.js');
+  return backends.describeNative(nodePlatform, options);
+}
+
+/** Says what is installed here and whether it works: the own core, decoders and native backends. */
+export async function diagnose(options: ProbeOptions = {}): Promise<Diagnosis> {
+  const diagnosis = await import('./score/diagnosis.js');
+  return diagnosis.diagnose(nodePlatform, options);
 }
 
 /**

@@ -2,6 +2,19 @@
  * @module public
  * Everything the public API has in common everywhere: types, errors, tables and report writers.
  */
+export type {
+  BackendChoice,
+  BackendDetail,
+  BackendHealth,
+  BackendList,
+  BackendName,
+  BuildFlags,
+  GpuBackend,
+  NativeDescription,
+  NativeFlavour,
+  NativeOptions,
+  ProbeOptions,
+} from './backend/native/types.js';
 export {
   type ExtractorSpec,
   type FeatureSpec,
@@ -11,7 +24,14 @@ export {
 } from './core/extractors.js';
 export { AnyvmafError, type ErrorCode } from './errors.js';
 export type { AlignCandidate, AlignReason, AlignResult } from './media/align/types.js';
-export type { DecoderChoice, DecoderId, Fraction, ScaleFilter, TrackFacts } from './media/decoder.js';
+export type {
+  DecoderAvailability,
+  DecoderChoice,
+  DecoderId,
+  Fraction,
+  ScaleFilter,
+  TrackFacts,
+} from './media/decoder.js';
 export type {
   FrameList,
   FramePairing,
@@ -21,6 +41,12 @@ export type {
   Pairing,
   ScaleTo,
 } from './media/pairing/types.js';
+export type { ColorMatrix, ColorMeaning } from './media/picture/color.js';
+export type { DifferenceMap, DifferenceOptions } from './media/picture/difference.js';
+export type { FactLevel, FrameFact, FrameFactName, FrameFacts } from './media/picture/facts.js';
+export type { FramePair, FramePicture } from './media/picture/frame-pair.js';
+export type { ImageOptions, RgbImage } from './media/picture/image.js';
+export type { PicturePart, Place } from './media/picture/place.js';
 export type {
   Borders,
   Finding,
@@ -42,7 +68,12 @@ export type {
   VideoInfo,
   VideoInput,
 } from './media/types.js';
-export type { ModelDescription, ModelSummary } from './model/types.js';
+export type {
+  FeatureModel,
+  ModelDescription,
+  ModelInputDescription,
+  ModelSummary,
+} from './model/types.js';
 export type { Assets } from './platform/platform.js';
 export type { Precision } from './report/format.js';
 export type { HtmlOptions } from './report/html.js';
@@ -52,6 +83,7 @@ export type {
   Compat,
   FrameMetrics,
   MetricDistribution,
+  NativeRun,
   PooledMetric,
   Report,
   ReportHead,
@@ -59,15 +91,24 @@ export type {
   ReportModel,
 } from './report/types.js';
 export {
+  frameGap,
+  type Ranking,
+  ranking,
+  type WorstFrame,
+  worstFrames,
+} from './report/worst.js';
+export {
   formatHtml,
   formatReport,
   type ReportFormat,
   type WriteOptions,
   writeReport,
 } from './report/write.js';
+export type { Diagnosis } from './score/diagnosis.js';
 export type { Inspection } from './score/preflight.js';
 export type {
   AlignOptions,
+  ExtractOptions,
   InspectOptions,
   PairingOptions,
   Progress,

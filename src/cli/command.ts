@@ -54,6 +54,26 @@ export const COMMANDS: readonly [CommandEntry, ...CommandEntry[]] = [
     load: async () => (await import('./commands/features.js')).features,
   },
   {
+    name: 'backends',
+    summary: 'list what can measure frames here: the own core and installed programs',
+    load: async () => (await import('./commands/backends.js')).backends,
+  },
+  {
+    name: 'doctor',
+    summary: 'say what is installed, what works, and how to get the rest',
+    load: async () => (await import('./commands/doctor.js')).doctor,
+  },
+  {
+    name: 'bench',
+    summary: 'time every backend that works here, and compare their numbers',
+    load: async () => (await import('./commands/bench.js')).bench,
+  },
+  {
+    name: 'mcp',
+    summary: 'serve the tools to AI agents (Model Context Protocol)',
+    load: async () => (await import('./commands/mcp.js')).mcp,
+  },
+  {
     name: 'help',
     summary: 'show this help, or that of a command',
     load: async () => (await import('./commands/help.js')).help,

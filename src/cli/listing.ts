@@ -3,10 +3,10 @@
  * What the commands that list things or describe one of them have in common: their arguments and how they print.
  */
 import { AnyvmafError } from '../errors.js';
+import { nearest } from '../nearest.js';
 import type { Command } from './command.js';
 import { EXIT } from './exit.js';
 import { helpWidth, renderHelp } from './help.js';
-import { nearest } from './nearest.js';
 import { type OptionSpec, orList, parseArguments } from './options.js';
 
 /** The options of such a command. */

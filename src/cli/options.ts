@@ -4,7 +4,7 @@
  * written for the `vmaf` tool keep their meaning (spec A.1). Pure: it knows neither files nor streams.
  */
 import { AnyvmafError } from '../errors.js';
-import { nearest } from './nearest.js';
+import { nearest } from '../nearest.js';
 
 /** One option as it is declared; the help text is made from the same declaration. */
 export interface OptionSpec<Name extends string = string> {

@@ -3,7 +3,7 @@
  * Reads the values of options: whole numbers as C's strtoul reads them, decimal numbers, and choices from a list.
  */
 import { AnyvmafError } from '../errors.js';
-import { nearest } from './nearest.js';
+import { nearest } from '../nearest.js';
 import { type OptionUse, orList } from './options.js';
 
 const MAX_UNSIGNED = 0xffffffff;

@@ -52,16 +52,8 @@ export function checkPair(reference: VideoInfo, distorted: VideoInfo): string[] 
     );
   }
 
-  const problem = formatProblem(reference);
-  if (problem) throw new AnyvmafError('media', `the videos cannot be measured: ${problem}.`);
+  checkMeasurable(reference);
   const shortest = Math.min(reference.width, reference.height);
-  if (shortest < MIN_SIDE) {
-    throw new AnyvmafError(
-      'media',
-      `the videos are ${size}, too small to be measured; width and height must be at least ${MIN_SIDE}.`,
-    );
-  }
-
   const warnings = new Set([...reference.warnings, ...distorted.warnings]);
   if (shortest <= UNDEFINED_IN_LIBVMAF) {
     warnings.add(
@@ -89,6 +81,20 @@ export function checkPair(reference: VideoInfo, distorted: VideoInfo): string[] 
     );
   }
   return [...warnings];
+}
+
+/**
+ * Makes sure that pictures of a format can be measured at all.
+ * @throws {AnyvmafError} `media`
+ */
+export function checkMeasurable(format: VideoFormat): void {
+  const problem = formatProblem(format);
+  if (problem) throw new AnyvmafError('media', `the videos cannot be measured: ${problem}.`);
+  if (Math.min(format.width, format.height) >= MIN_SIDE) return;
+  throw new AnyvmafError(
+    'media',
+    `the videos are ${dimensions(format)}, too small to be measured; width and height must be at least ${MIN_SIDE}.`,
+  );
 }
 
 /**

@@ -36,6 +36,7 @@ export async function describeModel(name: string, store: ModelStore): Promise<Mo
     kind: entry.kind,
     intendedUse: entry.intendedUse,
     features: entry.features,
+    type: main.type,
     inputs: main.inputs.map(({ feature, options }, i) => ({
       feature,
       logName: inputs[i]?.logName ?? feature,

@@ -140,16 +140,47 @@ export interface ModelSummary {
   readonly features: readonly string[];
 }
 
+/** A feature that a model reads, in words. */
+export interface ModelInputDescription {
+  /** Internal name. */
+  readonly feature: string;
+  /** Name in reports, options included. */
+  readonly logName: string;
+  readonly extractor: string;
+  /** What the model's file asks the extractor for. */
+  readonly options: OptionTexts;
+}
+
+/** A model by itself: what it reads, and its score for any values of that. */
+export interface FeatureModel {
+  /** Key of its score in reports. */
+  readonly name: string;
+  /** Built-in version or path. */
+  readonly source: string;
+  readonly kind: 'single' | 'collection';
+  /** The kind of regression, as model files call it. */
+  readonly type: ModelDefinition['type'];
+  readonly inputs: readonly ModelInputDescription[];
+  /** Range to which scores are clipped, `null` when they are not. */
+  readonly clip: readonly [number, number] | null;
+  /** `null` when the model has none; otherwise whether it applies without being asked for. */
+  readonly transform: ScoreTransform | null;
+  /** Feature strings that make a run measure every input, and nothing else. */
+  readonly features: readonly string[];
+  /**
+   * The score of one frame, transformed and clipped as in a run: the same double for the same values. Of a collection it
+   * is the main model's.
+   * @param values by log name; more than the inputs may be there
+   * @throws {AnyvmafError} `feature` when an input has no value
+   */
+  predict(values: Readonly<Record<string, number>>): number;
+}
+
 /** What a built-in model is made of. */
 export interface ModelDescription extends ModelSummary {
-  readonly inputs: readonly {
-    /** Internal name. */
-    readonly feature: string;
-    /** Name in reports, options included. */
-    readonly logName: string;
-    readonly extractor: string;
-    readonly options: OptionTexts;
-  }[];
+  /** The kind of regression, as model files call it. */
+  readonly type: ModelDefinition['type'];
+  readonly inputs: readonly ModelInputDescription[];
   /** Range to which scores are clipped, `null` when they are not. */
   readonly clip: readonly [number, number] | null;
   /** `null` when the model has none; otherwise whether it applies without being asked for. */

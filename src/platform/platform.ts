@@ -2,6 +2,7 @@
  * @module platform/platform
  * What the engine needs from the world around it: files, the core's code, models, workers and cores.
  */
+import type { NativeHost } from '../backend/native/host.js';
 import type { Decoder } from '../media/decoder.js';
 import type { FilePlatform } from '../media/platform.js';
 import type { ModelStore } from '../model/types.js';
@@ -13,6 +14,8 @@ export interface Platform {
   readonly models: ModelStore;
   /** Ways to decode video, the preferred first. Loads their code, not what they need to run. */
   decoders(options: { readonly allowUrl: boolean }): Promise<readonly Decoder[]>;
+  /** Installed programs; absent where there cannot be any. */
+  native?(): Promise<NativeHost>;
   /** Threads that can run at the same time. */
   readonly parallelism: number;
   /**

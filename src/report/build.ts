@@ -25,6 +25,8 @@ export interface ReportParts
   readonly series: readonly MetricSeries[];
   /** Values of the whole run (`apsnr_y`, ...), in order. Default: none. */
   readonly aggregates?: Readonly<Record<string, number>> | undefined;
+  /** Pooled values to take instead of pooling the series of that name. */
+  readonly pooled?: ReadonlyMap<string, PooledMetric> | undefined;
 }
 
 /**
@@ -45,7 +47,7 @@ export function buildReport(parts: ReportParts): Report {
       );
     }
     const complete = metric.values.every((_, i) => hasValue(metric, i));
-    const statistics = complete ? pool(metric.values) : undefined;
+    const statistics = complete ? (parts.pooled?.get(metric.name) ?? pool(metric.values)) : undefined;
     const spread = complete ? distribution(metric.values) : undefined;
     pooled.push([metric.name, statistics ?? {}]);
     if (spread) distributions.push([metric.name, spread]);
@@ -68,6 +70,7 @@ export function buildReport(parts: ReportParts): Report {
     backend_requested: parts.backend_requested,
     backend_used: parts.backend_used,
     implementation: parts.implementation,
+    ...(parts.native && { native: parts.native }),
     threads: parts.threads,
     subsample: parts.subsample,
     frameCount: parts.frameCount,

@@ -9,13 +9,14 @@
  * - `models`: per model `name`, `source`, `chosen` (where the choice was ours), `features`, `options` {`disable_clip`, `enable_transform`} and, for a
  *   bootstrap collection, `collection` {`members`, `bagging`, `stddev`, `ci_p95_lo`, `ci_p95_hi`};
  * - `distribution`: per complete metric `percentiles` {`p1` .. `p99`} and `stddev`;
+ * - `native`, where an installed libvmaf measured: `flavour`, `path`, `version`, `libvmaf`, `decimals`, `pooled`, `input`;
  * - `compat`, `backend_requested`, `backend_used`, `implementation`, `threads`, `subsample`, `frame_count`, `warnings`.
  */
 
 import type { FrameList, InputPairing, Pairing } from '../media/pairing/types.js';
 import type { Finding } from '../media/preflight/types.js';
 import { type Json, quote } from './json-text.js';
-import type { PooledMetric, Report, ReportHead, ReportInput, ReportModel } from './types.js';
+import type { NativeRun, PooledMetric, Report, ReportHead, ReportInput, ReportModel } from './types.js';
 
 /** Key and value, in the order in which they are written. */
 export type JsonEntries = readonly (readonly [key: string, value: Json])[];
@@ -88,6 +89,7 @@ export function runKeys(report: ReportHead): JsonEntries {
     ['backend_requested', quote(report.backend_requested)],
     ['backend_used', quote(report.backend_used)],
     ['implementation', quote(report.implementation)],
+    ...entry('native', report.native, nativeJson),
     ['threads', String(report.threads)],
     ['subsample', String(report.subsample)],
   ];
@@ -99,6 +101,20 @@ export function outcomeKeys(report: Report): JsonEntries {
     ['frame_count', String(report.frameCount)],
     ['warnings', { list: report.warnings.map(quote) }],
   ];
+}
+
+function nativeJson({ flavour, path, version, libvmaf, decimals, pooled, input }: NativeRun): Json {
+  return {
+    map: [
+      ['flavour', quote(flavour)],
+      ['path', quote(path)],
+      ['version', scalar(version)],
+      ['libvmaf', scalar(libvmaf)],
+      ['decimals', scalar(decimals)],
+      ['pooled', quote(pooled)],
+      ['input', quote(input)],
+    ],
+  };
 }
 
 function inputJson(input: ReportInput): Json {

@@ -2,6 +2,7 @@
  * @module report/types
  * The one result object. Its first keys are libvmaf's JSON log; the rest is ours and follows after it.
  */
+import type { NativeFlavour } from '../backend/native/types.js';
 import type { Pairing } from '../media/pairing/types.js';
 import type { Finding } from '../media/preflight/types.js';
 import type { ChromaFormat, VideoInfo } from '../media/types.js';
@@ -100,8 +101,10 @@ export interface Report {
   readonly compat: Compat;
   readonly backend_requested: string;
   readonly backend_used: string;
-  /** `simd128` or `portable`. */
+  /** `simd128` or `portable` of this package's own core; an installed program's kind and version. */
   readonly implementation: string;
+  /** The installed program that measured, where one did. */
+  readonly native?: NativeRun | undefined;
   readonly threads: number;
   readonly subsample: number;
   /** Pairs measured, before subsampling. */
@@ -122,9 +125,31 @@ export type ReportHead = Pick<
   | 'backend_requested'
   | 'backend_used'
   | 'implementation'
+  | 'native'
   | 'threads'
   | 'subsample'
 >;
+
+/** A run of an installed libvmaf. */
+export interface NativeRun {
+  /** libvmaf's own tool, or one of ffmpeg's with the libvmaf filter. */
+  readonly flavour: NativeFlavour;
+  /** Absolute path. */
+  readonly path: string;
+  /** What the program calls its version. */
+  readonly version: string | null;
+  /** What the log calls libvmaf's version. */
+  readonly libvmaf: string | null;
+  /** Decimals of the values it gave: stock libvmaf prints six. `null`: all digits. */
+  readonly decimals: 6 | null;
+  /**
+   * Whose pooled values the report has: `printed` are libvmaf's own, made before its values were cut to their decimals.
+   * Percentiles and standard deviations are always made of the printed values of the frames.
+   */
+  readonly pooled: 'printed' | 'computed';
+  /** How it got the frames: it read the files by itself, or they were decoded and prepared here and piped to it. */
+  readonly input: 'files' | 'pipes';
+}
 
 /** `libvmaf-3.2`: today's arithmetic. `libvmaf-3.0`: motion as libvmaf 2.x to 3.0 computed it (spec 2.4). */
 export type Compat = 'libvmaf-3.2' | 'libvmaf-3.0';

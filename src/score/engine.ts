@@ -2,21 +2,24 @@
  * @module score/engine
  * Scores one pair of videos from the request to the report: opens, plans, measures, finishes, predicts, pools.
  */
+
+import { checkMeasurable } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import type { Platform } from '../platform/platform.js';
 import { buildReport } from '../report/build.js';
 import type { Report } from '../report/types.js';
 import { version } from '../version.js';
-import { chooseThreads } from './chunks.js';
-import type { Crew } from './crew.js';
+import { openCore } from './core-run.js';
 import {
   closeKnown,
+  formatOf,
   type KnownInputs,
   knowInputs,
   type ReadyInputs,
   readyInputs,
   reportInput,
 } from './inputs.js';
+import type { OpenBackend, PlannedMeasurement } from './measurement.js';
 import { checkOptions, checkRequest, SCORE_OPTIONS } from './options.js';
 import {
   describePair,
@@ -26,11 +29,9 @@ import {
   refuseEmpty,
   refuseTruncated,
 } from './pair.js';
-import { loadRequested, planRun, type Requested, reportModel } from './plan.js';
+import { loadRequested } from './plan.js';
 import type { Preflight } from './preflight.js';
 import { Meter } from './progress.js';
-import { measureHere, measureOnWorkers, type Run } from './run.js';
-import { Scoring } from './scoring.js';
 import { unlessAborted } from './signal.js';
 import type { ScoreOptions, ScoreRequest } from './types.js';
 
@@ -52,7 +53,7 @@ export async function scorePair(
 ): Promise<Report> {
   checkRequest(request);
   const checked = checkOptions(options, SCORE_OPTIONS);
-  const { subsample, implementation, compat } = checked;
+  const { backend } = checked;
   const { signal } = options;
   signal?.throwIfAborted();
   // Everything the run started ends with it, whoever ends it.
@@ -61,33 +62,54 @@ export async function scorePair(
   signal?.addEventListener('abort', pass);
   // Everything that waits for files, at once. What is wrong with the videos is told before what is wrong with models.
   const knowing = knowInputs(platform, request, checked, ending.signal);
-  const size = async () => {
-    const { plan, sides } = await knowing;
-    return (
-      plan?.format ??
-      (sides.reference.kind === 'frames' ? sides.reference.source.info : { width: 0, height: 0 })
-    );
-  };
-  const loading = Promise.all([loadRequested(checked, platform.models, size), platform.loadCore()]);
-  loading.catch(() => {});
+  const size = async () => formatOf(await knowing);
+  const load = () => Promise.all([loadRequested(checked, platform.models, size), platform.loadCore()]);
+  const loading = backend === 'wasm' || backend === 'cpu' ? load() : undefined;
+  loading?.catch(() => {});
+  const choosing = loading ? undefined : chooseNative();
+  choosing?.catch(() => {});
   let known: KnownInputs | undefined;
   let readying: Promise<ReadyInputs> | undefined;
-  let crew: Crew | undefined;
+  let planned: PlannedMeasurement | undefined;
   let preflight: Preflight | undefined;
 
-  async function check(inputs: KnownInputs, requested: Requested): Promise<Preflight> {
+  async function chooseNative() {
+    const { chooseBackend } = await import('./native-choice.js');
+    return chooseBackend(platform, checked, ending.signal);
+  }
+
+  async function open(inputs: KnownInputs): Promise<OpenBackend> {
+    const { native, notes } = (await choosing) ?? { notes: [] };
+    if (!native) return openCore(platform, checked, await (loading ?? load()), options, notes);
+    const { nativeProblem, openNative } = await import('./native.js');
+    const problem = backend === 'auto' ? nativeProblem(native, formatOf(inputs)) : undefined;
+    if (problem !== undefined) {
+      const why = `The backend ${native.backend} was not used: ${problem}.`;
+      return openCore(platform, checked, await load(), options, [...notes, why]);
+    }
+    const stored = inputs.plan === undefined;
+    return openNative(platform, native, checked, {
+      stored,
+      notes,
+      onFrame: options.onFrame,
+      size,
+      signal: ending.signal,
+    });
+  }
+
+  async function check(inputs: KnownInputs, { requested }: OpenBackend): Promise<Preflight> {
     const { Preflight } = await import('./preflight.js');
     preflight = new Preflight(platform, inputs, requested, checked);
     return preflight;
   }
 
   /** The pair to read, so that its pictures are looked at: as they come by, or else beside the scoring. */
-  function watched(pair: ReadyInputs, expected: number | null, threads: number): ReadyInputs {
+  function watched(pair: ReadyInputs, expected: number | null, aside: boolean): ReadyInputs {
     const { strict } = checked.pairing;
     // Under --strict they were looked at before.
     if (!preflight || strict) return pair;
-    // What workers read by themselves nobody sees here.
-    const passing = threads === 0 || describePair(pair) === undefined;
+    // What workers or programs read by themselves nobody sees here.
+    const passing = !aside || describePair(pair) === undefined;
     const watching = passing ? preflight.watch(pair, expected) : undefined;
     if (!watching) preflight.look(ending.signal);
     return watching ?? pair;
@@ -95,11 +117,13 @@ export async function scorePair(
 
   async function run(): Promise<Report> {
     known = await knowing;
-    const [requested, module] = await loading;
+    // Stored pairs were checked when they were opened.
+    if (known.plan) checkMeasurable(known.plan.format);
+    const opened = await open(known);
     const { preflight: wanted, strict } = checked.pairing;
     const stored = known.plan === undefined;
     if (wanted && (strict || !stored)) {
-      const looking = await check(known, requested);
+      const looking = await check(known, opened);
       looking.refuseErrors();
       if (strict) {
         looking.look(ending.signal);
@@ -109,27 +133,24 @@ export async function scorePair(
     // Whoever gave up while files were waited for wants no decoders and no workers.
     ending.signal.throwIfAborted();
     readying = readyInputs(known, checked, variant.open);
-    const opened = await readying;
-    const plan = planRun(requested, opened.reference.info, compat);
-    const { extraction } = plan.features;
-    await refuseTruncated(opened, opened.limit);
+    const ready = await readying;
+    planned = opened.plan(ready);
+    await refuseTruncated(ready, ready.limit);
     ending.signal.throwIfAborted();
-    const { expected, bound } = expectPairs(opened, opened.limit);
-    const threads = checked.threads ?? chooseThreads(platform.parallelism, extraction, expected);
-
-    const pair = watched(opened, expected, threads);
+    const { expected, bound } = expectPairs(ready, ready.limit);
+    const aside = planned.isAside(expected);
+    const pair = watched(ready, expected, aside);
     // A pair that is compared as stored was checked already. What both declare is compared while workers start; its
     // pictures are looked at only on request, for that takes time and memory of which such a run has none to spare.
     const later =
       wanted && stored && !strict
-        ? check(known, requested).then((looking) => {
+        ? check(known, opened).then((looking) => {
             // What is over in a moment is not worth a search of its first seconds.
-            if (options.preflight === true && threads > 0) looking.look(ending.signal);
+            if (options.preflight === true && aside) looking.look(ending.signal);
           })
         : undefined;
     later?.catch(() => {});
 
-    // Finished frames and scores follow as records come in.
     const inputs = known;
     const skipped = inputs.plan?.first ?? { reference: pair.skipReference, distorted: pair.skipDistorted };
     const head = (extent?: Extent) => {
@@ -143,43 +164,19 @@ export async function scorePair(
         version,
         reference: input('reference'),
         distorted: input('distorted'),
-        models: plan.models.map((model) => reportModel(model, plan.chosen)),
-        compat,
-        backend_requested: 'wasm',
-        backend_used: 'wasm',
-        implementation,
-        threads: crew?.size ?? 0,
-        subsample,
+        backend_requested: backend,
+        subsample: checked.subsample,
       };
     };
-    let begun = false;
-    const scoring = new Scoring(plan, subsample, (frame) => {
-      if (!begun) options.onStart?.({ ...head(), metrics: plan.metrics });
-      begun = true;
-      options.onFrame?.(frame);
-    });
     const meter = new Meter(options.onProgress, expected);
-    const task: Run = {
-      platform,
-      setup: { module, plan: extraction, implementation, subsample },
+    const { extent, warnings, ...measured } = await planned.measure({
       pair,
       expected,
       bound,
-      chunkFrames: checked.chunkFrames,
-      sink: {
-        add: (first, count, records) => scoring.add(first, count, records),
-        measured: () => meter.count(),
-      },
-      signal,
-    };
-    const extent =
-      threads === 0
-        ? await measureHere(task)
-        : await measureOnWorkers(task, threads, (hired) => {
-            crew = hired;
-          });
+      meter,
+      onStart: (known) => options.onStart?.({ ...head(), ...known }),
+    });
     refuseEmpty(pair, extent);
-    const outcome = scoring.finish();
     meter.finish();
     await later;
     const lengths = checked.pairing.range ? [] : explainLengths(pair, extent, checked.frameCount);
@@ -190,14 +187,14 @@ export async function scorePair(
     return buildReport({
       ...head(extent),
       fps: meter.fps,
-      ...outcome,
+      ...measured,
       pairing: pair.describe?.(extent.pairs),
       preflight: findings,
       frameCount: extent.pairs,
       warnings: [
         ...known.warnings,
         ...decoderWarnings(known, pair),
-        ...plan.warnings,
+        ...warnings,
         ...(twice && !stored ? [] : lengths),
       ],
     });
@@ -208,7 +205,7 @@ export async function scorePair(
   } finally {
     signal?.removeEventListener('abort', pass);
     ending.abort();
-    await crew?.abandon();
+    await planned?.close();
     await preflight?.close();
     // What is still opening is closed once it is open, also when the caller does not wait for it any longer.
     if (readying) await close(readying);

@@ -6,7 +6,7 @@
 import { checkPair, closeInput, type OpenedInput, openInputs } from '../media/pair.js';
 import type { OpenDecoder, PairingPlan, Side, Sides } from '../media/pairing/prepare.js';
 import type { Pairing } from '../media/pairing/types.js';
-import type { FrameSource } from '../media/types.js';
+import type { FrameSource, VideoFormat } from '../media/types.js';
 import type { Platform } from '../platform/platform.js';
 import type { ReportInput } from '../report/types.js';
 import type { Alignment } from './alignment.js';
@@ -142,6 +142,13 @@ export async function readyInputs(
     skipDistorted,
     limit: frameCount,
   };
+}
+
+/** The format in which the pair is measured. */
+export function formatOf({ plan, sides: { reference } }: KnownInputs): VideoFormat {
+  if (plan) return plan.format;
+  if (reference.kind !== 'frames') throw new Error('a plan is needed to decode');
+  return reference.source.info;
 }
 
 /** Closes what {@link knowInputs} left open. */

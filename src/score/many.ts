@@ -41,10 +41,10 @@ export async function scoreEach(
         'file.',
     );
   }
-  // One worker each at least; together about as many as there are cores.
+  // One worker each at least; together about as many as there are cores, or as the caller allows.
+  const cores = Math.min(platform.parallelism, shared.maxThreads ?? Number.POSITIVE_INFINITY);
   const threads =
-    shared.threads ??
-    (only === undefined ? 0 : Math.max(1, Math.floor(platform.parallelism / distorted.length)));
+    shared.threads ?? (only === undefined ? 0 : Math.max(1, Math.floor(cores / distorted.length)));
 
   async function run(video: VideoInput, index: number): Promise<Report> {
     const own: ScoreOptions = {

@@ -2,6 +2,8 @@
  * @module score/options
  * Checks what callers ask for and fills in the defaults.
  */
+import type { DeviceOptions } from '../backend/native/task.js';
+import { BACKEND_CHOICES, type BackendChoice } from '../backend/native/types.js';
 import { AnyvmafError } from '../errors.js';
 import type { DecoderChoice, ScaleFilter } from '../media/decoder.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../media/pairing/types.js';
@@ -23,10 +25,22 @@ export interface CheckedOptions {
   readonly skipDistorted: number;
   /** `undefined`: to be chosen. */
   readonly threads: number | undefined;
+  /** Most that may be chosen; `Infinity` for as many as there are cores. */
+  readonly maxThreads: number;
   /** `undefined`: to be chosen. */
   readonly chunkFrames: number | undefined;
   readonly implementation: NonNullable<ScoreOptions['implementation']>;
+  readonly backend: BackendChoice;
+  readonly native: CheckedNative;
   readonly pairing: CheckedPairing;
+}
+
+/** How to run an installed program. */
+export interface CheckedNative {
+  readonly vmafBin: string | undefined;
+  readonly devices: DeviceOptions;
+  /** Options that the caller gave and that only this package's own core can follow. */
+  readonly coreOnly: readonly string[];
 }
 
 /** How two videos are brought together. */
@@ -84,6 +98,14 @@ export const SCORE_OPTIONS: readonly (keyof ScoreOptions)[] = [
   'skipReference',
   'skipDistorted',
   'chunkFrames',
+  'maxThreads',
+  'backend',
+  'vmafBin',
+  'cpumask',
+  'gpumask',
+  'syclDevice',
+  'hipDevice',
+  'metalDevice',
   'onProgress',
   'onStart',
   'signal',
@@ -92,6 +114,15 @@ export const SCORE_OPTIONS: readonly (keyof ScoreOptions)[] = [
 
 /** What `inspect` and `align` may be told, beside what is their own. */
 export const LOOK_OPTIONS: readonly (keyof ScoreOptions)[] = [...PAIRING, 'models', 'signal'];
+
+/** What `extractFrames` may be told: all that decides which frames go together. */
+export const EXTRACT_OPTIONS: readonly (keyof ScoreOptions)[] = [
+  ...PAIRING,
+  'skipReference',
+  'skipDistorted',
+  'frameCount',
+  'signal',
+];
 
 /** What `createScorer` may be told. */
 export const SCORER_OPTIONS: readonly (keyof ScorerOptions)[] = [...SHARED, 'names'];
@@ -112,7 +143,7 @@ export function checkOptions(
       `There is no option ${JSON.stringify(name)}; there are ${known.join(', ')}.`,
     );
   }
-  const { threads, chunkFrames, models, signal, names } = options;
+  const { threads, maxThreads, chunkFrames, models, signal, names } = options;
   for (const name of ['onStart', 'onFrame', 'onProgress'] as const) {
     if (options[name] !== undefined) ofType(name, options[name], 'function', 'a function');
   }
@@ -133,10 +164,52 @@ export function checkOptions(
     skipReference: count('skipReference', options.skipReference ?? 0),
     skipDistorted: count('skipDistorted', options.skipDistorted ?? 0),
     threads: threads === undefined ? undefined : count('threads', threads, 0, MAX_THREADS),
+    maxThreads:
+      maxThreads === undefined ? Number.POSITIVE_INFINITY : count('maxThreads', maxThreads, 1, MAX_THREADS),
     chunkFrames: chunkFrames === undefined ? undefined : count('chunkFrames', chunkFrames, 1),
     implementation: oneOf('implementation', options.implementation ?? 'simd128', ['simd128', 'portable']),
+    backend: oneOf('backend', options.backend ?? 'wasm', BACKEND_CHOICES),
+    native: checkNative(options),
     pairing: checkPairing(options),
   };
+}
+
+function checkNative(options: ScoreOptions): CheckedNative {
+  const { backend, vmafBin } = options;
+  if (vmafBin !== undefined) {
+    ofType('vmafBin', vmafBin, 'string', 'the path of a program');
+    if (vmafBin === '' || vmafBin.includes('\0')) {
+      throw new AnyvmafError('usage', `vmafBin is ${show(vmafBin)}, but it must be the path of a program.`);
+    }
+    if (backend === undefined) {
+      throw new AnyvmafError(
+        'usage',
+        `vmafBin is ${show(vmafBin)}, but no native backend is asked for that would run it; add backend native-cpu, ` +
+          'cuda, sycl, hip, metal or auto.',
+      );
+    }
+  }
+  const own = [
+    ['syclDevice', 'sycl'],
+    ['hipDevice', 'hip'],
+    ['metalDevice', 'metal'],
+  ] as const;
+  for (const [name, of] of own) {
+    if (options[name] === undefined || backend === of || backend === 'auto') continue;
+    throw new AnyvmafError(
+      'usage',
+      `${name} is ${show(options[name])}, but the backend is ${backend ?? 'wasm'}, not ${of}; leave one of them out.`,
+    );
+  }
+  const names = ['cpumask', 'gpumask', 'syclDevice', 'hipDevice', 'metalDevice'] as const;
+  const devices = names.map((name) => {
+    const value = options[name];
+    return [name, value === undefined ? undefined : count(name, value)] as const;
+  });
+  const coreOnly = (['compat', 'implementation', 'chunkFrames'] as const).filter(
+    (name) => options[name] !== undefined,
+  );
+  return { vmafBin, devices: Object.fromEntries(devices), coreOnly };
 }
 
 function checkPairing(options: ScoreOptions): CheckedPairing {

@@ -2,6 +2,7 @@
  * @module score/types
  * What a caller asks for: two videos, models, features and how to run.
  */
+import type { BackendChoice } from '../backend/native/types.js';
 import type { DecoderChoice, ScaleFilter } from '../media/decoder.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../media/pairing/types.js';
 import type { FramePlanes, RawVideoFormat, VideoFormat, VideoInput } from '../media/types.js';
@@ -94,17 +95,41 @@ export interface ScoreOptions extends PairingOptions {
    * unknown, every scorer's among them, is taken to have 500 frames.
    */
   readonly threads?: number;
+  /** Most workers, where `threads` leaves their number open: for programs that share a machine. Default: the cores. */
+  readonly maxThreads?: number;
   /** Consecutive frames a worker takes at a time; the result does not depend on it. Default: chosen from the clip. */
   readonly chunkFrames?: number;
   /** Which twin of the core's functions to run. Default `simd128`. */
   readonly implementation?: 'simd128' | 'portable';
+  /**
+   * What measures the frames. `cpu` and `wasm` are this package's own core, which is the default; `native-cpu`, `cuda`,
+   * `sycl`, `hip` and `metal` run an installed libvmaf, and are refused where it is not there or does not work. `auto`
+   * takes a native GPU backend that works, else the own core. Default `wasm`, without looking for any program.
+   */
+  readonly backend?: BackendChoice;
+  /**
+   * The program that native backends run: a `vmaf`, or an ffmpeg or ffprobe with the libvmaf filter. Default: what
+   * `VMAF_BIN` says, else `vmaf` on PATH, else ffmpeg or ffprobe.
+   */
+  readonly vmafBin?: string;
+  /** Native backends: mask of SIMD levels not to use, as the `vmaf` tool takes it. */
+  readonly cpumask?: number;
+  /** Native backends: mask of operations that a GPU is not to do, as the `vmaf` tool takes it. */
+  readonly gpumask?: number;
+  /** Backend sycl: number of the device. */
+  readonly syclDevice?: number;
+  /** Backend hip: number of the device. */
+  readonly hipDevice?: number;
+  /** Backend metal: number of the device. */
+  readonly metalDevice?: number;
   /** Called at most about ten times a second, and once at the end. */
   readonly onProgress?: (progress: Progress) => void;
   /** Called once, before the first call of {@link onFrame}, with all of the report that is known then. */
   readonly onStart?: (head: ReportHead) => void;
   /**
    * Called for every scored frame in order, as soon as its values are final: motion2 of a frame needs the frame after
-   * it, so calls lag by one or two frames, and by the chunks that workers have still in hand.
+   * it, so calls lag by one or two frames, and by the chunks that workers have still in hand. A native backend gives
+   * all frames at its end.
    */
   readonly onFrame?: (frame: FrameMetrics) => void;
   /** Stops the run: `score` then rejects with the signal's reason. */
@@ -113,6 +138,10 @@ export interface ScoreOptions extends PairingOptions {
 
 /** What to look at, and for what. */
 export type InspectOptions = PairingOptions & Pick<ScoreOptions, 'models' | 'signal'>;
+
+/** Which frames go together, said as for scoring. */
+export type ExtractOptions = PairingOptions &
+  Pick<ScoreOptions, 'skipReference' | 'skipDistorted' | 'frameCount' | 'signal'>;
 
 /** How to search the offset between two videos. */
 export type AlignOptions = Pick<PairingOptions, 'decoder' | 'allowUrl'> &

@@ -57,6 +57,17 @@ const outcomes: Readonly<Record<string, () => void>> = {
   'several-encodes': () => {
     expect(printed.map(([name]) => name).sort()).toEqual(['best:', 'distorted.y4m', 'encode.mp4']);
   },
+  'worst-frames': () => {
+    // Eight frames at 25 a second: only one is a second from itself.
+    expect(printed).toEqual([[expect.any(Number), expect.stringMatching(/Luma differs by/)]]);
+    const [[index] = []] = printed;
+    for (const name of ['frame', 'difference'])
+      expect(
+        readFileSync(`${name}_${String(index)}.png`)
+          .subarray(1, 4)
+          .toString(),
+      ).toBe('PNG');
+  },
   'raw-video': () => expect(printed).toEqual([['4 pairs of 8 frames']]),
   'models-and-features': () => {
     expect(printed.slice(0, 3).map(([name]) => name)).toEqual(['vmaf', 'neg', 'bootstrap']);
@@ -77,6 +88,17 @@ const outcomes: Readonly<Record<string, () => void>> = {
   errors: () => expect(printed).toEqual([['io', expect.stringContaining('missing.y4m')]]),
   'what-there-is': () => {
     expect(printed).toContainEqual([expect.arrayContaining(['integer_vif_scale0_egl_1']), [211]]);
+  },
+  predict: () => {
+    expect(printed).toHaveLength(8);
+    for (const line of printed) {
+      expect(line).toEqual([
+        expect.any(Number),
+        expect.any(Number),
+        'with all fine detail',
+        expect.any(Number),
+      ]);
+    }
   },
   browser: () => {},
 };

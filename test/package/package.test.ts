@@ -1,9 +1,10 @@
 /**
  * @module test/package/package
- * What an installation gets: small, without dependencies, complete, and working in an empty folder.
+ * What an installation gets: small, complete, with the dependencies it names, and working in an empty folder.
  */
 import { execFileSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -38,6 +39,14 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 /** Packages that are used where they are installed. */
 const OPTIONAL: readonly string[] = ['mediabunny', '@mediabunny/server', '@ffmpeg/core'];
 
+/** What the MCP server is made of; nothing else may load it. */
+const SERVER: readonly string[] = [
+  '@modelcontextprotocol/node',
+  '@modelcontextprotocol/server',
+  'fast-png',
+  'zod',
+];
+
 /** Bytes, gzipped, of the JavaScript that a page loads before it asks for anything; the rest comes when it is needed. */
 const BUNDLE_BUDGET = 40_000;
 
@@ -60,6 +69,18 @@ function bin(args: readonly string[]): string {
   });
 }
 
+/** Folders in node_modules of everything that an installation brings along. */
+function runtimePackages(): string[] {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Readonly<
+      Record<string, { readonly dev?: boolean; readonly optional?: boolean; readonly peer?: boolean }>
+    >;
+  };
+  return Object.entries(packages)
+    .filter(([folder, { dev, optional, peer }]) => folder !== '' && !dev && !optional && !peer)
+    .map(([folder]) => folder);
+}
+
 beforeAll(() => {
   built('dist/index.js');
   home = mkdtempSync(join(tmpdir(), 'anyvmaf-package-'));
@@ -67,6 +88,9 @@ beforeAll(() => {
   mkdirSync(project);
   packed = JSON.parse(npm(['pack', '--json', '--ignore-scripts', '--pack-destination', home], root))[0];
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+  // There is no network here: what the package needs lies where npm would put it.
+  for (const folder of runtimePackages())
+    cpSync(join(root, folder), join(project, folder), { recursive: true });
   npm(['install', '--offline', '--no-audit', '--no-fund', join(home, packed.filename)], project);
 }, 120_000);
 
@@ -77,8 +101,8 @@ describe('the manifest', () => {
     expect(version).toBe(manifest.version);
   });
 
-  it('requires nothing', () => {
-    expect(manifest.dependencies ?? {}).toEqual({});
+  it('requires what the MCP server is made of, and nothing else', () => {
+    expect(Object.keys(manifest.dependencies ?? {})).toEqual(SERVER);
     // Peers only name what is used where it is installed.
     for (const name of Object.keys(manifest.peerDependencies ?? {})) {
       expect(manifest.peerDependenciesMeta?.[name]?.optional, name).toBe(true);
@@ -125,9 +149,7 @@ describe('the packed tarball', () => {
       expect(paths).toContain(`model/${name}.json`);
     }
     expect(paths).toEqual(expect.arrayContaining(['wasm/anyvmaf.wasm', 'LICENSE', 'THIRD-PARTY-NOTICES.md']));
-    expect(
-      paths.filter((path) => /^(src|test|scripts|dist\/sample|\.)|\.tsbuildinfo$|\.c$/.test(path)),
-    ).toEqual([]);
+    expect(paths.filter((path) => /^(src|test|scripts|\.)|\.tsbuildinfo$|\.c$/.test(path))).toEqual([]);
   });
 
   it('imports nothing that is not in it: relative files that exist and what Node brings', () => {
@@ -143,9 +165,13 @@ describe('the packed tarball', () => {
         const name = fixed ?? loaded ?? '';
         // Optional packages are loaded when a decoder is asked for, and only by the parts made for them.
         const optional = fixed === undefined && file.startsWith('platform') && OPTIONAL.includes(name);
+        // Pictures are encoded in a part of their own.
+        const server =
+          (file.startsWith('mcp') && SERVER.some((known) => `${name}/`.startsWith(`${known}/`))) ||
+          (file.startsWith('media/picture') && name === 'fast-png');
         const found = name.startsWith('.')
           ? existsSync(join(path, '..', name))
-          : name.startsWith('node:') || optional;
+          : name.startsWith('node:') || optional || server;
         if (!found) wrong.push(`${file}: ${name}`);
       }
     }
@@ -211,6 +237,29 @@ describe('an installation in an empty project', () => {
         );
       });
     }
+  });
+
+  it('serves its tools', () => {
+    const messages = [
+      {
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } },
+      },
+      { method: 'notifications/initialized' },
+      { id: 2, method: 'tools/list' },
+    ];
+    const input = messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
+    const output = execFileSync(join(home, 'project/node_modules/.bin/anyvmaf'), ['mcp'], {
+      cwd: join(home, 'project'),
+      encoding: 'utf8',
+      input,
+    });
+    const [, list] = output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(list.result.tools.map(({ name }: { name: string }) => name)).toContain('vmaf_score');
   });
 
   it('is imported by name, module file included', () => {

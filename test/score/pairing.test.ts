@@ -369,3 +369,18 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
     expect(await failure(() => scoreMany(stream, ['a.y4m', 'b.y4m']), 'usage')).toContain('only once');
   });
 });
+
+describe('pictures too small to be measured', () => {
+  it('are named as such however they came to be so small', async () => {
+    const raw = { width: 5, height: 64, bitDepth: 8, chroma: '420' } as const;
+    const video = new Uint8Array((5 * 64 + 2 * 2 * 32) * 3);
+    const tooSmall = (options: ScoreOptions) =>
+      failure(() => score({ reference: video, distorted: video, raw }, options), 'media');
+    for (const options of [{}, { scale: 'bicubic' }, { scale: 'none' }] as const) {
+      expect(await tooSmall(options)).toContain('5x64, too small to be measured');
+    }
+    const { reference, distorted } = y4mPair(SMALL, 1);
+    const shrunk = () => score({ reference, distorted }, { scaleTo: { width: 40, height: 16 } });
+    expect(await failure(shrunk, 'media')).toContain('40x16, too small to be measured');
+  });
+});

@@ -3,10 +3,10 @@
  * `anyvmaf help [COMMAND]`: shows a command's help page.
  */
 import { AnyvmafError } from '../../errors.js';
+import { nearest } from '../../nearest.js';
 import { COMMANDS, type Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
-import { nearest } from '../nearest.js';
 import { type OptionSpec, orList, parseArguments } from '../options.js';
 
 const OPTIONS: readonly OptionSpec[] = [{ name: 'help', help: 'show this help', last: true }];

@@ -10,7 +10,8 @@ import type { Compat } from '../../report/types.js';
 import type { ReportFormat } from '../../report/write.js';
 import type { ScoreOptions } from '../../score/types.js';
 import { type OptionSpec, type OptionUse, type ParsedArguments, parseArguments } from '../options.js';
-import { choiceValue, maskValue, numberValue, unsignedValue } from '../values.js';
+import { choiceValue, numberValue, unsignedValue } from '../values.js';
+import { NATIVE_OPTIONS, NativeArguments } from './native-options.js';
 import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
 import { fileName, VIDEO_OPTIONS, VideoArguments } from './video-options.js';
 
@@ -108,13 +109,7 @@ export const SCORE_OPTIONS = [
   },
   { name: 'threads', argument: 'N', group: RUNNING, help: 'workers (default: one per core; 0: no worker)' },
   { name: 'quiet', short: 'q', group: RUNNING, help: 'no progress bar; plain scores instead of the summary' },
-  {
-    name: 'cpumask',
-    argument: 'MASK',
-    group: RUNNING,
-    help: "accepted for the vmaf tool's sake, without effect",
-  },
-  { name: 'gpumask', argument: 'MASK', group: RUNNING, help: 'accepted and ignored likewise' },
+  ...NATIVE_OPTIONS,
   { name: 'c', short: 'c', argument: 'ARG', shortOnly: true, help: 'ignored, as in the vmaf tool' },
   { name: 'help', group: RUNNING, ours: true, last: true, help: 'show this help' },
   { name: 'version', short: 'v', group: RUNNING, last: true, help: 'show the version' },
@@ -156,6 +151,7 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   const features: string[] = [];
   const ignored: string[] = [];
   const videos = new VideoArguments();
+  const native = new NativeArguments();
   const files: { output?: string; html?: string } = {};
   const options: { -readonly [Key in keyof ScoreOptions]: ScoreOptions[Key] } = {};
   let format: ReportFormat | undefined;
@@ -164,7 +160,7 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   let quiet = false;
 
   for (const use of parsed.options) {
-    if (videos.take(use) || takePairingOption(use, options)) continue;
+    if (videos.take(use) || takePairingOption(use, options) || native.take(use, options)) continue;
     switch (use.name) {
       case 'output':
       case 'html':
@@ -213,12 +209,6 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
       case 'quiet':
         quiet = true;
         break;
-      case 'cpumask':
-      case 'gpumask':
-        if (maskValue(use) !== 0) {
-          ignored.push(`${use.label} has no effect: the same arithmetic runs on every machine.`);
-        }
-        break;
       case 'aom_ctc':
       case 'nflx_ctc':
         throw new AnyvmafError(
@@ -233,6 +223,7 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
 
   const { reference, distorted, raw } = videos.finish(parsed.positionals, MAX_DISTORTED);
   checkPairingOptions(options);
+  ignored.push(...native.finish(options));
   if (failUnder !== undefined && options.noPrediction) {
     throw new AnyvmafError(
       'usage',

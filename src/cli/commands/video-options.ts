@@ -4,8 +4,8 @@
  */
 import { AnyvmafError } from '../../errors.js';
 import type { RawVideoFormat } from '../../media/types.js';
+import { nearest } from '../../nearest.js';
 import { COMMANDS } from '../command.js';
-import { nearest } from '../nearest.js';
 import { type OptionSpec, type OptionUse, orList } from '../options.js';
 import { choiceValue, unsigned, unsignedValue } from '../values.js';
 

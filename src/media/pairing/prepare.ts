@@ -126,6 +126,26 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
   return { sides, options, format, first, asked, count: Number.isFinite(count) ? count : null };
 }
 
+/**
+ * The part of a plan that is about some of its pairs, to be opened on its own: decoders begin there.
+ * @param start number of the first pair
+ * @param count pairs, 1 or more; they must be there as far as the plan knows
+ */
+export function partOfPlan(plan: PairingPlan, start: number, count: number): PairingPlan {
+  const { first, paired } = plan;
+  const frames = paired?.frames.subarray(start, start + count);
+  return {
+    ...plan,
+    first: {
+      reference: first.reference + start,
+      distorted: frames?.[0] ?? first.distorted + start,
+    },
+    asked: count,
+    count,
+    ...(paired && frames && { paired: { ...paired, frames } }),
+  };
+}
+
 /** Stands for the end of a video whose length is not known. */
 const UNKNOWN_END = 2 ** 31 - 1;
 

@@ -32,6 +32,7 @@ export const nodePlatform: Platform = {
       worker: () => locate(assets.ffmpegWorker, new URL('./wasm-decoder-worker.js', import.meta.url)),
     });
   },
+  native: async () => (await import('./native/host.js')).nodeNative,
   parallelism: availableParallelism(),
   loadCore() {
     core ??= loadCore(assets.wasm ?? new URL('../../../wasm/anyvmaf.wasm', import.meta.url));

@@ -1,9 +1,9 @@
 /**
- * @module test/cli/nearest
+ * @module test/nearest
  * Likely slips find what was meant; other words find nothing.
  */
 import { expect, test } from 'vitest';
-import { nearest } from '../../src/cli/nearest.js';
+import { nearest } from '../src/nearest.js';
 
 const WORDS = ['vmaf_v0.6.1', 'vmaf_4k_v0.6.1', 'vmaf_b_v0.6.3', 'psnr', 'motion'];
 

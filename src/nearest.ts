@@ -1,5 +1,5 @@
 /**
- * @module cli/nearest
+ * @module nearest
  * Finds the name a user most likely meant when the one typed does not exist.
  */
 

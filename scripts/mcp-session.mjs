@@ -1,0 +1,177 @@
+/**
+ * @module scripts/mcp-session
+ * `npm run mcp:session`: writes docs/mcp-session.md, a real session of a client with the built server, in which the worst
+ * moment of an encode is found. Needs ffmpeg with libx264 to make the encode.
+ */
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, realpathSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { builtPath, loadBuilt, ROOT } from './lib/project.mjs';
+
+const FORMAT = { width: 576, height: 324, bitDepth: 8, chroma: '420' };
+const FRAMES = 150;
+const CUT = 90;
+
+/** Bytes of a result shown at most. */
+const SHOWN = 3000;
+
+const { makeSample } = await loadBuilt('sample/generator.js');
+const { y4mFrame, y4mHeader } = await loadBuilt('sample/files.js');
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-session-')));
+try {
+  makeVideos();
+  writeFileSync(join(ROOT, 'docs/mcp-session.md'), await converse());
+  console.log('wrote docs/mcp-session.md');
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** A lossless master with a cut, and an encode that gets too few bits. */
+function makeVideos() {
+  const clip = makeSample(FORMAT, { seed: 7, cut: CUT });
+  const file = openSync(join(folder, 'master.y4m'), 'w');
+  writeSync(file, y4mHeader(FORMAT));
+  for (let index = 0; index < FRAMES; index++) writeSync(file, y4mFrame(clip, 'reference', index));
+  closeSync(file);
+  const rate = [
+    '-b:v',
+    '700k',
+    '-maxrate',
+    '700k',
+    '-bufsize',
+    '90k',
+    '-g',
+    '250',
+    '-bf',
+    '2',
+    '-threads',
+    '1',
+  ];
+  ffmpeg('-i', 'master.y4m', '-c:v', 'libx264', '-preset', 'medium', ...rate, 'encode.mp4');
+  ffmpeg('-i', 'master.y4m', '-c:v', 'libx264', '-crf', '0', '-pix_fmt', 'yuv420p', 'master.mkv');
+}
+
+function ffmpeg(...args) {
+  const { status, stderr } = spawnSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`ffmpeg failed: ${stderr}`);
+}
+
+/** Holds the session and writes down what is said. */
+async function converse() {
+  const client = new Client({ name: 'session', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [builtPath('cli/main.js'), 'mcp', '--allow', folder],
+      cwd: folder,
+      stderr: 'inherit',
+    }),
+  );
+  const pages = [];
+  const ask = async (thought, name, args, keys) => {
+    const notices = [];
+    const result = await client.callTool(
+      { name, arguments: args },
+      { onprogress: ({ message }) => notices.push(message) },
+    );
+    if (result.isError) throw new Error(`${name}: ${result.content[0].text}`);
+    pages.push(step(thought, name, args, result, notices, keys));
+    return result.structuredContent;
+  };
+  try {
+    const { tools } = await client.listTools();
+    const [reference, distorted] = ['master.mkv', 'encode.mp4'];
+    await ask(
+      'Somebody asks: *this encode looks bad somewhere; where, and what is wrong there?* The agent first makes sure that ' +
+        'the two files can be compared at all.',
+      'inspect_pair',
+      { reference, distorted },
+      ['summary', 'comparable', 'findings'],
+    );
+    await ask(
+      'Nothing is in the way, so it scores the pair.',
+      'vmaf_score_encoded',
+      { reference_encoded: reference, distorted_encoded: distorted },
+      ['summary', 'worst_frames', 'backend_requested', 'backend_used', 'distribution'],
+    );
+    await ask(
+      'The lowest frames lie well below the mean. The agent asks what drove the loss, and when.',
+      'explain_score',
+      { reference, distorted },
+      ['explanation', 'segments'],
+    );
+    const { frames } = await ask(
+      'It looks at the worst moments themselves. The pictures come with the answer, for the model to see.',
+      'describe_worst_frames',
+      { ref: reference, dis: distorted, n: 2 },
+      ['model_id', 'frames'],
+    );
+    const [worst] = frames;
+    pages.push(`And answers, in the words of the result: *${worst.summary}*`);
+    return document(tools, pages);
+  } finally {
+    await client.close();
+  }
+}
+
+/** One call as Markdown. */
+function step(thought, name, args, { content, structuredContent }, notices, keys) {
+  const part = Object.fromEntries(keys.map((key) => [key, structuredContent[key]]));
+  const rest = content.slice(1).map((item) => {
+    if (item.type === 'image')
+      return `* an image, ${item.mimeType}, ${Math.round((item.data.length * 3) / 4096)} KiB`;
+    return `* a link to \`${item.name}\`${item.description ? `: ${item.description}` : ''}`;
+  });
+  const last = notices.at(-1);
+  return [
+    thought,
+    `\`${name}\``,
+    fence('json', JSON.stringify(args, null, 2)),
+    ...(last ? [`Progress, ${notices.length} notices; the last: \`${last}\``] : []),
+    fence('json', tidy(JSON.stringify(part, shorten, 2))),
+    ...(rest.length > 0 ? [`Beside the document:\n\n${tidy(rest.join('\n'))}`] : []),
+  ].join('\n\n');
+}
+
+/** Numbers as people read them, and no list of more than three. */
+function shorten(_key, value) {
+  if (typeof value === 'number' && !Number.isInteger(value)) return Number(value.toFixed(3));
+  if (Array.isArray(value) && value.length > 3 && typeof value[0] === 'object')
+    return [...value.slice(0, 3), `... and ${value.length - 3} more`];
+  return value;
+}
+
+/** Without this machine's paths and at no great length. */
+function tidy(text) {
+  const clean = text
+    .replaceAll(folder, '/videos')
+    .replace(/[^\s"]*anyvmaf-mcp-\w+/g, '/tmp/anyvmaf-mcp')
+    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, (id) => id.slice(0, 8));
+  return clean.length > SHOWN ? `${clean.slice(0, clean.lastIndexOf('\n', SHOWN))}\n  ...` : clean;
+}
+
+function fence(language, text) {
+  return `\`\`\`${language}\n${text}\n\`\`\``;
+}
+
+function document(tools, pages) {
+  return `# A session
+
+<!-- Made by \`npm run mcp:session\`; do not edit. -->
+
+A real session over standard input and output. The videos are generated: a lossless master of ${FRAMES} frames with a cut
+at frame ${CUT}, and an encode with too few bits and a small buffer. Of
+results only some members are shown here, and \`...\` stands for what is left out.
+
+The server offers ${tools.length} tools: ${tools.map(({ name }) => `\`${name}\``).join(', ')}.
+
+${pages.map((page, i) => `## ${i + 1}\n\n${page}`).join('\n\n')}
+`;
+}

@@ -1,0 +1,147 @@
+/**
+ * @module cli/commands/bench
+ * `anyvmaf bench`: times every backend that works here on generated videos, and compares their numbers.
+ */
+import type { BenchBackend, BenchOptions } from '../../bench/types.js';
+import { AnyvmafError } from '../../errors.js';
+import type { Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import { type HelpPage, helpWidth, renderHelp } from '../help.js';
+import { type OptionSpec, orList, parseArguments } from '../options.js';
+import { interruption } from '../signals.js';
+import type { Terminal } from '../terminal.js';
+
+const NAME = 'anyvmaf bench';
+const GROUP = 'Options';
+
+const BACKENDS = [
+  'cpu',
+  'native-cpu',
+  'cuda',
+  'sycl',
+  'hip',
+  'metal',
+] as const satisfies readonly BenchBackend[];
+
+const BENCH_OPTIONS = [
+  {
+    name: 'full',
+    group: GROUP,
+    help: 'all 200 frames of the 3840x2160 pair; takes minutes, and 5 GB of temporary files',
+  },
+  {
+    name: 'shape',
+    argument: 'WxH',
+    group: GROUP,
+    help: 'only this pair: 576x324, 1920x1080 or 3840x2160. May be repeated',
+  },
+  {
+    name: 'backend',
+    argument: 'NAME',
+    group: GROUP,
+    help: `only this backend beside the portable core: ${orList(BACKENDS)}. May be repeated. Default: all that work`,
+  },
+  {
+    name: 'threads',
+    argument: 'N',
+    group: GROUP,
+    help: 'worker threads of the core at most. Default: the cores',
+  },
+  {
+    name: 'reports',
+    argument: 'DIR',
+    group: GROUP,
+    help: 'write a JSON report per pair and backend into DIR',
+  },
+  { name: 'json', group: GROUP, help: 'the result as JSON' },
+  { name: 'help', group: GROUP, help: 'show this help', last: true },
+] as const satisfies readonly OptionSpec[];
+
+const page: HelpPage = {
+  usage: [`${NAME} [options]`],
+  about:
+    'Scores three generated video pairs with every backend that works here and prints mean score, frames per second and ' +
+    'the largest difference of a frame from the portable result. Exits with 2 when a backend fails, or when the core ' +
+    'with SIMD does not give what it gives without.',
+  options: BENCH_OPTIONS,
+};
+
+/** The benchmark. */
+export const bench: Command = {
+  page,
+  run: async (args, terminal) => {
+    const parsed = parseArguments(args, BENCH_OPTIONS, NAME);
+    if (parsed.options.at(-1)?.name === 'help') {
+      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
+      return EXIT.ok;
+    }
+    const [stray] = parsed.positionals;
+    if (stray !== undefined) {
+      throw new AnyvmafError(
+        'usage',
+        `${NAME} takes no videos, but "${stray}" was given; to score it, type anyvmaf`,
+      );
+    }
+    const options: { -readonly [Key in keyof BenchOptions]: BenchOptions[Key] } = {};
+    const shapes: string[] = [];
+    const backends: BenchBackend[] = [];
+    let json = false;
+    for (const { name, value, label } of parsed.options) {
+      if (name === 'full') options.full = true;
+      else if (name === 'json') json = true;
+      else if (name === 'shape') shapes.push(value);
+      else if (name === 'backend') backends.push(backendOf(value));
+      else if (name === 'threads') options.maxThreads = threadsOf(label, value);
+      else if (name === 'reports') options.reports = value;
+    }
+    if (shapes.length > 0) options.shapes = shapes;
+    if (backends.length > 0) options.backends = backends;
+    return report(options, json, terminal);
+  },
+};
+
+function backendOf(value: string): BenchBackend {
+  const found = BACKENDS.find((name) => name === value);
+  if (found !== undefined) return found;
+  throw new AnyvmafError('usage', `--backend is "${value}", but it must be ${orList(BACKENDS)}`);
+}
+
+function threadsOf(label: string, value: string): number {
+  const threads = Number(value);
+  if (/^\d+$/.test(value) && threads >= 1 && threads <= 1024) return threads;
+  throw new AnyvmafError('usage', `${label} is "${value}", but it must be a whole number from 1 to 1024`);
+}
+
+async function report(options: BenchOptions, json: boolean, terminal: Terminal): Promise<number> {
+  const [{ runBenchmark }, { benchData, benchOutput }] = await Promise.all([
+    import('../../bench/run.js'),
+    import('../../bench/table.js'),
+  ]);
+  const stop = interruption();
+  const show = progressLine(terminal);
+  try {
+    const result = await runBenchmark({
+      ...options,
+      signal: stop.signal,
+      onProgress: ({ done, total, message }) => show(`${Math.floor((100 * done) / total)} %  ${message}`),
+    });
+    show('');
+    const { exitCode, stdout, stderr } = benchOutput(result);
+    for (const line of stderr.split('\n').filter((text) => text !== '')) terminal.complain(line);
+    await terminal.print(json ? `${JSON.stringify(benchData(result), null, 2)}\n` : stdout);
+    return exitCode === 0 ? EXIT.ok : EXIT.failed;
+  } finally {
+    show('');
+    stop.release();
+  }
+}
+
+/** A line on standard error that is drawn over; nothing where it cannot be. */
+function progressLine(terminal: Terminal): (text: string) => void {
+  let shown = '';
+  return (text) => {
+    if (!terminal.canDraw || text === shown) return;
+    shown = text;
+    terminal.draw(`\r\u001b[K${text.slice(0, terminal.errorColumns - 1)}`);
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * @module cli/commands/doctor
+ * `anyvmaf doctor`: what is installed, what works, and how to get the rest.
+ */
+import { existsSync } from 'node:fs';
+import { arch, cpus, platform, release } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { BackendHealth, Diagnosis } from '../../index.js';
+import { wrap } from '../../report/terminal.js';
+import type { Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import { type HelpPage, helpWidth, renderHelp, twoColumns } from '../help.js';
+import { parseArguments } from '../options.js';
+import { interruption } from '../signals.js';
+import { LOOK_OPTIONS, lookSettings } from './look-options.js';
+
+const NAME = 'anyvmaf doctor';
+
+const page: HelpPage = {
+  usage: [`${NAME} [--json] [--vmaf-bin FILE]`],
+  about:
+    'Says what is installed here and tries it: the own core, what decodes video, and every backend that an installed ' +
+    'libvmaf offers, by scoring one small frame. Exits with 2 when not even the own core works.',
+  options: LOOK_OPTIONS,
+};
+
+/** Packages that more can be done with, and what. */
+const OPTIONAL: readonly (readonly [name: string, use: string])[] = [
+  ['@mediabunny/server', 'decodes video where there is no ffmpeg'],
+  ['@ffmpeg/core', 'decodes video where there is nothing else'],
+  ['@huggingface/transformers', 'describes frames in words, for agents'],
+];
+
+/** An optional package. */
+interface PackageState {
+  readonly name: string;
+  readonly installed: boolean;
+  readonly use: string;
+}
+
+/** What is known of the machine beside what the library says. */
+interface Surroundings {
+  readonly node: string;
+  readonly system: string;
+  readonly processor: string;
+  readonly packages: readonly PackageState[];
+}
+
+/** Looks at the installation. */
+export const doctor: Command = {
+  page,
+  run: async (args, terminal) => {
+    const { help, json, vmafBin } = lookSettings(parseArguments(args, LOOK_OPTIONS, NAME), NAME);
+    const width = helpWidth(terminal.columns);
+    if (help) {
+      await terminal.print(renderHelp(page, width));
+      return EXIT.ok;
+    }
+    const stop = interruption();
+    try {
+      const { diagnose } = await import('../../index.js');
+      const found = await diagnose({ vmafBin, signal: stop.signal });
+      const around = surroundings();
+      const text = json
+        ? `${JSON.stringify({ ...around, ...found }, null, 2)}\n`
+        : consultation(found, around, width);
+      await terminal.print(text);
+      return found.health[0]?.runtime_healthy ? EXIT.ok : EXIT.failed;
+    } finally {
+      stop.release();
+    }
+  },
+};
+
+function surroundings(): Surroundings {
+  return {
+    node: process.versions.node,
+    system: `${platform()} ${release()} ${arch()}`,
+    processor: cpus()[0]?.model.trim() || 'unknown',
+    packages: OPTIONAL.map(([name, use]) => ({ name, installed: isInstalled(name), use })),
+  };
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    return existsSync(fileURLToPath(import.meta.resolve(name)));
+  } catch {
+    return false;
+  }
+}
+
+function consultation(found: Diagnosis, around: Surroundings, width: number): string {
+  const { version, cores, decoders, backends, health } = found;
+  const core = health.find(({ backend }) => backend === 'cpu');
+  const machine: [string, string][] = [
+    ['anyvmaf', version],
+    ['Node.js', around.node],
+    ['system', around.system],
+    ['processor', `${around.processor}, ${cores} thread${cores === 1 ? '' : 's'}`],
+    ['own core', core?.runtime_healthy ? `WebAssembly with SIMD: ${healthText(core)}` : healthText(core)],
+  ];
+  const decoding = decoders.map(({ id, usable, version: of, reason }): [string, string] => [
+    id,
+    usable ? `works${of === undefined ? '' : `, ${of}`}` : `no: ${reason ?? 'unknown'}`,
+  ]);
+  const native = backends.details
+    .filter(({ backend }) => backend !== 'cpu')
+    .map(({ backend, runs, advice }): [string, string] => {
+      const state = health.find((one) => one.backend === backend);
+      return [backend, runs === null ? `not here. ${advice ?? ''}` : `${healthText(state)} (${runs})`];
+    });
+  const { flavour, version: release, error } = backends.native;
+  const program = flavour === null ? (error ?? '') : `${flavour} ${release ?? 'of an unknown version'}`;
+  const packages = around.packages.map(({ name, installed, use }): [string, string] => [
+    name,
+    `${installed ? 'installed' : `not installed; npm install ${name}`}: ${use}`,
+  ]);
+  const section = (title: string, rows: readonly [string, string][]) =>
+    `${title}:\n${twoColumns(rows, width)}\n`;
+  return [
+    section('This machine', machine),
+    section('Decoders of video, in order of preference', decoding),
+    `${section('Native backends', native)}${wrap(`Installed libvmaf: ${program}`, width).join('\n')}\n`,
+    section('Optional packages', packages),
+  ].join('\n');
+}
+
+function healthText(health: BackendHealth | undefined): string {
+  if (!health) return 'was not tried';
+  const { runtime_healthy, latency_ms, score, error } = health;
+  if (!runtime_healthy) return `does not work: ${error}`;
+  return `works, scored a grey frame ${score?.toFixed(6)} in ${Math.round(latency_ms ?? 0)} ms`;
+}

@@ -1,0 +1,187 @@
+/**
+ * @module cli/commands/mcp
+ * `anyvmaf mcp`: the tools for AI agents, over standard input and output or over HTTP.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { McpHost } from '../../mcp/host.js';
+import type { Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import { type HelpPage, helpWidth, renderHelp } from '../help.js';
+import { type OptionSpec, parseArguments } from '../options.js';
+import { interruption } from '../signals.js';
+import type { Terminal } from '../terminal.js';
+
+const NAME = 'anyvmaf mcp';
+const FILES = 'Files';
+const HTTP = 'HTTP';
+const OTHER = 'Other';
+
+const MCP_OPTIONS = [
+  {
+    name: 'allow',
+    argument: 'DIR',
+    group: FILES,
+    help: 'let tools use files under this folder, which may stand without --allow too; the working directory by default. May be repeated',
+  },
+  {
+    name: 'http',
+    group: HTTP,
+    help: 'listen for Streamable HTTP at the address that follows, HOST:PORT, HOST or PORT; 127.0.0.1:8765 by default',
+  },
+  {
+    name: 'token',
+    argument: 'TOKEN',
+    group: HTTP,
+    help: 'want this bearer token with every call; needed to listen where other machines reach it',
+  },
+  {
+    name: 'cors',
+    argument: 'ORIGIN',
+    group: HTTP,
+    help: 'let pages of this origin call the server, such as http://localhost:6274. May be repeated',
+  },
+  { name: 'vmaf-bin', argument: 'PATH', group: OTHER, help: 'the installed vmaf tool, for native backends' },
+  { name: 'help', group: OTHER, help: 'show this help', last: true },
+] as const satisfies readonly OptionSpec[];
+
+const page: HelpPage = {
+  usage: [`${NAME} [--allow DIR]... [DIR...]`, `${NAME} --http [HOST:PORT] [options]`],
+  about:
+    'Serves the Model Context Protocol: an AI agent scores, compares and explains videos with typed tools. Without ' +
+    '--http it speaks over standard input and output, as hosts start it.',
+  options: MCP_OPTIONS,
+  sections: [
+    {
+      title: 'Environment',
+      rows: [
+        ['ANYVMAF_MCP_ALLOW', 'more folders, separated by colons or semicolons; VMAF_MCP_ALLOW as well'],
+        ['ANYVMAF_MCP_TOKEN', 'the token, where --token would show it to others on the machine'],
+        [
+          'VMAF_MCP_MAX_CONCURRENT',
+          'calls that score at the same time; one per core by default, from 2 to 8',
+        ],
+      ],
+    },
+  ],
+};
+
+/** What a command line asks for. */
+export interface McpArguments {
+  readonly allow: readonly string[];
+  /** The address as written, empty for the default one; `undefined` for standard input and output. */
+  readonly http: string | undefined;
+  readonly token: string | undefined;
+  readonly origins: readonly string[];
+  readonly vmafBin: string | undefined;
+  readonly help: boolean;
+}
+
+/**
+ * Reads the command line. `--http` takes the argument after it as its address, unless that is an option; what else
+ * stands alone are folders, as hosts fill them in.
+ * @throws {AnyvmafError} `usage`
+ */
+export function readMcpArguments(args: readonly string[]): McpArguments {
+  const at = args.findIndex((arg) => arg === '--http' || arg.startsWith('--http='));
+  const glued = args[at]?.slice('--http='.length);
+  const next = args[at + 1];
+  const address = glued !== '' ? glued : next?.startsWith('-') ? '' : (next ?? '');
+  const taken = at >= 0 && glued === '' && address !== '' ? 2 : 1;
+  const others = at < 0 ? args : [...args.slice(0, at), '--http', ...args.slice(at + taken)];
+  const { options, positionals } = parseArguments(others, MCP_OPTIONS, NAME);
+  const values = (name: string) => options.filter((use) => use.name === name).map(({ value }) => value);
+  const listens = values('http').length;
+  if (listens > 1) throw new AnyvmafError('usage', 'give --http once; a server listens at one address');
+  const [token, ...tokens] = values('token');
+  if (token === '' || tokens.length > 0)
+    throw new AnyvmafError('usage', 'give --token once, with a token that is not empty');
+  const origins = values('cors');
+  if (listens === 0 && (token !== undefined || origins.length > 0))
+    throw new AnyvmafError('usage', '--token and --cors are for --http, which was not given');
+  return {
+    allow: [...values('allow'), ...positionals],
+    http: listens > 0 ? address : undefined,
+    token,
+    origins,
+    vmafBin: values('vmaf-bin').at(-1),
+    help: options.at(-1)?.name === 'help',
+  };
+}
+
+/** The MCP server. */
+export const mcp: Command = {
+  page,
+  run: async (args, terminal) => {
+    const asked = readMcpArguments(args);
+    if (asked.help) {
+      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
+      return EXIT.ok;
+    }
+    if (asked.vmafBin !== undefined) process.env.VMAF_BIN = asked.vmafBin;
+    const log = (message: string) => terminal.draw(`anyvmaf mcp: ${message}\n`);
+    liveOn(log);
+    const [{ McpHost }, { TOOLS }] = await Promise.all([
+      import('../../mcp/host.js'),
+      import('../../mcp/tools/index.js'),
+      // Needed in a moment: what is read at the same time starts sooner.
+      asked.http === undefined ? import('../../mcp/stdio.js') : import('../../mcp/http.js'),
+    ]);
+    const host = await McpHost.open({
+      allow: asked.allow,
+      env: process.env,
+      cwd: process.cwd(),
+      log,
+      tools: TOOLS,
+    });
+    const stop = interruption();
+    try {
+      if (asked.http === undefined) await overStdio(host, terminal, stop.signal);
+      else await overHttp(host, asked, asked.http, stop.signal, log);
+      return EXIT.ok;
+    } finally {
+      await host.close();
+      stop.release();
+    }
+  },
+};
+
+async function overStdio(host: McpHost, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  const { serveLines } = await import('../../mcp/stdio.js');
+  if (process.stdin.isTTY)
+    terminal.draw('anyvmaf mcp: waiting for an MCP client on standard input; Ctrl-C ends it\n');
+  await serveLines(host, process.stdin, process.stdout, signal);
+}
+
+async function overHttp(
+  host: McpHost,
+  { token = process.env.ANYVMAF_MCP_TOKEN || undefined, origins }: McpArguments,
+  address: string,
+  signal: AbortSignal,
+  log: (message: string) => void,
+): Promise<void> {
+  const [{ serveHttp }, { parseAddress, checkOrigin }] = await Promise.all([
+    import('../../mcp/http.js'),
+    import('../../mcp/guard.js'),
+  ]);
+  const server = await serveHttp(host, {
+    address: parseAddress(address),
+    token,
+    origins: origins.map(checkOrigin),
+  });
+  log(`listening at ${server.url}${token === undefined ? '' : ', with a token'}`);
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await server.close();
+}
+
+/** A server outlives the failure of one call, and standard output belongs to the protocol. */
+function liveOn(log: (message: string) => void): void {
+  console.log = console.error;
+  console.info = console.error;
+  const tell = (error: unknown) =>
+    log(`unexpected: ${process.env.ANYVMAF_DEBUG && error instanceof Error ? error.stack : String(error)}`);
+  process.removeAllListeners('uncaughtException').removeAllListeners('unhandledRejection');
+  process.on('uncaughtException', tell).on('unhandledRejection', tell);
+}

@@ -1,0 +1,112 @@
+/**
+ * @module cli/commands/native-options
+ * The options that say what measures: backend, program and processors. Pure.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { BackendChoice } from '../../index.js';
+import type { ScoreOptions } from '../../score/types.js';
+import type { OptionSpec, OptionUse } from '../options.js';
+import { choiceValue, maskValue, unsignedValue } from '../values.js';
+
+const BACKENDS: readonly BackendChoice[] = [
+  'auto',
+  'cpu',
+  'wasm',
+  'native-cpu',
+  'cuda',
+  'sycl',
+  'hip',
+  'metal',
+];
+
+const RUNNING = 'Running';
+
+/** The options in the order in which help lists them. */
+export const NATIVE_OPTIONS = [
+  {
+    name: 'backend',
+    argument: 'NAME',
+    group: RUNNING,
+    ours: true,
+    help:
+      'what measures: wasm or cpu for the own core (default); native-cpu, cuda, sycl, hip or metal for an installed ' +
+      "libvmaf; auto for a GPU that works, else the own core. 'anyvmaf backends' lists what is here",
+  },
+  {
+    name: 'vmaf-bin',
+    argument: 'FILE',
+    group: RUNNING,
+    ours: true,
+    help: 'the installed vmaf, or an ffmpeg or ffprobe with the libvmaf filter (default: VMAF_BIN, then PATH)',
+  },
+  { name: 'cpumask', argument: 'MASK', group: RUNNING, help: 'native backends: SIMD levels not to use' },
+  {
+    name: 'gpumask',
+    argument: 'MASK',
+    group: RUNNING,
+    help: 'native backends: operations that a GPU is not to do',
+  },
+  { name: 'sycl_device', argument: 'N', group: RUNNING, help: 'backend sycl: number of the device' },
+  { name: 'hip_device', argument: 'N', group: RUNNING, help: 'backend hip: number of the device' },
+  { name: 'metal_device', argument: 'N', group: RUNNING, help: 'backend metal: number of the device' },
+] as const satisfies readonly OptionSpec[];
+
+type Options = { -readonly [Key in keyof ScoreOptions]: ScoreOptions[Key] };
+
+const DEVICES = {
+  sycl_device: 'syclDevice',
+  hip_device: 'hipDevice',
+  metal_device: 'metalDevice',
+} as const;
+
+/** Gathers {@link NATIVE_OPTIONS} one by one. */
+export class NativeArguments {
+  readonly #masks = new Map<'cpumask' | 'gpumask', { readonly label: string; readonly value: number }>();
+
+  /**
+   * Takes one option.
+   * @returns false when it is none of {@link NATIVE_OPTIONS}
+   * @throws {AnyvmafError} `usage`
+   */
+  take({ name, ...rest }: OptionUse, options: Options): boolean {
+    const use = { name, ...rest };
+    switch (name) {
+      case 'backend':
+        options.backend = choiceValue(use, BACKENDS);
+        return true;
+      case 'vmaf-bin':
+        if (use.value === '') {
+          throw new AnyvmafError('usage', `${use.label} is empty, but it must name a program`);
+        }
+        options.vmafBin = use.value;
+        return true;
+      case 'cpumask':
+      case 'gpumask':
+        this.#masks.set(name, { label: use.label, value: maskValue(use) });
+        return true;
+      case 'sycl_device':
+      case 'hip_device':
+      case 'metal_device':
+        options[DEVICES[name]] = unsignedValue(use, 0);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /**
+   * Puts the masks where they mean something.
+   * @returns what was asked for and has no effect: full sentences
+   */
+  finish(options: Options): string[] {
+    const native = options.backend !== undefined && options.backend !== 'wasm' && options.backend !== 'cpu';
+    const ignored: string[] = [];
+    for (const [name, { label, value }] of this.#masks) {
+      if (native) options[name] = value;
+      else if (value !== 0) {
+        ignored.push(`${label} has no effect: the same arithmetic runs on every machine.`);
+      }
+    }
+    return ignored;
+  }
+}

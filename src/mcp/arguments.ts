@@ -1,0 +1,150 @@
+/**
+ * @module mcp/arguments
+ * Says what is wrong with a tool's arguments in a sentence that a model can act on: the parameter, its value, what was
+ * expected, and the nearest known name of an unknown one.
+ */
+import type * as z from 'zod/v4';
+import { AnyvmafError } from '../errors.js';
+import { nearest } from '../nearest.js';
+
+/** Problems told at once. */
+const TOLD = 4;
+
+/** How much of a value is repeated. */
+const SHOWN = 60;
+
+/** A parameter or a part of one: `models[2]`. */
+function nameOf(path: readonly PropertyKey[]): string {
+  return path
+    .map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i === 0 ? '' : '.'}${String(part)}`))
+    .join('');
+}
+
+/** `12`, `"420"`, `a list of 3`: short, whatever a client sent. */
+export function showValue(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (value !== null && typeof value === 'object') return 'an object';
+  const text = JSON.stringify(value) ?? typeof value;
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}... (${text.length} characters)` : text;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
+
+/** What an issue expected instead of the value. */
+function expectation(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return TYPES[issue.expected] ?? issue.expected;
+    case 'invalid_value':
+      return issue.values.length === 1
+        ? showValue(issue.values[0])
+        : `one of ${issue.values.map(showValue).join(', ')}`;
+    case 'too_small':
+    case 'too_big':
+      return bound(issue);
+    case 'not_multiple_of':
+      return `a multiple of ${issue.divisor}`;
+    case 'invalid_union':
+      return [...new Set(issue.errors.flatMap(([first]) => (first ? [expectation(first)] : [])))].join(
+        ' or ',
+      );
+    default:
+      return issue.message;
+  }
+}
+
+function bound(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
+  const [limit, more] = issue.code === 'too_small' ? [issue.minimum, 'more'] : [issue.maximum, 'less'];
+  switch (issue.origin) {
+    case 'string':
+      return `of ${limit} characters or ${more}`;
+    case 'array':
+    case 'set':
+      return `a list of ${limit} or ${more}`;
+    default:
+      return issue.inclusive === false ? `${more} than ${limit}` : `${limit} or ${more}`;
+  }
+}
+
+function problem(issue: z.core.$ZodIssue): string {
+  const name = nameOf(issue.path);
+  if (issue.code === 'unrecognized_keys') {
+    const keys = issue.keys.map((key) => showValue(key)).join(', ');
+    return `${name === '' ? 'the arguments have' : `"${name}" has`} an unknown member ${keys}`;
+  }
+  if (issue.code === 'custom') return issue.message;
+  const subject = name === '' ? 'the arguments object' : `"${name}"`;
+  if (issue.input === undefined) return `${subject} is missing; it must be ${expectation(issue)}`;
+  return `${subject} is ${showValue(issue.input)}, but it must be ${expectation(issue)}`;
+}
+
+/** The sentence about arguments that did not fit. */
+export function argumentSentence(error: z.ZodError): string {
+  const problems = error.issues.map(problem);
+  const rest = problems.length - TOLD;
+  return [...problems.slice(0, TOLD), ...(rest > 0 ? [`and ${rest} more problems`] : [])].join('; ');
+}
+
+/**
+ * Checks arguments that a client sent.
+ * @throws {AnyvmafError} `usage` for what is no object and for parameters that do not exist
+ * @throws {z.ZodError} for values that do not fit
+ */
+export function checkArguments<Schema extends z.ZodObject>(
+  tool: string,
+  schema: Schema,
+  args: unknown,
+): z.output<Schema> {
+  const given = args ?? {};
+  if (typeof given !== 'object' || Array.isArray(given)) {
+    throw new AnyvmafError('usage', `The arguments of ${tool} must be an object, not ${showValue(given)}.`);
+  }
+  const known = Object.keys(schema.shape);
+  const unknown = Object.keys(given).filter((name) => !known.includes(name));
+  const [first] = unknown;
+  if (first !== undefined) throw new AnyvmafError('usage', unknownParameter(tool, first, known));
+  return schema.parse(given, { reportInput: true });
+}
+
+function unknownParameter(tool: string, name: string, known: readonly string[]): string {
+  const near = nearest(name.slice(0, SHOWN), known) ?? synonym(name, known);
+  const list =
+    known.length === 0 ? 'it takes none' : `it takes ${known.length > 12 ? '' : known.join(', ')}`.trim();
+  const hint =
+    near !== undefined
+      ? `did you mean "${near}"?`
+      : known.length > 12
+        ? 'see its input schema for the names'
+        : list;
+  return `${tool} has no parameter ${showValue(name)}; ${hint}`;
+}
+
+/** Names that other tools of the field use for the same thing. */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ['ref', 'reference', 'reference_encoded', 'reference_path', 'original', 'source', 'src'],
+  ['dis', 'distorted', 'distorted_encoded', 'dist', 'distorted_path', 'encoded', 'encode', 'main'],
+  ['pixfmt', 'pix_fmt', 'pixel_format', 'chroma', 'chroma_format'],
+  ['bitdepth', 'bit_depth', 'depth', 'bits'],
+  ['n', 'count', 'frames', 'num_frames', 'number'],
+  ['feature', 'features'],
+  ['frame_cnt', 'frames', 'frame_count', 'num_frames', 'max_frames'],
+  ['model', 'models', 'model_version', 'version'],
+];
+
+function synonym(name: string, known: readonly string[]): string | undefined {
+  const wanted = name.toLowerCase();
+  return SYNONYMS.filter((names) => names.includes(wanted))
+    .flatMap((names) => names.filter((other) => known.includes(other)))
+    .at(0);
+}

@@ -1,0 +1,146 @@
+/**
+ * @module mcp/guard
+ * Who may talk to the HTTP server: where it listens, which Host and Origin headers it takes, and its token. Pure.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { AnyvmafError } from '../errors.js';
+
+/** Where a server listens. */
+export interface Address {
+  /** Name or address, an IPv6 one without brackets. */
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+}
+
+/** Port of `--http` without one. */
+const DEFAULT_PORT = 8765;
+
+const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '::1'];
+
+/**
+ * Reads `HOST:PORT`, `HOST`, `PORT`, `[IPv6]:PORT` or nothing.
+ * @throws {AnyvmafError} `usage` when it is none of them
+ */
+export function parseAddress(text: string | undefined): Address {
+  const value = text?.trim() ?? '';
+  const wrong = () =>
+    new AnyvmafError(
+      'usage',
+      `--http ${value} is not an address; give HOST:PORT, HOST or PORT, such as 127.0.0.1:8765`,
+    );
+  if (value === '') return { host: '127.0.0.1', port: DEFAULT_PORT };
+  if (/^\d+$/.test(value)) return { host: '127.0.0.1', port: portOf(value, wrong) };
+  const parts = /^(?:\[([0-9a-f:.]+)\]|([^\s:/[\]]+))(?::(\d+))?$/i.exec(value);
+  const host = parts?.[1] ?? parts?.[2];
+  if (host === undefined) throw wrong();
+  return { host, port: parts?.[3] === undefined ? DEFAULT_PORT : portOf(parts[3], wrong) };
+}
+
+function portOf(digits: string, wrong: () => AnyvmafError): number {
+  const port = Number(digits);
+  if (port > 65_535) throw wrong();
+  return port;
+}
+
+/** Whether only this machine can reach an address: names that resolve elsewhere are not taken for loopback. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** An address as the authority of a URL. */
+export function authority({ host, port }: Address): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** What is allowed. */
+export interface GuardOptions {
+  /** What the server was told to listen on. */
+  readonly host: string;
+  readonly token: string | undefined;
+  /** Origins of pages that may call, as browsers send them; `*` for all. */
+  readonly origins: readonly string[];
+}
+
+/** What a request says about who sends it. */
+export interface Sender {
+  readonly host: string | null;
+  readonly origin: string | null;
+  readonly authorization: string | null;
+}
+
+/** Why a request is refused. */
+export interface Refusal {
+  readonly status: 401 | 403;
+  readonly sentence: string;
+}
+
+/**
+ * Checks an origin of the command line.
+ * @throws {AnyvmafError} `usage` when no browser sends it
+ */
+export function checkOrigin(origin: string): string {
+  if (origin === '*') return origin;
+  const parsed = URL.canParse(origin) ? new URL(origin) : undefined;
+  if (parsed === undefined || parsed.origin === 'null') {
+    throw new AnyvmafError(
+      'usage',
+      `--cors ${origin} is not an origin; give scheme, host and port, such as http://localhost:6274`,
+    );
+  }
+  return parsed.origin;
+}
+
+/** Decides on requests. */
+export class Guard {
+  readonly #options: GuardOptions;
+  readonly #digest: Buffer | undefined;
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+    this.#digest = options.token === undefined ? undefined : digest(options.token);
+  }
+
+  /** Why a sender may not even ask, `undefined` for one who may: checked for every request, preflight included. */
+  refuseSender({ host, origin }: Pick<Sender, 'host' | 'origin'>): Refusal | undefined {
+    if (!this.#knowsHost(host)) {
+      return {
+        status: 403,
+        sentence: 'The Host header does not name this server; use the address it was started with.',
+      };
+    }
+    if (origin !== null && !this.allowsOrigin(origin)) {
+      return {
+        status: 403,
+        sentence: 'Pages of this origin may not call the server; start it with --cors ORIGIN.',
+      };
+    }
+    return undefined;
+  }
+
+  /** Why a call is refused for want of the token. */
+  refuseCall({ authorization }: Pick<Sender, 'authorization'>): Refusal | undefined {
+    if (this.#digest === undefined) return undefined;
+    const given = /^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? '';
+    // Digests have one length, so that comparing tells nothing of the token's.
+    if (timingSafeEqual(digest(given), this.#digest)) return undefined;
+    return { status: 401, sentence: 'The server wants its token: send "Authorization: Bearer TOKEN".' };
+  }
+
+  /** Whether a page of this origin may read answers. */
+  allowsOrigin(origin: string): boolean {
+    return this.#options.origins.some((allowed) => allowed === '*' || allowed === origin);
+  }
+
+  /** A page that rebinds its name to this machine sends its own name; what listens everywhere has the token instead. */
+  #knowsHost(header: string | null): boolean {
+    if (!isLoopback(this.#options.host)) return true;
+    const name = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(header ?? '');
+    const host = (name?.[1] ?? name?.[2] ?? '').toLowerCase();
+    return LOOPBACK_NAMES.includes(host) || host === this.#options.host;
+  }
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

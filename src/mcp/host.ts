@@ -1,0 +1,91 @@
+/**
+ * @module mcp/host
+ * What all connections of one server process share: allowed files, the pool, results, the calls that run, and the end.
+ */
+import { setMaxListeners } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { AnyvmafError } from '../errors.js';
+import { AllowedFiles, findRoots } from './files.js';
+import { limitFrom, WorkPool } from './pool.js';
+import { ServerResources } from './resources.js';
+import type { Tool } from './tool.js';
+
+/** How a server is set up. */
+export interface HostOptions {
+  /** Folders of `--allow`. */
+  readonly allow: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The working directory. */
+  readonly cwd: string;
+  /** A line for whoever runs the server. */
+  readonly log: (message: string) => void;
+  /** What is offered. */
+  readonly tools: readonly Tool[];
+}
+
+/** One server process. */
+export class McpHost {
+  readonly tools: readonly Tool[];
+  readonly files: AllowedFiles;
+  readonly pool: WorkPool;
+  readonly resources: ServerResources;
+  readonly log: (message: string) => void;
+  readonly #closing = new AbortController();
+  readonly #calls = new Set<Promise<unknown>>();
+
+  private constructor(options: HostOptions, roots: readonly string[]) {
+    const cores = availableParallelism();
+    // Every call listens.
+    setMaxListeners(0, this.#closing.signal);
+    this.tools = options.tools;
+    this.log = options.log;
+    this.resources = new ServerResources((folder) => this.files.allow(folder));
+    this.files = new AllowedFiles(roots, options.cwd, (path) => this.resources.pathOf(path));
+    this.pool = new WorkPool(limitFrom(options.env.VMAF_MCP_MAX_CONCURRENT, cores), cores);
+  }
+
+  /**
+   * Sets a server up.
+   * @throws {AnyvmafError} `usage` for a folder or a limit that cannot be used
+   */
+  static async open(options: HostOptions): Promise<McpHost> {
+    const { folders, remarks } = await findRoots(options);
+    for (const remark of remarks) options.log(remark);
+    return new McpHost(options, folders);
+  }
+
+  /** Aborts when the server ends. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** Calls that are running or waiting. */
+  get calls(): number {
+    return this.#calls.size;
+  }
+
+  /** Keeps account of a call. */
+  track<T>(call: Promise<T>): Promise<T> {
+    this.#calls.add(call);
+    const done = () => this.#calls.delete(call);
+    call.then(done, done);
+    return call;
+  }
+
+  /** Resolves when no call is running, or after so many milliseconds. */
+  async idle(patience: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, patience);
+    });
+    await Promise.race([Promise.allSettled(this.#calls), late]);
+    clearTimeout(timer);
+  }
+
+  /** Stops every call and deletes every result. */
+  async close(): Promise<void> {
+    this.#closing.abort(new AnyvmafError('aborted', 'The server is shutting down.'));
+    await this.idle(2000);
+    await this.resources.close();
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * @module mcp/http
+ * The server as Streamable HTTP: `/mcp` for the protocol in all its versions, `/health` for whoever watches it.
+ */
+import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler, isInitializeRequest, type McpHttpHandler } from '@modelcontextprotocol/server';
+import { AnyvmafError } from '../errors.js';
+import { type Address, authority, Guard, type GuardOptions, isLoopback, type Refusal } from './guard.js';
+import type { McpHost } from './host.js';
+import { createServer } from './server.js';
+import { Sessions } from './sessions.js';
+
+/** Bytes of one request. */
+const BODY_LIMIT = 4 << 20;
+
+/** Milliseconds that calls may take to finish once the server is to end; then they are cancelled. */
+const GRACE = 3000;
+
+/** Milliseconds that answers of cancelled calls have to leave. */
+const LAST_WORDS = 500;
+
+/** How to listen. */
+export interface HttpOptions extends Omit<GuardOptions, 'host'> {
+  readonly address: Address;
+}
+
+/** A server that listens. */
+export interface RunningHttp {
+  /** `http://127.0.0.1:8765/mcp` */
+  readonly url: string;
+  /** Takes no new calls, lets those that run finish for a moment, cancels the rest, and closes. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts listening.
+ * @throws {AnyvmafError} `usage` for an address that others can reach without a token, `io` when it cannot be had
+ */
+export async function serveHttp(host: McpHost, options: HttpOptions): Promise<RunningHttp> {
+  const { address, token } = options;
+  if (token === undefined && !isLoopback(address.host)) {
+    throw new AnyvmafError(
+      'usage',
+      `--http ${authority(address)} can be reached from other machines; set a token with --token or ` +
+        'ANYVMAF_MCP_TOKEN, or listen on 127.0.0.1',
+    );
+  }
+  const endpoint = new Endpoint(host, { ...options, host: address.host });
+  const handler = toNodeHandler(endpoint, {
+    maxRequestBodySize: BODY_LIMIT,
+    onerror: (error) => host.log(`http: ${error.message}`),
+  });
+  const server = createHttpServer((request, response) => {
+    response.on('error', () => {});
+    const { method = 'GET', url = '/' } = request;
+    void handler(Object.assign(request, { method, url }), response).catch(() => response.destroy());
+  });
+  await listen(server, address);
+  const bound = server.address();
+  const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
+  return {
+    url: `http://${authority({ ...address, port })}/mcp`,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      endpoint.drain();
+      await host.idle(GRACE);
+      await host.close();
+      await endpoint.close();
+      server.closeIdleConnections();
+      const cut = setTimeout(() => server.closeAllConnections(), LAST_WORDS);
+      await closed;
+      clearTimeout(cut);
+    },
+  };
+}
+
+function listen(server: HttpServer, { host, port }: Address): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'something else listens there already' : error.message;
+      reject(
+        new AnyvmafError('io', `cannot listen on ${authority({ host, port })}: ${why}`, { cause: error }),
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+/** What answers requests. */
+class Endpoint {
+  readonly #guard: Guard;
+  readonly #sessions: Sessions;
+  readonly #handler: McpHttpHandler;
+  #draining = false;
+
+  constructor(host: McpHost, options: GuardOptions) {
+    this.#guard = new Guard(options);
+    const onerror = (error: Error) => {
+      if (process.env.ANYVMAF_DEBUG) host.log(`http: ${error.message}`);
+    };
+    this.#sessions = new Sessions(() => createServer(host));
+    this.#handler = createMcpHandler(() => createServer(host), { onerror, maxRequestBodySize: BODY_LIMIT });
+  }
+
+  /** From now on new calls are refused. */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([this.#sessions.close(), this.#handler.close()]);
+  }
+
+  readonly fetch = async (request: Request): Promise<Response> => {
+    const origin = request.headers.get('origin');
+    const refused = this.#guard.refuseSender({ host: request.headers.get('host'), origin });
+    if (refused) return refuse(refused);
+    const response = await this.#answer(request);
+    if (origin === null) return response;
+    const headers = new Headers(response.headers);
+    for (const [name, value] of corsHeaders(origin, request)) headers.set(name, value);
+    return new Response(response.body, { status: response.status, headers });
+  };
+
+  async #answer(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/health') {
+      if (request.method !== 'GET' && request.method !== 'HEAD') return problem(405, 'Use GET.');
+      const status = this.#draining ? 'stopping' : 'ok';
+      return Response.json({ status }, { status: this.#draining ? 503 : 200 });
+    }
+    if (pathname !== '/mcp') return problem(404, 'There is nothing here; the server answers at /mcp.');
+    if (request.method === 'OPTIONS' && request.headers.has('origin'))
+      return new Response(null, { status: 204 });
+    const refused = this.#guard.refuseCall({ authorization: request.headers.get('authorization') });
+    if (refused) return refuse(refused);
+    return this.#protocol(request);
+  }
+
+  /** Sessions for the clients that have them; everything else is answered by itself. */
+  async #protocol(request: Request): Promise<Response> {
+    const id = request.headers.get('mcp-session-id');
+    if (request.method !== 'POST')
+      return id === null ? this.#handler.fetch(request) : this.#inSession(id, request, undefined);
+    let body: unknown;
+    try {
+      body = JSON.parse(await request.clone().text());
+    } catch {
+      return problem(400, 'The body is not JSON.', -32700);
+    }
+    if (this.#draining && isCall(body)) return problem(503, 'The server is shutting down.');
+    if (id !== null) return this.#inSession(id, request, body);
+    if (isInitializeRequest(body)) return this.#sessions.open(request, body);
+    return this.#handler.fetch(request, { parsedBody: body });
+  }
+
+  async #inSession(id: string, request: Request, body: unknown): Promise<Response> {
+    const response = await this.#sessions.serve(id, request, body);
+    return response ?? problem(404, 'There is no such session; initialize again.', -32001);
+  }
+}
+
+function isCall(body: unknown): boolean {
+  return body !== null && typeof body === 'object' && 'method' in body && body.method === 'tools/call';
+}
+
+/** An error as JSON-RPC has it, for a request of which no id is known. */
+function problem(status: number, message: string, code = -32000, headers: HeadersInit = {}): Response {
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status, headers });
+}
+
+function refuse({ status, sentence }: Refusal): Response {
+  return problem(status, sentence, -32000, status === 401 ? { 'www-authenticate': 'Bearer' } : {});
+}
+
+function corsHeaders(origin: string, request: Request): [string, string][] {
+  const asked = request.headers.get('access-control-request-headers');
+  return [
+    ['access-control-allow-origin', origin],
+    ['vary', 'origin'],
+    ['access-control-expose-headers', 'mcp-session-id, mcp-protocol-version, www-authenticate'],
+    ...(request.method === 'OPTIONS'
+      ? ([
+          ['access-control-allow-methods', 'GET, POST, DELETE'],
+          ['access-control-max-age', '600'],
+          ...(asked === null ? [] : [['access-control-allow-headers', asked]]),
+        ] as [string, string][])
+      : []),
+  ];
+}

@@ -1,0 +1,152 @@
+/**
+ * @module mcp/pictures/documents
+ * What describe_worst_frames takes and answers.
+ */
+import * as z from 'zod/v4';
+import { backendKeys, findingDocument } from '../scoring/documents.js';
+import { backend, geometry, model } from '../scoring/parameters.js';
+
+/** Parameters of describe_worst_frames: the reference's first. */
+export const worstFramesInput = z.object({
+  ref: z.string().min(1).describe('Reference video: planar YUV, Y4M, or any file that a decoder here reads.'),
+  dis: z.string().min(1).describe('Distorted video, of any of these kinds.'),
+  width: geometry.width
+    .describe('Frame width in samples; raw YUV needs it, other files say it themselves.')
+    .optional(),
+  height: geometry.height.describe('Frame height in lines; as width.').optional(),
+  pixfmt: geometry.pixfmt.describe('Chroma subsampling of raw YUV; as width.').optional(),
+  bitdepth: geometry.bitdepth.describe('Bits per sample of raw YUV; as width.').optional(),
+  model,
+  backend,
+  n: z.int().min(1).max(32).default(5).describe('Frames to show at most, the worst first.'),
+  min_distance: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .describe(
+      'Ours: frames that two shown frames are apart at least, so that one bad moment is shown once; 1 allows ' +
+        'neighbours. Default: half a second, less where the video is too short for n frames so far apart.',
+    )
+    .optional(),
+  images: z
+    .enum(['all', 'distorted', 'none'])
+    .default('all')
+    .describe(
+      'Ours: which pictures to put into the answer for you to look at: all is reference, distorted and difference of ' +
+        'each frame. The files are made in any case.',
+    ),
+  image_max_side: z
+    .int()
+    .min(64)
+    .max(4096)
+    .default(1024)
+    .describe(
+      'Ours: longest side in samples of pictures in the answer; they get smaller still where all together would be too ' +
+        'much for a message. The files have full size.',
+    ),
+  describe: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Ours: let a local vision-language model describe each frame, where one is installed. The first call loads it, ' +
+        'which can take minutes.',
+    ),
+  frame_cnt: z.int().min(1).describe('Ours: pairs of frames to score at most.').optional(),
+  frame_skip_ref: z.int().min(0).describe('Ours: frames of the reference to skip at the start.').optional(),
+  frame_skip_dist: z
+    .int()
+    .min(0)
+    .describe('Ours: frames of the distorted video to skip at the start.')
+    .optional(),
+  offset: z
+    .union([z.int(), z.literal('auto')])
+    .describe('Ours: distorted frame n goes with reference frame n + offset; auto searches it. Default 0.')
+    .optional(),
+  scale: z
+    .enum(['bicubic', 'bilinear', 'lanczos', 'none'])
+    .describe(
+      'Ours: filter that brings both videos to the size of the reference. Default: bicubic where anything is encoded; ' +
+        'raw and Y4M videos must be of one size.',
+    )
+    .optional(),
+});
+
+const side = z.object({
+  frame: z.int().describe('0-based number in its own video.'),
+  seconds: z.number().nullable().describe("From the video's first frame; null where the video does not say."),
+  matrix: z.string().describe('Colour matrix by which samples became RGB.'),
+  range: z.string().describe('limited or full.'),
+  assumed: z.array(z.string()).describe('Which of the two the video does not say.'),
+});
+
+const file = z.object({
+  path: z.string().describe('PNG in full size, for as long as the server lives.'),
+  uri: z.string().describe('The same for resources/read.'),
+  width: z.int(),
+  height: z.int(),
+  content: z
+    .int()
+    .nullable()
+    .describe('Which item of the content of this answer shows it, counted from 0; null for none.'),
+});
+
+const fact = z.object({
+  value: z.number().describe('How much more of it the distorted frame has than the reference.'),
+  unit: z.string(),
+  normal: z.string().describe('Values that mean nothing to worry about.'),
+  level: z.enum(['none', 'slight', 'clear', 'strong']),
+  reference: z.number(),
+  distorted: z.number(),
+});
+
+const shownFrame = z.object({
+  frame_index: z.int().describe('0-based number of the pair, as frameNum in a report.'),
+  vmaf: z.number().describe('Score of the frame by the model.'),
+  png: z.string().describe('Path of the distorted frame as PNG.'),
+  description: z
+    .string()
+    .describe('What a vision-language model sees; without one, the summary and how to get one.'),
+  summary: z.string().describe('What the measured facts say, in words.'),
+  facts: z.object({
+    blockiness: fact,
+    blur: fact,
+    noise: fact,
+    banding: fact,
+    contrast_loss: fact,
+  }),
+  brightness: z
+    .object({ reference: z.number(), distorted: z.number() })
+    .describe('Mean luma in 8-bit levels.'),
+  difference: z.object({
+    mean: z.number().describe('Mean absolute difference of luma in 8-bit levels.'),
+    largest: z.number(),
+    part: z.string().nullable().describe('The ninth of the picture with the most squared error.'),
+    share: z.number().describe('Share of the squared error in it; 0.11 where it is spread evenly.'),
+    gain: z.number().describe('The difference picture shows differences times this.'),
+  }),
+  metrics: z.record(z.string(), z.number().nullable()).describe('Features and scores of the frame.'),
+  reference: side,
+  distorted: side,
+  files: z.object({ reference: file, distorted: file, difference: file }),
+});
+
+/** What describe_worst_frames answers: the reference's keys first. */
+export const worstFramesDocument = z.object({
+  model_id: z
+    .string()
+    .nullable()
+    .describe('The vision-language model that described the frames; null where none did.'),
+  frames: z.array(shownFrame).describe('The worst first.'),
+  hint: z.string().nullable().describe('How to get descriptions, where there are none.'),
+  metric: z.string().describe('The score that ranks frames.'),
+  mean: z.number().nullable().describe('Its mean over all frames.'),
+  frame_count: z.int().describe('Pairs scored.'),
+  min_distance: z.int().describe('Frames that the shown ones are apart at least.'),
+  ...backendKeys,
+  preflight: z.array(findingDocument).optional(),
+  warnings: z.array(z.string()),
+});
+
+export type WorstFramesInput = z.output<typeof worstFramesInput>;
+export type WorstFramesDocument = z.input<typeof worstFramesDocument>;
+export type ShownFrame = WorstFramesDocument['frames'][number];

@@ -1,0 +1,76 @@
+/**
+ * @module mcp/pictures/protocol
+ * What the server and the thread that makes pictures tell each other.
+ */
+import type {
+  ColorMeaning,
+  ErrorCode,
+  ExtractOptions,
+  FrameFacts,
+  RawVideoFormat,
+  RgbImage,
+  VideoFormat,
+} from '../../index.js';
+
+/** Pictures of a pair. */
+export const PICTURES = ['reference', 'distorted', 'difference'] as const;
+export type PictureName = (typeof PICTURES)[number];
+
+/** Which frames of which files, and which pictures of them. */
+export interface PictureJob {
+  readonly reference: string;
+  readonly distorted: string;
+  readonly raw?: RawVideoFormat;
+  /** Numbers of pairs. */
+  readonly frames: readonly number[];
+  readonly options: Omit<ExtractOptions, 'signal'>;
+  /** Small copies for a model to look at; absent: none are made. */
+  readonly previews?: {
+    readonly names: readonly PictureName[];
+    /** Longest side in samples. */
+    readonly maxSide: number;
+    /** Bytes that the PNG of one may have; it is made smaller until it has. */
+    readonly maxBytes: number;
+  };
+  /** Longest side of a copy of the distorted picture in plain RGB, for a describing model; absent: none. */
+  readonly plainSide?: number;
+}
+
+/** One picture as PNG. */
+export interface Png {
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** All that is made of one pair. */
+export interface TakenPair {
+  readonly index: number;
+  readonly format: VideoFormat;
+  readonly reference: TakenSide;
+  readonly distorted: TakenSide;
+  readonly facts: FrameFacts;
+  /** What the difference was multiplied with. */
+  readonly gain: number;
+  /** In full size. */
+  readonly pictures: Readonly<Record<PictureName, Png>>;
+  readonly previews: Readonly<Partial<Record<PictureName, Png>>>;
+  readonly plain?: RgbImage;
+}
+
+/** Where a picture comes from. */
+export interface TakenSide {
+  readonly frame: number;
+  readonly time: number | null;
+  readonly color: ColorMeaning;
+}
+
+/** From the thread. */
+export type FromPictureThread =
+  | { readonly kind: 'loaded' }
+  | { readonly kind: 'taken'; readonly pair: TakenPair }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string };
+
+/** To the thread: a job, then perhaps the wish to stop. */
+export type ToPictureThread = { readonly kind: 'job'; readonly job: PictureJob } | { readonly kind: 'stop' };

@@ -1,0 +1,77 @@
+/**
+ * @module mcp/pictures/take
+ * Has a thread take frames out of videos, one after another.
+ */
+import { Worker } from 'node:worker_threads';
+import { AnyvmafError } from '../../errors.js';
+import type { FromPictureThread, PictureJob, TakenPair, ToPictureThread } from './protocol.js';
+
+/** The thread's script in the built package. */
+const SCRIPT = new URL('./worker.js', import.meta.url);
+
+/** Milliseconds that a thread which was told to stop gets to end what it decodes. */
+const GRACE = 150;
+
+/**
+ * Takes frames; `onPair` gets each as soon as it is there, in ascending order.
+ * @param script another place of the thread's script
+ * @throws {AnyvmafError} as the public `extractFrames`; the signal's reason when it aborts, once the thread is gone
+ */
+export async function takePairs(
+  job: PictureJob,
+  signal: AbortSignal,
+  onPair: (pair: TakenPair) => Promise<void> | void,
+  script: URL = SCRIPT,
+): Promise<void> {
+  signal.throwIfAborted();
+  // Flags of the process, such as --import of a test runner, are not meant for it.
+  const worker = new Worker(script, { name: 'anyvmaf-pictures', execArgv: [] });
+  const post = (message: ToPictureThread): void => worker.postMessage(message);
+  let timer: NodeJS.Timeout | undefined;
+  const stop = () => {
+    post({ kind: 'stop' });
+    timer = setTimeout(() => void worker.terminate(), GRACE);
+  };
+  const gone = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  try {
+    await new Promise<void>((resolve, reject) => {
+      let last: Promise<void> = Promise.resolve();
+      let over = false;
+      worker.on('message', (message: FromPictureThread) => {
+        switch (message.kind) {
+          case 'loaded':
+            return post({ kind: 'job', job });
+          case 'taken':
+            last = last.then(() => onPair(message.pair));
+            last.catch(reject);
+            return;
+          case 'done':
+            over = true;
+            return last.then(resolve, reject);
+          case 'failed':
+            over = true;
+            return reject(new AnyvmafError(message.code, message.message));
+        }
+      });
+      worker.once('error', (error) => reject(new AnyvmafError('internal', died(error.message))));
+      worker.once('exit', (code) => {
+        // The last message and the end may come in one go.
+        if (!over) reject(new AnyvmafError('internal', died(`it ended with code ${code}`)));
+      });
+      signal.addEventListener('abort', stop, { once: true });
+      // Between the check above and here nothing waits, but a signal may abort while the thread starts.
+      if (signal.aborted) stop();
+    });
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    if (!signal.aborted) timer ??= setTimeout(() => void worker.terminate(), GRACE);
+    await gone;
+    clearTimeout(timer);
+  }
+}
+
+function died(how: string): string {
+  return `The thread that takes pictures stopped: ${how}; call again.`;
+}

@@ -1,0 +1,402 @@
+/**
+ * @module mcp/pictures/worst
+ * Scores, picks the worst frames, has them taken out of the videos, publishes their pictures and puts them into words.
+ */
+import {
+  AnyvmafError,
+  type FrameFactName,
+  type FrameFacts,
+  formatReport,
+  type Report,
+  ranking,
+  type ScoreOptions,
+  type ScoreRequest,
+  worstFrames,
+} from '../../index.js';
+import type { ToolContext } from '../context.js';
+import { mismatchedModelWarning, modelStrings } from '../scoring/models.js';
+import { pairRequest } from '../scoring/request.js';
+import { backendUsed } from '../scoring/result.js';
+import { runScore } from '../scoring/run.js';
+import type { ExtraContent, ToolOutcome } from '../tool.js';
+import {
+  DESCRIBED_SIDE,
+  type Describer,
+  type NoDescriber,
+  sharedDescriber,
+  unlessAborted,
+} from '../vision/describer.js';
+import type { ShownFrame, WorstFramesDocument, WorstFramesInput } from './documents.js';
+import { PICTURES, type PictureJob, type PictureName, type TakenPair, type TakenSide } from './protocol.js';
+import { takePairs } from './take.js';
+
+/** What a test may replace. */
+export interface WorstFramesParts {
+  readonly describer?: (onProgress: (message: string) => void) => Promise<Describer | NoDescriber>;
+  /** The picture thread's script. */
+  readonly script?: URL;
+}
+
+/** Bytes that the PNGs of one answer may have together: 6 MB as base64. */
+const PICTURE_BYTES = 4_400_000;
+
+/** Frames of half a second where the rate is not known. */
+const USUAL_HALF_SECOND = 12;
+
+const TOOL = 'describe_worst_frames';
+
+/**
+ * Answers describe_worst_frames.
+ * @throws {AnyvmafError} as `score` and `extractFrames`
+ */
+export async function showWorstFrames(
+  input: WorstFramesInput,
+  context: ToolContext,
+  parts: WorstFramesParts = {},
+): Promise<ToolOutcome<WorstFramesDocument>> {
+  const request = await requestOf(input, context);
+  const models = await modelStrings(
+    { model: input.model, disable_clip: false, enable_transform: false },
+    context.files,
+  );
+  const options = pairingOf(input);
+  const steps = new Steps(context, input.n);
+  const report = await runScore(
+    TOOL,
+    request,
+    { options: { ...options, models, backend: input.backend }, weight: null },
+    steps.scoring,
+  );
+  const { metric, distance, worst } = pickWorst(report, input);
+  steps.next('looking for a describing model');
+  const describer: Describer | NoDescriber = input.describe
+    ? await findModel(parts.describer ?? sharedDescriber, steps, context)
+    : { modelId: null, hint: 'describe is false' };
+  const taken = await context.pool.run(TOOL, 1, () => {
+    const frames = worst.map(({ frameNum }) => frameNum);
+    return take(pictureJob(request, frames, { input, options, report, describer }), steps, context, parts);
+  });
+  const shown: ShownFrame[] = [];
+  const content: ExtraContent[] = [];
+  for (const { frameNum, value } of worst) {
+    const pair = taken.get(frameNum);
+    if (!pair) throw new AnyvmafError('internal', `The pictures of frame ${frameNum} were not made.`);
+    const description = await describe(pair, value, describer, steps, context);
+    const files = await publish(pair, content, context);
+    shown.push(shownFrame(pair, value, report, metric, description, files));
+  }
+  const warning = mismatchedModelWarning(report);
+  const mean = report.pooled_metrics[metric]?.mean;
+  return {
+    document: {
+      model_id: describer.modelId,
+      frames: shown,
+      hint: 'hint' in describer ? describer.hint : null,
+      metric,
+      mean: mean === undefined ? null : rounded(mean),
+      frame_count: report.frames.length,
+      min_distance: distance,
+      backend_requested: input.backend,
+      backend_used: backendUsed(report),
+      ...(warning !== undefined && { mismatched_model_warning: warning }),
+      ...(report.preflight && { preflight: findings(report) }),
+      warnings: [...report.warnings],
+    },
+    content,
+  };
+}
+
+/** Loading takes as long as it takes; a call that is cancelled does not wait for it. */
+function findModel(
+  find: NonNullable<WorstFramesParts['describer']>,
+  steps: Steps,
+  { pool, signal }: ToolContext,
+): Promise<Describer | NoDescriber> {
+  return pool.run(TOOL, 1, () =>
+    unlessAborted(
+      find((message) => steps.more(message)),
+      signal,
+    ),
+  );
+}
+
+async function requestOf(input: WorstFramesInput, context: ToolContext): Promise<ScoreRequest> {
+  const { width, height, pixfmt: chroma, bitdepth: bitDepth } = input;
+  const given = { width, height, pixfmt: chroma, bitdepth: bitDepth };
+  const missing = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  const request = await pairRequest(input.ref, input.dis, context.files);
+  if (width === undefined || height === undefined || chroma === undefined || bitDepth === undefined) {
+    if (missing.length === Object.keys(given).length) return request;
+    throw new AnyvmafError(
+      'usage',
+      `Raw YUV needs width, height, pixfmt and bitdepth, but ${missing.join(' and ')} ` +
+        `${missing.length === 1 ? 'is' : 'are'} missing; give all four, or none for files that say it themselves.`,
+    );
+  }
+  return { ...request, raw: { width, height, chroma, bitDepth } };
+}
+
+function pairingOf(input: WorstFramesInput): ScoreOptions {
+  const { offset, scale, frame_cnt: frameCount, frame_skip_ref, frame_skip_dist } = input;
+  return {
+    ...(offset !== undefined && { offset }),
+    ...(scale !== undefined && { scale }),
+    ...(frameCount !== undefined && { frameCount }),
+    ...(frame_skip_ref !== undefined && { skipReference: frame_skip_ref }),
+    ...(frame_skip_dist !== undefined && { skipDistorted: frame_skip_dist }),
+  };
+}
+
+/** The frames to show, and how far apart they are. */
+function pickWorst(report: Report, { n, min_distance: asked }: WorstFramesInput) {
+  const by = ranking(report);
+  if (!by) throw new AnyvmafError('internal', 'The model gave no score by which frames could be ranked.');
+  const { frameRate } = report.reference;
+  const half = frameRate ? Math.round(frameRate.num / frameRate.den / 2) : USUAL_HALF_SECOND;
+  const fitting = Math.max(1, Math.floor(report.frames.length / n));
+  const distance = asked ?? Math.max(1, Math.min(Number.isFinite(half) ? half : USUAL_HALF_SECOND, fitting));
+  return { metric: by.metric, distance, worst: worstFrames(report, by, n, distance) };
+}
+
+function pictureJob(
+  request: ScoreRequest,
+  frames: readonly number[],
+  {
+    input,
+    options,
+    report,
+    describer,
+  }: {
+    readonly input: WorstFramesInput;
+    readonly options: ScoreOptions;
+    readonly report: Report;
+    readonly describer: Describer | NoDescriber;
+  },
+): PictureJob {
+  const { reference, distorted, raw } = request;
+  if (typeof reference !== 'string' || typeof distorted !== 'string') throw new Error('paths are strings');
+  const names: readonly PictureName[] =
+    input.images === 'all' ? PICTURES : input.images === 'distorted' ? ['distorted'] : [];
+  const { offset, scale, frameCount, skipReference, skipDistorted } = options;
+  // A search for the offset is not made again.
+  const found = report.pairing?.frames.offset ?? offset;
+  return {
+    reference,
+    distorted,
+    ...(raw && { raw }),
+    frames,
+    options: {
+      ...(found !== undefined && { offset: found }),
+      ...(scale !== undefined && { scale }),
+      ...(frameCount !== undefined && { frameCount }),
+      ...(skipReference !== undefined && { skipReference }),
+      ...(skipDistorted !== undefined && { skipDistorted }),
+    },
+    ...(names.length > 0 && {
+      previews: {
+        names,
+        maxSide: input.image_max_side,
+        maxBytes: Math.floor(PICTURE_BYTES / (names.length * Math.max(1, frames.length))),
+      },
+    }),
+    ...(describer.modelId !== null && { plainSide: DESCRIBED_SIDE }),
+  };
+}
+
+async function take(
+  job: PictureJob,
+  steps: Steps,
+  context: ToolContext,
+  { script }: WorstFramesParts,
+): Promise<Map<number, TakenPair>> {
+  const taken = new Map<number, TakenPair>();
+  steps.more('taking pictures');
+  await takePairs(
+    job,
+    context.signal,
+    (pair) => {
+      taken.set(pair.index, pair);
+      steps.next(`took pictures of frame ${pair.index} (${taken.size} of ${job.frames.length})`);
+    },
+    script,
+  );
+  return taken;
+}
+
+/**
+ * The call's progress in steps after scoring: one for the describing model, one for each frame taken and one for each
+ * described, so that every message is a step forward.
+ */
+class Steps {
+  readonly #context: ToolContext;
+  readonly #after: number;
+  #scored = 0;
+  #taken = 0;
+  /** Part of the step that is under way. */
+  #part = 0;
+
+  constructor(context: ToolContext, frames: number) {
+    this.#context = context;
+    this.#after = 1 + 2 * frames;
+  }
+
+  /** The context for scoring, whose end is not the end of the call. */
+  get scoring(): ToolContext {
+    const progress: ToolContext['progress'] = ({ total, ...report }) => {
+      this.#scored = Math.max(this.#scored, report.done);
+      this.#context.progress({ ...report, total: total === null ? null : total + this.#after });
+    };
+    return { ...this.#context, progress };
+  }
+
+  /** The next step begins. */
+  next(message: string): void {
+    this.#taken++;
+    this.#part = 0;
+    this.#tell(message);
+  }
+
+  /** More of the same step. */
+  more(message: string): void {
+    this.#part += (1 - this.#part) / 4;
+    this.#tell(message);
+  }
+
+  #tell(message: string): void {
+    const done = this.#scored + this.#taken - 1 + this.#part;
+    this.#context.progress({ done, total: this.#scored + this.#after, message });
+  }
+}
+
+async function describe(
+  { index, facts, plain }: TakenPair,
+  vmaf: number,
+  describer: Describer | NoDescriber,
+  steps: Steps,
+  context: ToolContext,
+): Promise<string> {
+  if (describer.modelId === null) return `${facts.summary} (VLM unavailable: ${describer.hint})`;
+  if (!plain) throw new AnyvmafError('internal', `Frame ${index} has no picture to describe.`);
+  steps.next(`describing frame ${index} with ${describer.modelId}`);
+  const question =
+    `This frame of an encoded video has a VMAF score of ${vmaf.toFixed(1)} out of 100. Describe the visible compression ` +
+    'artefacts, such as blocks, blur, ringing, banding and noise, and say where in the picture they are.';
+  try {
+    return await context.pool.run(TOOL, null, () => describer.describe(plain, question, context.signal));
+  } catch (error) {
+    context.signal.throwIfAborted();
+    const why = error instanceof Error ? error.message : String(error);
+    return `${facts.summary} (${describer.modelId} failed: ${why.replace(/\s+/g, ' ').slice(0, 200)})`;
+  }
+}
+
+async function publish(
+  pair: TakenPair,
+  content: ExtraContent[],
+  { resources }: ToolContext,
+): Promise<ShownFrame['files']> {
+  const of = async (name: PictureName) => {
+    const { bytes, width, height } = pair.pictures[name];
+    const number = String(pair.index).padStart(6, '0');
+    const { path, uri } = await resources.publish({
+      name: `frame_${number}_${name}.png`,
+      mimeType: 'image/png',
+      description: ABOUT[name](pair),
+      data: bytes,
+    });
+    const preview = pair.previews[name];
+    // The JSON document comes first.
+    const place = preview ? content.push(image(preview.bytes)) : null;
+    return { path, uri, width, height, content: place };
+  };
+  return {
+    reference: await of('reference'),
+    distorted: await of('distorted'),
+    difference: await of('difference'),
+  };
+}
+
+const ABOUT: Readonly<Record<PictureName, (pair: TakenPair) => string>> = {
+  reference: ({ index, reference }) => `Reference of frame ${index} (its frame ${reference.frame}).`,
+  distorted: ({ index, distorted }) => `Distorted frame ${index} (its frame ${distorted.frame}).`,
+  difference: ({ index, gain }) =>
+    `Difference in luma of frame ${index}, times ${gain}: warm is brighter than the reference, cold darker.`,
+};
+
+function image(bytes: Uint8Array): ExtraContent {
+  return { type: 'image', mimeType: 'image/png', data: Buffer.from(bytes).toString('base64') };
+}
+
+function shownFrame(
+  pair: TakenPair,
+  value: number,
+  report: Report,
+  metric: string,
+  description: string,
+  files: ShownFrame['files'],
+): ShownFrame {
+  const { facts, gain } = pair;
+  const { metrics = {} } = report.frames.find(({ frameNum }) => frameNum === pair.index) ?? {};
+  const { difference, brightness } = facts;
+  return {
+    frame_index: pair.index,
+    vmaf: rounded(value),
+    png: files.distorted.path,
+    description,
+    summary: `${moment(pair, value, report, metric)} ${facts.summary}`,
+    facts: {
+      blockiness: fact(facts, 'blockiness'),
+      blur: fact(facts, 'blur'),
+      noise: fact(facts, 'noise'),
+      banding: fact(facts, 'banding'),
+      contrast_loss: fact(facts, 'contrast_loss'),
+    },
+    brightness: { reference: rounded(brightness.reference), distorted: rounded(brightness.distorted) },
+    difference: {
+      mean: rounded(difference.mean),
+      largest: rounded(difference.largest),
+      part: difference.part,
+      share: rounded(difference.share),
+      gain,
+    },
+    metrics: Object.fromEntries(Object.entries(metrics).map(([name, found]) => [name, rounded(found)])),
+    reference: sideOf(pair.reference),
+    distorted: sideOf(pair.distorted),
+    files,
+  };
+}
+
+/** `Frame 12, at 0.48 s, has vmaf 38.40, 12.10 below the mean.` */
+function moment({ index, distorted }: TakenPair, value: number, report: Report, metric: string): string {
+  const mean = report.pooled_metrics[metric]?.mean;
+  const below = mean === undefined ? 0 : mean - value;
+  const at = distorted.time === null ? '' : `, at ${Number(distorted.time.toFixed(3))} s,`;
+  return `Frame ${index}${at} has ${metric} ${value.toFixed(2)}${below >= 0.01 ? `, ${below.toFixed(2)} below the mean` : ''}.`;
+}
+
+function fact(facts: FrameFacts, name: FrameFactName) {
+  const { value, reference, distorted, ...words } = facts[name];
+  return { value: rounded(value), ...words, reference: rounded(reference), distorted: rounded(distorted) };
+}
+
+function sideOf({ frame, time, color }: TakenSide): ShownFrame['reference'] {
+  return {
+    frame,
+    seconds: time === null ? null : Number(time.toFixed(6)),
+    matrix: color.matrix,
+    range: color.range,
+    assumed: [...color.assumed],
+  };
+}
+
+/** As report writers spell them. */
+function findings(report: Report): NonNullable<WorstFramesDocument['preflight']> {
+  const { preflight = [] }: { preflight?: NonNullable<WorstFramesDocument['preflight']> } = JSON.parse(
+    formatReport({ ...report, frames: [] }, 'json'),
+  );
+  return preflight;
+}
+
+function rounded(value: number): number {
+  return Number(value.toFixed(6));
+}

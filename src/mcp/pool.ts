@@ -1,0 +1,133 @@
+/**
+ * @module mcp/pool
+ * Shares the machine between calls: at most so many score at the same time, first come first served, and each gets its
+ * share of the cores.
+ */
+import { AnyvmafError } from '../errors.js';
+import type { PoolGrant } from './context.js';
+
+/** Calls that may wait; more are refused. */
+const MAX_WAITING = 1000;
+
+/** Calls that score at the same time unless `VMAF_MCP_MAX_CONCURRENT` says otherwise: one per core, from 2 to 8. */
+export function defaultLimit(cores: number): number {
+  return Math.min(8, Math.max(2, cores));
+}
+
+/**
+ * Reads `VMAF_MCP_MAX_CONCURRENT`.
+ * @throws {AnyvmafError} `usage` when it is not a whole number of 1 or more
+ */
+export function limitFrom(value: string | undefined, cores: number): number {
+  if (value === undefined || value.trim() === '') return defaultLimit(cores);
+  const limit = Number(value);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
+    throw new AnyvmafError(
+      'usage',
+      `VMAF_MCP_MAX_CONCURRENT is "${value}", but it must be a whole number from 1 to 1000`,
+    );
+  }
+  return limit;
+}
+
+/** Who asks for a turn. */
+export interface Turn {
+  /** Worker threads wanted; `null` for as many as there are. */
+  readonly weight: number | null;
+  /** Ends the wait. The task listens to it by itself. */
+  readonly signal: AbortSignal;
+  /** Called when the turn has to wait, and again whenever the queue before it got shorter. */
+  readonly onWait?: (ahead: number, running: number) => void;
+}
+
+interface Waiting extends Turn {
+  readonly start: () => void;
+  readonly leave: () => void;
+}
+
+/** A queue with a limited number of turns at a time. */
+export class WorkPool {
+  readonly #limit: number;
+  readonly #cores: number;
+  readonly #queue: Waiting[] = [];
+  #running = 0;
+
+  /**
+   * @param limit tasks that run at the same time, 1 or more
+   * @param cores threads that the machine runs at the same time
+   */
+  constructor(limit: number, cores: number) {
+    this.#limit = limit;
+    this.#cores = Math.max(1, cores);
+  }
+
+  /** Tasks running and waiting. */
+  get load(): { readonly running: number; readonly waiting: number } {
+    return { running: this.#running, waiting: this.#queue.length };
+  }
+
+  /**
+   * Runs a task when its turn comes.
+   * @throws the signal's reason when it aborts while the task waits; {@link AnyvmafError} `internal` when too many wait
+   */
+  async run<T>(turn: Turn, task: (grant: PoolGrant) => Promise<T>): Promise<T> {
+    turn.signal.throwIfAborted();
+    await this.#enter(turn);
+    try {
+      return await task({ threads: this.#share(turn.weight) });
+    } finally {
+      this.#running--;
+      this.#next();
+    }
+  }
+
+  /** Takes a place among the running, now or when one is free. */
+  #enter(turn: Turn): Promise<void> | undefined {
+    if (this.#running < this.#limit && this.#queue.length === 0) {
+      this.#running++;
+      return;
+    }
+    if (this.#queue.length >= MAX_WAITING) {
+      throw new AnyvmafError(
+        'internal',
+        `The server has ${MAX_WAITING} calls waiting and takes no more; try again when some are done.`,
+      );
+    }
+    return new Promise((resolve, reject) => {
+      const abandon = () => {
+        this.#queue.splice(this.#queue.indexOf(waiting), 1);
+        reject(turn.signal.reason);
+        this.#tell();
+      };
+      const waiting: Waiting = {
+        ...turn,
+        start: resolve,
+        leave: () => turn.signal.removeEventListener('abort', abandon),
+      };
+      turn.signal.addEventListener('abort', abandon, { once: true });
+      this.#queue.push(waiting);
+      turn.onWait?.(this.#queue.length - 1, this.#running);
+    });
+  }
+
+  #next(): void {
+    if (this.#running >= this.#limit) return;
+    const first = this.#queue.shift();
+    if (first === undefined) return;
+    this.#running++;
+    first.leave();
+    first.start();
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const [ahead, { onWait }] of this.#queue.entries()) onWait?.(ahead, this.#running);
+  }
+
+  /** Threads for a task that starts now: the cores divided by those who want them, within the limit. */
+  #share(weight: number | null): number {
+    const sharers = Math.min(this.#limit, this.#running + this.#queue.length);
+    const fair = Math.max(1, Math.floor(this.#cores / Math.max(1, sharers)));
+    return Math.max(1, Math.min(fair, weight ?? fair));
+  }
+}

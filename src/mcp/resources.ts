@@ -1,0 +1,209 @@
+/**
+ * @module mcp/resources
+ * What tools made that is too big to say: files in a private folder that lives as long as the server, readable by
+ * address as resources of the protocol and by path as files.
+ */
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AnyvmafError } from '../errors.js';
+import type { Publication, Published, ToolResources } from './context.js';
+import { SAMPLE_NAMES, type SampleName, writeSample } from './samples.js';
+
+/** Addresses of results and of samples. */
+const RESULTS = 'anyvmaf://results/';
+const SAMPLES = 'anyvmaf://samples';
+
+/** Bytes of results kept; the oldest go first. */
+const KEPT_BYTES = 2 ** 31;
+
+/** Results that a list names, the newest. */
+const LISTED = 100;
+
+/** Bytes of one resource in one answer: clients refuse messages of more than 10 MB, and base64 takes a third more. */
+const MOST_BYTES = 6 << 20;
+
+/** A resource as lists name it. */
+export interface ResourceEntry {
+  readonly uri: string;
+  readonly name: string;
+  readonly mimeType: string;
+  readonly description?: string;
+  readonly size?: number;
+}
+
+/** A resource as it is read. */
+export type ResourceContents =
+  | { readonly uri: string; readonly mimeType: string; readonly text: string }
+  | { readonly uri: string; readonly mimeType: string; readonly blob: string };
+
+interface Kept extends ResourceEntry {
+  readonly size: number;
+  readonly folder: string;
+  readonly path: string;
+}
+
+/** The server's own files. */
+export class ServerResources implements ToolResources {
+  /** Results by address, the oldest first. */
+  readonly #kept = new Map<string, Kept>();
+  readonly #samples = new Map<SampleName, Promise<string>>();
+  readonly #allow: (folder: string) => void;
+  #bytes = 0;
+  #home: Promise<string> | undefined;
+  #made: string | undefined;
+  #closed = false;
+
+  /** @param allow lets tools read the folder as well */
+  constructor(allow: (folder: string) => void) {
+    this.#allow = allow;
+  }
+
+  async publish({ name, mimeType, description, data }: Publication): Promise<Published> {
+    if (!/^[\w-][\w.-]{0,99}$/.test(name)) throw new Error(`"${name}" cannot be the name of a result`);
+    const id = randomUUID();
+    const folder = join(await this.#folder(), id);
+    await mkdir(folder);
+    const path = join(folder, name);
+    await writeFile(path, data, { mode: 0o600 });
+    const size = typeof data === 'string' ? Buffer.byteLength(data) : data.length;
+    const entry: ResourceEntry & { readonly size: number } = {
+      uri: `${RESULTS}${id}/${name}`,
+      name,
+      mimeType,
+      ...(description !== undefined && { description }),
+      size,
+    };
+    this.#kept.set(entry.uri, { ...entry, folder, path });
+    this.#bytes += size;
+    await this.#forget();
+    return { uri: entry.uri, path, link: { type: 'resource_link', ...entry } };
+  }
+
+  /** What can be read: the samples, then the newest results. */
+  list(): ResourceEntry[] {
+    const results = [...this.#kept.values()]
+      .reverse()
+      .slice(0, LISTED)
+      .map(({ folder: _folder, path: _path, ...entry }) => entry);
+    return [
+      {
+        uri: SAMPLES,
+        name: 'samples',
+        mimeType: 'application/json',
+        description:
+          'A generated pair of videos to try the tools with: paths, format, and the arguments to score it.',
+      },
+      ...results,
+    ];
+  }
+
+  /**
+   * Reads one.
+   * @returns `undefined` where there is none at that address
+   * @throws {AnyvmafError} `io` for one that is too big for a message, naming its file
+   */
+  async read(uri: string): Promise<ResourceContents | undefined> {
+    if (uri === SAMPLES) {
+      const text = JSON.stringify(await this.#describeSamples(), null, 2);
+      return { uri, mimeType: 'application/json', text };
+    }
+    const sample = sampleName(uri);
+    const kept = this.#kept.get(uri);
+    const path = sample === undefined ? kept?.path : await this.#sample(sample);
+    if (path === undefined) return undefined;
+    const mimeType = kept?.mimeType ?? 'application/octet-stream';
+    const { size } = await stat(path);
+    if (size > MOST_BYTES) {
+      throw new AnyvmafError(
+        'io',
+        `${uri} has ${size} bytes, more than fits into a message; read the file ${path} instead`,
+      );
+    }
+    const bytes = await readFile(path);
+    return mimeType.startsWith('text/') || mimeType === 'application/json'
+      ? { uri, mimeType, text: bytes.toString('utf8') }
+      : { uri, mimeType, blob: bytes.toString('base64') };
+  }
+
+  /** The file behind an address of the server's own, for tools; `undefined` for everything else. */
+  async pathOf(uri: string): Promise<string | undefined> {
+    const sample = sampleName(uri);
+    return sample === undefined ? this.#kept.get(uri)?.path : this.#sample(sample);
+  }
+
+  /** Deletes everything. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    process.off('exit', this.#clean);
+    const home = await this.#home?.catch(() => undefined);
+    await Promise.allSettled(this.#samples.values());
+    if (home !== undefined) await rm(home, { recursive: true, force: true });
+  }
+
+  /** The folder, made when it is first needed and readable by this user only. */
+  #folder(): Promise<string> {
+    if (this.#closed) throw new AnyvmafError('aborted', 'The server is shutting down.');
+    this.#home ??= (async () => {
+      const made = await realpath(await mkdtemp(join(tmpdir(), 'anyvmaf-mcp-')));
+      this.#made = made;
+      // Also when the process ends in another way than by closing the server.
+      process.once('exit', this.#clean);
+      this.#allow(made);
+      return made;
+    })();
+    return this.#home;
+  }
+
+  readonly #clean = () => {
+    if (this.#made !== undefined) rmSync(this.#made, { recursive: true, force: true });
+  };
+
+  /** Drops the oldest results until the rest fits. */
+  async #forget(): Promise<void> {
+    for (const [uri, { folder, size }] of this.#kept) {
+      if (this.#bytes <= KEPT_BYTES || this.#kept.size === 1) return;
+      this.#kept.delete(uri);
+      this.#bytes -= size;
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  #sample(name: SampleName): Promise<string> {
+    let made = this.#samples.get(name);
+    if (made === undefined) {
+      made = (async () => writeSample(name, await this.#folder()))();
+      made.catch(() => this.#samples.delete(name));
+      this.#samples.set(name, made);
+    }
+    return made;
+  }
+
+  async #describeSamples(): Promise<unknown> {
+    const { SAMPLE_FORMAT, SAMPLE_FRAMES } = await import('./samples.js');
+    const { width, height, chroma, bitDepth } = SAMPLE_FORMAT;
+    return {
+      about:
+        'A generated pair, the distorted video blurred, quantised in blocks and noisy. Every name is also a path.',
+      format: { width, height, pixfmt: chroma, bitdepth: bitDepth, frames: SAMPLE_FRAMES },
+      files: SAMPLE_NAMES.map((name) => `${SAMPLES}/${name}`),
+      example: {
+        name: 'vmaf_score',
+        arguments: {
+          ref: `${SAMPLES}/${SAMPLE_NAMES[0]}`,
+          dis: `${SAMPLES}/${SAMPLE_NAMES[1]}`,
+          width,
+          height,
+          pixfmt: chroma,
+          bitdepth: bitDepth,
+        },
+      },
+    };
+  }
+}
+
+function sampleName(uri: string): SampleName | undefined {
+  return SAMPLE_NAMES.find((name) => uri === `${SAMPLES}/${name}`);
+}

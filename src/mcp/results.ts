@@ -1,0 +1,51 @@
+/**
+ * @module mcp/results
+ * What a call answers: a JSON document as text and as structured content, or one sentence about what went wrong.
+ */
+import * as z from 'zod/v4';
+import { AnyvmafError } from '../errors.js';
+import { argumentSentence } from './arguments.js';
+import type { ExtraContent, ToolOutcome } from './tool.js';
+
+/** Characters of images in one answer; clients refuse messages of more than 10 MB. Images beyond it are left out. */
+const IMAGE_BUDGET = 6 << 20;
+
+/** A part of a result. */
+export type Content = { readonly type: 'text'; readonly text: string } | ExtraContent;
+
+/** The answer to a call, as the protocol has it. */
+export interface CallAnswer {
+  readonly content: readonly Content[];
+  readonly structuredContent?: Readonly<Record<string, unknown>>;
+  readonly isError?: true;
+}
+
+/** A result in the protocol's shape. */
+export function answer({ document, content = [] }: ToolOutcome<unknown>): CallAnswer {
+  // Through text once, so that both say the same: JSON has no infinities, no NaN and no undefined.
+  const text = JSON.stringify(document);
+  let room = IMAGE_BUDGET;
+  const fitting = content.filter((item) => {
+    if (item.type !== 'image') return true;
+    room -= item.data.length;
+    return room >= 0;
+  });
+  return { content: [{ type: 'text', text }, ...fitting], structuredContent: JSON.parse(text) };
+}
+
+/** An error in the protocol's shape. */
+export function refusal(sentence: string): CallAnswer {
+  return { content: [{ type: 'text', text: JSON.stringify({ error: sentence }) }], isError: true };
+}
+
+/** One sentence about anything thrown, without a stack. */
+export function sentenceOf(error: unknown): string {
+  if (error instanceof AnyvmafError) return oneLine(error.message);
+  if (error instanceof z.ZodError) return argumentSentence(error);
+  const what = error instanceof Error ? error.message : String(error);
+  return `anyvmaf failed unexpectedly: ${oneLine(what).slice(0, 500)}`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s*\n\s*/g, ' ').trim();
+}

@@ -1,0 +1,147 @@
+/**
+ * @module mcp/scoring/comparison
+ * Encodes of one source side by side: what each scores, what it costs, and which of them nobody needs.
+ */
+import { stat } from 'node:fs/promises';
+import { AnyvmafError, type Report } from '../../index.js';
+import type { ToolContext } from '../context.js';
+import { allowedModel, mismatchedModelWarning } from './models.js';
+import { pairingOptions, readPrecision } from './options.js';
+import type { PairingInput } from './parameters.js';
+import { type OptionalGeometry, rawFormat } from './request.js';
+import { counted, rounder, worstDocumentOf } from './result.js';
+import { runScoreMany } from './run.js';
+
+/** What to compare. */
+export interface ComparisonInput extends PairingInput, OptionalGeometry {
+  readonly reference: string;
+  readonly distorted: readonly string[];
+  readonly model: string;
+  readonly subsample: number;
+  readonly precision: string;
+}
+
+/** One encode of the table. */
+export interface EncodeRow {
+  readonly distorted: string;
+  readonly rank: number;
+  readonly mean: number | null;
+  readonly harmonic_mean: number | null;
+  readonly min: number | null;
+  readonly p1: number | null;
+  readonly p5: number | null;
+  readonly bitrate: number | null;
+  readonly size_bytes: number | null;
+  readonly dominated_by: string | null;
+  readonly width: number;
+  readonly height: number;
+  readonly frames: number;
+  readonly codec: string | null;
+  readonly worst_frame: number | null;
+  readonly preflight: string[];
+  readonly mismatched_model_warning?: string;
+}
+
+/** The table and what it says. */
+export interface Comparison {
+  readonly summary: string;
+  readonly model: string;
+  readonly metric: string;
+  readonly encodes: EncodeRow[];
+}
+
+/**
+ * Scores all encodes and ranks them.
+ * @throws {AnyvmafError} as `scoreMany`, for the first that cannot be scored
+ */
+export async function compareEncodes(input: ComparisonInput, context: ToolContext): Promise<Comparison> {
+  const { files } = context;
+  const raw = rawFormat(input);
+  const model = await allowedModel(input.model, files);
+  const reference = await files.resolveInput(input.reference);
+  const paths: string[] = [];
+  for (const path of input.distorted) paths.push(await files.resolveInput(path));
+  const reports = await runScoreMany(
+    'compare_encodes',
+    reference,
+    paths,
+    { ...pairingOptions(input), models: [model], subsample: input.subsample, ...(raw && { raw }) },
+    context,
+  );
+  const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
+  const rows = reports.map((report, i) =>
+    row(report, input.distorted[i] ?? '', sizes[i] ?? null, input.precision),
+  );
+  const [first] = reports;
+  const [used] = first?.models ?? [];
+  if (!used) throw new AnyvmafError('internal', 'The comparison ended without a score.');
+  return { summary: summary(rank(rows)), model: used.source, metric: used.name, encodes: rank(rows) };
+}
+
+type Unranked = Omit<EncodeRow, 'rank' | 'dominated_by'>;
+
+function row(report: Report, distorted: string, size: number | null, precision: string): Unranked {
+  const digits = readPrecision(precision);
+  const round = rounder(digits);
+  const said = (value: number | undefined) =>
+    value === undefined || !Number.isFinite(value) ? null : round(value);
+  const metric = report.models[0]?.name ?? '';
+  const pooled = report.pooled_metrics[metric];
+  const spread = report.distribution[metric]?.percentiles;
+  const video = report.pairing?.distorted;
+  const warning = mismatchedModelWarning(report);
+  return {
+    distorted,
+    mean: said(pooled?.mean),
+    harmonic_mean: said(pooled?.harmonic_mean),
+    min: said(pooled?.min),
+    p1: said(spread?.p1),
+    p5: said(spread?.p5),
+    bitrate: video?.bitrate ?? null,
+    size_bytes: video?.fileSize ?? size,
+    width: video?.width ?? report.distorted.width,
+    height: video?.height ?? report.distorted.height,
+    frames: report.frameCount,
+    codec: video?.codec ?? null,
+    worst_frame: worstDocumentOf(report, digits, 1)?.frames[0]?.frame ?? null,
+    preflight: (report.preflight ?? [])
+      .filter(({ severity }) => severity !== 'info')
+      .map(({ message }) => message),
+    ...(warning !== undefined && { mismatched_model_warning: warning }),
+  };
+}
+
+/** Best first; of equal scores the smaller one, then the order in which they were given. */
+export function rank(rows: readonly Unranked[]): EncodeRow[] {
+  const score = ({ mean }: Unranked) => mean ?? Number.NEGATIVE_INFINITY;
+  const size = ({ size_bytes: bytes }: Unranked) => bytes ?? Number.POSITIVE_INFINITY;
+  const better = (a: Unranked, b: Unranked) =>
+    score(a) >= score(b) && size(a) <= size(b) && (score(a) > score(b) || size(a) < size(b));
+  const order = [...rows].sort((a, b) =>
+    score(a) === score(b) ? size(a) - size(b) || 0 : score(b) - score(a),
+  );
+  return order.map((one, i) => ({
+    ...one,
+    rank: i + 1,
+    dominated_by: order.find((other) => better(other, one))?.distorted ?? null,
+  }));
+}
+
+function summary(rows: readonly EncodeRow[]): string {
+  const [best] = rows;
+  const spare = rows.filter(({ dominated_by: other }) => other !== null);
+  const doubted = rows.filter(({ preflight }) => preflight.length > 0);
+  return [
+    `${counted(rows.length, 'encode')}; the best is ${best?.distorted} with ${best?.mean?.toFixed(2) ?? 'no score'}.`,
+    ...(spare.length > 0
+      ? [
+          `Nobody needs ${spare.map(({ distorted }) => distorted).join(', ')}: another is no larger and scores no lower.`,
+        ]
+      : []),
+    ...(doubted.length > 0
+      ? [
+          `Preflight objects to ${doubted.map(({ distorted }) => distorted).join(', ')}; read its preflight first.`,
+        ]
+      : []),
+  ].join(' ');
+}

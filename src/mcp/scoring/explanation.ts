@@ -1,0 +1,267 @@
+/**
+ * @module mcp/scoring/explanation
+ * Measures a pair, shares out what it loses, and says it by feature, by scale and by moment.
+ */
+import { AnyvmafError, type FrameMetrics, frameGap, openModel, type Report } from '../../index.js';
+import type { ToolContext } from '../context.js';
+import { Attribution, type FrameAttribution } from './attribution.js';
+import { anyRequest } from './inspection.js';
+import { allowedModel, mismatchedModelWarning } from './models.js';
+import { pairingOptions } from './options.js';
+import type { PairingInput } from './parameters.js';
+import type { OptionalGeometry } from './request.js';
+import { counted } from './result.js';
+import { runScore } from './run.js';
+
+/** What to explain. */
+export interface ExplanationInput extends PairingInput, OptionalGeometry {
+  readonly reference: string;
+  readonly distorted: string;
+  readonly model: string;
+  readonly subsample: number;
+  readonly frame_cnt?: number | undefined;
+  readonly frame_skip_ref?: number | undefined;
+  readonly frame_skip_dist?: number | undefined;
+  /** Costliest segments and frames to name, at most. */
+  readonly segments: number;
+}
+
+/** More frames than this are explained by evenly spread ones: each takes dozens of predictions. */
+const MOST_FRAMES = 2000;
+
+/** Milliseconds of predicting after which other calls get their turn. */
+const SLICE = 15;
+
+/** Points within which a copy is perfect: in fixed point its features are 1 only to about a millionth. */
+const NOTHING = 0.005;
+
+const SCALES = [
+  'finest detail: single samples, grain, sharp edges',
+  'fine detail: about two samples wide',
+  'medium structures: about four samples wide',
+  'coarse structures: about eight samples wide',
+] as const;
+
+/** A frame, what it costs and where ADM's loss lies. */
+interface ExplainedFrame extends FrameAttribution {
+  readonly frameNum: number;
+  /** Parts of ADM's loss by scale, which add up to 1. */
+  readonly admScales: readonly number[];
+}
+
+/**
+ * Explains the score of a pair.
+ * @throws {AnyvmafError} as `score`; `model` for a model whose features have no known value for a perfect copy
+ */
+export async function explainScore(input: ExplanationInput, context: ToolContext) {
+  if (/^auto(:|$)/.test(input.model)) {
+    throw new AnyvmafError(
+      'usage',
+      'model is auto, but a score is explained for a model that is named; give version=vmaf_v0.6.1, or ' +
+        'version=vmaf_4k_v0.6.1 for 4K.',
+    );
+  }
+  const model = await openModel(await allowedModel(input.model, context.files));
+  const attribution = new Attribution(model);
+  const request = await anyRequest(input, context);
+  const { frame_cnt: frameCount, frame_skip_ref, frame_skip_dist, subsample } = input;
+  const options = {
+    ...pairingOptions(input),
+    // The model predicts here, from features of which ADM also gives its sums by scale.
+    models: [],
+    features: model.features.map(withSums),
+    subsample,
+    ...(frameCount !== undefined && { frameCount }),
+    ...(frame_skip_ref !== undefined && { skipReference: frame_skip_ref }),
+    ...(frame_skip_dist !== undefined && { skipDistorted: frame_skip_dist }),
+  };
+  const report = await runScore('explain_score', request, { options, weight: null }, context);
+  const frames = await explainFrames(report, attribution, context);
+  const warning = mismatchedModelWarning(report, [model.source]);
+  return {
+    ...describe(frames, attribution, report, input.segments, model.name),
+    model: model.source,
+    frames: report.frames.length,
+    preflight: (report.preflight ?? []).map((finding) => ({ ...finding })),
+    ...(warning !== undefined && { mismatched_model_warning: warning }),
+  };
+}
+
+function withSums(feature: string): string {
+  if (!/^adm(=|$)/.test(feature)) return feature;
+  return `${feature}${feature.includes('=') ? ':' : '='}debug=true`;
+}
+
+async function explainFrames(
+  report: Report,
+  attribution: Attribution,
+  { signal }: ToolContext,
+): Promise<readonly ExplainedFrame[]> {
+  const { frames } = report;
+  const step = Math.max(1, frames.length / MOST_FRAMES);
+  const explained: ExplainedFrame[] = [];
+  let rested = performance.now();
+  for (let at = 0; Math.floor(at) < frames.length; at += step) {
+    const frame = frames[Math.floor(at)];
+    if (!frame) break;
+    const { frameNum, metrics } = frame;
+    explained.push({ frameNum, ...attribution.explain(metrics), admScales: admScales(frame, attribution) });
+    if (performance.now() - rested < SLICE) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    signal.throwIfAborted();
+    rested = performance.now();
+  }
+  return explained;
+}
+
+/** ADM is a quotient of sums over the scales, so what it lacks of 1 is a sum over the scales as well. */
+function admScales({ metrics }: FrameMetrics, { features }: Attribution): readonly number[] {
+  const suffix = features.find((name) => name.startsWith(ADM))?.slice(ADM.length) ?? '';
+  const lacking = SCALES.map((_, scale) => {
+    const num = metrics[`integer_adm_num_scale${scale}${suffix}`] ?? 0;
+    const den = metrics[`integer_adm_den_scale${scale}${suffix}`] ?? 0;
+    return Math.abs(den - num);
+  });
+  const total = lacking.reduce((sum, one) => sum + one, 0);
+  return lacking.map((one) => (total > 0 ? one / total : 1 / lacking.length));
+}
+
+const ADM = 'integer_adm2';
+
+function describe(
+  frames: readonly ExplainedFrame[],
+  attribution: Attribution,
+  report: Report,
+  listed: number,
+  name: string,
+) {
+  const { features, kept } = attribution;
+  const mean = (value: (frame: ExplainedFrame) => number) =>
+    frames.reduce((sum, frame) => sum + value(frame), 0) / frames.length;
+  const score = mean((frame) => frame.score);
+  const ceiling = mean((frame) => frame.ceiling);
+  const loss = ceiling - score;
+  const share = (points: number) => (loss > NOTHING ? round(points / loss) : null);
+  const values = (metric: string) => report.frames.map(({ metrics }) => metrics[metric] ?? Number.NaN);
+
+  const rows = features
+    .map((feature, i) => {
+      const points = mean((frame) => frame.points[i] ?? 0);
+      return {
+        feature,
+        meaning: meaningOf(feature),
+        points: round(points),
+        share: share(points),
+        mean_value: round(average(values(feature))),
+        lowest_value: round(values(feature).reduce((low, value) => Math.min(low, value))),
+      };
+    })
+    .sort((a, b) => b.points - a.points);
+
+  const scales = SCALES.map((meaning, scale) => {
+    const adm = mean(({ points, admScales: parts }) =>
+      sum(points.map((value, i) => (admPart(features[i] ?? '', scale, parts) ?? 0) * value)),
+    );
+    const vif = mean(({ points }) =>
+      sum(points.map((value, i) => (features[i]?.includes(`vif_scale${scale}`) ? value : 0))),
+    );
+    return {
+      scale,
+      meaning,
+      points: round(adm + vif),
+      adm_points: round(adm),
+      vif_points: round(vif),
+    };
+  });
+
+  const segments = segmentsOf(frames, report, features, loss * frames.length);
+  const worst = [...frames].sort((a, b) => b.ceiling - b.score - (a.ceiling - a.score));
+  const [main] = rows;
+  const [costliest] = segments;
+  const heaviest = scales.reduce((most, one) => (one.points > most.points ? one : most));
+  return {
+    explanation:
+      loss > NOTHING && main && costliest
+        ? [
+            `${name} is ${short(score)} on average; a perfect copy with the same motion would have ${short(ceiling)}, so ` +
+              `${short(loss)} points are lost.`,
+            `${short(main.points)} of them are ${main.feature}: ${main.meaning}.`,
+            `Scale ${heaviest.scale} costs most, ${short(heaviest.points)} points: ${heaviest.meaning}.`,
+            `Frames ${costliest.first_frame} to ${costliest.last_frame} cost most: ${short(costliest.loss)} points below ` +
+              'a perfect copy.',
+            ...(report.frames.length > frames.length
+              ? [`Explained by ${counted(frames.length, 'frame')} spread over ${report.frames.length}.`]
+              : []),
+          ]
+        : [
+            `${name} is ${short(score)} on average, which is what a perfect copy of this video has: nothing is lost.`,
+          ],
+    score: round(score),
+    ceiling: round(ceiling),
+    loss: round(loss),
+    frames_explained: frames.length,
+    features: rows,
+    scales,
+    not_blamed: kept.map((feature) => ({ feature, mean_value: round(average(values(feature))) })),
+    segments: segments.slice(0, listed),
+    worst_frames: worst.slice(0, listed).map((frame) => ({
+      frame: frame.frameNum,
+      score: round(frame.score),
+      ceiling: round(frame.ceiling),
+      points: Object.fromEntries(features.map((feature, i) => [feature, round(frame.points[i] ?? 0)])),
+    })),
+  };
+}
+
+/** Seconds where the frame rate is known, else ten frames; costliest first. */
+function segmentsOf(
+  frames: readonly ExplainedFrame[],
+  report: Report,
+  features: readonly string[],
+  totalLoss: number,
+) {
+  const length = frameGap(report);
+  const rate = report.reference.frameRate;
+  const groups = new Map<number, ExplainedFrame[]>();
+  for (const frame of frames) {
+    const key = Math.floor(frame.frameNum / length);
+    const group = groups.get(key);
+    if (group) group.push(frame);
+    else groups.set(key, [frame]);
+  }
+  const segments = [...groups.values()].map((group) => {
+    const first = group[0]?.frameNum ?? 0;
+    const lost = sum(group.map(({ score, ceiling }) => ceiling - score));
+    const costs = features.map((_, i) => sum(group.map(({ points }) => points[i] ?? 0)));
+    return {
+      first_frame: first,
+      last_frame: group.at(-1)?.frameNum ?? first,
+      start_seconds: rate && rate.num > 0 ? round((first * rate.den) / rate.num) : null,
+      score: round(average(group.map(({ score }) => score))),
+      loss: round(lost / group.length),
+      share_of_loss: totalLoss > NOTHING * frames.length ? round(lost / totalLoss) : null,
+      main_feature: features[costs.indexOf(Math.max(...costs))] ?? '',
+    };
+  });
+  return segments.sort((a, b) => b.loss - a.loss || a.first_frame - b.first_frame);
+}
+
+/** Which part of an ADM feature's points belongs to a scale; `undefined` for other features. */
+function admPart(feature: string, scale: number, parts: readonly number[]): number | undefined {
+  const own = /adm_scale([0-3])/.exec(feature)?.[1];
+  if (own !== undefined) return Number(own) === scale ? 1 : 0;
+  return /adm/.test(feature) ? parts[scale] : undefined;
+}
+
+function meaningOf(feature: string): string {
+  const scale = /vif_scale([0-3])/.exec(feature)?.[1];
+  if (scale !== undefined) return `structures altered at scale ${scale}, ${SCALES[Number(scale)]}`;
+  if (feature.includes('adm'))
+    return 'detail of the reference that is gone, as by blur, denoising or scaling, at all scales together';
+  return 'structures altered at all scales together';
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+const average = (values: readonly number[]): number => sum(values) / values.length;
+const round = (value: number): number => Number(value.toFixed(6));
+const short = (value: number): string => value.toFixed(2);

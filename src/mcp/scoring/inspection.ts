@@ -1,0 +1,106 @@
+/**
+ * @module mcp/scoring/inspection
+ * Looking at a pair without scoring it, as tools tell it.
+ */
+import {
+  type AlignResult,
+  align,
+  type Finding,
+  inspect,
+  type ScoreRequest,
+  type SideFacts,
+} from '../../index.js';
+import type { ToolContext } from '../context.js';
+import { allowedModel } from './models.js';
+import { pairingOptions } from './options.js';
+import type { PairingInput } from './parameters.js';
+import { type OptionalGeometry, pairRequest, rawFormat } from './request.js';
+import { counted } from './result.js';
+import { findingInParameters, worded } from './wording.js';
+
+interface AnyPairInput extends OptionalGeometry {
+  readonly reference: string;
+  readonly distorted: string;
+}
+
+/** The request for a pair of any kind. */
+export async function anyRequest(
+  input: AnyPairInput,
+  { files }: Pick<ToolContext, 'files'>,
+): Promise<ScoreRequest> {
+  const raw = rawFormat(input);
+  return { ...(await pairRequest(input.reference, input.distorted, files)), ...(raw && { raw }) };
+}
+
+/** Everything preflight finds, and what both videos are. */
+export async function inspectPair(
+  input: AnyPairInput & PairingInput & { readonly model: string },
+  context: ToolContext,
+) {
+  const model = await allowedModel(input.model, context.files);
+  const request = await anyRequest(input, context);
+  const { signal } = context;
+  const { reference, distorted, findings, alignment } = await context.pool.run('inspect_pair', 1, () =>
+    worded(inspect(request, { ...pairingOptions(input), models: [model], signal })),
+  );
+  return {
+    summary: verdict(findings),
+    comparable: findings.every(({ severity }) => severity !== 'error'),
+    findings: findings.map((finding) => ({ ...findingInParameters(finding) })),
+    reference: side(reference),
+    distorted: side(distorted),
+    alignment: alignment ? alignmentDocument(alignment) : null,
+  };
+}
+
+/** The offset between two videos. */
+export async function findAlignment(
+  input: AnyPairInput & { readonly window: number; readonly decoder: PairingInput['decoder'] },
+  context: ToolContext,
+) {
+  const request = await anyRequest(input, context);
+  const { window, decoder } = input;
+  const { signal } = context;
+  return alignmentDocument(
+    await context.pool.run('find_alignment', 1, () => worded(align(request, { window, decoder, signal }))),
+  );
+}
+
+function alignmentDocument(result: AlignResult) {
+  const { candidates, levels, repeated, ...rest } = result;
+  return {
+    ...rest,
+    candidates: candidates.map((candidate) => ({ ...candidate })),
+    levels: { ...levels },
+    repeated: { ...repeated },
+  };
+}
+
+function verdict(findings: readonly Finding[]): string {
+  const count = (severity: Finding['severity']) => findings.filter((one) => one.severity === severity).length;
+  const errors = count('error');
+  const warnings = count('warning');
+  if (errors > 0)
+    return `Cannot be compared as it is: ${counted(errors, 'error')}, ${counted(warnings, 'warning')}.`;
+  if (warnings > 0) return `A score would be in doubt: ${counted(warnings, 'warning')}.`;
+  return 'Nothing stands against scoring this pair.';
+}
+
+/** What a video is, without the times of all its frames. */
+function side(facts: SideFacts) {
+  const { frameRate: rate } = facts;
+  return {
+    name: facts.name,
+    container: facts.container ?? null,
+    codec: facts.codec ?? null,
+    width: facts.width,
+    height: facts.height,
+    bit_depth: facts.bitDepth,
+    chroma: facts.chroma,
+    frame_rate: rate ? `${rate.num}/${rate.den}` : null,
+    frame_count: facts.frameCount,
+    duration: facts.duration ?? null,
+    bitrate: facts.bitrate ?? null,
+    size_bytes: facts.fileSize ?? null,
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * @module mcp/scoring/model-description
+ * What a model is, found by name among those of the package or by path among the allowed files.
+ */
+import { stat } from 'node:fs/promises';
+import { basename, extname } from 'node:path';
+import { AnyvmafError, describeModel, type FeatureModel, openModel } from '../../index.js';
+import type { ToolFiles } from '../context.js';
+import { builtInModels } from './model-files.js';
+import { grammatical } from './models.js';
+
+const FORMATS = ['json', 'pkl', 'onnx'] as const;
+
+/** What is known of any model file. */
+interface FileFacts {
+  name: string;
+  path: string;
+  format: (typeof FORMATS)[number];
+  size_bytes: number;
+}
+
+/** What `describe_model` answers. */
+export interface ModelDocument extends FileFacts {
+  model_type: string | null;
+  feature_names: string[] | null;
+  [more: string]: unknown;
+}
+
+/**
+ * Describes a model of the package or of a file.
+ * @param name name, file name, path within the package, or path of a file
+ * @throws {AnyvmafError} `model` when there is none of that name, or the file is no model; `io` for a path that is not
+ * allowed
+ */
+export async function describeModelFile(name: string, files: ToolFiles): Promise<ModelDocument> {
+  const known = await builtInModels();
+  const builtIn = known.find(({ summary, path }) => [summary.name, basename(path), path].includes(name));
+  if (builtIn) {
+    const { summary, path, sizeBytes } = builtIn;
+    const [model, { supportVectors, licence, sha256 }] = await Promise.all([
+      openModel(`version=${summary.name}`),
+      describeModel(summary.name),
+    ]);
+    return {
+      ...described({ name: summary.name, path, format: 'json', size_bytes: sizeBytes }, model),
+      intended_use: summary.intendedUse,
+      support_vectors: [...supportVectors],
+      licence,
+      sha256,
+    };
+  }
+  const format = FORMATS.find((known) => extname(name) === `.${known}`);
+  if (format === undefined) {
+    throw new AnyvmafError('model', `model '${name}' not found; run list_models to see available models.`);
+  }
+  const path = await files.resolveInput(name);
+  const { size } = await stat(path);
+  const facts: FileFacts = { name: basename(path, `.${format}`), path, format, size_bytes: size };
+  if (format !== 'json') return { ...facts, model_type: null, feature_names: null };
+  return described(facts, await openModel(`path=${grammatical(path)}`));
+}
+
+function described(facts: FileFacts, model: FeatureModel): ModelDocument {
+  const { transform } = model;
+  return {
+    ...facts,
+    model_type: model.type,
+    feature_names: model.inputs.map(({ feature }) => feature),
+    kind: model.kind,
+    inputs: model.inputs.map(({ feature, logName, extractor, options }) => ({
+      feature,
+      log_name: logName,
+      extractor,
+      options: { ...options },
+    })),
+    clip: model.clip === null ? null : [model.clip[0], model.clip[1]],
+    transform: transform === null ? 'none' : transform.enabled ? 'always' : 'on request',
+  };
+}

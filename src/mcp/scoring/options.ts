@@ -1,0 +1,142 @@
+/**
+ * @module mcp/scoring/options
+ * From the parameters of a scoring tool to the options of the public API.
+ */
+import {
+  AnyvmafError,
+  type PairingOptions,
+  type Precision,
+  type ReportFormat,
+  type ScoreOptions,
+} from '../../index.js';
+import type { ToolFiles } from '../context.js';
+import { modelStrings } from './models.js';
+import type { PairingInput, ScoringInput } from './parameters.js';
+import { refuseUnavailable } from './refusals.js';
+
+/** A scoring call, checked and translated. */
+export interface ScoringCall {
+  readonly options: ScoreOptions;
+  readonly precision: Precision;
+  readonly format: Exclude<ReportFormat, 'ndjson'>;
+  readonly detail: ScoringInput['detail'];
+  /** Echoed as it was asked for. */
+  readonly backendRequested: string;
+  /** Worker threads wanted, `null` for what there are. */
+  readonly weight: number | null;
+}
+
+/**
+ * Checks what was asked for and translates it. Threads and signal are added when the call has its share of the machine.
+ * @throws {AnyvmafError} `usage` for what contradicts itself or cannot be had, `io` for a model file that is not allowed
+ */
+export async function scoringCall(
+  input: ScoringInput,
+  files: ToolFiles,
+  pairing: PairingOptions = {},
+): Promise<ScoringCall> {
+  refuseUnavailable(input);
+  const models = await modelStrings(input, files);
+  const { feature, frame_cnt: frameCount, frame_skip_ref, frame_skip_dist, threads = 0 } = input;
+  const backend = chosenBackend(input);
+  return {
+    options: {
+      ...pairing,
+      models,
+      backend,
+      subsample: input.subsample,
+      noPrediction: input.no_prediction,
+      ...nativeOptions(input, backend),
+      ...(feature && { features: feature.map((text) => withViewing(text, input)) }),
+      ...(frameCount !== undefined && { frameCount }),
+      ...(frame_skip_ref !== undefined && { skipReference: frame_skip_ref }),
+      ...(frame_skip_dist !== undefined && { skipDistorted: frame_skip_dist }),
+    },
+    precision: readPrecision(input.precision),
+    format: outputFormat(input),
+    detail: input.detail,
+    backendRequested: backend === 'native-cpu' ? backend : input.backend,
+    weight: threads === 0 ? null : threads,
+  };
+}
+
+/** Options of the public API for the pairing parameters. */
+export function pairingOptions(input: PairingInput): PairingOptions {
+  const { range, decoder, scale, scale_to: scaleTo, offset, preflight, strict } = input;
+  const { frame_rate_policy: frameRatePolicy } = input;
+  return {
+    decoder,
+    // What is not said must stay unsaid: it decides how stored videos are paired and of what preflight warns.
+    ...(scale && { scale }),
+    ...(scaleTo !== undefined && { scaleTo: readSize(scaleTo) }),
+    ...(frameRatePolicy && { frameRatePolicy }),
+    offset,
+    preflight,
+    strict,
+    allowDamaged: input.allow_damaged,
+    ...(range && {
+      range: { unit: range.unit, start: range.start, ...(range.end !== undefined && { end: range.end }) },
+    }),
+  };
+}
+
+function readSize(text: string): NonNullable<PairingOptions['scaleTo']> {
+  if (text === 'ref' || text === 'dis') return text;
+  const [width = 0, height = 0] = text.split('x').map(Number);
+  return { width, height };
+}
+
+/** The reference's spelling of a precision as the report writers have it. */
+export function readPrecision(text: string): Precision {
+  if (text === 'legacy' || text === 'max') return text;
+  return text === 'full' ? 'max' : Number(text);
+}
+
+function chosenBackend(input: ScoringInput): NonNullable<ScoreOptions['backend']> {
+  if (input.native_cpu) return 'native-cpu';
+  return input.backend === 'auto' && (input.gpumask ?? 0) !== 0 ? 'cpu' : input.backend;
+}
+
+/** What only installed programs understand; the built-in core is not told of it. */
+function nativeOptions(
+  input: ScoringInput,
+  backend: NonNullable<ScoreOptions['backend']>,
+): Pick<ScoreOptions, 'cpumask' | 'gpumask' | 'syclDevice' | 'hipDevice' | 'metalDevice'> {
+  if (backend === 'auto' || backend === 'cpu' || backend === 'wasm') return {};
+  const { cpumask, gpumask, sycl_device, hip_device, metal_device } = input;
+  return {
+    ...(cpumask !== undefined && { cpumask }),
+    ...(gpumask !== undefined && { gpumask }),
+    ...(backend === 'sycl' && sycl_device !== undefined && { syclDevice: sycl_device }),
+    ...(backend === 'hip' && hip_device !== undefined && { hipDevice: hip_device }),
+    ...(backend === 'metal' && metal_device !== undefined && { metalDevice: metal_device }),
+  };
+}
+
+function outputFormat({ output_fmt: named, csv, sub }: ScoringInput): ScoringCall['format'] {
+  if (csv && sub) throw usage('csv and sub are both true, but a report has one format; give one of them.');
+  const short = csv ? 'csv' : sub ? 'sub' : undefined;
+  if (short === undefined || named === short) return named;
+  // json is also what stands there when nothing was said.
+  if (named === 'json') return short;
+  throw usage(`${short} is true, but output_fmt is ${named}; give one of them.`);
+}
+
+/** Viewing conditions are those of every adm of a call, unless a feature has its own. */
+function withViewing(text: string, input: ScoringInput): string {
+  const [name] = text.split('=', 1);
+  if (name !== 'adm') return text;
+  const { view_distance: distance, display_height: height } = input;
+  const added = [
+    distance === undefined || text.includes('adm_norm_view_dist=') ? [] : [`adm_norm_view_dist=${distance}`],
+    height === undefined || text.includes('adm_ref_display_height=')
+      ? []
+      : [`adm_ref_display_height=${height}`],
+  ].flat();
+  if (added.length === 0) return text;
+  return `${text}${text.includes('=') ? ':' : '='}${added.join(':')}`;
+}
+
+function usage(message: string): AnyvmafError {
+  return new AnyvmafError('usage', message);
+}

@@ -1,0 +1,158 @@
+/**
+ * @module mcp/scoring/result
+ * From a report to what a scoring tool answers: small unless every frame is asked for, complete by reference.
+ */
+import {
+  formatReport,
+  frameGap,
+  type Precision,
+  type Report,
+  type ReportFormat,
+  ranking,
+  worstFrames,
+} from '../../index.js';
+import type { ToolResources } from '../context.js';
+import type { ToolOutcome } from '../tool.js';
+import { type ScoreDocument, scoreDocument, type WorstDocument } from './documents.js';
+import { mismatchedModelWarning } from './models.js';
+
+/** How to tell a report. */
+export interface ResultOptions {
+  readonly precision: Precision;
+  readonly format: Exclude<ReportFormat, 'ndjson'>;
+  readonly detail: 'summary' | 'frames';
+  readonly backendRequested: string;
+}
+
+/** Worst frames that a result names. */
+const WORST = 5;
+
+/** What a scoring tool answers; a summary comes with a link to the full report, which is published for it. */
+export async function scoreOutcome(
+  report: Report,
+  options: ResultOptions,
+  resources: ToolResources,
+): Promise<ToolOutcome<ScoreDocument>> {
+  const { precision, format, detail } = options;
+  const warning = mismatchedModelWarning(report);
+  const backends = {
+    backend_requested: options.backendRequested,
+    backend_used: backendUsed(report),
+    ...(warning !== undefined && { mismatched_model_warning: warning }),
+  };
+  if (format !== 'json') {
+    return { document: { format, output: formatReport(report, format, { precision }), ...backends } };
+  }
+  if (detail === 'frames') {
+    const full = scoreDocument.parse(JSON.parse(formatReport(report, 'json', { precision })));
+    return { document: { ...headline(report, full, precision), ...full, ...backends } };
+  }
+  const { uri, path, link } = await publishReport(report, precision, resources);
+  return {
+    document: { ...reportDocument(report, precision), ...backends, full_report: { uri, path } },
+    content: [link],
+  };
+}
+
+/** Puts the full report where it can be read in pieces. */
+function publishReport(
+  report: Report,
+  precision: Precision,
+  resources: ToolResources,
+): ReturnType<ToolResources['publish']> {
+  return resources.publish({
+    name: 'report.json',
+    mimeType: 'application/json',
+    description: `The full report: every metric of ${counted(report.frames.length, 'frame')}.`,
+    data: formatReport(report, 'json', { precision }),
+  });
+}
+
+/** The report without its frames, and with percentiles of what counts only. */
+function reportDocument(report: Report, precision: Precision): ScoreDocument {
+  const named = new Set(
+    report.models.flatMap(({ name, collection }) => [name, ...(collection ? [collection.bagging] : [])]),
+  );
+  const counts = (metric: string) => named.size === 0 || named.has(metric);
+  const lean: Report = {
+    ...report,
+    frames: [],
+    distribution: Object.fromEntries(
+      Object.entries(report.distribution).filter(([metric]) => counts(metric)),
+    ),
+  };
+  const { frames: _, ...document } = scoreDocument.parse(
+    JSON.parse(formatReport(lean, 'json', { precision })),
+  );
+  return { ...headline(report, document, precision), ...document };
+}
+
+/** What ran, by the reference's names. */
+export function backendUsed({ backend_used: used }: Report): string {
+  return used === 'wasm' ? 'cpu' : used;
+}
+
+/** What an agent should read first. */
+function headline(
+  report: Report,
+  { pooled_metrics: pooled = {} }: ScoreDocument,
+  precision: Precision,
+): Pick<ScoreDocument, 'summary' | 'worst_frames'> {
+  const worst = worstDocumentOf(report, precision);
+  const said = report.models.length > 0 ? report.models.map(({ name }) => name) : worst ? [worst.metric] : [];
+  const scores = said.flatMap((name) => {
+    const { mean, min } = pooled[name] ?? {};
+    return typeof mean === 'number'
+      ? [`${name} ${short(mean)} on average, ${short(min ?? mean)} at its lowest`]
+      : [];
+  });
+  const findings = report.preflight?.filter(({ severity }) => severity !== 'info') ?? [];
+  const [lowest] = worst?.frames ?? [];
+  const summary = [
+    `${scores.join('; ') || 'No score'}, over ${counted(report.frames.length, 'frame')}.`,
+    ...(lowest ? [`The worst moment is frame ${lowest.frame}${at(lowest.seconds)}.`] : []),
+    ...(findings.length > 0
+      ? [`Preflight has ${counted(findings.length, 'objection')}: read preflight before believing the score.`]
+      : []),
+  ];
+  return { summary: summary.join(' '), ...(worst && { worst_frames: worst }) };
+}
+
+/** The worst frames, apart from each other; `undefined` where no metric tells good from bad. */
+export function worstDocumentOf(
+  report: Report,
+  precision: Precision,
+  count = WORST,
+): WorstDocument | undefined {
+  const by = ranking(report);
+  if (!by) return undefined;
+  const rate = report.reference.frameRate;
+  const digits = rounder(precision);
+  const frames = worstFrames(report, by, count, frameGap(report)).map(({ frameNum, value }) => ({
+    frame: frameNum,
+    value: digits(value),
+    ...(rate && rate.num > 0 && { seconds: Number(((frameNum * rate.den) / rate.num).toFixed(3)) }),
+  }));
+  return { ...by, frames };
+}
+
+/** Rounds as report writers do, to a number. */
+export function rounder(precision: Precision): (value: number) => number {
+  if (precision === 'max') return (value) => value;
+  return precision === 'legacy'
+    ? (value) => Number(value.toFixed(6))
+    : (value) => Number(value.toPrecision(precision));
+}
+
+function at(seconds: number | undefined): string {
+  return seconds === undefined ? '' : `, at ${seconds} s`;
+}
+
+function short(value: number): string {
+  return value.toFixed(2);
+}
+
+/** `1 frame`, `2 frames`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

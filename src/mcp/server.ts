@@ -1,0 +1,160 @@
+/**
+ * @module mcp/server
+ * The protocol's side of the server: lists tools, runs calls, reads resources. One instance serves one connection, or
+ * one request of a stateless client; all of them share the host.
+ */
+import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
+import * as z from 'zod/v4';
+import { nearest } from '../nearest.js';
+import { version } from '../version.js';
+import type { ToolContext } from './context.js';
+import type { McpHost } from './host.js';
+import { CallProgress } from './progress.js';
+import { answer, type CallAnswer, refusal, sentenceOf } from './results.js';
+import type { Tool } from './tool.js';
+
+/** What a model is told about the server as a whole. */
+const INSTRUCTIONS = [
+  'anyvmaf measures how much quality a distorted video lost against its reference; VMAF runs from 0 to 100, higher is',
+  'better, and about 6 points are a visible step. Paths must lie under the folders that the user allowed.',
+  'Raw YUV needs width, height, pixfmt and bitdepth (vmaf_score); MP4, MKV, WebM and Y4M go to vmaf_score_encoded.',
+  'Results are summaries; full reports and pictures come as resource links.',
+  'Read anyvmaf://samples for a pair to try the tools with.',
+].join(' ');
+
+/** How long clients may keep what never changes while the server runs, milliseconds. */
+const LASTING = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
+
+/** A tool as `tools/list` shows it. */
+export interface ListedTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: { readonly type: 'object'; readonly [key: string]: unknown };
+  readonly outputSchema: { readonly type: 'object'; readonly [key: string]: unknown };
+  readonly annotations: Tool['annotations'];
+}
+
+/** JSON Schema 2020-12 of a tool's parameters or result. */
+function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['inputSchema'] {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, target: 'draft-2020-12' });
+  return { ...rest, type: 'object' };
+}
+
+/** The list of tools in the protocol's shape. */
+export function listTools(tools: readonly Tool[]): ListedTool[] {
+  return tools.map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
+    name,
+    title,
+    description,
+    inputSchema: { ...jsonSchema(inputSchema, 'input'), additionalProperties: false },
+    outputSchema: jsonSchema(outputSchema, 'output'),
+    annotations: { title, ...annotations },
+  }));
+}
+
+/** Lists by the tools they are made of: making one takes milliseconds, and stateless clients ask again and again. */
+const lists = new WeakMap<readonly Tool[], ListedTool[]>();
+
+function listed(tools: readonly Tool[]): ListedTool[] {
+  const list = lists.get(tools) ?? listTools(tools);
+  lists.set(tools, list);
+  return list;
+}
+
+/** An instance for one connection. */
+export function createServer(host: McpHost): Server {
+  const server = new Server(
+    { name: 'anyvmaf', title: 'anyvmaf', version },
+    {
+      capabilities: { tools: {}, resources: {} },
+      instructions: INSTRUCTIONS,
+      cacheHints: { 'tools/list': LASTING, 'server/discover': LASTING },
+    },
+  );
+  server.onerror = (error) => {
+    if (process.env.ANYVMAF_DEBUG) host.log(`protocol: ${error.message}`);
+  };
+  server.setRequestHandler('tools/list', () => ({ tools: listed(host.tools).map((tool) => ({ ...tool })) }));
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const tool = host.tools.find(({ name }) => name === params.name);
+    if (tool === undefined) throw unknownTool(params.name, host.tools);
+    const { content, ...rest } = await host.track(call(host, tool, params.arguments, context));
+    return { content: [...content], ...rest };
+  });
+  server.setRequestHandler('resources/list', () => ({ resources: host.resources.list() }));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
+  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+    const contents = await host.resources.read(uri).catch((error: unknown) => {
+      throw new ProtocolError(ProtocolErrorCode.InternalError, sentenceOf(error));
+    });
+    if (contents === undefined) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no resource ${uri.slice(0, 200)}.`, {
+        uri,
+      });
+    }
+    return { contents: [contents] };
+  });
+  return server;
+}
+
+function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
+  const names = tools.map((tool) => tool.name);
+  const near = nearest(name.slice(0, 100), names);
+  const hint = near === undefined ? `the tools are ${names.join(', ')}` : `did you mean ${near}?`;
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `There is no tool ${JSON.stringify(name.slice(0, 100))}; ${hint}`,
+  );
+}
+
+/** Runs one call to its answer; throws for nothing that a tool does. */
+async function call(host: McpHost, tool: Tool, args: unknown, context: ServerContext): Promise<CallAnswer> {
+  const { signal: cancelled, _meta: meta, notify } = context.mcpReq;
+  const token = meta?.progressToken;
+  const progress =
+    token === undefined
+      ? undefined
+      : new CallProgress((notice) => {
+          notify({ method: 'notifications/progress', params: { progressToken: token, ...notice } }).catch(
+            () => {}, // a client that is gone needs none
+          );
+        });
+  const ending = new AbortController();
+  const end = ({ target }: Event) => ending.abort(target instanceof AbortSignal ? target.reason : undefined);
+  for (const signal of [cancelled, host.closing]) {
+    if (signal.aborted) ending.abort(signal.reason);
+    signal.addEventListener('abort', end, { once: true });
+  }
+  const { signal } = ending;
+  const given: ToolContext = {
+    signal,
+    progress: (report) => progress?.report(report),
+    files: host.files,
+    pool: {
+      run: (label, weight, task) =>
+        host.pool.run(
+          { weight, signal, onWait: (ahead, running) => progress?.wait(label, ahead, running) },
+          task,
+        ),
+    },
+    resources: host.resources,
+    log: (message) => host.log(`${tool.name}: ${message}`),
+  };
+  try {
+    const outcome = await tool.call(args, given);
+    const result = answer(outcome);
+    const fits = tool.outputSchema.safeParse(result.structuredContent);
+    if (fits.success) return result;
+    const [issue] = fits.error.issues;
+    host.log(`${tool.name}: result does not fit its schema at ${issue?.path.join('.')}: ${issue?.message}`);
+    return refusal(`anyvmaf made a result of ${tool.name} that does not fit its schema; please report this.`);
+  } catch (error) {
+    if (host.closing.aborted) return refusal('The server is shutting down; call again when it is back.');
+    return refusal(sentenceOf(error));
+  } finally {
+    cancelled.removeEventListener('abort', end);
+    host.closing.removeEventListener('abort', end);
+    ending.abort();
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * @module mcp/stdio
+ * The server on standard input and output: one JSON-RPC message per line. What is no message is answered, and the
+ * server lives on.
+ */
+import type { Readable, Writable } from 'node:stream';
+import {
+  type JSONRPCMessage,
+  ProtocolErrorCode,
+  parseJSONRPCMessage,
+  type Transport,
+} from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { McpHost } from './host.js';
+import { LineSplitter } from './lines.js';
+import { createServer } from './server.js';
+
+/** Bytes of one message. */
+export const MESSAGE_LIMIT = 4 << 20;
+
+/** Milliseconds that answers in the making have once the input has ended; then what runs is stopped. */
+const LAST_WORDS = 150;
+
+/** What JSON-RPC says of a message that is none. */
+interface Complaint {
+  readonly jsonrpc: '2.0';
+  readonly id: string | number | null;
+  readonly error: { readonly code: number; readonly message: string };
+}
+
+/** Lines of JSON over two streams. */
+export class LineTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #input: Readable;
+  readonly #output: Writable;
+  readonly #splitter: LineSplitter;
+  /** Requests not answered yet. */
+  readonly #open = new Set<string | number>();
+  #ending: NodeJS.Timeout | undefined;
+  #closed = false;
+  #tellEnd = () => {};
+  /** Resolves when the transport is closed, by whichever side. */
+  readonly ended = new Promise<void>((resolve) => {
+    this.#tellEnd = resolve;
+  });
+
+  constructor(input: Readable, output: Writable, limit = MESSAGE_LIMIT) {
+    this.#input = input;
+    this.#output = output;
+    this.#splitter = new LineSplitter(limit, {
+      line: (text) => this.#receive(text),
+      tooLong: () =>
+        this.#complain(null, ProtocolErrorCode.InvalidRequest, `A message has more than ${limit} bytes.`),
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#input.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onEnd);
+    this.#input.on('error', this.#onEnd);
+    this.#output.on('error', this.#onGone);
+    if (this.#input.readableEnded || this.#input.destroyed) this.#onEnd();
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#closed) return;
+    if ('id' in message && message.id !== undefined && !('method' in message)) this.#open.delete(message.id);
+    await this.#write(message);
+    if (this.#ending !== undefined && this.#open.size === 0) await this.close();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#ending);
+    this.#input.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onEnd);
+    this.#input.off('error', this.#onEnd);
+    this.#input.pause();
+    this.onclose?.();
+    this.#tellEnd();
+  }
+
+  readonly #onData = (chunk: Buffer | string) => this.#splitter.push(Buffer.from(chunk));
+
+  /** Nobody asks any more: answers that are nearly there may leave, everything else is stopped. */
+  readonly #onEnd = () => {
+    if (this.#open.size === 0) void this.close();
+    else this.#ending ??= setTimeout(() => void this.close(), LAST_WORDS);
+  };
+
+  /** Nobody listens any more. */
+  readonly #onGone = () => void this.close();
+
+  #receive(text: string): void {
+    if (text.trim() === '' || this.#closed) return;
+    let data: unknown;
+    try {
+      data = JSON.parse(text);
+    } catch {
+      this.#complain(null, ProtocolErrorCode.ParseError, 'A line is not JSON.');
+      return;
+    }
+    if (Array.isArray(data)) {
+      this.#complain(
+        null,
+        ProtocolErrorCode.InvalidRequest,
+        'Batches are not supported; send one message per line.',
+      );
+      return;
+    }
+    let message: JSONRPCMessage;
+    try {
+      message = parseJSONRPCMessage(data);
+    } catch {
+      this.#complain(idOf(data), ProtocolErrorCode.InvalidRequest, 'A line is not a JSON-RPC 2.0 message.');
+      return;
+    }
+    if ('method' in message && 'id' in message) this.#open.add(message.id);
+    else if ('method' in message && message.method === 'notifications/cancelled') {
+      // A cancelled request gets no answer.
+      const id = message.params?.requestId;
+      if (typeof id === 'string' || typeof id === 'number') this.#open.delete(id);
+    }
+    this.onmessage?.(message);
+  }
+
+  #complain(id: Complaint['id'], code: number, message: string): void {
+    void this.#write({ jsonrpc: '2.0', id, error: { code, message } });
+  }
+
+  #write(message: JSONRPCMessage | Complaint): Promise<void> {
+    return new Promise((resolve) => {
+      this.#output.write(`${JSON.stringify(message)}\n`, () => resolve());
+    });
+  }
+}
+
+/** The id of something that is no message but has one. */
+function idOf(data: unknown): Complaint['id'] {
+  if (data === null || typeof data !== 'object' || !('id' in data)) return null;
+  return typeof data.id === 'string' || typeof data.id === 'number' ? data.id : null;
+}
+
+/**
+ * Serves until the input ends, nobody reads the output, or the signal aborts.
+ * @param input standard input
+ * @param output standard output
+ */
+export async function serveLines(
+  host: McpHost,
+  input: Readable,
+  output: Writable,
+  signal: AbortSignal,
+): Promise<void> {
+  const transport = new LineTransport(input, output);
+  const handle = serveStdio(() => createServer(host), { transport });
+  const stop = () => void handle.close();
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  await transport.ended;
+  signal.removeEventListener('abort', stop);
+}

@@ -1,0 +1,101 @@
+/**
+ * @module mcp/tool
+ * What a tool of the server is: one object with its name, words, schemas, annotations and handler. A tool's schemas are
+ * written once; validation, types, the list that clients read and docs/mcp-tools.md all come from them.
+ */
+import type * as z from 'zod/v4';
+import { checkArguments } from './arguments.js';
+import type { ToolContext } from './context.js';
+
+/** What a host may assume of a tool before it lets a model call it. */
+export interface ToolAnnotations {
+  /** It changes nothing outside of the server. */
+  readonly readOnlyHint: boolean;
+  /** It may overwrite or delete. Meaningless for a tool that only reads. */
+  readonly destructiveHint?: boolean;
+  /** The same call again changes nothing more. */
+  readonly idempotentHint: boolean;
+  /** It reaches beyond this machine. */
+  readonly openWorldHint: boolean;
+}
+
+/** Annotations of a tool that reads videos and answers: all of ours but those that write files. */
+export const READ_ONLY: ToolAnnotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+
+/** What may follow a result's JSON document: pictures for the model to look at, and links to what is too big to say. */
+export type ExtraContent =
+  | {
+      readonly type: 'image';
+      readonly mimeType: string;
+      /** Base64. */
+      readonly data: string;
+    }
+  | ResourceLink;
+
+/** A resource by reference, as `resources.publish` makes it. */
+export interface ResourceLink {
+  readonly type: 'resource_link';
+  readonly uri: string;
+  readonly name: string;
+  readonly mimeType: string;
+  readonly description?: string;
+  /** Bytes. */
+  readonly size?: number;
+}
+
+/** What a handler returns: the document, told both as text and as `structuredContent`, and what follows it. */
+export interface ToolOutcome<Document> {
+  /** Fits the tool's `outputSchema`; numbers that are not finite become null on their way out. */
+  readonly document: Document;
+  readonly content?: readonly ExtraContent[];
+}
+
+/** A tool as its file declares it. */
+export interface ToolDefinition<
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodObject = z.ZodObject,
+> {
+  /** Letters, digits and underscores. */
+  readonly name: string;
+  /** A few words for people. */
+  readonly title: string;
+  /** For the model that chooses: what it does, when to use it, what to do next. */
+  readonly description: string;
+  /** Every parameter, each with `.describe()`. Parameters that it does not name are refused by the server. */
+  readonly inputSchema: Input;
+  /** The result document. Keys that it does not name are passed on: mark such an object with `z.looseObject`. */
+  readonly outputSchema: Output;
+  readonly annotations: ToolAnnotations;
+  /**
+   * Answers one call. `input` has passed `inputSchema`, defaults filled in. Load scoring code here, with a dynamic
+   * import, so that the server starts without it.
+   * @throws {AnyvmafError} for everything the model is to be told; anything else is told as an internal failure
+   */
+  handler(input: z.output<Input>, context: ToolContext): Promise<ToolOutcome<z.input<Output>>>;
+}
+
+/** A tool with its types folded away, as the list holds it. `call` checks what `handler` may then rely on. */
+export interface Tool extends Omit<ToolDefinition, 'handler'> {
+  /**
+   * Checks the arguments and runs the handler.
+   * @throws {AnyvmafError} `usage` for parameters that do not exist, {z.ZodError} for values that do not fit; everything
+   * else as the handler
+   */
+  call(args: unknown, context: ToolContext): Promise<ToolOutcome<unknown>>;
+}
+
+/** Declares a tool; its handler's types follow from the schemas. */
+export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
+  definition: ToolDefinition<Input, Output>,
+): Tool {
+  return {
+    ...definition,
+    call: async (args, context) =>
+      definition.handler(checkArguments(definition.name, definition.inputSchema, args), context),
+  };
+}

@@ -1,0 +1,54 @@
+/**
+ * @module mcp/tools/describe-model
+ * `describe_model`: what a model is made of, by name or by path.
+ */
+import * as z from 'zod/v4';
+import { defineTool, READ_ONLY } from '../tool.js';
+
+export const describeModelTool = defineTool({
+  name: 'describe_model',
+  title: 'Describe a VMAF model',
+  description:
+    'Says what a model is made of: kind of regression, features it reads and the extractors and options behind them, ' +
+    'clipping, transform, support vectors. Takes a name of list_models, a file name, or the path of a model file.',
+  inputSchema: z.object({
+    name: z
+      .string()
+      .min(1)
+      .describe(
+        'Name (vmaf_v0.6.1), file name (vmaf_v0.6.1.json), path within the package, or path of a file.',
+      ),
+  }),
+  outputSchema: z.looseObject({
+    name: z.string(),
+    path: z.string(),
+    format: z.enum(['json', 'pkl', 'onnx']),
+    size_bytes: z.int(),
+    model_type: z.string().nullable().describe('As model files call it; null for pkl and onnx.'),
+    feature_names: z.array(z.string()).nullable().describe('Internal names of the features it reads.'),
+    kind: z.enum(['single', 'collection']).optional(),
+    intended_use: z.string().optional(),
+    inputs: z
+      .array(
+        z.object({
+          feature: z.string(),
+          log_name: z.string().describe('Its name in reports.'),
+          extractor: z.string(),
+          options: z.record(z.string(), z.string()),
+        }),
+      )
+      .optional(),
+    // Not a tuple: clients of the older protocol read schemas by a draft that has none of this kind.
+    clip: z
+      .array(z.number())
+      .nullable()
+      .optional()
+      .describe('Lowest and highest score; null where scores are not clipped.'),
+    transform: z.enum(['none', 'on request', 'always']).optional(),
+  }),
+  annotations: READ_ONLY,
+  async handler({ name }, { files }) {
+    const { describeModelFile } = await import('../scoring/model-description.js');
+    return { document: await describeModelFile(name, files) };
+  },
+});

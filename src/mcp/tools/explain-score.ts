@@ -1,0 +1,100 @@
+/**
+ * @module mcp/tools/explain-score
+ * `explain_score`: what drove a score: which feature, which scale, which moments. Ours.
+ */
+import * as z from 'zod/v4';
+import { findingDocument } from '../scoring/documents.js';
+import {
+  anyPair,
+  model,
+  optionalGeometry,
+  pairingParameters,
+  scoringParameters,
+} from '../scoring/parameters.js';
+import { defineTool, READ_ONLY } from '../tool.js';
+
+const { frame_cnt, frame_skip_ref, frame_skip_dist, subsample } = scoringParameters;
+
+const points = z.number().describe('Points of the score, averaged over the frames; negative where it helps.');
+
+export const explainScoreTool = defineTool({
+  name: 'explain_score',
+  title: 'Explain a score',
+  description:
+    'Says what drove a VMAF score, in points of the score: how far it is below that of a perfect copy of the same video, ' +
+    'and how that loss divides among the features (Shapley values: they add up to the loss), among the scales from the ' +
+    'finest detail to the coarsest, and over time, the costliest seconds and frames first. It explains the model, not ' +
+    'the encoder: points of adm2 mean detail that is gone (blur, denoising, scaling), points of vif at scales 2 and 3 ' +
+    'structures that are altered (coarse quantisation, blocks); vif_scale0 falls first and weighs least. ' +
+    'Next: describe_worst_frames shows the frames.',
+  inputSchema: z.object({
+    ...anyPair,
+    ...optionalGeometry,
+    model: model.describe('One model string of the vmaf tool, by version=NAME or path=FILE; not auto.'),
+    frame_cnt,
+    frame_skip_ref,
+    frame_skip_dist,
+    subsample,
+    ...pairingParameters,
+    segments: z.int().min(1).max(50).default(5).describe('Costliest segments and frames to list, at most.'),
+  }),
+  outputSchema: z.object({
+    explanation: z.array(z.string()).describe('The result in sentences.'),
+    model: z.string(),
+    score: z.number().describe('Mean over the frames explained.'),
+    ceiling: z.number().describe('Mean score of a perfect copy with the same motion.'),
+    loss: z.number().describe('ceiling minus score: what the points of all features add up to.'),
+    frames: z.int().describe('Frames scored.'),
+    frames_explained: z.int().describe('All of them up to 2000, else evenly spread ones.'),
+    features: z
+      .array(
+        z.object({
+          feature: z.string(),
+          meaning: z.string(),
+          points,
+          share: z.number().nullable().describe('Of the loss, 0 to 1; null where nothing is lost.'),
+          mean_value: z
+            .number()
+            .describe('1 in a perfect copy, to a millionth or so: features are computed in fixed point.'),
+          lowest_value: z.number(),
+        }),
+      )
+      .describe('Costliest first.'),
+    scales: z
+      .array(
+        z.object({ scale: z.int(), meaning: z.string(), points, adm_points: points, vif_points: points }),
+      )
+      .describe('The same points by scale; those of adm2 divided by where its sums fall short.'),
+    not_blamed: z
+      .array(z.object({ feature: z.string(), mean_value: z.number() }))
+      .describe(
+        'What describes the reference rather than the damage, motion above all, and is left as measured.',
+      ),
+    segments: z.array(
+      z.object({
+        first_frame: z.int(),
+        last_frame: z.int(),
+        start_seconds: z.number().nullable(),
+        score: z.number(),
+        loss: z.number(),
+        share_of_loss: z.number().nullable(),
+        main_feature: z.string().describe('The costliest there.'),
+      }),
+    ),
+    worst_frames: z.array(
+      z.object({
+        frame: z.int(),
+        score: z.number(),
+        ceiling: z.number(),
+        points: z.record(z.string(), z.number()),
+      }),
+    ),
+    preflight: z.array(findingDocument),
+    mismatched_model_warning: z.string().optional(),
+  }),
+  annotations: READ_ONLY,
+  async handler(input, context) {
+    const { explainScore } = await import('../scoring/explanation.js');
+    return { document: await explainScore(input, context) };
+  },
+});

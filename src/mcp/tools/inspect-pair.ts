@@ -1,0 +1,50 @@
+/**
+ * @module mcp/tools/inspect-pair
+ * `inspect_pair`: what would make the score of a pair wrong, without scoring it. Ours.
+ */
+import * as z from 'zod/v4';
+import { findingDocument } from '../scoring/documents.js';
+import { anyPair, model, optionalGeometry, pairingParameters } from '../scoring/parameters.js';
+import { defineTool, READ_ONLY } from '../tool.js';
+
+const { preflight: _preflight, strict: _strict, ...looking } = pairingParameters;
+
+const sideDocument = z.looseObject({
+  name: z.string(),
+  container: z.string().nullable(),
+  codec: z.string().nullable(),
+  width: z.int(),
+  height: z.int(),
+  bit_depth: z.int(),
+  chroma: z.string(),
+  frame_rate: z.string().nullable(),
+  frame_count: z.int().nullable(),
+  duration: z.number().nullable(),
+  bitrate: z.number().nullable(),
+  size_bytes: z.int().nullable(),
+});
+
+export const inspectPairTool = defineTool({
+  name: 'inspect_pair',
+  title: 'Inspect a pair before scoring',
+  description:
+    'Looks at two videos without scoring them: what each declares, and what of it or of their first pictures would make ' +
+    'a score wrong (size, frame rate, offset, colour range, black borders, swapped files, ...), each with what resolves ' +
+    'it. Use it before a long score, or when a score looks wrong.',
+  inputSchema: z.object({ ...anyPair, ...optionalGeometry, model, ...looking }),
+  outputSchema: z.object({
+    summary: z.string(),
+    comparable: z.boolean().describe('False when a finding is an error.'),
+    findings: z.array(findingDocument),
+    reference: sideDocument,
+    distorted: sideDocument,
+    alignment: z
+      .looseObject({ offset: z.int(), confidence: z.number(), reason: z.string(), explanation: z.string() })
+      .nullable(),
+  }),
+  annotations: READ_ONLY,
+  async handler(input, context) {
+    const { inspectPair } = await import('../scoring/inspection.js');
+    return { document: await inspectPair({ ...input, preflight: true, strict: false }, context) };
+  },
+});

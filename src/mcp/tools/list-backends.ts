@@ -1,0 +1,52 @@
+/**
+ * @module mcp/tools/list-backends
+ * `list_backends`: what frames can be measured with here.
+ */
+import * as z from 'zod/v4';
+import { backendFlags, programDocument } from '../scoring/backends.js';
+import { defineTool, READ_ONLY } from '../tool.js';
+
+export const listBackendsTool = defineTool({
+  name: 'list_backends',
+  title: 'List backends',
+  description:
+    'Says which backends can be asked for: cpu is the built-in core and always there, cuda, sycl, hip and metal need an ' +
+    'installed vmaf that was built with them. True means built with; probe_backend says whether it works.',
+  inputSchema: z.object({}),
+  outputSchema: z.object({
+    ...backendFlags,
+    details: z.array(
+      z.object({
+        backend: z
+          .string()
+          .describe('native-cpu is an installed libvmaf on the CPU; ask for it with native_cpu.'),
+        compiled_in: z.boolean(),
+        runs: z.string().nullable().describe('What would run.'),
+        advice: z.string().nullable().describe('How to get it.'),
+      }),
+    ),
+    native: programDocument,
+  }),
+  annotations: READ_ONLY,
+  async handler(_, { signal }) {
+    const [{ listBackends }, { inParameters }] = await Promise.all([
+      import('../../index.js'),
+      import('../scoring/wording.js'),
+    ]);
+    const { cpu, cuda, sycl, hip, metal, details, native } = await listBackends({ signal });
+    return {
+      document: {
+        cpu,
+        cuda,
+        sycl,
+        hip,
+        metal,
+        details: details.map((detail) => ({
+          ...detail,
+          advice: detail.advice && inParameters(detail.advice),
+        })),
+        native,
+      },
+    };
+  },
+});

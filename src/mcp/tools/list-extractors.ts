@@ -1,0 +1,61 @@
+/**
+ * @module mcp/tools/list-extractors
+ * `list_extractors`: the feature extractors there are, their options and features.
+ */
+import * as z from 'zod/v4';
+import { defineTool, READ_ONLY } from '../tool.js';
+
+export const listExtractorsTool = defineTool({
+  name: 'list_extractors',
+  title: 'List feature extractors',
+  description:
+    'Lists the feature extractors of the built-in core with their options and the features they emit. Ask for one with ' +
+    'feature ["NAME"] or ["NAME=OPTION=VALUE:OPTION=VALUE"] of vmaf_score and vmaf_score_encoded.',
+  inputSchema: z.object({}),
+  outputSchema: z.object({
+    extractors: z.array(
+      z.looseObject({
+        name: z.string(),
+        backend: z.enum(['cpu', 'cuda', 'sycl', 'hip', 'metal']),
+        source: z.string().describe('Where its arithmetic is written, within the source tree.'),
+        description: z.string(),
+        options: z.array(
+          z.object({
+            name: z.string(),
+            type: z.enum(['bool', 'int', 'double']),
+            default: z.union([z.boolean(), z.number()]),
+            min: z.number().optional(),
+            max: z.number().optional(),
+            description: z.string(),
+          }),
+        ),
+        features: z
+          .array(z.string())
+          .describe('Names in reports, those of options that are off by default included.'),
+      }),
+    ),
+  }),
+  annotations: READ_ONLY,
+  async handler() {
+    const { listExtractors } = await import('../../index.js');
+    return {
+      document: {
+        extractors: listExtractors().map(({ name, description, options, features }) => ({
+          name,
+          backend: 'cpu' as const,
+          source: `wasm/src/${name === 'psnr' ? 'sse' : name}.c`,
+          description,
+          options: options.map(({ name: option, type, default: byDefault, min, max, description: text }) => ({
+            name: option,
+            type,
+            default: byDefault,
+            ...(min !== undefined && { min }),
+            ...(max !== undefined && max < Number.MAX_VALUE && { max }),
+            description: text,
+          })),
+          features: features.map(({ alias }) => alias),
+        })),
+      },
+    };
+  },
+});

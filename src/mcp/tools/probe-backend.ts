@@ -1,0 +1,41 @@
+/**
+ * @module mcp/tools/probe-backend
+ * `probe_backend`: whether a backend really scores.
+ */
+import * as z from 'zod/v4';
+import { BACKENDS } from '../scoring/parameters.js';
+import { defineTool, READ_ONLY } from '../tool.js';
+
+export const probeBackendTool = defineTool({
+  name: 'probe_backend',
+  title: 'Probe a backend',
+  description:
+    'Scores one 64x64 grey frame against itself on a backend, which tells "built with" from "driver present and working". ' +
+    'A backend that does not work is an answer, runtime_healthy false with the reason in error, not a failed call.',
+  inputSchema: z.object({ backend: z.enum(BACKENDS).describe('cpu is the built-in core.') }),
+  outputSchema: z.object({
+    backend: z.enum(BACKENDS),
+    compiled_in: z.boolean(),
+    runtime_healthy: z.boolean(),
+    latency_ms: z.number().nullable(),
+    score: z.number().nullable().describe('Near 100 where the backend works.'),
+    error: z.string().nullable(),
+  }),
+  annotations: READ_ONLY,
+  async handler({ backend }, { pool, signal }) {
+    const [{ probeBackend }, { inParameters }] = await Promise.all([
+      import('../../index.js'),
+      import('../scoring/wording.js'),
+    ]);
+    const health = await pool.run('probe_backend', 1, () => probeBackend(backend, { signal }));
+    const { latency_ms: latency, error } = health;
+    return {
+      document: {
+        ...health,
+        backend,
+        latency_ms: latency && Number(latency.toFixed(1)),
+        error: error && inParameters(error),
+      },
+    };
+  },
+});

@@ -1,0 +1,88 @@
+/**
+ * @module mcp/tools/run-benchmark
+ * `run_benchmark`: times every backend that works here, and compares their numbers.
+ */
+import * as z from 'zod/v4';
+import { defineTool, READ_ONLY } from '../tool.js';
+
+const run = z.object({
+  backend: z.string().describe('portable is the built-in core without SIMD, cpu the same with it.'),
+  mean: z.number().nullable().describe('Mean VMAF; null where the run failed.'),
+  seconds: z.number().nullable().describe('Wall-clock time of the whole call.'),
+  fps: z.number().nullable(),
+  max_difference: z
+    .number()
+    .nullable()
+    .describe(
+      "Largest difference of a frame's VMAF from the portable result; 0 is the same to the last bit.",
+    ),
+  max_difference_frame: z.int().nullable(),
+  identical: z
+    .boolean()
+    .nullable()
+    .describe('Whether every metric of every frame is the same to the last bit.'),
+  error: z.string().nullable(),
+});
+
+export const runBenchmarkTool = defineTool({
+  name: 'run_benchmark',
+  title: 'Time the backends',
+  description:
+    'Scores three generated video pairs (576x324, 1920x1080, 3840x2160) with every backend that works on this machine, ' +
+    'and gives per backend the mean score, frames per second and the largest difference from the portable result. Takes ' +
+    'half a minute or more, and the whole machine: do not run it beside other work. It takes no videos; to score your ' +
+    'own, use vmaf_score or vmaf_score_encoded.',
+  inputSchema: z.object({
+    full: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Ours: all 200 frames of the 3840x2160 pair in place of a few. Takes minutes and 5 GB of temporary files.',
+      ),
+    shapes: z
+      .array(z.enum(['576x324', '1920x1080', '3840x2160']))
+      .min(1)
+      .describe('Ours: only these pairs.')
+      .optional(),
+  }),
+  outputSchema: z.object({
+    exit_code: z.int().describe('0, or 1 when a backend failed or the core is not what it should be.'),
+    stdout: z.string().describe('The result as tables.'),
+    stderr: z.string().describe('What went wrong, a line each.'),
+    tests: z.array(
+      z.object({
+        name: z.string(),
+        width: z.int(),
+        height: z.int(),
+        frames: z.int(),
+        runs: z.array(run),
+      }),
+    ),
+    skipped: z
+      .array(z.object({ backend: z.string(), reason: z.string() }))
+      .describe('Backends that do not work here.'),
+    machine: z.object({ cpu: z.string(), cores: z.int(), platform: z.string(), node: z.string() }),
+    threads: z.int().describe('Worker threads of the core at most.'),
+    model: z.string(),
+  }),
+  annotations: { ...READ_ONLY, idempotentHint: false },
+  async handler({ full, shapes }, { pool, signal, progress }) {
+    const [bench, { benchData, benchOutput }] = await Promise.all([
+      import('../../bench/run.js'),
+      import('../../bench/table.js'),
+    ]);
+    const reports = process.env.VMAF_BENCH_OUTDIR;
+    const result = await pool.run('run_benchmark', null, ({ threads }) =>
+      bench.runBenchmark({
+        full,
+        maxThreads: threads,
+        signal,
+        onProgress: progress,
+        ...(shapes && { shapes }),
+        ...(reports && { reports }),
+      }),
+    );
+    const { exitCode: exit_code, stdout, stderr } = benchOutput(result);
+    return { document: { exit_code, stdout, stderr, ...benchData(result) } };
+  },
+});

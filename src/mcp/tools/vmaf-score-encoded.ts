@@ -1,0 +1,39 @@
+/**
+ * @module mcp/tools/vmaf-score-encoded
+ * `vmaf_score_encoded`: scores any two video files; frames go from the decoder to the core, never to a disk.
+ */
+import * as z from 'zod/v4';
+import { scoreDocument } from '../scoring/documents.js';
+import { encodedPair, pairingParameters, scoringParameters } from '../scoring/parameters.js';
+import { defineTool, READ_ONLY } from '../tool.js';
+
+export const vmafScoreEncoded = defineTool({
+  name: 'vmaf_score_encoded',
+  title: 'Score two video files',
+  description:
+    'Scores a distorted video file (MP4, MOV, MKV, WebM, Y4M, ...) against its reference with VMAF. Both files are probed: ' +
+    'the distorted video is scaled to the reference, frames are paired by their times, and preflight says what would make ' +
+    'the score wrong (offset, frame rate, colour range, borders, ...). Gives pooled scores, percentiles, worst frames and ' +
+    'a link to every frame. Next: explain_score, describe_worst_frames; for several encodes of one source compare_encodes.',
+  inputSchema: z.object({ ...encodedPair, ...scoringParameters, ...pairingParameters }),
+  outputSchema: scoreDocument.extend({
+    reference_encoded: z.string().describe('As it was given.'),
+    distorted_encoded: z.string(),
+  }),
+  annotations: READ_ONLY,
+  async handler(input, context) {
+    const [{ pairingOptions, scoringCall }, { pairRequest }, { runScore }, { scoreOutcome }] =
+      await Promise.all([
+        import('../scoring/options.js'),
+        import('../scoring/request.js'),
+        import('../scoring/run.js'),
+        import('../scoring/result.js'),
+      ]);
+    const { reference_encoded, distorted_encoded } = input;
+    const call = await scoringCall(input, context.files, pairingOptions(input));
+    const request = await pairRequest(reference_encoded, distorted_encoded, context.files);
+    const report = await runScore('vmaf_score_encoded', request, call, context);
+    const { document, content } = await scoreOutcome(report, call, context.resources);
+    return { document: { ...document, reference_encoded, distorted_encoded }, ...(content && { content }) };
+  },
+});

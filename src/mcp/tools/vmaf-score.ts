@@ -1,0 +1,41 @@
+/**
+ * @module mcp/tools/vmaf-score
+ * `vmaf_score`: scores a pair of raw YUV or Y4M files as the vmaf tool does, frame by frame as stored.
+ */
+import * as z from 'zod/v4';
+import { scoreDocument } from '../scoring/documents.js';
+import { rawPair, scoringParameters } from '../scoring/parameters.js';
+import { defineTool, READ_ONLY } from '../tool.js';
+
+export const vmafScore = defineTool({
+  name: 'vmaf_score',
+  title: 'Score a raw video pair',
+  description:
+    'Scores a distorted raw YUV (or Y4M) video against its reference with VMAF: pooled scores, percentiles, the worst ' +
+    'frames, and a link to the values of every frame. Numbers equal those of libvmaf. Videos in a container (MP4, MKV, ' +
+    'WebM, ...) go to vmaf_score_encoded. Next: explain_score says what drove the score, describe_worst_frames shows ' +
+    'the worst frames.',
+  inputSchema: z.object({ ...rawPair, ...scoringParameters }),
+  outputSchema: scoreDocument,
+  annotations: READ_ONLY,
+  async handler(input, context) {
+    const [{ scoringCall }, { rawRequest }, { runScore }, { scoreOutcome }] = await Promise.all([
+      import('../scoring/options.js'),
+      import('../scoring/request.js'),
+      import('../scoring/run.js'),
+      import('../scoring/result.js'),
+    ]);
+    const call = await scoringCall(input, context.files, { decoder: 'none', preflight: true });
+    const request = await rawRequest(input, context.files);
+    const report = await runScore('vmaf_score', request, call, context).catch(sendEncodedElsewhere);
+    return scoreOutcome(report, call, context.resources);
+  },
+});
+
+/** Whoever brings a container to the tool for raw video should hear of the other tool, not of an option. */
+function sendEncodedElsewhere(error: unknown): never {
+  const [problem, rest] = error instanceof Error ? error.message.split(', and decoder none reads ') : [];
+  if (!(error instanceof Error) || problem === undefined || rest === undefined) throw error;
+  error.message = `${problem}, and vmaf_score reads raw YUV and Y4M only; vmaf_score_encoded takes it as it is.`;
+  throw error;
+}

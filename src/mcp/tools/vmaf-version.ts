@@ -1,0 +1,47 @@
+/**
+ * @module mcp/tools/vmaf-version
+ * `vmaf_version`: which program and which core would score.
+ */
+import * as z from 'zod/v4';
+import { backendFlags } from '../scoring/backends.js';
+import { defineTool, READ_ONLY } from '../tool.js';
+
+/** The libvmaf whose numbers the core gives. */
+const LIBVMAF = '3.2.0';
+
+export const vmafVersion = defineTool({
+  name: 'vmaf_version',
+  title: 'Versions',
+  description:
+    'Says which installed vmaf program native backends would run, with its version and what it was built with, and the ' +
+    'version of the built-in core, which needs no program: without one, error says so and scoring works all the same.',
+  inputSchema: z.object({}),
+  outputSchema: z.object({
+    binary_path: z.string().nullable().describe('The installed program; null when there is none.'),
+    version: z.string().nullable().describe('Of the installed program.'),
+    build_flags: z.object(backendFlags).describe('cpu is true also without a program: the built-in core.'),
+    error: z.string().nullable(),
+    engine: z.object({
+      name: z.string(),
+      version: z.string(),
+      libvmaf: z.string().describe('The libvmaf whose numbers the built-in core gives, to the last bit.'),
+    }),
+  }),
+  annotations: READ_ONLY,
+  async handler(_, { signal }) {
+    const [{ describeNative, version }, { inParameters }] = await Promise.all([
+      import('../../index.js'),
+      import('../scoring/wording.js'),
+    ]);
+    const { binary_path, version: installed, build_flags, error } = await describeNative({ signal });
+    return {
+      document: {
+        binary_path,
+        version: installed,
+        build_flags: { ...build_flags, cpu: true },
+        error: error && inParameters(error),
+        engine: { name: 'anyvmaf', version, libvmaf: LIBVMAF },
+      },
+    };
+  },
+});

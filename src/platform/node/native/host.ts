@@ -1,0 +1,263 @@
+/**
+ * @module platform/node/native/host
+ * Runs installed programs in Node: each in a private folder and a process group of its own, neither of which is left.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { NativeHost, NativeJob, NativeOutcome } from '../../../backend/native/host.js';
+import { findPrograms } from './find.js';
+import { makePipes, PipeWriter } from './pipes.js';
+
+/** Characters of output that are kept, of the start and of the end. */
+const KEPT = 32768;
+
+/** Milliseconds that a killed process may take to go before nobody waits for it any longer. */
+const KILL_TIME = 2000;
+
+/** What is under way; ended and removed when this process ends. */
+const processes = new Set<ChildProcess>();
+const folders = new Set<string>();
+
+/** Installed programs of this machine. */
+export const nodeNative: NativeHost = {
+  pipes: process.platform !== 'win32',
+  candidates: findPrograms,
+  run,
+};
+
+async function run(job: NativeJob): Promise<NativeOutcome> {
+  const { files = {}, feeds = {}, output, signal } = job;
+  signal?.throwIfAborted();
+  const feeding = Object.entries(feeds);
+  const needed = Object.keys(files).length > 0 || feeding.length > 0 || output !== undefined;
+  const folder = needed ? makeFolder() : undefined;
+  try {
+    const at = (name: string) => join(folder ?? '', name);
+    for (const [name, content] of Object.entries(files)) writeFileSync(at(name), content, { mode: 0o600 });
+    if (feeding.length > 0) await makePipes(feeding.map(([name]) => at(name)));
+    signal?.throwIfAborted();
+    const outcome = await runIn(job, folder, at);
+    const log = output === undefined ? undefined : readIfThere(at(output));
+    return { ...outcome, ...(log !== undefined && { output: log }) };
+  } finally {
+    if (folder !== undefined) await removeFolder(folder);
+  }
+}
+
+async function runIn(
+  { path, args, feeds = {}, timeout, stall, signal }: NativeJob,
+  folder: string | undefined,
+  at: (name: string) => string,
+): Promise<NativeOutcome> {
+  const start = performance.now();
+  let child: ReturnType<typeof startProgram>;
+  try {
+    child = startProgram(path, args, folder);
+  } catch (error) {
+    // Of some reasons Node learns at once.
+    const reason = startProblem(error instanceof Error ? error : new Error(String(error)));
+    return { kind: 'unstartable', code: null, signal: null, stdout: '', stderr: '', reason, time: 0 };
+  }
+  track(child);
+  const stdout = keep(child.stdout);
+  const stderr = keep(child.stderr);
+  const ended = new Promise<Ending>((resolve) => {
+    child.once('error', (error) => resolve({ kind: 'unstartable', reason: startProblem(error) }));
+    child.once('close', (code, by) => resolve({ kind: 'ended', code, signal: by }));
+    // What it started and left behind may hold its output open; it is over all the same.
+    child.once('exit', () => killGroup(child));
+  });
+
+  const writers = Object.keys(feeds).map((name) => new PipeWriter(at(name)));
+  const timers = new Timers(timeout, stall);
+  let stop = (): void => {};
+  const interrupted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal?.reason);
+  });
+  signal?.addEventListener('abort', stop);
+  interrupted.catch(() => {});
+  const feeding = Object.values(feeds).map(async (feed, i) => {
+    const writer = writers[i];
+    if (!writer) return;
+    timers.busy(1);
+    try {
+      await feed(async (bytes) => {
+        timers.busy(-1);
+        const written = await writer.write(bytes);
+        timers.busy(1);
+        return written;
+      });
+    } finally {
+      timers.busy(-1);
+    }
+    await writer.end();
+  });
+  const fed = Promise.all(feeding);
+  fed.catch(() => {});
+  // A feed that fails ends the run; one that succeeds does not.
+  const broken = new Promise<never>((_, reject) => {
+    fed.catch(reject);
+  });
+  broken.catch(() => {});
+
+  try {
+    signal?.throwIfAborted();
+    const ending = await Promise.race([ended, timers.up, interrupted, broken]);
+    for (const writer of writers) writer.close();
+    // What a feed had to say about its video counts, also where the program did not read that far.
+    if (ending.kind === 'ended') await Promise.race([fed, interrupted]);
+    const time = performance.now() - start;
+    const { code = null, signal: by = null, reason } = ending;
+    const said = { stdout: stdout(), stderr: stderr() };
+    return { kind: ending.kind, code, signal: by, ...said, time, ...(reason !== undefined && { reason }) };
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    timers.stop();
+    for (const writer of writers) writer.close();
+    if (child.exitCode === null && child.signalCode === null) killGroup(child);
+    await goneOf(child, ended);
+  }
+}
+
+function startProgram(path: string, args: readonly string[], folder: string | undefined) {
+  return spawn(path, args, {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    windowsHide: true,
+    // In a process group of its own, Ctrl-C reaches it through us, and a script goes together with what it started.
+    detached: process.platform !== 'win32',
+    env: { ...process.env, AV_LOG_FORCE_NOCOLOR: '1' },
+  });
+}
+
+/** How a run can end by itself or by the clock. */
+interface Ending {
+  readonly kind: NativeOutcome['kind'];
+  readonly code?: number | null;
+  readonly signal?: string | null;
+  readonly reason?: string;
+}
+
+/** The clock of a run: all of its time, and the time in which nothing happens that is not our own doing. */
+class Timers {
+  readonly up: Promise<Ending>;
+  readonly #stall: number | undefined;
+  readonly #all: NodeJS.Timeout | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #ring: () => void = () => {};
+  #busy = 0;
+  #stopped = false;
+
+  constructor(timeout: number | undefined, stall: number | undefined) {
+    this.up = new Promise((resolve) => {
+      this.#ring = () => resolve({ kind: 'timeout' });
+    });
+    this.#stall = stall;
+    if (timeout !== undefined) this.#all = setTimeout(this.#ring, timeout);
+    this.busy(0);
+  }
+
+  /** Counts feeds that get their next bytes; while there is one, the program is not to blame for waiting. */
+  busy(change: number): void {
+    this.#busy += change;
+    clearTimeout(this.#idle);
+    if (this.#stall === undefined || this.#busy > 0 || this.#stopped) return;
+    this.#idle = setTimeout(this.#ring, this.#stall);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#all);
+    clearTimeout(this.#idle);
+  }
+}
+
+/** Gathers a stream's text: its start and its end, for a flood between them is of no use. */
+function keep(stream: Readable): () => string {
+  let text = '';
+  stream.setEncoding('utf8').on('data', (more: string) => {
+    text += more;
+    if (text.length > 4 * KEPT) text = `${text.slice(0, KEPT)}\n${text.slice(-KEPT)}`;
+  });
+  stream.on('error', () => {});
+  return () => text;
+}
+
+function track(child: ChildProcess): void {
+  watchExit();
+  processes.add(child);
+  const forget = () => {
+    processes.delete(child);
+    unwatchExit();
+  };
+  child.once('error', forget);
+  child.once('exit', forget);
+}
+
+function killGroup(child: ChildProcess): void {
+  const { pid } = child;
+  if (pid === undefined) return;
+  try {
+    if (process.platform === 'win32') child.kill('SIGKILL');
+    else process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It is gone.
+  }
+}
+
+async function goneOf(child: ChildProcess, ended: Promise<Ending>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const waited = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, KILL_TIME);
+  });
+  await Promise.race([ended, waited]);
+  clearTimeout(timer);
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+}
+
+function startProblem(error: Error): string {
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'EACCES') return 'this user may not run it';
+  if (code === 'ENOENT') return 'it is gone, or what it needs to run is not there';
+  if (code === 'ENOEXEC' || code === 'UNKNOWN') return 'it is no program for this system';
+  return error.message;
+}
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-native-'));
+  watchExit();
+  folders.add(folder);
+  return folder;
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  folders.delete(folder);
+  unwatchExit();
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function watchExit(): void {
+  if (processes.size + folders.size === 0) process.on('exit', leaveNothing);
+}
+
+function unwatchExit(): void {
+  if (processes.size + folders.size === 0) process.off('exit', leaveNothing);
+}
+
+function leaveNothing(): void {
+  for (const child of processes) killGroup(child);
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+}

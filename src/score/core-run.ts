@@ -1,0 +1,85 @@
+/**
+ * @module score/core-run
+ * Measures a pair with this package's own core, on workers or in the calling thread, and predicts.
+ */
+import type { Platform } from '../platform/platform.js';
+import { chooseThreads } from './chunks.js';
+import type { Crew } from './crew.js';
+import type { OpenBackend } from './measurement.js';
+import type { CheckedOptions } from './options.js';
+import { planRun, type Requested, reportModel } from './plan.js';
+import { measureHere, measureOnWorkers, type Run } from './run.js';
+import { Scoring } from './scoring.js';
+import type { ScoreOptions } from './types.js';
+
+/**
+ * The core with the models of a run.
+ * @param notes why it is the core that runs, where that is not plain: full sentences
+ */
+export function openCore(
+  platform: Platform,
+  checked: CheckedOptions,
+  [requested, module]: readonly [Requested, WebAssembly.Module],
+  { onFrame, signal }: Pick<ScoreOptions, 'onFrame' | 'signal'>,
+  notes: readonly string[],
+): OpenBackend {
+  const { subsample, implementation, compat, backend } = checked;
+  return {
+    requested,
+    plan({ reference }) {
+      const plan = planRun(requested, reference.info, compat);
+      const { extraction } = plan.features;
+      const cores = Math.min(platform.parallelism, checked.maxThreads);
+      const threadsFor = (expected: number | null) =>
+        checked.threads ?? chooseThreads(cores, extraction, expected);
+      let crew: Crew | undefined;
+      return {
+        isAside: (expected) => threadsFor(expected) > 0,
+        async measure({ pair, expected, bound, meter, onStart }) {
+          const start = () => ({
+            models: plan.models.map((model) => reportModel(model, plan.chosen)),
+            compat,
+            // Whoever asked for a kind of processor is told which it was.
+            backend_used: backend === 'wasm' ? 'wasm' : 'cpu',
+            implementation,
+            threads: crew?.size ?? 0,
+          });
+          let begun = false;
+          // Finished frames and scores follow as records come in.
+          const scoring = new Scoring(plan, subsample, (frame) => {
+            if (!begun) onStart({ ...start(), metrics: plan.metrics });
+            begun = true;
+            onFrame?.(frame);
+          });
+          const task: Run = {
+            platform,
+            setup: { module, plan: extraction, implementation, subsample },
+            pair,
+            expected,
+            bound,
+            chunkFrames: checked.chunkFrames,
+            sink: {
+              add: (first, count, records) => scoring.add(first, count, records),
+              measured: () => meter.count(),
+            },
+            signal,
+          };
+          const threads = threadsFor(expected);
+          const extent =
+            threads === 0
+              ? await measureHere(task)
+              : await measureOnWorkers(task, threads, (hired) => {
+                  crew = hired;
+                });
+          return {
+            extent,
+            ...scoring.finish(),
+            ...start(),
+            warnings: [...notes, ...plan.warnings],
+          };
+        },
+        close: async () => crew?.abandon(),
+      };
+    },
+  };
+}

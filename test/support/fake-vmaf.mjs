@@ -1,0 +1,88 @@
+#!/usr/bin/env node
+/**
+ * @module test/support/fake-vmaf
+ * A program that says it is libvmaf's tool. It reads what it is given and logs the mean luma of each frame, of the
+ * reference as `vmaf` and of the distorted as `distorted_luma`; FAKE_VMAF names what it does wrong.
+ */
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+
+const mode = process.env.FAKE_VMAF ?? 'good';
+const args = process.argv.slice(2);
+if (process.env.FAKE_VMAF_RECORD) appendFileSync(process.env.FAKE_VMAF_RECORD, `${JSON.stringify(args)}\n`);
+
+const STOCK = ['reference', 'distorted', 'width', 'model', 'gpumask', 'cpumask', 'threads', 'subsample'];
+const GPU = ['no_cuda', 'no_sycl', 'no_hip', 'no_metal', 'sycl_device', 'hip_device', 'metal_device'];
+const gpus = ['gpu', 'gpu-broken', 'liar', 'exclusive'].includes(mode);
+
+if (args.includes('--help')) help();
+else if (args.includes('--version')) process.stderr.write('3.2.0\n');
+else score();
+
+function help() {
+  if (mode === 'hang-help') return hang();
+  if (mode === 'crash-help') return crash();
+  if (mode === 'garbage')
+    return process.stdout.write(Buffer.from(Array.from({ length: 4096 }, (_, i) => i & 255)));
+  const options = [...STOCK, ...(gpus ? GPU : []), ...(mode === 'exclusive' ? ['backend', 'precision'] : [])];
+  process.stderr.write(`Usage: vmaf [options]\n${options.map((name) => ` --${name} $x: text\n`).join('')}`);
+  process.exitCode = 1;
+}
+
+function score() {
+  const value = (name) => args[args.indexOf(`--${name}`) + 1];
+  if (mode === 'hang') return hang();
+  if (mode === 'crash') return crash();
+  if (mode === 'flood') {
+    process.stderr.write('x'.repeat(2 ** 20));
+    process.exitCode = 9;
+    return;
+  }
+  if (mode === 'gpu-broken' && GPU.slice(0, 4).some((option) => !args.includes(`--${option}`))) {
+    process.stderr.write('problem during device initialisation\n');
+    process.exitCode = 100;
+    return;
+  }
+  if (value('model')?.includes('version=vmaf_4k_v0.6.1')) {
+    process.stderr.write('no such built-in model\n');
+    process.exitCode = 255;
+    return;
+  }
+  const luma = Number(value('width')) * Number(value('height'));
+  const frame = (luma * 3) / 2;
+  const means = (path) => {
+    const bytes = readFileSync(path);
+    return Array.from({ length: Math.floor(bytes.length / frame) }, (_, n) => {
+      const y = bytes.subarray(n * frame, n * frame + luma);
+      return y.reduce((sum, sample) => sum + sample, 0) / luma;
+    });
+  };
+  // One video after the other, to the end: whoever feeds them must not make one wait for the other.
+  const distorted = means(value('distorted'));
+  const reference = means(value('reference'));
+  const probe = luma === 64 * 64;
+  // Hangs, crashes and lies only once it was found to be healthy.
+  if (mode === 'late-hang' && !probe) return hang();
+  if (mode === 'late-crash' && !probe) return crash();
+  if (mode === 'no-log') return;
+  if (mode === 'garbage-log') return writeFileSync(value('output'), '{"frames": [{]');
+  const frames = reference.slice(0, distorted.length).map((mean, n) => ({
+    frameNum: n,
+    metrics: { distorted_luma: distorted[n], vmaf: mode === 'null-score' ? null : mean },
+  }));
+  if (mode === 'short' && !probe) frames.pop();
+  const used = mode === 'liar' ? { backend_used: 'cpu' } : {};
+  writeFileSync(
+    value('output'),
+    JSON.stringify({ version: '3.2.0', fps: 1, frames, pooled_metrics: {}, aggregate_metrics: {}, ...used }),
+  );
+}
+
+function hang() {
+  // A process of its own below it must go as well, and signals that can be ignored are.
+  process.on('SIGTERM', () => {});
+  setInterval(() => {}, 1e6);
+}
+
+function crash() {
+  process.kill(process.pid, 'SIGSEGV');
+}

@@ -1,0 +1,53 @@
+/**
+ * @module test/support/fake-vmaf
+ * Puts test/support/fake-vmaf.mjs where a program is expected, in one of its modes.
+ */
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const SCRIPT = fileURLToPath(new URL('./fake-vmaf.mjs', import.meta.url));
+
+/** A program in a folder of its own. */
+export interface FakeVmaf {
+  readonly path: string;
+  /** Arguments of its runs so far, without those that only ask for help or the version. */
+  runs(): readonly (readonly string[])[];
+}
+
+/** Makes a fake `vmaf` below `folder`; a shell stands between, as with programs that distributions wrap. */
+export function fakeVmaf(folder: string, mode: string, name = 'vmaf'): FakeVmaf {
+  const home = join(folder, `fake-${mode}`);
+  mkdirSync(home, { recursive: true });
+  const path = join(home, name);
+  const record = join(home, 'runs');
+  const script = `#!/bin/sh\nFAKE_VMAF='${mode}' FAKE_VMAF_RECORD='${record}' '${process.execPath}' '${SCRIPT}' "$@"\n`;
+  writeFileSync(path, script);
+  chmodSync(path, 0o755);
+  return {
+    path,
+    runs() {
+      const lines = existsSync(record) ? readFileSync(record, 'utf8').trim().split('\n') : [];
+      const all = lines.map((line): readonly string[] => JSON.parse(line));
+      return all.filter((args) => args.includes('--reference'));
+    },
+  };
+}
+
+/** Private folders of native runs that are in a folder of temporary files now. */
+export function nativeFolders(temporary: string): readonly string[] {
+  return readdirSync(temporary).filter((name) => name.startsWith('anyvmaf-native-'));
+}
+
+/** Processes whose command line has a text in it, by id; Linux only, elsewhere none. */
+export function processesWith(text: string): readonly string[] {
+  if (!existsSync('/proc/self/cmdline')) return [];
+  return readdirSync('/proc').filter((id) => {
+    if (!/^\d+$/.test(id) || id === `${process.pid}`) return false;
+    try {
+      return readFileSync(`/proc/${id}/cmdline`, 'latin1').includes(text);
+    } catch {
+      return false;
+    }
+  });
+}
