@@ -57,6 +57,9 @@ const LICENCE = {
   file: 'LICENSE-VMAF.txt',
 };
 
+/** Models that libvmaf builds in and that need no file: another one's, with the float extractors behind its features. */
+const FLOAT_OF = ['vmaf_v0.6.1', 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1', 'vmaf_b_v0.6.3'];
+
 class ModelsError extends Error {}
 
 function main() {
@@ -139,26 +142,40 @@ function withGainLimits(base, neg) {
 }
 
 function describe(texts) {
+  const stored = describeStored(texts);
+  return { licence: LICENCE, models: [...stored, ...FLOAT_OF.map((base) => describeFloat(base, stored))] };
+}
+
+function describeFloat(base, stored) {
+  const entry = stored.find(({ name }) => name === base);
   return {
-    licence: LICENCE,
-    models: MODELS.map(({ name, sha256, derivedFrom, intendedUse }) => {
-      const model = JSON.parse(texts.get(name));
-      const single = 'model_dict' in model;
-      return {
-        name,
-        file: `${name}.json`,
-        sha256,
-        licence: LICENCE.spdx,
-        kind: single ? 'single' : 'collection',
-        members: single ? 1 : Object.keys(model).length,
-        features: (single ? model : model[0]).model_dict.feature_names,
-        intendedUse,
-        origin: derivedFrom
-          ? `${derivedFrom.base} with the gain limits of ${derivedFrom.gainLimitsOf}`
-          : 'built into libvmaf 2.3.0',
-      };
-    }),
+    ...entry,
+    name: base.replace('vmaf_', 'vmaf_float_'),
+    floatOf: base,
+    features: entry.features.map((name) => name.replace('VMAF_integer_feature_', 'VMAF_feature_')),
+    intendedUse: `As ${base}, on features computed in floating point: to repeat older results.`,
+    origin: `${base} with its features renamed`,
   };
+}
+
+function describeStored(texts) {
+  return MODELS.map(({ name, sha256, derivedFrom, intendedUse }) => {
+    const model = JSON.parse(texts.get(name));
+    const single = 'model_dict' in model;
+    return {
+      name,
+      file: `${name}.json`,
+      sha256,
+      licence: LICENCE.spdx,
+      kind: single ? 'single' : 'collection',
+      members: single ? 1 : Object.keys(model).length,
+      features: (single ? model : model[0]).model_dict.feature_names,
+      intendedUse,
+      origin: derivedFrom
+        ? `${derivedFrom.base} with the gain limits of ${derivedFrom.gainLimitsOf}`
+        : 'built into libvmaf 2.3.0',
+    };
+  });
 }
 
 function sum(text) {

@@ -11,6 +11,9 @@ import type { ModelDescription, ModelStore, ModelSummary } from './types.js';
 export interface RegistryEntry extends ModelSummary {
   /** File in the model folder. */
   readonly file: string;
+  /** Present: the model in that file with the float extractors behind its features; the name of the file's own model. */
+  readonly floatOf?: string;
+  /** Of the file. */
   readonly sha256: string;
   readonly licence: string;
 }
@@ -22,12 +25,21 @@ export async function listModels(store: ModelStore): Promise<readonly ModelSumma
 }
 
 /**
+ * The text of a built-in model, as its own file would have it.
+ * @param entry from {@link requireBuiltIn}
+ */
+export async function readBuiltInModel(entry: RegistryEntry, store: ModelStore): Promise<string> {
+  const text = await store.readBuiltIn(entry.file);
+  return entry.floatOf === undefined ? text : text.replaceAll('VMAF_integer_feature_', 'VMAF_feature_');
+}
+
+/**
  * All about one built-in model.
  * @throws {AnyvmafError} `model` when there is none of that name
  */
 export async function describeModel(name: string, store: ModelStore): Promise<ModelDescription> {
   const entry = await requireBuiltIn(name, store);
-  const { members } = parseModelFile(await store.readBuiltIn(entry.file), name);
+  const { members } = parseModelFile(await readBuiltInModel(entry, store), name);
   const [main] = members;
   if (!main) throw new AnyvmafError('internal', `The model file ${entry.file} holds no model.`);
   const inputs = bindInputs(main, [], name);

@@ -10,6 +10,7 @@ import type { VideoFormat } from '../media/types.js';
 import type { Compat } from '../report/types.js';
 import type { FeaturePlan } from './features.js';
 import { finishAdm } from './finishers/adm.js';
+import { FURTHER } from './finishers/further.js';
 import { finishMotion } from './finishers/motion.js';
 import { finishPsnr } from './finishers/psnr.js';
 import type { Emit, ExtractorFinisher } from './finishers/types.js';
@@ -22,7 +23,7 @@ export interface FinishedFrame {
   readonly values: Float64Array;
 }
 
-/** The last step of every extractor. */
+/** The last step of VMAF's own extractors and PSNR; the others are in {@link FURTHER}. */
 const FINISHERS: Readonly<
   Record<string, (instance: ExtractorInstance, format: VideoFormat, compat: Compat) => ExtractorFinisher>
 > = {
@@ -63,8 +64,9 @@ export class FeatureFinisher {
     this.#subsample = Math.max(1, subsample);
     const slots = new Map(plan.names.map((name, slot) => [name, slot]));
     this.#stages = plan.extractors.map(({ instance, column, features }) => {
-      const create = FINISHERS[instance.spec.name];
-      if (!create) throw new AnyvmafError('internal', `The ${instance.spec.name} extractor has no finisher.`);
+      const { name } = instance.spec;
+      const create = FINISHERS[name] ?? FURTHER[name]?.finish;
+      if (!create) throw new AnyvmafError('internal', `The ${name} extractor has no finisher.`);
       const slotOf = new Map(
         features.map((feature) => [feature.name, slots.get(logName(feature, instance.suffix))]),
       );

@@ -2,7 +2,13 @@
  * @module score/measure
  * Measures chunks of two open videos with one extractor: the inner loop, the same in a worker and in the caller's thread.
  */
-import { type ExtractionPlan, type FrameExtractor, referenceHistory } from '../backend/types.js';
+import {
+  type ExtractionPlan,
+  type FrameExtractor,
+  type HistoryNeeds,
+  historyNeeds,
+} from '../backend/types.js';
+import type { FramePlanes } from '../media/types.js';
 import { type OpenPair, readPair } from './pair.js';
 import type { Chunk, EndOfPair } from './protocol.js';
 
@@ -13,11 +19,11 @@ export interface MeasuredChunk {
   readonly ended: EndOfPair | null;
 }
 
-/** Reads and measures chunk after chunk. Frames before a chunk are read again as motion's history where needed. */
+/** Reads and measures chunk after chunk. Frames before a chunk are read again as history where a metric needs them. */
 export class ChunkMeasurer {
   readonly #extractor: FrameExtractor;
   readonly #pair: OpenPair;
-  readonly #history: number;
+  readonly #history: HistoryNeeds;
   readonly #subsample: number;
   /** The pair that may follow without priming, because the extractor holds its history. */
   #next = 0;
@@ -25,7 +31,7 @@ export class ChunkMeasurer {
   constructor(extractor: FrameExtractor, plan: ExtractionPlan, pair: OpenPair, subsample: number) {
     this.#extractor = extractor;
     this.#pair = pair;
-    this.#history = referenceHistory(plan);
+    this.#history = historyNeeds(plan);
     this.#subsample = subsample;
   }
 
@@ -60,11 +66,15 @@ export class ChunkMeasurer {
 
   /** Brings the extractor into the state it would have after all pairs before `first`; false past the end. */
   async #prime(first: number): Promise<boolean> {
-    const { reference, skipReference } = this.#pair;
+    const { reference, distorted, skipReference, skipDistorted } = this.#pair;
+    const { frames, chroma, distorted: both } = this.#history;
+    const kept = (planes: FramePlanes): FramePlanes => (chroma ? planes : { y: planes.y });
     this.#extractor.reset();
-    for (let index = Math.max(0, first - this.#history); index < first; index++) {
-      const { y } = this.#extractor.referencePlanes();
-      if (!(await reference.readFrame(skipReference + index, { y }))) return false;
+    for (let index = Math.max(0, first - frames); index < first; index++) {
+      const referencePlanes = kept(this.#extractor.referencePlanes());
+      if (!(await reference.readFrame(skipReference + index, referencePlanes))) return false;
+      const distortedPlanes = kept(this.#extractor.distortedPlanes());
+      if (both && !(await distorted.readFrame(skipDistorted + index, distortedPlanes))) return false;
       this.#extractor.prime();
     }
     return true;

@@ -26,7 +26,7 @@ export interface WorkerSetup {
   readonly module: WebAssembly.Module;
   readonly plan: ExtractionPlan;
   readonly implementation: Implementation;
-  /** Only pairs whose number is a multiple get vif and adm. */
+  /** Only pairs whose number is a multiple get more than what works on every frame. */
   readonly subsample: number;
   /** Absent when the engine reads the frames and sends them. */
   readonly pair?: PairDescriptor;
@@ -46,7 +46,7 @@ export type ToWorker =
   | { readonly kind: 'start'; readonly setup: WorkerSetup }
   | { readonly kind: 'measure'; readonly chunk: Chunk }
   | { readonly kind: 'begin'; readonly first: number; readonly continues: boolean }
-  | { readonly kind: 'prime'; readonly reference: Uint8Array }
+  | { readonly kind: 'prime'; readonly reference: Uint8Array; readonly distorted?: Uint8Array }
   | { readonly kind: 'pair'; readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer }
   | { readonly kind: 'end' }
   | { readonly kind: 'stop' };

@@ -6,7 +6,7 @@ import type { ExtractionPlan, FrameExtractor } from '../backend/types.js';
 import type { Implementation } from '../core/module.js';
 import { AnyvmafError } from '../errors.js';
 import type { FrameSource, SourceDescriptor } from '../media/types.js';
-import { copyPlanes, viewPlanes } from './frames.js';
+import { copyPlanes, viewPlanes, writeHistory } from './frames.js';
 import { ChunkMeasurer } from './measure.js';
 import type { FromWorker, ToWorker, WorkerSetup } from './protocol.js';
 
@@ -120,7 +120,9 @@ class Work {
         this.#fed = { first: message.first, index: message.first, records: new Float64Array() };
         break;
       case 'prime':
-        this.#extractor.referencePlanes().y.set(message.reference);
+        writeHistory(message.reference, this.#setup.plan, this.#extractor.referencePlanes());
+        if (message.distorted)
+          writeHistory(message.distorted, this.#setup.plan, this.#extractor.distortedPlanes());
         this.#extractor.prime();
         break;
       case 'pair':

@@ -190,7 +190,9 @@ describe('information', () => {
   });
 
   test('models', async () => {
-    const names = ['vmaf_v0.6.1', 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1', 'vmaf_4k_v0.6.1neg', 'vmaf_b_v0.6.3'];
+    const plain = ['vmaf_v0.6.1', 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1', 'vmaf_b_v0.6.3'];
+    const float = plain.map((name) => name.replace('vmaf_', 'vmaf_float_'));
+    const names = [...plain, 'vmaf_4k_v0.6.1neg', ...float];
     const { stdout } = await anyvmaf(['models']);
     for (const name of names) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
     const list = JSON.parse((await anyvmaf(['models', '--json'])).stdout);
@@ -202,10 +204,14 @@ describe('information', () => {
 
   test('features', async () => {
     const { stdout } = await anyvmaf(['features']);
-    for (const name of ['psnr', 'adm', 'motion', 'vif'])
+    for (const name of ['psnr', 'adm', 'motion', 'vif', 'float_ssim', 'ciede', 'cambi'])
       expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
     expect((await anyvmaf(['features', 'vif'])).stdout).toContain('vif_enhn_gain_limit=N');
-    expectFailure(await anyvmaf(['features', 'ssim']), 1, 'there are psnr, ');
+    expect((await anyvmaf(['features', 'float_vif'])).stdout).toMatch(
+      /vif_prescale_method=nearest\|bilinear\|/,
+    );
+    expect((await anyvmaf(['features', 'ciede'])).stdout).toContain('It has no options.');
+    expectFailure(await anyvmaf(['features', 'ssim']), 1, 'there are float_psnr, ');
   });
 
   test('a file with the name of a command is a video', async () => {

@@ -274,7 +274,7 @@ describe('an installation in an empty project', () => {
       cwd: join(home, 'project'),
       encoding: 'utf8',
     });
-    expect(JSON.parse(output)).toEqual({ version: manifest.version, wasm: true, models: 5 });
+    expect(JSON.parse(output)).toEqual({ version: manifest.version, wasm: true, models: 9 });
   });
 
   const clips = sharedPath('clips');

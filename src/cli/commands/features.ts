@@ -34,7 +34,7 @@ export const features: Command = listingCommand({
 
 function describe({ name, description, options, features: emitted }: ExtractorSpec, width: number): string {
   const settings = options.map((option): [string, string] => [
-    `${option.name}=${option.type === 'bool' ? 'true|false' : 'N'}`,
+    `${option.name}=${option.choices?.join('|') ?? (option.type === 'bool' ? 'true|false' : 'N')}`,
     `${option.description} ${valueText(option)}`,
   ]);
   const names = emitted.map(({ alias, when, emitted: time }): [string, string] => {
@@ -44,14 +44,16 @@ function describe({ name, description, options, features: emitted }: ExtractorSp
   return [
     `${name}\n`,
     `${wrap(description, width).join('\n')}\n`,
-    `Options, as in --feature ${name}=OPTION=VALUE:OPTION=VALUE:\n${twoColumns(settings, width)}\n`,
+    settings.length > 0
+      ? `Options, as in --feature ${name}=OPTION=VALUE:OPTION=VALUE:\n${twoColumns(settings, width)}\n`
+      : 'It has no options.\n',
     `Features in the report:\n${twoColumns(names, width)}\n`,
   ].join('\n');
 }
 
 function valueText({ type, default: byDefault, min, max, inName }: ExtractorSpec['options'][number]): string {
   const parts = [`Default ${byDefault}`];
-  if (type !== 'bool') {
+  if (type === 'int' || type === 'double') {
     const from = min ?? Number.NEGATIVE_INFINITY;
     const to = max ?? Number.POSITIVE_INFINITY;
     if (to < Number.MAX_VALUE) parts.push(`${from} to ${to}`);
