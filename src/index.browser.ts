@@ -17,11 +17,14 @@ import type {
   FramePair,
   Inspection,
   InspectOptions,
+  MapOptions,
   ModelDescription,
   ModelSummary,
   NativeDescription,
   NativeOptions,
   ProbeOptions,
+  QualityMapOptions,
+  QualityMaps,
   Report,
   ScoreManyOptions,
   ScoreOptions,
@@ -70,6 +73,22 @@ export async function* extractFrames(
 ): AsyncGenerator<FramePair, void, undefined> {
   const { extractPairs } = await import('./score/extract.js');
   yield* extractPairs(browserPlatform, request, frames, options);
+}
+
+/** Shows where in single frames quality is lost; it works in the calling thread, best in a worker. */
+export async function* qualityMaps(
+  request: ScoreRequest,
+  frames: readonly number[],
+  options: QualityMapOptions = {},
+): AsyncGenerator<QualityMaps, void, undefined> {
+  const { mapPairs } = await import('./score/quality-maps.js');
+  yield* mapPairs(browserPlatform, request, frames, options);
+}
+
+/** The same for a pair of frames that {@link extractFrames} gave. */
+export async function mapQuality(pair: FramePair, options: MapOptions = {}): Promise<QualityMaps> {
+  const { mapPair } = await import('./score/quality-maps.js');
+  return mapPair(browserPlatform, pair, options);
 }
 
 /** Opens a scorer for frames that the caller brings. */

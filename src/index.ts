@@ -17,11 +17,14 @@ import type {
   FramePair,
   Inspection,
   InspectOptions,
+  MapOptions,
   ModelDescription,
   ModelSummary,
   NativeDescription,
   NativeOptions,
   ProbeOptions,
+  QualityMapOptions,
+  QualityMaps,
   Report,
   ScoreManyOptions,
   ScoreOptions,
@@ -117,6 +120,38 @@ export async function* extractFrames(
 ): AsyncGenerator<FramePair, void, undefined> {
   const { extractPairs } = await import('./score/extract.js');
   yield* extractPairs(nodePlatform, request, frames, options);
+}
+
+/**
+ * Shows where in single frames quality is lost: what each place takes away from VIF and ADM, the features of VMAF, scale
+ * by scale and all together, as numbers and as a picture. The work is done in the calling thread.
+ * @param frames numbers of pairs, as `frameNum` in a report of the same request and options; they come in ascending
+ * order, each once
+ * @param options what decides which frames go together, as for {@link extractFrames}, and how to cut the picture
+ * @throws {AnyvmafError} as {@link extractFrames}, and `usage` for a block size or gain limit that there is not
+ * @example
+ * ```ts
+ * for await (const maps of qualityMaps({ reference: 'a.mp4', distorted: 'b.mp4' }, [12, 250])) {
+ *   await writeFile(`lost_${maps.index}.png`, await maps.render().png());
+ * }
+ * ```
+ */
+export async function* qualityMaps(
+  request: ScoreRequest,
+  frames: readonly number[],
+  options: QualityMapOptions = {},
+): AsyncGenerator<QualityMaps, void, undefined> {
+  const { mapPairs } = await import('./score/quality-maps.js');
+  yield* mapPairs(nodePlatform, request, frames, options);
+}
+
+/**
+ * The same for a pair of frames that {@link extractFrames} gave.
+ * @throws {AnyvmafError} `usage` for a block size or gain limit that there is not
+ */
+export async function mapQuality(pair: FramePair, options: MapOptions = {}): Promise<QualityMaps> {
+  const { mapPair } = await import('./score/quality-maps.js');
+  return mapPair(nodePlatform, pair, options);
 }
 
 /**

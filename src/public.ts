@@ -15,6 +15,7 @@ export type {
   NativeOptions,
   ProbeOptions,
 } from './backend/native/types.js';
+export type { AdmBandCells, AdmCells, ScaleCells, VifCells } from './backend/quality-maps.js';
 export {
   type ExtractorSpec,
   type FeatureSpec,
@@ -32,6 +33,7 @@ export type {
   ScaleFilter,
   TrackFacts,
 } from './media/decoder.js';
+export type { CellGrid } from './media/heatmap/draw.js';
 export type {
   FrameList,
   FramePairing,
@@ -77,7 +79,9 @@ export type {
 export type { Assets } from './platform/platform.js';
 export type { Precision } from './report/format.js';
 export type { HtmlOptions } from './report/html.js';
+export { type Opinion, viewerOpinion } from './report/opinion.js';
 export { formatProgress, type ProgressOptions, type ProgressView } from './report/progress.js';
+export { isReport, type ReadReport, readReport } from './report/read.js';
 export { type SummaryOptions, summarize } from './report/summary.js';
 export type {
   Compat,
@@ -106,6 +110,17 @@ export {
 } from './report/write.js';
 export type { Diagnosis } from './score/diagnosis.js';
 export type { Inspection } from './score/preflight.js';
+export type {
+  AdmMap,
+  HeatmapImage,
+  LossGrid,
+  LossKind,
+  MapOptions,
+  QualityMapOptions,
+  QualityMaps,
+  RenderOptions,
+  VifMap,
+} from './score/quality-maps.js';
 export type {
   AlignOptions,
   ExtractOptions,

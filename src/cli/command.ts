@@ -44,6 +44,11 @@ export const COMMANDS: readonly [CommandEntry, ...CommandEntry[]] = [
     load: async () => (await import('./commands/align.js')).align,
   },
   {
+    name: 'heatmap',
+    summary: 'draw where in single frames quality is lost',
+    load: async () => (await import('./commands/heatmap.js')).heatmap,
+  },
+  {
     name: 'models',
     summary: 'list the built-in models, or describe one',
     load: async () => (await import('./commands/models.js')).models,

@@ -9,11 +9,11 @@ import { AnyvmafError } from '../errors.js';
 /** A place for a result that has been found writable. */
 export interface OutputFile {
   /**
-   * Writes the whole text, piece by piece. When that fails, what stood at the path before still does.
+   * Writes the whole content, piece by piece. When that fails, what stood at the path before still does.
    * @param signal stops between pieces
    * @throws {AnyvmafError} `io`, or the signal's reason
    */
-  write(pieces: Iterable<string>, signal?: AbortSignal): Promise<void>;
+  write(pieces: Iterable<string | Uint8Array>, signal?: AbortSignal): Promise<void>;
 }
 
 /**
@@ -104,7 +104,7 @@ async function writeTo(
   path: string,
   flags: 'w' | 'wx',
   mode: number | undefined,
-  pieces: Iterable<string>,
+  pieces: Iterable<string | Uint8Array>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const file = await open(path, flags);

@@ -224,6 +224,62 @@ export class CoreContext {
 
   /** ADM for up to {@link MAX_ADM_VARIANTS} parameter sets; 12 doubles each, see `anyvmaf_adm`. */
   adm(reference: number, distorted: number, variants: readonly CoreAdmVariant[]): Float64Array {
+    this.#writeVariants(variants);
+    const count = variants.length;
+    const status = this.#adm(this.#context, reference, distorted, this.#parameters, count, this.#results);
+    return this.#take(status, 'adm', count * 12);
+  }
+
+  /**
+   * VIF by cells, see `anyvmaf_vif_map`.
+   * @param block side of a cell in pixels, a power of two up to 256
+   * @param cells number of cells of all scales
+   * @returns 4 integers a cell, below 2^53
+   */
+  vifMap(
+    reference: number,
+    distorted: number,
+    gainLimit: number,
+    block: number,
+    cells: number,
+  ): Float64Array<ArrayBuffer> {
+    const run = this.#core.call('anyvmaf_vif_map');
+    return this.#takeCells('map of vif', 4 * cells, (at) =>
+      run(this.#context, reference, distorted, gainLimit, block, at),
+    );
+  }
+
+  /**
+   * ADM by cells, see `anyvmaf_adm_map`; otherwise as {@link vifMap}.
+   * @returns 6 integers a cell, and the scores of the scales that follow from their sums
+   */
+  admMap(
+    reference: number,
+    distorted: number,
+    variant: CoreAdmVariant,
+    block: number,
+    cells: number,
+  ): { readonly cells: Float64Array<ArrayBuffer>; readonly scores: Float64Array<ArrayBuffer> } {
+    this.#writeVariants([variant]);
+    const run = this.#core.call('anyvmaf_adm_map');
+    const taken = this.#takeCells('map of adm', 6 * cells, (at) =>
+      run(this.#context, reference, distorted, this.#parameters, block, at, this.#results),
+    );
+    return { cells: taken, scores: this.#take(0, 'map of adm', 8).slice() };
+  }
+
+  /** Runs what writes `length` 64-bit integers, and gives them as doubles. */
+  #takeCells(metric: string, length: number, run: (address: number) => number): Float64Array<ArrayBuffer> {
+    const address = this.#core.alloc(8 * length);
+    try {
+      this.#take(run(address), metric, 0);
+      return Float64Array.from(new BigInt64Array(this.#core.memory.buffer, address, length), Number);
+    } finally {
+      this.#core.free(address);
+    }
+  }
+
+  #writeVariants(variants: readonly CoreAdmVariant[]): void {
     const view = new DataView(
       this.#core.memory.buffer,
       this.#parameters,
@@ -242,9 +298,6 @@ export class CoreContext {
       view.setUint32(at + ADM_VARIANT.skipAim, Number(variant.skipAim), true);
       view.setUint32(at + ADM_VARIANT.skipScale0, Number(variant.skipScale0), true);
     });
-    const count = variants.length;
-    const status = this.#adm(this.#context, reference, distorted, this.#parameters, count, this.#results);
-    return this.#take(status, 'adm', count * 12);
   }
 
   /** Integer SAD of the blurred difference of two reference planes, or of the blurred planes (`legacy`). */

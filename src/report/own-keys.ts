@@ -28,7 +28,7 @@ export const POOLED_KEYS = ['min', 'max', 'mean', 'harmonic_mean'] as const;
 export const PERCENTILE_KEYS = ['p1', 'p5', 'p10', 'p25', 'p50', 'p75', 'p90', 'p95', 'p99'] as const;
 
 /** The pooled values of a metric, or `undefined` when one of its frames has none. */
-export function pooledMetric(report: Report, name: string): PooledMetric | undefined {
+export function pooledMetric(report: Pick<Report, 'pooled_metrics'>, name: string): PooledMetric | undefined {
   const pooled = report.pooled_metrics[name];
   return pooled !== undefined && isPooled(pooled) ? pooled : undefined;
 }

@@ -20,7 +20,7 @@ export function openCore(
   platform: Platform,
   checked: CheckedOptions,
   [requested, module]: readonly [Requested, WebAssembly.Module],
-  { onFrame, signal }: Pick<ScoreOptions, 'onFrame' | 'signal'>,
+  { onFrame, signal, gate }: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>,
   notes: readonly string[],
 ): OpenBackend {
   const { subsample, implementation, compat, backend } = checked;
@@ -63,6 +63,7 @@ export function openCore(
               measured: () => meter.count(),
             },
             signal,
+            gate,
           };
           const threads = threadsFor(expected);
           const extent =

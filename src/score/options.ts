@@ -106,6 +106,7 @@ export const SCORE_OPTIONS: readonly (keyof ScoreOptions)[] = [
   'syclDevice',
   'hipDevice',
   'metalDevice',
+  'gate',
   'onProgress',
   'onStart',
   'signal',
@@ -144,7 +145,7 @@ export function checkOptions(
     );
   }
   const { threads, maxThreads, chunkFrames, models, signal, names } = options;
-  for (const name of ['onStart', 'onFrame', 'onProgress'] as const) {
+  for (const name of ['onStart', 'onFrame', 'onProgress', 'gate'] as const) {
     if (options[name] !== undefined) ofType(name, options[name], 'function', 'a function');
   }
   if (signal !== undefined && !(isObject(signal) && 'throwIfAborted' in signal)) {

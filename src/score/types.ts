@@ -122,6 +122,11 @@ export interface ScoreOptions extends PairingOptions {
   readonly hipDevice?: number;
   /** Backend metal: number of the device. */
   readonly metalDevice?: number;
+  /**
+   * Asked before pairs are read, one by one or by the chunks that workers read for themselves; a promise holds the run
+   * up until it resolves, which is how to pause. What it throws or rejects with ends the run.
+   */
+  readonly gate?: () => Promise<void> | undefined;
   /** Called at most about ten times a second, and once at the end. */
   readonly onProgress?: (progress: Progress) => void;
   /** Called once, before the first call of {@link onFrame}, with all of the report that is known then. */

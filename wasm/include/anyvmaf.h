@@ -82,6 +82,36 @@ typedef struct AnyvmafAdmVariant {
 int32_t anyvmaf_adm(AnyvmafContext *context, const void *reference, const void *distorted,
                     const AnyvmafAdmVariant *variants, uint32_t count, double *out);
 
+/*
+ * Maps: where in the picture the sums of VIF and ADM come from. Not for every frame: they run the portable functions.
+ *
+ * The picture is cut into cells, squares of `block` pixels (a power of two, 1..ANYVMAF_MAX_BLOCK). At scale s a cell has a
+ * side of block >> s pixels of VIF, of block >> (s + 1) coefficients of ADM, and of 1 where that would be 0. A scale has
+ * ceil(width_s / side) x ceil(height_s / side) cells, row after row; width_s is width >> s for VIF, and for ADM width halved
+ * upwards s + 1 times. Sums of the cells are integers and parts of the frame's: added up they are exactly what the frame's
+ * numerators and denominators are made of.
+ */
+#define ANYVMAF_MAX_BLOCK 256
+
+/*
+ * VIF by cells, for one gain limit.
+ *   cells  for scales 0..3 and each cell: logarithms of the numerator, logarithms of the denominator (both in 1/2048),
+ *          variance of the pixels without structure (16384 * 65025 make 1), their number
+ *          numerator = (float)(c0 / 2048.0 + (c3 - (c2 / 16384.0) / 65025.0)), denominator = (float)(c1 / 2048.0 + c3)
+ */
+int32_t anyvmaf_vif_map(AnyvmafContext *context, const void *reference, const void *distorted, double gain_limit,
+                        uint32_t block, int64_t *cells);
+
+/*
+ * ADM by cells, for one parameter set, whose skip_aim and skip_scale0 do not count. Cells outside the inner region, which
+ * alone is measured, are 0.
+ *   cells  for scales 0..3 and each cell: sums of cubes of the numerator's bands h, v, d, and of the denominator's, in
+ *          units that depend on scale and size; what libvmaf rounds by rows is told to the cells such that the sum is exact
+ *   out    numerators of scales 0..3 and denominators of scales 0..3 of the cells' sums: those of anyvmaf_adm
+ */
+int32_t anyvmaf_adm_map(AnyvmafContext *context, const void *reference, const void *distorted,
+                        const AnyvmafAdmVariant *variant, uint32_t block, int64_t *cells, double *out);
+
 /* Motion: sum over all samples of |blur(earlier - current)|, an integer below 2^53. Both are reference planes. */
 int32_t anyvmaf_motion(AnyvmafContext *context, const void *earlier, const void *current, double *out);
 
