@@ -75,8 +75,11 @@ export type {
   ModelDescription,
   ModelInputDescription,
   ModelSummary,
+  PulledModel,
+  PullOptions,
 } from './model/types.js';
 export type { Assets } from './platform/platform.js';
+export type { AomCtc, NflxCtc } from './presets.js';
 export type { Precision } from './report/format.js';
 export type { HtmlOptions } from './report/html.js';
 export { type Opinion, viewerOpinion } from './report/opinion.js';
@@ -93,6 +96,7 @@ export type {
   ReportHead,
   ReportInput,
   ReportModel,
+  ReportTinyModel,
 } from './report/types.js';
 export {
   frameGap,
@@ -108,7 +112,9 @@ export {
   type WriteOptions,
   writeReport,
 } from './report/write.js';
+export type { DatasetOptions, DatasetPair, DatasetSummary } from './score/dataset.js';
 export type { Diagnosis } from './score/diagnosis.js';
+export type { TableInput } from './score/evaluation.js';
 export type { Inspection } from './score/preflight.js';
 export type {
   AdmMap,
@@ -134,4 +140,30 @@ export type {
   Scorer,
   ScorerOptions,
 } from './score/types.js';
+export type { TinyModelDescription } from './tiny/describe.js';
+export type { Interval, Intervals } from './tiny/evaluation/bootstrap.js';
+export type { Comparison, FailedEvaluation } from './tiny/evaluation/compare.js';
+export type { Agreement } from './tiny/evaluation/correlation.js';
+export type {
+  BootstrapFacts,
+  ClipAgreement,
+  EvaluateOptions,
+  Evaluation,
+  KeyAgreement,
+} from './tiny/evaluation/evaluate.js';
+export type { LeftOut } from './tiny/evaluation/rows.js';
+export type { Split } from './tiny/evaluation/split.js';
+export type {
+  TinyDevice,
+  TinyDeviceChoice,
+  TinyDeviceStatus,
+  TinyKind,
+  TinyModelOptions,
+  TinyPort,
+  TinyQuantisation,
+  TinyRegistryEntry,
+  TinyResize,
+  TinyRuntimeName,
+  TinyScaler,
+} from './tiny/types.js';
 export { version } from './version.js';

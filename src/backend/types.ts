@@ -52,6 +52,8 @@ export interface ExtractionPlan {
   readonly psnrPlanes: 0 | 1 | 3;
   /** The metrics beyond VMAF v0's. */
   readonly metrics: readonly MetricVariant[];
+  /** Models that look at the pictures themselves: values they give per pair, and whether they need chroma. */
+  readonly pictures?: { readonly fields: number; readonly chroma: boolean };
 }
 
 /**
@@ -60,7 +62,8 @@ export interface ExtractionPlan {
  * - per ADM variant 12: numerator, denominator, AIM numerator of scales 0..3 (binary32 values, spec 4.8, 4.9);
  * - per motion variant 1: the integer SAD, NaN while there is no earlier picture;
  * - per PSNR plane 2: high and low 32 bits of the integer sum of squared errors;
- * - per further metric what its function in wasm/include/anyvmaf.h gives, NaN while an earlier picture is missing.
+ * - per further metric what its function in wasm/include/anyvmaf.h gives, NaN while an earlier picture is missing;
+ * - what picture models give, which the extractor leaves NaN: whoever brings the frames fills it in.
  * Fields are NaN on frames for which only what works on every frame was asked.
  */
 export interface RecordLayout {
@@ -70,6 +73,7 @@ export interface RecordLayout {
   readonly psnr: number;
   /** Of each of the plan's metrics. */
   readonly metrics: readonly number[];
+  readonly pictures: number;
   /** Doubles per frame. */
   readonly length: number;
 }
@@ -90,7 +94,9 @@ export function recordLayout(plan: ExtractionPlan): RecordLayout {
     length += metricSpec(metric).fields;
     return at;
   });
-  return { vif, adm, motion, psnr, metrics, length };
+  const pictures = length;
+  length += plan.pictures?.fields ?? 0;
+  return { vif, adm, motion, psnr, metrics, pictures, length };
 }
 
 /** What has to be kept of earlier pairs. */
@@ -116,7 +122,8 @@ export function historyNeeds(plan: ExtractionPlan): HistoryNeeds {
 
 /** Planes of a picture that the plan's metrics read: luma alone, or all three. */
 export function planesRead(plan: ExtractionPlan): 1 | 3 {
-  return plan.psnrPlanes === 3 || plan.metrics.some(({ chroma }) => chroma) ? 3 : 1;
+  const chroma = plan.psnrPlanes === 3 || plan.pictures?.chroma === true;
+  return chroma || plan.metrics.some((metric) => metric.chroma) ? 3 : 1;
 }
 
 /** Measures frame pairs fed in presentation order. One extractor belongs to one thread. */

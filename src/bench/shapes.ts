@@ -6,7 +6,7 @@ import { AnyvmafError } from '../errors.js';
 import type { BenchShape } from './types.js';
 
 /** Small, high definition, ultra high definition; all 8 bit, 4:2:0. */
-export const SHAPES: readonly BenchShape[] = [
+const SHAPES: readonly BenchShape[] = [
   { name: '576x324', width: 576, height: 324, frames: 48, fullFrames: 48 },
   { name: '1920x1080', width: 1920, height: 1080, frames: 5, fullFrames: 5 },
   { name: '3840x2160', width: 3840, height: 2160, frames: 4, fullFrames: 200 },

@@ -64,6 +64,13 @@ export function createExtractor(spec: ExtractorSpec, options: OptionTexts, where
   for (const [name, text] of Object.entries(options)) {
     const option = spec.options.find((candidate) => candidate.name === name);
     if (!option) {
+      const why = spec.without?.[name];
+      if (why !== undefined) {
+        throw new AnyvmafError(
+          'feature',
+          `The ${spec.name} extractor takes no ${quote(name)} here (in ${where}): ${why}.`,
+        );
+      }
       throw new AnyvmafError(
         'feature',
         `The ${spec.name} extractor has no option ${quote(name)} (in ${where}). ${knownOptions(spec)}`,

@@ -17,18 +17,24 @@ export interface Ranking {
   readonly worse: 'low' | 'high';
 }
 
-const HIGHER_IS_BETTER = /^(psnr|float_psnr|float_ssim|float_ms_ssim|ciede2000|(integer_)?(vif_scale|adm))/;
-const LOWER_IS_BETTER = /^(mse_|cambi|(integer_)?aim|speed_)/;
+const HIGHER_IS_BETTER =
+  /^(psnr|float_psnr|float_anp?snr|float_ssim|float_ms_ssim|ciede2000|(integer_)?(vif|adm)(\d|_|$))/;
+/** CAMBI of the reference says nothing about the encode. */
+const LOWER_IS_BETTER = /^(mse_|cambi(?!_source)|(integer_)?aim|speed_)/;
 /** Sums and counts, whose size says nothing about quality. */
 const NEITHER = /_(num|den)(_|$)/;
 
 /**
- * The metric that says most about quality: the first model's score, or else the first feature that has a direction.
+ * The metric that says most about quality: the first model's score, then the first tiny model's, or else the first
+ * feature that has a direction.
  * @returns `undefined` where no metric has one
  */
-export function ranking(report: Pick<Report, 'models' | 'metrics'>): Ranking | undefined {
+export function ranking(report: Pick<Report, 'models' | 'metrics' | 'tiny'>): Ranking | undefined {
   const model = report.models.find(({ name }) => report.metrics.includes(name));
   if (model) return { metric: model.name, worse: 'low' };
+  const [tiny] = report.tiny ?? [];
+  const [score] = tiny?.metrics ?? [];
+  if (tiny && score !== undefined) return { metric: score, worse: tiny.better === 'lower' ? 'high' : 'low' };
   for (const metric of report.metrics) {
     if (NEITHER.test(metric)) continue;
     if (HIGHER_IS_BETTER.test(metric)) return { metric, worse: 'low' };

@@ -42,6 +42,8 @@ export interface FeaturePlan {
   readonly extractors: readonly BoundExtractor[];
   /** Log names of the per-frame features in libvmaf's order: those of each frame, then those known at the end. */
   readonly names: readonly string[];
+  /** Names of what picture models give, which stand in the records as they are; they come last of {@link names}. */
+  readonly pictureNames: readonly string[];
   /** Log names of the values for the whole sequence. */
   readonly aggregateNames: readonly string[];
   /** What a user should know about the requests: full sentences. */
@@ -51,17 +53,24 @@ export interface FeaturePlan {
 /**
  * Plans a run.
  * @param instances extractors in order of registration: those of the models, then those asked for by name
+ * @param pictures names of what picture models give, and whether they look at chroma
  * @throws {AnyvmafError} `feature` when an extractor cannot work with its options
  */
 export function planFeatures(
   instances: readonly ExtractorInstance[],
   format: VideoFormat,
   compat: Compat,
+  pictures: { readonly names: readonly string[]; readonly chroma: boolean } = { names: [], chroma: false },
 ): FeaturePlan {
   const { distinct, warnings } = registerOnce(instances);
   const demand = new Demand(format, compat);
   const places = distinct.map((instance) => demand.add(instance));
-  const extraction = demand.plan();
+  const extraction = {
+    ...demand.plan(),
+    ...(pictures.names.length > 0 && {
+      pictures: { fields: pictures.names.length, chroma: pictures.chroma },
+    }),
+  };
   const layout = recordLayout(extraction);
   const extractors = distinct.map((instance, i) => ({
     instance,
@@ -79,7 +88,8 @@ export function planFeatures(
     layout,
     compat,
     extractors,
-    names: [...namesOf('frame'), ...namesOf('flush')],
+    names: [...namesOf('frame'), ...namesOf('flush'), ...pictures.names],
+    pictureNames: pictures.names,
     aggregateNames: namesOf('sequence'),
     warnings,
   };

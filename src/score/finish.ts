@@ -53,6 +53,8 @@ export class FeatureFinisher {
   readonly #plan: FeaturePlan;
   readonly #subsample: number;
   readonly #stages: readonly Stage[];
+  /** Of what picture models give, in {@link FeaturePlan.names}. */
+  readonly #firstPicture: number;
   readonly #pending: PendingFrame[] = [];
   #frames = 0;
 
@@ -62,6 +64,7 @@ export class FeatureFinisher {
   constructor(plan: FeaturePlan, subsample = 1) {
     this.#plan = plan;
     this.#subsample = Math.max(1, subsample);
+    this.#firstPicture = plan.names.length - plan.pictureNames.length;
     const slots = new Map(plan.names.map((name, slot) => [name, slot]));
     this.#stages = plan.extractors.map(({ instance, column, features }) => {
       const { name } = instance.spec;
@@ -86,8 +89,13 @@ export class FeatureFinisher {
   push(records: Float64Array, offset: number): readonly FinishedFrame[] {
     const frame = this.#frames++;
     const listed = frame % this.#subsample === 0;
-    const missing = this.#plan.names.length;
-    if (listed) this.#pending.push({ finished: { frame, values: new Float64Array(missing) }, missing });
+    const { layout, names, pictureNames } = this.#plan;
+    if (listed) {
+      const values = new Float64Array(names.length);
+      const from = offset + layout.pictures;
+      values.set(records.subarray(from, from + pictureNames.length), this.#firstPicture);
+      this.#pending.push({ finished: { frame, values }, missing: this.#firstPicture });
+    }
     for (const { finisher, emit, column, everyFrame } of this.#stages) {
       if (!listed && !everyFrame) continue;
       finisher.push(frame, records.subarray(offset + Math.max(0, column)), emit);

@@ -11,6 +11,7 @@ import {
 import type { FramePlanes } from '../media/types.js';
 import { type OpenPair, readPair } from './pair.js';
 import type { Chunk, EndOfPair } from './protocol.js';
+import type { PictureScorers } from './tiny.js';
 
 /** Records of a chunk: fewer than asked where a video ended. */
 export interface MeasuredChunk {
@@ -25,10 +26,18 @@ export class ChunkMeasurer {
   readonly #pair: OpenPair;
   readonly #history: HistoryNeeds;
   readonly #subsample: number;
+  readonly #pictures: PictureScorers | undefined;
   /** The pair that may follow without priming, because the extractor holds its history. */
   #next = 0;
 
-  constructor(extractor: FrameExtractor, plan: ExtractionPlan, pair: OpenPair, subsample: number) {
+  constructor(
+    extractor: FrameExtractor,
+    plan: ExtractionPlan,
+    pair: OpenPair,
+    subsample: number,
+    pictures?: PictureScorers,
+  ) {
+    this.#pictures = pictures;
     this.#extractor = extractor;
     this.#pair = pair;
     this.#history = historyNeeds(plan);
@@ -47,16 +56,16 @@ export class ChunkMeasurer {
     }
     for (let done = 0; done < chunk.count; done++) {
       const index = chunk.first + done;
-      const reading = readPair(
-        this.#pair,
-        index,
-        this.#extractor.referencePlanes(),
-        this.#extractor.distortedPlanes(),
-      );
+      const planes = [this.#extractor.referencePlanes(), this.#extractor.distortedPlanes()] as const;
+      const reading = readPair(this.#pair, index, ...planes);
       // File readers answer at once; only streams and blobs make us wait.
       const ended = reading instanceof Promise ? await reading : reading;
       if (ended) return { count: done, records: records.slice(0, done * length), ended };
-      this.#extractor.extract(records, done * length, index % this.#subsample === 0);
+      const listed = index % this.#subsample === 0;
+      if (listed) this.#pictures?.take(...planes);
+      this.#extractor.extract(records, done * length, listed);
+      if (listed && this.#pictures)
+        await this.#pictures.score(index, records, done * length + this.#extractor.layout.pictures);
       this.#next = index + 1;
       const pause = measured();
       if (pause) await pause;

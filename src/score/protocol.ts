@@ -6,6 +6,7 @@ import type { ExtractionPlan } from '../backend/types.js';
 import type { Implementation } from '../core/module.js';
 import type { ErrorCode } from '../errors.js';
 import type { SourceDescriptor } from '../media/types.js';
+import type { PictureModel, TinySessionFacts } from './tiny.js';
 
 /** Consecutive frame pairs, numbered from the first scored pair. */
 export interface Chunk {
@@ -28,6 +29,10 @@ export interface WorkerSetup {
   readonly implementation: Implementation;
   /** Only pairs whose number is a multiple get more than what works on every frame. */
   readonly subsample: number;
+  /** Models that look at the pictures themselves. */
+  readonly pictures?: readonly PictureModel[];
+  /** Where a browser's worker finds onnxruntime-web. */
+  readonly onnxruntime?: string;
   /** Absent when the engine reads the frames and sends them. */
   readonly pair?: PairDescriptor;
 }
@@ -53,6 +58,8 @@ export type ToWorker =
 
 /** What a worker tells. */
 export type FromWorker =
+  /** Its picture models are ready; comes before any records. */
+  | { readonly kind: 'sessions'; readonly sessions: readonly TinySessionFacts[] }
   /** One pair is measured; buffers that came with it go back for reuse. */
   | { readonly kind: 'measured'; readonly buffers?: readonly ArrayBuffer[] }
   /** A chunk is done: records of `count` pairs from `first` on, fewer than asked where a video `ended`. */

@@ -11,6 +11,7 @@ import { Feeder, feederChunk } from './feeder.js';
 import { ChunkMeasurer } from './measure.js';
 import { describePair, type Extent, type OpenPair, readPair } from './pair.js';
 import type { WorkerSetup } from './protocol.js';
+import type { PictureScorers, TinySessionFacts } from './tiny.js';
 
 /** What to measure and where to put it. */
 export interface Run {
@@ -33,12 +34,25 @@ const LOCAL_CHUNK = 16;
 /** Milliseconds of measuring in the calling thread after which others get their turn. */
 const LOCAL_SLICE = 15;
 
-/** Measures in the calling thread, which others get back for a moment between frames. */
-export async function measureHere(run: Run): Promise<Extent> {
+/**
+ * Measures in the calling thread, which others get back for a moment between frames.
+ * @param opened is told what became of the sessions of picture models, before the first frame
+ */
+export async function measureHere(
+  run: Run,
+  opened: (sessions: readonly TinySessionFacts[]) => void = () => {},
+): Promise<Extent> {
   const { platform, setup, pair, sink, signal, gate } = run;
   const extractor = createWasmExtractor(setup.module, setup.plan, setup.implementation);
+  let pictures: PictureScorers | undefined;
   try {
-    const measurer = new ChunkMeasurer(extractor, setup.plan, pair, setup.subsample);
+    if (setup.pictures) {
+      const { PictureScorers } = await import('./tiny.js');
+      const runtimes = async () => (await platform.tiny()).runtimes;
+      pictures = await PictureScorers.open(setup.pictures, runtimes, setup.plan.format);
+      opened(pictures.facts);
+    }
+    const measurer = new ChunkMeasurer(extractor, setup.plan, pair, setup.subsample, pictures);
     let rested = performance.now();
     const measured = () => {
       sink.measured();
@@ -63,6 +77,7 @@ export async function measureHere(run: Run): Promise<Extent> {
     return { pairs, ended: null };
   } finally {
     extractor.close();
+    await pictures?.close();
   }
 }
 

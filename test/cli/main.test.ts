@@ -192,7 +192,9 @@ describe('information', () => {
   test('models', async () => {
     const plain = ['vmaf_v0.6.1', 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1', 'vmaf_b_v0.6.3'];
     const float = plain.map((name) => name.replace('vmaf_', 'vmaf_float_'));
-    const names = [...plain, 'vmaf_4k_v0.6.1neg', ...float];
+    const later = ['3d0h', '3d0h_2160', '5d0h', '1d5h_2160'].flatMap((view) => [view, `hfr_${view}`]);
+    const v1 = later.map((view) => `vmaf_v1.0.16_${view}`);
+    const names = [...plain, 'vmaf_4k_v0.6.1neg', ...float, ...v1];
     const { stdout } = await anyvmaf(['models']);
     for (const name of names) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
     const list = JSON.parse((await anyvmaf(['models', '--json'])).stdout);

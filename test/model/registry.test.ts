@@ -62,8 +62,22 @@ describe('listModels', () => {
       ['vmaf_float_v0.6.1neg', 'single'],
       ['vmaf_float_4k_v0.6.1', 'single'],
       ['vmaf_float_b_v0.6.3', 'collection'],
+      ['vmaf_v1.0.16_3d0h', 'single'],
+      ['vmaf_v1.0.16_5d0h', 'single'],
+      ['vmaf_v1.0.16_1d5h_2160', 'single'],
+      ['vmaf_v1.0.16_3d0h_2160', 'single'],
+      ['vmaf_v1.0.16_hfr_3d0h', 'single'],
+      ['vmaf_v1.0.16_hfr_5d0h', 'single'],
+      ['vmaf_v1.0.16_hfr_1d5h_2160', 'single'],
+      ['vmaf_v1.0.16_hfr_3d0h_2160', 'single'],
     ]);
     for (const { intendedUse } of models) expect(intendedUse).toMatch(/^[A-Z0-9].*\.$/);
+  });
+
+  it('knows the sizes of the files', async () => {
+    for (const { file, bytes, availability } of await listModels(modelStore())) {
+      if (availability === 'built-in') expect([file, bytes]).toEqual([file, Buffer.byteLength(read(file))]);
+    }
   });
 
   it('says when the registry is damaged', async () => {

@@ -3,8 +3,10 @@
  * SpEED in the core: planes that say nothing, sizes it refuses, and that both implementations agree.
  */
 import { describe, expect, it } from 'vitest';
+import { score } from '../../src/index.js';
 import { disturbed, format, picture, runMetric, runTwins } from '../support/metric.js';
 import { seeded } from '../support/random.js';
+import { needsShared, sharedPath } from '../support/shared.js';
 
 const SEED = Number(process.env.ANYVMAF_SEED ?? 20261126);
 
@@ -112,4 +114,19 @@ describe(`both implementations of SpEED (seed ${SEED})`, () => {
       }
     }
   });
+});
+
+const clip = sharedPath('clips/src01_hrc00_576x324.yuv420p10le.yuv');
+
+it.skipIf(clip === undefined)(`speed_chroma ends where its stage vectors end (${needsShared})`, async () => {
+  const report = await score(
+    {
+      reference: clip ?? '',
+      distorted: (clip ?? '').replace('hrc00', 'hrc01'),
+      raw: { width: 576, height: 324, bitDepth: 10, chroma: '420' },
+    },
+    { models: [], features: ['speed_chroma'], frameCount: 1, threads: 0 },
+  );
+  // libvmaf 3.2.0, binary32, printed with fourteen digits.
+  expect(report.frames[0]?.metrics.speed_chroma_u).toBeCloseTo(6.1211256980896, 12);
 });

@@ -100,13 +100,18 @@ static void covariance_of(const AnyvmafDsp *dsp, const Shape *s, const Scratch *
 {
     const uint32_t w = s->across * SPEED_BLOCK - SPEED_BLOCK + 1, h = s->down * SPEED_BLOCK - SPEED_BLOCK + 1;
     memset(scratch->deviations, 0, (size_t)s->samples * SPEED_STRIDE * sizeof(double));
+    /* Each sum has its order; side by side they hide each other's latency. */
+    float sums[SPEED_BLOCK][SPEED_BLOCK] = {{0}};
+    for (uint32_t y = 0; y < h; y++)
+        for (uint32_t i = 0; i < SPEED_BLOCK; i++) {
+            const float *from = scratch->low + (size_t)(y + i) * s->low_width;
+            for (uint32_t x = 0; x < w; x++)
+                for (uint32_t j = 0; j < SPEED_BLOCK; j++)
+                    sums[i][j] += from[x + j];
+        }
     for (uint32_t i = 0; i < SPEED_N; i++) {
         const float *from = scratch->low + (size_t)(i / SPEED_BLOCK) * s->low_width + i % SPEED_BLOCK;
-        float sum = 0;
-        for (uint32_t y = 0; y < h; y++)
-            for (uint32_t x = 0; x < w; x++)
-                sum += from[(size_t)y * s->low_width + x];
-        const double mean = sum / (float)s->samples;
+        const double mean = sums[i / SPEED_BLOCK][i % SPEED_BLOCK] / (float)s->samples;
         double *to = scratch->deviations + i;
         for (uint32_t y = 0; y < h; y++)
             for (uint32_t x = 0; x < w; x++, to += SPEED_STRIDE)

@@ -57,7 +57,7 @@ function featureItems(text: string): readonly (readonly [string, string])[] {
 }
 
 /** The graph: both videos, and the filter that compares them. */
-export function filterGraph(program: NativeProgram, task: NativeTask): string {
+function filterGraph(program: NativeProgram, task: NativeTask): string {
   const { input, models, features, subsample, threads, log } = task;
   const movie = (path: string) => `movie=filename=${escapeOption(path)}:format_name=yuv4mpegpipe`;
   const options = [

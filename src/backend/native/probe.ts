@@ -15,7 +15,7 @@ const SIDE = 64;
 const GREY = 128;
 
 /** Milliseconds in which the probe must end; a GPU compiles its programs first. */
-export const PROBE_TIME = 20_000;
+const PROBE_TIME = 20_000;
 
 /** The model that is probed with. */
 export const PROBE_MODEL: NativeModel = {

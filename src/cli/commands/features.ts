@@ -1,17 +1,18 @@
 /**
  * @module cli/commands/features
- * `anyvmaf features [NAME]`: the feature extractors and their options.
+ * `anyvmaf features [NAME]`: the feature extractors and their options; with `--parquet`, a table of features.
  */
 import type { ExtractorSpec } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
 import type { Command } from '../command.js';
-import { twoColumns } from '../help.js';
+import { EXIT } from '../exit.js';
+import { type HelpPage, helpWidth, renderHelp, twoColumns } from '../help.js';
 import { listingCommand } from '../listing.js';
+import { FEATURES_OPTIONS, featuresSettings } from './features-table-options.js';
 
 const extractors = async () => (await import('../../index.js')).listExtractors();
 
-/** Lists or describes feature extractors. */
-export const features: Command = listingCommand({
+const listing = listingCommand({
   command: 'features',
   noun: 'feature extractor',
   about:
@@ -31,6 +32,34 @@ export const features: Command = listingCommand({
     return { data: extractor, text: (width) => (extractor ? describe(extractor, width) : '') };
   },
 });
+
+const page: HelpPage = {
+  usage: [
+    'anyvmaf features [--json] [NAME]',
+    'anyvmaf features --parquet FILE REF DISTORTED...',
+    'anyvmaf features --parquet FILE --pairs LIST.csv',
+  ],
+  about:
+    'Lists the extractors that --feature NAME can name, or describes one of them with its options and features. With ' +
+    '--parquet it measures videos instead and writes a table for training and evaluating models: key, clip, frame, mos, ' +
+    'adm2, vif_scale0 to vif_scale3, motion2, and what else is asked for.',
+  options: FEATURES_OPTIONS,
+};
+
+/** Lists or describes feature extractors, or writes features of videos. */
+export const features: Command = {
+  page,
+  run: async (args, terminal) => {
+    const settings = featuresSettings(args);
+    if (settings.kind === 'list') return listing.run(settings.args, terminal);
+    if (settings.kind === 'help') {
+      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
+      return EXIT.ok;
+    }
+    const { writeTable } = await import('./features-table.js');
+    return writeTable(settings, terminal);
+  },
+};
 
 function describe({ name, description, options, features: emitted }: ExtractorSpec, width: number): string {
   const settings = options.map((option): [string, string] => [

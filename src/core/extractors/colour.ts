@@ -8,6 +8,7 @@ import { choice, type ExtractorSpec, feature, flag, integer, type OptionSpec, re
 /** The psnr_hvs extractor. */
 export const PSNR_HVS: ExtractorSpec = {
   name: 'psnr_hvs',
+  source: 'wasm/src/psnr_hvs.c',
   description:
     'PSNR with contrast sensitivity and masking of 8x8 DCT blocks (PSNR-HVS-M), per plane and combined, in dB.',
   options: [],
@@ -19,6 +20,7 @@ export const PSNR_HVS: ExtractorSpec = {
 /** The ciede extractor. */
 export const CIEDE: ExtractorSpec = {
   name: 'ciede',
+  source: 'wasm/src/ciede.c',
   description: 'Colour difference CIEDE2000 as 45 - 20 * log10 of its mean over all pixels.',
   options: [],
   features: [feature('ciede2000')],
@@ -31,6 +33,7 @@ const EOTFS = ['bt1886', 'pq'] as const;
 /** The cambi extractor. */
 export const CAMBI: ExtractorSpec = {
   name: 'cambi',
+  source: 'wasm/src/cambi.c',
   description: 'Visible banding of the distorted video, no reference needed; 0 is none.',
   options: [
     real('cambi_max_val', 1000, 0, 1000, { alias: 'cmxv', description: 'Largest value given.' }),
@@ -67,6 +70,9 @@ export const CAMBI: ExtractorSpec = {
       description: 'Measure at half size from this height on: 1080, 1440 or 2160; anything else never.',
     }),
   ],
+  without: {
+    heatmaps_path: 'measuring never writes files; leave it out, and have the vmaf tool write heatmaps',
+  },
   features: [
     feature('Cambi_feature_cambi_score', 'cambi'),
     feature('cambi_source', 'cambi_source', { when: ['full_ref'], plainName: true }),
@@ -98,6 +104,7 @@ const SPEED_OPTIONS: readonly OptionSpec[] = [
 /** The speed_chroma extractor. */
 export const SPEED_CHROMA: ExtractorSpec = {
   name: 'speed_chroma',
+  source: 'wasm/src/speed_frame.c',
   description: 'Differences of local entropy between the chroma planes of both videos (SpEED).',
   options: [
     ...SPEED_OPTIONS,
@@ -117,6 +124,7 @@ export const SPEED_CHROMA: ExtractorSpec = {
 /** The speed_temporal extractor. */
 export const SPEED_TEMPORAL: ExtractorSpec = {
   name: 'speed_temporal',
+  source: 'wasm/src/speed_frame.c',
   description: 'Differences of local entropy between the frame differences of both videos (temporal SpEED).',
   options: [
     ...SPEED_OPTIONS,

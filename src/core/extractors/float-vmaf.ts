@@ -61,6 +61,7 @@ export const KERNEL_SCALES: readonly number[] = [
 /** The float_vif extractor. */
 export const FLOAT_VIF: ExtractorSpec = {
   name: 'float_vif',
+  source: 'wasm/src/float_vif.c',
   description: 'Visual information fidelity at four scales, in floating point.',
   options: [
     flag('debug', false, { description: 'Also emit VIF over all scales, and numerators and denominators.' }),
@@ -115,6 +116,7 @@ function factorOptions(): OptionSpec[] {
 /** The float_adm extractor. */
 export const FLOAT_ADM: ExtractorSpec = {
   name: 'float_adm',
+  source: 'wasm/src/float_adm.c',
   description: 'Detail loss (ADM), additive impairment (AIM) and their mix (adm3), in floating point.',
   options: [
     flag('debug', false, {
@@ -184,6 +186,7 @@ export const FLOAT_ADM: ExtractorSpec = {
 /** The float_motion extractor. */
 export const FLOAT_MOTION: ExtractorSpec = {
   name: 'float_motion',
+  source: 'wasm/src/float_motion.c',
   description:
     'Mean absolute difference between successive blurred reference pictures, in floating point, damped over neighbours.',
   options: [

@@ -19,6 +19,7 @@ function debugFeatures(x: string): FeatureSpec[] {
 /** The vif extractor. */
 export const VIF: ExtractorSpec = {
   name: 'vif',
+  source: 'wasm/src/vif.c',
   description:
     'Visual information fidelity at four scales: the share of the reference’s information that survives in the distorted picture.',
   options: [
@@ -44,6 +45,7 @@ const ADM_SCALES = SCALES.map((s) => feature(`integer_adm_scale${s}`));
 /** The adm extractor. */
 export const ADM: ExtractorSpec = {
   name: 'adm',
+  source: 'wasm/src/adm.c',
   description:
     'Detail loss (ADM), additive impairment (AIM) and their mix (adm3), from contrast-masked wavelet bands at four scales.',
   options: [
@@ -107,6 +109,7 @@ export const ADM: ExtractorSpec = {
 /** The motion extractor. */
 export const MOTION: ExtractorSpec = {
   name: 'motion',
+  source: 'wasm/src/motion.c',
   description:
     'Mean absolute difference between successive blurred reference pictures, damped over neighbouring frames.',
   options: [
@@ -170,6 +173,7 @@ function psnrFeatures(): FeatureSpec[] {
 /** The psnr extractor. */
 export const PSNR: ExtractorSpec = {
   name: 'psnr',
+  source: 'wasm/src/sse.c',
   description: 'Peak signal-to-noise ratio of each plane in dB.',
   options: [
     flag('enable_chroma', true, { description: 'Measure the chroma planes too.' }),

@@ -48,9 +48,13 @@ export interface FeatureSpec {
 /** What an extractor is, in libvmaf's words. */
 export interface ExtractorSpec {
   readonly name: string;
+  /** Where its arithmetic is written, in the source tree of this package. */
+  readonly source: string;
   /** What it measures, one sentence. */
   readonly description: string;
   readonly options: readonly OptionSpec[];
+  /** Options of libvmaf's that it does not have here, and why: the end of a sentence. */
+  readonly without?: Readonly<Record<string, string>>;
   /** In order of emission. */
   readonly features: readonly FeatureSpec[];
   /** The features libvmaf 2.x to 3.0 emitted instead, in its order. */

@@ -7,6 +7,7 @@ import { type ExtractorSpec, feature, flag, integer, type OptionSpec } from './s
 /** The float_psnr extractor. */
 export const FLOAT_PSNR: ExtractorSpec = {
   name: 'float_psnr',
+  source: 'wasm/src/float_psnr.c',
   description: 'Peak signal-to-noise ratio of luma in dB, in floating point and limited by bit depth.',
   options: [],
   features: [feature('float_psnr')],
@@ -17,6 +18,7 @@ export const FLOAT_PSNR: ExtractorSpec = {
 /** The float_ansnr extractor. */
 export const FLOAT_ANSNR: ExtractorSpec = {
   name: 'float_ansnr',
+  source: 'wasm/src/float_ansnr.c',
   description: 'Signal-to-noise ratio in dB of lightly and more strongly low-passed luma (ANSNR).',
   options: [],
   features: [feature('float_ansnr'), feature('float_anpsnr')],
@@ -27,6 +29,7 @@ export const FLOAT_ANSNR: ExtractorSpec = {
 /** The float_moment extractor. */
 export const FLOAT_MOMENT: ExtractorSpec = {
   name: 'float_moment',
+  source: 'wasm/src/float_psnr.c',
   description: 'First and second moment of luma of both videos: the mean, and the mean of squares.',
   options: [],
   features: ['ref1st', 'dis1st', 'ref2nd', 'dis2nd'].map((name) => feature(`float_moment_${name}`)),
@@ -47,6 +50,7 @@ const LCS = { when: ['enable_lcs'] } as const;
 /** The float_ssim extractor. */
 export const FLOAT_SSIM: ExtractorSpec = {
   name: 'float_ssim',
+  source: 'wasm/src/ssim.c',
   description: 'Structural similarity (SSIM) of luma.',
   options: [
     ...DECIBELS,
@@ -66,6 +70,7 @@ export const FLOAT_SSIM: ExtractorSpec = {
 /** The float_ms_ssim extractor. */
 export const FLOAT_MS_SSIM: ExtractorSpec = {
   name: 'float_ms_ssim',
+  source: 'wasm/src/ssim.c',
   description: 'Structural similarity of luma over five scales (MS-SSIM); sides of at least 176.',
   options: DECIBELS,
   features: [

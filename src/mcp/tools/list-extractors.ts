@@ -41,10 +41,10 @@ export const listExtractorsTool = defineTool({
     const { listExtractors } = await import('../../index.js');
     return {
       document: {
-        extractors: listExtractors().map(({ name, description, options, features }) => ({
+        extractors: listExtractors().map(({ name, source, description, options, features }) => ({
           name,
           backend: 'cpu' as const,
-          source: `wasm/src/${name === 'psnr' ? 'sse' : name}.c`,
+          source,
           description,
           options: options.map(
             ({ name: option, type, default: byDefault, choices, min, max, description: text }) => ({
