@@ -5,18 +5,24 @@ scripts/train/nr - trains a no-reference scorer: the luma of a distorted frame i
 
 Data (DIR/measured.json, DIR/measured.gray) come from `scripts/train/measure.mjs --pictures`. Trains on crops of the pictures of
 split `train`, keeps the best epoch on `val`, and prints figures for each source of `test`, from which nothing was
-learned, beside those of a baseline: the same kind of head on statistics of blur and blockiness. Needs python3-torch and
-python3-numpy.
+learned, beside those of a baseline: the same kind of head on statistics of blur and blockiness. Needs python3-torch, python3-onnx
+and python3-numpy.
 """
 import argparse
 import json
 
 import numpy as np
+import onnx
 import torch
+from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 from torch.nn import functional
 
 from figures import by_source
+
+
+# Sources of the corpus that are real clips.
+REAL = ["seeking", "seeking-late", "blue-sky", "anchor", "src01-576", "corridor", "dark-scene"]
 
 
 class Scorer(nn.Module):
@@ -31,7 +37,7 @@ class Scorer(nn.Module):
             layers += [nn.BatchNorm2d(after), nn.ReLU()]
         self.early = nn.Sequential(*layers[:3])
         self.late = nn.Sequential(*layers[3:])
-        self.head = nn.Sequential(nn.Dropout(0.1), nn.Linear(192, 64), nn.ReLU(), nn.Linear(64, 1))
+        self.head = nn.Sequential(nn.Dropout(0.2), nn.Linear(192 + STATISTICS, 64), nn.ReLU(), nn.Linear(64, 1))
 
     def forward(self, luma):
         return self.raw(luma).clamp(0.0, 100.0)
@@ -42,11 +48,36 @@ class Scorer(nn.Module):
         maps = self.late(fine)
         # Energies differ by orders of magnitude between scenes: their logarithms are what the head compares.
         pooled = [fine.mean((2, 3)), (fine * fine).mean((2, 3)), maps.mean((2, 3)), (maps * maps).mean((2, 3))]
-        return (self.head((torch.cat(pooled, 1) + 1e-3).log()) * 30.0 + 60.0).squeeze(1)
+        logs = (torch.cat(pooled, 1) + 1e-3).log()
+        return (self.head(torch.cat([logs, statistics(luma)], 1)) * 30.0 + 60.0).squeeze(1)
+
+
+STATISTICS = 6
+
+
+def statistics(luma):
+    """
+    Of luma in 0...1, shape [N, 1, H, W], to [N, 6]: logarithms of gradient energies, Laplacian energy and variance in
+    8-bit levels, about -1...1, and how much steeper steps are on the grid of 8x8 blocks.
+    """
+    level = luma * 255.0
+    dx = (level[..., 1:] - level[..., :-1]).abs()
+    dy = (level[..., 1:, :] - level[..., :-1, :]).abs()
+    inner = level[..., 1:-1, 1:-1]
+    across = level[..., 1:-1, 2:] + level[..., 1:-1, :-2] + level[..., 2:, 1:-1] + level[..., :-2, 1:-1]
+    laplacian = across - 4.0 * inner
+
+    def mean(values):
+        return values.mean((2, 3))
+
+    variance = mean(level * level) - mean(level) * mean(level)
+    energies = [mean(dx * dx) + 0.1, mean(dy * dy) + 0.1, mean(laplacian * laplacian) + 0.1, variance + 1.0]
+    grids = [mean(dx[..., 7::8]) / (mean(dx) + 0.1), mean(dy[..., 7::8, :]) / (mean(dy) + 0.1)]
+    return torch.cat([(torch.cat(energies, 1).log() - 4.0) / 3.0, torch.cat(grids, 1) - 1.0], 1)
 
 
 class Baseline(nn.Module):
-    """Blur and blockiness statistics, shape [N, 6], to scores."""
+    """The statistics alone, shape [N, 6], to scores."""
 
     def __init__(self, mean, std):
         super().__init__()
@@ -57,20 +88,9 @@ class Baseline(nn.Module):
         return (self.head((statistics - self.mean) / self.std) * 30.0 + 60.0).squeeze(1)
 
 
-def statistics(luma):
-    """Logarithms of gradient energies, Laplacian energy and variance, and how much steeper steps are on the 8x8 grid."""
-    picture = luma.astype(np.float32)
-    dx, dy = np.abs(np.diff(picture, axis=1)), np.abs(np.diff(picture, axis=0))
-    laplacian = picture[1:-1, 2:] + picture[1:-1, :-2] + picture[2:, 1:-1] + picture[:-2, 1:-1] - 4 * picture[1:-1, 1:-1]
-    def grid(steps):
-        return steps[7::8].mean() / (steps.mean() + 0.1)
-    return np.array(
-        [
-            np.log((dx**2).mean() + 0.1), np.log((dy**2).mean() + 0.1), np.log((laplacian**2).mean() + 0.1),
-            np.log(picture.var() + 1), grid(dx.T), grid(dy),
-        ],
-        dtype=np.float32,
-    )
+def luma_of(picture):
+    """A picture of bytes as the model takes it."""
+    return torch.from_numpy(np.array(picture)).float()[None, None] / 255
 
 
 def crop(picture, size, rng):
@@ -108,6 +128,20 @@ def fit(model, batches, validate, epochs, rate):
     model.eval()
 
 
+def store_halves(path):
+    """Stores large weights with 16 bits, which the graph widens again: half the file, scores the same to a few hundredths."""
+    model = onnx.load(path)
+    for weight in list(model.graph.initializer):
+        values = numpy_helper.to_array(weight)
+        if values.dtype != np.float32 or values.size < 256:
+            continue
+        model.graph.initializer.remove(weight)
+        model.graph.initializer.append(numpy_helper.from_array(values.astype(np.float16), f"{weight.name}_half"))
+        widen = helper.make_node("Cast", [f"{weight.name}_half"], [weight.name], to=TensorProto.FLOAT)
+        model.graph.node.insert(0, widen)
+    onnx.save(model, path)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", required=True)
@@ -133,15 +167,17 @@ def main():
     sources = np.array([p["source"] for p in listed])
     train, val = np.flatnonzero(splits == "train"), np.flatnonzero(splits == "val")
 
+    # Real clips are few and what matters: each counts three times.
+    often = np.concatenate([train, *[train[np.isin(sources[train], REAL)]] * 2])
+
     def whole(model, index):
-        luma = torch.from_numpy(np.ascontiguousarray(pictures[index])).float()[None, None] / 255
         with torch.no_grad():
-            return float(model(luma))
+            return float(model(luma_of(pictures[index])))
 
     model = Scorer()
 
     def batches():
-        for part in np.array_split(rng.permutation(train), max(1, len(train) // 32)):
+        for part in np.array_split(rng.permutation(often), max(1, len(often) // 32)):
             parts = np.stack([crop(pictures[i], args.crop, rng) for i in part])
             yield torch.from_numpy(parts)[:, None], torch.tensor(scores[part], dtype=torch.float32)
 
@@ -151,7 +187,8 @@ def main():
     fit(model, batches, validate, args.epochs, 4e-3)
     predicted = np.array([whole(model, i) for i in range(len(pictures))])
 
-    facts = torch.from_numpy(np.stack([statistics(picture) for picture in pictures]))
+    with torch.no_grad():
+        facts = torch.cat([statistics(luma_of(picture)) for picture in pictures])
     baseline = Baseline(facts[train].mean(0), facts[train].std(0))
     wanted = torch.tensor(scores, dtype=torch.float32)
 
@@ -179,6 +216,7 @@ def main():
         model, torch.zeros(1, 1, 360, 640), args.out, input_names=["luma"], output_names=["score"], opset_version=13,
         dynamic_axes={"luma": {0: "N", 2: "H", 3: "W"}, "score": {0: "N"}},
     )
+    store_halves(args.out)
     with open(args.out.replace(".onnx", ".figures.json"), "w", encoding="utf-8") as file:
         json.dump(result, file, indent=1)
 

@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { score } from '../../src/index.js';
-import type { Report } from '../../src/report/types.js';
+import type { FrameMetrics, Report } from '../../src/report/types.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import type { ScoreOptions } from '../../src/score/types.js';
@@ -28,17 +28,23 @@ declare global {
   }
 }
 
-/** Remembers workers and what they report. */
+/** Remembers workers and what they report: frames in batches, then what is left of the report. */
 function listen(): void {
   window.reports = [];
   window.workers = [];
+  const frames: FrameMetrics[][] = [];
   const Plain = window.Worker;
   window.Worker = class extends Plain {
     constructor(url: string | URL, options?: WorkerOptions) {
       super(url, options);
       window.workers.push(this);
       this.addEventListener('message', ({ data }) => {
-        if (data?.event?.kind === 'report') window.reports.push(data.event.report);
+        const { kind, index, report, frames: batch } = data?.event ?? {};
+        if (kind === 'frames') frames[index] = [...(frames[index] ?? []), ...batch];
+        if (kind === 'report') {
+          window.reports.push({ ...report, frames: [...report.frames, ...(frames[index] ?? [])] });
+          frames[index] = [];
+        }
       });
     }
   };

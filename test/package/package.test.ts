@@ -47,6 +47,9 @@ const SERVER: readonly string[] = [
   'zod',
 ];
 
+/** What reads and writes tables of features; nothing but tiny/dataset may load it. */
+const TABLES: readonly string[] = ['hyparquet', 'hyparquet-writer'];
+
 /** Bytes, gzipped, of the JavaScript that a page loads before it asks for anything; the rest comes when it is needed. */
 const BUNDLE_BUDGET = 40_000;
 
@@ -101,8 +104,8 @@ describe('the manifest', () => {
     expect(version).toBe(manifest.version);
   });
 
-  it('requires what the MCP server is made of, and nothing else', () => {
-    expect(Object.keys(manifest.dependencies ?? {})).toEqual(SERVER);
+  it('requires what the MCP server and tables of features need, and nothing else', () => {
+    expect(Object.keys(manifest.dependencies ?? {})).toEqual([...SERVER, ...TABLES].sort());
     // Peers only name what is used where it is installed.
     for (const name of Object.keys(manifest.peerDependencies ?? {})) {
       expect(manifest.peerDependenciesMeta?.[name]?.optional, name).toBe(true);
@@ -169,7 +172,7 @@ describe('the packed tarball', () => {
         const server =
           (file.startsWith('mcp') && SERVER.some((known) => `${name}/`.startsWith(`${known}/`))) ||
           (file.startsWith('media/picture') && name === 'fast-png') ||
-          (file.startsWith('tiny/dataset') && name.startsWith('hyparquet'));
+          (file.startsWith('tiny/dataset') && TABLES.includes(name));
         const found = name.startsWith('.')
           ? existsSync(join(path, '..', name))
           : name.startsWith('node:') || optional || server;

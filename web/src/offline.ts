@@ -1,12 +1,9 @@
 /**
  * @module web/offline
- * Has the browser keep the page, so that it opens without a network. The engine is fetched for that once the page has
- * been at rest for a while, or as soon as a file is chosen.
+ * Has the browser keep the page, so that it opens without a network. The engine is fetched for that once it is needed
+ * anyway, when the first file is chosen, or when the page is installed as an app.
  */
 import type { Session } from './session.js';
-
-/** Milliseconds of rest before the engine is fetched for later. */
-const REST = 4000;
 
 /** Registers the service worker of the built page. */
 export async function keepOffline(session: Session): Promise<void> {
@@ -21,8 +18,9 @@ export async function keepOffline(session: Session): Promise<void> {
       asked = true;
     };
     session.reference.watch((file) => file && fetchAll());
-    const { connection } = navigator as Navigator & { connection?: { readonly saveData?: boolean } };
-    if (!connection?.saveData) setTimeout(fetchAll, REST);
+    session.distorted.watch((files) => files.length > 0 && fetchAll());
+    addEventListener('appinstalled', fetchAll);
+    if (matchMedia('(display-mode: standalone)').matches) fetchAll();
   } catch {
     // Without it (a page on http, storage denied) everything but the next visit without a network works.
   }

@@ -28,7 +28,7 @@ export interface ScoreCall {
   readonly options: Plain<ScoreManyOptions>;
 }
 
-/** What a run tells while it works; frames come in batches. */
+/** What a run tells while it works; frames come in batches. A report comes without the frames, which were told by then. */
 export type ScoreEvent =
   | { readonly kind: 'progress'; readonly index: number; readonly progress: Progress }
   | { readonly kind: 'frames'; readonly index: number; readonly frames: readonly FrameMetrics[] }
@@ -77,7 +77,7 @@ export const engine = {
   async score(
     { reference, distorted, options }: ScoreCall,
     { signal, emit }: CallContext<ScoreEvent>,
-  ): Promise<Report[]> {
+  ): Promise<void> {
     const waiting = distorted.map((): FrameMetrics[] => []);
     let told = performance.now();
     const tell = (now: number) => {
@@ -89,7 +89,7 @@ export const engine = {
     hold(false);
     // A run that was given up while it was held up must get to its end.
     signal.addEventListener('abort', () => hold(false));
-    const reports = await scoreMany(reference, distorted, {
+    await scoreMany(reference, distorted, {
       ...options,
       signal,
       gate: () => gate?.opened,
@@ -101,11 +101,11 @@ export const engine = {
       },
       onReport(report, index) {
         tell(performance.now());
-        emit({ kind: 'report', index, report });
+        // Frames cross the border once, in batches: many at a time would hold the page up.
+        emit({ kind: 'report', index, report: { ...report, frames: [] } });
       },
     });
     tell(performance.now());
-    return reports;
   },
 };
 

@@ -45,7 +45,7 @@ export interface Findings {
 }
 
 /** Name of a grid for people. */
-export function measureName(grid: GridName): string {
+function measureName(grid: GridName): string {
   if (grid === 'both' || grid === 'vif' || grid === 'adm') return words.measures[grid];
   return words.scale(grid.slice(0, 3).toUpperCase(), Number(grid.at(3)));
 }

@@ -19,7 +19,7 @@ export interface View {
 }
 
 /** Zooms that the keys go through; whole ones show every sample as a square of pixels. */
-export const ZOOMS = [1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32] as const;
+const ZOOMS = [1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32] as const;
 const LARGEST = 32;
 
 /** The whole picture, as large as the pane holds it. */

@@ -81,6 +81,8 @@ export class FrameViewer {
   readonly #help: HTMLDetailsElement;
 
   #subject: Subject | undefined;
+  /** Had the focus when the viewer opened. */
+  #opener: Element | null = null;
   #frame = 0;
   #pair: ShownPair | undefined;
   #map: ShownMap | undefined;
@@ -267,6 +269,7 @@ export class FrameViewer {
     this.#refresh();
     if (!this.#dialog.open) {
       this.#element.hidden = false;
+      this.#opener = document.activeElement;
       this.#dialog.showModal();
       this.#stage.element.focus();
       document.documentElement.classList.add('frames-open');
@@ -280,6 +283,7 @@ export class FrameViewer {
   #close(): void {
     if (this.#dialog.open) this.#dialog.close();
     this.#element.hidden = true;
+    this.#giveBack();
     document.documentElement.classList.remove('frames-open');
     this.#flicker.running = false;
     this.#making?.abort();
@@ -295,6 +299,15 @@ export class FrameViewer {
       this.#map = undefined;
       engine.call('closeFrames', undefined).catch(() => {});
     }, TIMES.free);
+  }
+
+  /** The focus goes back to what opened the frame, or to the results where that is no more. */
+  #giveBack(): void {
+    const opener = this.#opener;
+    this.#opener = null;
+    if (!(opener instanceof HTMLElement) || opener === document.body) return;
+    const target = opener.isConnected ? opener : document.getElementById('results');
+    target?.focus({ preventScroll: true });
   }
 
   /** Takes in what is known of the encode on show: scores come while it runs. */

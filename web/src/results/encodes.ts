@@ -230,5 +230,5 @@ export function bitrateOf(encode: Encode): number | undefined {
 
 /** Bytes of the distorted file. */
 export function fileSizeOf({ facts, result }: Encode): number | undefined {
-  return facts.pairing?.distorted.fileSize ?? result.source?.distorted.size;
+  return facts.pairing?.distorted.fileSize ?? facts.distorted?.fileSize ?? result.source?.distorted.size;
 }

@@ -18,7 +18,7 @@ const words = text.results.chart;
 export type PlotKind = 'large' | 'small' | 'map';
 
 /** A colour of the page. */
-export function colour(name: string): string {
+function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 

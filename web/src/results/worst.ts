@@ -28,6 +28,8 @@ export function worstSection(encodes: Encodes, view: View): Section {
     lists,
   );
   const found = new Map<number, readonly Moment[]>();
+  /** Rows by encode and frame: those that stay keep their element, to which the focus may have to return. */
+  let rows = new Map<string, { readonly item: HTMLElement; readonly button: HTMLElement }>();
   let drawn = '';
   let next = 0;
   let searched = '';
@@ -63,11 +65,20 @@ export function worstSection(encodes: Encodes, view: View): Section {
     if (now === drawn || metric === undefined) return;
     drawn = now;
     const several = encodes.list.length > 1;
+    const focused = document.activeElement;
+    const kept = rows;
+    rows = new Map();
     fill(
       lists,
       ...encodes.list.flatMap((encode) => {
         const { index, name } = encode;
-        const rows = (found.get(index) ?? []).map((moment) => h('li', {}, row(encode, metric, moment)));
+        const items = (found.get(index) ?? []).map((moment) => {
+          const key = `${index} ${moment.frame}`;
+          const row = kept.get(key) ?? emptyRow(encode, moment.frame);
+          rows.set(key, row);
+          fill(row.button, ...content(encode, metric, moment));
+          return row.item;
+        });
         return [
           several &&
             h(
@@ -76,32 +87,41 @@ export function worstSection(encodes: Encodes, view: View): Section {
               h('span', { class: 'swatch' }),
               h('span', {}, name),
             ),
-          h('ol', { 'aria-label': several ? name : words.heading }, ...rows),
+          h('ol', { 'aria-label': several ? name : words.heading }, ...items),
         ];
       }),
     );
+    // What is moved loses the focus.
+    if (focused instanceof HTMLElement && lists.contains(focused)) focused.focus({ preventScroll: true });
   }
 
-  function row(encode: Encode, metric: string, { frame, value, causes }: Moment): HTMLElement {
+  function emptyRow(encode: Encode, frame: number): { item: HTMLElement; button: HTMLElement } {
+    const button = h('button', {
+      type: 'button',
+      title: view.canOpen(encode.index) ? words.open(frame) : words.point(frame),
+      style: `--c:var(--s${encode.index % 8})`,
+      onclick: () => {
+        const around = encodes.rate ? 2 * encodes.rate : 50;
+        if (!view.canOpen(encode.index)) {
+          view.zoomTo(frame - around, frame + around);
+          document.getElementById('chart-heading')?.scrollIntoView({ block: 'start' });
+        }
+        view.open(encode.index, frame);
+      },
+    });
+    return { item: h('li', {}, button), button };
+  }
+
+  function content(
+    encode: Encode,
+    metric: string,
+    { frame, value, causes }: Moment,
+  ): (HTMLElement | false)[] {
     const time = encodes.timeOf(frame);
     const score = encodes.isScore(metric);
     const extent = encode.columns.extent(metric) ?? [0, 1];
     const share = score ? percentOf(value, 0, 100) : percentOf(value, Math.min(0, extent[0]), extent[1]);
-    return h(
-      'button',
-      {
-        type: 'button',
-        title: view.canOpen(encode.index) ? words.open(frame) : words.point(frame),
-        style: `--c:var(--s${encode.index % 8})`,
-        onclick: () => {
-          const around = encodes.rate ? 2 * encodes.rate : 50;
-          if (!view.canOpen(encode.index)) {
-            view.zoomTo(frame - around, frame + around);
-            document.getElementById('chart-heading')?.scrollIntoView({ block: 'start' });
-          }
-          view.open(encode.index, frame);
-        },
-      },
+    return [
       h(
         'span',
         { class: 'when' },
@@ -111,7 +131,7 @@ export function worstSection(encodes: Encodes, view: View): Section {
       h('span', { class: 'line', 'aria-hidden': 'true' }, h('i', { style: `width:${share}%` })),
       h('b', {}, score ? scoreText(value) : shortText(value)),
       causes.length > 0 && h('span', { class: 'causes soft' }, causes.join(', ')),
-    );
+    ];
   }
 
   function update(): void {

@@ -64,7 +64,8 @@ export class Runner {
       if (event.kind === 'frames') result.frames.push(...event.frames);
       results =
         event.kind === 'report'
-          ? results.with(event.index, { ...result, report: event.report })
+          ? // One array for both: who reads the report sees all frames.
+            results.with(event.index, { ...result, report: { ...event.report, frames: result.frames } })
           : [...results];
       session.results.value = results;
     };
