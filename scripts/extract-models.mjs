@@ -57,6 +57,71 @@ const LICENCE = {
   file: 'LICENSE-VMAF.txt',
 };
 
+/** Models that libvmaf builds in and that need no file: another one's, with the float extractors behind its features. */
+const FLOAT_OF = ['vmaf_v0.6.1', 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1', 'vmaf_b_v0.6.3'];
+
+/** Models of libvmaf 3.2.0 that are not stored here: who wants one fetches it from the tag of its repository. */
+const PULLED = {
+  repository: 'Netflix/vmaf',
+  tag: 'v3.2.0',
+  features: [
+    'Cambi_feature_cambi_score',
+    'Speed_chroma_feature_speed_chroma_uv_score',
+    'VMAF_integer_feature_adm3_score',
+    'VMAF_integer_feature_motion3_score',
+  ],
+  models: [
+    {
+      name: 'vmaf_v1.0.16_3d0h',
+      sha256: 'e4cf8c147e1368b35497d772920bc92f98c1ad7853c1033d8a836947f427140e',
+      bytes: 14696,
+      intendedUse: 'VMAF v1: 1080p seen from three screen heights; made for 10-bit pictures.',
+    },
+    {
+      name: 'vmaf_v1.0.16_5d0h',
+      sha256: '64e12d9c1e4ed5d79da7fa515b82fac7247a9e2ccc91e0ebce31d05489500385',
+      bytes: 14746,
+      intendedUse: 'VMAF v1: 1080p seen on a phone, from five screen heights.',
+    },
+    {
+      name: 'vmaf_v1.0.16_1d5h_2160',
+      sha256: '634d36e0502cb797384726cdd1a106a2c207827595a9e4958d3dae1bd517b139',
+      bytes: 14627,
+      intendedUse: 'VMAF v1: 2160p seen from one and a half screen heights.',
+    },
+    {
+      name: 'vmaf_v1.0.16_3d0h_2160',
+      sha256: '77f552fd8d5b6c6a2166bfc4470c9368ec68d2425ed40f1cc235b0cc500f33c2',
+      bytes: 14719,
+      intendedUse: 'VMAF v1: 2160p seen from three screen heights; scores go up to 110.',
+    },
+    {
+      name: 'vmaf_v1.0.16_hfr_3d0h',
+      sha256: 'dcfdfab1c00685c1e5f75b6f1078bb4a44c722654e4de090fa5c66784c75241b',
+      bytes: 14793,
+      intendedUse: 'As vmaf_v1.0.16_3d0h, for 50 or 60 frames per second.',
+    },
+    {
+      name: 'vmaf_v1.0.16_hfr_5d0h',
+      sha256: '590f612c87df94badca58e563b318fa9958eac631ab8aadd73bff8cc1adfc515',
+      bytes: 14843,
+      intendedUse: 'As vmaf_v1.0.16_5d0h, for 50 or 60 frames per second.',
+    },
+    {
+      name: 'vmaf_v1.0.16_hfr_1d5h_2160',
+      sha256: '0371db55d3de81a760125f6d65eb4386f1d38af6cf1d00c2f48158e3596246d4',
+      bytes: 14724,
+      intendedUse: 'As vmaf_v1.0.16_1d5h_2160, for 50 or 60 frames per second.',
+    },
+    {
+      name: 'vmaf_v1.0.16_hfr_3d0h_2160',
+      sha256: '1bc502f00aeee11433e2d09468186bbf1bbce56ee650c9bade06c7435ebdd4db',
+      bytes: 14816,
+      intendedUse: 'As vmaf_v1.0.16_3d0h_2160, for 50 or 60 frames per second.',
+    },
+  ],
+};
+
 class ModelsError extends Error {}
 
 function main() {
@@ -139,26 +204,62 @@ function withGainLimits(base, neg) {
 }
 
 function describe(texts) {
+  const stored = describeStored(texts);
+  const float = FLOAT_OF.map((base) => describeFloat(base, stored));
+  return { licence: LICENCE, models: [...stored, ...float, ...describePulled()] };
+}
+
+function describePulled() {
+  const { repository, tag, features, models } = PULLED;
+  return models.map(({ name, sha256, bytes, intendedUse }) => {
+    const folder = `model/${name.includes('_hfr_') ? 'vmaf_v1.0.16_hfr' : 'vmaf_v1.0.16'}`;
+    return {
+      name,
+      file: `${name}.json`,
+      pull: { repository, tag, folder },
+      sha256,
+      bytes,
+      licence: LICENCE.spdx,
+      kind: 'single',
+      members: 1,
+      features,
+      intendedUse,
+      origin: `${repository} ${tag}`,
+    };
+  });
+}
+
+function describeFloat(base, stored) {
+  const entry = stored.find(({ name }) => name === base);
   return {
-    licence: LICENCE,
-    models: MODELS.map(({ name, sha256, derivedFrom, intendedUse }) => {
-      const model = JSON.parse(texts.get(name));
-      const single = 'model_dict' in model;
-      return {
-        name,
-        file: `${name}.json`,
-        sha256,
-        licence: LICENCE.spdx,
-        kind: single ? 'single' : 'collection',
-        members: single ? 1 : Object.keys(model).length,
-        features: (single ? model : model[0]).model_dict.feature_names,
-        intendedUse,
-        origin: derivedFrom
-          ? `${derivedFrom.base} with the gain limits of ${derivedFrom.gainLimitsOf}`
-          : 'built into libvmaf 2.3.0',
-      };
-    }),
+    ...entry,
+    name: base.replace('vmaf_', 'vmaf_float_'),
+    floatOf: base,
+    features: entry.features.map((name) => name.replace('VMAF_integer_feature_', 'VMAF_feature_')),
+    intendedUse: `As ${base}, on features computed in floating point: to repeat older results.`,
+    origin: `${base} with its features renamed`,
   };
+}
+
+function describeStored(texts) {
+  return MODELS.map(({ name, sha256, derivedFrom, intendedUse }) => {
+    const model = JSON.parse(texts.get(name));
+    const single = 'model_dict' in model;
+    return {
+      name,
+      file: `${name}.json`,
+      sha256,
+      bytes: Buffer.byteLength(texts.get(name)),
+      licence: LICENCE.spdx,
+      kind: single ? 'single' : 'collection',
+      members: single ? 1 : Object.keys(model).length,
+      features: (single ? model : model[0]).model_dict.feature_names,
+      intendedUse,
+      origin: derivedFrom
+        ? `${derivedFrom.base} with the gain limits of ${derivedFrom.gainLimitsOf}`
+        : 'built into libvmaf 2.3.0',
+    };
+  });
 }
 
 function sum(text) {

@@ -11,23 +11,38 @@ import type {
   BackendHealth,
   BackendList,
   BackendName,
+  Comparison,
+  DatasetOptions,
+  DatasetPair,
+  DatasetSummary,
   Diagnosis,
+  EvaluateOptions,
+  Evaluation,
   ExtractOptions,
   FeatureModel,
   FramePair,
   Inspection,
   InspectOptions,
+  MapOptions,
   ModelDescription,
   ModelSummary,
   NativeDescription,
   NativeOptions,
   ProbeOptions,
+  PulledModel,
+  PullOptions,
+  QualityMapOptions,
+  QualityMaps,
   Report,
   ScoreManyOptions,
   ScoreOptions,
   ScoreRequest,
   Scorer,
   ScorerOptions,
+  TableInput,
+  TinyDeviceStatus,
+  TinyModelDescription,
+  TinyRegistryEntry,
   VideoFormat,
   VideoInput,
 } from './public.js';
@@ -72,26 +87,104 @@ export async function* extractFrames(
   yield* extractPairs(browserPlatform, request, frames, options);
 }
 
+/** Shows where in single frames quality is lost; it works in the calling thread, best in a worker. */
+export async function* qualityMaps(
+  request: ScoreRequest,
+  frames: readonly number[],
+  options: QualityMapOptions = {},
+): AsyncGenerator<QualityMaps, void, undefined> {
+  const { mapPairs } = await import('./score/quality-maps.js');
+  yield* mapPairs(browserPlatform, request, frames, options);
+}
+
+/** The same for a pair of frames that {@link extractFrames} gave. */
+export async function mapQuality(pair: FramePair, options: MapOptions = {}): Promise<QualityMaps> {
+  const { mapPair } = await import('./score/quality-maps.js');
+  return mapPair(browserPlatform, pair, options);
+}
+
 /** Opens a scorer for frames that the caller brings. */
 export async function createScorer(format: VideoFormat, options: ScorerOptions = {}): Promise<Scorer> {
   const { openScorer } = await import('./score/scorer.js');
   return openScorer(browserPlatform, format, options);
 }
 
-/** The models that ship with the package. */
+/** The models that can be named. */
 export function listModels(): Promise<readonly ModelSummary[]> {
   return list(browserPlatform.models);
 }
 
-/** All about one model that ships with the package. */
+/** All about one model. */
 export function describeModel(name: string): Promise<ModelDescription> {
   return describe(name, browserPlatform.models);
+}
+
+/** Fetches models that do not ship with the package and keeps them in the browser's storage. */
+export async function pullModel(name: string, options: PullOptions = {}): Promise<readonly PulledModel[]> {
+  const { pullModels } = await import('./model/pull.js');
+  return pullModels(name, browserPlatform.models, options);
 }
 
 /** Opens a model to predict from feature values alone. */
 export async function openModel(model = 'version=vmaf_v0.6.1'): Promise<FeatureModel> {
   const { openModel: open } = await import('./model/single.js');
   return open(model, browserPlatform.models);
+}
+
+/** Measures what a tiny ONNX model is worth on a table of features. */
+export async function evaluateModel(
+  model: string,
+  features: TableInput,
+  options: EvaluateOptions = {},
+): Promise<Evaluation> {
+  const evaluation = await import('./score/evaluation.js');
+  return evaluation.evaluateModelOn(browserPlatform, model, features, options);
+}
+
+/** Evaluates several tiny models on the same rows and ranks them. */
+export async function compareModels(
+  models: readonly string[],
+  features: TableInput,
+  options: EvaluateOptions = {},
+): Promise<Comparison> {
+  const evaluation = await import('./score/evaluation.js');
+  return evaluation.compareModelsOn(browserPlatform, models, features, options);
+}
+
+/** Makes a table of features, a Parquet file in pieces. */
+export async function* writeFeatures(
+  pairs: readonly DatasetPair[],
+  options: DatasetOptions = {},
+): AsyncGenerator<Uint8Array, DatasetSummary, undefined> {
+  const { makeDataset } = await import('./score/dataset.js');
+  return yield* makeDataset(browserPlatform, pairs, options);
+}
+
+/** The tiny ONNX models that ship with the package. */
+export async function listTinyModels(): Promise<readonly TinyRegistryEntry[]> {
+  const [tiny, { listTinyModels: list }] = await Promise.all([
+    browserPlatform.tiny(),
+    import('./tiny/describe.js'),
+  ]);
+  return list(tiny);
+}
+
+/** All about one tiny model: it is read and checked, not run. */
+export async function describeTinyModel(model: string): Promise<TinyModelDescription> {
+  const [tiny, { describeTinyModel: describe }] = await Promise.all([
+    browserPlatform.tiny(),
+    import('./tiny/describe.js'),
+  ]);
+  return describe(model, tiny);
+}
+
+/** What can run tiny models here. Whether a driver works shows when a session starts. */
+export async function listTinyDevices(): Promise<readonly TinyDeviceStatus[]> {
+  const [tiny, { listTinyDevices: list }] = await Promise.all([
+    browserPlatform.tiny(),
+    import('./tiny/describe.js'),
+  ]);
+  return list(tiny);
 }
 
 /** The backends there are: in browsers this package's own core. */

@@ -11,23 +11,38 @@ import type {
   BackendHealth,
   BackendList,
   BackendName,
+  Comparison,
+  DatasetOptions,
+  DatasetPair,
+  DatasetSummary,
   Diagnosis,
+  EvaluateOptions,
+  Evaluation,
   ExtractOptions,
   FeatureModel,
   FramePair,
   Inspection,
   InspectOptions,
+  MapOptions,
   ModelDescription,
   ModelSummary,
   NativeDescription,
   NativeOptions,
   ProbeOptions,
+  PulledModel,
+  PullOptions,
+  QualityMapOptions,
+  QualityMaps,
   Report,
   ScoreManyOptions,
   ScoreOptions,
   ScoreRequest,
   Scorer,
   ScorerOptions,
+  TableInput,
+  TinyDeviceStatus,
+  TinyModelDescription,
+  TinyRegistryEntry,
   VideoFormat,
   VideoInput,
 } from './public.js';
@@ -120,6 +135,38 @@ export async function* extractFrames(
 }
 
 /**
+ * Shows where in single frames quality is lost: what each place takes away from VIF and ADM, the features of VMAF, scale
+ * by scale and all together, as numbers and as a picture. The work is done in the calling thread.
+ * @param frames numbers of pairs, as `frameNum` in a report of the same request and options; they come in ascending
+ * order, each once
+ * @param options what decides which frames go together, as for {@link extractFrames}, and how to cut the picture
+ * @throws {AnyvmafError} as {@link extractFrames}, and `usage` for a block size or gain limit that there is not
+ * @example
+ * ```ts
+ * for await (const maps of qualityMaps({ reference: 'a.mp4', distorted: 'b.mp4' }, [12, 250])) {
+ *   await writeFile(`lost_${maps.index}.png`, await maps.render().png());
+ * }
+ * ```
+ */
+export async function* qualityMaps(
+  request: ScoreRequest,
+  frames: readonly number[],
+  options: QualityMapOptions = {},
+): AsyncGenerator<QualityMaps, void, undefined> {
+  const { mapPairs } = await import('./score/quality-maps.js');
+  yield* mapPairs(nodePlatform, request, frames, options);
+}
+
+/**
+ * The same for a pair of frames that {@link extractFrames} gave.
+ * @throws {AnyvmafError} `usage` for a block size or gain limit that there is not
+ */
+export async function mapQuality(pair: FramePair, options: MapOptions = {}): Promise<QualityMaps> {
+  const { mapPair } = await import('./score/quality-maps.js');
+  return mapPair(nodePlatform, pair, options);
+}
+
+/**
  * Opens a scorer for frames that you bring yourself, pair by pair.
  * @param format of every frame, reference and distorted
  * @throws {AnyvmafError} `usage`, `model` or `feature` when something asked for cannot be had
@@ -135,17 +182,35 @@ export async function createScorer(format: VideoFormat, options: ScorerOptions =
   return openScorer(nodePlatform, format, options);
 }
 
-/** The models that ship with the package. */
+/** The models that can be named: those that ship with the package, and those that {@link pullModel} fetches. */
 export function listModels(): Promise<readonly ModelSummary[]> {
   return list(nodePlatform.models);
 }
 
 /**
- * All about one model that ships with the package.
- * @throws {AnyvmafError} `model` when there is none of that name
+ * All about one model.
+ * @throws {AnyvmafError} `model` when there is none of that name, or it has to be pulled first
  */
 export function describeModel(name: string): Promise<ModelDescription> {
   return describe(name, nodePlatform.models);
+}
+
+/**
+ * Fetches models that do not ship with the package (`vmaf_v1.0.16_3d0h` and its kin), checks them, and keeps them in the
+ * user's cache (`ANYVMAF_CACHE`, else the system's place for caches), so that `version=NAME` then works offline. What is there already is not fetched again.
+ * @param name version of a model, or `all` for every one that has to be pulled
+ * @returns what is there now; empty for a model that ships with the package
+ * @throws {AnyvmafError} `io` when it cannot be fetched or kept, `model` when there is none of that name or the file is not
+ * the one whose sum the package knows, `usage` for an address that is none; the signal's reason when aborted
+ * @example
+ * ```ts
+ * await pullModel('vmaf_v1.0.16_3d0h');
+ * const report = await score(request, { models: ['version=vmaf_v1.0.16_3d0h'] });
+ * ```
+ */
+export async function pullModel(name: string, options: PullOptions = {}): Promise<readonly PulledModel[]> {
+  const { pullModels } = await import('./model/pull.js');
+  return pullModels(name, nodePlatform.models, options);
 }
 
 /**
@@ -161,6 +226,92 @@ export function describeModel(name: string): Promise<ModelDescription> {
 export async function openModel(model = 'version=vmaf_v0.6.1'): Promise<FeatureModel> {
   const { openModel: open } = await import('./model/single.js');
   return open(model, nodePlatform.models);
+}
+
+/**
+ * Measures what a tiny ONNX model is worth: it predicts the rows of a table of features, and its predictions are compared
+ * with the table's opinion scores (column `mos`). By default those rows are the `test` split, by the SHA-256 of their key.
+ * @param model id of a registered model, or path of an ONNX file
+ * @param features a Parquet file, as {@link writeFeatures} writes it
+ * @returns correlations and error with 95 % intervals, of rows, of clips and of each key
+ * @throws {AnyvmafError} `model` when the model cannot be loaded or takes no features, `usage` when the table lacks what is
+ * needed or the split has fewer than two rows, `io` when a file cannot be read, `backend` for a device that is not there
+ * @example
+ * ```ts
+ * const { plcc, intervals } = await evaluateModel('model.onnx', 'features.parquet', { split: 'test' });
+ * ```
+ */
+export async function evaluateModel(
+  model: string,
+  features: TableInput,
+  options: EvaluateOptions = {},
+): Promise<Evaluation> {
+  const evaluation = await import('./score/evaluation.js');
+  return evaluation.evaluateModelOn(nodePlatform, model, features, options);
+}
+
+/**
+ * Evaluates several tiny models on the same rows and ranks them by PLCC. One that fails is listed with its reason and
+ * does not stop the others.
+ * @throws {AnyvmafError} `usage` and `io` for what no model could be evaluated on
+ */
+export async function compareModels(
+  models: readonly string[],
+  features: TableInput,
+  options: EvaluateOptions = {},
+): Promise<Comparison> {
+  const evaluation = await import('./score/evaluation.js');
+  return evaluation.compareModelsOn(nodePlatform, models, features, options);
+}
+
+/**
+ * Makes a table of features for training and evaluating models: a Parquet file with a row for every frame of every pair.
+ * @param pairs scored one after the other
+ * @returns the file in pieces, to be written one after the other; when it ends, what was written
+ * @throws {AnyvmafError} as {@link score}, and `usage` for pairs that do not go together
+ * @example
+ * ```ts
+ * const pairs = [{ reference: 'source.y4m', distorted: 'encode.mp4', key: 'source', mos: 3.8 }];
+ * await writeFile('features.parquet', writeFeatures(pairs, { teacher: 'version=vmaf_v0.6.1' }));
+ * ```
+ */
+export async function* writeFeatures(
+  pairs: readonly DatasetPair[],
+  options: DatasetOptions = {},
+): AsyncGenerator<Uint8Array, DatasetSummary, undefined> {
+  const { makeDataset } = await import('./score/dataset.js');
+  return yield* makeDataset(nodePlatform, pairs, options);
+}
+
+/** The tiny ONNX models that ship with the package. */
+export async function listTinyModels(): Promise<readonly TinyRegistryEntry[]> {
+  const [tiny, { listTinyModels: list }] = await Promise.all([
+    nodePlatform.tiny(),
+    import('./tiny/describe.js'),
+  ]);
+  return list(tiny);
+}
+
+/**
+ * All about one tiny model: it is read and checked, not run.
+ * @param model an id of the registry, or the path of an ONNX file
+ * @throws {AnyvmafError} `model` when there is none, or it breaks the contract; `io` when it cannot be read
+ */
+export async function describeTinyModel(model: string): Promise<TinyModelDescription> {
+  const [tiny, { describeTinyModel: describe }] = await Promise.all([
+    nodePlatform.tiny(),
+    import('./tiny/describe.js'),
+  ]);
+  return describe(model, tiny);
+}
+
+/** What can run tiny models here. Whether a driver works shows when a session starts. */
+export async function listTinyDevices(): Promise<readonly TinyDeviceStatus[]> {
+  const [tiny, { listTinyDevices: list }] = await Promise.all([
+    nodePlatform.tiny(),
+    import('./tiny/describe.js'),
+  ]);
+  return list(tiny);
 }
 
 /**

@@ -15,6 +15,7 @@ export type {
   NativeOptions,
   ProbeOptions,
 } from './backend/native/types.js';
+export type { AdmBandCells, AdmCells, ScaleCells, VifCells } from './backend/quality-maps.js';
 export {
   type ExtractorSpec,
   type FeatureSpec,
@@ -32,6 +33,7 @@ export type {
   ScaleFilter,
   TrackFacts,
 } from './media/decoder.js';
+export type { CellGrid } from './media/heatmap/draw.js';
 export type {
   FrameList,
   FramePairing,
@@ -73,11 +75,16 @@ export type {
   ModelDescription,
   ModelInputDescription,
   ModelSummary,
+  PulledModel,
+  PullOptions,
 } from './model/types.js';
 export type { Assets } from './platform/platform.js';
+export type { AomCtc, NflxCtc } from './presets.js';
 export type { Precision } from './report/format.js';
 export type { HtmlOptions } from './report/html.js';
+export { type Opinion, viewerOpinion } from './report/opinion.js';
 export { formatProgress, type ProgressOptions, type ProgressView } from './report/progress.js';
+export { isReport, type ReadReport, readReport } from './report/read.js';
 export { type SummaryOptions, summarize } from './report/summary.js';
 export type {
   Compat,
@@ -89,6 +96,7 @@ export type {
   ReportHead,
   ReportInput,
   ReportModel,
+  ReportTinyModel,
 } from './report/types.js';
 export {
   frameGap,
@@ -104,8 +112,21 @@ export {
   type WriteOptions,
   writeReport,
 } from './report/write.js';
+export type { DatasetOptions, DatasetPair, DatasetSummary } from './score/dataset.js';
 export type { Diagnosis } from './score/diagnosis.js';
+export type { TableInput } from './score/evaluation.js';
 export type { Inspection } from './score/preflight.js';
+export type {
+  AdmMap,
+  HeatmapImage,
+  LossGrid,
+  LossKind,
+  MapOptions,
+  QualityMapOptions,
+  QualityMaps,
+  RenderOptions,
+  VifMap,
+} from './score/quality-maps.js';
 export type {
   AlignOptions,
   ExtractOptions,
@@ -119,4 +140,30 @@ export type {
   Scorer,
   ScorerOptions,
 } from './score/types.js';
+export type { TinyModelDescription } from './tiny/describe.js';
+export type { Interval, Intervals } from './tiny/evaluation/bootstrap.js';
+export type { Comparison, FailedEvaluation } from './tiny/evaluation/compare.js';
+export type { Agreement } from './tiny/evaluation/correlation.js';
+export type {
+  BootstrapFacts,
+  ClipAgreement,
+  EvaluateOptions,
+  Evaluation,
+  KeyAgreement,
+} from './tiny/evaluation/evaluate.js';
+export type { LeftOut } from './tiny/evaluation/rows.js';
+export type { Split } from './tiny/evaluation/split.js';
+export type {
+  TinyDevice,
+  TinyDeviceChoice,
+  TinyDeviceStatus,
+  TinyKind,
+  TinyModelOptions,
+  TinyPort,
+  TinyQuantisation,
+  TinyRegistryEntry,
+  TinyResize,
+  TinyRuntimeName,
+  TinyScaler,
+} from './tiny/types.js';
 export { version } from './version.js';

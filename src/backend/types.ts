@@ -1,8 +1,9 @@
 /**
  * @module backend/types
- * What a backend computes: raw per-frame measurements from which every feature of vif, adm, motion and psnr is
- * finished in plain arithmetic (score/finish). A backend knows nothing of names, models or files.
+ * What a backend computes: raw per-frame measurements from which every feature is finished in plain arithmetic
+ * (score/finish). A backend knows nothing of features, models or files.
  */
+import { type MetricVariant, metricSpec } from '../core/metrics.js';
 import type { FramePlanes, VideoFormat } from '../media/types.js';
 
 /** One set of VIF statistics: differs from another only by its gain limit. */
@@ -49,6 +50,10 @@ export interface ExtractionPlan {
   readonly motion: readonly MotionVariant[];
   /** Number of planes whose sum of squared errors is wanted: 0, 1 (luma) or 3. */
   readonly psnrPlanes: 0 | 1 | 3;
+  /** The metrics beyond VMAF v0's. */
+  readonly metrics: readonly MetricVariant[];
+  /** Models that look at the pictures themselves: values they give per pair, and whether they need chroma. */
+  readonly pictures?: { readonly fields: number; readonly chroma: boolean };
 }
 
 /**
@@ -56,14 +61,19 @@ export interface ExtractionPlan {
  * - per VIF variant 8: numerator of scales 0..3, denominator of scales 0..3 (binary32 values, spec 3.6);
  * - per ADM variant 12: numerator, denominator, AIM numerator of scales 0..3 (binary32 values, spec 4.8, 4.9);
  * - per motion variant 1: the integer SAD, NaN while there is no earlier picture;
- * - per PSNR plane 2: high and low 32 bits of the integer sum of squared errors.
- * VIF and ADM fields are NaN on frames for which only motion and psnr were asked.
+ * - per PSNR plane 2: high and low 32 bits of the integer sum of squared errors;
+ * - per further metric what its function in wasm/include/anyvmaf.h gives, NaN while an earlier picture is missing;
+ * - what picture models give, which the extractor leaves NaN: whoever brings the frames fills it in.
+ * Fields are NaN on frames for which only what works on every frame was asked.
  */
 export interface RecordLayout {
   readonly vif: number;
   readonly adm: number;
   readonly motion: number;
   readonly psnr: number;
+  /** Of each of the plan's metrics. */
+  readonly metrics: readonly number[];
+  readonly pictures: number;
   /** Doubles per frame. */
   readonly length: number;
 }
@@ -78,12 +88,42 @@ export function recordLayout(plan: ExtractionPlan): RecordLayout {
   const adm = vif + plan.vif.length * VIF_FIELDS;
   const motion = adm + plan.adm.length * ADM_FIELDS;
   const psnr = motion + plan.motion.length;
-  return { vif, adm, motion, psnr, length: psnr + plan.psnrPlanes * PSNR_FIELDS };
+  let length = psnr + plan.psnrPlanes * PSNR_FIELDS;
+  const metrics = plan.metrics.map(({ metric }) => {
+    const at = length;
+    length += metricSpec(metric).fields;
+    return at;
+  });
+  const pictures = length;
+  length += plan.pictures?.fields ?? 0;
+  return { vif, adm, motion, psnr, metrics, pictures, length };
 }
 
-/** How many earlier reference pictures motion needs: 0, 1 or 2. */
-export function referenceHistory(plan: ExtractionPlan): number {
-  return plan.motion.reduce((most, variant) => Math.max(most, variant.window), 0);
+/** What has to be kept of earlier pairs. */
+export interface HistoryNeeds {
+  /** Earlier pairs. */
+  readonly frames: 0 | 1 | 2;
+  /** Their chroma planes too. */
+  readonly chroma: boolean;
+  /** Their distorted pictures too, not only the reference. */
+  readonly distorted: boolean;
+}
+
+/** What the plan's metrics look back to. */
+export function historyNeeds(plan: ExtractionPlan): HistoryNeeds {
+  const looking = plan.metrics.filter(({ metric }) => metricSpec(metric).history !== 'none');
+  const windows = plan.motion.map(({ window }) => window);
+  return {
+    frames: windows.includes(2) ? 2 : windows.length + looking.length > 0 ? 1 : 0,
+    chroma: looking.some(({ chroma }) => chroma),
+    distorted: looking.some(({ metric }) => metricSpec(metric).history === 'pair'),
+  };
+}
+
+/** Planes of a picture that the plan's metrics read: luma alone, or all three. */
+export function planesRead(plan: ExtractionPlan): 1 | 3 {
+  const chroma = plan.psnrPlanes === 3 || plan.pictures?.chroma === true;
+  return chroma || plan.metrics.some((metric) => metric.chroma) ? 3 : 1;
 }
 
 /** Measures frame pairs fed in presentation order. One extractor belongs to one thread. */
@@ -93,14 +133,15 @@ export interface FrameExtractor {
   referencePlanes(): FramePlanes;
   /** Where the next distorted frame is to be written. Valid until the next call of prime or extract. */
   distortedPlanes(): FramePlanes;
-  /** Takes the reference frame just written as history for motion, without measuring anything. */
+  /** Takes the pair just written (what {@link historyNeeds} names of it) as history, without measuring anything. */
   prime(): void;
-  /** Forgets the reference history: the next frame is the first of a new run. */
+  /** Forgets the history: the next frame is the first of a new run. */
   reset(): void;
   /**
-   * Measures the pair just written and keeps its reference as history.
+   * Measures the pair just written and keeps of it what later pairs look back to.
    * @param into receives `layout.length` doubles from `offset`
-   * @param spatial false: leave out vif and adm (a frame that subsampling skips), their fields become NaN
+   * @param spatial false: leave out what does not work on every frame (subsampling skips this one); its fields become
+   *   NaN
    */
   extract(into: Float64Array, offset: number, spatial: boolean): void;
   /** Frees the extractor's memory. */

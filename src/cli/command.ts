@@ -44,14 +44,24 @@ export const COMMANDS: readonly [CommandEntry, ...CommandEntry[]] = [
     load: async () => (await import('./commands/align.js')).align,
   },
   {
+    name: 'heatmap',
+    summary: 'draw where in single frames quality is lost',
+    load: async () => (await import('./commands/heatmap.js')).heatmap,
+  },
+  {
     name: 'models',
-    summary: 'list the built-in models, or describe one',
+    summary: 'list the models, describe one, or pull one that does not ship',
     load: async () => (await import('./commands/models.js')).models,
   },
   {
     name: 'features',
-    summary: 'list the feature extractors, or describe one with its options',
+    summary: 'list the feature extractors, describe one, or write features of videos as a table',
     load: async () => (await import('./commands/features.js')).features,
+  },
+  {
+    name: 'tiny',
+    summary: 'say what tiny ONNX models are worth on a table of features',
+    load: async () => (await import('./commands/tiny.js')).tiny,
   },
   {
     name: 'backends',

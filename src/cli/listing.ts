@@ -27,6 +27,8 @@ export interface Listing {
   readonly command: string;
   /** What is listed, `model`. */
   readonly noun: string;
+  /** Further lines of usage. */
+  readonly usage?: readonly string[];
   /** Further usage help. */
   readonly about: string;
   readonly names: () => Promise<readonly string[]>;
@@ -35,8 +37,12 @@ export interface Listing {
 }
 
 /** The command `anyvmaf COMMAND [NAME] [--json]`. */
-export function listingCommand({ command, noun, about, names, list, describe }: Listing): Command {
-  const page = { usage: [`anyvmaf ${command} [--json] [NAME]`], about, options: LISTING_OPTIONS };
+export function listingCommand({ command, noun, usage, about, names, list, describe }: Listing): Command {
+  const page = {
+    usage: [`anyvmaf ${command} [--json] [NAME]`, ...(usage ?? [])],
+    about,
+    options: LISTING_OPTIONS,
+  };
   return {
     page,
     run: async (args, terminal) => {

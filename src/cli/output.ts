@@ -9,12 +9,15 @@ import { AnyvmafError } from '../errors.js';
 /** A place for a result that has been found writable. */
 export interface OutputFile {
   /**
-   * Writes the whole text, piece by piece. When that fails, what stood at the path before still does.
+   * Writes the whole file, piece by piece, text as UTF-8. When that fails, what stood at the path before still does.
    * @param signal stops between pieces
    * @throws {AnyvmafError} `io`, or the signal's reason
    */
-  write(pieces: Iterable<string>, signal?: AbortSignal): Promise<void>;
+  write(pieces: Pieces, signal?: AbortSignal): Promise<void>;
 }
+
+/** A file's content in order. */
+type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /**
  * Makes sure, before the work is done, that a result can be written to `path`. Leaves no trace there.
@@ -104,12 +107,12 @@ async function writeTo(
   path: string,
   flags: 'w' | 'wx',
   mode: number | undefined,
-  pieces: Iterable<string>,
+  pieces: Pieces,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const file = await open(path, flags);
   try {
-    for (const piece of pieces) {
+    for await (const piece of pieces) {
       signal?.throwIfAborted();
       await file.writeFile(piece);
     }

@@ -7,7 +7,8 @@ import type { Report, ReportModel } from '../report/types.js';
 
 /**
  * Lines `vmaf_v0.6.1: 82.564227`: the model's source and its mean score. A bootstrap collection adds a line
- * `NAME: BAGGING, ci.p95: [LOW, HIGH], stddev: STDDEV` of means. A run without models gives the mean of every metric.
+ * `NAME: BAGGING, ci.p95: [LOW, HIGH], stddev: STDDEV` of means; a tiny model adds `NAME: MEAN`. A run without models
+ * gives the mean of every metric.
  */
 export function plainResult(report: Report, precision: Precision): string {
   const number = textNumber(precision);
@@ -15,6 +16,7 @@ export function plainResult(report: Report, precision: Precision): string {
   if (report.models.length === 0) {
     return report.metrics.map((metric) => `${metric}: ${mean(metric)}\n`).join('');
   }
+  const tiny = (report.tiny ?? []).flatMap(({ metrics }) => metrics);
   return report.models
     .map(({ name, source, collection }) => {
       const line = `${source}: ${mean(name)}\n`;
@@ -22,12 +24,20 @@ export function plainResult(report: Report, precision: Precision): string {
       const interval = `[${mean(collection.ciLow)}, ${mean(collection.ciHigh)}]`;
       return `${line}${source}: ${mean(collection.bagging)}, ci.p95: ${interval}, stddev: ${mean(collection.stddev)}\n`;
     })
+    .concat(tiny.map((metric) => `${metric}: ${mean(metric)}\n`))
     .join('');
 }
 
-/** Models whose mean score does not reach `limit`; one that has no mean does not reach it either. */
-export function modelsBelow(report: Report, limit: number): readonly { model: ReportModel; mean: number }[] {
-  return report.models
+/**
+ * Models whose mean score does not reach `limit`; one that has no mean does not reach it either. Tiny models are judged
+ * where there are no others.
+ */
+export function modelsBelow(
+  report: Report,
+  limit: number,
+): readonly { model: Pick<ReportModel, 'source'>; mean: number }[] {
+  const tiny = (report.tiny ?? []).flatMap(({ metrics }) => metrics.map((name) => ({ name, source: name })));
+  return (report.models.length > 0 ? report.models : tiny)
     .map((model) => ({ model, mean: meanOf(report, model.name) }))
     .filter(({ mean }) => !(mean >= limit));
 }

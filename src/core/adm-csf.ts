@@ -6,7 +6,7 @@
 import { AnyvmafError } from '../errors.js';
 import { log10 } from './log10.js';
 
-/** The options of the adm extractor that decide the factors. */
+/** The options of the adm and float_adm extractors that decide the factors. */
 export interface AdmCsfSettings {
   /** `adm_norm_view_dist` in picture heights. */
   readonly normViewDist: number;
@@ -61,6 +61,28 @@ export function admCsf(settings: AdmCsfSettings): AdmCsf {
   };
 }
 
+/**
+ * The factors of float_adm, binary32 values (metrics spec D.15). Any viewing condition will do; modes 0 and 1 are those
+ * of {@link admCsf}, 2 is another function than there, and higher ones are 0.
+ */
+export function floatAdmFactors(settings: AdmCsfSettings): FactorsByScale {
+  const { csfMode } = settings;
+  if (csfMode === 2) return SCALES.map((scale) => nativeFactors(scale, pixelsPerDegree(settings)));
+  return floatFactors({ ...settings, csfMode: csfMode === 1 ? 1 : 0 });
+}
+
+/** Of mode 2: the diagonal band is seen at a higher frequency. */
+function nativeFactors(scale: 0 | 1 | 2 | 3, resolution: number): readonly [number, number] {
+  const frequency = resolution / 2 ** (scale + 1);
+  const sensitivity = (rho: number) => f32((0.31 + 0.69 * rho) * Math.exp(-0.29 * rho));
+  return [sensitivity(frequency), sensitivity(f32(frequency / 0.7))];
+}
+
+/** Pixels per degree of visual angle. */
+function pixelsPerDegree({ normViewDist, refDisplayHeight }: AdmCsfSettings): number {
+  return f32((normViewDist * refDisplayHeight * Math.PI) / 180);
+}
+
 /** At 3.0 x 1080 the reference has these, rounded by hand, where conversion would give 36451 and 49414. */
 const USUAL_SCALE0: readonly [number, number] = [36453, 49417];
 
@@ -70,9 +92,8 @@ function fixedFactors([hv, d]: readonly [number, number], scale: number): readon
 }
 
 function floatFactors(settings: AdmCsfSettings): FactorsByScale {
-  const { normViewDist, refDisplayHeight, csfMode, csfScale, csfDiagScale } = settings;
-  // Pixels per degree of visual angle.
-  const resolution = f32((normViewDist * refDisplayHeight * Math.PI) / 180);
+  const { csfMode, csfScale, csfDiagScale } = settings;
+  const resolution = pixelsPerDegree(settings);
   switch (csfMode) {
     case 0:
       return SCALES.map((scale) => [watson(scale, 0, resolution), watson(scale, 1, resolution)]);

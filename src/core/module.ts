@@ -4,16 +4,45 @@
  */
 import { AnyvmafError } from '../errors.js';
 import type { VideoFormat } from '../media/types.js';
+import { type MetricVariant, metricSpec } from './metrics.js';
 
 /** Which column of the core's function table runs. */
 export type Implementation = 'simd128' | 'portable';
 
-const ABI_VERSION = 1;
+const ABI_VERSION = 2;
 const IMPLEMENTATIONS: Record<Implementation, number> = { portable: 0, simd128: 1 };
 const OUT_OF_MEMORY = -12;
+const OUT_OF_RANGE = -22;
 
 /** Fixed layout of the core's `AnyvmafAdmVariant`, bytes. */
 const ADM_VARIANT = { bytes: 88, gainLimit: 0, noiseWeight: 8, rf: 16, fi: 48, skipAim: 80, skipScale0: 84 };
+
+/** A plane in the core's memory. */
+export interface CorePlane {
+  readonly address: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A picture in the core's memory. */
+export interface CorePicture {
+  /** Given to no other picture of the same context. */
+  readonly serial: number;
+  /** Luma, then Cb and Cr where they are held. */
+  readonly planes: readonly CorePlane[];
+}
+
+/** What a metric may look at. */
+export interface CoreFrames {
+  readonly reference: CorePicture;
+  readonly distorted: CorePicture;
+  readonly earlierReference: CorePicture | undefined;
+  readonly earlierDistorted: CorePicture | undefined;
+}
+
+/** 32-bit words of the core's `AnyvmafPicture` and `AnyvmafFrames`. */
+const PICTURE_WORDS = 10;
+const FRAMES_WORDS = 4 * PICTURE_WORDS;
 
 /** One parameter set of ADM as the core takes it; index [scale][0] is for bands h and v, [scale][1] for band d. */
 export interface CoreAdmVariant {
@@ -145,12 +174,14 @@ export class CoreContext {
   readonly #context: number;
   readonly #results: number;
   readonly #parameters: number;
+  readonly #frames: number;
   readonly #close: Native;
   readonly #vif: Native;
   readonly #adm: Native;
   readonly #motion: Native;
   readonly #motionLegacy: Native;
   readonly #sse: Native;
+  readonly #metrics = new Map<string, Native>();
 
   constructor(core: Core, format: VideoFormat, implementation: Implementation) {
     this.#core = core;
@@ -159,6 +190,7 @@ export class CoreContext {
     if (this.#context === 0) throw outOfMemory();
     this.#results = core.alloc(MAX_ADM_VARIANTS * 12 * 8);
     this.#parameters = core.alloc(MAX_ADM_VARIANTS * ADM_VARIANT.bytes);
+    this.#frames = core.alloc(FRAMES_WORDS * 4);
     this.#close = core.call('anyvmaf_close');
     this.#vif = core.call('anyvmaf_vif');
     this.#adm = core.call('anyvmaf_adm');
@@ -171,6 +203,7 @@ export class CoreContext {
     this.#close(this.#context);
     this.#core.free(this.#results);
     this.#core.free(this.#parameters);
+    this.#core.free(this.#frames);
   }
 
   /** VIF for up to {@link MAX_GAIN_LIMITS} gain limits at once; 8 doubles each, see `anyvmaf_vif`. */
@@ -191,6 +224,62 @@ export class CoreContext {
 
   /** ADM for up to {@link MAX_ADM_VARIANTS} parameter sets; 12 doubles each, see `anyvmaf_adm`. */
   adm(reference: number, distorted: number, variants: readonly CoreAdmVariant[]): Float64Array {
+    this.#writeVariants(variants);
+    const count = variants.length;
+    const status = this.#adm(this.#context, reference, distorted, this.#parameters, count, this.#results);
+    return this.#take(status, 'adm', count * 12);
+  }
+
+  /**
+   * VIF by cells, see `anyvmaf_vif_map`.
+   * @param block side of a cell in pixels, a power of two up to 256
+   * @param cells number of cells of all scales
+   * @returns 4 integers a cell, below 2^53
+   */
+  vifMap(
+    reference: number,
+    distorted: number,
+    gainLimit: number,
+    block: number,
+    cells: number,
+  ): Float64Array<ArrayBuffer> {
+    const run = this.#core.call('anyvmaf_vif_map');
+    return this.#takeCells('map of vif', 4 * cells, (at) =>
+      run(this.#context, reference, distorted, gainLimit, block, at),
+    );
+  }
+
+  /**
+   * ADM by cells, see `anyvmaf_adm_map`; otherwise as {@link vifMap}.
+   * @returns 6 integers a cell, and the scores of the scales that follow from their sums
+   */
+  admMap(
+    reference: number,
+    distorted: number,
+    variant: CoreAdmVariant,
+    block: number,
+    cells: number,
+  ): { readonly cells: Float64Array<ArrayBuffer>; readonly scores: Float64Array<ArrayBuffer> } {
+    this.#writeVariants([variant]);
+    const run = this.#core.call('anyvmaf_adm_map');
+    const taken = this.#takeCells('map of adm', 6 * cells, (at) =>
+      run(this.#context, reference, distorted, this.#parameters, block, at, this.#results),
+    );
+    return { cells: taken, scores: this.#take(0, 'map of adm', 8).slice() };
+  }
+
+  /** Runs what writes `length` 64-bit integers, and gives them as doubles. */
+  #takeCells(metric: string, length: number, run: (address: number) => number): Float64Array<ArrayBuffer> {
+    const address = this.#core.alloc(8 * length);
+    try {
+      this.#take(run(address), metric, 0);
+      return Float64Array.from(new BigInt64Array(this.#core.memory.buffer, address, length), Number);
+    } finally {
+      this.#core.free(address);
+    }
+  }
+
+  #writeVariants(variants: readonly CoreAdmVariant[]): void {
     const view = new DataView(
       this.#core.memory.buffer,
       this.#parameters,
@@ -209,9 +298,6 @@ export class CoreContext {
       view.setUint32(at + ADM_VARIANT.skipAim, Number(variant.skipAim), true);
       view.setUint32(at + ADM_VARIANT.skipScale0, Number(variant.skipScale0), true);
     });
-    const count = variants.length;
-    const status = this.#adm(this.#context, reference, distorted, this.#parameters, count, this.#results);
-    return this.#take(status, 'adm', count * 12);
   }
 
   /** Integer SAD of the blurred difference of two reference planes, or of the blurred planes (`legacy`). */
@@ -223,6 +309,38 @@ export class CoreContext {
   /** Sum of squared errors of `samples` samples: its high and low 32 bits. */
   sse(a: number, b: number, samples: number): Float64Array {
     return this.#take(this.#sse(this.#context, a, b, samples, this.#results), 'psnr', 2);
+  }
+
+  /** Says which pictures {@link metric} measures from now on. */
+  setFrames({ reference, distorted, earlierReference, earlierDistorted }: CoreFrames): void {
+    const words = new Uint32Array(this.#core.memory.buffer, this.#frames, FRAMES_WORDS).fill(0);
+    [reference, distorted, earlierReference, earlierDistorted].forEach((picture, i) => {
+      if (!picture) return;
+      words[i * PICTURE_WORDS] = picture.serial;
+      picture.planes.forEach(({ address, width, height }, plane) => {
+        words.set([address, width, height], i * PICTURE_WORDS + 1 + 3 * plane);
+      });
+    });
+  }
+
+  /** Runs a metric on the pictures of {@link setFrames}; its fields as wasm/include/anyvmaf.h has them. */
+  metric({ metric, options }: MetricVariant): Float64Array {
+    let run = this.#metrics.get(metric);
+    if (!run) {
+      run = this.#core.call(`anyvmaf_${metric}`);
+      this.#metrics.set(metric, run);
+    }
+    new Float64Array(this.#core.memory.buffer, this.#parameters, options.length).set(options);
+    const status = run(this.#context, this.#frames, this.#parameters, this.#results);
+    // Options and sizes are checked before a run, so it can only be the samples.
+    if (status === OUT_OF_RANGE) {
+      throw new AnyvmafError(
+        'media',
+        `The ${metric} extractor met a sample that needs more bits than the video has; check the bit depth that was ` +
+          'given for raw video.',
+      );
+    }
+    return this.#take(status, metric, metricSpec(metric).fields);
   }
 
   #take(status: number, metric: string, length: number): Float64Array {

@@ -62,12 +62,13 @@ export function nameSuffix(extractor: ExtractorSpec, values: Readonly<Record<str
     .map((option) => {
       const label = option.alias ?? option.name;
       const value = values[option.name];
-      return typeof value === 'number' ? `_${label}_${formatG(value)}` : `_${label}`;
+      if (typeof value === 'boolean') return `_${label}`;
+      return `_${label}_${typeof value === 'number' ? formatG(value) : value}`;
     })
     .join('');
 }
 
 /** The name of a feature in reports (spec 6.1, 6.2). */
 export function logName(feature: FeatureSpec, suffix: string): string {
-  return (feature.alias + suffix).slice(0, MAX_NAME);
+  return (feature.plainName ? feature.alias : feature.alias + suffix).slice(0, MAX_NAME);
 }

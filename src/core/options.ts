@@ -64,6 +64,13 @@ export function createExtractor(spec: ExtractorSpec, options: OptionTexts, where
   for (const [name, text] of Object.entries(options)) {
     const option = spec.options.find((candidate) => candidate.name === name);
     if (!option) {
+      const why = spec.without?.[name];
+      if (why !== undefined) {
+        throw new AnyvmafError(
+          'feature',
+          `The ${spec.name} extractor takes no ${quote(name)} here (in ${where}): ${why}.`,
+        );
+      }
       throw new AnyvmafError(
         'feature',
         `The ${spec.name} extractor has no option ${quote(name)} (in ${where}). ${knownOptions(spec)}`,
@@ -102,6 +109,14 @@ export function numberOption(instance: ExtractorInstance, name: string): number 
   return value;
 }
 
+/** The text an option of an instance has. */
+export function choiceOption(instance: ExtractorInstance, name: string): string {
+  const value = instance.options[name];
+  if (typeof value !== 'string')
+    throw new AnyvmafError('internal', `${instance.key} has no choice "${name}".`);
+  return value;
+}
+
 /**
  * The number a text stands for as libvmaf takes it: read in single precision and printed with `%g`, so 0.30000001
  * becomes 0.3. Decimal, exponent and hexadecimal forms, as C's strtof; `undefined` when the text is anything else.
@@ -114,6 +129,9 @@ export function normaliseNumber(text: string): number | undefined {
   return Number(match[1] + formatG(single));
 }
 
+/** How close to a listed number an option must be. */
+const NEAR = 1e-3;
+
 function parseOption(option: OptionSpec, text: string, extractor: string, where: string): OptionValue {
   const refuse = (expected: string): AnyvmafError =>
     new AnyvmafError(
@@ -125,6 +143,10 @@ function parseOption(option: OptionSpec, text: string, extractor: string, where:
     if (text === 'false') return false;
     throw refuse('true or false');
   }
+  if (option.choices) {
+    if (option.choices.includes(text)) return text;
+    throw refuse(option.choices.join(' or '));
+  }
   const { min = -Number.MAX_VALUE, max = Number.MAX_VALUE } = option;
   const kind = option.type === 'int' ? 'a whole number' : 'a number';
   const expected =
@@ -132,6 +154,8 @@ function parseOption(option: OptionSpec, text: string, extractor: string, where:
   const value = normaliseNumber(text);
   if (value === undefined || value < min || value > max) throw refuse(expected);
   if (option.type === 'int' && !Number.isInteger(value)) throw refuse(expected);
+  if (option.near && !option.near.some((known) => Math.abs(known - value) < NEAR))
+    throw refuse(`within ${NEAR} of one of ${option.near.map((known) => formatG(known)).join(', ')}`);
   return value;
 }
 
@@ -141,5 +165,6 @@ function quote(text: string): string {
 }
 
 function knownOptions(spec: ExtractorSpec): string {
+  if (spec.options.length === 0) return 'It has none.';
   return `Its options are ${spec.options.map((option) => option.name).join(', ')}.`;
 }

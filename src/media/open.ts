@@ -4,6 +4,7 @@
  */
 import { AnyvmafError } from '../errors.js';
 import { convertCommand, STANDARD_INPUT } from './advice.js';
+import { blankSource } from './blank.js';
 import { shown } from './errors.js';
 import { describeFormat, formatProblem } from './geometry.js';
 import type { ByteReader, ByteStream, FilePlatform } from './platform.js';
@@ -116,16 +117,17 @@ export async function openInput(
  * @throws {AnyvmafError} `io` when a file is no longer there
  */
 export function reopen(descriptor: SourceDescriptor, platform: FilePlatform): FrameSource {
-  return new RandomAccessSource(reader(), descriptor.info, descriptor.layout, descriptor);
+  if (descriptor.kind === 'blank') return blankSource(descriptor.info, descriptor.info.frameCount);
+  return new RandomAccessSource(readerOf(descriptor), descriptor.info, descriptor.layout, descriptor);
 
-  function reader(): ByteReader {
-    switch (descriptor.kind) {
+  function readerOf(stored: Exclude<SourceDescriptor, { kind: 'blank' }>): ByteReader {
+    switch (stored.kind) {
       case 'file':
-        return platform.reopen(descriptor.path);
+        return platform.reopen(stored.path);
       case 'blob':
-        return blobReader(descriptor.blob, descriptor.info.name);
+        return blobReader(stored.blob, stored.info.name);
       case 'bytes':
-        return bytesReader(descriptor.bytes);
+        return bytesReader(stored.bytes);
     }
   }
 }

@@ -23,10 +23,11 @@ export interface VideoPair {
 /**
  * Checks that two videos have the same size, chroma format and bit depth, and that the size can be measured.
  * Frame counts may differ.
+ * @param anyDepth bit depths may differ too
  * @returns warnings, full sentences: what each container warns of, and differences that may matter
  * @throws {AnyvmafError} `mismatch` with every difference in one message; `media` for a size out of range
  */
-export function checkPair(reference: VideoInfo, distorted: VideoInfo): string[] {
+export function checkPair(reference: VideoInfo, distorted: VideoInfo, anyDepth = false): string[] {
   const differences: string[] = [];
   const remedies: string[] = [];
   const size = dimensions(reference);
@@ -37,7 +38,7 @@ export function checkPair(reference: VideoInfo, distorted: VideoInfo): string[] 
   if (distorted.chroma !== reference.chroma) {
     differences.push(`distorted is ${ratioOf(distorted)} but reference is ${ratioOf(reference)}`);
   }
-  if (distorted.bitDepth !== reference.bitDepth) {
+  if (!anyDepth && distorted.bitDepth !== reference.bitDepth) {
     differences.push(`distorted is ${distorted.bitDepth} bit but reference is ${reference.bitDepth} bit`);
   }
   if (differences.length > 0) {

@@ -71,7 +71,9 @@ export type SourceDescriptor =
       readonly bytes: Uint8Array;
       readonly info: VideoInfo;
       readonly layout: FrameLayout;
-    };
+    }
+  /** No frames at all: what stands where there is no reference. */
+  | { readonly kind: 'blank'; readonly info: VideoInfo };
 
 /** Where frame n starts in a random-access source of constant frame size. */
 export interface FrameLayout {

@@ -7,7 +7,7 @@ import { AnyvmafError } from '../errors.js';
 import { bindInputs } from './bind.js';
 import { isFlag, parseModelString } from './grammar.js';
 import { parseModelFile } from './parse.js';
-import { listModels, requireBuiltIn, similarBuiltIn } from './registry.js';
+import { listModels, readBuiltInModel, requireBuiltIn, similarBuiltIn } from './registry.js';
 import type { LoadedModel, ModelRequest, ModelStore } from './types.js';
 
 /** The model that runs when none is asked for. */
@@ -62,7 +62,7 @@ async function loadModel(request: ModelRequest, store: ModelStore): Promise<Load
   const source = request.source.kind === 'version' ? request.source.version : request.source.path;
   const text =
     request.source.kind === 'version'
-      ? await store.readBuiltIn((await requireBuiltIn(source, store)).file)
+      ? await readBuiltInModel(await requireBuiltIn(source, store), store)
       : await store.readFile(source);
   const { kind, members: definitions } = parseModelFile(text, source);
   const members = definitions.map((definition) => ({

@@ -5,36 +5,68 @@
 import { AnyvmafError } from '../errors.js';
 import { bindInputs } from './bind.js';
 import { parseModelFile } from './parse.js';
+import { readPulledModel } from './pulled.js';
 import type { ModelDescription, ModelStore, ModelSummary } from './types.js';
 
 /** A built-in model as the registry lists it. */
-export interface RegistryEntry extends ModelSummary {
-  /** File in the model folder. */
-  readonly file: string;
+export interface RegistryEntry extends Omit<ModelSummary, 'availability'> {
+  /** Present: the model in that file with the float extractors behind its features; the name of the file's own model. */
+  readonly floatOf?: string;
+  /** Present: the file is not in the model folder but in this public repository, `OWNER/NAME`, at this tag. */
+  readonly pull?: { readonly repository: string; readonly tag: string; readonly folder: string };
+  /** Of the file. */
   readonly sha256: string;
   readonly licence: string;
 }
 
-/** The built-in models, the default first. */
+/** The models that can be named: the built-in ones, the default first, and those that can be pulled. */
 export async function listModels(store: ModelStore): Promise<readonly ModelSummary[]> {
   const entries = await readRegistry(store);
-  return entries.map(({ name, kind, intendedUse, features }) => ({ name, kind, intendedUse, features }));
+  return Promise.all(
+    entries.map(async (entry) => {
+      const { name, kind, intendedUse, file, bytes, features } = entry;
+      const availability = await availabilityOf(entry, store);
+      return { name, kind, availability, intendedUse, file, bytes, features };
+    }),
+  );
+}
+
+async function availabilityOf(
+  { pull, file }: RegistryEntry,
+  { keep }: ModelStore,
+): Promise<ModelSummary['availability']> {
+  if (!pull) return 'built-in';
+  return (await keep?.read(file).catch(() => undefined)) === undefined ? 'to be pulled' : 'pulled';
+}
+
+/**
+ * The text of a built-in model, as its own file would have it.
+ * @param entry from {@link requireBuiltIn}
+ * @throws {AnyvmafError} `model` for one that has to be pulled first
+ */
+export async function readBuiltInModel(entry: RegistryEntry, store: ModelStore): Promise<string> {
+  if (entry.pull) return readPulledModel(entry, store);
+  const text = await store.readBuiltIn(entry.file);
+  return entry.floatOf === undefined ? text : text.replaceAll('VMAF_integer_feature_', 'VMAF_feature_');
 }
 
 /**
  * All about one built-in model.
- * @throws {AnyvmafError} `model` when there is none of that name
+ * @throws {AnyvmafError} `model` when there is none of that name, or it has to be pulled first
  */
 export async function describeModel(name: string, store: ModelStore): Promise<ModelDescription> {
   const entry = await requireBuiltIn(name, store);
-  const { members } = parseModelFile(await store.readBuiltIn(entry.file), name);
+  const { members } = parseModelFile(await readBuiltInModel(entry, store), name);
   const [main] = members;
   if (!main) throw new AnyvmafError('internal', `The model file ${entry.file} holds no model.`);
   const inputs = bindInputs(main, [], name);
   return {
     name,
     kind: entry.kind,
+    availability: entry.pull ? 'pulled' : 'built-in',
     intendedUse: entry.intendedUse,
+    file: entry.file,
+    bytes: entry.bytes,
     features: entry.features,
     type: main.type,
     inputs: main.inputs.map(({ feature, options }, i) => ({
@@ -84,7 +116,8 @@ export async function similarBuiltIn(typed: string, store: ModelStore): Promise<
   return best;
 }
 
-async function readRegistry(store: ModelStore): Promise<readonly RegistryEntry[]> {
+/** All entries, as the registry has them. */
+export async function readRegistry(store: ModelStore): Promise<readonly RegistryEntry[]> {
   const text = await store.readBuiltIn('registry.json');
   try {
     const { models } = JSON.parse(text);
@@ -102,6 +135,7 @@ function isEntry(value: unknown): value is RegistryEntry {
   return (
     texts.every((key) => typeof entry.get(key) === 'string') &&
     (entry.get('kind') === 'single' || entry.get('kind') === 'collection') &&
+    typeof entry.get('bytes') === 'number' &&
     Array.isArray(entry.get('features'))
   );
 }

@@ -17,6 +17,46 @@ export interface ModelStore {
    * @throws {AnyvmafError} `io` when it cannot be read
    */
   readFile(path: string): Promise<string>;
+  /** Where models that do not ship with the package are kept once fetched. */
+  readonly keep?: ModelKeep;
+}
+
+/** A place of the user's for fetched model files; platforms implement it. */
+export interface ModelKeep {
+  /**
+   * Text of a kept file, `undefined` where there is none.
+   * @throws {AnyvmafError} `io` when there is one that cannot be read
+   */
+  read(fileName: string): Promise<string | undefined>;
+  /**
+   * Keeps a file, whole or not at all.
+   * @throws {AnyvmafError} `io` when it cannot
+   */
+  write(fileName: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
+  /** Where the file is or would be, for messages. */
+  placeOf(fileName: string): string;
+  /** Where the user wants files to be fetched from, if anywhere in particular. */
+  mirror?(): string | undefined;
+}
+
+/** How to fetch models. */
+export interface PullOptions {
+  /**
+   * A server that has the files under `OWNER/REPOSITORY/TAG/FOLDER/FILE`. Default: what `ANYVMAF_MODELS_FROM` says (Node),
+   * else GitHub's for files as they are.
+   */
+  readonly from?: string;
+  /** Stops fetching: the call then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** A model that is there now. */
+export interface PulledModel {
+  readonly name: string;
+  /** False: it was there already. */
+  readonly fetched: boolean;
+  /** The file, or in browsers the address under which it is stored. */
+  readonly place: string;
 }
 
 /** A support vector machine for regression with a radial basis kernel, as libsvm writes it. */
@@ -135,7 +175,13 @@ export interface ModelSummary {
   /** The version to name in a model string. */
   readonly name: string;
   readonly kind: 'single' | 'collection';
+  /** `built-in`: ships with the package; `pulled`: was fetched; `to be pulled`: has to be before it can score. */
+  readonly availability: 'built-in' | 'pulled' | 'to be pulled';
   readonly intendedUse: string;
+  /** File in the model folder or among the pulled ones; float models share that of the model they are made of. */
+  readonly file: string;
+  /** Of that file. */
+  readonly bytes: number;
   /** Internal names of the features it reads. */
   readonly features: readonly string[];
 }

@@ -7,6 +7,7 @@ import type { Decoder } from '../media/decoder.js';
 import type { FilePlatform } from '../media/platform.js';
 import type { ModelStore } from '../model/types.js';
 import type { WorkerHandle } from '../score/protocol.js';
+import type { TinyPlatform } from '../tiny/types.js';
 
 /** One runtime: Node, or a browser. */
 export interface Platform {
@@ -16,6 +17,10 @@ export interface Platform {
   decoders(options: { readonly allowUrl: boolean }): Promise<readonly Decoder[]>;
   /** Installed programs; absent where there cannot be any. */
   native?(): Promise<NativeHost>;
+  /** Tiny ONNX models: their files, what runs them, their signatures. Loaded when one is asked for. */
+  tiny(): Promise<TinyPlatform>;
+  /** Browsers: where onnxruntime-web is, when the host says so; workers have to be told. */
+  readonly onnxruntime?: string | undefined;
   /** Threads that can run at the same time. */
   readonly parallelism: number;
   /**
@@ -46,4 +51,9 @@ export interface Assets {
    * `platform/browser/wasm-decoder-worker.js`.
    */
   readonly ffmpegWorker?: string | URL;
+  /**
+   * Browsers: the library onnxruntime-web (`onnxruntime-web/dist/ort.webgpu.bundle.min.mjs`), where it is not bundled.
+   * Its WebAssembly lies beside it.
+   */
+  readonly onnxruntime?: string | URL;
 }

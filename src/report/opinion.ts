@@ -37,7 +37,10 @@ const WORDS = ['bad', 'poor', 'fair', 'good', 'excellent'] as const;
  * The vote nearest to a model's pooled mean. Only where the picture has the size of the model's screen, and nothing
  * (NEG, the phone transform, a feature overload) changes what the score measures.
  */
-export function viewerOpinion(report: Report, model: ReportModel): Opinion | undefined {
+export function viewerOpinion(
+  report: Pick<Report, 'pooled_metrics' | 'reference'>,
+  model: ReportModel,
+): Opinion | undefined {
   const score = pooledMetric(report, model.name)?.mean ?? Number.NaN;
   const condition = CONDITIONS.get(model.source);
   if (!condition || model.options.enableTransform || !Number.isFinite(score)) return undefined;

@@ -8,6 +8,10 @@
  * - `preflight`: per finding `code`, `severity`, `message`, and where they apply `reference`, `distorted`, `fix`;
  * - `models`: per model `name`, `source`, `chosen` (where the choice was ours), `features`, `options` {`disable_clip`, `enable_transform`} and, for a
  *   bootstrap collection, `collection` {`members`, `bagging`, `stddev`, `ci_p95_lo`, `ci_p95_hi`};
+ * - `no_reference`, where the distorted video was scored by itself: true;
+ * - `tiny`, where there are tiny models: per model `name`, `source`, `file`, `sha256`, `registered`, `kind`,
+ *   `quantisation`, `metrics`, `features`, `device_requested`, `device`, `runtime`, and where they apply `codec`, `preset`,
+ *   `crf`, `resize`;
  * - `distribution`: per complete metric `percentiles` {`p1` .. `p99`} and `stddev`;
  * - `native`, where an installed libvmaf measured: `flavour`, `path`, `version`, `libvmaf`, `decimals`, `pooled`, `input`;
  * - `compat`, `backend_requested`, `backend_used`, `implementation`, `threads`, `subsample`, `frame_count`, `warnings`.
@@ -16,7 +20,15 @@
 import type { FrameList, InputPairing, Pairing } from '../media/pairing/types.js';
 import type { Finding } from '../media/preflight/types.js';
 import { type Json, quote } from './json-text.js';
-import type { NativeRun, PooledMetric, Report, ReportHead, ReportInput, ReportModel } from './types.js';
+import type {
+  NativeRun,
+  PooledMetric,
+  Report,
+  ReportHead,
+  ReportInput,
+  ReportModel,
+  ReportTinyModel,
+} from './types.js';
 
 /** Key and value, in the order in which they are written. */
 export type JsonEntries = readonly (readonly [key: string, value: Json])[];
@@ -28,7 +40,7 @@ export const POOLED_KEYS = ['min', 'max', 'mean', 'harmonic_mean'] as const;
 export const PERCENTILE_KEYS = ['p1', 'p5', 'p10', 'p25', 'p50', 'p75', 'p90', 'p95', 'p99'] as const;
 
 /** The pooled values of a metric, or `undefined` when one of its frames has none. */
-export function pooledMetric(report: Report, name: string): PooledMetric | undefined {
+export function pooledMetric(report: Pick<Report, 'pooled_metrics'>, name: string): PooledMetric | undefined {
   const pooled = report.pooled_metrics[name];
   return pooled !== undefined && isPooled(pooled) ? pooled : undefined;
 }
@@ -43,10 +55,11 @@ export function frameRateText({ frameRate }: Pick<ReportInput, 'frameRate'>): st
 }
 
 /** Who was compared with whom. */
-export function inputKeys({ reference, distorted }: ReportHead): JsonEntries {
+export function inputKeys({ reference, distorted, noReference }: ReportHead): JsonEntries {
   return [
     ['reference', inputJson(reference)],
     ['distorted', inputJson(distorted)],
+    ...entry('no_reference', noReference, String),
   ];
 }
 
@@ -59,8 +72,11 @@ export function pairingKeys({ pairing, preflight }: Report): JsonEntries {
 }
 
 /** By which models. */
-export function modelKeys({ models }: ReportHead): JsonEntries {
-  return [['models', { list: models.map(modelJson) }]];
+export function modelKeys({ models, tiny }: ReportHead): JsonEntries {
+  return [
+    ['models', { list: models.map(modelJson) }],
+    ...entry('tiny', tiny, (list) => ({ list: list.map(tinyJson) })),
+  ];
 }
 
 /**
@@ -224,6 +240,29 @@ function findingJson(finding: Finding): Json {
       ...entry('reference', finding.reference, scalar),
       ...entry('distorted', finding.distorted, scalar),
       ...entry('fix', finding.fix),
+    ],
+  };
+}
+
+function tinyJson(model: ReportTinyModel): Json {
+  return {
+    map: [
+      ['name', quote(model.name)],
+      ['source', quote(model.source)],
+      ['file', quote(model.file)],
+      ['sha256', quote(model.sha256)],
+      ['registered', String(model.registered)],
+      ['kind', quote(model.kind)],
+      ['quantisation', quote(model.quantisation)],
+      ['metrics', { list: model.metrics.map(quote) }],
+      ['features', { list: model.features.map(quote) }],
+      ['device_requested', quote(model.device_requested)],
+      ['device', scalar(model.device)],
+      ['runtime', scalar(model.runtime)],
+      ...entry('codec', model.codec),
+      ...entry('preset', model.preset),
+      ...entry('crf', model.crf, number),
+      ...entry('resize', model.resize),
     ],
   };
 }

@@ -100,7 +100,28 @@ function sideFacts(input: ReportInput): string[] {
   ];
 }
 
-function scores(report: Report, { style, number, width }: View): string[] {
+function scores(report: Report, view: View): string[] {
+  const lines = [...modelScores(report, view), ...tinyScores(report, view)];
+  return lines.length === 0 ? [] : [view.style.bold('Score'), ...lines];
+}
+
+/** Means of tiny models, which have no scale in common. */
+function tinyScores(report: Report, { style, number, width }: View): string[] {
+  const means = (report.tiny ?? []).flatMap(({ metrics, source }) =>
+    metrics.map((metric) => ({ metric, source, pooled: pooledMetric(report, metric) })),
+  );
+  const names = aligned(
+    means.map(({ metric }) => printable(metric)),
+    'left',
+  );
+  return means.map(({ source, pooled }, i) => {
+    const value = pooled ? number(pooled.mean) : 'not predicted';
+    const lead = `  ${names[i] ?? ''}  ${value}  `;
+    return `  ${names[i] ?? ''}  ${style.bold(value)}  ${style.dim(cut(printable(source), width - columns(lead), 'end'))}`;
+  });
+}
+
+function modelScores(report: Report, { style, number, width }: View): string[] {
   const { models } = report;
   if (models.length === 0) return [];
   const pooled = models.map(({ name }) => pooledMetric(report, name));
@@ -128,7 +149,7 @@ function scores(report: Report, { style, number, width }: View): string[] {
   });
   const notes = new Set(opinions.flatMap((opinion) => (opinion ? [opinion.means] : [])));
   const wrapped = [...notes].flatMap((note) => wrap(note, width - 2));
-  return [style.bold('Score'), ...lines, ...wrapped.map((line) => style.dim(`  ${line}`))];
+  return [...lines, ...wrapped.map((line) => style.dim(`  ${line}`))];
 }
 
 /** What a bootstrap collection adds to its main model's score. */
@@ -248,6 +269,10 @@ function run(report: Report, { style, width }: View): string[] {
       const why = chosen === undefined ? '' : ` (${chosen.replace(/\.$/, '')})`;
       return ['model', printable(`${name} = ${source}${set.join('')}: ${features.join(', ')}${why}`)];
     }),
+    ...(report.tiny ?? []).map(({ name, source, device, runtime, features }): [string, string] => {
+      const of = features.length > 0 ? `: ${features.join(', ')}` : '';
+      return ['tiny model', printable(`${name} = ${source} on ${device} (${runtime})${of}`)];
+    }),
     ['anyvmaf', report.version],
   ];
   const label = Math.max(...rows.map(([name]) => name.length));
@@ -308,6 +333,7 @@ function metricsShown(report: Report): string[] {
     collections.some(
       (name) => metric.startsWith(`${name}_`) && /^[0-9]{4}$/.test(metric.slice(name.length + 1)),
     );
+  scored.push(...(report.tiny ?? []).flatMap(({ metrics }) => metrics));
   const present = new Set(report.metrics);
   const first = new Set(scored.filter((name) => present.has(name)));
   return [...first, ...report.metrics.filter((name) => !first.has(name) && !isMember(name))];

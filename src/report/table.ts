@@ -34,7 +34,10 @@ interface EncodeRow {
 
 /** The metrics that stand for an encode: its models' scores, else the feature that says most about quality. */
 function tableMetrics(reports: readonly Report[]): string[] {
-  const scores = reports.flatMap((report) => report.models.map(({ name }) => name));
+  const scores = reports.flatMap(({ models, tiny = [] }) => [
+    ...models.map(({ name }) => name),
+    ...tiny.flatMap(({ metrics }) => metrics),
+  ]);
   if (scores.length > 0) return [...new Set(scores)];
   const rank = reports.map(ranking).find((found) => found !== undefined);
   const metric = rank?.metric ?? reports[0]?.metrics[0];

@@ -73,6 +73,39 @@ export interface ReportModel {
   };
 }
 
+/** A tiny ONNX model as it ran. */
+export interface ReportTinyModel {
+  /** Key of its score; of several the beginning. */
+  readonly name: string;
+  /** Id in the registry, or path. */
+  readonly source: string;
+  /** The file that was read, an 8-bit sibling perhaps. */
+  readonly file: string;
+  readonly sha256: string;
+  /** Whether a registry lists it, and the digest is the registry's. */
+  readonly registered: boolean;
+  /** `fr` compares with the reference, `nr` looks at the distorted video alone. */
+  readonly kind: 'fr' | 'nr';
+  readonly quantisation: 'fp32' | 'static' | 'dynamic' | 'qat';
+  /** Keys of its scores in the frames. */
+  readonly metrics: readonly string[];
+  /** Which of its values are the good ones. */
+  readonly better: 'higher' | 'lower';
+  /** Features it read, as log names; none of those that look at pictures. */
+  readonly features: readonly string[];
+  readonly device_requested: string;
+  /** What it ran on; `null` where no frame was scored. */
+  readonly device: string | null;
+  /** The library that ran it. */
+  readonly runtime: string | null;
+  /** What a codec-aware model was told. */
+  readonly codec?: string | undefined;
+  readonly preset?: string | undefined;
+  readonly crf?: number | undefined;
+  /** The filter that brought pictures to its size. */
+  readonly resize?: string | undefined;
+}
+
 /** Everything a run gives. */
 export interface Report {
   /** Version of anyvmaf that wrote it. */
@@ -84,8 +117,11 @@ export interface Report {
   readonly aggregate_metrics: Readonly<Record<string, number>>;
 
   // What follows is not in libvmaf's log.
+  /** With {@link noReference} what stands in its place: it was not read. */
   readonly reference: ReportInput;
   readonly distorted: ReportInput;
+  /** Set when the distorted video was scored by itself. */
+  readonly noReference?: true | undefined;
   /**
    * What was done to bring the two together; absent where nothing was decoded and frames were compared as stored, by
    * number.
@@ -94,6 +130,8 @@ export interface Report {
   /** What to know about the pair before its score is believed; absent where it was not looked at. */
   readonly preflight?: readonly Finding[] | undefined;
   readonly models: readonly ReportModel[];
+  /** Tiny models; absent where there are none. */
+  readonly tiny?: readonly ReportTinyModel[] | undefined;
   /** Metric names in libvmaf's order. */
   readonly metrics: readonly string[];
   readonly distribution: Readonly<Record<string, MetricDistribution>>;
@@ -119,7 +157,9 @@ export type ReportHead = Pick<
   | 'version'
   | 'reference'
   | 'distorted'
+  | 'noReference'
   | 'models'
+  | 'tiny'
   | 'metrics'
   | 'compat'
   | 'backend_requested'

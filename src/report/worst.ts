@@ -2,7 +2,7 @@
  * @module report/worst
  * Finds the frames worth looking at: the lowest scores, kept apart so that one bad moment is listed once.
  */
-import type { Report } from './types.js';
+import type { FrameMetrics, Report } from './types.js';
 
 /** One of the worst frames of a run. */
 export interface WorstFrame {
@@ -17,18 +17,24 @@ export interface Ranking {
   readonly worse: 'low' | 'high';
 }
 
-const HIGHER_IS_BETTER = /^(psnr|float_psnr|float_ssim|float_ms_ssim|ciede2000|(integer_)?(vif_scale|adm))/;
-const LOWER_IS_BETTER = /^(mse_|cambi|(integer_)?aim|speed_)/;
+const HIGHER_IS_BETTER =
+  /^(psnr|float_psnr|float_anp?snr|float_ssim|float_ms_ssim|ciede2000|(integer_)?(vif|adm)(\d|_|$))/;
+/** CAMBI of the reference says nothing about the encode. */
+const LOWER_IS_BETTER = /^(mse_|cambi(?!_source)|(integer_)?aim|speed_)/;
 /** Sums and counts, whose size says nothing about quality. */
 const NEITHER = /_(num|den)(_|$)/;
 
 /**
- * The metric that says most about quality: the first model's score, or else the first feature that has a direction.
+ * The metric that says most about quality: the first model's score, then the first tiny model's, or else the first
+ * feature that has a direction.
  * @returns `undefined` where no metric has one
  */
-export function ranking(report: Report): Ranking | undefined {
+export function ranking(report: Pick<Report, 'models' | 'metrics' | 'tiny'>): Ranking | undefined {
   const model = report.models.find(({ name }) => report.metrics.includes(name));
   if (model) return { metric: model.name, worse: 'low' };
+  const [tiny] = report.tiny ?? [];
+  const [score] = tiny?.metrics ?? [];
+  if (tiny && score !== undefined) return { metric: score, worse: tiny.better === 'lower' ? 'high' : 'low' };
   for (const metric of report.metrics) {
     if (NEITHER.test(metric)) continue;
     if (HIGHER_IS_BETTER.test(metric)) return { metric, worse: 'low' };
@@ -38,32 +44,45 @@ export function ranking(report: Report): Ranking | undefined {
 }
 
 /** Frames that a second holds, rounded; 10 where the frame rate is not known. */
-export function frameGap(report: Report): number {
-  const rate = report.reference.frameRate;
+export function frameGap({ reference }: Partial<Pick<Report, 'reference'>>): number {
+  const rate = reference?.frameRate;
   const frames = rate ? Math.round(rate.num / rate.den) : 10;
   return Number.isFinite(frames) ? Math.max(1, frames) : 10;
 }
 
 /**
  * The worst frames, worst first. A frame nearer than `gap` to a worse one already taken is passed over; of equal values
- * the earlier frame is taken.
+ * the earlier frame is taken. Takes one look at all frames per frame found: long reports are not sorted.
  * @param count at most this many
  * @param gap frames, 1 or more; default {@link frameGap}
  */
-export function worstFrames(report: Report, by: Ranking, count = 5, gap = frameGap(report)): WorstFrame[] {
-  const ranked = report.frames.flatMap(({ frameNum, metrics }): WorstFrame[] => {
-    const value = metrics[by.metric];
-    return typeof value === 'number' && !Number.isNaN(value) ? [{ frameNum, value }] : [];
-  });
+export function worstFrames(
+  report: Pick<Report, 'frames'> & Partial<Pick<Report, 'reference'>>,
+  by: Ranking,
+  count = 5,
+  gap = frameGap(report),
+): WorstFrame[] {
+  const { frames } = report;
+  // Lower is worse; NaN is no value, and no comparison with it is true.
   const direction = by.worse === 'low' ? 1 : -1;
-  // Infinities are compared, not subtracted.
-  ranked.sort((a, b) =>
-    a.value === b.value ? a.frameNum - b.frameNum : a.value < b.value ? -direction : direction,
-  );
+  const values = Float64Array.from(frames, ({ metrics }) => {
+    const value = metrics[by.metric];
+    return typeof value === 'number' ? direction * value : Number.NaN;
+  });
   const taken: WorstFrame[] = [];
-  for (const frame of ranked) {
-    if (taken.length >= count) break;
-    if (taken.every((other) => Math.abs(other.frameNum - frame.frameNum) >= gap)) taken.push(frame);
+  while (taken.length < count) {
+    let worst: FrameMetrics | undefined;
+    let least = Number.NaN;
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i] ?? Number.NaN;
+      const frame = frames[i];
+      if (!frame || Number.isNaN(value) || value > least) continue;
+      if (worst && value === least && frame.frameNum > worst.frameNum) continue;
+      if (taken.some(({ frameNum }) => Math.abs(frameNum - frame.frameNum) < gap)) continue;
+      [worst, least] = [frame, value];
+    }
+    if (!worst) break;
+    taken.push({ frameNum: worst.frameNum, value: direction * least });
   }
   return taken;
 }

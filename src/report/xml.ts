@@ -7,7 +7,7 @@ import type { InputPairing, Pairing } from '../media/pairing/types.js';
 import type { Finding } from '../media/preflight/types.js';
 import { formatFixed, type Precision, textNumber } from './format.js';
 import { frameRateText, PERCENTILE_KEYS, POOLED_KEYS, pooledMetric } from './own-keys.js';
-import type { Report, ReportInput, ReportModel } from './types.js';
+import type { Report, ReportInput, ReportModel, ReportTinyModel } from './types.js';
 
 /**
  * @returns the file in pieces, one or more per frame
@@ -63,6 +63,7 @@ function* ownElement(report: Report, number: (value: number) => string): Generat
   if (report.pairing) yield pairingElement(report.pairing);
   for (const finding of report.preflight ?? []) yield findingElement(finding);
   for (const model of report.models) yield modelElement(model);
+  for (const model of report.tiny ?? []) yield tinyElement(model);
   for (const name of report.metrics) {
     const spread = report.distribution[name];
     if (spread?.percentiles === undefined) continue;
@@ -75,6 +76,28 @@ function* ownElement(report: Report, number: (value: number) => string): Generat
   }
   for (const warning of report.warnings) yield `    <warning>${escapeXml(warning)}</warning>\n`;
   yield '  </anyvmaf>\n';
+}
+
+function tinyElement({ metrics, features, ...model }: ReportTinyModel): string {
+  const values = attributes([
+    ['name', model.name],
+    ['source', model.source],
+    ['file', model.file],
+    ['sha256', model.sha256],
+    ['registered', String(model.registered)],
+    ['kind', model.kind],
+    ['quantisation', model.quantisation],
+    ['metrics', metrics.join(' ')],
+    ['features', features.length > 0 ? features.join(' ') : undefined],
+    ['device_requested', model.device_requested],
+    ['device', model.device ?? undefined],
+    ['runtime', model.runtime ?? undefined],
+    ['codec', model.codec],
+    ['preset', model.preset],
+    ['crf', model.crf],
+    ['resize', model.resize],
+  ]);
+  return `    <tiny ${values}/>\n`;
 }
 
 function inputElement(role: 'reference' | 'distorted', input: ReportInput): string {

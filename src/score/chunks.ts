@@ -3,6 +3,7 @@
  * Cuts a run into chunks and decides how many workers it is worth.
  */
 import type { ExtractionPlan } from '../backend/types.js';
+import { metricSpec } from '../core/metrics.js';
 import type { Chunk } from './protocol.js';
 
 /** Longest chunk handed out when the caller names no size. */
@@ -53,7 +54,8 @@ export function chooseThreads(cores: number, plan: ExtractionPlan, expected: num
     COST.vif * plan.vif.length +
     COST.adm * plan.adm.length +
     COST.motion * plan.motion.length +
-    COST.plane * plan.psnrPlanes;
+    COST.plane * plan.psnrPlanes +
+    plan.metrics.reduce((sum, { metric }) => sum + metricSpec(metric).cost, 0);
   const milliseconds = (plan.format.width * plan.format.height * total * perSample) / 1e6;
   if (milliseconds < 2 * WORTH_A_WORKER) return 0;
   return Math.min(cores, total, Math.floor(milliseconds / WORTH_A_WORKER));

@@ -10,6 +10,7 @@ import type { CheckedOptions } from './options.js';
 import { planRun, type Requested, reportModel } from './plan.js';
 import { measureHere, measureOnWorkers, type Run } from './run.js';
 import { Scoring } from './scoring.js';
+import type { TinyRegressors, TinySessionFacts } from './tiny.js';
 import type { ScoreOptions } from './types.js';
 
 /**
@@ -20,7 +21,7 @@ export function openCore(
   platform: Platform,
   checked: CheckedOptions,
   [requested, module]: readonly [Requested, WebAssembly.Module],
-  { onFrame, signal }: Pick<ScoreOptions, 'onFrame' | 'signal'>,
+  { onFrame, signal, gate }: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>,
   notes: readonly string[],
 ): OpenBackend {
   const { subsample, implementation, compat, backend } = checked;
@@ -33,11 +34,19 @@ export function openCore(
       const threadsFor = (expected: number | null) =>
         checked.threads ?? chooseThreads(cores, extraction, expected);
       let crew: Crew | undefined;
+      let regressors: TinyRegressors | undefined;
+      let sessions: readonly TinySessionFacts[] = [];
       return {
         isAside: (expected) => threadsFor(expected) > 0,
         async measure({ pair, expected, bound, meter, onStart }) {
+          const tiny = plan.tiny && { ...(await import('./tiny.js')), plan: plan.tiny };
+          if (tiny && tiny.plan.featureMetrics.length > 0) {
+            regressors = await tiny.TinyRegressors.open(tiny.plan, platform.tiny, plan.features.names);
+          }
+          const facts = () => [...(regressors?.facts ?? []), ...sessions, ...(crew?.sessions ?? [])];
           const start = () => ({
             models: plan.models.map((model) => reportModel(model, plan.chosen)),
+            ...(tiny && { tiny: tiny.reportTiny(tiny.plan, facts()) }),
             compat,
             // Whoever asked for a kind of processor is told which it was.
             backend_used: backend === 'wasm' ? 'wasm' : 'cpu',
@@ -46,14 +55,26 @@ export function openCore(
           });
           let begun = false;
           // Finished frames and scores follow as records come in.
-          const scoring = new Scoring(plan, subsample, (frame) => {
-            if (!begun) onStart({ ...start(), metrics: plan.metrics });
-            begun = true;
-            onFrame?.(frame);
-          });
+          const scoring = new Scoring(
+            plan,
+            subsample,
+            (frame) => {
+              if (!begun) onStart({ ...start(), metrics: plan.metrics });
+              begun = true;
+              onFrame?.(frame);
+            },
+            regressors,
+          );
           const task: Run = {
             platform,
-            setup: { module, plan: extraction, implementation, subsample },
+            setup: {
+              module,
+              plan: extraction,
+              implementation,
+              subsample,
+              ...(tiny && tiny.plan.pictureMetrics.length > 0 && { pictures: tiny.pictureModels(tiny.plan) }),
+              ...(platform.onnxruntime !== undefined && { onnxruntime: platform.onnxruntime }),
+            },
             pair,
             expected,
             bound,
@@ -63,22 +84,29 @@ export function openCore(
               measured: () => meter.count(),
             },
             signal,
+            gate,
           };
           const threads = threadsFor(expected);
           const extent =
             threads === 0
-              ? await measureHere(task)
+              ? await measureHere(task, (opened) => {
+                  sessions = opened;
+                })
               : await measureOnWorkers(task, threads, (hired) => {
                   crew = hired;
                 });
+          const finished = await scoring.finish();
           return {
             extent,
-            ...scoring.finish(),
+            ...finished,
             ...start(),
-            warnings: [...notes, ...plan.warnings],
+            warnings: [...notes, ...plan.warnings, ...(tiny ? tiny.tinyWarnings(tiny.plan, facts()) : [])],
           };
         },
-        close: async () => crew?.abandon(),
+        async close() {
+          await crew?.abandon();
+          await regressors?.close();
+        },
       };
     },
   };

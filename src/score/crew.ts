@@ -4,13 +4,16 @@
  */
 import { AnyvmafError } from '../errors.js';
 import type { FromWorker, ToWorker, WorkerHandle, WorkerSetup } from './protocol.js';
+import type { TinySessionFacts } from './tiny.js';
 
 /** What a worker sends while it works. */
-export type CrewMessage = Exclude<FromWorker, { kind: 'failed' | 'stopped' }>;
+export type CrewMessage = Exclude<FromWorker, { kind: 'failed' | 'stopped' | 'sessions' }>;
 
 /** A run's workers, numbered from 0. */
 export class Crew {
   readonly #workers: WorkerHandle[] = [];
+  /** What became of the sessions of picture models; every worker has the same. */
+  sessions: readonly TinySessionFacts[] = [];
   #stopped = 0;
   #failure: Error | null = null;
   readonly #failed: Promise<never>;
@@ -99,6 +102,7 @@ export class Crew {
       (message) => {
         if (message.kind === 'failed') this.#fail(new AnyvmafError(message.code, message.message));
         else if (message.kind === 'stopped') this.#stopped++;
+        else if (message.kind === 'sessions') this.sessions = message.sessions;
         else this.#take(number, message);
         this.#stir();
       },

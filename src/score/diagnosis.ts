@@ -5,6 +5,7 @@
 import type { BackendHealth, BackendList, ProbeOptions } from '../backend/native/types.js';
 import type { DecoderAvailability } from '../media/decoder.js';
 import type { Platform } from '../platform/platform.js';
+import type { TinyDeviceStatus } from '../tiny/types.js';
 import { version } from '../version.js';
 import { listBackends, probeBackend } from './backends.js';
 
@@ -19,6 +20,8 @@ export interface Diagnosis {
   readonly backends: BackendList;
   /** Health of every backend that something here was built with, this package's own core first. */
   readonly health: readonly BackendHealth[];
+  /** What can run tiny ONNX models. */
+  readonly tiny: readonly TinyDeviceStatus[];
 }
 
 /** @throws the signal's reason */
@@ -29,7 +32,8 @@ export async function diagnose(platform: Platform, options: ProbeOptions): Promi
   for (const { backend, compiled_in } of backends.details) {
     if (compiled_in) health.push(await probeBackend(platform, backend, options));
   }
-  return { version, cores: platform.parallelism, decoders, backends, health };
+  const tiny = await (await platform.tiny()).runtimes.devices();
+  return { version, cores: platform.parallelism, decoders, backends, health, tiny };
 }
 
 async function askDecoders(platform: Platform): Promise<readonly DecoderAvailability[]> {

@@ -14,17 +14,32 @@ export interface RecordSink {
   measured(): void;
 }
 
-/** Has every chunk measured. A worker that is done takes the next chunk. */
-export async function dispatch(crew: Crew, chunks: Iterator<Chunk, void>, sink: RecordSink): Promise<Extent> {
+/**
+ * Has every chunk measured. A worker that is done takes the next chunk.
+ * @param gate asked before a chunk is handed out, which waits for what it returns
+ */
+export async function dispatch(
+  crew: Crew,
+  chunks: Iterator<Chunk, void>,
+  sink: RecordSink,
+  gate?: () => Promise<void> | undefined,
+): Promise<Extent> {
   let extent: Extent = { pairs: 0, ended: null };
   let ended = false;
   let busy = 0;
+  let refuse: (reason: unknown) => void = () => {};
+  const refused = new Promise<never>((_, reject) => {
+    refuse = reject;
+  });
 
   function assign(worker: number): void {
     const next = ended ? undefined : chunks.next().value;
     if (!next) return;
     busy++;
-    crew.post(worker, { kind: 'measure', chunk: next });
+    const post = () => crew.post(worker, { kind: 'measure', chunk: next });
+    const wait = gate?.();
+    if (wait) wait.then(post).catch(refuse);
+    else post();
   }
 
   crew.receive((worker, message) => {
@@ -40,6 +55,6 @@ export async function dispatch(crew: Crew, chunks: Iterator<Chunk, void>, sink: 
     assign(worker);
   });
   for (let worker = 0; worker < crew.size; worker++) assign(worker);
-  await crew.until(() => busy === 0);
+  await Promise.race([crew.until(() => busy === 0), refused]);
   return extent;
 }

@@ -51,8 +51,8 @@ export async function scorePair(
   options: ScoreOptions,
   variant: RunVariant = {},
 ): Promise<Report> {
-  checkRequest(request);
   const checked = checkOptions(options, SCORE_OPTIONS);
+  checkRequest(request, checked.noReference);
   const { backend } = checked;
   const { signal } = options;
   signal?.throwIfAborted();
@@ -63,7 +63,7 @@ export async function scorePair(
   // Everything that waits for files, at once. What is wrong with the videos is told before what is wrong with models.
   const knowing = knowInputs(platform, request, checked, ending.signal);
   const size = async () => formatOf(await knowing);
-  const load = () => Promise.all([loadRequested(checked, platform.models, size), platform.loadCore()]);
+  const load = () => Promise.all([loadRequested(checked, platform, size), platform.loadCore()]);
   const loading = backend === 'wasm' || backend === 'cpu' ? load() : undefined;
   loading?.catch(() => {});
   const choosing = loading ? undefined : chooseNative();
@@ -120,7 +120,9 @@ export async function scorePair(
     // Stored pairs were checked when they were opened.
     if (known.plan) checkMeasurable(known.plan.format);
     const opened = await open(known);
-    const { preflight: wanted, strict } = checked.pairing;
+    const { strict } = checked.pairing;
+    // There is nothing to compare the video with.
+    const wanted = checked.pairing.preflight && !checked.noReference;
     const stored = known.plan === undefined;
     if (wanted && (strict || !stored)) {
       const looking = await check(known, opened);
@@ -165,6 +167,7 @@ export async function scorePair(
         reference: input('reference'),
         distorted: input('distorted'),
         backend_requested: backend,
+        ...(checked.noReference && { noReference: true as const }),
         subsample: checked.subsample,
       };
     };
@@ -179,7 +182,8 @@ export async function scorePair(
     refuseEmpty(pair, extent);
     meter.finish();
     await later;
-    const lengths = checked.pairing.range ? [] : explainLengths(pair, extent, checked.frameCount);
+    const lengths =
+      checked.pairing.range || checked.noReference ? [] : explainLengths(pair, extent, checked.frameCount);
     const found = (await preflight?.inspection())?.findings;
     // Said once: of stored pairs by the warning, which knows how many pairs there were, of others by the finding.
     const twice = lengths.length > 0 && found?.some(({ code }) => code === 'frame-count') === true;
@@ -188,7 +192,7 @@ export async function scorePair(
       ...head(extent),
       fps: meter.fps,
       ...measured,
-      pairing: pair.describe?.(extent.pairs),
+      pairing: checked.noReference ? undefined : pair.describe?.(extent.pairs),
       preflight: findings,
       frameCount: extent.pairs,
       warnings: [

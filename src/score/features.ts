@@ -14,11 +14,13 @@ import {
 } from '../backend/types.js';
 import { admCsf } from '../core/adm-csf.js';
 import type { FeatureSpec } from '../core/extractors.js';
+import type { MetricVariant } from '../core/metrics.js';
 import { logName } from '../core/names.js';
 import { type ExtractorInstance, flagOption, numberOption } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import type { VideoFormat } from '../media/types.js';
 import type { Compat } from '../report/types.js';
+import { FURTHER } from './finishers/further.js';
 
 /** An extractor instance and where its measurements stand in a frame's record. */
 export interface BoundExtractor {
@@ -40,6 +42,8 @@ export interface FeaturePlan {
   readonly extractors: readonly BoundExtractor[];
   /** Log names of the per-frame features in libvmaf's order: those of each frame, then those known at the end. */
   readonly names: readonly string[];
+  /** Names of what picture models give, which stand in the records as they are; they come last of {@link names}. */
+  readonly pictureNames: readonly string[];
   /** Log names of the values for the whole sequence. */
   readonly aggregateNames: readonly string[];
   /** What a user should know about the requests: full sentences. */
@@ -49,17 +53,24 @@ export interface FeaturePlan {
 /**
  * Plans a run.
  * @param instances extractors in order of registration: those of the models, then those asked for by name
+ * @param pictures names of what picture models give, and whether they look at chroma
  * @throws {AnyvmafError} `feature` when an extractor cannot work with its options
  */
 export function planFeatures(
   instances: readonly ExtractorInstance[],
   format: VideoFormat,
   compat: Compat,
+  pictures: { readonly names: readonly string[]; readonly chroma: boolean } = { names: [], chroma: false },
 ): FeaturePlan {
   const { distinct, warnings } = registerOnce(instances);
   const demand = new Demand(format, compat);
   const places = distinct.map((instance) => demand.add(instance));
-  const extraction = demand.plan();
+  const extraction = {
+    ...demand.plan(),
+    ...(pictures.names.length > 0 && {
+      pictures: { fields: pictures.names.length, chroma: pictures.chroma },
+    }),
+  };
   const layout = recordLayout(extraction);
   const extractors = distinct.map((instance, i) => ({
     instance,
@@ -69,7 +80,7 @@ export function planFeatures(
   const namesOf = (emitted: FeatureSpec['emitted']): string[] =>
     extractors.flatMap(({ instance, features }) =>
       features
-        .filter((feature) => feature.emitted === emitted)
+        .filter((feature) => emissionOf(feature, instance) === emitted)
         .map((feature) => logName(feature, instance.suffix)),
     );
   return {
@@ -77,10 +88,19 @@ export function planFeatures(
     layout,
     compat,
     extractors,
-    names: [...namesOf('frame'), ...namesOf('flush')],
+    names: [...namesOf('frame'), ...namesOf('flush'), ...pictures.names],
+    pictureNames: pictures.names,
     aggregateNames: namesOf('sequence'),
     warnings,
   };
+}
+
+/** When a feature of an instance is known. */
+function emissionOf(
+  { emitted, atOnceWith }: FeatureSpec,
+  instance: ExtractorInstance,
+): FeatureSpec['emitted'] {
+  return atOnceWith !== undefined && flagOption(instance, atOnceWith) ? 'frame' : emitted;
 }
 
 /** The features that an extractor emits with its options on videos of a format, in order. */
@@ -139,6 +159,7 @@ class Demand {
   readonly #adm: AdmVariant[] = [];
   readonly #motion: MotionVariant[] = [];
   #psnrPlanes: 0 | 1 | 3 = 0;
+  readonly #metrics: MetricVariant[] = [];
 
   constructor(format: VideoFormat, compat: Compat) {
     this.#format = format;
@@ -152,6 +173,7 @@ class Demand {
       adm: this.#adm,
       motion: this.#motion,
       psnrPlanes: this.#psnrPlanes,
+      metrics: this.#metrics,
     };
   }
 
@@ -166,7 +188,7 @@ class Demand {
       case 'psnr':
         return this.#addPsnr(instance);
       default:
-        throw new AnyvmafError('internal', `Nothing measures the ${instance.spec.name} extractor.`);
+        return this.#addMetric(instance);
     }
   }
 
@@ -221,6 +243,22 @@ class Demand {
     else if (this.#psnrPlanes === 0) this.#psnrPlanes = 1;
     return (layout) => layout.psnr;
   }
+
+  #addMetric(instance: ExtractorInstance): Place {
+    const { name } = instance.spec;
+    const extractor = FURTHER[name];
+    if (!extractor) throw new AnyvmafError('internal', `Nothing measures the ${name} extractor.`);
+    const wanted = extractor.measure(instance, this.#format);
+    if (wanted === null) return NOWHERE;
+    let index = this.#metrics.findIndex((have) => sameMetric(have, wanted));
+    if (index < 0) index = this.#metrics.push(wanted) - 1;
+    return (layout) => layout.metrics[index] ?? -1;
+  }
+}
+
+/** Whether two variants measure the same. */
+function sameMetric(a: MetricVariant, b: MetricVariant): boolean {
+  return a.metric === b.metric && a.options.every((value, i) => value === b.options[i]);
 }
 
 /**

@@ -2,11 +2,11 @@
  * @module score/feeder
  * Brings frames that only the calling thread has (pipes, streams, a caller's own) to workers, with bounded buffering.
  */
-import { type ExtractionPlan, referenceHistory } from '../backend/types.js';
+import { type ExtractionPlan, type HistoryNeeds, historyNeeds } from '../backend/types.js';
 import type { FramePlanes } from '../media/types.js';
 import type { Crew } from './crew.js';
 import type { RecordSink } from './dispatch.js';
-import { allocateFrame, viewPlanes } from './frames.js';
+import { allocateFrame, copyHistory, viewPlanes } from './frames.js';
 
 /** Short chunks bound memory; two pairs suffice to make the repeated luma copy cheap. */
 const DEFAULT_CHUNK = 2;
@@ -18,6 +18,14 @@ export function feederChunk(chunkFrames = DEFAULT_CHUNK): number {
   return Math.min(chunkFrames, LONGEST_CHUNK);
 }
 
+/** What is kept of a pair. */
+interface KeptPair {
+  readonly reference: Uint8Array;
+  readonly distorted?: Uint8Array;
+}
+
+const NO_HISTORY: HistoryNeeds = { frames: 0, chroma: false, distorted: false };
+
 /** Room for one pair of frames. */
 export interface FramePair {
   readonly reference: FramePlanes;
@@ -26,18 +34,18 @@ export interface FramePair {
 
 /**
  * Takes pairs in order: {@link room}, fill it, {@link submit}. Chunks of a few pairs go to the workers in turn; a chunk
- * begins with copies of the reference frames before it, so that motion has its history. Each worker holds at most one
- * pair more than a chunk, so memory depends on the number of workers only.
+ * begins with copies of what metrics look back to. Each worker holds at most one pair more than a chunk, so memory
+ * depends on the number of workers only.
  */
 export class Feeder {
   readonly #crew: Crew;
   readonly #plan: ExtractionPlan;
   readonly #chunkFrames: number;
-  readonly #history: number;
+  readonly #history: HistoryNeeds;
   /** Per worker: pairs sent and not yet measured, chunks whose records are still to come, and where it stands. */
   readonly #workers: { pending: number; chunks: number; next: number }[];
-  /** Luma of the latest reference frames, oldest first; only kept when more than one worker may need them. */
-  #recent: Uint8Array[] = [];
+  /** What metrics look back to of the latest pairs, oldest first; only kept when more than one worker may need it. */
+  #recent: KeptPair[] = [];
   readonly #free: ArrayBuffer[] = [];
   #slot: { readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer } | null = null;
   #index = 0;
@@ -48,7 +56,7 @@ export class Feeder {
   constructor(crew: Crew, plan: ExtractionPlan, sink: RecordSink, chunkFrames?: number) {
     this.#crew = crew;
     this.#plan = plan;
-    this.#history = crew.size > 1 ? referenceHistory(plan) : 0;
+    this.#history = crew.size > 1 ? historyNeeds(plan) : NO_HISTORY;
     this.#chunkFrames = feederChunk(chunkFrames);
     this.#workers = Array.from({ length: crew.size }, () => ({ pending: 0, chunks: 0, next: 0 }));
     crew.receive((number, message) => {
@@ -85,7 +93,7 @@ export class Feeder {
     const worker = this.#workers[this.#current];
     if (!slot || !worker) throw new Error('submit needs a pair written where room said');
     this.#slot = null;
-    this.#remember(slot.reference);
+    this.#remember(slot);
     this.#crew.post(this.#current, { kind: 'pair', ...slot }, [slot.reference, slot.distorted]);
     worker.pending++;
     worker.next = ++this.#index;
@@ -119,17 +127,18 @@ export class Feeder {
     this.#crew.post(this.#current, { kind: 'begin', first: this.#index, continues });
     worker.chunks++;
     if (!continues)
-      for (const reference of this.#recent) this.#crew.post(this.#current, { kind: 'prime', reference });
+      for (const kept of this.#recent) this.#crew.post(this.#current, { kind: 'prime', ...kept });
   }
 
-  /** Keeps the luma of a reference frame that the chunk after this one needs as history. */
-  #remember(reference: ArrayBuffer): void {
-    if (this.#left > this.#history) return;
-    const { y } = viewPlanes(reference, this.#plan);
-    const spare = this.#recent.length === this.#history ? this.#recent.shift() : undefined;
-    const copy = spare ?? new Uint8Array(y.length);
-    copy.set(y);
-    this.#recent.push(copy);
+  /** Keeps of a pair what the chunk after this one looks back to. */
+  #remember(pair: { readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer }): void {
+    const { frames, distorted } = this.#history;
+    if (this.#left > frames) return;
+    const spare = this.#recent.length === frames ? this.#recent.shift() : undefined;
+    this.#recent.push({
+      reference: copyHistory(pair.reference, this.#plan, spare?.reference),
+      ...(distorted && { distorted: copyHistory(pair.distorted, this.#plan, spare?.distorted) }),
+    });
   }
 
   #buffer(): ArrayBuffer {

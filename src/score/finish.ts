@@ -10,6 +10,7 @@ import type { VideoFormat } from '../media/types.js';
 import type { Compat } from '../report/types.js';
 import type { FeaturePlan } from './features.js';
 import { finishAdm } from './finishers/adm.js';
+import { FURTHER } from './finishers/further.js';
 import { finishMotion } from './finishers/motion.js';
 import { finishPsnr } from './finishers/psnr.js';
 import type { Emit, ExtractorFinisher } from './finishers/types.js';
@@ -22,7 +23,7 @@ export interface FinishedFrame {
   readonly values: Float64Array;
 }
 
-/** The last step of every extractor. */
+/** The last step of VMAF's own extractors and PSNR; the others are in {@link FURTHER}. */
 const FINISHERS: Readonly<
   Record<string, (instance: ExtractorInstance, format: VideoFormat, compat: Compat) => ExtractorFinisher>
 > = {
@@ -52,6 +53,8 @@ export class FeatureFinisher {
   readonly #plan: FeaturePlan;
   readonly #subsample: number;
   readonly #stages: readonly Stage[];
+  /** Of what picture models give, in {@link FeaturePlan.names}. */
+  readonly #firstPicture: number;
   readonly #pending: PendingFrame[] = [];
   #frames = 0;
 
@@ -61,10 +64,12 @@ export class FeatureFinisher {
   constructor(plan: FeaturePlan, subsample = 1) {
     this.#plan = plan;
     this.#subsample = Math.max(1, subsample);
+    this.#firstPicture = plan.names.length - plan.pictureNames.length;
     const slots = new Map(plan.names.map((name, slot) => [name, slot]));
     this.#stages = plan.extractors.map(({ instance, column, features }) => {
-      const create = FINISHERS[instance.spec.name];
-      if (!create) throw new AnyvmafError('internal', `The ${instance.spec.name} extractor has no finisher.`);
+      const { name } = instance.spec;
+      const create = FINISHERS[name] ?? FURTHER[name]?.finish;
+      if (!create) throw new AnyvmafError('internal', `The ${name} extractor has no finisher.`);
       const slotOf = new Map(
         features.map((feature) => [feature.name, slots.get(logName(feature, instance.suffix))]),
       );
@@ -84,8 +89,13 @@ export class FeatureFinisher {
   push(records: Float64Array, offset: number): readonly FinishedFrame[] {
     const frame = this.#frames++;
     const listed = frame % this.#subsample === 0;
-    const missing = this.#plan.names.length;
-    if (listed) this.#pending.push({ finished: { frame, values: new Float64Array(missing) }, missing });
+    const { layout, names, pictureNames } = this.#plan;
+    if (listed) {
+      const values = new Float64Array(names.length);
+      const from = offset + layout.pictures;
+      values.set(records.subarray(from, from + pictureNames.length), this.#firstPicture);
+      this.#pending.push({ finished: { frame, values }, missing: this.#firstPicture });
+    }
     for (const { finisher, emit, column, everyFrame } of this.#stages) {
       if (!listed && !everyFrame) continue;
       finisher.push(frame, records.subarray(offset + Math.max(0, column)), emit);

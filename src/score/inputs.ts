@@ -45,6 +45,11 @@ export async function knowInputs(
   signal: AbortSignal,
 ): Promise<KnownInputs> {
   const { pairing } = checked;
+  if (checked.noReference) {
+    const { knowAlone } = await import('./alone.js');
+    return knowAlone(platform, request, checked, signal);
+  }
+  if (request.reference === undefined) throw new Error('a pair needs a reference');
   const inputs = await openInputs(request.reference, request.distorted, {
     raw: request.raw,
     platform: platform.files,
@@ -57,6 +62,9 @@ export async function knowInputs(
     const asked =
       sized || pairing.frameRatePolicy !== undefined || pairing.range !== undefined || pairing.offset !== 0;
     if ('kind' in reference || 'kind' in distorted || asked) {
+      return await pairUp(platform, inputs, sized, checked, signal);
+    }
+    if (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth) {
       return await pairUp(platform, inputs, sized, checked, signal);
     }
     const warnings = checkPair(reference.info, distorted.info);
@@ -82,7 +90,8 @@ async function pairUp(
   const sides = await knowSides(platform, inputs, pairing, signal);
   const { reference, distorted } = sides;
   const stored = reference.kind === 'frames' && distorted.kind === 'frames';
-  const warnings = stored && !sized ? checkPair(reference.source.info, distorted.source.info) : [];
+  const warnings =
+    stored && !sized ? checkPair(reference.source.info, distorted.source.info, pairing.commonBitDepth) : [];
   if (!(stored && !sized)) {
     for (const side of [reference, distorted])
       if (side.kind === 'frames') warnings.push(...side.source.info.warnings);

@@ -20,7 +20,7 @@ export function inspectPair(
   const checked = checkOptions({ scale: 'bicubic', ...options }, LOOK_OPTIONS);
   return known(platform, request, { scale: 'bicubic', ...options }, async (inputs, signal) => {
     const size = () => inputs.plan?.format ?? { width: 1920, height: 1080 };
-    const requested = await loadRequested(checked, platform.models, size);
+    const requested = await loadRequested(checked, platform, size);
     // What the caller did not ask for is not what preflight should take as asked for.
     const asked = { ...checked, pairing: { ...checked.pairing, scale: options.scale } };
     const looking = new Preflight(platform, inputs, requested, asked);

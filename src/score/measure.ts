@@ -2,9 +2,16 @@
  * @module score/measure
  * Measures chunks of two open videos with one extractor: the inner loop, the same in a worker and in the caller's thread.
  */
-import { type ExtractionPlan, type FrameExtractor, referenceHistory } from '../backend/types.js';
+import {
+  type ExtractionPlan,
+  type FrameExtractor,
+  type HistoryNeeds,
+  historyNeeds,
+} from '../backend/types.js';
+import type { FramePlanes } from '../media/types.js';
 import { type OpenPair, readPair } from './pair.js';
 import type { Chunk, EndOfPair } from './protocol.js';
+import type { PictureScorers } from './tiny.js';
 
 /** Records of a chunk: fewer than asked where a video ended. */
 export interface MeasuredChunk {
@@ -13,19 +20,27 @@ export interface MeasuredChunk {
   readonly ended: EndOfPair | null;
 }
 
-/** Reads and measures chunk after chunk. Frames before a chunk are read again as motion's history where needed. */
+/** Reads and measures chunk after chunk. Frames before a chunk are read again as history where a metric needs them. */
 export class ChunkMeasurer {
   readonly #extractor: FrameExtractor;
   readonly #pair: OpenPair;
-  readonly #history: number;
+  readonly #history: HistoryNeeds;
   readonly #subsample: number;
+  readonly #pictures: PictureScorers | undefined;
   /** The pair that may follow without priming, because the extractor holds its history. */
   #next = 0;
 
-  constructor(extractor: FrameExtractor, plan: ExtractionPlan, pair: OpenPair, subsample: number) {
+  constructor(
+    extractor: FrameExtractor,
+    plan: ExtractionPlan,
+    pair: OpenPair,
+    subsample: number,
+    pictures?: PictureScorers,
+  ) {
+    this.#pictures = pictures;
     this.#extractor = extractor;
     this.#pair = pair;
-    this.#history = referenceHistory(plan);
+    this.#history = historyNeeds(plan);
     this.#subsample = subsample;
   }
 
@@ -41,16 +56,16 @@ export class ChunkMeasurer {
     }
     for (let done = 0; done < chunk.count; done++) {
       const index = chunk.first + done;
-      const reading = readPair(
-        this.#pair,
-        index,
-        this.#extractor.referencePlanes(),
-        this.#extractor.distortedPlanes(),
-      );
+      const planes = [this.#extractor.referencePlanes(), this.#extractor.distortedPlanes()] as const;
+      const reading = readPair(this.#pair, index, ...planes);
       // File readers answer at once; only streams and blobs make us wait.
       const ended = reading instanceof Promise ? await reading : reading;
       if (ended) return { count: done, records: records.slice(0, done * length), ended };
-      this.#extractor.extract(records, done * length, index % this.#subsample === 0);
+      const listed = index % this.#subsample === 0;
+      if (listed) this.#pictures?.take(...planes);
+      this.#extractor.extract(records, done * length, listed);
+      if (listed && this.#pictures)
+        await this.#pictures.score(index, records, done * length + this.#extractor.layout.pictures);
       this.#next = index + 1;
       const pause = measured();
       if (pause) await pause;
@@ -60,11 +75,15 @@ export class ChunkMeasurer {
 
   /** Brings the extractor into the state it would have after all pairs before `first`; false past the end. */
   async #prime(first: number): Promise<boolean> {
-    const { reference, skipReference } = this.#pair;
+    const { reference, distorted, skipReference, skipDistorted } = this.#pair;
+    const { frames, chroma, distorted: both } = this.#history;
+    const kept = (planes: FramePlanes): FramePlanes => (chroma ? planes : { y: planes.y });
     this.#extractor.reset();
-    for (let index = Math.max(0, first - this.#history); index < first; index++) {
-      const { y } = this.#extractor.referencePlanes();
-      if (!(await reference.readFrame(skipReference + index, { y }))) return false;
+    for (let index = Math.max(0, first - frames); index < first; index++) {
+      const referencePlanes = kept(this.#extractor.referencePlanes());
+      if (!(await reference.readFrame(skipReference + index, referencePlanes))) return false;
+      const distortedPlanes = kept(this.#extractor.distortedPlanes());
+      if (both && !(await distorted.readFrame(skipDistorted + index, distortedPlanes))) return false;
       this.#extractor.prime();
     }
     return true;

@@ -16,6 +16,7 @@ export type Measured = Pick<
   | 'aggregates'
   | 'pooled'
   | 'models'
+  | 'tiny'
   | 'compat'
   | 'backend_used'
   | 'implementation'
@@ -27,7 +28,7 @@ export type Measured = Pick<
 /** What a backend knows of a run once its first frame is measured. */
 export type MeasurementStart = Pick<
   Measured,
-  'models' | 'compat' | 'backend_used' | 'implementation' | 'native' | 'threads'
+  'models' | 'tiny' | 'compat' | 'backend_used' | 'implementation' | 'native' | 'threads'
 > & {
   /** Names of the metrics, in the report's order. */
   readonly metrics: readonly string[];

@@ -7,7 +7,7 @@ import type { NativeModel } from '../backend/native/task.js';
 import { AnyvmafError } from '../errors.js';
 import { parseModelString } from '../model/grammar.js';
 import { DEFAULT_MODEL, loadModels } from '../model/load.js';
-import { requireBuiltIn } from '../model/registry.js';
+import { readBuiltInModel, requireBuiltIn } from '../model/registry.js';
 import type { LoadedModel, ModelRequest, ModelStore } from '../model/types.js';
 import type { ReportModel } from '../report/types.js';
 import { chooseModel, isOpen, type PictureSize, settle } from './model-choice.js';
@@ -127,7 +127,7 @@ async function haveAll(
     // Unknown here as well: the program's own words say why it cannot be used.
     const builtIn = await requireBuiltIn(version, store).catch(() => undefined);
     if (!builtIn) continue;
-    files[`model${i}.json`] = await store.readBuiltIn(builtIn.file);
+    files[`model${i}.json`] = await readBuiltInModel(builtIn, store);
     models[i] = { ...model, source: { file: `model${i}.json` } };
   }
   const health = await works(models);

@@ -8,6 +8,9 @@ import { AnyvmafError } from '../errors.js';
 import type { DecoderChoice, ScaleFilter } from '../media/decoder.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../media/pairing/types.js';
 import type { VideoFormat } from '../media/types.js';
+import { aomCtc, nflxCtc, type Preset } from '../presets.js';
+import type { TinyModelOptions } from '../tiny/types.js';
+import { checkTiny } from './tiny-options.js';
 import type { PairingOptions, ScoreOptions, ScoreRequest, ScorerOptions } from './types.js';
 
 /** Options of which every one that has a fixed default has a value. */
@@ -16,6 +19,8 @@ export interface CheckedOptions {
   readonly models: readonly string[] | undefined;
   readonly features: readonly string[];
   readonly noPrediction: boolean;
+  readonly tiny: readonly TinyModelOptions[];
+  readonly noReference: boolean;
   readonly compat: NonNullable<ScoreOptions['compat']>;
   /** At least 1. */
   readonly subsample: number;
@@ -54,6 +59,7 @@ export interface CheckedPairing {
   readonly range: FrameRange | undefined;
   readonly allowDamaged: boolean;
   readonly allowUrl: boolean;
+  readonly commonBitDepth: boolean;
   readonly strict: boolean;
   readonly preflight: boolean;
 }
@@ -70,7 +76,10 @@ const MAX_SIDE = 16384;
 const SHARED = [
   'models',
   'features',
+  'aomCtc',
+  'nflxCtc',
   'noPrediction',
+  'tiny',
   'compat',
   'subsample',
   'threads',
@@ -87,6 +96,7 @@ const PAIRING = [
   'range',
   'allowDamaged',
   'allowUrl',
+  'commonBitDepth',
   'strict',
   'preflight',
 ] as const satisfies readonly (keyof PairingOptions)[];
@@ -94,6 +104,7 @@ const PAIRING = [
 /** What `score` may be told. */
 export const SCORE_OPTIONS: readonly (keyof ScoreOptions)[] = [
   ...SHARED,
+  'noReference',
   'frameCount',
   'skipReference',
   'skipDistorted',
@@ -106,6 +117,7 @@ export const SCORE_OPTIONS: readonly (keyof ScoreOptions)[] = [
   'syclDevice',
   'hipDevice',
   'metalDevice',
+  'gate',
   'onProgress',
   'onStart',
   'signal',
@@ -144,7 +156,7 @@ export function checkOptions(
     );
   }
   const { threads, maxThreads, chunkFrames, models, signal, names } = options;
-  for (const name of ['onStart', 'onFrame', 'onProgress'] as const) {
+  for (const name of ['onStart', 'onFrame', 'onProgress', 'gate'] as const) {
     if (options[name] !== undefined) ofType(name, options[name], 'function', 'a function');
   }
   if (signal !== undefined && !(isObject(signal) && 'throwIfAborted' in signal)) {
@@ -154,10 +166,14 @@ export function checkOptions(
     requireObject('names', names);
     for (const [name, value] of Object.entries(names)) ofType(`names.${name}`, value, 'string', 'a string');
   }
+  const presets = presetsOf(options);
+  const named = models === undefined ? undefined : texts('models', models);
   return {
-    models: models === undefined ? undefined : texts('models', models),
-    features: texts('features', options.features ?? []),
+    models: presets.length === 0 ? named : [...presets.flatMap((preset) => preset.models), ...(named ?? [])],
+    features: [...presets.flatMap((preset) => preset.features), ...texts('features', options.features ?? [])],
     noPrediction: ofType('noPrediction', options.noPrediction ?? false, 'boolean', 'true or false'),
+    tiny: checkTiny(options.tiny),
+    noReference: checkAlone(options),
     compat: oneOf('compat', options.compat ?? 'libvmaf-3.2', ['libvmaf-3.2', 'libvmaf-3.0']),
     subsample: Math.max(1, count('subsample', options.subsample ?? 1)),
     frameCount: count('frameCount', options.frameCount ?? 0) || Number.POSITIVE_INFINITY,
@@ -170,8 +186,51 @@ export function checkOptions(
     implementation: oneOf('implementation', options.implementation ?? 'simd128', ['simd128', 'portable']),
     backend: oneOf('backend', options.backend ?? 'wasm', BACKEND_CHOICES),
     native: checkNative(options),
-    pairing: checkPairing(options),
+    pairing: checkPairing(
+      options,
+      presets.some((preset) => preset.commonBitDepth),
+    ),
   };
+}
+
+/** @throws {AnyvmafError} `usage` for a version that there is not */
+function presetsOf(options: ScoreOptions): readonly Preset[] {
+  const asked = [
+    ['aomCtc', aomCtc],
+    ['nflxCtc', nflxCtc],
+  ] as const;
+  return asked.flatMap(([name, preset]) => {
+    const version = options[name];
+    return version === undefined ? [] : [preset(ofType(name, version, 'string', 'a version such as v1.0'))];
+  });
+}
+
+/** @throws {AnyvmafError} `usage` where something is asked for that only a reference can give */
+function checkAlone(options: ScoreOptions): boolean {
+  if (!ofType('noReference', options.noReference ?? false, 'boolean', 'true or false')) return false;
+  if (options.tiny === undefined || options.tiny.length === 0) {
+    throw new AnyvmafError(
+      'usage',
+      'noReference (no_reference) needs a tiny model that looks at the distorted video alone; there is no other way to ' +
+        'score without a reference.',
+    );
+  }
+  const { features = [], offset = 0, skipReference = 0 } = options;
+  const needs: readonly [string, boolean][] = [
+    ['features', features.length > 0],
+    ['aomCtc', options.aomCtc !== undefined],
+    ['nflxCtc', options.nflxCtc !== undefined],
+    ['offset', offset !== 0],
+    ['skipReference', skipReference !== 0],
+    ['scaleTo', options.scaleTo !== undefined],
+    ['frameRatePolicy', options.frameRatePolicy !== undefined],
+  ];
+  const other = needs.find(([, given]) => given)?.[0];
+  if (other === undefined) return true;
+  throw new AnyvmafError(
+    'usage',
+    `${other} and noReference exclude each other: there is no reference to compare with.`,
+  );
 }
 
 function checkNative(options: ScoreOptions): CheckedNative {
@@ -206,13 +265,13 @@ function checkNative(options: ScoreOptions): CheckedNative {
     const value = options[name];
     return [name, value === undefined ? undefined : count(name, value)] as const;
   });
-  const coreOnly = (['compat', 'implementation', 'chunkFrames'] as const).filter(
+  const coreOnly = (['compat', 'implementation', 'chunkFrames', 'tiny', 'noReference'] as const).filter(
     (name) => options[name] !== undefined,
   );
   return { vmafBin, devices: Object.fromEntries(devices), coreOnly };
 }
 
-function checkPairing(options: ScoreOptions): CheckedPairing {
+function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing {
   const { scale, scaleTo, frameRatePolicy, offset = 0, range } = options;
   if (offset !== 'auto' && !(Number.isInteger(offset) && Math.abs(offset) <= MAX_COUNT)) {
     throw new AnyvmafError(
@@ -229,13 +288,17 @@ function checkPairing(options: ScoreOptions): CheckedPairing {
     range: range && checkRange(range),
     allowDamaged: ofType('allowDamaged', options.allowDamaged ?? false, 'boolean', 'true or false'),
     allowUrl: ofType('allowUrl', options.allowUrl ?? false, 'boolean', 'true or false'),
+    commonBitDepth: ofType('commonBitDepth', options.commonBitDepth ?? anyDepth, 'boolean', 'true or false'),
     strict: ofType('strict', options.strict ?? false, 'boolean', 'true or false'),
     preflight: ofType('preflight', options.preflight ?? true, 'boolean', 'true or false'),
   };
 }
 
+/** A request with both videos. */
+export type PairRequest = ScoreRequest & Required<Pick<ScoreRequest, 'reference'>>;
+
 /** @throws {AnyvmafError} `usage` when there is no request, or a part of it is missing */
-export function checkRequest(request: ScoreRequest): void {
+export function checkRequest(request: ScoreRequest, noReference = false): asserts request is PairRequest {
   if (!isObject(request)) {
     throw new AnyvmafError(
       'usage',
@@ -244,6 +307,7 @@ export function checkRequest(request: ScoreRequest): void {
   }
   for (const side of ['reference', 'distorted'] as const) {
     if (request[side] !== undefined && request[side] !== null) continue;
+    if (side === 'reference' && noReference) continue;
     throw new AnyvmafError(
       'usage',
       `The request has no ${side}; give it two videos, reference and distorted.`,

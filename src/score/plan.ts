@@ -7,11 +7,13 @@ import { AnyvmafError } from '../errors.js';
 import type { VideoFormat } from '../media/types.js';
 import { DEFAULT_MODEL, loadModels } from '../model/load.js';
 import { Predictor } from '../model/predict.js';
-import type { LoadedModel, ModelStore } from '../model/types.js';
+import type { LoadedModel } from '../model/types.js';
+import type { Platform } from '../platform/platform.js';
 import type { Compat, ReportModel } from '../report/types.js';
 import { type FeaturePlan, planFeatures } from './features.js';
 import { chooseModel, isOpen, type PictureSize, settle } from './model-choice.js';
 import type { CheckedOptions } from './options.js';
+import type { TinyPlan, TinyRequest } from './tiny.js';
 
 /** Models and extractors of a run, before any video is known. */
 export interface Requested {
@@ -21,6 +23,8 @@ export interface Requested {
   readonly chosen: ReadonlyMap<string, string>;
   /** Extractors in libvmaf's order of registration: those of the models, then those asked for by name. */
   readonly extractors: readonly ExtractorInstance[];
+  /** Absent where there are none. */
+  readonly tiny?: TinyRequest;
 }
 
 /** A run's measurements and what is made of them. */
@@ -29,7 +33,9 @@ export interface RunPlan {
   readonly models: readonly LoadedModel[];
   readonly chosen: Requested['chosen'];
   readonly predictor: Predictor;
-  /** Names of all metrics in libvmaf's order: features, then scores. */
+  /** Absent where there are none. */
+  readonly tiny?: TinyPlan;
+  /** Names of all metrics in libvmaf's order: features, then scores, then those of tiny models on features. */
   readonly metrics: readonly string[];
   /** Full sentences about what was asked for. */
   readonly warnings: readonly string[];
@@ -45,20 +51,34 @@ const NOTHING =
  */
 export async function loadRequested(
   options: CheckedOptions,
-  store: ModelStore,
+  platform: Pick<Platform, 'models' | 'tiny'>,
   size: () => Promise<PictureSize> | PictureSize,
 ): Promise<Requested> {
   const { noPrediction } = options;
   const named = options.features.map((text) => parseFeature(text));
-  const texts = options.models ?? (noPrediction ? [] : [DEFAULT_MODEL]);
+  const texts = options.noReference ? [] : (options.models ?? (noPrediction ? [] : [DEFAULT_MODEL]));
   const choice = texts.some(isOpen) ? chooseModel(await size()) : undefined;
-  const models = await loadModels(choice ? texts.map((text) => settle(text, choice)) : texts, store);
+  const models = await loadModels(
+    choice ? texts.map((text) => settle(text, choice)) : texts,
+    platform.models,
+  );
+  const tiny = options.tiny.length > 0 ? await attach(options, platform) : undefined;
   const open = choice ? models.filter((_, i) => isOpen(texts[i] ?? '')) : [];
   return {
     chosen: new Map(open.map(({ name }) => [name, choice?.reason ?? ''])),
     models: noPrediction ? [] : models,
-    extractors: [...models.flatMap((model) => model.extractors), ...named],
+    extractors: [...models.flatMap((model) => model.extractors), ...named, ...(tiny?.extractors ?? [])],
+    ...(tiny && { tiny }),
   };
+}
+
+/** Loaded only when there is a tiny model, as all that runs it is. */
+async function attach(
+  { tiny, noReference }: CheckedOptions,
+  platform: Pick<Platform, 'tiny'>,
+): Promise<TinyRequest> {
+  const { attachTiny } = await import('./tiny.js');
+  return attachTiny(tiny, platform.tiny, noReference);
 }
 
 /**
@@ -66,18 +86,25 @@ export async function loadRequested(
  * @throws {AnyvmafError} `feature` when an extractor cannot work on the format, `model` when two metrics have one name
  */
 export function planRun(requested: Requested, format: VideoFormat, compat: Compat): RunPlan {
-  const features = planFeatures(requested.extractors, format, compat);
+  const tiny = requested.tiny?.plan(format);
+  const features = planFeatures(
+    requested.extractors,
+    format,
+    compat,
+    tiny && { names: tiny.pictureMetrics, chroma: tiny.chroma },
+  );
   const predictor = new Predictor(requested.models, features.names);
-  const metrics = [...features.names, ...predictor.names];
+  const metrics = [...features.names, ...predictor.names, ...(tiny?.featureMetrics ?? [])];
   const twice = metrics.find((name, i) => metrics.indexOf(name) !== i);
   if (twice !== undefined) {
     throw new AnyvmafError(
       'model',
-      `Two metrics would be called "${twice}"; give the model another name with name=.`,
+      `Two metrics would be called "${twice}"; give the model another name with name=, or a tiny model another name.`,
     );
   }
   const warnings = metrics.length > 0 ? features.warnings : [...features.warnings, NOTHING];
-  return { features, models: requested.models, chosen: requested.chosen, predictor, metrics, warnings };
+  const { models, chosen } = requested;
+  return { features, models, chosen, predictor, ...(tiny && { tiny }), metrics, warnings };
 }
 
 /** What the report says about a model. */

@@ -6,6 +6,7 @@ import type { ExtractionPlan } from '../backend/types.js';
 import type { Implementation } from '../core/module.js';
 import type { ErrorCode } from '../errors.js';
 import type { SourceDescriptor } from '../media/types.js';
+import type { PictureModel, TinySessionFacts } from './tiny.js';
 
 /** Consecutive frame pairs, numbered from the first scored pair. */
 export interface Chunk {
@@ -26,8 +27,12 @@ export interface WorkerSetup {
   readonly module: WebAssembly.Module;
   readonly plan: ExtractionPlan;
   readonly implementation: Implementation;
-  /** Only pairs whose number is a multiple get vif and adm. */
+  /** Only pairs whose number is a multiple get more than what works on every frame. */
   readonly subsample: number;
+  /** Models that look at the pictures themselves. */
+  readonly pictures?: readonly PictureModel[];
+  /** Where a browser's worker finds onnxruntime-web. */
+  readonly onnxruntime?: string;
   /** Absent when the engine reads the frames and sends them. */
   readonly pair?: PairDescriptor;
 }
@@ -46,13 +51,15 @@ export type ToWorker =
   | { readonly kind: 'start'; readonly setup: WorkerSetup }
   | { readonly kind: 'measure'; readonly chunk: Chunk }
   | { readonly kind: 'begin'; readonly first: number; readonly continues: boolean }
-  | { readonly kind: 'prime'; readonly reference: Uint8Array }
+  | { readonly kind: 'prime'; readonly reference: Uint8Array; readonly distorted?: Uint8Array }
   | { readonly kind: 'pair'; readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer }
   | { readonly kind: 'end' }
   | { readonly kind: 'stop' };
 
 /** What a worker tells. */
 export type FromWorker =
+  /** Its picture models are ready; comes before any records. */
+  | { readonly kind: 'sessions'; readonly sessions: readonly TinySessionFacts[] }
   /** One pair is measured; buffers that came with it go back for reuse. */
   | { readonly kind: 'measured'; readonly buffers?: readonly ArrayBuffer[] }
   /** A chunk is done: records of `count` pairs from `first` on, fewer than asked where a video `ended`. */

@@ -11,6 +11,7 @@ import { Feeder, feederChunk } from './feeder.js';
 import { ChunkMeasurer } from './measure.js';
 import { describePair, type Extent, type OpenPair, readPair } from './pair.js';
 import type { WorkerSetup } from './protocol.js';
+import type { PictureScorers, TinySessionFacts } from './tiny.js';
 
 /** What to measure and where to put it. */
 export interface Run {
@@ -24,6 +25,8 @@ export interface Run {
   readonly chunkFrames: number | undefined;
   readonly sink: RecordSink;
   readonly signal: AbortSignal | undefined;
+  /** Asked before pairs are read; see `ScoreOptions`. */
+  readonly gate: (() => Promise<void> | undefined) | undefined;
 }
 
 /** Pairs measured at a time in the calling thread; only the size of an array depends on it. */
@@ -31,24 +34,40 @@ const LOCAL_CHUNK = 16;
 /** Milliseconds of measuring in the calling thread after which others get their turn. */
 const LOCAL_SLICE = 15;
 
-/** Measures in the calling thread, which others get back for a moment between frames. */
-export async function measureHere(run: Run): Promise<Extent> {
-  const { platform, setup, pair, sink, signal } = run;
+/**
+ * Measures in the calling thread, which others get back for a moment between frames.
+ * @param opened is told what became of the sessions of picture models, before the first frame
+ */
+export async function measureHere(
+  run: Run,
+  opened: (sessions: readonly TinySessionFacts[]) => void = () => {},
+): Promise<Extent> {
+  const { platform, setup, pair, sink, signal, gate } = run;
   const extractor = createWasmExtractor(setup.module, setup.plan, setup.implementation);
+  let pictures: PictureScorers | undefined;
   try {
-    const measurer = new ChunkMeasurer(extractor, setup.plan, pair, setup.subsample);
+    if (setup.pictures) {
+      const { PictureScorers } = await import('./tiny.js');
+      const runtimes = async () => (await platform.tiny()).runtimes;
+      pictures = await PictureScorers.open(setup.pictures, runtimes, setup.plan.format);
+      opened(pictures.facts);
+    }
+    const measurer = new ChunkMeasurer(extractor, setup.plan, pair, setup.subsample, pictures);
     let rested = performance.now();
     const measured = () => {
       sink.measured();
       signal?.throwIfAborted();
-      return performance.now() - rested < LOCAL_SLICE ? undefined : rest();
+      const wait = gate?.();
+      return wait || performance.now() - rested >= LOCAL_SLICE ? rest(wait) : undefined;
     };
-    const rest = async () => {
+    const rest = async (wait: Promise<void> | undefined) => {
+      await wait;
       await platform.breathe();
       signal?.throwIfAborted();
       rested = performance.now();
     };
     let pairs = 0;
+    await gate?.();
     for (const chunk of cutChunks(run.bound, 1, run.chunkFrames ?? LOCAL_CHUNK)) {
       const { count, records, ended } = await measurer.measure(chunk, measured);
       sink.add(chunk.first, count, records);
@@ -58,6 +77,7 @@ export async function measureHere(run: Run): Promise<Extent> {
     return { pairs, ended: null };
   } finally {
     extractor.close();
+    await pictures?.close();
   }
 }
 
@@ -71,24 +91,25 @@ export async function measureOnWorkers(
   threads: number,
   hire: (crew: Crew) => void,
 ): Promise<Extent> {
-  const { platform, setup, pair, expected, bound, chunkFrames, sink } = run;
+  const { platform, setup, pair, expected, bound, chunkFrames, sink, gate } = run;
   const descriptor = describePair(pair);
   const workers = usefulThreads(threads, expected, descriptor ? chunkFrames : feederChunk(chunkFrames));
   const crew = new Crew();
   hire(crew);
   crew.start(() => platform.startWorker(), workers, descriptor ? { ...setup, pair: descriptor } : setup);
   const extent = await crew.unlessFailed(
-    descriptor ? dispatch(crew, cutChunks(bound, workers, chunkFrames), sink) : feed(crew, run),
+    descriptor ? dispatch(crew, cutChunks(bound, workers, chunkFrames), sink, gate) : feed(crew, run),
   );
   await crew.dismiss();
   return extent;
 }
 
 /** Reads in the calling thread and hands the frames out. */
-async function feed(crew: Crew, { setup, pair, bound, chunkFrames, sink }: Run): Promise<Extent> {
+async function feed(crew: Crew, { setup, pair, bound, chunkFrames, sink, gate }: Run): Promise<Extent> {
   const feeder = new Feeder(crew, setup.plan, sink, chunkFrames);
   let ended: Extent['ended'] = null;
   for (let index = 0; bound === null || index < bound; index++) {
+    await gate?.();
     const { reference, distorted } = await feeder.room();
     ended = await readPair(pair, index, reference, distorted);
     if (ended) break;

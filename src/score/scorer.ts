@@ -22,6 +22,7 @@ import { loadRequested, planRun, type RunPlan, reportModel } from './plan.js';
 import { Meter } from './progress.js';
 import type { WorkerSetup } from './protocol.js';
 import { Scoring } from './scoring.js';
+import type { PictureScorers, TinyRegressors, TinySessionFacts } from './tiny.js';
 import type { PushedPlanes, Scorer, ScorerOptions } from './types.js';
 
 /**
@@ -38,7 +39,7 @@ export async function openScorer(
   const problem = formatProblem(format);
   if (problem) throw new AnyvmafError('usage', `Frames of this format cannot be scored: ${problem}.`);
   const [requested, module] = await Promise.all([
-    loadRequested(checked, platform.models, () => format),
+    loadRequested(checked, platform, () => format),
     platform.loadCore(),
   ]);
   const plan = planRun(requested, format, checked.compat);
@@ -46,19 +47,46 @@ export async function openScorer(
   const { reference = 'reference', distorted = 'distorted' } = options.names ?? {};
   const inputs = [videoInfo(reference, format), videoInfo(distorted, format)] as const;
   const warnings = [...checkPair(...inputs), ...plan.warnings];
-  const setup = {
+  const tiny = plan.tiny && { ...(await import('./tiny.js')), plan: plan.tiny };
+  const setup: WorkerSetup = {
     module,
     plan: extraction,
     implementation: checked.implementation,
     subsample: checked.subsample,
+    ...(tiny && tiny.plan.pictureMetrics.length > 0 && { pictures: tiny.pictureModels(tiny.plan) }),
+    ...(platform.onnxruntime !== undefined && { onnxruntime: platform.onnxruntime }),
   };
   const threads = checked.threads ?? chooseThreads(platform.parallelism, extraction, null);
-  const makeLine = (sink: RecordSink) =>
-    threads === 0 ? new LocalLine(setup, sink) : new CrewLine(platform, setup, threads, sink);
-  return new PushScorer(
-    { format, plan, checked, threads, inputs, warnings, onFrame: options.onFrame },
-    makeLine,
-  );
+  const regressors =
+    tiny && tiny.plan.featureMetrics.length > 0
+      ? await tiny.TinyRegressors.open(tiny.plan, platform.tiny, plan.features.names)
+      : undefined;
+  try {
+    const pictures =
+      tiny && setup.pictures && threads === 0
+        ? await tiny.PictureScorers.open(
+            setup.pictures,
+            async () => (await platform.tiny()).runtimes,
+            extraction.format,
+          )
+        : undefined;
+    const makeLine = (sink: RecordSink) =>
+      threads === 0 ? new LocalLine(setup, sink, pictures) : new CrewLine(platform, setup, threads, sink);
+    const describe = tiny && {
+      regressors,
+      report: (facts: readonly TinySessionFacts[]) => ({
+        tiny: tiny.reportTiny(tiny.plan, facts),
+        warnings: tiny.tinyWarnings(tiny.plan, facts),
+      }),
+    };
+    return new PushScorer(
+      { format, plan, checked, threads, inputs, warnings, onFrame: options.onFrame, tiny: describe },
+      makeLine,
+    );
+  } catch (error) {
+    await regressors?.close();
+    throw error;
+  }
 }
 
 function videoInfo(name: string, { width, height, bitDepth, chroma }: VideoFormat): VideoInfo {
@@ -70,7 +98,9 @@ interface Line {
   /** Where to write the next pair, once there is room. */
   room(): Promise<FramePair> | FramePair;
   /** Has the pair just written measured. */
-  submit(): void;
+  submit(): Promise<void> | void;
+  /** What became of the sessions of picture models, as far as is known. */
+  readonly sessions: readonly TinySessionFacts[];
   /** Waits until all are. */
   finish(): Promise<void>;
   /** Frees everything. May be called twice. */
@@ -84,8 +114,10 @@ class LocalLine implements Line {
   readonly #sink: RecordSink;
   #index = 0;
   #closed = false;
+  readonly #pictures: PictureScorers | undefined;
 
-  constructor(setup: WorkerSetup, sink: RecordSink) {
+  constructor(setup: WorkerSetup, sink: RecordSink, pictures?: PictureScorers) {
+    this.#pictures = pictures;
     this.#extractor = createWasmExtractor(setup.module, setup.plan, setup.implementation);
     this.#subsample = setup.subsample;
     this.#sink = sink;
@@ -95,18 +127,29 @@ class LocalLine implements Line {
     return { reference: this.#extractor.referencePlanes(), distorted: this.#extractor.distortedPlanes() };
   }
 
-  submit(): void {
-    const record = new Float64Array(this.#extractor.layout.length);
-    this.#extractor.extract(record, 0, this.#index % this.#subsample === 0);
+  get sessions(): readonly TinySessionFacts[] {
+    return this.#pictures?.facts ?? [];
+  }
+
+  async submit(): Promise<void> {
+    const { layout } = this.#extractor;
+    const record = new Float64Array(layout.length);
+    const index = this.#index++;
+    const listed = index % this.#subsample === 0;
+    if (listed) this.#pictures?.take(this.#extractor.referencePlanes(), this.#extractor.distortedPlanes());
+    this.#extractor.extract(record, 0, listed);
+    if (listed && this.#pictures) await this.#pictures.score(index, record, layout.pictures);
     this.#sink.measured();
-    this.#sink.add(this.#index++, 1, record);
+    this.#sink.add(index, 1, record);
   }
 
   async finish(): Promise<void> {}
 
   async close(): Promise<void> {
-    if (!this.#closed) this.#extractor.close();
+    if (this.#closed) return;
     this.#closed = true;
+    this.#extractor.close();
+    await this.#pictures?.close();
   }
 }
 
@@ -124,6 +167,10 @@ class CrewLine implements Line {
       throw error;
     }
     this.#feeder = new Feeder(this.#crew, setup.plan, sink);
+  }
+
+  get sessions(): readonly TinySessionFacts[] {
+    return this.#crew.sessions;
   }
 
   room(): Promise<FramePair> {
@@ -153,6 +200,12 @@ interface Facts {
   readonly inputs: readonly [VideoInfo, VideoInfo];
   readonly warnings: readonly string[];
   readonly onFrame: ((frame: FrameMetrics) => void) | undefined;
+  readonly tiny:
+    | {
+        readonly regressors: TinyRegressors | undefined;
+        report(facts: readonly TinySessionFacts[]): Pick<Report, 'tiny' | 'warnings'>;
+      }
+    | undefined;
 }
 
 class PushScorer implements Scorer {
@@ -173,10 +226,15 @@ class PushScorer implements Scorer {
     this.format = facts.format;
     this.metrics = facts.plan.metrics;
     this.#facts = facts;
-    this.#scoring = new Scoring(facts.plan, facts.checked.subsample, (frame) => {
-      this.#ready.push(frame);
-      facts.onFrame?.(frame);
-    });
+    this.#scoring = new Scoring(
+      facts.plan,
+      facts.checked.subsample,
+      (frame) => {
+        this.#ready.push(frame);
+        facts.onFrame?.(frame);
+      },
+      facts.tiny?.regressors,
+    );
     this.#line = makeLine({
       add: (first, count, records) => this.#scoring.add(first, count, records),
       measured: () => this.#meter.count(),
@@ -200,7 +258,7 @@ class PushScorer implements Scorer {
       copyPlanes(first, room.reference);
       copyPlanes(second, room.distorted);
       this.#pushed++;
-      this.#line.submit();
+      await this.#line.submit();
       return this.#ready.splice(0);
     });
   }
@@ -213,16 +271,21 @@ class PushScorer implements Scorer {
         await this.#line.finish();
         if (this.#pushed === 0)
           throw new AnyvmafError('media', 'There are no frames to score: no pair was pushed.');
-        return this.#report();
+        return await this.#report();
       } finally {
-        await this.#line.close();
+        await this.#release();
       }
     });
   }
 
   close(): Promise<void> {
     this.#state = 'closed';
-    return this.#line.close();
+    return this.#release();
+  }
+
+  async #release(): Promise<void> {
+    await this.#line.close();
+    await this.#facts.tiny?.regressors?.close();
   }
 
   [Symbol.dispose](): void {
@@ -233,16 +296,20 @@ class PushScorer implements Scorer {
     return this.close();
   }
 
-  #report(): Report {
+  async #report(): Promise<Report> {
     const { plan, checked, threads, inputs, warnings } = this.#facts;
+    const finished = await this.#scoring.finish();
+    const sessions = [...(this.#facts.tiny?.regressors?.facts ?? []), ...this.#line.sessions];
+    const tiny = this.#facts.tiny?.report(sessions);
     const [reference, distorted] = inputs;
     return buildReport({
       version,
       fps: this.#meter.fps,
-      ...this.#scoring.finish(),
+      ...finished,
       reference: this.#input(reference),
       distorted: this.#input(distorted),
       models: plan.models.map((model) => reportModel(model, plan.chosen)),
+      ...(tiny && { tiny: tiny.tiny }),
       compat: checked.compat,
       backend_requested: 'wasm',
       backend_used: 'wasm',
@@ -250,7 +317,7 @@ class PushScorer implements Scorer {
       threads,
       subsample: checked.subsample,
       frameCount: this.#pushed,
-      warnings,
+      warnings: [...warnings, ...(tiny?.warnings ?? [])],
     });
   }
 

@@ -6,6 +6,7 @@ import type { MetricSeries } from '../report/build.js';
 import type { FrameMetrics } from '../report/types.js';
 import { FeatureFinisher, type FinishedFrame } from './finish.js';
 import type { RunPlan } from './plan.js';
+import type { TinyRegressors } from './tiny.js';
 
 /** Growing columns of doubles, one per metric. */
 class Series {
@@ -50,13 +51,27 @@ export class Scoring {
   readonly #values: Float64Array;
   readonly #scores: Float64Array;
   #next = 0;
+  readonly #tiny: TinyRegressors | undefined;
+  /** Rows that wait for tiny models, and their frames. */
+  #rows: Float64Array[] = [];
+  #frames: number[] = [];
+  /** Tiny models at work on rows; what came meanwhile goes to them together. */
+  #scoring: Promise<void> | null = null;
+  #failure: unknown;
 
   /**
    * @param subsample only frames whose number is a multiple are scored
+   * @param tiny models on features, open
    * @param onFrame receives each scored frame, in order, once its values are final
    */
-  constructor(plan: RunPlan, subsample: number, onFrame?: (frame: FrameMetrics) => void) {
+  constructor(
+    plan: RunPlan,
+    subsample: number,
+    onFrame?: (frame: FrameMetrics) => void,
+    tiny?: TinyRegressors,
+  ) {
     this.#plan = plan;
+    this.#tiny = tiny;
     this.#finisher = new FeatureFinisher(plan.features, subsample);
     this.#series = new Series(plan.metrics);
     this.#onFrame = onFrame;
@@ -64,8 +79,12 @@ export class Scoring {
     this.#scores = new Float64Array(plan.predictor.names.length);
   }
 
-  /** Takes the records of `count` consecutive pairs from `first` on. */
+  /**
+   * Takes the records of `count` consecutive pairs from `first` on.
+   * @throws {AnyvmafError} `model` when a tiny model failed on earlier ones
+   */
   add(first: number, count: number, records: Float64Array): void {
+    if (this.#failure !== undefined) throw this.#failure;
     if (count > 0) this.#early.set(first, { count, records });
     const { length } = this.#plan.features.layout;
     for (;;) {
@@ -77,13 +96,18 @@ export class Scoring {
     }
   }
 
-  /** Ends the sequence: what the report is made of. */
-  finish(): {
+  /**
+   * Ends the sequence: what the report is made of.
+   * @throws {AnyvmafError} `model` when a tiny model fails
+   */
+  async finish(): Promise<{
     frameNumbers: readonly number[];
     series: MetricSeries[];
     aggregates: Readonly<Record<string, number>>;
-  } {
+  }> {
     this.#take(this.#finisher.flush());
+    await this.#scoring;
+    if (this.#failure !== undefined) throw this.#failure;
     const { frames } = this.#series;
     return { frameNumbers: frames, series: this.#series.columns(), aggregates: this.#finisher.aggregates() };
   }
@@ -93,12 +117,44 @@ export class Scoring {
       this.#plan.predictor.predict(values, this.#scores);
       this.#values.set(values);
       this.#values.set(this.#scores, values.length);
-      this.#series.push(frame, this.#values);
-      this.#onFrame?.({ frameNum: frame, metrics: this.#named() });
+      if (this.#tiny) {
+        this.#rows.push(this.#values.slice());
+        this.#frames.push(frame);
+      } else this.#give(frame, this.#values);
+    }
+    if (this.#rows.length > 0) this.#scoring ??= this.#scoreRows();
+  }
+
+  /** Has tiny models score what waits, until nothing does. Never rejects. */
+  async #scoreRows(): Promise<void> {
+    try {
+      while (this.#tiny && this.#rows.length > 0) {
+        const [rows, frames] = [this.#rows, this.#frames];
+        this.#rows = [];
+        this.#frames = [];
+        const scores = await this.#tiny.predict(rows, frames);
+        for (const [i, row] of rows.entries()) {
+          const own = scores[i] ?? new Float64Array();
+          row.set(own, row.length - own.length);
+          this.#give(frames[i] ?? 0, row);
+        }
+      }
+    } catch (error) {
+      this.#failure = error;
+      // Nobody waits for what comes after it.
+      this.#rows = [];
+      this.#frames = [];
+    } finally {
+      this.#scoring = null;
     }
   }
 
-  #named(): Record<string, number> {
-    return Object.fromEntries(this.#plan.metrics.map((name, i) => [name, this.#values[i] ?? Number.NaN]));
+  #give(frame: number, values: Float64Array): void {
+    this.#series.push(frame, values);
+    this.#onFrame?.({ frameNum: frame, metrics: this.#named(values) });
+  }
+
+  #named(values: Float64Array): Record<string, number> {
+    return Object.fromEntries(this.#plan.metrics.map((name, i) => [name, values[i] ?? Number.NaN]));
   }
 }

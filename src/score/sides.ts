@@ -16,21 +16,32 @@ import type { CheckedPairing } from './options.js';
 export async function knowSides(
   platform: Platform,
   inputs: readonly [OpenedInput, OpenedInput],
-  { decoder: choice, allowUrl }: CheckedPairing,
+  pairing: CheckedPairing,
   signal: AbortSignal,
 ): Promise<Sides> {
-  async function know(input: OpenedInput): Promise<Side> {
-    if (!('kind' in input)) return { kind: 'frames', source: input, times: storedTimes(input.info) };
-    const decoders = choice === 'none' ? [] : await platform.decoders({ allowUrl });
-    const video = await chooseDecoder(input, { choice, decoders, signal });
-    const times = await video.decoder.timestamps(video.input, signal);
-    return { kind: 'encoded', video, times: times && times.length > 0 ? times : null };
-  }
+  const know = (input: OpenedInput) => knowSide(platform, input, pairing, signal);
   const [reference, distorted] = await Promise.allSettled([know(inputs[0]), know(inputs[1])]);
   // When both fail, which was faster must not decide which is told.
   if (reference.status === 'rejected') throw reference.reason;
   if (distorted.status === 'rejected') throw distorted.reason;
   return { reference: reference.value, distorted: distorted.value };
+}
+
+/**
+ * One side.
+ * @throws {AnyvmafError} as {@link chooseDecoder}
+ */
+export async function knowSide(
+  platform: Platform,
+  input: OpenedInput,
+  { decoder: choice, allowUrl }: CheckedPairing,
+  signal: AbortSignal,
+): Promise<Side> {
+  if (!('kind' in input)) return { kind: 'frames', source: input, times: storedTimes(input.info) };
+  const decoders = choice === 'none' ? [] : await platform.decoders({ allowUrl });
+  const video = await chooseDecoder(input, { choice, decoders, signal });
+  const times = await video.decoder.timestamps(video.input, signal);
+  return { kind: 'encoded', video, times: times && times.length > 0 ? times : null };
 }
 
 /** Frames at the rate that the header states; `null` where rate or number is not known. */

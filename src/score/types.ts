@@ -6,11 +6,14 @@ import type { BackendChoice } from '../backend/native/types.js';
 import type { DecoderChoice, ScaleFilter } from '../media/decoder.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../media/pairing/types.js';
 import type { FramePlanes, RawVideoFormat, VideoFormat, VideoInput } from '../media/types.js';
+import type { AomCtc, NflxCtc } from '../presets.js';
 import type { Compat, FrameMetrics, Report, ReportHead } from '../report/types.js';
+import type { TinyModelOptions } from '../tiny/types.js';
 
 /** The pair to compare. */
 export interface ScoreRequest {
-  readonly reference: VideoInput;
+  /** Absent, or not read, with {@link ScoreOptions.noReference}. */
+  readonly reference?: VideoInput;
   readonly distorted: VideoInput;
   /** Format of those that are raw planar YUV. Y4M and encoded video say it themselves. */
   readonly raw?: RawVideoFormat;
@@ -58,6 +61,11 @@ export interface PairingOptions {
   readonly allowDamaged?: boolean;
   /** Let a decoder fetch videos given as http or other URLs. Default false. */
   readonly allowUrl?: boolean;
+  /**
+   * Compare two stored videos of different bit depths at the larger one, to which the other's samples are shifted. Default
+   * false, which refuses such a pair; true with `aomCtc` from v6.0 on. Videos that go by time are always compared so.
+   */
+  readonly commonBitDepth?: boolean;
   /** Refuse a pair of which preflight warns. Default false. */
   readonly strict?: boolean;
   /**
@@ -77,6 +85,20 @@ export interface ScoreOptions extends PairingOptions {
   readonly models?: readonly string[];
   /** Feature strings in libvmaf's grammar (`psnr=enable_apsnr=true`). Default: none beside the models' own. */
   readonly features?: readonly string[];
+  /**
+   * The AOM common test conditions of this version: their models (`vmaf`, `vmaf_neg`) and features come before
+   * `models` and `features`, which may add to them under other names.
+   */
+  readonly aomCtc?: AomCtc;
+  /** The Netflix common test conditions, in the same way. */
+  readonly nflxCtc?: NflxCtc;
+  /** Tiny ONNX models to score with beside the others. Default: none. */
+  readonly tiny?: readonly TinyModelOptions[];
+  /**
+   * Score the distorted video by itself, with the no-reference models of {@link tiny} alone: no reference is opened, and
+   * no VMAF model runs. Default false.
+   */
+  readonly noReference?: boolean;
   /** Extract features only; models still register their extractors. Default false. */
   readonly noPrediction?: boolean;
   /** Generation of libvmaf whose arithmetic is wanted. Default `libvmaf-3.2`. */
@@ -122,6 +144,11 @@ export interface ScoreOptions extends PairingOptions {
   readonly hipDevice?: number;
   /** Backend metal: number of the device. */
   readonly metalDevice?: number;
+  /**
+   * Asked before pairs are read, one by one or by the chunks that workers read for themselves; a promise holds the run
+   * up until it resolves, which is how to pause. What it throws or rejects with ends the run.
+   */
+  readonly gate?: () => Promise<void> | undefined;
   /** Called at most about ten times a second, and once at the end. */
   readonly onProgress?: (progress: Progress) => void;
   /** Called once, before the first call of {@link onFrame}, with all of the report that is known then. */
@@ -167,7 +194,17 @@ export interface ScoreManyOptions extends Omit<ScoreOptions, 'onProgress' | 'onS
 /** What a {@link Scorer} computes: {@link ScoreOptions} without what only whole videos have. */
 export type ScorerOptions = Pick<
   ScoreOptions,
-  'models' | 'features' | 'noPrediction' | 'compat' | 'subsample' | 'threads' | 'implementation' | 'onFrame'
+  | 'models'
+  | 'features'
+  | 'aomCtc'
+  | 'nflxCtc'
+  | 'noPrediction'
+  | 'tiny'
+  | 'compat'
+  | 'subsample'
+  | 'threads'
+  | 'implementation'
+  | 'onFrame'
 > & {
   /** What the report calls the two videos. Default: `reference` and `distorted`. */
   readonly names?: { readonly reference: string; readonly distorted: string };

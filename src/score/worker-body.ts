@@ -6,9 +6,11 @@ import type { ExtractionPlan, FrameExtractor } from '../backend/types.js';
 import type { Implementation } from '../core/module.js';
 import { AnyvmafError } from '../errors.js';
 import type { FrameSource, SourceDescriptor } from '../media/types.js';
-import { copyPlanes, viewPlanes } from './frames.js';
+import type { TinyRuntimes } from '../tiny/types.js';
+import { copyPlanes, viewPlanes, writeHistory } from './frames.js';
 import { ChunkMeasurer } from './measure.js';
 import type { FromWorker, ToWorker, WorkerSetup } from './protocol.js';
+import type { PictureModel, PictureScorers } from './tiny.js';
 
 /** What a platform lends its workers. */
 export interface WorkerTools {
@@ -16,6 +18,8 @@ export interface WorkerTools {
   post(message: FromWorker, transfer?: ArrayBuffer[]): void;
   /** Opens a video of which the engine sent the recipe. */
   reopen(descriptor: SourceDescriptor): Promise<FrameSource> | FrameSource;
+  /** What runs picture models here. */
+  runtimes(onnxruntime?: string): Promise<TinyRuntimes>;
   /** Makes an extractor with its own memory. */
   createExtractor(
     module: WebAssembly.Module,
@@ -56,6 +60,18 @@ function describe(error: unknown): Pick<FromWorker & { kind: 'failed' }, 'code' 
   return { code: 'internal', message: `A worker failed while measuring frames (${reason}).` };
 }
 
+/** The picture models of this worker, of which the engine is told where they run. */
+async function openPictures(
+  tools: WorkerTools,
+  { plan, onnxruntime }: WorkerSetup,
+  models: readonly PictureModel[],
+): Promise<PictureScorers> {
+  const { PictureScorers } = await import('./tiny.js');
+  const pictures = await PictureScorers.open(models, () => tools.runtimes(onnxruntime), plan.format);
+  tools.post({ kind: 'sessions', sessions: pictures.facts });
+  return pictures;
+}
+
 /** A started worker: an extractor, and the videos when it reads them itself. */
 class Work {
   readonly #tools: WorkerTools;
@@ -63,6 +79,7 @@ class Work {
   readonly #extractor: FrameExtractor;
   readonly #sources: readonly FrameSource[];
   readonly #measurer: ChunkMeasurer | null;
+  readonly #pictures: PictureScorers | undefined;
   /** The chunk being received: number of its next pair, and the records so far. */
   #fed: { first: number; index: number; records: Float64Array<ArrayBuffer> } = {
     first: 0,
@@ -75,7 +92,9 @@ class Work {
     setup: WorkerSetup,
     extractor: FrameExtractor,
     sources: readonly FrameSource[],
+    pictures: PictureScorers | undefined,
   ) {
+    this.#pictures = pictures;
     this.#tools = tools;
     this.#setup = setup;
     this.#extractor = extractor;
@@ -83,23 +102,32 @@ class Work {
     const [reference, distorted] = sources;
     this.#measurer =
       setup.pair && reference && distorted
-        ? new ChunkMeasurer(extractor, setup.plan, { ...setup.pair, reference, distorted }, setup.subsample)
+        ? new ChunkMeasurer(
+            extractor,
+            setup.plan,
+            { ...setup.pair, reference, distorted },
+            setup.subsample,
+            pictures,
+          )
         : null;
   }
 
   static async start(tools: WorkerTools, setup: WorkerSetup): Promise<Work> {
     const { pair } = setup;
     const sources = pair ? [await tools.reopen(pair.reference), await tools.reopen(pair.distorted)] : [];
+    const pictures = setup.pictures ? await openPictures(tools, setup, setup.pictures) : undefined;
     return new Work(
       tools,
       setup,
       tools.createExtractor(setup.module, setup.plan, setup.implementation),
       sources,
+      pictures,
     );
   }
 
   async close(): Promise<void> {
     this.#extractor.close();
+    await this.#pictures?.close();
     for (const source of this.#sources) await source.close();
   }
 
@@ -120,11 +148,13 @@ class Work {
         this.#fed = { first: message.first, index: message.first, records: new Float64Array() };
         break;
       case 'prime':
-        this.#extractor.referencePlanes().y.set(message.reference);
+        writeHistory(message.reference, this.#setup.plan, this.#extractor.referencePlanes());
+        if (message.distorted)
+          writeHistory(message.distorted, this.#setup.plan, this.#extractor.distortedPlanes());
         this.#extractor.prime();
         break;
       case 'pair':
-        this.#measurePair(message.reference, message.distorted);
+        await this.#measurePair(message.reference, message.distorted);
         break;
       case 'end': {
         const { first, index, records } = this.#fed;
@@ -136,10 +166,11 @@ class Work {
     }
   }
 
-  #measurePair(reference: ArrayBuffer, distorted: ArrayBuffer): void {
+  async #measurePair(reference: ArrayBuffer, distorted: ArrayBuffer): Promise<void> {
     const { plan, subsample } = this.#setup;
-    copyPlanes(viewPlanes(reference, plan), this.#extractor.referencePlanes());
-    copyPlanes(viewPlanes(distorted, plan), this.#extractor.distortedPlanes());
+    const planes = [viewPlanes(reference, plan), viewPlanes(distorted, plan)] as const;
+    copyPlanes(planes[0], this.#extractor.referencePlanes());
+    copyPlanes(planes[1], this.#extractor.distortedPlanes());
     const fed = this.#fed;
     const { length } = this.#extractor.layout;
     const offset = (fed.index - fed.first) * length;
@@ -148,7 +179,11 @@ class Work {
       grown.set(fed.records);
       fed.records = grown;
     }
-    this.#extractor.extract(fed.records, offset, fed.index % subsample === 0);
+    const listed = fed.index % subsample === 0;
+    if (listed) this.#pictures?.take(...planes);
+    this.#extractor.extract(fed.records, offset, listed);
+    if (listed && this.#pictures)
+      await this.#pictures.score(fed.index, fed.records, offset + this.#extractor.layout.pictures);
     fed.index++;
     this.#tools.post({ kind: 'measured', buffers: [reference, distorted] }, [reference, distorted]);
   }

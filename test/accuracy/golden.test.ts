@@ -4,7 +4,7 @@
  */
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { score } from '../../src/index.js';
+import { listExtractors, score } from '../../src/index.js';
 import { compareWithGolden, type GoldenCase, goldenCases } from '../support/golden.js';
 import { needsShared, sharedPath } from '../support/shared.js';
 
@@ -21,18 +21,18 @@ function casesByClip(file: string): Map<string, GoldenCase[]> {
 const clips = golden === undefined ? new Map<string, GoldenCase[]>() : casesByClip(golden);
 
 describe.skipIf(golden === undefined)(`libvmaf 3.2.0 on real clips (${needsShared})`, () => {
-  it('covers all clips and the five built-in models', () => {
+  it('covers all clips, every extractor and all seventeen models', () => {
     expect(clips.size).toBeGreaterThanOrEqual(6);
-    for (const cases of clips.values())
-      expect(cases.filter(({ config }) => config.startsWith('m:')).length).toBe(5);
+    const configs = [...clips.values()].flat().map(({ config }) => config);
+    expect(new Set(configs.filter((config) => config.startsWith('m:'))).size).toBe(17);
+    const extractors = new Set(configs.map((config) => config.split('=')[0]));
+    for (const { name } of listExtractors()) expect(extractors).toContain(name);
   });
 
   for (const [clip, cases] of clips) {
-    it.each(cases)(`${clip}: $config`, async ({ request, options, expected }) => {
-      const { compared, wrong } = compareWithGolden(
-        await score(request, { ...options, threads: 0 }),
-        expected,
-      );
+    it.each(cases)(`${clip}: $config`, async (entry) => {
+      const report = await score(entry.request, { ...entry.options, threads: 0 });
+      const { compared, wrong } = compareWithGolden(report, entry);
       expect(compared).toBeGreaterThan(0);
       expect(wrong).toEqual([]);
     });

@@ -54,6 +54,23 @@ const outcomes: Readonly<Record<string, () => void>> = {
     if (hasFfmpeg) expect(printed[0]).toEqual(['192x108', '96x54']);
     expect(printed.at(-1)).toEqual([expect.any(Number), expect.any(Number), expect.any(String)]);
   },
+  'read-report': () => {
+    expect(printed.slice(0, 2)).toEqual([
+      ['json', 8, expect.any(Number)],
+      ['computed here:', 'nothing'],
+    ]);
+    expect(printed.slice(2)).toEqual([
+      ['look at frame', expect.any(Number), expect.any(Number)],
+      ['look at frame', expect.any(Number), expect.any(Number)],
+    ]);
+    expect(readFileSync(join(folder, 'saved.html'), 'utf8')).toContain('distorted.y4m against reference.y4m');
+  },
+  'quality-maps': () => {
+    const [first, most] = printed;
+    expect([first?.[0], first?.[1]]).toEqual([2, first?.[2]]);
+    expect(most?.[0]).toMatch(/^most at \d+, \d+$/);
+    expect([...readFileSync('lost_5.png').subarray(1, 4)]).toEqual([...Buffer.from('PNG')]);
+  },
   'several-encodes': () => {
     expect(printed.map(([name]) => name).sort()).toEqual(['best:', 'distorted.y4m', 'encode.mp4']);
   },

@@ -14,7 +14,11 @@ const format = { width: 64, height: 48, bitDepth: 8, chroma: '400' } as const;
 
 /** The record of one noisy pair. */
 function measure(plan: Pick<ExtractionPlan, 'vif' | 'adm'>): Float64Array {
-  const extractor = createWasmExtractor(core, { format, motion: [], psnrPlanes: 0, ...plan }, 'simd128');
+  const extractor = createWasmExtractor(
+    core,
+    { format, motion: [], psnrPlanes: 0, metrics: [], ...plan },
+    'simd128',
+  );
   const random = seeded(7);
   extractor.referencePlanes().y.set(random.bytes(64 * 48).map((v) => v >> 1));
   extractor.distortedPlanes().y.set(seeded(7).bytes(64 * 48));

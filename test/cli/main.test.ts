@@ -190,7 +190,11 @@ describe('information', () => {
   });
 
   test('models', async () => {
-    const names = ['vmaf_v0.6.1', 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1', 'vmaf_4k_v0.6.1neg', 'vmaf_b_v0.6.3'];
+    const plain = ['vmaf_v0.6.1', 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1', 'vmaf_b_v0.6.3'];
+    const float = plain.map((name) => name.replace('vmaf_', 'vmaf_float_'));
+    const later = ['3d0h', '3d0h_2160', '5d0h', '1d5h_2160'].flatMap((view) => [view, `hfr_${view}`]);
+    const v1 = later.map((view) => `vmaf_v1.0.16_${view}`);
+    const names = [...plain, 'vmaf_4k_v0.6.1neg', ...float, ...v1];
     const { stdout } = await anyvmaf(['models']);
     for (const name of names) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
     const list = JSON.parse((await anyvmaf(['models', '--json'])).stdout);
@@ -202,10 +206,14 @@ describe('information', () => {
 
   test('features', async () => {
     const { stdout } = await anyvmaf(['features']);
-    for (const name of ['psnr', 'adm', 'motion', 'vif'])
+    for (const name of ['psnr', 'adm', 'motion', 'vif', 'float_ssim', 'ciede', 'cambi'])
       expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
     expect((await anyvmaf(['features', 'vif'])).stdout).toContain('vif_enhn_gain_limit=N');
-    expectFailure(await anyvmaf(['features', 'ssim']), 1, 'there are psnr, ');
+    expect((await anyvmaf(['features', 'float_vif'])).stdout).toMatch(
+      /vif_prescale_method=nearest\|bilinear\|/,
+    );
+    expect((await anyvmaf(['features', 'ciede'])).stdout).toContain('It has no options.');
+    expectFailure(await anyvmaf(['features', 'ssim']), 1, 'there are float_psnr, ');
   });
 
   test('a file with the name of a command is a video', async () => {

@@ -202,9 +202,23 @@ describe('our own options', () => {
   });
 });
 
-test('presets that need extractors we lack are refused', () => {
-  expect(complaint('a', 'b', '--aom_ctc', 'v6.0')).toContain('--aom_ctc "v6.0" needs extractors');
-  expect(complaint('a', 'b', '--nflx_ctc=v1.0')).toContain('--nflx_ctc "v1.0" needs extractors');
+test('a preset stands for its models and features at its place', () => {
+  const { options } = settings('a', 'b', '--feature', 'vif', '--aom_ctc', 'v6.0', '-m', 'path=x:name=x');
+  expect(options.features?.slice(0, 3)).toEqual([
+    'vif',
+    'psnr=reduced_hbd_peak=true:enable_apsnr=true:min_sse=0.5',
+    'ciede',
+  ]);
+  expect(options.models).toEqual([
+    'version=vmaf_v0.6.1:name=vmaf',
+    'version=vmaf_v0.6.1neg:name=vmaf_neg',
+    'path=x:name=x',
+  ]);
+  expect(options.commonBitDepth).toBe(true);
+  expect(settings('a', 'b', '--nflx_ctc=v1.0').options).not.toHaveProperty('commonBitDepth');
+  expect(complaint('a', 'b', '--aom_ctc', 'proposed')).toContain('deprecated');
+  expect(complaint('a', 'b', '--aom_ctc', '6')).toContain('bad aom_ctc version "6"');
+  expect(complaint('a', 'b', '--nflx_ctc=v2.0')).toContain('bad nflx_ctc version "v2.0"');
 });
 
 test.each(['--model', '--feature'])('32 times %s is the most', (option) => {

@@ -50,6 +50,12 @@ describe('parseFeature', () => {
     expect([suffix, key]).toEqual(['', 'vif']);
   });
 
+  it('refuses an option of libvmaf that would write files, by name', () => {
+    expect(refusal('cambi=heatmaps_path=maps')).toMatch(
+      /^The cambi extractor takes no "heatmaps_path" here .*measuring never writes files/,
+    );
+  });
+
   it('reads options of all types', () => {
     const { options } = parseFeature('adm=adm_csf_mode=2:adm_noise_weight=0.020:debug=true');
     expect(options).toMatchObject({ adm_csf_mode: 2, adm_noise_weight: 0.02, debug: true, adm_min_val: 0 });

@@ -77,6 +77,33 @@ describe.runIf(hasFfmpeg)(`align on encodes of synthetic video (${needsFfmpeg})`
     }
   });
 
+  it.each([
+    ['two colours', 'gradients=s=320x180:r=25:seed=13:speed=0.01:n=2'],
+    ['nearly one grey', 'gradients=s=320x180:r=25:seed=3:speed=0.01:n=2:c0=0x606060:c1=0x646464'],
+  ])('doubts slow gradients of %s whose encode in real time shows the past', async (name, source) => {
+    const master = ffmpeg(`${encodeFolder()}/align-gradient-${name.length}.mkv`, [
+      ...['-f', 'lavfi', '-i', source, '-frames:v', '160', '-c:v', 'ffv1', '-pix_fmt', 'yuv420p'],
+    ]);
+    const realtime = [
+      '-c:v',
+      'libvpx-vp9',
+      '-deadline',
+      'realtime',
+      '-cpu-used',
+      '8',
+      '-crf',
+      '45',
+      '-b:v',
+      '0',
+    ];
+    const [reference, distorted] = pair(master, 320, 180, [...realtime, '-metadata', `title=${name}`]);
+    for (const offset of SHIFTS) {
+      const found = await align(reference, distorted, shift(offset));
+      if (!found.ambiguous) expect(found.offset).toBe(offset);
+      expect(found.reason).not.toBe('unrelated');
+    }
+  });
+
   it('sees which of the two was encoded', async () => {
     const [master, encode] = pair(clip(), 320, 180, [...X264, '-crf', '40']);
     const facts = {

@@ -119,6 +119,27 @@ describe('align doubts', () => {
     for (const offset of offsets) expect((offset - 2) % period).toBeCloseTo(0, 9);
   });
 
+  it('steady motion of which parts are shown late, be the delays spread evenly or exponentially', async () => {
+    const wave = (index: number, x: number, y: number) => 128 + 60 * Math.sin(5 * x + 3 * y + 0.004 * index);
+    for (const spread of [(u: number) => 12 * u, (u: number) => -4 * Math.log(1 - u)]) {
+      const delay = (x: number, y: number) =>
+        spread(((Math.floor(x * 16) * 7 + Math.floor(y * 9) * 13) % 16) / 16);
+      const late = (index: number, x: number, y: number) => wave(index - delay(x, y), x, y);
+      const found = await align(video(wave), video(late));
+      if (!found.ambiguous) expect(found.offset).toBe(0);
+    }
+  });
+
+  it.each([2, 5, 8])('motion of which each part is refreshed every %i frames only', async (period) => {
+    const wave = (index: number, x: number, y: number) => 128 + 60 * Math.sin(5 * x + 3 * y + 0.02 * index);
+    for (const content of [wave, moving(5)]) {
+      const stale = (index: number, x: number, y: number) =>
+        content(index - ((index + Math.floor(x * 16) * 7 + Math.floor(y * 9) * 13) % period), x, y);
+      const found = await align(video(content), video(stale, { from: period }));
+      if (!found.ambiguous) expect(found.offset).toBe(period);
+    }
+  });
+
   it('an offset beyond the window', async () => {
     const result = await align(...shifted(5, 12), { window: 10 });
     expect(result).toMatchObject({ ambiguous: true, reason: 'edge' });

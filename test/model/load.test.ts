@@ -7,11 +7,11 @@ import { loadModels } from '../../src/model/load.js';
 import { modelStore, refusalOf, smallModel } from './support.js';
 
 const NO_SUCH_FEATURE = smallModel({
-  feature_names: ['Cambi_feature_cambi_score', 'VMAF_integer_feature_adm2_score'],
+  feature_names: ['VMAF_feature_ssim_score', 'VMAF_integer_feature_adm2_score'],
 });
 const FILES = {
   'small.json': JSON.stringify(smallModel()),
-  'cambi.json': JSON.stringify(NO_SUCH_FEATURE),
+  'unknown.json': JSON.stringify(NO_SUCH_FEATURE),
   'aggregate.json': JSON.stringify(smallModel({ feature_names: ['apsnr_y', 'psnr_y'] })),
   'option.json': JSON.stringify(smallModel({ feature_opts_dicts: [{ adm_gain: 1 }, {}] })),
   'text.txt': 'YUV4MPEG2 W1 H1',
@@ -56,9 +56,9 @@ describe('loadModels', () => {
     ['path=missing.json', 'io', /missing.json/],
     ['path=text.txt', 'model', /Model "text.txt" is not JSON/],
     [
-      'path=cambi.json',
+      'path=unknown.json',
       'model',
-      /reads the feature "Cambi_feature_cambi_score", which none of the extractors here gives/,
+      /reads the feature "VMAF_feature_ssim_score", which none of the extractors here gives/,
     ],
     ['path=aggregate.json', 'model', /reads the feature "apsnr_y"/],
     ['path=option.json', 'feature', /adm extractor has no option "adm_gain" \(in model "option.json"\)/],

@@ -58,8 +58,26 @@ describe('listModels', () => {
       ['vmaf_4k_v0.6.1', 'single'],
       ['vmaf_4k_v0.6.1neg', 'single'],
       ['vmaf_b_v0.6.3', 'collection'],
+      ['vmaf_float_v0.6.1', 'single'],
+      ['vmaf_float_v0.6.1neg', 'single'],
+      ['vmaf_float_4k_v0.6.1', 'single'],
+      ['vmaf_float_b_v0.6.3', 'collection'],
+      ['vmaf_v1.0.16_3d0h', 'single'],
+      ['vmaf_v1.0.16_5d0h', 'single'],
+      ['vmaf_v1.0.16_1d5h_2160', 'single'],
+      ['vmaf_v1.0.16_3d0h_2160', 'single'],
+      ['vmaf_v1.0.16_hfr_3d0h', 'single'],
+      ['vmaf_v1.0.16_hfr_5d0h', 'single'],
+      ['vmaf_v1.0.16_hfr_1d5h_2160', 'single'],
+      ['vmaf_v1.0.16_hfr_3d0h_2160', 'single'],
     ]);
     for (const { intendedUse } of models) expect(intendedUse).toMatch(/^[A-Z0-9].*\.$/);
+  });
+
+  it('knows the sizes of the files', async () => {
+    for (const { file, bytes, availability } of await listModels(modelStore())) {
+      if (availability === 'built-in') expect([file, bytes]).toEqual([file, Buffer.byteLength(read(file))]);
+    }
   });
 
   it('says when the registry is damaged', async () => {
@@ -89,6 +107,25 @@ describe('describeModel', () => {
       options: { adm_enhn_gain_limit: '1' },
     });
     expect(model.inputs.map(({ logName }) => logName)).toContain('integer_motion2');
+  });
+
+  it('derives the float models by renaming features alone', async () => {
+    for (const name of ['v0.6.1', 'v0.6.1neg', '4k_v0.6.1', 'b_v0.6.3']) {
+      const float = await describeModel(`vmaf_float_${name}`, modelStore());
+      const plain = await describeModel(`vmaf_${name}`, modelStore());
+      expect(float.supportVectors).toEqual(plain.supportVectors);
+      expect([float.clip, float.transform]).toEqual([plain.clip, plain.transform]);
+      expect(float.inputs.map(({ feature }) => feature)).toEqual(
+        plain.inputs.map(({ feature }) => feature.replace('_integer', '')),
+      );
+      expect(float.inputs.map(({ logName }) => logName)).toEqual(
+        plain.inputs.map(({ logName }) => logName.replace('integer_', '')),
+      );
+      expect(new Set(float.inputs.map(({ extractor }) => extractor))).toEqual(
+        new Set(['float_adm', 'float_motion', 'float_vif']),
+      );
+      expect(float.inputs.map(({ options }) => options)).toEqual(plain.inputs.map(({ options }) => options));
+    }
   });
 
   it('counts the support vectors of models and members', async () => {

@@ -8,23 +8,25 @@ import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root } from '../support/built.js';
 
-/** Which parts a part may call. Everybody may use `errors`, `nearest` and `version`; types may come from anywhere below. */
+/** Which parts a part may call. Everybody may use `errors`, `nearest`, `presets` and `version`; types may come from anywhere below. */
 const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   nearest: [],
+  presets: [],
   version: [],
   core: [],
   media: ['core'],
   sample: [],
   model: ['core'],
+  tiny: ['core'],
   report: ['core'],
   backend: ['core'],
-  score: ['media', 'backend', 'model', 'report', 'core'],
+  score: ['media', 'backend', 'model', 'tiny', 'report', 'core'],
   // Platforms implement what media and score declare; their worker scripts start the body that score brings.
-  platform: ['score', 'media', 'backend', 'core'],
+  platform: ['score', 'media', 'backend', 'tiny', 'core'],
   public: ['core', 'report'],
-  index: ['public', 'score', 'model', 'platform'],
-  'index.browser': ['public', 'score', 'model', 'platform'],
+  index: ['public', 'score', 'model', 'tiny', 'platform'],
+  'index.browser': ['public', 'score', 'model', 'tiny', 'platform'],
   bench: ['index', 'sample'],
   mcp: ['index', 'report', 'sample', 'bench'],
   cli: ['index', 'mcp', 'report', 'bench'],
@@ -32,7 +34,7 @@ const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
 
 /** Parts that run unchanged in Node, browsers and workers. */
 const ISOMORPHIC =
-  /^(core|media|model|report|score|backend|sample|public|errors|nearest|version|index\.browser)\b/;
+  /^(core|media|model|tiny|report|score|backend|sample|public|errors|nearest|presets|version|index\.browser)\b/;
 
 const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
@@ -70,7 +72,7 @@ describe('the house', () => {
   it('calls only downwards', () => {
     const wrong = sources.flatMap((source) => {
       const part = partOf(source.file);
-      const allowed = [part, 'errors', 'nearest', 'version', ...(MAY_CALL[part] ?? [])];
+      const allowed = [part, 'errors', 'nearest', 'presets', 'version', ...(MAY_CALL[part] ?? [])];
       return calls(source)
         .filter((target) => !allowed.includes(partOf(target)))
         .map((target) => `${source.file} calls ${target}`);

@@ -37,7 +37,7 @@ interface PackageJson {
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as PackageJson;
 
 /** Packages that are used where they are installed. */
-const OPTIONAL: readonly string[] = ['mediabunny', '@mediabunny/server', '@ffmpeg/core'];
+const OPTIONAL: readonly string[] = ['mediabunny', '@mediabunny/server', '@ffmpeg/core', 'onnxruntime-web'];
 
 /** What the MCP server is made of; nothing else may load it. */
 const SERVER: readonly string[] = [
@@ -46,6 +46,9 @@ const SERVER: readonly string[] = [
   'fast-png',
   'zod',
 ];
+
+/** What reads and writes tables of features; nothing but tiny/dataset may load it. */
+const TABLES: readonly string[] = ['hyparquet', 'hyparquet-writer'];
 
 /** Bytes, gzipped, of the JavaScript that a page loads before it asks for anything; the rest comes when it is needed. */
 const BUNDLE_BUDGET = 40_000;
@@ -101,8 +104,8 @@ describe('the manifest', () => {
     expect(version).toBe(manifest.version);
   });
 
-  it('requires what the MCP server is made of, and nothing else', () => {
-    expect(Object.keys(manifest.dependencies ?? {})).toEqual(SERVER);
+  it('requires what the MCP server and tables of features need, and nothing else', () => {
+    expect(Object.keys(manifest.dependencies ?? {})).toEqual([...SERVER, ...TABLES].sort());
     // Peers only name what is used where it is installed.
     for (const name of Object.keys(manifest.peerDependencies ?? {})) {
       expect(manifest.peerDependenciesMeta?.[name]?.optional, name).toBe(true);
@@ -168,7 +171,8 @@ describe('the packed tarball', () => {
         // Pictures are encoded in a part of their own.
         const server =
           (file.startsWith('mcp') && SERVER.some((known) => `${name}/`.startsWith(`${known}/`))) ||
-          (file.startsWith('media/picture') && name === 'fast-png');
+          (file.startsWith('media/picture') && name === 'fast-png') ||
+          (file.startsWith('tiny/dataset') && TABLES.includes(name));
         const found = name.startsWith('.')
           ? existsSync(join(path, '..', name))
           : name.startsWith('node:') || optional || server;
@@ -274,7 +278,7 @@ describe('an installation in an empty project', () => {
       cwd: join(home, 'project'),
       encoding: 'utf8',
     });
-    expect(JSON.parse(output)).toEqual({ version: manifest.version, wasm: true, models: 5 });
+    expect(JSON.parse(output)).toEqual({ version: manifest.version, wasm: true, models: 17 });
   });
 
   const clips = sharedPath('clips');

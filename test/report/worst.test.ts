@@ -70,6 +70,15 @@ describe('ranking', () => {
     [['mse_y', 'psnr_y'], { metric: 'mse_y', worse: 'high' }],
     [['integer_vif_num', 'integer_vif_scale0'], { metric: 'integer_vif_scale0', worse: 'low' }],
     [['integer_aim'], { metric: 'integer_aim', worse: 'high' }],
+    [['float_moment_ref1st', 'float_anpsnr'], { metric: 'float_anpsnr', worse: 'low' }],
+    [['ciede2000'], { metric: 'ciede2000', worse: 'low' }],
+    [['psnr_hvs_cb'], { metric: 'psnr_hvs_cb', worse: 'low' }],
+    [['float_ms_ssim'], { metric: 'float_ms_ssim', worse: 'low' }],
+    [['motion2', 'adm2'], { metric: 'adm2', worse: 'low' }],
+    [['vif_scale0_egl_1'], { metric: 'vif_scale0_egl_1', worse: 'low' }],
+    [['cambi_source', 'cambi_full_reference'], { metric: 'cambi_full_reference', worse: 'high' }],
+    [['cambi_hrs_1080'], { metric: 'cambi_hrs_1080', worse: 'high' }],
+    [['speed_chroma_uv'], { metric: 'speed_chroma_uv', worse: 'high' }],
     [['integer_motion2', 'VMAF_integer_feature_motion_sad_score'], undefined],
   ])('of features %j is %j', (metrics, expected) => {
     expect(ranking(report({ metrics }))).toEqual(expected);

@@ -23,6 +23,7 @@ function plan(width: number, height: number): ExtractionPlan {
     ],
     motion: [{ window: 1, legacy: false }],
     psnrPlanes: 0,
+    metrics: [],
   };
 }
 

@@ -39,6 +39,7 @@ describe('planFeatures', () => {
       adm: [PLAIN_ADM, { ...PLAIN_ADM, enhnGainLimit: 1 }],
       motion: [{ window: 1, legacy: false }],
       psnrPlanes: 0,
+      metrics: [],
     });
     expect(plan.extractors.map(({ instance }) => instance.key)).toEqual([
       'adm',

@@ -13,6 +13,7 @@ const PLAN: ExtractionPlan = {
     { window: 2, legacy: false },
   ],
   psnrPlanes: 3,
+  metrics: [],
 };
 
 /** A worker that answers only when the test says so, and keeps what it got. */

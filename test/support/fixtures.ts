@@ -10,7 +10,7 @@ import type { Compat, Report } from '../../src/report/types.js';
 import { sampleSource } from '../../src/sample/files.js';
 import { makeSample, type SampleClip, type SampleDistortion } from '../../src/sample/generator.js';
 import { makeTestImage } from '../../src/sample/test-image.js';
-import { type Comparison, Tally } from './agreement.js';
+import { type Comparison, scoreTolerance, Tally } from './agreement.js';
 
 /** A generated pair. */
 export interface FixtureClip extends VideoFormat {
@@ -99,7 +99,7 @@ export async function clipDigest(clip: FixtureClip): Promise<string> {
 
 /** Compares every value that libvmaf gave for this run. */
 export function compareWithFixture(report: Report, run: FixtureRun): Comparison {
-  const tally = new Tally();
+  const tally = new Tally(scoreTolerance(run.models ?? []));
   const frames = new Map(report.frames.map((frame) => [frame.frameNum, frame.metrics]));
   for (const [metric, values] of Object.entries(run.metrics)) {
     values.forEach((expected, i) => {

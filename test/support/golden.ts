@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { ChromaFormat } from '../../src/media/types.js';
 import type { Report } from '../../src/report/types.js';
 import type { ScoreOptions, ScoreRequest } from '../../src/score/types.js';
-import { type Comparison, Tally } from './agreement.js';
+import { type Comparison, scoreTolerance, Tally } from './agreement.js';
 
 type GoldenValue = number | string | null;
 
@@ -39,24 +39,24 @@ export interface GoldenCase {
   readonly request: ScoreRequest;
   readonly options: ScoreOptions;
   readonly expected: GoldenRun;
+  /** Allowed relative difference of predictions. */
+  readonly scoreTolerance: number;
 }
 
-const MODELS = ['vmaf_v0.6.1', 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1', 'vmaf_4k_v0.6.1neg', 'vmaf_b_v0.6.3'];
-const EXTRACTORS = ['motion', 'vif', 'adm', 'psnr'];
-
-function covered(config: string): boolean {
-  return config.startsWith('m:')
-    ? MODELS.includes(config.slice(2))
-    : EXTRACTORS.includes(config.split('=')[0] ?? '');
+/** How a model is asked for: the v1 files are not in this repository. */
+function modelString(version: string, root: URL): string {
+  if (!version.startsWith('vmaf_v1.')) return `version=${version}`;
+  const folder = version.includes('_hfr_') ? 'vmaf_v1.0.16_hfr' : 'vmaf_v1.0.16';
+  return `path=${fileURLToPath(new URL(`models/${folder}/${version}.json`, root))}:name=vmaf`;
 }
 
-/** All runs of ../shared/golden that the built-in models and extractors cover. `root` is that folder's parent. */
+/** All runs of ../shared/golden in which libvmaf gave defined values. `root` is that folder's parent. */
 export function goldenCases(root: URL): GoldenCase[] {
   const text = readFileSync(new URL('golden/features.json', root), 'utf8');
   const { pairs } = JSON.parse(text) as { pairs: Readonly<Record<string, GoldenPair>> };
   return Object.entries(pairs).flatMap(([clip, pair]) =>
     Object.entries(pair.results)
-      .filter(([config, run]) => covered(config) && run.features && !run.reference_undefined)
+      .filter(([, run]) => run.features && !run.reference_undefined)
       .map(([config, expected]) => ({
         clip,
         config,
@@ -66,9 +66,10 @@ export function goldenCases(root: URL): GoldenCase[] {
           raw: { width: pair.width, height: pair.height, bitDepth: pair.bitdepth, chroma: pair.pixel_format },
         },
         options: config.startsWith('m:')
-          ? { models: [`version=${config.slice(2)}`] }
+          ? { models: [modelString(config.slice(2), root)] }
           : { features: [config], noPrediction: true },
         expected,
+        scoreTolerance: scoreTolerance(config.startsWith('m:') ? [config] : []),
       })),
   );
 }
@@ -80,8 +81,8 @@ function toNumber(value: GoldenValue): number | null {
 }
 
 /** Compares every value that libvmaf wrote for this run: frames, pooled score, aggregates. */
-export function compareWithGolden(report: Report, expected: GoldenRun): Comparison {
-  const tally = new Tally();
+export function compareWithGolden(report: Report, { expected, scoreTolerance }: GoldenCase): Comparison {
+  const tally = new Tally(scoreTolerance);
   for (const [metric, values] of Object.entries(expected.features ?? {})) {
     values.forEach((value, i) => {
       tally.check(metric, `frame ${i}`, report.frames[i]?.metrics[metric], toNumber(value));

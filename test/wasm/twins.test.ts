@@ -1,106 +1,27 @@
 /**
  * @module test/wasm/twins
- * Every function of the core's table in both columns, portable C and SIMD128, on random and extreme input: equal to
- * the last bit. The functions are called through the module's own table; see wasm/src/dsp.h for their contracts.
+ * The integer functions of the core's table in both columns, portable C and SIMD128, on random and extreme input: equal
+ * to the last bit. The functions are called through the module's own table; see wasm/src/dsp.h for their contracts.
  */
-import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { type SeededRandom, seeded } from '../support/random.js';
+import {
+  compare,
+  DEPTHS,
+  halves,
+  longs,
+  memory,
+  native,
+  pointers,
+  put,
+  SEED,
+  take,
+  WIDTHS,
+  words,
+} from './harness.js';
 
-const SEED = Number(process.env.ANYVMAF_SEED ?? 20261121);
-/** Widths with every remainder of every vector length, and some beyond a strip. */
-const WIDTHS = [...Array.from({ length: 70 }, (_, i) => i + 1), 131, 255, 256, 257, 511, 640, 1021];
-const DEPTHS = [8, 9, 10, 12, 14, 15, 16] as const;
-
-/** The order of AnyvmafDsp in wasm/src/dsp.h. */
-const FUNCTIONS = [
-  'vif_statistics',
-  'vif_decimate',
-  'adm_wavelet_s0',
-  'adm_wavelet_s1',
-  'adm_wavelet_s23',
-  'adm_decouple_s0',
-  'adm_decouple_s123',
-  'adm_mask_s0',
-  'adm_mask_s123',
-  'adm_contrast_s0',
-  'adm_contrast_s123',
-  'adm_cubes_s0',
-  'adm_cubes_s123',
-  'motion_sad',
-  'motion_sad_legacy',
-  'sse',
-] as const;
-type FunctionName = (typeof FUNCTIONS)[number];
-type Callable = (...args: number[]) => unknown;
-
-const url = new URL('../../wasm/anyvmaf.wasm', import.meta.url);
-const { exports } = new WebAssembly.Instance(new WebAssembly.Module(readFileSync(url)), {
-  env: { emscripten_notify_memory_growth: () => {} },
-});
-
-function callable(value: unknown, name: string): Callable {
-  if (typeof value !== 'function') throw new Error(`the module exports no function ${name}`);
-  return (...args) => value(...args);
-}
-const native = (name: string): Callable => callable(exports[name], name);
-
-function memoryAndTable(): { memory: WebAssembly.Memory; table: WebAssembly.Table } {
-  const { memory: exported, __indirect_function_table: table } = exports;
-  if (!(exported instanceof WebAssembly.Memory) || !(table instanceof WebAssembly.Table)) {
-    throw new Error('the module exports no memory or no table');
-  }
-  return { memory: exported, table };
-}
-const { memory, table } = memoryAndTable();
-native('_initialize')();
-
-/** A bump allocator over one block: every case starts afresh. Blocks lie apart so that overruns of vectors meet air. */
-const ARENA_BYTES = 48 << 20;
-const arena = Number(native('anyvmaf_alloc')(ARENA_BYTES));
-let used = 0;
-function take(bytes: number): number {
-  const at = arena + used;
-  used += (bytes + 15 + 256) & ~15;
-  if (used > ARENA_BYTES) throw new Error('the test arena is too small');
-  return at;
-}
 const tables = Number(native('anyvmaf_alloc')(65536 + 32768));
 native('vif_build_tables')(tables);
-
-type Samples = Uint8Array | Uint16Array | Int16Array | Int32Array;
-
-/** Copies samples into the module. */
-function put(samples: Samples, front = 0): number {
-  const at = take(samples.byteLength + 2 * front) + front;
-  new Uint8Array(memory.buffer, at, samples.byteLength).set(
-    new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength),
-  );
-  return at;
-}
-const pointers = (list: readonly number[]): number => put(Int32Array.from(list));
-const words = (at: number, n: number): number[] => [...new Int32Array(memory.buffer, at, n)];
-const halves = (at: number, n: number): number[] => [...new Int16Array(memory.buffer, at, n)];
-const longs = (at: number, n: number): bigint[] => [...new BigInt64Array(memory.buffer, at, n)];
-
-const columns = [0, 1].map((implementation) => {
-  const at = Number(native('anyvmaf_dsp')(implementation));
-  const entries = new Uint32Array(memory.buffer, at, FUNCTIONS.length);
-  return new Map(FUNCTIONS.map((name, i) => [name, callable(table.get(entries[i] ?? 0), name)]));
-});
-
-/** Runs both twins of a function and expects what `run` reads to be equal. */
-function compare(name: FunctionName, about: string, run: (twin: Callable) => unknown): void {
-  const start = used;
-  const [portable, simd] = columns.map((column) => {
-    used = start;
-    const twin = column.get(name);
-    if (!twin) throw new Error(`no ${name} in the table`);
-    return run(twin);
-  });
-  used = 0;
-  expect(simd, `${name} ${about}, seed ${SEED}`).toEqual(portable);
-}
 
 const KINDS = ['noise', 'binary', 'smooth', 'flat', 'stripes'] as const;
 type Kind = (typeof KINDS)[number];

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ANYVMAF_ABI_VERSION 1
+#define ANYVMAF_ABI_VERSION 2
 
 /* Bytes that must be readable behind the last sample of a plane. */
 #define ANYVMAF_PLANE_SLACK 64
@@ -82,6 +82,36 @@ typedef struct AnyvmafAdmVariant {
 int32_t anyvmaf_adm(AnyvmafContext *context, const void *reference, const void *distorted,
                     const AnyvmafAdmVariant *variants, uint32_t count, double *out);
 
+/*
+ * Maps: where in the picture the sums of VIF and ADM come from. Not for every frame: they run the portable functions.
+ *
+ * The picture is cut into cells, squares of `block` pixels (a power of two, 1..ANYVMAF_MAX_BLOCK). At scale s a cell has a
+ * side of block >> s pixels of VIF, of block >> (s + 1) coefficients of ADM, and of 1 where that would be 0. A scale has
+ * ceil(width_s / side) x ceil(height_s / side) cells, row after row; width_s is width >> s for VIF, and for ADM width halved
+ * upwards s + 1 times. Sums of the cells are integers and parts of the frame's: added up they are exactly what the frame's
+ * numerators and denominators are made of.
+ */
+#define ANYVMAF_MAX_BLOCK 256
+
+/*
+ * VIF by cells, for one gain limit.
+ *   cells  for scales 0..3 and each cell: logarithms of the numerator, logarithms of the denominator (both in 1/2048),
+ *          variance of the pixels without structure (16384 * 65025 make 1), their number
+ *          numerator = (float)(c0 / 2048.0 + (c3 - (c2 / 16384.0) / 65025.0)), denominator = (float)(c1 / 2048.0 + c3)
+ */
+int32_t anyvmaf_vif_map(AnyvmafContext *context, const void *reference, const void *distorted, double gain_limit,
+                        uint32_t block, int64_t *cells);
+
+/*
+ * ADM by cells, for one parameter set, whose skip_aim and skip_scale0 do not count. Cells outside the inner region, which
+ * alone is measured, are 0.
+ *   cells  for scales 0..3 and each cell: sums of cubes of the numerator's bands h, v, d, and of the denominator's, in
+ *          units that depend on scale and size; what libvmaf rounds by rows is told to the cells such that the sum is exact
+ *   out    numerators of scales 0..3 and denominators of scales 0..3 of the cells' sums: those of anyvmaf_adm
+ */
+int32_t anyvmaf_adm_map(AnyvmafContext *context, const void *reference, const void *distorted,
+                        const AnyvmafAdmVariant *variant, uint32_t block, int64_t *cells, double *out);
+
 /* Motion: sum over all samples of |blur(earlier - current)|, an integer below 2^53. Both are reference planes. */
 int32_t anyvmaf_motion(AnyvmafContext *context, const void *earlier, const void *current, double *out);
 
@@ -93,5 +123,151 @@ int32_t anyvmaf_motion_legacy(AnyvmafContext *context, const void *earlier, cons
  * and implementation. out: high and low 32 bits of the sum.
  */
 int32_t anyvmaf_sse(AnyvmafContext *context, const void *a, const void *b, uint32_t samples, double *out);
+
+/*
+ * The further metrics. Each is one function of one shape,
+ *
+ *   int32_t anyvmaf_NAME(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafNameOptions *options,
+ *                        double *out);
+ *
+ * so that a host can call any of them knowing only its name, its options and how many doubles it gives. Options are
+ * structs of doubles alone (whole numbers and flags too), in the order of libvmaf's option tables; hosts check their
+ * ranges. A metric without options ignores the pointer. Metrics give what is measured; decibels, clipping, blending and
+ * the look at neighbouring frames are the host's.
+ *
+ * To add one: declare it here (that alone exports it); write its body in src/NAME.c, with scratch memory from
+ * core_scratch() and what it keeps between frames in core_slot() (context.h); describe it in src/core/metrics.ts; and
+ * give it its options and features in src/core/extractors/ and its last step in src/score/finishers/.
+ */
+
+/* A plane of a picture; samples is NULL when the host does not hold it. */
+typedef struct AnyvmafPlane {
+    const void *samples;
+    uint32_t width, height;
+} AnyvmafPlane;
+
+/* A picture: luma, Cb, Cr. A serial is given to one picture only: what was made of it may be kept under that number. */
+typedef struct AnyvmafPicture {
+    uint32_t serial;
+    AnyvmafPlane planes[3];
+} AnyvmafPicture;
+
+/* The pair to measure and the pair before it; the planes of that are NULL where there is none or none is needed. */
+typedef struct AnyvmafFrames {
+    AnyvmafPicture reference, distorted;
+    AnyvmafPicture earlier_reference, earlier_distorted;
+} AnyvmafFrames;
+
+/* Ways to resample for a prescale option. */
+enum AnyvmafResampling {
+    ANYVMAF_NEAREST = 0,
+    ANYVMAF_BILINEAR = 1,
+    ANYVMAF_BICUBIC = 2,
+    ANYVMAF_LANCZOS4 = 3,
+};
+
+/* Mean squared error of luma in units of 8-bit levels. out: 1. */
+int32_t anyvmaf_float_psnr(AnyvmafContext *context, const AnyvmafFrames *frames, const void *options, double *out);
+
+/* Mean of luma and of its squares. out: 4: first moment of reference and distorted, second of both. */
+int32_t anyvmaf_float_moment(AnyvmafContext *context, const AnyvmafFrames *frames, const void *options, double *out);
+
+/* Energy of the filtered reference and of its difference to the filtered distorted. out: 2 binary32 values. */
+int32_t anyvmaf_float_ansnr(AnyvmafContext *context, const AnyvmafFrames *frames, const void *options, double *out);
+
+typedef struct AnyvmafFloatSsimOptions {
+    double scale; /* 1..64: both pictures are reduced by it first */
+} AnyvmafFloatSsimOptions;
+
+/* SSIM. out: 4 binary32 values: SSIM and the means of l, c, s. EINVAL when the reduced picture is below 11x11. */
+int32_t anyvmaf_float_ssim(AnyvmafContext *context, const AnyvmafFrames *frames,
+                           const AnyvmafFloatSsimOptions *options, double *out);
+
+/* Multi-scale SSIM. out: 16: the score, then l, c, s (binary32 values) of scale 0, of scale 1, ..., 4. Sides from 176. */
+int32_t anyvmaf_float_ms_ssim(AnyvmafContext *context, const AnyvmafFrames *frames, const void *options, double *out);
+
+typedef struct AnyvmafFloatMotionOptions {
+    double filter_size; /* 3, 1 for none; anything else is 5 */
+    double add_scale1;  /* non-zero: add the same of half-size pictures */
+    double add_uv;      /* non-zero: add the same of both chroma planes */
+} AnyvmafFloatMotionOptions;
+
+/* Mean absolute difference of the blurred reference to the blurred earlier one. out: 1. */
+int32_t anyvmaf_float_motion(AnyvmafContext *context, const AnyvmafFrames *frames,
+                             const AnyvmafFloatMotionOptions *options, double *out);
+
+typedef struct AnyvmafFloatVifOptions {
+    double enhn_gain_limit; /* 1..100 */
+    double kernelscale;     /* 0.1..3.75 */
+    double prescale;        /* 0.1..4 */
+    double prescale_method; /* AnyvmafResampling */
+    double sigma_nsq;       /* 0..5 */
+    double skip_scale0;     /* non-zero: results of scale 0 are 0 / -1 */
+} AnyvmafFloatVifOptions;
+
+/* VIF in floating point. out: 8 binary32 values: numerator of scales 0..3, denominator of scales 0..3. */
+int32_t anyvmaf_float_vif(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafFloatVifOptions *options,
+                          double *out);
+
+typedef struct AnyvmafFloatAdmOptions {
+    double enhn_gain_limit; /* 1..100 */
+    double noise_weight;    /* 0..1500 */
+    double p_norm;          /* 1..20 */
+    double bypass_cm;       /* non-zero: no contrast masking */
+    double skip_scale0;     /* non-zero: results of scale 0 are 0 / 1e-10, and 0 for AIM */
+    double factor[4][2];    /* CSF factors, binary32 values: [scale][0] bands h and v, [scale][1] band d */
+} AnyvmafFloatAdmOptions;
+
+/* ADM in floating point. out: 12 binary32 values: numerator, denominator and AIM numerator of scales 0..3. */
+int32_t anyvmaf_float_adm(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafFloatAdmOptions *options,
+                          double *out);
+
+/*
+ * PSNR-HVS. out: 3 binary32 values: the weighted, normalised squared error of each plane. Depths up to 12. EINVAL
+ * without chroma.
+ */
+int32_t anyvmaf_psnr_hvs(AnyvmafContext *context, const AnyvmafFrames *frames, const void *options, double *out);
+
+/* CIEDE2000. out: 1: mean colour difference of all pixels. EINVAL without chroma. */
+int32_t anyvmaf_ciede(AnyvmafContext *context, const AnyvmafFrames *frames, const void *options, double *out);
+
+typedef struct AnyvmafCambiOptions {
+    double enc_width, enc_height; /* 0 for the picture's own */
+    double enc_bitdepth;          /* 6..16, 0 for the picture's own */
+    double src_width, src_height; /* 0 for the picture's own */
+    double window_size;           /* 15..127 */
+    double topk;                  /* 0.0001..1, the one of the two options that counts */
+    double tvi_threshold;         /* 0.0001..1 */
+    double vis_lum_threshold;     /* 0..300 */
+    double max_log_contrast;      /* 0..5 */
+    double pq;                    /* non-zero: EOTF is PQ, otherwise BT.1886 */
+    double high_res_speedup;      /* 0..2160 */
+    double full_ref;              /* non-zero: measure the reference too */
+} AnyvmafCambiOptions;
+
+/* CAMBI, not limited. out: 2: of the distorted picture; of the reference with full_ref, otherwise NaN. */
+int32_t anyvmaf_cambi(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafCambiOptions *options,
+                      double *out);
+
+typedef struct AnyvmafSpeedOptions {
+    double kernelscale;     /* 0.1..4 */
+    double prescale;        /* 0.1..4 */
+    double prescale_method; /* AnyvmafResampling */
+    double sigma_nn;        /* 0.1..2 */
+    double nn_floor;        /* 0..1 */
+    double weight_var_mode; /* 0..6; chroma only */
+    double use_ref_diff;    /* temporal only */
+} AnyvmafSpeedOptions;
+
+/*
+ * SpEED of both chroma planes, not limited. out: 5: u, v, uv, then 1 where the reference's or the distorted's
+ * covariance of u, of v is singular, else 0. EINVAL without chroma.
+ */
+int32_t anyvmaf_speed_chroma(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafSpeedOptions *options,
+                             double *out);
+
+/* SpEED of luma differences to the earlier pair. out: 2: the score; 1 where a covariance is singular, else 0. */
+int32_t anyvmaf_speed_temporal(AnyvmafContext *context, const AnyvmafFrames *frames,
+                               const AnyvmafSpeedOptions *options, double *out);
 
 #endif

@@ -2,37 +2,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "adm.h"
-#include "context.h"
+#include "adm_frame.h"
 #include "filters.h"
 
 /* Columns in front of and behind a row that neighbours and vectors may touch. */
 #define ROW_PAD 16
-
-/* Coefficients of one row: int16_t at scale 0, int32_t above. */
-typedef union Row {
-    int16_t *s0;
-    int32_t *s123;
-} Row;
-
-/* Rows of one parameter set on its way through a scale. Rows of the masking signals live in rings of three. */
-typedef struct AdmLane {
-    Row restored[2][3], additive[2][3];
-    int32_t *sizes[2][2][3];  /* of scales 1..3: |C| of the restored and the additive part */
-    int32_t *neighbour[2][3]; /* of the additive part (masks the restored one), of the restored part */
-    int32_t *centre[2][2];
-    int64_t sums[2][3]; /* numerator and AIM accumulators of bands h, v, d */
-} AdmLane;
-
-struct AdmState {
-    uint32_t lane_count;
-    AdmLane *lanes;
-    void *lane_memory;
-    void *row_memory;
-    int32_t *scratch;
-    Row bands[2][4];  /* reference, distorted: a (level 3 only), h, v, d of the current row */
-    void *low[2][3];  /* band a of levels 0..2, whole */
-};
 
 static size_t row_bytes(uint32_t width) { return ((size_t)width + 2 * ROW_PAD) * sizeof(int32_t); }
 
@@ -91,7 +65,7 @@ static int prepare_lanes(AdmState *state, uint32_t count, uint32_t width)
     return 1;
 }
 
-static AdmState *prepare(AnyvmafContext *context, uint32_t count)
+AdmState *adm_prepare(AnyvmafContext *context, uint32_t count)
 {
     const uint32_t width = (context->width + 1) / 2;
     AdmState *state = context->adm;
@@ -143,7 +117,7 @@ static void region_side(uint32_t n, uint32_t *from, uint32_t *to, uint32_t *grow
     *grown_to = *to + 3 < n ? *to + 3 : n;
 }
 
-static AdmRegion region_of(uint32_t width, uint32_t height)
+AdmRegion adm_region_of(uint32_t width, uint32_t height)
 {
     AdmRegion r;
     region_side(width, &r.left, &r.right, &r.grown_left, &r.grown_right);
@@ -151,22 +125,8 @@ static AdmRegion region_of(uint32_t width, uint32_t height)
     return r;
 }
 
-/* One scale: what its steps need to know. */
-typedef struct Scale {
-    const AnyvmafDsp *dsp;
-    AdmState *state;
-    const AnyvmafAdmVariant *variants;
-    uint32_t count;
-    uint32_t scale;
-    uint32_t source_width, source_height;
-    uint32_t bit_depth;
-    const void *source[2];
-    uint32_t width, height; /* of the bands */
-    AdmRegion region;
-} Scale;
-
 /* Bands of row i of one side. Band a goes to its plane, the others to the current row. */
-static void wavelet_row(const Scale *s, int side, uint32_t i)
+void adm_wavelet_row(const AdmScale *s, int side, uint32_t i)
 {
     uint32_t y[4];
     for (uint32_t k = 0; k < 4; k++)
@@ -198,7 +158,7 @@ static void wavelet_row(const Scale *s, int side, uint32_t i)
     }
 }
 
-static void decouple_row(const Scale *s, AdmLane *lane, const AnyvmafAdmVariant *variant, uint32_t i)
+void adm_decouple_row(const AdmScale *s, AdmLane *lane, const AnyvmafAdmVariant *variant, uint32_t i)
 {
     const AdmRegion *g = &s->region;
     const uint32_t from = g->grown_left, n = g->grown_right - from;
@@ -241,7 +201,7 @@ static void decouple_row(const Scale *s, AdmLane *lane, const AnyvmafAdmVariant 
 }
 
 /* Contrast of row i, once the rows around it are decoupled. */
-static void contrast_row(const Scale *s, AdmLane *lane, const AnyvmafAdmVariant *variant, uint32_t i)
+static void contrast_row(const AdmScale *s, AdmLane *lane, const AnyvmafAdmVariant *variant, uint32_t i)
 {
     const uint32_t from = s->region.left, n = s->region.right - from;
     const uint32_t above = i ? i - 1 : 1, below = i + 1 < s->height ? i + 1 : i;
@@ -266,33 +226,39 @@ static void contrast_row(const Scale *s, AdmLane *lane, const AnyvmafAdmVariant 
     }
 }
 
-/* Adds a row of the reference bands to the denominator's accumulators. */
-static void denominator_row(const Scale *s, uint64_t totals[3])
+AdmCubes adm_cubes_of(const AdmScale *s)
 {
     static const uint32_t square_shift[4] = {0, 31, 30, 31};
+    const uint32_t columns = s->region.right - s->region.left, rows = s->region.bottom - s->region.top;
+    if (s->scale > 0)
+        return (AdmCubes){square_shift[s->scale], ceil_log2(columns), ceil_log2(rows)};
+    const uint32_t area_bits = ceil_log2(columns * rows);
+    return (AdmCubes){0, 0, area_bits > 20 ? area_bits - 20 : 0};
+}
+
+/* Adds a row of the reference bands to the denominator's accumulators. */
+static void denominator_row(const AdmScale *s, uint64_t totals[3])
+{
     const AdmRegion *g = &s->region;
     const uint32_t from = g->left, n = g->right - from;
+    const AdmCubes cubes = adm_cubes_of(s);
     Row *ref = s->state->bands[0] + 1;
     uint64_t sums[3];
-    uint32_t row_shift;
     if (s->scale == 0) {
         const int16_t *const bands[3] = {ref[0].s0 + from, ref[1].s0 + from, ref[2].s0 + from};
         s->dsp->adm_cubes_s0(bands, n, sums);
-        uint32_t area_bits = ceil_log2(n * (g->bottom - g->top));
-        row_shift = area_bits > 20 ? area_bits - 20 : 0;
     } else {
         const int32_t *const bands[3] = {ref[0].s123 + from, ref[1].s123 + from, ref[2].s123 + from};
-        s->dsp->adm_cubes_s123(bands, n, square_shift[s->scale], ceil_log2(n), sums);
-        row_shift = ceil_log2(g->bottom - g->top);
+        s->dsp->adm_cubes_s123(bands, n, cubes.square_shift, cubes.column_shift, sums);
     }
     for (int band = 0; band < 3; band++)
-        totals[band] += round_shift_u(sums[band], row_shift);
+        totals[band] += round_shift_u(sums[band], cubes.row_shift);
 }
 
 /* The exponent of the Minkowski sum: not a cube root, but the power 1/3 in single precision. */
 static float cube_root(double x) { return powf((float)x, 1.0f / 3.0f); }
 
-static float numerator(const Scale *s, const int64_t sums[3], double noise_weight)
+float adm_numerator(const AdmScale *s, const int64_t sums[3], double noise_weight)
 {
     static const int exponent[4] = {0, 45, 39, 36};
     const AdmRegion *g = &s->region;
@@ -311,7 +277,7 @@ static float numerator(const Scale *s, const int64_t sums[3], double noise_weigh
     return (term[0] + term[1]) + term[2];
 }
 
-static float denominator(const Scale *s, const uint64_t totals[3], const AnyvmafAdmVariant *variant)
+float adm_denominator(const AdmScale *s, const uint64_t totals[3], const AnyvmafAdmVariant *variant)
 {
     static const int exponent[4] = {18, 32, 27, 23};
     const AdmRegion *g = &s->region;
@@ -334,9 +300,12 @@ static float denominator(const Scale *s, const uint64_t totals[3], const Anyvmaf
     return (term[0] + term[1]) + term[2];
 }
 
-static int measured(const Scale *s, const AnyvmafAdmVariant *variant) { return s->scale > 0 || !variant->skip_scale0; }
+static int measured(const AdmScale *s, const AnyvmafAdmVariant *variant)
+{
+    return s->scale > 0 || !variant->skip_scale0;
+}
 
-static void run_scale(const Scale *s, double *out)
+static void run_scale(const AdmScale *s, double *out)
 {
     const AdmRegion *g = &s->region;
     uint64_t totals[3] = {0};
@@ -346,8 +315,8 @@ static void run_scale(const Scale *s, double *out)
         any |= measured(s, &s->variants[k]);
     }
     for (uint32_t i = 0; i < s->height; i++) {
-        wavelet_row(s, 0, i);
-        wavelet_row(s, 1, i);
+        adm_wavelet_row(s, 0, i);
+        adm_wavelet_row(s, 1, i);
         if (!any || i < g->grown_top || i >= g->grown_bottom)
             continue;
         if (i >= g->top && i < g->bottom)
@@ -356,7 +325,7 @@ static void run_scale(const Scale *s, double *out)
             const AnyvmafAdmVariant *variant = &s->variants[k];
             if (!measured(s, variant))
                 continue;
-            decouple_row(s, &s->state->lanes[k], variant, i);
+            adm_decouple_row(s, &s->state->lanes[k], variant, i);
             /* A row can be measured when the one below it is there; the last row is its own neighbour below. */
             if (i > g->top && i <= g->bottom)
                 contrast_row(s, &s->state->lanes[k], variant, i - 1);
@@ -373,9 +342,9 @@ static void run_scale(const Scale *s, double *out)
             record[4] = 1e-10f;
             continue;
         }
-        record[0] = numerator(s, lane->sums[0], variant->noise_weight);
-        record[4] = denominator(s, totals, variant);
-        record[8] = variant->skip_aim ? 0 : numerator(s, lane->sums[1], 0);
+        record[0] = adm_numerator(s, lane->sums[0], variant->noise_weight);
+        record[4] = adm_denominator(s, totals, variant);
+        record[8] = variant->skip_aim ? 0 : adm_numerator(s, lane->sums[1], 0);
     }
 }
 
@@ -384,22 +353,22 @@ int32_t anyvmaf_adm(AnyvmafContext *context, const void *reference, const void *
 {
     if (!context || !reference || !distorted || !variants || !out || count < 1 || count > 64)
         return ANYVMAF_EINVAL;
-    AdmState *state = prepare(context, count);
+    AdmState *state = adm_prepare(context, count);
     if (!state)
         return ANYVMAF_ENOMEM;
 
-    Scale s = {.dsp = context->dsp,
-               .state = state,
-               .variants = variants,
-               .count = count,
-               .source_width = context->width,
-               .source_height = context->height,
-               .bit_depth = context->bit_depth,
-               .source = {reference, distorted}};
+    AdmScale s = {.dsp = context->dsp,
+                  .state = state,
+                  .variants = variants,
+                  .count = count,
+                  .source_width = context->width,
+                  .source_height = context->height,
+                  .bit_depth = context->bit_depth,
+                  .source = {reference, distorted}};
     for (; s.scale < 4; s.scale++) {
         s.width = (s.source_width + 1) / 2;
         s.height = (s.source_height + 1) / 2;
-        s.region = region_of(s.width, s.height);
+        s.region = adm_region_of(s.width, s.height);
         run_scale(&s, out);
         if (s.scale < 3) {
             s.source[0] = state->low[0][s.scale];

@@ -5,8 +5,16 @@
 #include <string.h>
 
 #include "adm.h"
+#include "cambi.h"
+#include "ciede.h"
+#include "float_adm.h"
+#include "float_filter.h"
+#include "float_vif.h"
 #include "motion.h"
+#include "psnr_hvs.h"
+#include "speed.h"
 #include "sse.h"
+#include "ssim.h"
 #include "vif.h"
 
 #define DSP_COLUMN(suffix)                                                                                             \
@@ -19,6 +27,16 @@
         .adm_contrast_s123 = adm_contrast_s123_##suffix, .adm_cubes_s0 = adm_cubes_s0_##suffix,                        \
         .adm_cubes_s123 = adm_cubes_s123_##suffix, .motion_sad = motion_sad_##suffix,                                  \
         .motion_sad_legacy = motion_sad_legacy_##suffix, .sse = sse_##suffix,                                          \
+        .float_columns = float_columns_##suffix, .float_row = float_row_##suffix,                                      \
+        .float_vif_columns = float_vif_columns_##suffix, .float_vif_terms = float_vif_terms_##suffix,                  \
+        .float_adm_wavelet = float_adm_wavelet_##suffix, .float_adm_decouple = float_adm_decouple_##suffix,            \
+        .float_adm_mask = float_adm_mask_##suffix, .float_adm_contrast = float_adm_contrast_##suffix,                  \
+        .float_adm_powers = float_adm_powers_##suffix, .ssim_rows = ssim_rows_##suffix,                                \
+        .ssim_terms = ssim_terms_##suffix, .ssim_halve = ssim_halve_##suffix,                                          \
+        .hvs_sum = hvs_sum_##suffix, .cambi_load = cambi_load_##suffix,                                                \
+        .cambi_blur = cambi_blur_##suffix, .cambi_mask = cambi_mask_##suffix,                                          \
+        .cambi_mode = cambi_mode_##suffix, .cambi_contrast = cambi_contrast_##suffix,                                  \
+        .ciede_row = ciede_row_##suffix, .speed_products = speed_products_##suffix,                                    \
     }
 
 static const AnyvmafDsp dsp_table[] = {
@@ -66,7 +84,32 @@ void anyvmaf_close(AnyvmafContext *context)
     core_free(context->vif_planes);
     adm_close(context->adm);
     core_free(context->motion_scratch);
+    core_free(context->scratch);
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        core_free(context->slots[slot]);
     core_free(context);
+}
+
+void *core_scratch(AnyvmafContext *context, size_t bytes)
+{
+    if (context->scratch_bytes < bytes) {
+        core_free(context->scratch);
+        context->scratch = core_alloc(bytes);
+        context->scratch_bytes = context->scratch ? bytes : 0;
+    }
+    return context->scratch;
+}
+
+void *core_slot(AnyvmafContext *context, CoreSlot slot, size_t bytes)
+{
+    if (context->slot_bytes[slot] != bytes) {
+        core_free(context->slots[slot]);
+        context->slots[slot] = core_alloc(bytes);
+        context->slot_bytes[slot] = context->slots[slot] ? bytes : 0;
+        if (context->slots[slot])
+            memset(context->slots[slot], 0, bytes);
+    }
+    return context->slots[slot];
 }
 
 static int32_t motion(AnyvmafContext *context, const void *earlier, const void *current, double *out, int legacy)

@@ -41,6 +41,28 @@ typedef struct AdmRegion {
     uint32_t grown_left, grown_right, grown_top, grown_bottom;
 } AdmRegion;
 
+/* Windows of floating-point VIF. */
+#define FLOAT_VIF_SIGNALS 5
+typedef struct FloatVifNoise {
+    double sigma_nsq, gain_limit;
+    float sigma_max_inv;
+} FloatVifNoise;
+
+/* Floating-point ADM: rows above, at and below of one band's neighbour terms, readable from -1 to n, and its sizes. */
+#define FLOAT_ADM_NEIGHBOUR 0.0333333351
+#define FLOAT_ADM_CENTRE 0.0666666701
+typedef struct FloatAdmMask {
+    const float *rows[3];
+    const float *centre;
+} FloatAdmMask;
+
+struct HvsTables;  /* psnr_hvs.h */
+struct CambiField; /* cambi.h */
+struct CambiSight; /* cambi.h */
+struct CiedeRow;    /* ciede.h */
+struct CiedeFormat; /* ciede.h */
+struct CiedeTables; /* ciede.h */
+
 typedef struct AnyvmafDsp {
     /*
      * Statistics of one scale. scratch: vif_scratch_bytes(). sums are overwritten.
@@ -109,6 +131,72 @@ typedef struct AnyvmafDsp {
 
     /* Sum of squared differences of n samples; uint8_t when bit_depth is 8, uint16_t otherwise. */
     uint64_t (*sse)(const void *a, const void *b, uint32_t n, uint32_t bit_depth);
+
+    /*
+     * Floating-point metrics (cli-formats-metrics D.7, D.13 to D.15). Each output is computed alone and its terms are
+     * added in the order given, so that lanes equal loops. Rows are readable, and where told so writable, to a multiple
+     * of 16 floats beyond their end.
+     */
+    /* dst[j] = sum over k < n of taps[k] * rows[k][j]. */
+    void (*float_columns)(const float *const *rows, const float *taps, uint32_t n, uint32_t width, float *dst);
+    /* dst[j] = sum over k < n of taps[k] * row[j + k]. */
+    void (*float_row)(const float *row, const float *taps, uint32_t n, uint32_t width, float *dst);
+
+    /* Columns of a, b, a * a, b * b and a * b. */
+    void (*float_vif_columns)(const float *const *a, const float *const *b, const float *taps, uint32_t n,
+                              uint32_t width, float *const out[FLOAT_VIF_SIGNALS]);
+    /* Numerator and denominator of each of n samples from their filtered signals. */
+    void (*float_vif_terms)(const float *const signals[FLOAT_VIF_SIGNALS], uint32_t n, const FloatVifNoise *noise,
+                            float *num, float *den);
+
+    /* One row of a wavelet level, bands a, h, v, d of (width + 1) / 2. scratch: two rows and 32 floats. */
+    void (*float_adm_wavelet)(const float *const rows[4], uint32_t width, float *scratch, float *const bands[4]);
+    /* Splits n distorted coefficients of bands h, v, d into restored and additive parts. */
+    void (*float_adm_decouple)(const float *const reference[3], const float *const distorted[3], uint32_t n,
+                               double gain_limit, float *const restored[3], float *const additive[3]);
+    /* Weighted sizes of a band, and what they add to their neighbours' thresholds. */
+    void (*float_adm_mask)(const float *masker, uint32_t n, float factor, float *centre, float *neighbour);
+    /* Powers p of what n coefficients of three bands have above the threshold. masks: NULL for none. */
+    void (*float_adm_contrast)(const float *const signal[3], uint32_t n, const float factor[2],
+                               const FloatAdmMask masks[3], float p, float *const powers[3]);
+    /* Powers p of n weighted coefficients of a band. */
+    void (*float_adm_powers)(const float *signal, uint32_t n, float factor, float p, float *powers);
+
+    /* The window of SSIM along a row of a, b, a * a, b * b and a * b: n outputs from n + 10 samples. */
+    void (*ssim_rows)(const float *a, const float *b, uint32_t n, float *const out[5]);
+    /* The window down eleven such rows; adds n values of SSIM, l, c and s to sums, in order. */
+    void (*ssim_terms)(const float *const *const rows[5], uint32_t n, double sums[4]);
+    /* n outputs of MS-SSIM's low-pass: output x from samples 2x .. 2x + 8 of nine rows. */
+    void (*ssim_halve)(const float *const rows[9], uint32_t n, float *dst);
+
+    /*
+     * PSNR-HVS of a plane before normalising (cli-formats-metrics D.8): weighted, masked squared differences of all
+     * blocks, added up in binary32 in the order of blocks and coefficients. At least 8 x 8 samples of 8..12 bits.
+     */
+    float (*hvs_sum)(const void *reference, const void *distorted, uint32_t width, uint32_t height,
+                     uint32_t bit_depth, const struct HvsTables *tables);
+
+    /* The passes of CAMBI (cli-formats-metrics D.9). Brings n samples to ten bits; non-zero if one is out of range. */
+    uint32_t (*cambi_load)(const void *src, uint32_t n, uint32_t bit_depth, uint16_t *dst);
+    /* Averages n samples with their right and lower neighbours, in place. below: NULL for the last row. */
+    void (*cambi_blur)(uint16_t *row, const uint16_t *below, uint32_t n);
+    /* 1 where more than threshold samples of the 7x7 around equal their right and lower neighbours. */
+    void (*cambi_mask)(const uint16_t *image, uint32_t width, uint32_t height, uint32_t threshold, void *scratch,
+                       uint8_t *mask);
+    /* Mode of three in rows, then in columns, in place; first and last row stay. scratch: three rows of samples. */
+    void (*cambi_mode)(uint16_t *image, uint32_t width, uint32_t height, void *scratch);
+    /* The contrast of row y, 0 where the mask is, one row after the other; gives the number of masked samples. */
+    uint32_t (*cambi_contrast)(const struct CambiField *field, const struct CambiSight *sight, uint32_t y, float *contrast);
+
+    /* CIEDE2000 of each pixel of a row (cli-formats-metrics D.10). */
+    void (*ciede_row)(const struct CiedeRow *reference, const struct CiedeRow *distorted,
+                      const struct CiedeFormat *format, const struct CiedeTables *tables, float *differences);
+
+    /*
+     * Sums over `count` rows of 25 doubles (28 with padding zeros) of the products of each two, j >= i of products[i][j],
+     * each in the order of the rows.
+     */
+    void (*speed_products)(const double *rows, uint32_t count, double (*products)[28]);
 } AnyvmafDsp;
 
 /* The column of the table for an implementation, NULL when there is no such one. */

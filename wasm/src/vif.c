@@ -2,6 +2,7 @@
 #include "vif.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "filters.h"
 
@@ -64,6 +65,12 @@ static void accumulate(const VifTables *tables, int32_t s1, int32_t s2, int32_t 
 void vif_statistics_c(const VifInput *input, const VifTables *tables, const double *gain_limits, uint32_t count,
                       void *scratch, VifSums *sums)
 {
+    vif_cells(input, tables, gain_limits, count, scratch, VIF_ONE_CELL, sums);
+}
+
+void vif_cells(const VifInput *input, const VifTables *tables, const double *gain_limits, uint32_t count,
+               void *scratch, uint32_t cell_bits, VifSums *cells)
+{
     const uint32_t w = input->width, h = input->height;
     const uint32_t taps = vif_taps[input->scale];
     const int32_t half = (int32_t)taps / 2;
@@ -75,8 +82,10 @@ void vif_statistics_c(const VifInput *input, const VifTables *tables, const doub
     uint32_t *xx = scratch, *yy = xx + w, *xy = yy + w;
     uint16_t *m1 = (uint16_t *)(xy + w), *m2 = m1 + w;
 
-    *sums = (VifSums){0};
+    const uint32_t columns = ((w - 1) >> cell_bits) + 1, rows = ((h - 1) >> cell_bits) + 1;
+    memset(cells, 0, (size_t)columns * rows * sizeof *cells);
     for (uint32_t i = 0; i < h; i++) {
+        VifSums *row = cells + (size_t)(i >> cell_bits) * columns;
         for (uint32_t j = 0; j < w; j++) {
             uint32_t r_sum = 0, d_sum = 0;
             uint64_t rr_sum = 0, dd_sum = 0, rd_sum = 0;
@@ -114,7 +123,7 @@ void vif_statistics_c(const VifInput *input, const VifTables *tables, const doub
             int32_t s1 = (int32_t)((uint32_t)round_shift_u(sxx, 16) - m11);
             int32_t s2 = (int32_t)((uint32_t)round_shift_u(syy, 16) - m22);
             int32_t s12 = (int32_t)((uint32_t)round_shift_u(sxy, 16) - m12);
-            accumulate(tables, s1, s2, s12, gain_limits, count, sums);
+            accumulate(tables, s1, s2, s12, gain_limits, count, row + (j >> cell_bits));
         }
     }
 }

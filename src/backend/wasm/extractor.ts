@@ -4,10 +4,12 @@
  */
 import { admCsf } from '../../core/adm-csf.js';
 import { chromaSize, type PlaneSize, sampleBytes } from '../../core/geometry.js';
+import { metricSpec } from '../../core/metrics.js';
 import {
   Core,
   type CoreAdmVariant,
   type CoreContext,
+  type CorePicture,
   type Implementation,
   MAX_ADM_VARIANTS,
   MAX_GAIN_LIMITS,
@@ -17,10 +19,11 @@ import {
   ADM_FIELDS,
   type ExtractionPlan,
   type FrameExtractor,
+  historyNeeds,
   PSNR_FIELDS,
+  planesRead,
   type RecordLayout,
   recordLayout,
-  referenceHistory,
   VIF_FIELDS,
 } from '../types.js';
 
@@ -33,22 +36,22 @@ function planeSizes(format: VideoFormat): PlaneSize[] {
   return [luma, chroma, chroma];
 }
 
-/** Addresses of a picture's planes in the core's memory. */
-type Picture = readonly number[];
+/** A picture whose planes are written again and again. */
+type Picture = CorePicture & { serial: number };
 
 class WasmExtractor implements FrameExtractor {
   readonly layout: RecordLayout;
   readonly #plan: ExtractionPlan;
   readonly #core: Core;
   readonly #context: CoreContext;
-  readonly #sizes: readonly PlaneSize[];
   readonly #bytesPerSample: number;
-  /** The reference being written, then the ones before it, newest first. */
+  /** The picture being written, then the ones before it, newest first. */
   readonly #references: Picture[];
-  readonly #distorted: Picture;
+  readonly #distorted: Picture[];
   readonly #adm: readonly CoreAdmVariant[];
   readonly #firstScale: 0 | 1;
-  /** Earlier reference pictures that are valid. */
+  #serial = 0;
+  /** Earlier pictures that are valid. */
   #history = 0;
 
   constructor(module: WebAssembly.Module, plan: ExtractionPlan, implementation: Implementation) {
@@ -65,40 +68,44 @@ class WasmExtractor implements FrameExtractor {
     this.#firstScale = plan.vif.every((variant) => variant.skipScale0) ? 1 : 0;
     this.#core = new Core(module);
     this.#context = this.#core.open(format, implementation);
-    this.#sizes = planeSizes(format).slice(0, plan.psnrPlanes === 3 ? 3 : 1);
     this.#bytesPerSample = sampleBytes(format.bitDepth);
-    const picture = (sizes: readonly PlaneSize[]): Picture =>
-      sizes.map(({ width, height }) =>
-        this.#core.alloc(this.#core.planeBytes(width, height, format.bitDepth)),
-      );
-    this.#references = Array.from({ length: 1 + referenceHistory(plan) }, () => picture(this.#sizes));
-    this.#distorted = picture(this.#sizes);
+    const sizes = planeSizes(format).slice(0, planesRead(plan));
+    const picture = (): Picture => ({
+      serial: ++this.#serial,
+      planes: sizes.map(({ width, height }) => {
+        const address = this.#core.alloc(this.#core.planeBytes(width, height, format.bitDepth));
+        return { address, width, height };
+      }),
+    });
+    const { frames, distorted } = historyNeeds(plan);
+    this.#references = Array.from({ length: 1 + frames }, picture);
+    this.#distorted = Array.from({ length: distorted ? 2 : 1 }, picture);
   }
 
   referencePlanes(): FramePlanes {
-    return this.#view(this.#references[0] ?? []);
+    return this.#view(this.#references[0]);
   }
 
   distortedPlanes(): FramePlanes {
-    return this.#view(this.#distorted);
+    return this.#view(this.#distorted[0]);
   }
 
-  #view(picture: Picture): FramePlanes {
-    const [y = new Uint8Array(), cb, cr] = picture.map((address, i) => {
-      const size = this.#sizes[i] ?? { width: 0, height: 0 };
-      return new Uint8Array(
-        this.#core.memory.buffer,
-        address,
-        size.width * size.height * this.#bytesPerSample,
-      );
-    });
+  #view(picture: Picture | undefined): FramePlanes {
+    const { buffer } = this.#core.memory;
+    const [y = new Uint8Array(), cb, cr] = (picture?.planes ?? []).map(
+      ({ address, width, height }) => new Uint8Array(buffer, address, width * height * this.#bytesPerSample),
+    );
     return cb && cr ? { y, cb, cr } : { y };
   }
 
   prime(): void {
     this.#history = Math.min(this.#history + 1, this.#references.length - 1);
-    const oldest = this.#references.pop();
-    if (oldest) this.#references.unshift(oldest);
+    for (const pictures of [this.#references, this.#distorted]) {
+      const oldest = pictures.pop();
+      if (!oldest) continue;
+      oldest.serial = ++this.#serial;
+      pictures.unshift(oldest);
+    }
   }
 
   reset(): void {
@@ -106,11 +113,14 @@ class WasmExtractor implements FrameExtractor {
   }
 
   extract(into: Float64Array, offset: number, spatial: boolean): void {
-    const { vif, adm, motion, psnrPlanes } = this.#plan;
+    const { vif, adm, motion, psnrPlanes, metrics } = this.#plan;
     const layout = this.layout;
     const record = into.subarray(offset, offset + layout.length).fill(Number.NaN);
-    const reference = this.#references[0]?.[0] ?? 0;
-    const distorted = this.#distorted[0] ?? 0;
+    const [picture] = this.#references;
+    const [distortedPicture] = this.#distorted;
+    if (!picture || !distortedPicture) return;
+    const reference = picture.planes[0]?.address ?? 0;
+    const distorted = distortedPicture.planes[0]?.address ?? 0;
     if (spatial && vif.length > 0) {
       const limits = vif.map((variant) => variant.enhnGainLimit);
       for (let i = 0; i < limits.length; i += MAX_GAIN_LIMITS) {
@@ -132,26 +142,35 @@ class WasmExtractor implements FrameExtractor {
       }
     }
     motion.forEach((variant, i) => {
-      const earlier = this.#references[variant.window]?.[0];
+      const earlier = this.#references[variant.window]?.planes[0];
       if (earlier === undefined || this.#history < variant.window) return;
-      record[layout.motion + i] = this.#context.motion(earlier, reference, variant.legacy);
+      record[layout.motion + i] = this.#context.motion(earlier.address, reference, variant.legacy);
     });
-    for (let plane = 0; plane < Math.min(psnrPlanes, this.#sizes.length); plane++) {
-      const size = this.#sizes[plane] ?? { width: 0, height: 0 };
-      const sum = this.#context.sse(
-        this.#references[0]?.[plane] ?? 0,
-        this.#distorted[plane] ?? 0,
-        size.width * size.height,
-      );
+    for (let plane = 0; plane < Math.min(psnrPlanes, picture.planes.length); plane++) {
+      const { address = 0, width = 0, height = 0 } = picture.planes[plane] ?? {};
+      const sum = this.#context.sse(address, distortedPicture.planes[plane]?.address ?? 0, width * height);
       record.set(sum, layout.psnr + plane * PSNR_FIELDS);
     }
+    if (metrics.length > 0) this.#measureMetrics(record, picture, distortedPicture, spatial);
     this.prime();
+  }
+
+  #measureMetrics(record: Float64Array, reference: Picture, distorted: Picture, spatial: boolean): void {
+    const known = this.#history > 0;
+    const earlierReference = known ? this.#references[1] : undefined;
+    const earlierDistorted = known ? this.#distorted[1] : undefined;
+    this.#context.setFrames({ reference, distorted, earlierReference, earlierDistorted });
+    this.#plan.metrics.forEach((variant, i) => {
+      const { everyFrame, history } = metricSpec(variant.metric);
+      if ((!spatial && !everyFrame) || (!known && history !== 'none')) return;
+      record.set(this.#context.metric(variant), this.layout.metrics[i] ?? 0);
+    });
   }
 
   close(): void {
     this.#context.close();
-    for (const picture of [...this.#references, this.#distorted]) {
-      for (const address of picture) this.#core.free(address);
+    for (const { planes } of [...this.#references, ...this.#distorted]) {
+      for (const { address } of planes) this.#core.free(address);
     }
   }
 }

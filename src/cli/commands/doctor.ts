@@ -29,6 +29,10 @@ const OPTIONAL: readonly (readonly [name: string, use: string])[] = [
   ['@mediabunny/server', 'decodes video where there is no ffmpeg'],
   ['@ffmpeg/core', 'decodes video where there is nothing else'],
   ['@huggingface/transformers', 'describes frames in words, for agents'],
+  ['onnxruntime-node', 'runs tiny models, on GPUs too'],
+  ['onnxruntime-web', 'runs tiny models where onnxruntime-node is not installed'],
+  ['openvino-node', 'runs tiny models on Intel GPUs and NPUs'],
+  ['sigstore', 'checks signatures of tiny models'],
 ];
 
 /** An optional package. */
@@ -109,6 +113,10 @@ function consultation(found: Diagnosis, around: Surroundings, width: number): st
       const state = health.find((one) => one.backend === backend);
       return [backend, runs === null ? `not here. ${advice ?? ''}` : `${healthText(state)} (${runs})`];
     });
+  const devices = found.tiny.map(({ device, available, runtime, how }): [string, string] => [
+    device,
+    available ? `here (${runtime})` : `not here. ${how ?? ''}`,
+  ]);
   const { flavour, version: release, error } = backends.native;
   const program = flavour === null ? (error ?? '') : `${flavour} ${release ?? 'of an unknown version'}`;
   const packages = around.packages.map(({ name, installed, use }): [string, string] => [
@@ -121,6 +129,7 @@ function consultation(found: Diagnosis, around: Surroundings, width: number): st
     section('This machine', machine),
     section('Decoders of video, in order of preference', decoding),
     `${section('Native backends', native)}${wrap(`Installed libvmaf: ${program}`, width).join('\n')}\n`,
+    section('Devices of tiny models, for --tiny-device', devices),
     section('Optional packages', packages),
   ].join('\n');
 }

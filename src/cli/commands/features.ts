@@ -1,17 +1,18 @@
 /**
  * @module cli/commands/features
- * `anyvmaf features [NAME]`: the feature extractors and their options.
+ * `anyvmaf features [NAME]`: the feature extractors and their options; with `--parquet`, a table of features.
  */
 import type { ExtractorSpec } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
 import type { Command } from '../command.js';
-import { twoColumns } from '../help.js';
+import { EXIT } from '../exit.js';
+import { type HelpPage, helpWidth, renderHelp, twoColumns } from '../help.js';
 import { listingCommand } from '../listing.js';
+import { FEATURES_OPTIONS, featuresSettings } from './features-table-options.js';
 
 const extractors = async () => (await import('../../index.js')).listExtractors();
 
-/** Lists or describes feature extractors. */
-export const features: Command = listingCommand({
+const listing = listingCommand({
   command: 'features',
   noun: 'feature extractor',
   about:
@@ -32,9 +33,37 @@ export const features: Command = listingCommand({
   },
 });
 
+const page: HelpPage = {
+  usage: [
+    'anyvmaf features [--json] [NAME]',
+    'anyvmaf features --parquet FILE REF DISTORTED...',
+    'anyvmaf features --parquet FILE --pairs LIST.csv',
+  ],
+  about:
+    'Lists the extractors that --feature NAME can name, or describes one of them with its options and features. With ' +
+    '--parquet it measures videos instead and writes a table for training and evaluating models: key, clip, frame, mos, ' +
+    'adm2, vif_scale0 to vif_scale3, motion2, and what else is asked for.',
+  options: FEATURES_OPTIONS,
+};
+
+/** Lists or describes feature extractors, or writes features of videos. */
+export const features: Command = {
+  page,
+  run: async (args, terminal) => {
+    const settings = featuresSettings(args);
+    if (settings.kind === 'list') return listing.run(settings.args, terminal);
+    if (settings.kind === 'help') {
+      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
+      return EXIT.ok;
+    }
+    const { writeTable } = await import('./features-table.js');
+    return writeTable(settings, terminal);
+  },
+};
+
 function describe({ name, description, options, features: emitted }: ExtractorSpec, width: number): string {
   const settings = options.map((option): [string, string] => [
-    `${option.name}=${option.type === 'bool' ? 'true|false' : 'N'}`,
+    `${option.name}=${option.choices?.join('|') ?? (option.type === 'bool' ? 'true|false' : 'N')}`,
     `${option.description} ${valueText(option)}`,
   ]);
   const names = emitted.map(({ alias, when, emitted: time }): [string, string] => {
@@ -44,14 +73,16 @@ function describe({ name, description, options, features: emitted }: ExtractorSp
   return [
     `${name}\n`,
     `${wrap(description, width).join('\n')}\n`,
-    `Options, as in --feature ${name}=OPTION=VALUE:OPTION=VALUE:\n${twoColumns(settings, width)}\n`,
+    settings.length > 0
+      ? `Options, as in --feature ${name}=OPTION=VALUE:OPTION=VALUE:\n${twoColumns(settings, width)}\n`
+      : 'It has no options.\n',
     `Features in the report:\n${twoColumns(names, width)}\n`,
   ].join('\n');
 }
 
 function valueText({ type, default: byDefault, min, max, inName }: ExtractorSpec['options'][number]): string {
   const parts = [`Default ${byDefault}`];
-  if (type !== 'bool') {
+  if (type === 'int' || type === 'double') {
     const from = min ?? Number.NEGATIVE_INFINITY;
     const to = max ?? Number.POSITIVE_INFINITY;
     if (to < Number.MAX_VALUE) parts.push(`${from} to ${to}`);

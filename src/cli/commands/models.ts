@@ -1,8 +1,8 @@
 /**
  * @module cli/commands/models
- * `anyvmaf models [NAME]`: the models that ship with the package.
+ * `anyvmaf models [NAME]`: the models that can be named; `anyvmaf models pull` is a command of its own.
  */
-import type { ModelDescription } from '../../index.js';
+import type { ModelDescription, ModelSummary } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
 import type { Command } from '../command.js';
 import { twoColumns } from '../help.js';
@@ -10,26 +10,67 @@ import { listingCommand } from '../listing.js';
 
 const api = () => import('../../index.js');
 
-/** Lists or describes built-in models. */
-export const models: Command = listingCommand({
+const listing = listingCommand({
   command: 'models',
   noun: 'model',
-  about: 'Lists the models that --model version=NAME can name, or says what one of them is made of.',
+  usage: ['anyvmaf models pull NAME|all'],
+  about:
+    'Lists the models that --model version=NAME can name, or says what one of them is made of. Those to be pulled are ' +
+    "fetched by 'anyvmaf models pull NAME' first.",
   names: async () => (await (await api()).listModels()).map(({ name }) => name),
   list: async () => {
     const list = await (await api()).listModels();
-    const rows = list.map(({ name, intendedUse }): [string, string] => [name, intendedUse]);
     return {
       data: list,
       text: (width) =>
-        `Models, for --model version=NAME; 'anyvmaf models NAME' describes one:\n\n${twoColumns(rows, width)}\n`,
+        `Models, for --model version=NAME; 'anyvmaf models NAME' describes one:\n\n${tables(list, width)}`,
     };
   },
   describe: async (name) => {
-    const model = await (await api()).describeModel(name);
+    const { describeModel, listModels } = await api();
+    const summary = (await listModels()).find((candidate) => candidate.name === name);
+    if (summary?.availability === 'to be pulled') {
+      return { data: summary, text: (width) => describeAbsent(summary, width) };
+    }
+    const model = await describeModel(name);
     return { data: model, text: (width) => describe(model, width) };
   },
 });
+
+/** Lists or describes models. */
+export const models: Command = {
+  page: listing.page,
+  run: async ([first, ...rest], terminal) => {
+    if (first !== 'pull') return listing.run(first === undefined ? [] : [first, ...rest], terminal);
+    const { modelsPull } = await import('./models-pull.js');
+    return modelsPull.run(rest, terminal);
+  },
+};
+
+/** What ships, and under it what has to be fetched. */
+function tables(list: readonly ModelSummary[], width: number): string {
+  const ours = list.filter(({ availability }) => availability === 'built-in');
+  const others = list.filter(({ availability }) => availability !== 'built-in');
+  const rows = (some: readonly ModelSummary[]) =>
+    some.map(({ name, intendedUse, availability }): [string, string] => [
+      name,
+      availability === 'built-in' ? intendedUse : `${intendedUse} (${availability})`,
+    ]);
+  const rest =
+    others.length > 0
+      ? `\nNot in the package; 'anyvmaf models pull NAME' fetches one, or all:\n\n${twoColumns(rows(others), width)}\n`
+      : '';
+  return `${twoColumns(rows(ours), width)}\n${rest}`;
+}
+
+function describeAbsent({ name, intendedUse, features }: ModelSummary, width: number): string {
+  return [
+    `${name}\n`,
+    `${wrap(intendedUse, width).join('\n')}\n`,
+    `Features it reads: ${features.join(', ')}\n`,
+    `To be pulled: run 'anyvmaf models pull ${name}'; it works offline from then on.\n`,
+  ].join('\n');
+}
 
 function describe(model: ModelDescription, width: number): string {
   const { name, kind, intendedUse, inputs, clip, transform, supportVectors, licence, sha256 } = model;

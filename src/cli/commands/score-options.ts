@@ -5,6 +5,7 @@
  */
 import { AnyvmafError } from '../../errors.js';
 import type { RawVideoFormat } from '../../media/types.js';
+import { aomCtc, nflxCtc, type Preset } from '../../presets.js';
 import { type Precision, parsePrecision } from '../../report/format.js';
 import type { Compat } from '../../report/types.js';
 import type { ReportFormat } from '../../report/write.js';
@@ -13,7 +14,8 @@ import { type OptionSpec, type OptionUse, type ParsedArguments, parseArguments }
 import { choiceValue, numberValue, unsignedValue } from '../values.js';
 import { NATIVE_OPTIONS, NativeArguments } from './native-options.js';
 import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
-import { fileName, VIDEO_OPTIONS, VideoArguments } from './video-options.js';
+import { TINY_OPTIONS, TinyArguments } from './tiny-options.js';
+import { type AloneVideos, fileName, VIDEO_OPTIONS, VideoArguments, type Videos } from './video-options.js';
 
 const COMPATS: readonly Compat[] = ['libvmaf-3.2', 'libvmaf-3.0'];
 
@@ -72,8 +74,19 @@ export const SCORE_OPTIONS = [
     ours: true,
     help: 'whose numbers to reproduce: libvmaf-3.2 (default) or libvmaf-3.0 for motion as in libvmaf 2.x to 3.0',
   },
-  { name: 'aom_ctc', argument: 'VERSION', help: 'preset of the AOM common test conditions' },
-  { name: 'nflx_ctc', argument: 'VERSION', help: 'preset of the Netflix common test conditions' },
+  {
+    name: 'aom_ctc',
+    argument: 'VERSION',
+    group: WHAT,
+    help: 'models and features of the AOM common test conditions, v1.0 to v7.0',
+  },
+  {
+    name: 'nflx_ctc',
+    argument: 'VERSION',
+    group: WHAT,
+    help: 'models and features of the Netflix common test conditions, v1.0',
+  },
+  ...TINY_OPTIONS,
   {
     name: 'output',
     short: 'o',
@@ -119,7 +132,8 @@ type Name = (typeof SCORE_OPTIONS)[number]['name'];
 
 /** What a command line asks for. */
 export interface ScoreSettings {
-  readonly reference: string;
+  /** Absent with --no-reference. */
+  readonly reference?: string;
   /** One, or several encodes to compare. */
   readonly distorted: readonly [string, ...string[]];
   readonly raw?: RawVideoFormat;
@@ -152,6 +166,7 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   const ignored: string[] = [];
   const videos = new VideoArguments();
   const native = new NativeArguments();
+  const tiny = new TinyArguments();
   const files: { output?: string; html?: string } = {};
   const options: { -readonly [Key in keyof ScoreOptions]: ScoreOptions[Key] } = {};
   let format: ReportFormat | undefined;
@@ -159,18 +174,26 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   let failUnder: number | undefined;
   let quiet = false;
 
+  /** As in the `vmaf` tool, a preset stands for its models and features at its place on the command line. */
+  function take(preset: Preset, use: OptionUse): void {
+    for (const model of preset.models) append(models, model, use, 'models');
+    for (const feature of preset.features) append(features, feature, use, 'features');
+    if (preset.commonBitDepth) options.commonBitDepth = true;
+  }
+
   for (const use of parsed.options) {
-    if (videos.take(use) || takePairingOption(use, options) || native.take(use, options)) continue;
+    if (videos.take(use) || takePairingOption(use, options)) continue;
+    if (native.take(use, options) || tiny.take(use, options)) continue;
     switch (use.name) {
       case 'output':
       case 'html':
         files[use.name] = fileName(use);
         break;
       case 'model':
-        append(models, use, 'models');
+        append(models, use.value, use, 'models');
         break;
       case 'feature':
-        append(features, use, 'features');
+        append(features, use.value, use, 'features');
         break;
       case 'xml':
       case 'json':
@@ -210,18 +233,26 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
         quiet = true;
         break;
       case 'aom_ctc':
+        take(aomCtc(use.value), use);
+        break;
       case 'nflx_ctc':
-        throw new AnyvmafError(
-          'usage',
-          `${use.label} "${use.value}" needs extractors that this version does not have (ciede, float_ssim, cambi, ...); ` +
-            "'anyvmaf features' lists those it has, and --model and --feature select them one by one",
-        );
+        take(nflxCtc(use.value), use);
+        break;
       case 'c':
         break;
     }
   }
 
-  const { reference, distorted, raw } = videos.finish(parsed.positionals, MAX_DISTORTED);
+  tiny.finish(options);
+  const { reference, distorted, raw, unread }: Partial<Videos> & AloneVideos = options.noReference
+    ? videos.alone(parsed.positionals)
+    : videos.finish(parsed.positionals, MAX_DISTORTED);
+  if (unread !== undefined)
+    ignored.push(`The reference ${unread} was not read: --no-reference scores without one.`);
+  if (options.noReference && models.length > 0) {
+    ignored.push(`--model has no effect with --no-reference: ${models.join(', ')} compare with a reference.`);
+    models.length = 0;
+  }
   checkPairingOptions(options);
   ignored.push(...native.finish(options));
   if (failUnder !== undefined && options.noPrediction) {
@@ -246,7 +277,7 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
     );
   }
   return {
-    reference,
+    ...(reference !== undefined && { reference }),
     distorted,
     ...(raw && { raw }),
     options,
@@ -259,14 +290,14 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   };
 }
 
-function append(list: string[], use: OptionUse, what: string): void {
+function append(list: string[], value: string, use: OptionUse, what: string): void {
   if (list.length === MAX_MODELS) {
     throw new AnyvmafError(
       'usage',
       `${use.label} "${use.value}" is one too many: a run takes at most ${MAX_MODELS} ${what}`,
     );
   }
-  list.push(use.value);
+  list.push(value);
 }
 
 function precisionValue(use: OptionUse): Precision {

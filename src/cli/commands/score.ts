@@ -102,7 +102,7 @@ async function scoreVideos(
 /** Makes sure of the files to write before the work is done; `-` is standard output. */
 async function openOutputs(settings: ScoreSettings): Promise<{ file?: OutputFile; page?: OutputFile }> {
   const { reference, distorted, output, html } = settings;
-  const inputs = [reference, ...distorted];
+  const inputs = [...(reference === undefined ? [] : [reference]), ...distorted];
   const file = output === undefined || output === '-' ? undefined : await openOutput(output, inputs);
   const page = html === undefined || html === '-' ? undefined : await openOutput(html, inputs);
   return { ...(file && { file }), ...(page && { page }) };
@@ -135,7 +135,8 @@ async function measure(
   const { reference, distorted, raw, options, quiet, ignored } = settings;
   const drawing = terminal.canDraw && !quiet;
   const bar = drawing ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
-  bar?.say(`reading ${[reference, ...distorted].join(', ')}`);
+  const names = [...(reference === undefined ? [] : [reference]), ...distorted];
+  bar?.say(`reading ${names.join(', ')}`);
   try {
     const [first, ...others] = await run();
     if (!first) throw new Error('the engine gave no report');
@@ -148,8 +149,8 @@ async function measure(
     const api = await import('../../index.js');
     const [only, ...more] = distorted;
     const watched = { ...options, signal, ...(live && { onStart: live.start, onFrame: live.frame }) };
-    if (more.length === 0) {
-      const request = { reference, distorted: only, ...(raw && { raw }) };
+    if (more.length === 0 || reference === undefined) {
+      const request = { ...(reference !== undefined && { reference }), distorted: only, ...(raw && { raw }) };
       const report = withIgnored(
         await api.score(request, { ...watched, ...(bar && { onProgress: bar.show }) }),
       );

@@ -61,6 +61,12 @@ export interface Videos {
   readonly raw?: RawVideoFormat;
 }
 
+/** A distorted video without a reference. */
+export interface AloneVideos extends Omit<Videos, 'reference'> {
+  /** A reference that was named all the same. */
+  readonly unread?: string;
+}
+
 /** Gathers {@link VIDEO_OPTIONS} one by one. */
 export class VideoArguments {
   readonly #files: { reference?: string; distorted?: string } = {};
@@ -102,6 +108,26 @@ export class VideoArguments {
     const videos = chooseVideos(positionals, this.#files, most, command);
     const raw = rawFormatOf(this.#raw);
     return { ...videos, ...(raw && { raw }) };
+  }
+
+  /**
+   * The one video that is scored by itself.
+   * @throws {AnyvmafError} `usage` where there is none, or more than one
+   */
+  alone(positionals: readonly string[]): AloneVideos {
+    const { reference, distorted } = this.#files;
+    const [only, more] = distorted === undefined ? positionals : [distorted, ...positionals];
+    if (only === undefined || only === '') {
+      throw new AnyvmafError('usage', 'no video given; --no-reference scores the one that -d FILE names');
+    }
+    if (more !== undefined) {
+      throw new AnyvmafError(
+        'usage',
+        `"${more}" is one argument too many; --no-reference scores one video, and no reference`,
+      );
+    }
+    const raw = rawFormatOf(this.#raw);
+    return { distorted: [only], ...(raw && { raw }), ...(reference !== undefined && { unread: reference }) };
   }
 }
 

@@ -32,8 +32,8 @@ export const worstFramesInput = z.object({
     .enum(['all', 'distorted', 'none'])
     .default('all')
     .describe(
-      'Ours: which pictures to put into the answer for you to look at: all is reference, distorted and difference of ' +
-        'each frame. The files are made in any case.',
+      'Ours: which pictures to put into the answer for you to look at: all is reference, distorted, difference and ' +
+        'map of each frame. The files are made in any case.',
     ),
   image_max_side: z
     .int()
@@ -127,7 +127,12 @@ const shownFrame = z.object({
   metrics: z.record(z.string(), z.number().nullable()).describe('Features and scores of the frame.'),
   reference: side,
   distorted: side,
-  files: z.object({ reference: file, distorted: file, difference: file }),
+  files: z.object({
+    reference: file,
+    distorted: file,
+    difference: file,
+    map: file.describe('The distorted frame coloured where VIF and ADM lost quality, with a legend.'),
+  }),
 });
 
 /** What describe_worst_frames answers: the reference's keys first. */

@@ -13,7 +13,7 @@ import type {
 } from '../../index.js';
 
 /** Pictures of a pair. */
-export const PICTURES = ['reference', 'distorted', 'difference'] as const;
+export const PICTURES = ['reference', 'distorted', 'difference', 'map'] as const;
 export type PictureName = (typeof PICTURES)[number];
 
 /** Which frames of which files, and which pictures of them. */

@@ -4,7 +4,14 @@
  * thread stays free for other calls.
  */
 import { parentPort } from 'node:worker_threads';
-import { AnyvmafError, extractFrames, type FramePair, type FramePicture } from '../../index.js';
+import {
+  AnyvmafError,
+  extractFrames,
+  type FramePair,
+  type FramePicture,
+  mapQuality,
+  type QualityMaps,
+} from '../../index.js';
 import type {
   FromPictureThread,
   PictureJob,
@@ -48,14 +55,16 @@ async function take(job: PictureJob): Promise<FromPictureThread> {
 }
 
 async function develop(pair: FramePair, { previews, plainSide }: PictureJob): Promise<TakenPair> {
+  const maps = await mapQuality(pair);
   const pictures = {
-    reference: await png(pair, 'reference'),
-    distorted: await png(pair, 'distorted'),
-    difference: await png(pair, 'difference'),
+    reference: await png(maps, 'reference'),
+    distorted: await png(maps, 'distorted'),
+    difference: await png(maps, 'difference'),
+    map: await png(maps, 'map'),
   };
   const small: Partial<Record<PictureName, Png>> = {};
   if (previews)
-    for (const name of previews.names) small[name] = await fitting(pair, name, pictures[name], previews);
+    for (const name of previews.names) small[name] = await fitting(maps, name, pictures[name], previews);
   return {
     index: pair.index,
     format: pair.reference.format,
@@ -73,8 +82,13 @@ function sideOf({ frame, time, color }: FramePicture) {
   return { frame, time, color };
 }
 
-async function png(pair: FramePair, name: PictureName, maxSide?: number): Promise<Png> {
+async function png(maps: QualityMaps, name: PictureName, maxSide?: number): Promise<Png> {
+  const { pair } = maps;
   const size = maxSide === undefined ? {} : { maxSide };
+  if (name === 'map') {
+    const drawn = maps.render(size);
+    return { width: drawn.image.width, height: drawn.image.height, bytes: await drawn.png() };
+  }
   const { width, height } = name === 'difference' ? pair.difference(size).image : pair[name].image(size);
   const bytes = await (name === 'difference' ? pair.differencePng(size) : pair[name].png(size));
   return { width, height, bytes };
@@ -85,7 +99,7 @@ const ATTEMPTS = 4;
 
 /** A copy no larger than allowed, in samples and in bytes: the whole picture where it is small enough. */
 async function fitting(
-  pair: FramePair,
+  maps: QualityMaps,
   name: PictureName,
   whole: Png,
   { maxSide, maxBytes }: NonNullable<PictureJob['previews']>,
@@ -96,7 +110,7 @@ async function fitting(
     if (side <= maxSide && copy.bytes.length <= maxBytes) break;
     // Smaller pictures have more detail a sample, so aim a little lower.
     const fits = Math.floor(side * Math.min(1, 0.9 * Math.sqrt(maxBytes / copy.bytes.length)));
-    copy = await png(pair, name, Math.max(16, Math.min(maxSide, fits)));
+    copy = await png(maps, name, Math.max(16, Math.min(maxSide, fits)));
   }
   return copy;
 }

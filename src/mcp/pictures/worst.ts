@@ -313,6 +313,7 @@ async function publish(
     reference: await of('reference'),
     distorted: await of('distorted'),
     difference: await of('difference'),
+    map: await of('map'),
   };
 }
 
@@ -321,6 +322,7 @@ const ABOUT: Readonly<Record<PictureName, (pair: TakenPair) => string>> = {
   distorted: ({ index, distorted }) => `Distorted frame ${index} (its frame ${distorted.frame}).`,
   difference: ({ index, gain }) =>
     `Difference in luma of frame ${index}, times ${gain}: warm is brighter than the reference, cold darker.`,
+  map: ({ index }) => `Where VIF and ADM lost quality in frame ${index}, over the distorted picture.`,
 };
 
 function image(bytes: Uint8Array): ExtraContent {

@@ -79,6 +79,11 @@ export const scoreDocument = z.looseObject({
   reference: inputDocument.optional(),
   distorted: inputDocument.optional(),
   models: z.array(z.looseObject({ name: z.string(), source: z.string() })).optional(),
+  tiny: z
+    .array(z.looseObject({ name: z.string(), source: z.string(), device: z.string().nullable() }))
+    .optional()
+    .describe('Tiny models as they ran: device, runtime, digest.'),
+  no_reference: z.boolean().optional().describe('The distorted video was scored by itself.'),
   frame_count: z.int().optional().describe('Pairs measured.'),
   warnings: z.array(z.string()).optional(),
   full_report: resourceDocument.optional().describe('The report with every frame, as JSON.'),

@@ -1,26 +1,194 @@
 /**
  * @module mcp/scoring/evaluation
- * What the two evaluation tools of the reference have in common while this package does not run ONNX models.
+ * What the two evaluation tools have in common: which rows of which table, how the model runs, and the shape of figures.
  */
 import * as z from 'zod/v4';
-import type { AnyvmafError } from '../../index.js';
+import type { EvaluateOptions, Evaluation } from '../../index.js';
+import type { ToolContext } from '../context.js';
+import { TINY_DEVICES } from './parameters.js';
 
-/** How their descriptions begin. */
-export const UNAVAILABLE = 'Not available in this build: every call is answered with an error.';
+/** Keys whose figures are told, those of the largest error first. */
+const TOLD_KEYS = 50;
 
-/** Which rows of which table. */
-export const splitParameters = {
-  features: z.string().min(1).describe('Path of a .parquet table of features.'),
-  split: z.enum(['train', 'val', 'test', 'all']).default('test').describe('Rows to evaluate on.'),
-  input_name: z.string().min(1).default('features').describe("Name of the graph's input tensor."),
+/** Parameters of both tools beside the models. */
+export const evaluationParameters = {
+  features: z
+    .string()
+    .min(1)
+    .describe(
+      'Path of a .parquet table with a row per frame: key, mos, and features (adm2, vif_scale0 to vif_scale3, motion2, under ' +
+        "these names or with integer_ before them). 'anyvmaf features --parquet' writes one.",
+    ),
+  split: z
+    .enum(['train', 'val', 'test', 'all'])
+    .default('test')
+    .describe(
+      'Rows to evaluate on, by the SHA-256 of their key. A table without the column key is taken whole.',
+    ),
+  input_name: z
+    .string()
+    .min(1)
+    .default('features')
+    .describe(
+      "Name of the graph's input that takes the features. Where the default is none of its inputs, what the model's " +
+        'sidecar says, else its first.',
+    ),
+  target: z.string().min(1).default('mos').describe('Column to predict.'),
+  tiny_device: z
+
+    .enum(TINY_DEVICES)
+    .default('auto')
+    .describe('What runs the model; one that is not here is refused.'),
+  tiny_codec: z
+    .string()
+    .min(1)
+    .describe('Codec-aware models: encoder of all rows. Default: the column codec or encoder.')
+    .optional(),
+  tiny_preset: z
+    .string()
+    .min(1)
+    .describe('Codec-aware models: preset of all rows. Default: the column preset.')
+    .optional(),
+  tiny_crf: z
+    .number()
+    .min(0)
+    .max(63)
+    .describe('Codec-aware models: rate factor of all rows. Default: the column crf.')
+    .optional(),
+  resamples: z
+    .int()
+    .min(0)
+    .max(10_000)
+    .describe('Draws for the 95 % intervals; 0 leaves them out. Default: 1000, less for many rows.')
+    .optional(),
+  seed: z.int().min(0).max(0xffffffff).default(1).describe('Seed of the draws: the same gives the same.'),
 };
 
-/** The answer to every call. */
-export async function unavailable(tool: string): Promise<AnyvmafError> {
-  const { AnyvmafError } = await import('../../index.js');
-  return new AnyvmafError(
-    'usage',
-    `${tool} is not available: this build does not run ONNX models, so nothing was evaluated; score videos with ` +
-      'vmaf_score or vmaf_score_encoded.',
-  );
+/** What the engine is asked for. */
+export function evaluateOptions(
+  input: z.output<z.ZodObject<typeof evaluationParameters>>,
+  signal: AbortSignal,
+): EvaluateOptions {
+  const {
+    split,
+    input_name,
+    target,
+    tiny_device: device,
+    tiny_codec,
+    tiny_preset,
+    tiny_crf,
+    resamples,
+    seed,
+  } = input;
+  return {
+    split,
+    target,
+    device,
+    seed,
+    signal,
+    // Indistinguishable from not given: the engine looks for it first anyway, after what a sidecar says.
+    ...(input_name !== 'features' && { inputName: input_name }),
+    ...(tiny_codec !== undefined && { codec: tiny_codec }),
+    ...(tiny_preset !== undefined && { preset: tiny_preset }),
+    ...(tiny_crf !== undefined && { crf: tiny_crf }),
+    ...(resamples !== undefined && { resamples }),
+  };
+}
+
+/**
+ * A model as the engine takes it: an id as it is, a path as an allowed file.
+ * @throws {AnyvmafError} `io` for a path that is not allowed
+ */
+export async function resolveModel(model: string, { files }: Pick<ToolContext, 'files'>): Promise<string> {
+  const { allowedTiny } = await import('./tiny.js');
+  return allowedTiny(model, files);
+}
+
+const interval = z.array(z.number()).min(2).max(2).nullable();
+
+const intervals = z
+  .looseObject({ plcc: interval, srocc: interval, krocc: interval, rmse: interval })
+  .nullable()
+  .describe('95 % bootstrap intervals, lower and upper end.');
+
+const figures = {
+  n: z.int().describe('Rows.'),
+  plcc: z.number().nullable().describe('Pearson correlation; null where one side is constant.'),
+  srocc: z.number().nullable().describe('Spearman rank correlation, average ranks for ties.'),
+  krocc: z.number().nullable().describe("Kendall's tau-b."),
+  rmse: z.number().describe('Root mean squared error, without fitting the predictions first.'),
+};
+
+/** One evaluation, as both tools tell it. */
+export const evaluationSchema = z.looseObject({
+  model: z.string(),
+  features: z.string(),
+  split: z
+    .enum(['train', 'val', 'test', 'all'])
+    .describe('Rows that were evaluated; all for a table without keys.'),
+  ...figures,
+  columns: z.array(z.string()).describe('Features in the order in which the model takes them.'),
+  target: z.string(),
+  intervals,
+  bootstrap: z
+    .looseObject({
+      unit: z.enum(['key', 'clip', 'row']).describe('What was drawn.'),
+      units: z.int(),
+      resamples: z.int(),
+      seed: z.int(),
+      level: z.number(),
+    })
+    .nullable(),
+  clips: z
+    .looseObject({ ...figures, n: z.int().describe('Clips.'), intervals })
+    .nullable()
+    .describe('Figures of clips, each by its mean prediction and mean target.'),
+  keys: z.int().nullable().describe('Keys among the rows; null for a table without keys.'),
+  per_key: z
+    .array(
+      z.looseObject({ key: z.string(), ...figures, mean_prediction: z.number(), mean_target: z.number() }),
+    )
+    .nullable()
+    .describe(`Figures of each key, those of the largest error first, ${TOLD_KEYS} at most.`),
+  left_out: z
+    .looseObject({ other_split: z.int(), no_key: z.int(), no_target: z.int(), no_feature: z.int() })
+    .describe('Rows that were not evaluated, by the reason.'),
+  runtime: z.string(),
+  device: z.string(),
+  notes: z.array(z.string()).describe('What a reader of the figures must know.'),
+});
+
+/**
+ * The evaluation with a handful of keys: a table may have a hundred thousand.
+ * @param names model and table as the caller called them
+ */
+export function tellEvaluation(
+  evaluation: Evaluation,
+  names: { readonly model: string; readonly features: string },
+): z.input<typeof evaluationSchema> {
+  const { per_key: keys, intervals: ends, bootstrap, clips, left_out, columns, notes, ...rest } = evaluation;
+  const worst = keys && [...keys].sort((a, b) => b.rmse - a.rmse).slice(0, TOLD_KEYS);
+  return {
+    ...rest,
+    ...names,
+    columns: [...columns],
+    intervals: tellIntervals(ends),
+    bootstrap: bootstrap && { ...bootstrap },
+    left_out: { ...left_out },
+    clips: clips && { ...clips, intervals: tellIntervals(clips.intervals) },
+    keys: keys?.length ?? null,
+    per_key: worst?.map((one) => ({ ...one })) ?? null,
+    notes: [...notes],
+  };
+}
+
+function tellIntervals(ends: Evaluation['intervals']): z.input<typeof intervals> {
+  if (!ends) return null;
+  const { plcc, srocc, krocc, rmse } = ends;
+  return {
+    plcc: plcc && [...plcc],
+    srocc: srocc && [...srocc],
+    krocc: krocc && [...krocc],
+    rmse: rmse && [...rmse],
+  };
 }

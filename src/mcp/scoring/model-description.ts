@@ -34,16 +34,34 @@ export interface ModelDocument extends FileFacts {
  */
 export async function describeModelFile(name: string, files: ToolFiles): Promise<ModelDocument> {
   const known = await builtInModels();
-  const builtIn = known.find(({ summary, path }) => [summary.name, basename(path), path].includes(name));
+  const builtIn =
+    known.find(({ summary }) => [summary.name, `${summary.name}.json`].includes(name)) ??
+    known.find(({ path }) => path === name);
   if (builtIn) {
-    const { summary, path, sizeBytes } = builtIn;
+    const { summary, path } = builtIn;
+    const { name: version, bytes, intendedUse, availability } = summary;
+    const facts: FileFacts = { name: version, path, format: 'json', size_bytes: bytes };
+    if (availability === 'to be pulled') {
+      const how = `anyvmaf models pull ${version}`;
+      const features = [...summary.features];
+      return {
+        ...facts,
+        model_type: null,
+        feature_names: features,
+        kind: summary.kind,
+        intended_use: intendedUse,
+        availability,
+        pull_with: how,
+      };
+    }
     const [model, { supportVectors, licence, sha256 }] = await Promise.all([
-      openModel(`version=${summary.name}`),
-      describeModel(summary.name),
+      openModel(`version=${version}`),
+      describeModel(version),
     ]);
     return {
-      ...described({ name: summary.name, path, format: 'json', size_bytes: sizeBytes }, model),
-      intended_use: summary.intendedUse,
+      ...described(facts, model),
+      intended_use: intendedUse,
+      availability,
       support_vectors: [...supportVectors],
       licence,
       sha256,

@@ -1,26 +1,18 @@
 /**
  * @module mcp/scoring/model-files
- * Where the models that ship with the package lie, and how large they are.
+ * The models that can be named, with the paths by which tools know them.
  */
-import { stat } from 'node:fs/promises';
 import { listModels, type ModelSummary } from '../../index.js';
 
-/** A model of the package as a file. */
+/** A model as a file. */
 export interface ModelFileFacts {
   readonly summary: ModelSummary;
-  /** Within the package, `model/NAME.json`. */
+  /** Within the package, `model/FILE.json`; a model that is pulled answers to such a path as well. */
   readonly path: string;
-  readonly sizeBytes: number;
 }
 
-/** The models of the package, the default first. */
+/** The models of the package, the default first, then those that can be pulled. */
 export async function builtInModels(): Promise<readonly ModelFileFacts[]> {
   const models = await listModels();
-  return Promise.all(
-    models.map(async (summary) => {
-      const path = `model/${summary.name}.json`;
-      const { size } = await stat(new URL(`../../../${path}`, import.meta.url));
-      return { summary, path, sizeBytes: size };
-    }),
-  );
+  return models.map((summary) => ({ summary, path: `model/${summary.file}` }));
 }

@@ -74,6 +74,13 @@ export function grammatical(path: string): string {
 
 /** Which pictures a model is for, by what stands in its name; the first that fits. */
 const PRESETS = [
+  ['vmaf_float_4k', '4k'],
+  ['vmaf_float_', 'hd'],
+  ['vmaf_v1.0.16_1d5h_2160', '4k'],
+  ['vmaf_v1.0.16_3d0h_2160', '4k'],
+  ['vmaf_v1.0.16_hfr_1d5h_2160', '4k'],
+  ['vmaf_v1.0.16_hfr_3d0h_2160', '4k'],
+  ['vmaf_v1.0.16', 'hd'],
   ['vmaf_4k', '4k'],
   ['vmaf_v0.6.1neg', 'hd'],
   ['vmaf_v0.6.1', 'hd'],

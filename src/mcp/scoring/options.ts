@@ -13,6 +13,7 @@ import type { ToolFiles } from '../context.js';
 import { modelStrings } from './models.js';
 import type { PairingInput, ScoringInput } from './parameters.js';
 import { refuseUnavailable } from './refusals.js';
+import { tinyOptions } from './tiny.js';
 
 /** A scoring call, checked and translated. */
 export interface ScoringCall {
@@ -36,13 +37,20 @@ export async function scoringCall(
   pairing: PairingOptions = {},
 ): Promise<ScoringCall> {
   refuseUnavailable(input);
-  const models = await modelStrings(input, files);
+  const { aom_ctc: aomCtc, nflx_ctc: nflxCtc } = input;
+  const preset = aomCtc !== undefined || nflxCtc !== undefined;
+  const tiny = await tinyOptions(input, files);
+  // Without a reference no VMAF model runs, whatever the default is.
+  const models = preset || tiny.noReference ? undefined : await modelStrings(input, files);
   const { feature, frame_cnt: frameCount, frame_skip_ref, frame_skip_dist, threads = 0 } = input;
   const backend = chosenBackend(input);
   return {
     options: {
       ...pairing,
-      models,
+      ...(models && { models }),
+      ...tiny,
+      ...(aomCtc && { aomCtc }),
+      ...(nflxCtc && { nflxCtc }),
       backend,
       subsample: input.subsample,
       noPrediction: input.no_prediction,

@@ -97,7 +97,8 @@ const detail = z
       'of every frame as well, which for a long video is more than a model should read.',
   );
 
-const TINY_DEVICES = [
+/** What may run tiny models. */
+export const TINY_DEVICES = [
   'auto',
   'cpu',
   'cuda',
@@ -110,28 +111,44 @@ const TINY_DEVICES = [
   'coreml-gpu',
   'coreml-cpu',
   'rocm',
+  'tensorrt',
+  'webgpu',
+  'directml',
 ] as const;
 
-/** Tiny ONNX models: named so that callers of the reference are understood, refused because they are not here yet. */
+/** Tiny ONNX models, beside the others or alone. */
 const tinyParameters = {
-  tiny_model: path(`Tiny ONNX model to run beside the VMAF models. ${NOT_YET}`).optional(),
-  tiny_device: z.enum(TINY_DEVICES).default('auto').describe(`ONNX Runtime execution provider. ${NOT_YET}`),
-  dnn_ep: z.enum(TINY_DEVICES).describe(`Another name of tiny_device. ${NOT_YET}`).optional(),
+  tiny_model: path(
+    'Tiny ONNX model to score with beside the VMAF models: an id (see list_models) or the path of an .onnx file, with its ' +
+      'sidecar .json. What it reads is measured by itself; its values are a metric under its name.',
+  ).optional(),
+  tiny_device: z
+    .enum(TINY_DEVICES)
+    .default('auto')
+    .describe('What runs it. Any but auto is taken or refused, never replaced; see list_backends.'),
+  dnn_ep: z.enum(TINY_DEVICES).describe('Another name of tiny_device.').optional(),
   tiny_threads: z
     .int()
     .min(0)
-    .describe(`Threads of the CPU provider, 0 for its default. ${NOT_YET}`)
+    .max(1024)
+    .describe("Threads of one session on the CPU, 0 for the runtime's default; unset: one per worker.")
     .optional(),
-  tiny_fp16: flag(`Half-precision input and output. ${NOT_YET}`),
-  tiny_model_verify: flag(`Refuse a tiny model whose signature is not valid. ${NOT_YET}`),
-  tiny_codec: z.string().describe(`Encoder, for codec-aware tiny models. ${NOT_YET}`).optional(),
-  tiny_preset: z.string().describe(`Encoder preset, for codec-aware tiny models. ${NOT_YET}`).optional(),
-  tiny_crf: z.int().min(0).max(63).describe(`CRF, for codec-aware tiny models. ${NOT_YET}`).optional(),
+  tiny_fp16: flag('Compute in half precision where the device does (OpenVINO, TensorRT).'),
+  tiny_model_verify: flag('Load the tiny model only if the Sigstore bundle of its registry signs it.'),
+  tiny_codec: z
+    .string()
+    .describe('Codec-aware tiny models: the encoder of the distorted video, such as libx264 or h264.')
+    .optional(),
+  tiny_preset: z.string().describe("Codec-aware tiny models: the encoder's preset.").optional(),
+  tiny_crf: z.int().min(0).max(63).describe('Codec-aware tiny models: constant rate factor.').optional(),
   tiny_resize: z
     .enum(['bilinear', 'nearest', 'bicubic', 'disabled'])
     .default('disabled')
-    .describe(`Resizing to a tiny model's size. ${NOT_YET}`),
-  no_reference: flag(`Score the distorted video alone, by a tiny model. ${NOT_YET}`),
+    .describe('Filter that brings luma to the size of a picture model; disabled refuses another size.'),
+  no_reference: flag(
+    'Score the distorted video by itself: no reference is read (leave it out) and no VMAF model runs; needs a tiny_model ' +
+      'of kind nr.',
+  ),
 };
 
 /** What both scoring tools accept beside model, backend, subsample and precision. */
@@ -160,12 +177,16 @@ export const scoringParameters = {
     .optional(),
   aom_ctc: z
     .enum(['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'])
-    .describe(`AOM common test conditions: a fixed set of models and features; excludes feature. ${NOT_YET}`)
+    .describe(
+      'AOM common test conditions of this version: a fixed set of models (vmaf, vmaf_neg) and features (PSNR, CIEDE2000, ' +
+        'SSIM and MS-SSIM in dB, PSNR-HVS, from v3.0 CAMBI). Excludes feature, model and what changes models.',
+    )
     .optional(),
   nflx_ctc: z
     .enum(['v1.0'])
     .describe(
-      `Netflix common test conditions: a fixed set of models and features; excludes feature. ${NOT_YET}`,
+      'Netflix common test conditions: the 4K models (vmaf, vmaf_neg), PSNR, SSIM in dB and CAMBI. Excludes feature, ' +
+        'model and what changes models.',
     )
     .optional(),
   ...tinyParameters,

@@ -7,7 +7,8 @@ import type { ToolFiles } from '../context.js';
 
 /** Two stored videos and their geometry, as parameters. */
 export interface RawPairInput {
-  readonly ref: string;
+  /** Absent with no_reference only. */
+  readonly ref?: string | undefined;
   readonly dis: string;
   readonly width: number;
   readonly height: number;
@@ -17,12 +18,19 @@ export interface RawPairInput {
 
 /**
  * The request for two stored videos.
- * @throws {AnyvmafError} `io` for a path that is not allowed
+ * @param noReference the distorted video is scored by itself
+ * @throws {AnyvmafError} `io` for a path that is not allowed, `usage` where the reference is missing
  */
-export async function rawRequest(input: RawPairInput, files: ToolFiles): Promise<ScoreRequest> {
+export async function rawRequest(
+  input: RawPairInput,
+  files: ToolFiles,
+  noReference = false,
+): Promise<ScoreRequest> {
   const { width, height, pixfmt: chroma, bitdepth: bitDepth } = input;
   return {
-    ...(await pairRequest(input.ref, input.dis, files)),
+    ...(noReference
+      ? await aloneRequest(input.dis, files)
+      : await pairRequest(given(input.ref, 'ref'), input.dis, files)),
     raw: { width, height, chroma, bitDepth },
   };
 }
@@ -41,6 +49,26 @@ export async function pairRequest(
     reference: await files.resolveInput(reference),
     distorted: await files.resolveInput(distorted),
   };
+}
+
+/**
+ * The request for a video that is scored by itself. A reference that was named is not opened.
+ * @throws {AnyvmafError} `io` for a path that is not allowed
+ */
+export async function aloneRequest(distorted: string, files: ToolFiles): Promise<ScoreRequest> {
+  return { distorted: await files.resolveInput(distorted) };
+}
+
+/**
+ * A reference that must be there.
+ * @throws {AnyvmafError} `usage`
+ */
+export function given(reference: string | undefined, name: string): string {
+  if (reference !== undefined) return reference;
+  throw new AnyvmafError(
+    'usage',
+    `${name} is missing; only with no_reference is a video scored without its reference.`,
+  );
 }
 
 /** The geometry of raw videos where it may be left out. */

@@ -70,9 +70,10 @@ function publishReport(
 
 /** The report without its frames, and with percentiles of what counts only. */
 function reportDocument(report: Report, precision: Precision): ScoreDocument {
-  const named = new Set(
-    report.models.flatMap(({ name, collection }) => [name, ...(collection ? [collection.bagging] : [])]),
-  );
+  const named = new Set([
+    ...report.models.flatMap(({ name, collection }) => [name, ...(collection ? [collection.bagging] : [])]),
+    ...(report.tiny ?? []).flatMap(({ metrics }) => metrics),
+  ]);
   const counts = (metric: string) => named.size === 0 || named.has(metric);
   const lean: Report = {
     ...report,
@@ -99,7 +100,11 @@ function headline(
   precision: Precision,
 ): Pick<ScoreDocument, 'summary' | 'worst_frames'> {
   const worst = worstDocumentOf(report, precision);
-  const said = report.models.length > 0 ? report.models.map(({ name }) => name) : worst ? [worst.metric] : [];
+  const named = [
+    ...report.models.map(({ name }) => name),
+    ...(report.tiny ?? []).flatMap(({ metrics }) => metrics),
+  ];
+  const said = named.length > 0 ? named : worst ? [worst.metric] : [];
   const scores = said.flatMap((name) => {
     const { mean, min } = pooled[name] ?? {};
     return typeof mean === 'number'

@@ -24,7 +24,10 @@ export const describeModelTool = defineTool({
     path: z.string(),
     format: z.enum(['json', 'pkl', 'onnx']),
     size_bytes: z.int(),
-    model_type: z.string().nullable().describe('As model files call it; null for pkl and onnx.'),
+    model_type: z
+      .string()
+      .nullable()
+      .describe('As model files call it; null for pkl and onnx, and for models to be pulled.'),
     feature_names: z.array(z.string()).nullable().describe('Internal names of the features it reads.'),
     kind: z.enum(['single', 'collection']).optional(),
     intended_use: z.string().optional(),
@@ -44,6 +47,13 @@ export const describeModelTool = defineTool({
       .nullable()
       .optional()
       .describe('Lowest and highest score; null where scores are not clipped.'),
+    availability: z
+      .enum(['built-in', 'pulled', 'to be pulled'])
+      .optional()
+      .describe(
+        'Of the models of list_models. One to be pulled is described by what is known without its file.',
+      ),
+    pull_with: z.string().optional().describe('The command that fetches it, once.'),
     transform: z.enum(['none', 'on request', 'always']).optional(),
   }),
   annotations: READ_ONLY,

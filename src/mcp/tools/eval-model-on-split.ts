@@ -1,22 +1,38 @@
 /**
  * @module mcp/tools/eval-model-on-split
- * `eval_model_on_split`: known by name to callers of the reference, refused until this package runs ONNX models.
+ * `eval_model_on_split`: what a tiny ONNX model is worth on a table of features.
  */
 import * as z from 'zod/v4';
-import { splitParameters, UNAVAILABLE, unavailable } from '../scoring/evaluation.js';
+import {
+  evaluateOptions,
+  evaluationParameters,
+  evaluationSchema,
+  resolveModel,
+  tellEvaluation,
+} from '../scoring/evaluation.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
 export const evalModelOnSplit = defineTool({
   name: 'eval_model_on_split',
-  title: 'Evaluate an ONNX model (not available)',
-  description: `${UNAVAILABLE} It is there for the name: correlations of a tiny ONNX model with subjective scores.`,
+  title: 'Evaluate an ONNX model',
+  description:
+    'Measures how well a tiny ONNX model predicts opinion scores: it predicts the rows of a Parquet table of features that ' +
+    'belong to a split, and its predictions are compared with the column mos. Gives PLCC, SROCC, KROCC and RMSE with ' +
+    "95 % intervals, of rows, of clips and of each key, and notes on what limits them. The model's sidecar is applied: " +
+    'feature order, scaler, codec block.',
   inputSchema: z.object({
-    model: z.string().min(1).describe('Path of an .onnx file.'),
-    ...splitParameters,
+    model: z.string().min(1).describe('Path of an .onnx file, or id of a registered tiny model.'),
+    ...evaluationParameters,
   }),
-  outputSchema: z.looseObject({}),
+  outputSchema: evaluationSchema,
   annotations: READ_ONLY,
-  async handler() {
-    throw await unavailable('eval_model_on_split');
+  async handler({ model, features, ...input }, context) {
+    const { files, pool, signal } = context;
+    const [source, table] = await Promise.all([resolveModel(model, context), files.resolveInput(features)]);
+    return pool.run('eval_model_on_split', 1, async () => {
+      const { evaluateModel } = await import('../../index.js');
+      const options = evaluateOptions({ features, ...input }, signal);
+      return { document: tellEvaluation(await evaluateModel(source, table, options), { model, features }) };
+    });
   },
 });

@@ -11,7 +11,8 @@ export const listBackendsTool = defineTool({
   title: 'List backends',
   description:
     'Says which backends can be asked for: cpu is the built-in core and always there, cuda, sycl, hip and metal need an ' +
-    'installed vmaf that was built with them. True means built with; probe_backend says whether it works.',
+    'installed vmaf that was built with them. True means built with; probe_backend says whether it works. tiny lists the ' +
+    'devices of tiny ONNX models.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     ...backendFlags,
@@ -26,14 +27,25 @@ export const listBackendsTool = defineTool({
       }),
     ),
     native: programDocument,
+    tiny: z
+      .array(
+        z.object({
+          device: z.string(),
+          available: z.boolean(),
+          runtime: z.string().nullable(),
+          advice: z.string().nullable().describe('How to get it.'),
+        }),
+      )
+      .describe('Devices for tiny_device. Whether a driver works shows when a model starts.'),
   }),
   annotations: READ_ONLY,
   async handler(_, { signal }) {
-    const [{ listBackends }, { inParameters }] = await Promise.all([
+    const [{ listBackends, listTinyDevices }, { inParameters }] = await Promise.all([
       import('../../index.js'),
       import('../scoring/wording.js'),
     ]);
     const { cpu, cuda, sycl, hip, metal, details, native } = await listBackends({ signal });
+    const tiny = await listTinyDevices();
     return {
       document: {
         cpu,
@@ -46,6 +58,12 @@ export const listBackendsTool = defineTool({
           advice: detail.advice && inParameters(detail.advice),
         })),
         native,
+        tiny: tiny.map(({ device, available, runtime, how }) => ({
+          device,
+          available,
+          runtime,
+          advice: how ?? null,
+        })),
       },
     };
   },

@@ -22,8 +22,9 @@ export const listExtractorsTool = defineTool({
         options: z.array(
           z.object({
             name: z.string(),
-            type: z.enum(['bool', 'int', 'double']),
-            default: z.union([z.boolean(), z.number()]),
+            type: z.enum(['bool', 'int', 'double', 'choice']),
+            default: z.union([z.boolean(), z.number(), z.string()]),
+            choices: z.array(z.string()).optional(),
             min: z.number().optional(),
             max: z.number().optional(),
             description: z.string(),
@@ -40,19 +41,22 @@ export const listExtractorsTool = defineTool({
     const { listExtractors } = await import('../../index.js');
     return {
       document: {
-        extractors: listExtractors().map(({ name, description, options, features }) => ({
+        extractors: listExtractors().map(({ name, source, description, options, features }) => ({
           name,
           backend: 'cpu' as const,
-          source: `wasm/src/${name === 'psnr' ? 'sse' : name}.c`,
+          source,
           description,
-          options: options.map(({ name: option, type, default: byDefault, min, max, description: text }) => ({
-            name: option,
-            type,
-            default: byDefault,
-            ...(min !== undefined && { min }),
-            ...(max !== undefined && max < Number.MAX_VALUE && { max }),
-            description: text,
-          })),
+          options: options.map(
+            ({ name: option, type, default: byDefault, choices, min, max, description: text }) => ({
+              name: option,
+              type,
+              default: byDefault,
+              ...(choices && { choices: [...choices] }),
+              ...(min !== undefined && { min }),
+              ...(max !== undefined && max < Number.MAX_VALUE && { max }),
+              description: text,
+            }),
+          ),
           features: features.map(({ alias }) => alias),
         })),
       },

@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/list-models
- * `list_models`: the models that ship with the package.
+ * `list_models`: the models that can be named.
  */
 import * as z from 'zod/v4';
 import { defineTool, READ_ONLY } from '../tool.js';
@@ -9,8 +9,8 @@ export const listModelsTool = defineTool({
   name: 'list_models',
   title: 'List VMAF models',
   description:
-    'Lists the VMAF models that ship with the server, the default first, and what each is meant for. Score with one by ' +
-    'model "version=NAME"; describe_model says what it is made of.',
+    'Lists the VMAF models, the default first, and what each is meant for. Score with one by model "version=NAME"; ' +
+    'describe_model says what it is made of. One that is to be pulled scores only after the user has run pull_with.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     models: z.array(
@@ -23,6 +23,10 @@ export const listModelsTool = defineTool({
         size_bytes: z.int(),
         kind: z.enum(['single', 'collection']),
         intended_use: z.string(),
+        availability: z
+          .enum(['built-in', 'pulled', 'to be pulled'])
+          .describe('Whether it ships with the package, was fetched, or has to be fetched first.'),
+        pull_with: z.string().optional().describe('The command that fetches it, once.'),
         default: z.boolean(),
       }),
     ),
@@ -33,13 +37,17 @@ export const listModelsTool = defineTool({
     const models = await builtInModels();
     return {
       document: {
-        models: models.map(({ summary, path, sizeBytes }, i) => ({
+        models: models.map(({ summary, path }, i) => ({
           name: summary.name,
           path,
           format: 'json' as const,
-          size_bytes: sizeBytes,
+          size_bytes: summary.bytes,
           kind: summary.kind,
           intended_use: summary.intendedUse,
+          availability: summary.availability,
+          ...(summary.availability === 'to be pulled' && {
+            pull_with: `anyvmaf models pull ${summary.name}`,
+          }),
           default: i === 0,
         })),
       },

@@ -15,25 +15,45 @@ export const vmafScoreEncoded = defineTool({
     'the distorted video is scaled to the reference, frames are paired by their times, and preflight says what would make ' +
     'the score wrong (offset, frame rate, colour range, borders, ...). Gives pooled scores, percentiles, worst frames and ' +
     'a link to every frame. Next: explain_score, describe_worst_frames; for several encodes of one source compare_encodes.',
-  inputSchema: z.object({ ...encodedPair, ...scoringParameters, ...pairingParameters }),
+  inputSchema: z.object({
+    ...encodedPair,
+    reference_encoded: encodedPair.reference_encoded
+      .optional()
+      .describe(`${encodedPair.reference_encoded.description ?? ''} Leave it out with no_reference only.`),
+    ...scoringParameters,
+    ...pairingParameters,
+  }),
   outputSchema: scoreDocument.extend({
-    reference_encoded: z.string().describe('As it was given.'),
+    reference_encoded: z.string().optional().describe('As it was given.'),
     distorted_encoded: z.string(),
   }),
   annotations: READ_ONLY,
   async handler(input, context) {
-    const [{ pairingOptions, scoringCall }, { pairRequest }, { runScore }, { scoreOutcome }] =
-      await Promise.all([
-        import('../scoring/options.js'),
-        import('../scoring/request.js'),
-        import('../scoring/run.js'),
-        import('../scoring/result.js'),
-      ]);
+    const [
+      { pairingOptions, scoringCall },
+      { aloneRequest, given, pairRequest },
+      { runScore },
+      { scoreOutcome },
+    ] = await Promise.all([
+      import('../scoring/options.js'),
+      import('../scoring/request.js'),
+      import('../scoring/run.js'),
+      import('../scoring/result.js'),
+    ]);
     const { reference_encoded, distorted_encoded } = input;
     const call = await scoringCall(input, context.files, pairingOptions(input));
-    const request = await pairRequest(reference_encoded, distorted_encoded, context.files);
+    const request = call.options.noReference
+      ? await aloneRequest(distorted_encoded, context.files)
+      : await pairRequest(given(reference_encoded, 'reference_encoded'), distorted_encoded, context.files);
     const report = await runScore('vmaf_score_encoded', request, call, context);
     const { document, content } = await scoreOutcome(report, call, context.resources);
-    return { document: { ...document, reference_encoded, distorted_encoded }, ...(content && { content }) };
+    return {
+      document: {
+        ...document,
+        ...(reference_encoded !== undefined && { reference_encoded }),
+        distorted_encoded,
+      },
+      ...(content && { content }),
+    };
   },
 });

@@ -15,7 +15,13 @@ export const vmafScore = defineTool({
     'frames, and a link to the values of every frame. Numbers equal those of libvmaf. Videos in a container (MP4, MKV, ' +
     'WebM, ...) go to vmaf_score_encoded. Next: explain_score says what drove the score, describe_worst_frames shows ' +
     'the worst frames.',
-  inputSchema: z.object({ ...rawPair, ...scoringParameters }),
+  inputSchema: z.object({
+    ...rawPair,
+    ref: rawPair.ref
+      .optional()
+      .describe(`${rawPair.ref.description ?? ''} Leave it out with no_reference only.`),
+    ...scoringParameters,
+  }),
   outputSchema: scoreDocument,
   annotations: READ_ONLY,
   async handler(input, context) {
@@ -26,7 +32,7 @@ export const vmafScore = defineTool({
       import('../scoring/result.js'),
     ]);
     const call = await scoringCall(input, context.files, { decoder: 'none', preflight: true });
-    const request = await rawRequest(input, context.files);
+    const request = await rawRequest(input, context.files, call.options.noReference);
     const report = await runScore('vmaf_score', request, call, context).catch(sendEncodedElsewhere);
     return scoreOutcome(report, call, context.resources);
   },

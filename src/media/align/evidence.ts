@@ -2,18 +2,37 @@
  * @module media/align/evidence
  * How much better one offset explains the thumbnails of two videos than another.
  *
- * Residuals of three things are compared, each after the one gain and bias that fit best over all pairs, so that fades
- * and flashes count but a constant change of brightness, contrast or range does not:
- * the pictures; their changes from frame to frame, where what never moves (bars, logos, a crop, a tone curve) drops
- * out; and each frame's mean, which survives compression that smears all detail.
+ * Residuals of two things are compared, each after the one gain and bias that fit best over all pairs, so that fades
+ * and flashes count but a constant change of brightness, contrast or range does not: the pictures; and their changes
+ * from frame to frame, where what never moves (bars, logos, a crop, a tone curve) drops out.
+ *
+ * Encoders in a hurry leave parts of the picture as they were, and so show the past: the best offset is then not the
+ * true one. A steady motion of b squared levels a frame, shown d frames late where d differs from part to part, has
+ * residuals of b (o² + var d) around the best offset, and the true offset is k, the mean of d, away. The mean is at
+ * most sqrt 3 times the deviation, both for delays spread evenly from 0 and for those that thin out exponentially; hence
+ * pictures rule an offset out only where it adds more than 3 times as much to the best residual as lag can have in it.
+ * Of a sample's residual that is no more than what the sample changes by within 2 k frames: the error of a picture that
+ * stands still is noise of the encode, and not credited to lag. Changes do not peak at a wrong offset that way: a part
+ * that catches up shows all the changes it missed at once.
  */
 
 /** What a difference between two residuals is worth. Chosen on encodes, see docs/alignment.md. */
 const WEIGHING = {
   pictures: { observations: 2, disregarded: 0.12 },
   changes: { observations: 2, disregarded: 0.12 },
-  means: { observations: 1, disregarded: 0.2 },
 } as const satisfies Record<PairKind, Weighing>;
+
+/** The same of offsets that have hardly any pair in common. */
+const WEIGHING_APART: Weighing = { observations: 2, disregarded: Math.log(4) };
+
+/** The square of the most that a mean delay is, in deviations of the delays. */
+const LAG_BOUND = 3;
+
+/** Delays looked at, earlier and later, to see how far samples change; longer ones are spread over as many steps. */
+const LAG_STEPS = 4;
+
+/** Frames, evenly spread, in which lag is looked for. */
+const LAG_FRAMES = 32;
 
 interface Weighing {
   /** Independent observations that a pair counts as: its samples vary together, in space and in time. */
@@ -27,9 +46,6 @@ interface Weighing {
 
 /** Variance in squared 8-bit levels below which residuals are rounding. */
 const FLOOR = 0.02 ** 2;
-
-/** Frames by which an encoder or a tone curve seems to shift a fade: nearer offsets are not told apart by means. */
-const MEANS_LAG = 2;
 
 /** Samples across the blocks in which motion is told from noise. */
 const BLOCK = 8;
@@ -69,6 +85,13 @@ function bestLine({ samples, x, y, xx, yy, xy }: Sums, centred: boolean): Fit {
   return { gain, mx, my, error: Math.max(0, variance - gain * gain * vx), variance };
 }
 
+/** Mean squared residual of other samples on a line. */
+function errorOn({ gain, mx, my }: Fit, { samples, x, y, xx, yy, xy }: Sums): number {
+  const bias = my - gain * mx;
+  const crossed = gain * (bias * x - xy) - bias * y;
+  return samples > 0 ? (yy + gain * gain * xx + 2 * crossed) / samples + bias * bias : 0;
+}
+
 /** How well an offset fits. */
 export interface Fitness {
   /** Pairs it is based on. */
@@ -81,6 +104,8 @@ export interface Fitness {
   readonly gain: number;
   /** What is left of the distorted mean after the gain, in 8-bit levels. */
   readonly bias: number;
+  /** Mean squared residual of the pictures, in squared 8-bit levels. */
+  readonly error: number;
   /** Goodness by which offsets with different pairs may be ranked roughly. */
   readonly rank: number;
 }
@@ -138,6 +163,7 @@ export class Evidence {
 
   /** Adds the next frame of a video. */
   add(side: 'reference' | 'distorted', samples: Float32Array): void {
+    this.#lags.clear();
     if (side === 'reference') {
       this.#reference.push(thumb(samples));
     } else {
@@ -177,6 +203,7 @@ export class Evidence {
       changes: correlation(moving),
       gain,
       bias: still.my - gain * still.mx,
+      error: still.error,
       rank: -Math.log(relative(still)) - Math.log(relative(moving)),
     };
   }
@@ -192,19 +219,81 @@ export class Evidence {
     const pairs = end - first;
     if (pairs < COMMON_PAIRS) {
       const [mine, theirs] = [this.fitness(offset), this.fitness(other)];
-      return worth(WEIGHING.pictures, Math.min(mine.pairs, theirs.pairs), mine.rank - theirs.rank);
+      return worth(WEIGHING_APART, Math.min(mine.pairs, theirs.pairs), mine.rank - theirs.rank);
     }
     const mine = this.#sums(offset, first, end);
     const theirs = this.#sums(other, first, end);
-    const independent = Math.min(independentMeans(mine), independentMeans(theirs));
     const gain = (kind: PairKind) => {
-      const centred = kind !== 'changes';
+      const centred = kind === 'pictures';
       const ratio =
         (bestLine(theirs[kind], centred).error + FLOOR) / (bestLine(mine[kind], centred).error + FLOOR);
-      return worth(WEIGHING[kind], kind === 'means' ? independent : pairs, Math.log(ratio));
+      return worth(WEIGHING[kind], pairs, Math.log(ratio));
     };
-    const means = Math.abs(offset - other) > MEANS_LAG ? gain('means') : 0;
-    return gain('pictures') + gain('changes') + means;
+    const pictures = gain('pictures');
+    const [better, worse] = pictures > 0 ? [offset, other] : [other, offset];
+    const [best, rest] = pictures > 0 ? [mine.pictures, theirs.pictures] : [theirs.pictures, mine.pictures];
+    const told = pictures !== 0 && !this.#mayLag(better, worse, best, rest, [first, end]);
+    return gain('changes') + (told ? pictures : 0);
+  }
+
+  /**
+   * Whether the pictures may fit `better` only because the true offset, `worse`, is shown with lag.
+   * @param best sums of the pictures of distorted frames [first, end) at `better`
+   * @param rest the same at `worse`
+   */
+  #mayLag(
+    better: number,
+    worse: number,
+    best: Sums,
+    rest: Sums,
+    range: readonly [first: number, end: number],
+  ): boolean {
+    const line = bestLine(best, true);
+    // With the better offset's line, lest another contrast passes for time, as it does in a fade.
+    const added = errorOn(line, rest) - line.error;
+    if (added > LAG_BOUND * (line.error + FLOOR)) return false;
+    const key = `${better} ${worse}`;
+    const lag = this.#lags.get(key) ?? this.#lagIn(better, 2 * Math.abs(worse - better), line, range);
+    this.#lags.set(key, lag);
+    return added <= LAG_BOUND * (lag + FLOOR);
+  }
+
+  /** Lag between pairs of offsets as of the frames added so far. */
+  readonly #lags = new Map<string, number>();
+
+  /** Mean squared residual at an offset that delays up to `most` frames from it can explain, in squared levels. */
+  #lagIn(
+    offset: number,
+    most: number,
+    { gain, mx, my }: Fit,
+    [first, end]: readonly [first: number, end: number],
+  ): number {
+    const delays = new Set<number>();
+    for (let step = 1; step <= LAG_STEPS; step++) delays.add(Math.ceil((step * most) / LAG_STEPS));
+    const bias = my - gain * mx;
+    let [sum, samples] = [0, 0];
+    const stride = Math.ceil((end - first) / LAG_FRAMES);
+    for (let i = first; i < end; i += stride) {
+      const j = this.partner(i, offset);
+      const [x, y] = [this.#reference[j]?.samples, this.#distorted[i]?.samples];
+      if (!x || !y) continue;
+      const reach = new Float32Array(x.length);
+      for (const delay of delays) {
+        for (const other of [this.#reference[j - delay]?.samples, this.#reference[j + delay]?.samples]) {
+          if (!other) continue;
+          for (let k = 0; k < x.length; k++) {
+            const change = Math.abs((other[k] ?? 0) - (x[k] ?? 0));
+            if (change > (reach[k] ?? 0)) reach[k] = change;
+          }
+        }
+      }
+      for (let k = 0; k < x.length; k++) {
+        const residual = Math.abs((y[k] ?? 0) - gain * (x[k] ?? 0) - bias);
+        sum += Math.min(residual, gain * (reach[k] ?? 0)) ** 2;
+      }
+      samples += x.length;
+    }
+    return samples > 0 ? sum / samples : 0;
   }
 
   /**
@@ -245,8 +334,6 @@ export class Evidence {
   #sums(offset: number, first: number, end: number): PairSums {
     const pictures = emptySums();
     const changes = emptySums();
-    const means = emptySums();
-    const series: [number, number][] = [];
     let before: { i: number; j: number; x: Thumb; y: Thumb; xy: number } | undefined;
     for (let i = first; i < end; i++) {
       const j = this.partner(i, offset);
@@ -255,9 +342,6 @@ export class Evidence {
       const xy = this.#product(i, j, x, y);
       const size = x.samples.length;
       accumulate(pictures, size, x.sum, y.sum, x.squares, y.squares, xy);
-      const [mx, my] = [x.sum / size, y.sum / size];
-      accumulate(means, 1, mx, my, mx * mx, my * my, mx * my);
-      series.push([mx, my]);
       if (before) {
         const xx = this.#change('reference', before.j, j);
         const yy = this.#change('distorted', before.i, i);
@@ -274,7 +358,7 @@ export class Evidence {
       }
       before = { i, j, x, y, xy };
     }
-    return { pictures, changes, means, series };
+    return { pictures, changes };
   }
 
   #product(i: number, j: number, x: Thumb, y: Thumb): number {
@@ -305,29 +389,9 @@ export class Evidence {
 interface PairSums {
   readonly pictures: Sums;
   readonly changes: Sums;
-  readonly means: Sums;
-  /** Each pair's means, reference and distorted. */
-  readonly series: readonly (readonly [x: number, y: number])[];
 }
 
-type PairKind = 'pictures' | 'changes' | 'means';
-
-/**
- * Independent observations among the means of all pairs: in a slow fade one error lasts many frames, and says no more
- * than once what it says.
- */
-function independentMeans({ means, series }: PairSums): number {
-  const { gain, mx, my } = bestLine(means, true);
-  let [before, squares, products] = [0, 0, 0];
-  for (const [x, y] of series) {
-    const residual = y - my - gain * (x - mx);
-    squares += residual * residual;
-    products += residual * before;
-    before = residual;
-  }
-  const correlated = squares > 0 ? Math.max(0, products / squares) : 0;
-  return (series.length * (1 - correlated)) / (1 + correlated);
-}
+type PairKind = 'pictures' | 'changes';
 
 /** Logarithm of the likelihoods of two offsets whose residuals differ by a factor of e^difference. */
 function worth({ observations, disregarded }: Weighing, pairs: number, difference: number): number {

@@ -26,6 +26,9 @@ const MAX_CANDIDATES = 12;
 /** Rounds of choosing the best offset by comparisons with all others. */
 const ROUNDS = 8;
 
+/** Mean squared residual, in squared 8-bit levels, up to which unlike pictures are rather pictures of nothing. */
+const FEATURELESS = 2;
+
 /** Mean squared change, in squared 8-bit levels, up to which a thumbnail repeats the one before. */
 const STILL = 0.05 ** 2;
 
@@ -63,7 +66,9 @@ export function search(evidence: Evidence, window: number, assumed: number, base
   const related = isRelated(fitness);
   const confidence = related ? 1 / total : 0;
   const clear = confidence >= CLEAR && Math.abs(best) <= window;
-  const reason = clear ? 'clear' : explainDoubt(candidates, best, window, related);
+  const reason = clear
+    ? 'clear'
+    : explainDoubt(candidates, best, window, related || fitness.error <= FEATURELESS);
   candidates.sort((a, b) => Math.abs(a.offset - best) - Math.abs(b.offset - best));
 
   // Short videos do not reach the ends of the window.

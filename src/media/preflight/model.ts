@@ -12,7 +12,7 @@ const HD_UP_TO = 2560;
 /** Short side in samples below which pictures are made to be scaled up by the player. */
 const SMALL = 700;
 
-/** Screen heights between viewer and screen, as the built-in models assume. */
+/** Screen heights between viewer and screen, as the models assume whose names do not say it. */
 const HD_DISTANCE = 3;
 const UHD_DISTANCE = 1.5;
 
@@ -44,8 +44,8 @@ export function* modelFindings(
     yield finding(
       'model-size',
       'warning',
-      `${names(uhd)} is for 2160p seen from one and a half screen heights, but only ${compared} is compared; the ` +
-        'score is not what its viewers would give.',
+      `${names(uhd)} is for 2160p seen from ${inWords(uhd)}, but only ${compared} is compared; the score is not what ` +
+        'its viewers would give.',
       values,
       '--model auto',
     );
@@ -61,7 +61,7 @@ export function* modelFindings(
     );
   }
   for (const model of known) {
-    const made = isUhd(model) ? UHD_DISTANCE : HD_DISTANCE;
+    const made = distanceOf(model);
     const asked = model.viewingDistance ?? viewingDistance;
     if (asked === undefined || Math.abs(asked / made - 1) < 0.1) continue;
     yield finding(
@@ -75,7 +75,20 @@ export function* modelFindings(
 }
 
 function isUhd({ name }: ModelInUse): boolean {
-  return /4k/i.test(name);
+  return /4k|_2160/i.test(name);
+}
+
+/** Screen heights that a model was made for; names of VMAF v1 say them: `1d5h` is 1.5. */
+function distanceOf(model: ModelInUse): number {
+  const [, whole, tenths] = /_(\d)d(\d)h/.exec(model.name) ?? [];
+  if (whole !== undefined) return Number(`${whole}.${tenths}`);
+  return isUhd(model) ? UHD_DISTANCE : HD_DISTANCE;
+}
+
+function inWords(models: readonly ModelInUse[]): string {
+  return models.every((model) => distanceOf(model) === HD_DISTANCE)
+    ? 'three screen heights'
+    : 'one and a half screen heights';
 }
 
 function names(models: readonly ModelInUse[]): string {

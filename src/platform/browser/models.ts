@@ -4,10 +4,12 @@
  */
 import { AnyvmafError } from '../../errors.js';
 import type { ModelStore } from '../../model/types.js';
+import { browserModelKeep } from './model-keep.js';
 
 /** @param folder gives the folder of the built-in models, ending in `/` */
 export function browserModels(folder: () => string | URL): ModelStore {
   return {
+    keep: browserModelKeep,
     readBuiltIn: (fileName) => fetchText(new URL(fileName, new URL(folder(), location.href))),
     readFile: (path) => fetchText(new URL(path, location.href)),
   };

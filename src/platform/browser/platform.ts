@@ -4,6 +4,7 @@
  */
 import { compileCore } from '../../core/module.js';
 import { AnyvmafError } from '../../errors.js';
+import type { TinyPlatform } from '../../tiny/types.js';
 import type { Assets, Platform } from '../platform.js';
 import { browserFiles } from './files.js';
 import { browserModels } from './models.js';
@@ -12,6 +13,9 @@ import { startBrowserWorker } from './pool.js';
 let assets: Assets = {};
 /** Compiled on first use. */
 let core: Promise<WebAssembly.Module> | undefined;
+
+/** Made once. */
+let tiny: TinyPlatform | undefined;
 
 /** Says where the package's files are; see the public `configure`. */
 export function configureBrowser(changes: Assets): void {
@@ -26,6 +30,17 @@ export const browserPlatform: Platform = {
   async decoders() {
     const { browserDecoders } = await import('./decoders.js');
     return browserDecoders(() => assets);
+  },
+  async tiny() {
+    const { browserTiny } = await import('./tiny/platform.js');
+    tiny ??= browserTiny(
+      () => assets.models ?? new URL('../../../model/', import.meta.url),
+      () => assets.onnxruntime,
+    );
+    return tiny;
+  },
+  get onnxruntime() {
+    return assets.onnxruntime === undefined ? undefined : new URL(assets.onnxruntime, location.href).href;
   },
   // Asked for only when needed, so that the module can be imported anywhere. Browsers that do not tell have a few.
   get parallelism() {

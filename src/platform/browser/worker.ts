@@ -12,6 +12,10 @@ const take = createWorkerBody({
   post: (message: FromWorker, transfer: ArrayBuffer[] = []) => self.postMessage(message, { transfer }),
   reopen: (descriptor) => reopen(descriptor, browserFiles),
   createExtractor: createWasmExtractor,
+  async runtimes(onnxruntime) {
+    const { browserTinyRuntimes } = await import('./tiny/runtimes.js');
+    return browserTinyRuntimes(() => onnxruntime);
+  },
 });
 
 self.onmessage = (event: MessageEvent<ToWorker>) => take(event.data);

@@ -194,14 +194,8 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
     const duration = await track.getDurationFromMetadata();
     const frameRate = rate(stats.averagePacketRate);
     const aspect = await track.getPixelAspectRatio();
-    const color = sample.colorSpace;
-    const { primaries, transfer, matrix } = await track.getColorSpace();
-    const range = color.fullRange;
-    const named = {
-      primaries: color.primaries ?? primaries,
-      transfer: color.transfer ?? transfer,
-      matrix: color.matrix ?? matrix,
-    };
+    // What the container or the bitstream declares; a decoded sample also bears what the decoder guessed.
+    const { primaries, transfer, matrix, fullRange } = await track.getColorSpace();
     return {
       name,
       container,
@@ -218,10 +212,12 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
       fileSize: size,
       sampleAspect: turned ? { num: aspect.den, den: aspect.num } : { num: aspect.num, den: aspect.den },
       rotation,
-      ...(range !== null && { colorRange: range ? ('full' as const) : ('limited' as const) }),
-      ...(named.primaries && { primaries: named.primaries }),
-      ...(named.transfer && { transfer: TRANSFERS[named.transfer] ?? named.transfer }),
-      ...(named.matrix && { matrix: MATRICES[named.matrix] ?? named.matrix }),
+      ...(typeof fullRange === 'boolean' && {
+        colorRange: fullRange ? ('full' as const) : ('limited' as const),
+      }),
+      ...(primaries && { primaries }),
+      ...(transfer && { transfer: TRANSFERS[transfer] ?? transfer }),
+      ...(matrix && { matrix: MATRICES[matrix] ?? matrix }),
       fieldOrder: 'unknown',
     };
   } finally {

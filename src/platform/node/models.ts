@@ -6,10 +6,12 @@ import { readFile } from 'node:fs/promises';
 import { AnyvmafError } from '../../errors.js';
 import type { ModelStore } from '../../model/types.js';
 import { fileError } from './file-errors.js';
+import { nodeModelKeep } from './model-keep.js';
 
 /** @param folder gives the folder of the built-in models, ending in `/` */
 export function nodeModels(folder: () => URL): ModelStore {
   return {
+    keep: nodeModelKeep,
     async readBuiltIn(fileName) {
       const file = new URL(fileName, folder());
       try {

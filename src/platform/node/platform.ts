@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os';
 import { pathToFileURL } from 'node:url';
 import { compileCore } from '../../core/module.js';
 import { AnyvmafError } from '../../errors.js';
+import type { TinyPlatform } from '../../tiny/types.js';
 import type { Assets, Platform } from '../platform.js';
 import { nodeFiles } from './files.js';
 import { nodeModels } from './models.js';
@@ -15,6 +16,9 @@ import { startNodeWorker } from './pool.js';
 let assets: Assets = {};
 /** Compiled on first use. */
 let core: Promise<WebAssembly.Module> | undefined;
+
+/** Made once: runtimes are looked for only once. */
+let tiny: TinyPlatform | undefined;
 
 /** Says where the package's files are; see the public `configure`. */
 export function configureNode(changes: Assets): void {
@@ -31,6 +35,12 @@ export const nodePlatform: Platform = {
     return nodeDecoders(allowUrl, {
       worker: () => locate(assets.ffmpegWorker, new URL('./wasm-decoder-worker.js', import.meta.url)),
     });
+  },
+  async tiny() {
+    tiny ??= (await import('./tiny/platform.js')).nodeTiny(() =>
+      locate(assets.models, new URL('../../../model/', import.meta.url)),
+    );
+    return tiny;
   },
   native: async () => (await import('./native/host.js')).nodeNative,
   parallelism: availableParallelism(),

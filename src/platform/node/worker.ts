@@ -18,6 +18,10 @@ port.on(
     post: (message, transfer) => port.postMessage(message, transfer),
     reopen: (descriptor) => reopen(descriptor, nodeFiles),
     createExtractor: createWasmExtractor,
+    async runtimes() {
+      const { nodeTinyRuntimes } = await import('./tiny/runtimes.js');
+      return nodeTinyRuntimes();
+    },
   }),
 );
 port.postMessage(LOADED);

@@ -37,7 +37,7 @@ function single(page: Page, report: Report): Markup {
     opinion && { bad: 'bad', poor: 'bad', fair: 'warn', good: 'good', excellent: 'good' }[opinion.word];
   return html`<section>
 <h1>${baseName(report.distorted.name)}</h1>
-<p class="files">against ${baseName(report.reference.name)} · ${inputFacts(report.reference).join(' · ')}</p>
+<p class="files">${report.noReference ? 'by itself' : `against ${baseName(report.reference.name)}`} · ${inputFacts(report.reference).join(' · ')}</p>
 ${
   pooled &&
   html`<div class="head">
@@ -62,15 +62,24 @@ export function valueText({ metric, reports: [report] }: Page, value: number): s
 }
 
 /** What the number says, in a sentence or two. */
-function meaning(report: Report, { metric }: Page): string {
+function meaning(report: Report, { metric, worse }: Page): string {
   const model = report.models.find(({ name }) => name === metric);
-  if (!model) return `Mean of ${metric} over ${count(report.frames.length, 'frame')}.`;
+  if (!model) {
+    const unit = isDecibels(report, metric ?? '') ? ' in dB' : '';
+    return `Mean of ${metric}${unit} over ${count(report.frames.length, 'frame')}; ${worse === 'low' ? 'higher' : 'lower'} is better.`;
+  }
   const mean = `Mean over ${count(report.frames.length, 'frame')} by ${model.source}, from 0 to 100.`;
   const opinion = viewerOpinion(report, model);
   return opinion
     ? `${mean} ${opinion.means}`
     : `${mean} Made for another screen or for comparisons, so that no viewer's word stands for it: compare it with ` +
         'scores of the same model at the same size.';
+}
+
+/** SSIM is in decibels when asked for so, which its name does not show, but a value beyond 1 does. */
+function isDecibels(report: Report, metric: string): boolean {
+  if (/^(psnr|float_psnr|float_anp?snr)/.test(metric)) return true;
+  return /^float_(ms_)?ssim$/.test(metric) && (pooledMetric(report, metric)?.max ?? 0) > 1;
 }
 
 /** The words of viewers, each for the scores nearest to its place on the scale, and how wide that is (report/opinion). */

@@ -187,6 +187,12 @@ function comparisonRows(report: Report): Row[] {
     ],
     ['range', range && `${range.start} to ${range.end ?? 'the end'} (${range.unit})`],
     ['frames', odd.join(', ')],
+    ...(report.tiny ?? []).map(
+      ({ name, source, device, runtime }): Row => [
+        'tiny model',
+        `${name === source ? source : `${name} = ${source}`}, on ${device} by ${runtime}`,
+      ],
+    ),
     ...report.models.map(({ name, source, chosen, options, collection }): Row => {
       const flags = [
         options.disableClip && 'disable_clip',

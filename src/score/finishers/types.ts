@@ -2,6 +2,9 @@
  * @module score/finishers/types
  * What every extractor's last step has in common: records in, features out.
  */
+import type { MetricVariant } from '../../core/metrics.js';
+import type { ExtractorInstance } from '../../core/options.js';
+import type { VideoFormat } from '../../media/types.js';
 
 /**
  * Hands over the value of a feature of a frame, both by number and internal name. Features that the run does not emit
@@ -20,4 +23,15 @@ export interface ExtractorFinisher {
   flush?(emit: Emit): void;
   /** Values for the whole sequence by internal name. */
   aggregates?(): Readonly<Record<string, number>>;
+}
+
+/** An extractor that is one metric of the core and a last step. */
+export interface FurtherExtractor {
+  /**
+   * What to measure for an instance; `null` when its features need no measurement.
+   * @throws {AnyvmafError} `feature` when the extractor cannot work on the format or with its options
+   */
+  measure(instance: ExtractorInstance, format: VideoFormat): MetricVariant | null;
+  /** The last step of an instance, from what {@link measure} asked for. */
+  finish(instance: ExtractorInstance, format: VideoFormat): ExtractorFinisher;
 }

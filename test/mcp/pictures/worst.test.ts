@@ -99,27 +99,31 @@ describe('the pictures', () => {
     const names = context.published.map(({ name }) => name);
     const number = String(frame?.frame_index).padStart(6, '0');
     expect(names).toEqual(
-      ['reference', 'distorted', 'difference'].map((kind) => `frame_${number}_${kind}.png`),
+      ['reference', 'distorted', 'difference', 'map'].map((kind) => `frame_${number}_${kind}.png`),
     );
-    for (const { data, mimeType } of context.published) {
+    for (const { data, mimeType, name } of context.published) {
       expect(mimeType).toBe('image/png');
-      expect(decode(data as Uint8Array)).toMatchObject({ width: 160, height: 96, channels: 3 });
+      const made = decode(data as Uint8Array);
+      // The map has its legend below it.
+      expect(made).toMatchObject({ width: 160, channels: 3 });
+      if (name.endsWith('_map.png')) expect(made.height).toBeGreaterThan(96);
+      else expect(made.height).toBe(96);
     }
-    expect(images.map((bytes) => decode(bytes)).map(({ width, height }) => [width, height])).toEqual(
-      Array(3).fill([80, 48]),
-    );
+    const sizes = images.map((bytes) => decode(bytes)).map(({ width, height }) => [width, height]);
+    expect(sizes.slice(0, 3)).toEqual(Array(3).fill([80, 48]));
     expect(frame?.png).toBe(frame?.files.distorted.path);
     expect([
       frame?.files.reference.content,
       frame?.files.distorted.content,
       frame?.files.difference.content,
-    ]).toEqual([1, 2, 3]);
+      frame?.files.map.content,
+    ]).toEqual([1, 2, 3, 4]);
   });
 
   it('stay within what a message holds, however many', async () => {
     const { ref, dis } = pair('many.y4m', 32);
     const { images, content } = await show({ ref, dis, n: 32 });
-    expect(images).toHaveLength(96);
+    expect(images).toHaveLength(128);
     const characters = content.reduce((sum, item) => sum + (item.type === 'image' ? item.data.length : 0), 0);
     expect(characters).toBeLessThan(6 << 20);
   });
@@ -136,7 +140,7 @@ describe('the pictures', () => {
     ]);
     const none = await show({ ref, dis, n: 2, images: 'none' });
     expect(none.content).toEqual([]);
-    expect(none.context.published).toHaveLength(6);
+    expect(none.context.published).toHaveLength(8);
   });
 
   it.each([

@@ -58,7 +58,9 @@ describe('vmaf_score_encoded', () => {
     expect(await refused(vmafScoreEncoded, { ...args, no_reference: true }, context())).toBe(
       'no_reference requires tiny_model; no classic NR scorer exists',
     );
-    expect(await refused(vmafScoreEncoded, { ...args, aom_ctc: 'v1.0' }, context())).toContain('aom_ctc');
+    expect(
+      await refused(vmafScoreEncoded, { ...args, aom_ctc: 'v1.0', feature: ['psnr'] }, context()),
+    ).toContain('aom_ctc and feature exclude each other');
   });
 
   it('takes every pairing parameter', () => {

@@ -1,0 +1,178 @@
+/**
+ * @module scripts/train/corpus
+ * Makes the training corpus: generated scenes and, when given, real clips; each encoded and degraded in many ways. Needs
+ * ffmpeg with libx264, libx265, libvpx-vp9 and libsvtav1.
+ *
+ *     node scripts/train/corpus.mjs --out DIR [--clips DIR] [--frames N]
+ *
+ * Writes DIR/references/SOURCE.y4m, DIR/encodes/SOURCE/NAME.mkv and DIR/corpus.json, which lists them with their split.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { clouds, leaves, random, y4m } from './content.mjs';
+
+const { values } = parseArgs({
+  options: {
+    out: { type: 'string' },
+    clips: { type: 'string' },
+    frames: { type: 'string', default: '24' },
+  },
+});
+if (!values.out) {
+  console.error('Say where the corpus is to be written: node scripts/train/corpus.mjs --out DIR');
+  process.exit(1);
+}
+const OUT = values.out;
+const FRAMES = Number(values.frames);
+const [WIDTH, HEIGHT] = [640, 360];
+
+/** Synthetic sources of ffmpeg, as filter graphs. */
+const GRAPHS = {
+  testsrc2: 'testsrc2=s=640x360:r=25',
+  'mandelbrot-rim': 'mandelbrot=s=640x360:r=25:start_scale=0.8:end_pts=120',
+  'mandelbrot-deep': 'mandelbrot=s=640x360:r=25:start_scale=0.02:start_x=-0.7436:start_y=0.1318:end_pts=200',
+  life: 'life=s=320x180:r=25:mold=20:ratio=0.3:seed=7:death_color=#406080:life_color=#e0e0c0,scale=640:360:flags=bicubic',
+  cellauto: 'cellauto=s=640x360:r=25:rule=110:seed=9,format=gray,lutyuv=y=val*0.6+40',
+  'gradients-slow': 'gradients=s=640x360:r=25:speed=0.01:nb_colors=5:seed=3',
+  'gradients-quick': 'gradients=s=640x360:r=25:speed=0.06:nb_colors=8:seed=11',
+  'gradients-grain': 'gradients=s=640x360:r=25:speed=0.02:nb_colors=4:seed=5,noise=alls=5:allf=t',
+  'carpet-slow': 'sierpinski=s=640x360:r=25:seed=4:jump=20:type=carpet,gblur=sigma=0.7',
+  rings:
+    "nullsrc=s=640x360:r=25,geq=lum='128+90*sin(((X-320)*(X-320)+(Y-180)*(Y-180))/600-N/3)':cb=128:cr=128",
+};
+
+/** Real clips by file name: decoding options, and a filter that makes moving 640x360 pictures or less of them. */
+const pan = (width, height, dx, dy) => `loop=-1:1:0,crop=${width}:${height}:'n*${dx}':'n*${dy}'`;
+const raw = (size, format = 'yuv420p') => ['-f', 'rawvideo', '-s', size, '-pix_fmt', format, '-r', '25'];
+const CLIPS = {
+  seeking: ['Seeking_30_480_1050.mp4', ['-ss', '1'], 'crop=640:360'],
+  'seeking-late': ['Seeking_30_480_1050.mp4', ['-ss', '4.5'], 'crop=640:360'],
+  anchor: ['akiyo_identity_352x288.yuv', raw('352x288'), pan(320, 256, 1, 1)],
+  'blue-sky': ['blue_sky_360p_60f_8b_converted_to_10b.mp4', [], pan(576, 320, 2, 1)],
+  'src01-576': ['src01_hrc00_576x324.yuv420p10le.yuv', raw('576x324', 'yuv420p10le'), pan(512, 288, 2, 1)],
+  corridor: ['hall_cif_frm_0_frm_0.yuv', raw('352x288'), pan(320, 256, 1, 1)],
+  'dark-scene': ['dark_scene_1920x1080_420p_ref.yuv', raw('1920x1080'), pan(640, 360, 9, 5)],
+};
+
+/** The part of the corpus a source is in, by the hash that evaluation uses for keys. */
+function bucket(key) {
+  const digest = createHash('sha256').update(`vmaf-train-splits-v1:${key}`).digest();
+  const place = Number(digest.readBigUInt64BE(0)) / 2 ** 64;
+  return place < 0.1 ? 'test' : place < 0.2 ? 'val' : 'train';
+}
+
+const ffmpeg = (...args) => {
+  execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', '-threads', '2', ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, SVT_LOG: '1' },
+  });
+};
+
+/** Writes a file whole or not at all, once. */
+function once(path, write) {
+  if (existsSync(path)) return;
+  const part = path.replace(/(\.\w+)$/, '.part$1');
+  write(part);
+  renameSync(part, path);
+}
+
+function references() {
+  mkdirSync(join(OUT, 'references'), { recursive: true });
+  const sources = [];
+  const add = (name, write) => {
+    const reference = join('references', `${name}.y4m`);
+    once(join(OUT, reference), write);
+    sources.push({ name, split: bucket(name), reference, encodes: [] });
+  };
+  for (let i = 1; i <= 28; i++) {
+    add(`leaves-${i}`, (path) =>
+      writeFileSync(path, y4m(leaves(1000 + i, WIDTH, HEIGHT), WIDTH, HEIGHT, FRAMES)),
+    );
+  }
+  for (let i = 1; i <= 8; i++) {
+    add(`clouds-${i}`, (path) =>
+      writeFileSync(path, y4m(clouds(2000 + i, WIDTH, HEIGHT), WIDTH, HEIGHT, FRAMES)),
+    );
+  }
+  const take = ['-frames:v', String(FRAMES), '-pix_fmt', 'yuv420p', '-strict', '-1', '-f', 'yuv4mpegpipe'];
+  for (const [name, graph] of Object.entries(GRAPHS))
+    add(name, (path) => ffmpeg('-f', 'lavfi', '-i', graph, ...take, path));
+  if (values.clips) {
+    for (const [name, [file, options, filter]] of Object.entries(CLIPS))
+      add(name, (path) => ffmpeg(...options, '-i', join(values.clips, file), '-vf', filter, ...take, path));
+  }
+  return sources;
+}
+
+const X264 = (crf, preset = 'medium') => ['-c:v', 'libx264', '-preset', preset, '-crf', `${crf}`];
+const X265 = (crf) => [
+  '-c:v',
+  'libx265',
+  '-preset',
+  'fast',
+  '-crf',
+  `${crf}`,
+  '-x265-params',
+  'log-level=error',
+];
+const VP9 = (crf) => [
+  '-c:v',
+  'libvpx-vp9',
+  '-b:v',
+  '0',
+  '-crf',
+  `${crf}`,
+  '-deadline',
+  'good',
+  '-cpu-used',
+  '5',
+];
+const AV1 = (crf) => ['-c:v', 'libsvtav1', '-preset', '10', '-crf', `${crf}`];
+const LOSSLESS = ['-c:v', 'ffv1'];
+const scaled = (part, codec) => [
+  '-vf',
+  `scale=trunc(iw*${part}/2)*2:trunc(ih*${part}/2)*2:flags=bicubic`,
+  ...codec,
+];
+const filtered = (filter, codec = LOSSLESS) => ['-vf', filter, ...codec];
+
+/** How one source is degraded: a ladder of each codec, with a shift of its own so that no two sources share one. */
+function degradations(source) {
+  const rand = random(source.length * 7919 + [...source].reduce((sum, c) => sum * 31 + c.charCodeAt(0), 0));
+  const near = (value, spread) => value + Math.round((rand() * 2 - 1) * spread);
+  const close = (value) => (value * (0.75 + 0.5 * rand())).toFixed(2);
+  const list = {};
+  for (const crf of [18, 24, 29, 34, 39, 45]) list[`x264-${crf}`] = X264(near(crf, 2));
+  list['x264-fast'] = X264(near(33, 5), 'ultrafast');
+  for (const crf of [22, 29, 36, 43]) list[`x265-${crf}`] = X265(near(crf, 3));
+  for (const crf of [30, 42, 54]) list[`vp9-${crf}`] = VP9(near(crf, 5));
+  for (const crf of [28, 42, 56]) list[`av1-${crf}`] = AV1(near(crf, 5));
+  list['mpeg2-low'] = ['-c:v', 'mpeg2video', '-q:v', `${near(22, 6)}`];
+  list['mpeg2-high'] = ['-c:v', 'mpeg2video', '-q:v', `${near(6, 3)}`];
+  list['scaled-2/3-x264'.replace('/', 'of')] = scaled('2/3', X264(near(26, 5)));
+  list['scaled-1of2-x264'] = scaled('1/2', X264(near(24, 5)));
+  list['scaled-1of3-x265'] = scaled('1/3', X265(near(24, 4)));
+  list['scaled-1of2'] = scaled('1/2', LOSSLESS);
+  list['blur-weak'] = filtered(`gblur=sigma=${close(0.6)}`);
+  list['blur-strong'] = filtered(`gblur=sigma=${close(1.8)}`);
+  list['noise-weak'] = filtered(`noise=alls=${near(7, 3)}:allf=t`);
+  list['noise-strong'] = filtered(`noise=alls=${near(24, 8)}:allf=t`);
+  list['noise-x264'] = filtered(`noise=alls=${near(10, 4)}:allf=t`, X264(near(30, 4)));
+  list.copy = LOSSLESS;
+  return list;
+}
+
+const sources = references();
+for (const source of sources) {
+  mkdirSync(join(OUT, 'encodes', source.name), { recursive: true });
+  for (const [name, args] of Object.entries(degradations(source.name))) {
+    const file = join('encodes', source.name, `${name}.mkv`);
+    once(join(OUT, file), (path) => ffmpeg('-i', join(OUT, source.reference), ...args, '-an', path));
+    source.encodes.push({ name, file });
+  }
+  console.error(`${source.name} (${source.split}): ${source.encodes.length} encodes`);
+}
+writeFileSync(join(OUT, 'corpus.json'), `${JSON.stringify({ frames: FRAMES, sources }, null, 1)}\n`);

@@ -1,0 +1,39 @@
+"""scripts/train/figures - how well predictions agree with what was wanted."""
+import numpy as np
+
+
+def ranks(values):
+    """Ranks from 1; equal values share the mean of theirs."""
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(count) - (count - 1) / 2)[place]
+
+
+def correlation(a, b):
+    """Pearson's; None where one of them does not vary."""
+    if len(a) < 2 or np.std(a) == 0 or np.std(b) == 0:
+        return None
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def figures(predicted, wanted):
+    """PLCC, SROCC and RMSE, rounded to what is worth saying."""
+    plcc, srocc = correlation(predicted, wanted), correlation(ranks(predicted), ranks(wanted))
+    return {
+        "n": len(wanted),
+        "plcc": plcc and round(plcc, 5),
+        "srocc": srocc and round(srocc, 5),
+        "rmse": round(float(np.sqrt(np.mean((predicted - wanted) ** 2))), 4),
+    }
+
+
+def by_source(predicted, wanted, splits, sources):
+    """Figures of each split, and of each source of `test`."""
+    result = {"split": {}, "test": {}}
+    for split in ("train", "val", "test"):
+        rows = splits == split
+        if rows.any():
+            result["split"][split] = figures(predicted[rows], wanted[rows])
+    for source in sorted(set(sources[splits == "test"])):
+        rows = sources == source
+        result["test"][source] = figures(predicted[rows], wanted[rows])
+    return result

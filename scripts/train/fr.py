@@ -1,0 +1,107 @@
+"""
+scripts/train/fr - trains a full-reference regressor: a model's features in, its score out, a frame a row.
+
+    python3 scripts/train/fr.py --data DIR/measured.json --teacher KEY --out model/tiny/NAME.onnx [--seed 7]
+
+Data come from scripts/train/measure.mjs. The scaler is the first two nodes of the graph, the clip to 0...100 its last.
+Trains on the rows of split `train`, stops at the best epoch on `val`, and prints figures for each source of `test`, from
+which nothing was learned. Needs python3-torch and python3-numpy.
+"""
+import argparse
+import json
+
+import numpy as np
+import torch
+from torch import nn
+
+from figures import by_source
+
+
+class Regressor(nn.Module):
+    """Rows of features, shape [N, K], to scores, shape [N]."""
+
+    def __init__(self, mean, std, width):
+        super().__init__()
+        self.register_buffer("mean", mean)
+        self.register_buffer("std", std)
+        self.layers = nn.Sequential(
+            nn.Linear(len(mean), width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1)
+        )
+
+    def forward(self, features):
+        return self.raw(features).clamp(0.0, 100.0)
+
+    def raw(self, features):
+        """Without the clip, whose gradient is zero beyond it."""
+        return (self.layers((features - self.mean) / self.std) * 50.0 + 50.0).squeeze(1)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--teacher", default="vmaf", help="key of a model in the data")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--width", type=int, default=48)
+    parser.add_argument("--epochs", type=int, default=120)
+    args = parser.parse_args()
+    torch.manual_seed(args.seed)
+    torch.set_num_threads(1)
+
+    with open(args.data, encoding="utf-8") as file:
+        data = json.load(file)
+    teacher = next(model for model in data["models"] if model["key"] == args.teacher)
+    places = [4 + data["columns"].index(name) for name in [*teacher["features"], args.teacher]]
+    rows = [[row[0], row[2], *(row[k] for k in places)] for row in data["rows"]]
+    rows += [["imagined", "train", *values] for values in teacher["imagined"]]
+    sources = np.array([row[0] for row in rows])
+    splits = np.array([row[1] for row in rows])
+    numbers = np.array([row[2:] for row in rows], dtype=np.float64)
+    measured = sources != "imagined"
+    features = torch.tensor(numbers[:, :-1], dtype=torch.float32)
+    scores = torch.tensor(numbers[:, -1], dtype=torch.float32)
+    train, val = (torch.tensor(np.flatnonzero(splits == name)) for name in ("train", "val"))
+
+    of_encodes = torch.tensor(np.flatnonzero((splits == "train") & measured))
+    mean = features[of_encodes].mean(0)
+    std = features[of_encodes].std(0)
+    model = Regressor(mean, std, args.width)
+    optimiser = torch.optim.Adam(model.parameters(), lr=4e-3)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, args.epochs, eta_min=2e-5)
+    best, kept = float("inf"), None
+    for epoch in range(args.epochs):
+        model.train()
+        for batch in train[torch.randperm(len(train))].split(256):
+            raw = model.raw(features[batch])
+            wanted = scores[batch]
+            # Beyond the clip only the side counts.
+            beyond = ((wanted >= 100) & (raw > 100)) | ((wanted <= 0) & (raw < 0))
+            loss = torch.where(beyond, torch.zeros_like(raw), (raw - wanted) ** 2).mean()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+        schedule.step()
+        model.eval()
+        with torch.no_grad():
+            error = float(((model(features[val]) - scores[val]) ** 2).mean().sqrt())
+        if error < best:
+            best, kept = error, {key: value.clone() for key, value in model.state_dict().items()}
+        if epoch % 20 == 19:
+            print(f"epoch {epoch + 1}: val RMSE {error:.3f}, best {best:.3f}", flush=True)
+    model.load_state_dict(kept)
+    model.eval()
+    with torch.no_grad():
+        predicted = model(features).numpy().astype(np.float64)
+    result = by_source(predicted[measured], numbers[measured, -1], splits[measured], sources[measured])
+    print(json.dumps(result, indent=1))
+    torch.onnx.export(
+        model, features[:2], args.out, input_names=["features"], output_names=["score"], opset_version=13,
+        dynamic_axes={"features": {0: "N"}, "score": {0: "N"}},
+    )
+    with open(args.out.replace(".onnx", ".figures.json"), "w", encoding="utf-8") as file:
+        facts = {"kind": "fr", "teacher": teacher["source"], "inputs": teacher["inputs"], "seed": args.seed}
+        json.dump({**facts, **result}, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

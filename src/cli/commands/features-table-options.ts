@@ -1,0 +1,297 @@
+/**
+ * @module cli/commands/features-table-options
+ * The options of `anyvmaf features --parquet`, and the pairs of videos that a command line or a list names. Pure.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { DatasetOptions, DatasetPair } from '../../score/dataset.js';
+import { type OptionSpec, type OptionUse, parseArguments } from '../options.js';
+import { numberValue, unsignedValue } from '../values.js';
+import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
+import { fileName, VIDEO_OPTIONS, VideoArguments } from './video-options.js';
+
+const TABLE = 'Table';
+const RUNNING = 'Running';
+
+const MAX_THREADS = 1024;
+const MAX_DISTORTED = 1000;
+
+/** All options of the command `features`, in the order in which help lists them. */
+export const FEATURES_OPTIONS = [
+  {
+    name: 'parquet',
+    argument: 'FILE',
+    group: TABLE,
+    help: 'measure videos and write their features to FILE, one row per frame',
+  },
+  {
+    name: 'pairs',
+    argument: 'FILE',
+    group: TABLE,
+    help: 'the videos, as CSV with the columns reference, distorted and, at will, key, clip and mos',
+  },
+  {
+    name: 'key',
+    argument: 'KEY',
+    group: TABLE,
+    help:
+      'column key, which decides train, val or test: once for all videos, or once for each distorted one (default: name ' +
+      'of the reference)',
+  },
+  {
+    name: 'mos',
+    argument: 'X',
+    group: TABLE,
+    help: 'column mos, the opinion score: once for all, or once for each distorted video',
+  },
+  {
+    name: 'teacher',
+    argument: 'MODEL',
+    group: TABLE,
+    help: "column teacher: each frame's score by a model, vmaf_v0.6.1 or as for --model; also mos where there is none",
+  },
+  {
+    name: 'feature',
+    argument: 'SPEC',
+    group: TABLE,
+    help: 'further columns: NAME or NAME=OPTION=VALUE. May be repeated',
+  },
+  ...VIDEO_OPTIONS,
+  { name: 'frame_cnt', argument: 'N', group: 'Input', help: 'at most N frames of each pair (0: all)' },
+  { name: 'subsample', argument: 'N', group: 'Input', help: 'only every Nth frame' },
+  ...PAIRING_OPTIONS,
+  { name: 'threads', argument: 'N', group: RUNNING, help: 'workers (default: one per core)' },
+  { name: 'quiet', short: 'q', group: RUNNING, help: 'no progress bar' },
+  { name: 'json', group: RUNNING, help: 'the list, or what was written, as JSON' },
+  { name: 'help', group: RUNNING, help: 'show this help', last: true },
+] as const satisfies readonly OptionSpec[];
+
+const NAME = 'anyvmaf features';
+
+/** Options that a list of extractors has as well. */
+const OF_LISTS = new Set(['json', 'help']);
+
+/** What a command line asks for. */
+export type FeaturesSettings =
+  | { readonly kind: 'help' }
+  /** The list of extractors, or one of them. */
+  | { readonly kind: 'list'; readonly args: readonly string[] }
+  | TableSettings;
+
+/** A table to write. */
+export interface TableSettings {
+  readonly kind: 'table';
+  readonly output: string;
+  /** The pairs, or the list that has them. */
+  readonly pairs: readonly DatasetPair[] | { readonly list: string; readonly raw?: DatasetPair['raw'] };
+  readonly options: DatasetOptions;
+  readonly quiet: boolean;
+  readonly json: boolean;
+}
+
+/**
+ * Reads the command line of `features`. It asks for a table exactly when `--parquet` is among its options.
+ * @throws {AnyvmafError} `usage`
+ */
+export function featuresSettings(args: readonly string[]): FeaturesSettings {
+  const parsed = parseArguments(args, FEATURES_OPTIONS, NAME);
+  if (parsed.options.at(-1)?.name === 'help') return { kind: 'help' };
+  const output = parsed.options.findLast(({ name }) => name === 'parquet');
+  if (output === undefined) {
+    const stray = parsed.options.find(({ name }) => !OF_LISTS.has(name));
+    if (stray) {
+      throw new AnyvmafError(
+        'usage',
+        `${stray.label} belongs to a table of features; name the file to write with --parquet FILE`,
+      );
+    }
+    if (parsed.positionals.length > 1) {
+      throw new AnyvmafError(
+        'usage',
+        `"${parsed.positionals[1]}" is one argument too many: name one feature extractor, or give --parquet FILE to ` +
+          'measure videos and write a table',
+      );
+    }
+    return { kind: 'list', args };
+  }
+  return tableSettings(fileName(output), parsed);
+}
+
+function tableSettings(
+  output: string,
+  { options: uses, positionals }: ReturnType<typeof parseArguments<string>>,
+): TableSettings {
+  const videos = new VideoArguments();
+  const options: { -readonly [Key in keyof DatasetOptions]: DatasetOptions[Key] } = {};
+  const features: string[] = [];
+  const keys: string[] = [];
+  const opinions: number[] = [];
+  let list: string | undefined;
+  let quiet = false;
+  let json = false;
+  for (const use of uses) {
+    if (videos.take(use) || takePairingOption(use, options)) continue;
+    switch (use.name) {
+      case 'pairs':
+        list = fileName(use);
+        break;
+      case 'key':
+        keys.push(use.value);
+        break;
+      case 'mos':
+        opinions.push(numberValue(use));
+        break;
+      case 'teacher':
+        options.teacher = modelString(use);
+        break;
+      case 'feature':
+        features.push(use.value);
+        break;
+      case 'frame_cnt':
+        options.frameCount = unsignedValue(use, 100);
+        break;
+      case 'subsample':
+        options.subsample = unsignedValue(use, 5);
+        break;
+      case 'threads':
+        options.threads = unsignedValue(use, 4, MAX_THREADS);
+        break;
+      case 'quiet':
+        quiet = true;
+        break;
+      case 'json':
+        json = true;
+        break;
+    }
+  }
+  checkPairingOptions(options);
+  if (features.length > 0) options.features = features;
+  const rest = { kind: 'table', output, options, quiet, json } as const;
+  if (list !== undefined) {
+    const surplus = positionals[0] ?? (keys.length > 0 ? '--key' : opinions.length > 0 ? '--mos' : undefined);
+    if (surplus !== undefined) {
+      throw new AnyvmafError(
+        'usage',
+        `${surplus} does not go with --pairs, whose list names the videos with their keys and opinion scores`,
+      );
+    }
+    const { raw } = videos.finish([list, list], 1, NAME);
+    return { ...rest, pairs: { list, ...(raw && { raw }) } };
+  }
+  const { reference, distorted, raw } = videos.finish(positionals, MAX_DISTORTED, NAME);
+  const keyOf = oneOrEach(keys, distorted.length, '--key');
+  const mosOf = oneOrEach(opinions, distorted.length, '--mos');
+  const pairs = distorted.map((video, i) => ({
+    reference,
+    distorted: video,
+    ...(raw && { raw }),
+    key: keyOf(i),
+    mos: mosOf(i),
+  }));
+  return { ...rest, pairs };
+}
+
+/** A model string; a bare name is that of a built-in model. */
+function modelString(use: OptionUse): string {
+  if (use.value === '') throw new AnyvmafError('usage', `${use.label} is empty, but it must name a model`);
+  return use.value.includes('=') ? use.value : `version=${use.value}`;
+}
+
+/** What an option says of each distorted video: given once, the same of all. */
+function oneOrEach<T>(values: readonly T[], count: number, label: string): (index: number) => T | undefined {
+  if (values.length > 1 && values.length !== count) {
+    throw new AnyvmafError(
+      'usage',
+      `${label} is given ${values.length} times, but there ${count === 1 ? 'is one distorted video' : `are ${count} distorted videos`}; ` +
+        'give it once, or once for each',
+    );
+  }
+  return (index) => (values.length === 1 ? values[0] : values[index]);
+}
+
+const COLUMNS = ['reference', 'distorted', 'key', 'clip', 'mos'];
+
+/**
+ * The pairs of a list: CSV (RFC 4180) with a line of names first.
+ * @param list its name, for messages
+ * @param locate makes a path of what the list says, relative to its own folder
+ * @throws {AnyvmafError} `usage`, naming the line
+ */
+export function parsePairs(
+  text: string,
+  list: string,
+  locate: (path: string) => string,
+  raw: DatasetPair['raw'],
+): DatasetPair[] {
+  const [head, ...lines] = csvLines(text, list);
+  const names = head?.fields.map((name) => name.trim().toLowerCase()) ?? [];
+  const unknown = names.find((name) => !COLUMNS.includes(name));
+  if (unknown !== undefined || !names.includes('reference') || !names.includes('distorted')) {
+    throw new AnyvmafError(
+      'usage',
+      `the first line of ${list} must name the columns reference and distorted and, at will, key, clip and mos` +
+        `${unknown === undefined ? '' : `, but it has ${JSON.stringify(unknown)}`}`,
+    );
+  }
+  if (lines.length === 0) throw new AnyvmafError('usage', `${list} names no pair of videos`);
+  return lines.map(({ fields, line }) => {
+    if (fields.length !== names.length) {
+      throw new AnyvmafError(
+        'usage',
+        `line ${line} of ${list} has ${fields.length} fields, but the first line names ${names.length}`,
+      );
+    }
+    const field = (name: string) => fields[names.indexOf(name)]?.trim() || undefined;
+    const video = (name: string) => {
+      const path = field(name);
+      if (path === undefined)
+        throw new AnyvmafError('usage', `line ${line} of ${list} names no ${name} video`);
+      return locate(path);
+    };
+    const mos = field('mos');
+    return {
+      reference: video('reference'),
+      distorted: video('distorted'),
+      ...(raw && { raw }),
+      key: field('key'),
+      clip: field('clip'),
+      mos:
+        mos === undefined
+          ? undefined
+          : numberValue({ name: 'mos', label: `mos in line ${line} of ${list}`, value: mos }),
+    };
+  });
+}
+
+interface CsvLine {
+  readonly fields: readonly string[];
+  /** 1-based, where it begins. */
+  readonly line: number;
+}
+
+/** Records of a CSV text, without empty ones. */
+function csvLines(text: string, list: string): CsvLine[] {
+  const records: CsvLine[] = [];
+  let fields: string[] = [];
+  let line = 1;
+  let start = 1;
+  // A field, quoted or plain, and what ends it.
+  const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
+  field.lastIndex = text.startsWith('\uFEFF') ? 1 : 0;
+  while (field.lastIndex < text.length) {
+    const found = field.exec(text);
+    if (!found) {
+      throw new AnyvmafError('usage', `line ${line} of ${list} is not CSV: check its quotation marks`);
+    }
+    const [whole, quoted, plain = '', end] = found;
+    fields.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    line += whole.split(/\r\n|\n|\r/).length - 1;
+    if (end === ',') {
+      if (field.lastIndex === text.length) fields.push('');
+      else continue;
+    }
+    if (fields.some((value) => value.trim() !== '')) records.push({ fields, line: start });
+    fields = [];
+    start = line;
+  }
+  return records;
+}

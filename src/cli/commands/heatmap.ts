@@ -1,0 +1,278 @@
+/**
+ * @module cli/commands/heatmap
+ * `anyvmaf heatmap REFERENCE DISTORTED`: draws where in single frames quality is lost.
+ */
+import { mkdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AnyvmafError } from '../../errors.js';
+import type { QualityMapOptions } from '../../score/quality-maps.js';
+import type { ScoreRequest } from '../../score/types.js';
+import type { Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import { type HelpPage, helpWidth, renderHelp } from '../help.js';
+import { type OptionSpec, type OptionUse, orList, parseArguments } from '../options.js';
+import { openOutput } from '../output.js';
+import { interruption } from '../signals.js';
+import type { Terminal } from '../terminal.js';
+import { choiceValue, unsigned, unsignedValue } from '../values.js';
+import { PAIRING_OPTIONS, type PairingDraft, takePairingOption } from './pairing-options.js';
+import { fileName, VIDEO_OPTIONS, VideoArguments } from './video-options.js';
+
+const NAME = 'anyvmaf heatmap';
+const MAP = 'Map';
+
+/** Options that mean nothing where nothing is judged. */
+const LEFT_OUT: readonly string[] = ['strict', 'no-preflight'];
+
+const KINDS = ['both', 'vif', 'adm'] as const;
+const BLOCKS = [4, 8, 16, 32, 64, 128, 256];
+/** Most frames of one run: each is a picture in memory until all are done. */
+const MOST_FRAMES = 100;
+
+const HEATMAP_OPTIONS = [
+  ...VIDEO_OPTIONS,
+  ...PAIRING_OPTIONS.filter(({ name }) => !LEFT_OUT.includes(name)),
+  { name: 'frame', argument: 'N', group: MAP, help: 'frames to draw, such as 12 or 12,250; the first is 0' },
+  {
+    name: 'worst',
+    argument: 'N',
+    group: MAP,
+    help: 'score the videos and draw the N worst moments, 1 to 100 (default without --frame: 1)',
+  },
+  {
+    name: 'output',
+    short: 'o',
+    argument: 'PATH',
+    group: MAP,
+    help: 'a .png file for one frame, or a folder for heatmap_NNNNNN.png of each (default: this folder)',
+  },
+  {
+    name: 'scale-of',
+    argument: 'WHAT',
+    group: MAP,
+    help: 'whose losses: vif, adm, or both as VMAF weighs them (default)',
+  },
+  { name: 'block', argument: 'N', group: MAP, help: 'side of a cell in pixels: 4, 8, 16 (default) ... 256' },
+  { name: 'neg', group: MAP, help: 'enhancement is no quality, as in the NEG models' },
+  { name: 'help', group: MAP, help: 'show this help', last: true },
+] as const satisfies readonly OptionSpec[];
+
+const page: HelpPage = {
+  usage: [`${NAME} [options] REFERENCE DISTORTED`],
+  about:
+    'Draws single frames with colours where quality is lost: what each place takes away from VIF and ADM, the features ' +
+    'of VMAF. The darker picture has no colour where nothing is lost; a legend says what the colours mean.',
+  options: HEATMAP_OPTIONS,
+  sections: [
+    {
+      title: 'Examples',
+      rows: [
+        [`${NAME} ref.mp4 dis.mp4`, 'the worst moment'],
+        [`${NAME} ref.mp4 dis.mp4 --worst 5 -o maps`, 'five, into a folder'],
+        [`${NAME} ref.mp4 dis.mp4 --frame 120 -o lost.png`, 'one frame, into a file'],
+      ],
+    },
+  ],
+};
+
+/** What the command line asks for. */
+interface HeatmapSettings {
+  readonly request: ScoreRequest & { readonly reference: string; readonly distorted: string };
+  readonly options: QualityMapOptions;
+  /** Numbers of frames, or how many of the worst. */
+  readonly frames: readonly number[] | number;
+  readonly output: string;
+  readonly of: (typeof KINDS)[number];
+  readonly neg: boolean;
+}
+
+/** Pictures of where quality is lost. */
+export const heatmap: Command = {
+  page,
+  run: async (args, terminal) => {
+    const settings = heatmapSettings(args);
+    if (settings === 'help') {
+      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
+      return EXIT.ok;
+    }
+    return draw(settings, terminal);
+  },
+};
+
+/**
+ * What a command line asks for.
+ * @throws {AnyvmafError} `usage`
+ */
+export function heatmapSettings(args: readonly string[]): HeatmapSettings | 'help' {
+  const parsed = parseArguments(args, HEATMAP_OPTIONS, NAME);
+  if (parsed.options.at(-1)?.name === 'help') return 'help';
+  const videos = new VideoArguments();
+  const pairing: PairingDraft = {};
+  let frames: readonly number[] | undefined;
+  let worst: number | undefined;
+  let output = '.';
+  let of: HeatmapSettings['of'] = 'both';
+  let blockSize: number | undefined;
+  let neg = false;
+  for (const use of parsed.options) {
+    if (videos.take(use) || takePairingOption(use, pairing)) continue;
+    if (use.name === 'frame') frames = [...(frames ?? []), ...frameNumbers(use)];
+    else if (use.name === 'worst') worst = worstValue(use);
+    else if (use.name === 'output') output = fileName(use);
+    else if (use.name === 'scale-of') of = choiceValue(use, KINDS);
+    else if (use.name === 'block') blockSize = blockValue(use);
+    else neg = true;
+  }
+  if (frames && worst !== undefined) {
+    throw new AnyvmafError(
+      'usage',
+      '--frame names the frames to draw and --worst finds them; leave one of them out',
+    );
+  }
+  const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
+  const chosen = frames ? [...new Set(frames)].sort((a, b) => a - b) : (worst ?? 1);
+  const count = typeof chosen === 'number' ? chosen : chosen.length;
+  if (count > MOST_FRAMES) {
+    throw new AnyvmafError(
+      'usage',
+      `${count} frames are asked for, but at most ${MOST_FRAMES} are drawn at a time`,
+    );
+  }
+  if (isFile(output) && count > 1) {
+    throw new AnyvmafError(
+      'usage',
+      `${count} frames do not go into the one file "${output}"; name a folder with -o/--output`,
+    );
+  }
+  return {
+    request: { reference, distorted: distorted[0], ...(raw && { raw }) },
+    options: { ...pairing, ...(blockSize !== undefined && { blockSize }), ...(neg && { enhnGainLimit: 1 }) },
+    frames: chosen,
+    output,
+    of,
+    neg,
+  };
+}
+
+async function draw(settings: HeatmapSettings, terminal: Terminal): Promise<number> {
+  const { request, output, of } = settings;
+  const inputs = [request.reference, request.distorted];
+  const single = isFile(output) ? await openOutput(output, inputs) : undefined;
+  if (!single) await refuseNoFolder(output);
+  const stop = interruption();
+  try {
+    const { frames, options, scores } = await choose(settings, terminal, stop.signal);
+    const { qualityMaps } = await import('../../index.js');
+    const drawn: { readonly index: number; readonly png: Uint8Array; readonly line: string }[] = [];
+    for await (const maps of qualityMaps(request, frames, { ...options, signal: stop.signal })) {
+      const { index } = maps;
+      drawn.push({
+        index,
+        png: await maps.render({ of }).png(),
+        line: said(maps.features, scores.get(index)),
+      });
+    }
+    // Nothing is written before everything is drawn.
+    if (!single) await mkdir(output, { recursive: true });
+    for (const { index, png, line } of drawn) {
+      const path = single ? output : join(output, `heatmap_${String(index).padStart(6, '0')}.png`);
+      const file = single ?? (await openOutput(path, inputs));
+      await file.write([png], stop.signal);
+      await terminal.print(`frame ${index}: ${line}: ${path}\n`);
+    }
+    return EXIT.ok;
+  } finally {
+    stop.release();
+  }
+}
+
+/** Which frames to draw; where the worst are wanted, by scoring first. */
+async function choose(
+  { request, options, frames, neg }: HeatmapSettings,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<{
+  readonly frames: readonly number[];
+  readonly options: QualityMapOptions;
+  readonly scores: ReadonlyMap<number, number>;
+}> {
+  if (typeof frames !== 'number') return { frames, options, scores: new Map() };
+  const [{ score }, { ranking, worstFrames }] = await Promise.all([
+    import('../../index.js'),
+    import('../../report/worst.js'),
+  ]);
+  const { blockSize, enhnGainLimit, ...pairing } = options;
+  const bar = terminal.canDraw ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
+  bar?.say(`scoring ${request.distorted}`);
+  try {
+    const report = await score(request, {
+      ...pairing,
+      ...(neg && { models: ['version=vmaf_v0.6.1neg'] }),
+      signal,
+      ...(bar && { onProgress: bar.show }),
+    });
+    const by = ranking(report);
+    const worst = by ? worstFrames(report, by, frames) : [];
+    // What was searched once need not be searched again, and must not come out otherwise.
+    const offset = options.offset === 'auto' ? report.pairing?.frames.offset : undefined;
+    return {
+      frames: worst.map(({ frameNum }) => frameNum),
+      options: { ...options, ...(offset !== undefined && { offset }) },
+      scores: new Map(worst.map(({ frameNum, value }) => [frameNum, value])),
+    };
+  } finally {
+    bar?.clear();
+  }
+}
+
+/** The features of a frame, and its score where it is known. */
+function said(features: Readonly<Record<string, number>>, score: number | undefined): string {
+  const vif = [0, 1, 2, 3].map((scale) => features[`integer_vif_scale${scale}`]?.toFixed(4));
+  const known = score === undefined ? '' : `vmaf ${score.toFixed(2)}, `;
+  return `${known}adm2 ${features.integer_adm2?.toFixed(4)}, vif ${vif.join(' ')}`;
+}
+
+function isFile(output: string): boolean {
+  return /\.png$/i.test(output);
+}
+
+/** @throws {AnyvmafError} `io` where there is something else by that name */
+async function refuseNoFolder(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found && !found.isDirectory()) {
+    throw new AnyvmafError(
+      'io',
+      `cannot write into "${path}": it is no folder; name a folder or a .png file`,
+    );
+  }
+}
+
+/** `12` or `12,250`. */
+function frameNumbers(use: OptionUse): number[] {
+  const numbers = use.value.split(',').map((text) => unsigned(text.trim()));
+  return numbers.map((number) => {
+    if (number !== undefined && number <= 1e9) return number;
+    throw new AnyvmafError(
+      'usage',
+      `${use.label} is "${use.value}", but it must be the number of a frame such as 12, or several such as 12,250`,
+    );
+  });
+}
+
+function worstValue(use: OptionUse): number {
+  const count = unsignedValue(use, 5);
+  if (count >= 1 && count <= MOST_FRAMES) return count;
+  throw new AnyvmafError(
+    'usage',
+    `${use.label} is "${use.value}", but it must be from 1 to ${MOST_FRAMES} frames`,
+  );
+}
+
+function blockValue(use: OptionUse): number {
+  const side = unsignedValue(use, 16);
+  if (BLOCKS.includes(side)) return side;
+  throw new AnyvmafError(
+    'usage',
+    `${use.label} is "${use.value}", but it must be ${orList(BLOCKS.map(String))}`,
+  );
+}

@@ -1,0 +1,118 @@
+/**
+ * @module cli/commands/tiny-list
+ * `anyvmaf tiny list|describe|devices`: which tiny models there are, what one is made of, and what can run them.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { TinyDeviceStatus, TinyModelDescription, TinyPort, TinyRegistryEntry } from '../../index.js';
+import { printable, wrap } from '../../report/terminal.js';
+import type { Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import { type HelpPage, helpWidth, renderHelp, twoColumns } from '../help.js';
+import { type OptionSpec, parseArguments } from '../options.js';
+
+const NAME = 'anyvmaf tiny';
+
+const OPTIONS = [
+  { name: 'json', group: 'Output', help: 'the answer as JSON' },
+  { name: 'help', group: 'Output', help: 'show this help', last: true },
+] as const satisfies readonly OptionSpec[];
+
+const page: HelpPage = {
+  usage: [`${NAME} list [--json]`, `${NAME} describe MODEL [--json]`, `${NAME} devices [--json]`],
+  about:
+    'Lists the tiny ONNX models that ship with the package, says what one of them or an ONNX file is made of (it is read ' +
+    'and checked, not run), and lists the devices that --tiny-device can name.',
+  options: OPTIONS,
+};
+
+/** What this command does; the evaluating ones are commands/tiny's. */
+export const LISTINGS: readonly string[] = ['list', 'describe', 'devices'];
+
+/** Looks at models and devices. */
+export const tinyListing: Command = {
+  page,
+  run: async (args, terminal) => {
+    const { options, positionals } = parseArguments(args, OPTIONS, NAME);
+    const width = helpWidth(terminal.columns);
+    if (options.at(-1)?.name === 'help') {
+      await terminal.print(renderHelp(page, width));
+      return EXIT.ok;
+    }
+    const [action, model, surplus] = positionals;
+    const json = options.some(({ name }) => name === 'json');
+    const api = await import('../../index.js');
+    const excess = action === 'describe' ? surplus : model;
+    if (excess !== undefined) {
+      throw new AnyvmafError('usage', `"${excess}" is one argument too many: ${page.usage.join(', or ')}`);
+    }
+    const print = async <T>(data: T, text: (data: T) => string): Promise<number> => {
+      await terminal.print(json ? `${JSON.stringify(data, null, 2)}\n` : text(data));
+      return EXIT.ok;
+    };
+    if (action === 'list') return print(await api.listTinyModels(), (list) => listing(list, width));
+    if (action === 'devices') return print(await api.listTinyDevices(), (list) => devices(list, width));
+    if (model === undefined)
+      throw new AnyvmafError('usage', `${NAME} describe needs a model: ${page.usage[1]}`);
+    return print(await api.describeTinyModel(model), (found) => describe(found, width));
+  },
+};
+
+function listing(list: readonly TinyRegistryEntry[], width: number): string {
+  if (list.length === 0)
+    return 'No tiny model ships with this package; --tiny-model takes the path of an ONNX file.\n';
+  const rows = list.map(({ id, kind, description, notes, smoke }): [string, string] => [
+    id,
+    printable(`${kind}${smoke ? ', for trying things out' : ''}: ${description ?? notes ?? ''}`),
+  ]);
+  return `Tiny models, for --tiny-model ID; '${NAME} describe ID' says more:\n\n${twoColumns(rows, width)}\n`;
+}
+
+function devices(list: readonly TinyDeviceStatus[], width: number): string {
+  const rows = list.map(({ device, available, runtime, how }): [string, string] => [
+    device,
+    available ? `here (${runtime})` : `not here. ${how ?? ''}`,
+  ]);
+  return `Devices, for --tiny-device NAME:\n\n${twoColumns(rows, width)}\n`;
+}
+
+function describe(model: TinyModelDescription, width: number): string {
+  const { registry, scaler, features, codecs } = model;
+  const rows: [string, string][] = [
+    ['kind', model.kind],
+    ['score', model.name ?? 'vmaf_tiny_model (no sidecar names it)'],
+    ['file', `${model.file}, ${model.bytes} bytes`],
+    ['sha256', `${model.sha256}${registry ? ' (as registered)' : ' (no registry lists it)'}`],
+    ['inputs', model.inputs.map(portText).join('; ')],
+    ['outputs', model.outputs.map(portText).join('; ')],
+    ...(features ? [['features', features.join(', ')] as [string, string]] : []),
+    ...(scaler ? [['scaler', scaler.inGraph ? 'in the graph' : 'in the sidecar'] as [string, string]] : []),
+    ...(codecs ? [['encoders', codecs.join(', ')] as [string, string]] : []),
+    ['weights', `${model.parameters}, ${model.quantisation}`],
+    [
+      'operators',
+      Object.entries(model.operators)
+        .map(([name, count]) => `${name} ${count}`)
+        .join(', '),
+    ],
+    ['opset', `${model.opset}${model.producer === '' ? '' : `, by ${model.producer}`}`],
+    ...(registry?.licence === undefined ? [] : [['licence', registry.licence] as [string, string]]),
+    ...(registry?.card === undefined ? [] : [['card', `model/tiny/${registry.card}`] as [string, string]]),
+  ];
+  const about = registry?.description ?? registry?.notes;
+  return [
+    `${printable(model.source)}\n`,
+    ...(about === undefined ? [] : [`${wrap(printable(about), width).join('\n')}\n`]),
+    `${twoColumns(
+      rows.map(([name, value]) => [name, printable(value)]),
+      width,
+    )}\n`,
+    ...model.warnings.map((warning) => `${wrap(printable(warning), width).join('\n')}\n`),
+  ].join('\n');
+}
+
+const TYPES: Readonly<Record<number, string>> = { 1: 'float32', 7: 'int64', 10: 'float16', 11: 'float64' };
+
+function portText({ name, type, dims }: TinyPort): string {
+  const shape = dims ? `[${dims.map((size) => size ?? '?').join(', ')}]` : 'of any shape';
+  return `${name} ${TYPES[type] ?? `type ${type}`} ${shape}`;
+}

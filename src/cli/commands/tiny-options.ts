@@ -1,0 +1,189 @@
+/**
+ * @module cli/commands/tiny-options
+ * The options about tiny ONNX models. Pure.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { ScoreOptions } from '../../score/types.js';
+import type { TinyDeviceChoice, TinyModelOptions, TinyResize } from '../../tiny/types.js';
+import type { OptionSpec, OptionUse } from '../options.js';
+import { choiceValue, unsignedValue } from '../values.js';
+
+const TINY = 'Tiny models';
+const RESIZES: readonly TinyResize[] = ['disabled', 'bilinear', 'nearest', 'bicubic'];
+const DEVICES: readonly TinyDeviceChoice[] = [
+  'auto',
+  'cpu',
+  'cuda',
+  'tensorrt',
+  'openvino',
+  'openvino-npu',
+  'openvino-cpu',
+  'openvino-gpu',
+  'coreml',
+  'coreml-ane',
+  'coreml-gpu',
+  'coreml-cpu',
+  'rocm',
+  'webgpu',
+  'directml',
+];
+const MAX_THREADS = 1024;
+/** As in the reference, higher rate factors mean the highest. */
+const MAX_CRF = 63;
+
+/** The options in the order in which help lists them. */
+export const TINY_OPTIONS = [
+  {
+    name: 'tiny-model',
+    argument: 'MODEL',
+    group: TINY,
+    ours: true,
+    help:
+      "also score with this ONNX model: an id that 'anyvmaf tiny list' shows, or a file. May be repeated; the options " +
+      'below then go with the model before them',
+  },
+  {
+    name: 'tiny-device',
+    argument: 'NAME',
+    group: TINY,
+    ours: true,
+    help: "what runs it: auto (default) or a device of 'anyvmaf tiny devices'; one that is not here is an error",
+  },
+  { name: 'dnn-ep', argument: 'NAME', group: TINY, ours: true, help: 'another name of --tiny-device' },
+  {
+    name: 'tiny-threads',
+    argument: 'N',
+    group: TINY,
+    ours: true,
+    help: 'threads of one session on the CPU (0: as the runtime likes; default: one per worker)',
+  },
+  {
+    name: 'tiny-fp16',
+    group: TINY,
+    ours: true,
+    help: 'compute in half precision where the device does (OpenVINO, TensorRT)',
+  },
+  {
+    name: 'tiny-model-verify',
+    group: TINY,
+    ours: true,
+    help: 'load only what the Sigstore bundle of the registry signs',
+  },
+  {
+    name: 'tiny-codec',
+    argument: 'NAME',
+    group: TINY,
+    ours: true,
+    help: 'codec-aware models: the encoder, libx264, h264 and so on',
+  },
+  {
+    name: 'tiny-preset',
+    argument: 'NAME',
+    group: TINY,
+    ours: true,
+    help: "codec-aware models: the encoder's preset",
+  },
+  {
+    name: 'tiny-crf',
+    argument: 'N',
+    group: TINY,
+    ours: true,
+    help: 'codec-aware models: rate factor, 0 to 63',
+  },
+  {
+    name: 'tiny-resize',
+    argument: 'FILTER',
+    group: TINY,
+    ours: true,
+    help: 'bring luma to the size of the model: bilinear, nearest, bicubic or disabled (default: another size is an error)',
+  },
+  {
+    name: 'no-reference',
+    group: TINY,
+    ours: true,
+    help: 'score one video by itself, with tiny models that need no reference',
+  },
+] as const satisfies readonly OptionSpec[];
+
+type Options = { -readonly [Key in keyof ScoreOptions]: ScoreOptions[Key] };
+type Model = { -readonly [Key in keyof TinyModelOptions]: TinyModelOptions[Key] };
+
+/** Gathers {@link TINY_OPTIONS} one by one. */
+export class TinyArguments {
+  /** What is said before the first model is meant for all. */
+  readonly #shared: Partial<Model> = {};
+  readonly #models: (Partial<Model> & { readonly model: string })[] = [];
+  readonly #given = new Set<string>();
+
+  /**
+   * Takes one option.
+   * @returns false when it is none of {@link TINY_OPTIONS}
+   * @throws {AnyvmafError} `usage`
+   */
+  take(use: OptionUse, options: Options): boolean {
+    const current: Partial<Model> = this.#models.at(-1) ?? this.#shared;
+    switch (use.name) {
+      case 'tiny-model':
+        this.#models.push({ model: text(use) });
+        return true;
+      case 'tiny-device':
+      case 'dnn-ep': {
+        const device = choiceValue(use, DEVICES);
+        if (current.device !== undefined && current.device !== device) {
+          throw new AnyvmafError(
+            'usage',
+            `--tiny-device and --dnn-ep are two names of one option, but say ${current.device} and ${device}; give one`,
+          );
+        }
+        current.device = device;
+        break;
+      }
+      case 'tiny-threads':
+        current.threads = unsignedValue(use, 0, MAX_THREADS);
+        break;
+      case 'tiny-fp16':
+        current.fp16 = true;
+        break;
+      case 'tiny-model-verify':
+        current.verify = true;
+        break;
+      case 'tiny-codec':
+        current.codec = text(use);
+        break;
+      case 'tiny-preset':
+        current.preset = text(use);
+        break;
+      case 'tiny-crf':
+        current.crf = Math.min(MAX_CRF, unsignedValue(use, 28));
+        break;
+      case 'tiny-resize':
+        current.resize = choiceValue(use, RESIZES);
+        break;
+      case 'no-reference':
+        options.noReference = true;
+        break;
+      default:
+        return false;
+    }
+    this.#given.add(use.label);
+    return true;
+  }
+
+  /**
+   * Puts the models into the options.
+   * @throws {AnyvmafError} `usage` when options are about a model that is not there
+   */
+  finish(options: Options): void {
+    const [first] = this.#given;
+    if (this.#models.length === 0) {
+      if (first === undefined) return;
+      throw new AnyvmafError('usage', `${first} is about a tiny model, but none is given; add --tiny-model`);
+    }
+    options.tiny = this.#models.map((model) => ({ ...this.#shared, ...model }));
+  }
+}
+
+function text(use: OptionUse): string {
+  if (use.value !== '') return use.value;
+  throw new AnyvmafError('usage', `${use.label} is empty, but it needs a value`);
+}

@@ -1,0 +1,224 @@
+/**
+ * @module cli/commands/tiny
+ * `anyvmaf tiny eval|compare MODEL... FEATURES.parquet`: what tiny models are worth on a table of features.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { EvaluateOptions, Split } from '../../index.js';
+import { nearest } from '../../nearest.js';
+import { printable } from '../../report/terminal.js';
+import type { TinyDeviceChoice } from '../../tiny/types.js';
+import type { Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import { type HelpPage, helpWidth, renderHelp } from '../help.js';
+import { type OptionSpec, type OptionUse, parseArguments } from '../options.js';
+import { interruption } from '../signals.js';
+import type { Terminal } from '../terminal.js';
+import { choiceValue, numberValue, unsignedValue } from '../values.js';
+import { LISTINGS, tinyListing } from './tiny-list.js';
+
+const NAME = 'anyvmaf tiny';
+const WHAT = 'What to evaluate on';
+const MODEL = 'Model';
+const OUTPUT = 'Output';
+
+const SPLITS: readonly Split[] = ['train', 'val', 'test', 'all'];
+
+const DEVICES: readonly TinyDeviceChoice[] = [
+  'auto',
+  'cpu',
+  'cuda',
+  'tensorrt',
+  'openvino',
+  'openvino-npu',
+  'openvino-cpu',
+  'openvino-gpu',
+  'coreml',
+  'coreml-ane',
+  'coreml-gpu',
+  'coreml-cpu',
+  'rocm',
+  'webgpu',
+  'directml',
+];
+
+const TINY_OPTIONS = [
+  {
+    name: 'split',
+    argument: 'NAME',
+    group: WHAT,
+    help: 'rows by the SHA-256 of their key: test (default), val, train, or all',
+  },
+  { name: 'target', argument: 'COLUMN', group: WHAT, help: 'the column to predict (default: mos)' },
+  {
+    name: 'input-name',
+    argument: 'NAME',
+    group: MODEL,
+    help: "the graph's input that takes the features (default: the sidecar's, features, or the first)",
+  },
+  {
+    name: 'codec',
+    argument: 'NAME',
+    group: MODEL,
+    help: 'encoder of all rows (default: column codec or encoder)',
+  },
+  { name: 'preset', argument: 'NAME', group: MODEL, help: 'preset of all rows (default: column preset)' },
+  { name: 'crf', argument: 'N', group: MODEL, help: 'rate factor of all rows (default: column crf)' },
+  {
+    name: 'device',
+    argument: 'NAME',
+    group: MODEL,
+    help: 'what runs the model, as --tiny_device (default: auto)',
+  },
+  { name: 'threads', argument: 'N', group: MODEL, help: 'threads of the runtime (default: its own choice)' },
+  { name: 'fp16', group: MODEL, help: 'half precision where the device computes in it' },
+  { name: 'verify', group: MODEL, help: "load only what the registry's Sigstore bundle signs" },
+  {
+    name: 'resamples',
+    argument: 'N',
+    group: OUTPUT,
+    help: 'draws for the intervals; 0 leaves them out (default: 1000, less for many rows)',
+  },
+  { name: 'seed', argument: 'N', group: OUTPUT, help: 'seed of the draws (default: 1)' },
+  { name: 'json', group: OUTPUT, help: 'the result as JSON, with the figures of every key' },
+  { name: 'help', group: OUTPUT, help: 'show this help', last: true },
+] as const satisfies readonly OptionSpec[];
+
+const page: HelpPage = {
+  usage: [`${NAME} eval [options] MODEL FEATURES`, `${NAME} compare [options] MODEL... FEATURES`],
+  about:
+    'Says how well tiny ONNX models predict opinion scores: PLCC, SROCC, KROCC (Kendall) and RMSE with 95 % intervals, of ' +
+    'rows, of clips and of keys. MODEL is an id or the path of an ONNX file; FEATURES is a Parquet file with a row per ' +
+    "frame, as 'anyvmaf features --parquet' writes it. compare ranks models by PLCC.",
+  options: TINY_OPTIONS,
+};
+
+const ACTIONS = ['eval', 'compare'] as const;
+
+/** Evaluation of tiny models. */
+export const tiny: Command = {
+  page,
+  run: async (args, terminal) => {
+    if (LISTINGS.includes(args[0] ?? '')) return tinyListing.run(args, terminal);
+    const { options: uses, positionals } = parseArguments(args, TINY_OPTIONS, NAME);
+    if (uses.at(-1)?.name === 'help') {
+      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
+      return EXIT.ok;
+    }
+    const [action, ...files] = positionals;
+    if (action !== 'eval' && action !== 'compare') throw unknownAction(action);
+    const features = files.pop();
+    const [model, surplus] = files;
+    if (features === undefined || model === undefined) {
+      throw new AnyvmafError(
+        'usage',
+        `${NAME} ${action} needs ${action === 'eval' ? 'a model' : 'models'} and a table: ${page.usage[action === 'eval' ? 3 : 4]}`,
+      );
+    }
+    if (action === 'eval' && surplus !== undefined) {
+      throw new AnyvmafError(
+        'usage',
+        `eval takes one model, but ${files.length} are given; '${NAME} compare' ranks several`,
+      );
+    }
+    const json = uses.some(({ name }) => name === 'json');
+    const stop = interruption();
+    try {
+      const options = { ...evaluateOptions(uses), signal: stop.signal };
+      return action === 'eval'
+        ? await evaluateOne(model, features, options, json, terminal)
+        : await compareAll(files, features, options, json, terminal);
+    } finally {
+      stop.release();
+    }
+  },
+};
+
+async function evaluateOne(
+  model: string,
+  features: string,
+  options: EvaluateOptions,
+  json: boolean,
+  terminal: Terminal,
+): Promise<number> {
+  const [{ evaluateModel }, view] = await Promise.all([
+    import('../../index.js'),
+    import('../evaluation-text.js'),
+  ]);
+  const evaluation = await evaluateModel(model, features, options);
+  await terminal.print(
+    json ? asJson(evaluation) : view.evaluationText(evaluation, helpWidth(terminal.columns)),
+  );
+  return EXIT.ok;
+}
+
+/** @returns failure only when no model could be evaluated */
+async function compareAll(
+  models: readonly string[],
+  features: string,
+  options: EvaluateOptions,
+  json: boolean,
+  terminal: Terminal,
+): Promise<number> {
+  const [{ compareModels }, view] = await Promise.all([
+    import('../../index.js'),
+    import('../evaluation-text.js'),
+  ]);
+  const comparison = await compareModels(models, features, options);
+  for (const { model, error } of comparison.errors) terminal.complain(printable(`${model}: ${error}`));
+  if (json) await terminal.print(asJson(comparison));
+  else if (comparison.ranked.length > 0) {
+    await terminal.print(view.comparisonText(comparison, helpWidth(terminal.columns)));
+  }
+  return comparison.ranked.length > 0 ? EXIT.ok : EXIT.failed;
+}
+
+function asJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+function unknownAction(action: string | undefined): AnyvmafError {
+  const near = action === undefined ? undefined : nearest(action, [...ACTIONS, ...LISTINGS]);
+  return new AnyvmafError(
+    'usage',
+    `${action === undefined ? `${NAME} needs to know what to do` : `${NAME} has no "${action}"`}; ` +
+      (near === undefined
+        ? `it has list, describe, devices, eval and compare, see '${NAME} --help'`
+        : `did you mean ${near}?`),
+  );
+}
+
+/** What the options ask for; the engine checks values that only it knows. */
+function evaluateOptions(uses: readonly OptionUse<(typeof TINY_OPTIONS)[number]['name']>[]): EvaluateOptions {
+  const options: { -readonly [Key in keyof EvaluateOptions]: EvaluateOptions[Key] } = {};
+  for (const use of uses) {
+    switch (use.name) {
+      case 'split':
+        options.split = choiceValue(use, SPLITS);
+        break;
+      case 'device':
+        options.device = choiceValue(use, DEVICES);
+        break;
+      case 'target':
+      case 'codec':
+      case 'preset':
+        options[use.name] = use.value;
+        break;
+      case 'input-name':
+        options.inputName = use.value;
+        break;
+      case 'crf':
+        options.crf = numberValue(use);
+        break;
+      case 'threads':
+      case 'resamples':
+      case 'seed':
+        options[use.name] = unsignedValue(use, 1000);
+        break;
+      case 'fp16':
+      case 'verify':
+        options[use.name] = true;
+        break;
+    }
+  }
+  return options;
+}

@@ -1,0 +1,90 @@
+/**
+ * @module mcp/scoring/tiny
+ * The parameters of tiny ONNX models, as options of the public API.
+ */
+import { AnyvmafError, listTinyModels, type ScoreOptions, type TinyModelOptions } from '../../index.js';
+import type { ToolFiles } from '../context.js';
+import type { ScoringInput } from './parameters.js';
+
+/** Parameters that are about a tiny model, with what says the same as leaving them out. */
+const NEUTRAL = {
+  tiny_device: 'auto',
+  dnn_ep: 'auto',
+  tiny_threads: 0,
+  tiny_fp16: false,
+  tiny_model_verify: false,
+  tiny_codec: undefined,
+  tiny_preset: undefined,
+  tiny_crf: undefined,
+  tiny_resize: 'disabled',
+} as const satisfies Partial<Record<keyof ScoringInput, unknown>>;
+
+/**
+ * The tiny model of a call, its file allowed.
+ * @throws {AnyvmafError} `usage` for what contradicts itself or is about no model, `io` for a file that is not allowed
+ */
+export async function tinyOptions(
+  input: ScoringInput,
+  files: ToolFiles,
+): Promise<Pick<ScoreOptions, 'tiny' | 'noReference'>> {
+  const { tiny_model: model, tiny_device: device, dnn_ep: alias, no_reference: noReference } = input;
+  if (noReference && model === undefined) {
+    throw usage('no_reference requires tiny_model; no classic NR scorer exists');
+  }
+  if (alias !== undefined && device !== 'auto' && alias !== device) {
+    throw usage(
+      `tiny_device is ${device} and dnn_ep is ${alias}, but they are two names of one parameter; give one.`,
+    );
+  }
+  if (model === undefined) {
+    refuseWithout(input);
+    return {};
+  }
+  const { tiny_threads: threads, tiny_codec: codec, tiny_preset: preset, tiny_crf: crf } = input;
+  const tiny: TinyModelOptions = {
+    model: await allowedTiny(model, files),
+    device: device === 'auto' ? (alias ?? 'auto') : device,
+    ...(threads !== undefined && { threads }),
+    fp16: input.tiny_fp16,
+    verify: input.tiny_model_verify,
+    ...(codec !== undefined && { codec }),
+    ...(preset !== undefined && { preset }),
+    ...(crf !== undefined && { crf }),
+    resize: input.tiny_resize,
+  };
+  return { tiny: [tiny], ...(noReference && { noReference }) };
+}
+
+function refuseWithout(input: ScoringInput): void {
+  for (const [name, neutral] of entries(NEUTRAL)) {
+    const value = input[name];
+    if (value === undefined || value === neutral) continue;
+    throw usage(
+      `${name} is ${JSON.stringify(value)}, but it is about a tiny model and none is given; add tiny_model.`,
+    );
+  }
+}
+
+/** Files that ship with the package, as list_models names them, need no permission. */
+const BUILT_IN = /^model\/tiny\/([\w./-]+\.onnx)$/;
+
+/**
+ * An id as it is, or the real path of an allowed file.
+ * @throws {AnyvmafError} `io` for a file that is not allowed
+ */
+export async function allowedTiny(model: string, files: ToolFiles): Promise<string> {
+  if (!/[/\\]|\.onnx$/i.test(model)) return model;
+  const own = BUILT_IN.exec(model)?.[1];
+  const builtIn = own === undefined ? undefined : (await listTinyModels()).find(({ file }) => file === own);
+  return builtIn?.id ?? files.resolveInput(model);
+}
+
+function entries<T extends object>(table: T): [keyof T, T[keyof T]][] {
+  const keys: (keyof T)[] = [];
+  for (const key in table) keys.push(key);
+  return keys.map((key) => [key, table[key]]);
+}
+
+function usage(message: string): AnyvmafError {
+  return new AnyvmafError('usage', message);
+}

@@ -1,0 +1,136 @@
+/**
+ * @module model/pull
+ * Models that may not ship with the package: fetched once from their repository on request, checked against the sum in
+ * the registry, and kept where the platform keeps such things.
+ */
+import { AnyvmafError } from '../errors.js';
+import { sumOf } from './pulled.js';
+import { type RegistryEntry, readRegistry, requireBuiltIn } from './registry.js';
+import type { ModelKeep, ModelStore, PulledModel, PullOptions } from './types.js';
+
+/** Serves files of GitHub repositories as they are, by owner, repository, tag and path. */
+const ORIGIN = 'https://raw.githubusercontent.com';
+
+/** Milliseconds after which a server that does not answer is given up. */
+const PATIENCE = 30_000;
+
+/** A model is 15 kB; what is much longer is something else. */
+const MOST_BYTES = 1 << 20;
+
+/** A registry entry of a model that has to be fetched. */
+type PulledEntry = RegistryEntry & { readonly pull: NonNullable<RegistryEntry['pull']> };
+
+/**
+ * Fetches a model, or all of them, unless they are there already and undamaged.
+ * @param name version of a model, or `all`
+ * @throws {AnyvmafError} as the public `pullModel` says
+ */
+export async function pullModels(
+  name: string,
+  store: ModelStore,
+  options: PullOptions,
+): Promise<readonly PulledModel[]> {
+  const entries = await entriesOf(name, store);
+  if (entries.length === 0) return [];
+  const keep = keepOf(store);
+  const pulled: PulledModel[] = [];
+  for (const entry of entries) {
+    options.signal?.throwIfAborted();
+    pulled.push(await pullOne(entry, keep, options));
+  }
+  return pulled;
+}
+
+async function entriesOf(name: string, store: ModelStore): Promise<readonly PulledEntry[]> {
+  if (name === 'all') return (await readRegistry(store)).filter(isPulled);
+  const entry = await requireBuiltIn(name, store);
+  return isPulled(entry) ? [entry] : [];
+}
+
+function isPulled(entry: RegistryEntry): entry is PulledEntry {
+  return entry.pull !== undefined;
+}
+
+function keepOf({ keep }: ModelStore): ModelKeep {
+  if (keep) return keep;
+  throw new AnyvmafError(
+    'io',
+    'There is no place to keep pulled models; give the model file by path=FILE instead.',
+  );
+}
+
+async function pullOne(entry: PulledEntry, keep: ModelKeep, options: PullOptions): Promise<PulledModel> {
+  const { name, file, sha256 } = entry;
+  const there = await keep.read(file).catch(() => undefined);
+  if (there !== undefined && (await sumOf(new TextEncoder().encode(there))) === sha256) {
+    return { name, fetched: false, place: keep.placeOf(file) };
+  }
+  const url = addressOf(entry, options.from ?? keep.mirror?.() ?? ORIGIN);
+  const bytes = await download(url, name, options.signal);
+  const found = await sumOf(bytes);
+  if (found !== sha256) {
+    throw new AnyvmafError(
+      'model',
+      `What ${url} gave for ${name} has the sha256 ${found}, not ${sha256}, so it was not kept; check the mirror or ` +
+        'proxy in between and pull again.',
+    );
+  }
+  await keep.write(file, bytes);
+  return { name, fetched: true, place: keep.placeOf(file) };
+}
+
+/** Where the file lies: `FROM/OWNER/REPOSITORY/TAG/FOLDER/FILE`. */
+function addressOf({ pull: { repository, tag, folder }, file }: PulledEntry, from: string): string {
+  const base = from.replace(/\/+$/, '');
+  if (!/^https?:\/\/./.test(base)) {
+    throw new AnyvmafError(
+      'usage',
+      `The address to pull models from is ${JSON.stringify(from)}, but it must begin with https:// or http://.`,
+    );
+  }
+  return `${base}/${repository}/${tag}/${folder}/${file}`;
+}
+
+async function download(
+  url: string,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const limit = AbortSignal.timeout(PATIENCE);
+  const way = `give path=FILE with the file from elsewhere, or another server with --from`;
+  let response: Response;
+  let bytes: ArrayBuffer;
+  try {
+    response = await fetch(url, { signal: signal ? AbortSignal.any([signal, limit]) : limit });
+    bytes = response.ok ? await response.arrayBuffer() : new ArrayBuffer();
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason;
+    const why = limit.aborted ? `it took longer than ${PATIENCE / 1000} s` : reasonOf(cause);
+    throw new AnyvmafError(
+      'io',
+      `The model ${name} cannot be fetched from ${url}: ${why}. Check the network and pull again, or ${way}.`,
+      { cause },
+    );
+  }
+  if (!response.ok) {
+    throw new AnyvmafError(
+      'io',
+      `The model ${name} cannot be fetched from ${url}: the server answered ${response.status}; ${way}.`,
+    );
+  }
+  if (bytes.byteLength > MOST_BYTES) {
+    throw new AnyvmafError(
+      'model',
+      `What ${url} gave for ${name} has ${bytes.byteLength} bytes and is no model; check the mirror or proxy in between.`,
+    );
+  }
+  return new Uint8Array(bytes);
+}
+
+/** What is wrong with the network: `fetch` itself only says that it failed, what failed stands behind it. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(cause instanceof Error)) return String(cause);
+  const code = 'code' in cause ? String(cause.code) : '';
+  return cause.message || code || 'the network failed';
+}

@@ -1,0 +1,92 @@
+/**
+ * @module platform/browser/tiny/platform
+ * Tiny models in a browser: fetched by URL, from the package's folder or another.
+ */
+import { AnyvmafError } from '../../../errors.js';
+import type { TinyFolder, TinyPlatform, TinySignatures } from '../../../tiny/types.js';
+import { browserTinyRuntimes } from './runtimes.js';
+
+/**
+ * @param models gives the folder of the built-in models, ending in `/`
+ * @param onnxruntime says where onnxruntime-web is, when the host does
+ */
+export function browserTiny(
+  models: () => string | URL,
+  onnxruntime: () => string | URL | undefined,
+): TinyPlatform {
+  return {
+    files: {
+      get builtIn() {
+        return folderAt(new URL('tiny/', new URL(models(), location.href)));
+      },
+      async locate(path) {
+        const url = new URL(path, location.href);
+        const at = url.pathname.lastIndexOf('/') + 1;
+        return { folder: folderAt(new URL('./', url)), file: url.pathname.slice(at) + url.search };
+      },
+    },
+    runtimes: browserTinyRuntimes(onnxruntime),
+    signatures: NO_SIGNATURES,
+  };
+}
+
+function folderAt(base: URL): TinyFolder {
+  return {
+    name: base.href,
+    async read(file, limit) {
+      const url = new URL(file, base);
+      if (!url.href.startsWith(base.href))
+        throw new AnyvmafError('model', `${file} leads out of its folder ${base.href}, and is not fetched.`);
+      let response: Response;
+      try {
+        response = await fetch(url);
+      } catch (cause) {
+        throw new AnyvmafError('io', `The file ${url.href} of a tiny model cannot be fetched.`, { cause });
+      }
+      if (response.status === 404 || response.status === 410) return null;
+      if (!response.ok) {
+        throw new AnyvmafError(
+          'io',
+          `The file ${url.href} of a tiny model cannot be fetched: the server answered ${response.status}.`,
+        );
+      }
+      return readWithin(response, limit, url.href);
+    },
+  };
+}
+
+/** The body, given up as soon as it is longer than it may be. */
+async function readWithin(response: Response, limit: number, name: string): Promise<Uint8Array> {
+  const reader = response.body?.getReader();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+    if (done || !value) break;
+    length += value.length;
+    if (length > limit) {
+      await reader?.cancel();
+      throw new AnyvmafError(
+        'model',
+        `${name} has more than ${limit} bytes, the most for a file of its kind.`,
+      );
+    }
+    parts.push(value);
+  }
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+const NO_SIGNATURES: TinySignatures = {
+  async verify(_bytes, _bundle, what) {
+    throw new AnyvmafError(
+      'model',
+      `The signature of ${what} cannot be checked in a browser; leave tiny_model_verify out.`,
+    );
+  },
+};

@@ -1,0 +1,73 @@
+/**
+ * @module platform/browser/tiny/runtimes
+ * What runs tiny models in a browser: onnxruntime-web on WebGPU, else on WebAssembly; loaded when a model is.
+ */
+import { AnyvmafError } from '../../../errors.js';
+import { type DeviceOffer, describeDevices, openOn } from '../../../tiny/devices.js';
+import { type OrtModule, openOrt } from '../../../tiny/ort.js';
+import type { TinyRuntimes } from '../../../tiny/types.js';
+
+/** The package with the settings that matter. */
+type OrtWeb = OrtModule & {
+  readonly env: { logLevel?: string; readonly wasm: { numThreads?: number } };
+};
+
+/** @param place where onnxruntime-web is, when the host says so; otherwise it is imported by its name */
+export function browserTinyRuntimes(place: () => string | URL | undefined): TinyRuntimes {
+  let library: Promise<OrtWeb> | undefined;
+  function load(): Promise<OrtWeb> {
+    library ??= importLibrary(place());
+    // A failure is not kept: the network may be back next time.
+    library.catch(() => {
+      library = undefined;
+    });
+    return library;
+  }
+
+  const offer = (device: 'webgpu' | 'cpu', provider: string): DeviceOffer => ({
+    device,
+    runtime: 'onnxruntime-web',
+    open: async (model, options, notes) =>
+      openOrt(await load(), model, options, { runtime: 'onnxruntime-web', device, provider, notes }),
+  });
+  const offers = async () => [...((await hasGpu()) ? [offer('webgpu', 'webgpu')] : []), offer('cpu', 'wasm')];
+  return {
+    devices: async () => describeDevices(await offers()),
+    open: async (model, options) => openOn(model, options, await offers(), ['webgpu', 'cpu']),
+  };
+}
+
+/** Whether this page or worker gets a GPU. */
+async function hasGpu(): Promise<boolean> {
+  const gpu: unknown = Reflect.get(navigator, 'gpu');
+  if (typeof gpu !== 'object' || gpu === null || !('requestAdapter' in gpu)) return false;
+  const { requestAdapter } = gpu;
+  if (typeof requestAdapter !== 'function') return false;
+  try {
+    const adapter: unknown = await requestAdapter.call(gpu);
+    return adapter !== null && adapter !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+async function importLibrary(place: string | URL | undefined): Promise<OrtWeb> {
+  try {
+    const library: OrtWeb =
+      place === undefined
+        ? // By its name, by which bundlers and import maps find it.
+          await import('onnxruntime-web')
+        : await import(/* @vite-ignore */ /* webpackIgnore: true */ new URL(place, location.href).href);
+    // Threads need headers that pages rarely have; frames are shared out among workers already.
+    library.env.wasm.numThreads = 1;
+    library.env.logLevel = 'fatal';
+    return library;
+  } catch (cause) {
+    throw new AnyvmafError(
+      'backend',
+      'the library onnxruntime-web cannot be loaded; install onnxruntime-web and bundle it, or name its URL with ' +
+        'configure({ onnxruntime }).',
+      { cause },
+    );
+  }
+}

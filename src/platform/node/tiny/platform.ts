@@ -1,0 +1,13 @@
+/**
+ * @module platform/node/tiny/platform
+ * Tiny models in Node.
+ */
+import type { TinyPlatform } from '../../../tiny/types.js';
+import { nodeTinyFiles } from './files.js';
+import { nodeTinyRuntimes } from './runtimes.js';
+import { nodeTinySignatures } from './signatures.js';
+
+/** @param models gives the folder of the built-in models, ending in `/` */
+export function nodeTiny(models: () => URL): TinyPlatform {
+  return { files: nodeTinyFiles(models), runtimes: nodeTinyRuntimes(), signatures: nodeTinySignatures() };
+}

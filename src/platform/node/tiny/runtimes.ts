@@ -1,0 +1,168 @@
+/**
+ * @module platform/node/tiny/runtimes
+ * What runs tiny models in Node: onnxruntime-node where it is installed, else the WebAssembly of onnxruntime-web, and
+ * OpenVINO beside either. All are optional packages, loaded when a model is.
+ */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { type DeviceOffer, describeDevices, openOn } from '../../../tiny/devices.js';
+import { type OpenVino, openVinoOffers } from '../../../tiny/openvino.js';
+import { type OrtModule, type OrtTarget, openOrt } from '../../../tiny/ort.js';
+import type { TinyDevice, TinyRuntimes } from '../../../tiny/types.js';
+
+/** Loads a package by its name; a test may bring others than those installed. */
+export type Load = (name: string) => Promise<unknown>;
+
+/** What `auto` looks at, the first first. WebGPU is not among them: asking for it without a GPU writes to the terminal. */
+const ORDER: readonly TinyDevice[] = ['cuda', 'openvino-gpu', 'rocm', 'coreml', 'directml', 'cpu'];
+const ORDER_ON_MACOS: readonly TinyDevice[] = ['coreml', 'cpu'];
+
+/** Bits of CoreML's provider: the graph on the CPU alone; only devices with a Neural Engine; no Neural Engine. */
+const CPU_ONLY = 0x1;
+const WITH_ENGINE = 0x4;
+const CPU_AND_GPU = 0x20;
+
+/** Devices that onnxruntime-node's backends stand for. */
+const BACKENDS: Readonly<Record<string, readonly Pick<OrtTarget, 'device' | 'provider'>[]>> = {
+  cpu: [{ device: 'cpu', provider: 'cpu' }],
+  cuda: [{ device: 'cuda', provider: 'cuda' }],
+  tensorrt: [{ device: 'tensorrt', provider: 'tensorrt' }],
+  webgpu: [{ device: 'webgpu', provider: 'webgpu' }],
+  dml: [{ device: 'directml', provider: 'dml' }],
+  coreml: [
+    { device: 'coreml', provider: 'coreml' },
+    { device: 'coreml-ane', provider: { name: 'coreml', coreMlFlags: WITH_ENGINE } },
+    { device: 'coreml-gpu', provider: { name: 'coreml', coreMlFlags: CPU_AND_GPU } },
+    { device: 'coreml-cpu', provider: { name: 'coreml', coreMlFlags: CPU_ONLY } },
+  ],
+};
+
+/** @param load imports packages */
+export function nodeTinyRuntimes(load: Load = (name) => import(name)): TinyRuntimes {
+  let found: Promise<readonly DeviceOffer[]> | undefined;
+  const offers = () => {
+    found ??= findOffers(load);
+    return found;
+  };
+  return {
+    devices: async () => describeDevices(await offers()),
+    open: async (model, options) =>
+      openOn(model, options, await offers(), process.platform === 'darwin' ? ORDER_ON_MACOS : ORDER),
+  };
+}
+
+async function findOffers(load: Load): Promise<readonly DeviceOffer[]> {
+  const native = await nativeOffers(load);
+  return [...(native.length > 0 ? native : await wasmOffers(load)), ...(await openVino(load))];
+}
+
+async function nativeOffers(load: Load): Promise<readonly DeviceOffer[]> {
+  const found = await tryLoad(load, 'onnxruntime-node');
+  const ort = ortOf(found);
+  if (!ort) return [];
+  silence(found);
+  return supported(found).flatMap((backend) =>
+    (BACKENDS[backend] ?? []).map((target) => offer(ort, { runtime: 'onnxruntime-node', ...target })),
+  );
+}
+
+async function wasmOffers(load: Load): Promise<readonly DeviceOffer[]> {
+  const found = await tryLoad(load, 'onnxruntime-web');
+  const ort = ortOf(found);
+  if (!ort) return [];
+  silence(found);
+  // More threads would be workers that live as long as the process.
+  const settings = member(member(unwrap(found), 'env'), 'wasm');
+  if (isObject(settings)) Reflect.set(settings, 'numThreads', 1);
+  return [offer(ort, { runtime: 'onnxruntime-web', device: 'cpu', provider: 'wasm' })];
+}
+
+async function openVino(load: Load): Promise<readonly DeviceOffer[]> {
+  const found = await tryLoad(load, 'openvino-node');
+  const library = [member(found, 'addon'), member(unwrap(found), 'addon')].find(isOpenVino);
+  if (!library) return [];
+  try {
+    return openVinoOffers(library);
+  } catch {
+    // Installed for another machine, or without its libraries: as if it were not there.
+    return [];
+  }
+}
+
+function offer(ort: OrtModule, target: OrtTarget): DeviceOffer {
+  const { device, runtime } = target;
+  return {
+    device,
+    runtime,
+    open: (model, options, notes) => openOrt(ort, model, options, { ...target, notes }),
+  };
+}
+
+/** Backends of this onnxruntime-node whose libraries are here. */
+function supported(found: unknown): readonly string[] {
+  const list = member(unwrap(found), 'listSupportedBackends');
+  const backends: unknown = typeof list === 'function' ? list() : [{ name: 'cpu', bundled: true }];
+  if (!Array.isArray(backends)) return ['cpu'];
+  return backends.flatMap((backend: unknown) => {
+    const name = member(backend, 'name');
+    if (typeof name !== 'string') return [];
+    return member(backend, 'bundled') === true || hasLibrary(name) ? [name] : [];
+  });
+}
+
+/** Whether the library of a provider that comes separately was installed. */
+function hasLibrary(provider: string): boolean {
+  try {
+    const entry = createRequire(import.meta.url).resolve('onnxruntime-node');
+    const folder = join(dirname(entry), '..', 'bin', 'napi-v6', process.platform, process.arch);
+    return ['so', 'dll', 'dylib'].some(
+      (ending) =>
+        existsSync(join(folder, `libonnxruntime_providers_${provider}.${ending}`)) ||
+        existsSync(join(folder, `onnxruntime_providers_${provider}.${ending}`)),
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** The package, or `undefined` where it is not installed or does not load. */
+async function tryLoad(load: Load, name: string): Promise<unknown> {
+  try {
+    return await load(name);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a CommonJS module exports, which `import` gives as its default. */
+function unwrap(found: unknown): unknown {
+  const inner = member(found, 'default');
+  return isObject(inner) ? inner : found;
+}
+
+function ortOf(found: unknown): OrtModule | undefined {
+  return [found, unwrap(found)].find(isOrt);
+}
+
+function isOrt(found: unknown): found is OrtModule {
+  return typeof member(found, 'Tensor') === 'function' && member(found, 'InferenceSession') !== undefined;
+}
+
+function isOpenVino(found: unknown): found is OpenVino {
+  return typeof member(found, 'Core') === 'function' && typeof member(found, 'Tensor') === 'function';
+}
+
+/** Its own messages go to the terminal; what matters is thrown as well. */
+function silence(found: unknown): void {
+  const env = member(unwrap(found), 'env');
+  if (isObject(env)) Reflect.set(env, 'logLevel', 'fatal');
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function member(value: unknown, name: string): unknown {
+  return isObject(value) || typeof value === 'function' ? Reflect.get(value, name) : undefined;
+}

@@ -1,0 +1,125 @@
+/**
+ * @module report/read
+ * Reads saved reports back, ours and libvmaf's, whatever their format.
+ */
+import { distribution, pool } from './pool.js';
+import { faultAt, notReport, type SavedText } from './read/fault.js';
+import { readJson, readNdjson } from './read/json.js';
+import type { Measured, SavedParts } from './read/parts.js';
+import { readCsv, readSub } from './read/rows.js';
+import { readXml } from './read/xml.js';
+import type { FrameMetrics, MetricDistribution, PooledMetric, Report } from './types.js';
+import type { ReportFormat } from './write.js';
+
+/**
+ * What a saved report says. Numbers are those of the file, with its decimals. Everything that it does not say is
+ * absent, but for statistics of the metrics: `computed` names those that are made here of the frames' values.
+ */
+export interface ReadReport extends Partial<Omit<Report, Measured>>, Pick<Report, Measured> {
+  readonly format: ReportFormat;
+  /** Statistics that the file lacks. */
+  readonly computed: readonly ('pooled_metrics' | 'distribution')[];
+  /** What could not be read, full sentences. */
+  readonly notes: readonly string[];
+}
+
+const READERS: Readonly<Record<ReportFormat, (saved: SavedText) => SavedParts>> = {
+  json: readJson,
+  ndjson: readNdjson,
+  xml: readXml,
+  csv: readCsv,
+  sub: readSub,
+};
+
+/**
+ * Reads a report as `anyvmaf`, `vmaf` or ffmpeg's libvmaf filter wrote it. The format is told from the content.
+ * @param name what messages call it
+ * @throws {AnyvmafError} `io` when it is no report, or broken; the message says where
+ */
+export function readReport(text: string, name = 'The file'): ReadReport {
+  const saved = { name, text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text };
+  const format = formatOf(saved);
+  const { frames: found, notes, ...parts } = READERS[format](saved);
+  const frames = inOrder(found, saved);
+  const metrics = metricsOf(frames, parts.metrics ?? []);
+  const statistics = statisticsOf(frames, metrics);
+  return {
+    ...parts,
+    format,
+    frames,
+    metrics,
+    pooled_metrics: parts.pooled_metrics ?? statistics.pooled,
+    aggregate_metrics: parts.aggregate_metrics ?? {},
+    distribution: parts.distribution ?? statistics.distribution,
+    computed: (['pooled_metrics', 'distribution'] as const).filter((key) => parts[key] === undefined),
+    notes,
+  };
+}
+
+/** Keys that every {@link Report} has beyond its measured values. */
+const KEYS = [
+  'version',
+  'fps',
+  'reference',
+  'distorted',
+  'models',
+  'compat',
+  'backend_requested',
+  'backend_used',
+  'implementation',
+  'threads',
+  'subsample',
+  'frameCount',
+  'warnings',
+] as const satisfies readonly Exclude<keyof Report, Measured>[];
+
+/** Whether a file says all that a report has, as our JSON, NDJSON and XML do, so that it can be written again. */
+export function isReport(read: ReadReport): read is ReadReport & Report {
+  return KEYS.every((key) => read[key] !== undefined);
+}
+
+function formatOf(saved: SavedText): ReportFormat {
+  const { text } = saved;
+  const start = /\S/.exec(text)?.index;
+  if (start === undefined) throw notReport(saved, 'it is empty');
+  const line = text.slice(start, start + 4096).split('\n', 1)[0] ?? '';
+  if (line.startsWith('<')) {
+    if (/^<(!doctype\s+html|html)\b/i.test(line))
+      throw notReport(saved, 'it is an HTML page, which is for reading; open the JSON beside it');
+    return 'xml';
+  }
+  if (/^\{\d+\}\{\d+\}/.test(line)) return 'sub';
+  if (/^\{\s*"type"\s*:/.test(line)) return 'ndjson';
+  if (line.startsWith('{')) return 'json';
+  if (/^Frame,/i.test(line)) return 'csv';
+  if (line.startsWith('[')) throw notReport(saved, 'its JSON is a list');
+  throw faultAt(saved, start, 'expected a report');
+}
+
+/** Ascending; logs of filters that drop frames are not always. */
+function inOrder(frames: readonly FrameMetrics[], saved: SavedText): FrameMetrics[] {
+  const sorted = frames.toSorted((a, b) => a.frameNum - b.frameNum);
+  const twice = sorted.find(({ frameNum }, i) => frameNum === sorted[i - 1]?.frameNum);
+  if (twice) throw notReport(saved, `frame ${twice.frameNum} comes twice`);
+  return sorted;
+}
+
+/** The file's own order first, then what only frames have. */
+function metricsOf(frames: readonly FrameMetrics[], listed: readonly string[]): string[] {
+  const metrics = new Set(listed);
+  for (const frame of frames) for (const name of Object.keys(frame.metrics)) metrics.add(name);
+  return [...metrics];
+}
+
+function statisticsOf(frames: readonly FrameMetrics[], metrics: readonly string[]) {
+  const pooled: [string, PooledMetric | Record<string, never>][] = [];
+  const spreads: [string, MetricDistribution][] = [];
+  for (const name of metrics) {
+    const complete = frames.every(({ metrics: values }) => typeof values[name] === 'number');
+    const values = complete ? Float64Array.from(frames, (frame) => frame.metrics[name] ?? Number.NaN) : [];
+    const spread = distribution(values);
+    pooled.push([name, pool(values) ?? {}]);
+    if (spread) spreads.push([name, spread]);
+  }
+  return { pooled: Object.fromEntries(pooled), distribution: Object.fromEntries(spreads) };
+}

@@ -1,0 +1,53 @@
+/**
+ * @module report/read/fault
+ * Says where a saved report is broken: its name, line and column, and what stands there.
+ */
+import { AnyvmafError } from '../../errors.js';
+
+/** A saved report under the name that messages give it. */
+export interface SavedText {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The error for a place in the text, lines and columns from 1. */
+export function faultAt({ name, text }: SavedText, offset: number, what: string): AnyvmafError {
+  const before = text.slice(0, offset);
+  const line = before.split('\n').length;
+  const column = offset - before.lastIndexOf('\n');
+  const found = offset >= text.length ? 'the file ends here' : `found ${excerpt(text, offset)}`;
+  return new AnyvmafError(
+    'io',
+    `${name}, line ${line}, column ${column}: ${what}, ${found}; the file is damaged, cut off or was changed by hand.`,
+  );
+}
+
+/** The error for something that is well formed but no report. */
+export function notReport({ name }: Pick<SavedText, 'name'>, why: string): AnyvmafError {
+  return new AnyvmafError(
+    'io',
+    `${name} is no report: ${why}. Reports are the JSON, NDJSON, XML, CSV and SUB files that anyvmaf and libvmaf write.`,
+  );
+}
+
+function excerpt(text: string, offset: number): string {
+  const rest = text.slice(offset, offset + 25);
+  const line = rest.split(/[\r\n]/, 1)[0] ?? '';
+  return line === '' ? 'the end of the line' : `"${line.length > 24 ? `${line.slice(0, 24)}…` : line}"`;
+}
+
+/** A value as the text formats and printf write it; `undefined` where it is none. */
+export function measured(text: string): number | undefined {
+  const special = /^([-+]?)(nan|inf)(?:inity)?$/i.exec(text);
+  if (special) {
+    if (special[2]?.toLowerCase() === 'nan') return Number.NaN;
+    return special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  }
+  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : undefined;
+}
+
+/** A frame number; `undefined` where it is none. */
+export function frameNumber(text: string): number | undefined {
+  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : undefined;
+}

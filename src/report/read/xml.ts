@@ -1,0 +1,156 @@
+/**
+ * @module report/read/xml
+ * Reads XML logs: libvmaf's elements, which escape nothing, and our own `<anyvmaf>`.
+ */
+import type { FrameMetrics, MetricDistribution, PooledMetric } from '../types.js';
+import { faultAt, frameNumber, measured, notReport, type SavedText } from './fault.js';
+import { Fields } from './fields.js';
+import { distributionOf, ownParts, pooledOf } from './own.js';
+import type { SavedParts } from './parts.js';
+
+/** An element's start. */
+interface Tag {
+  readonly name: string;
+  readonly attributes: readonly (readonly [name: string, value: string])[];
+  /** Names of the elements around it, outermost first. */
+  readonly inside: readonly string[];
+  /** Text up to the next tag. */
+  readonly content: string;
+  readonly offset: number;
+}
+
+const SKIPPED = /(?:[^<]|<!--[\s\S]*?-->|<[?!](?!--)[^>]*>)*/y;
+const TAG = /<(\/?)([A-Za-z_][\w.:-]*)((?:\s+[^\s=<>"]+\s*=\s*"[^"]*")*)\s*(\/?)>/y;
+const ATTRIBUTE = /([^\s=<>"]+)\s*=\s*"([^"]*)"/g;
+
+/** @throws {AnyvmafError} `io` */
+export function readXml(saved: SavedText): SavedParts {
+  const frames: FrameMetrics[] = [];
+  const pooled: [string, PooledMetric | Record<string, never>][] = [];
+  const distributions: [string, MetricDistribution][] = [];
+  const aggregates: [string, number][] = [];
+  const own = new Map<string, unknown>();
+  const pairing = new Map<string, unknown>();
+  const lists: Record<'models' | 'preflight' | 'warnings', unknown[]> = {
+    models: [],
+    preflight: [],
+    warnings: [],
+  };
+  const seen = new Set<string>();
+  for (const tag of tags(saved)) {
+    const path = [...tag.inside.slice(1), tag.name].join('/');
+    seen.add(path);
+    const record = () => Object.fromEntries(tag.attributes);
+    if (path === 'frames/frame') frames.push(frameOf(tag, saved));
+    else if (path === 'VMAF' || path === 'fyi' || path === 'anyvmaf')
+      for (const [name, value] of tag.attributes) own.set(name, value);
+    else if (path === 'pooled_metrics/metric') {
+      const name = tag.attributes.find(([key]) => key === 'name')?.[1];
+      if (name === undefined) throw faultAt(saved, tag.offset, 'expected a metric with a name');
+      pooled.push([name, pooledOf(numbers(tag, saved, ['name']))]);
+    } else if (path === 'aggregate_metrics') {
+      for (const [name, value] of numbers(tag, saved).entries)
+        if (typeof value === 'number') aggregates.push([name, value]);
+    } else if (path === 'anyvmaf/reference' || path === 'anyvmaf/distorted') own.set(tag.name, record());
+    else if (path === 'anyvmaf/pairing') for (const [name, value] of tag.attributes) pairing.set(name, value);
+    else if (tag.inside.at(-1) === 'pairing') pairing.set(tag.name, record());
+    else if (path === 'anyvmaf/model') lists.models.push(record());
+    else if (path === 'anyvmaf/finding') lists.preflight.push({ ...record(), message: tag.content });
+    else if (path === 'anyvmaf/warning') lists.warnings.push(tag.content);
+    else if (path === 'anyvmaf/distribution') {
+      const fields = numbers(tag, saved, ['metric']);
+      const [metric, spread] = [fields.text('metric'), distributionOf(fields)];
+      if (metric !== undefined && spread) distributions.push([metric, spread]);
+    }
+  }
+  if (!seen.has('frames')) throw notReport(saved, 'its XML has no element <frames>');
+  if (pairing.size > 0) own.set('pairing', Object.fromEntries(pairing));
+  if (seen.has('anyvmaf')) {
+    own.set('models', lists.models);
+    own.set('warnings', lists.warnings);
+    if (lists.preflight.length > 0) own.set('preflight', lists.preflight);
+  }
+  const { fps, ...rest } = ownParts(new Fields(own));
+  // C's inf and nan, where nothing was measured.
+  const speed = fps ?? measured(String(own.get('fps')));
+  return {
+    ...rest,
+    ...(speed !== undefined && { fps: speed }),
+    frames,
+    ...(seen.has('pooled_metrics') && {
+      metrics: pooled.map(([name]) => name),
+      pooled_metrics: Object.fromEntries(pooled),
+    }),
+    ...(seen.has('aggregate_metrics') && { aggregate_metrics: Object.fromEntries(aggregates) }),
+    ...(seen.has('anyvmaf') && { distribution: Object.fromEntries(distributions) }),
+    notes: [],
+  };
+}
+
+function frameOf(tag: Tag, saved: SavedText): FrameMetrics {
+  const text = tag.attributes.find(([name]) => name === 'frameNum')?.[1] ?? '';
+  const frameNum = frameNumber(text);
+  if (frameNum === undefined) throw faultAt(saved, tag.offset, 'expected a frame with a frameNum');
+  const metrics: [string, number][] = [];
+  for (const [name, value] of numbers(tag, saved, ['frameNum']).entries)
+    if (typeof value === 'number') metrics.push([name, value]);
+  return { frameNum, metrics: Object.fromEntries(metrics) };
+}
+
+/** Attributes as numbers, but for those named. */
+function numbers(tag: Tag, saved: SavedText, texts: readonly string[] = []): Fields {
+  return new Fields(
+    tag.attributes.map(([name, value]): [string, unknown] => {
+      if (texts.includes(name)) return [name, value];
+      const number = measured(value);
+      if (number === undefined)
+        throw faultAt(saved, tag.offset, `expected a number as ${name}, not "${value}"`);
+      return [name, number];
+    }),
+  );
+}
+
+/** Every element in order; sees to it that what is opened is closed. */
+function* tags(saved: SavedText): Generator<Tag, void, undefined> {
+  const { text } = saved;
+  const open: string[] = [];
+  let at = 0;
+  for (;;) {
+    SKIPPED.lastIndex = at;
+    at += SKIPPED.exec(text)?.[0].length ?? 0;
+    if (at >= text.length) break;
+    TAG.lastIndex = at;
+    const found = TAG.exec(text);
+    if (!found) throw faultAt(saved, at, 'expected an element');
+    const [whole, slash, name = '', attributes = '', empty] = found;
+    const offset = at;
+    at += whole.length;
+    if (slash) {
+      if (open.pop() !== name) throw faultAt(saved, offset, `expected no </${name}>`);
+      continue;
+    }
+    const end = text.indexOf('<', at);
+    yield {
+      name,
+      attributes: [...attributes.matchAll(ATTRIBUTE)].map(([, key = '', value = '']) => [key, plain(value)]),
+      inside: [...open],
+      content: plain(text.slice(at, end < 0 ? text.length : end)),
+      offset,
+    };
+    if (!empty) open.push(name);
+  }
+  const last = open.at(-1);
+  if (last !== undefined) throw faultAt(saved, text.length, `expected </${last}>`);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+/** What is no entity stays: libvmaf escapes nothing. */
+function plain(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-fA-F]{1,6})|(\w+));/g, (whole, decimal, hex, name) => {
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
+    if (code <= 0x10ffff) return String.fromCodePoint(code);
+    return (name !== undefined && ENTITIES[name]) || whole;
+  });
+}

@@ -1,0 +1,91 @@
+/**
+ * @module score/evaluation
+ * Evaluates tiny models on a table of features that is a file, a Blob or bytes.
+ */
+import { AnyvmafError } from '../errors.js';
+import type { ByteReader, FilePlatform } from '../media/platform.js';
+import { blobReader, bytesReader } from '../media/readers.js';
+import { FeatureTable } from '../tiny/dataset/read.js';
+import { type Comparison, compare } from '../tiny/evaluation/compare.js';
+import { type EvaluateOptions, type Evaluation, evaluate } from '../tiny/evaluation/evaluate.js';
+import { parseSplit } from '../tiny/evaluation/split.js';
+import type { TinyPlatform } from '../tiny/types.js';
+
+/** A Parquet file: its path or file URL, a `File` or Blob, or its bytes. */
+export type TableInput = string | URL | Blob | Uint8Array;
+
+/** What evaluation needs of a platform. */
+export interface EvaluationPlatform {
+  readonly files: FilePlatform;
+  tiny(): Promise<TinyPlatform>;
+}
+
+/** As the public `evaluateModel`. */
+export function evaluateModelOn(
+  platform: EvaluationPlatform,
+  model: string,
+  features: TableInput,
+  options: EvaluateOptions,
+): Promise<Evaluation> {
+  return withTable(platform, features, options, (tiny, table) => evaluate(tiny, model, table, options));
+}
+
+/** As the public `compareModels`. */
+export function compareModelsOn(
+  platform: EvaluationPlatform,
+  models: readonly string[],
+  features: TableInput,
+  options: EvaluateOptions,
+): Promise<Comparison> {
+  return withTable(platform, features, options, (tiny, table) => compare(tiny, models, table, options));
+}
+
+async function withTable<T>(
+  platform: EvaluationPlatform,
+  features: TableInput,
+  options: EvaluateOptions,
+  use: (tiny: TinyPlatform, table: FeatureTable) => Promise<T>,
+): Promise<T> {
+  checkOptions(options);
+  const name = nameOf(features);
+  const reader = await openBytes(features, name, platform.files);
+  try {
+    const table = await FeatureTable.open(reader, name);
+    return await use(await platform.tiny(), table);
+  } finally {
+    reader.close();
+  }
+}
+
+/** What a caller may have got wrong that no schema or type has checked. */
+function checkOptions({ split, resamples, seed, crf, threads }: EvaluateOptions): void {
+  if (split !== undefined) parseSplit(split);
+  const whole = (name: string, value: number | undefined, most: number) => {
+    if (value === undefined || (Number.isInteger(value) && value >= 0 && value <= most)) return;
+    throw new AnyvmafError('usage', `${name} is ${value}, but it must be a whole number from 0 to ${most}.`);
+  };
+  whole('resamples', resamples, 100_000);
+  whole('seed', seed, 0xffffffff);
+  whole('threads', threads, 1024);
+  if (crf !== undefined && !(crf >= 0 && crf <= 63)) {
+    throw new AnyvmafError('usage', `crf is ${crf}, but it must be from 0 to 63.`);
+  }
+}
+
+function nameOf(features: TableInput): string {
+  if (typeof features === 'string') return features;
+  if (features instanceof URL) return features.href;
+  return 'name' in features && typeof features.name === 'string' ? features.name : 'the table';
+}
+
+async function openBytes(features: TableInput, name: string, files: FilePlatform): Promise<ByteReader> {
+  if (features instanceof Uint8Array) return bytesReader(features);
+  if (features instanceof Blob) return blobReader(features, name);
+  const file = await files.open(features);
+  if (file.kind === 'random') return file.reader;
+  file.stream.close();
+  throw new AnyvmafError(
+    'usage',
+    `${name} is a stream, but the description of a Parquet file is at its end; give it as a file.`,
+  );
+}

@@ -1,0 +1,274 @@
+/**
+ * @module tiny/bind
+ * What a model is in a run: which of its tensors takes what, what its score is called, and whether it fits what the
+ * caller asks of it.
+ */
+import { AnyvmafError } from '../errors.js';
+import { codecBlock } from './codec.js';
+import { bindColumns, type TinyColumn } from './features.js';
+import type { TinyModel, TinyModelOptions, TinyPort, TinyResize, TinyScaler } from './types.js';
+
+/** The name of a score that nobody named. */
+const DEFAULT_NAME = 'vmaf_tiny_model';
+
+/** A score that a model gives. */
+export interface TinyOutput {
+  /** The graph's output. */
+  readonly tensor: string;
+  /** Key in the report. */
+  readonly metric: string;
+}
+
+/** What every bound model has. */
+interface Bound {
+  readonly source: string;
+  /** Key of its score; of several the beginning. */
+  readonly name: string;
+  readonly outputs: readonly TinyOutput[];
+  /** What is made of an output of several values a picture. */
+  readonly reduce?: 'mean';
+  readonly range?: readonly [number, number];
+}
+
+/** A model that reads features. */
+export interface FeatureBinding extends Bound {
+  readonly kind: 'features';
+  readonly input: string;
+  readonly columns: readonly TinyColumn[];
+  readonly scaler?: TinyScaler;
+  /** The same for every frame. */
+  readonly codec?: { readonly input: string; readonly block: Float32Array };
+  /** Rows that go through the graph at once, `null` for any number. */
+  readonly batch: 1 | null;
+}
+
+/** Which video an input shows. */
+export type Role = 'reference' | 'distorted';
+
+/** A model that reads pictures; it can be sent to another thread. */
+export interface PictureBinding extends Bound {
+  readonly kind: 'picture';
+  readonly inputs: readonly { readonly tensor: string; readonly role: Role }[];
+  /** Luma alone, or red, green and blue. */
+  readonly channels: 1 | 3;
+  /** `null` where the graph takes any. */
+  readonly height: number | null;
+  readonly width: number | null;
+  /** Subtracted from samples in 0..1, then divided by; per channel. */
+  readonly mean: readonly number[];
+  readonly std: readonly number[];
+  readonly resize: TinyResize;
+}
+
+export type TinyBinding = FeatureBinding | PictureBinding;
+
+/** Of ImageNet's pictures, with which networks on RGB are usually trained. */
+const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] } as const;
+
+/**
+ * Decides what a model takes and gives.
+ * @throws {AnyvmafError} `model` for tensors that are not in the contract; `usage` for options that do not fit it
+ */
+export function bindTinyModel(model: TinyModel, options: TinyModelOptions): TinyBinding {
+  const { graph, sidecar, source } = model;
+  const refuse = refusal(source);
+  if (model.kind === 'filter')
+    throw refuse('it is a filter: it makes pictures, not scores, and cannot be attached to a score');
+  const first = portOf(graph.inputs, sidecar.inputName ?? sidecar.referenceInput, 0, 'input', refuse);
+  const rank = first.dims?.length;
+  const name = options.name ?? sidecar.name ?? model.entry?.id ?? DEFAULT_NAME;
+  const bound: Bound = {
+    source,
+    name,
+    outputs: outputsOf(model, name, refuse),
+    ...(sidecar.outputReduce && { reduce: sidecar.outputReduce }),
+    ...(sidecar.outputRange && { range: sidecar.outputRange }),
+  };
+  if (rank === 2) return bindFeatures(model, options, bound, first, refuse);
+  if (rank === 4) return bindPictures(model, options, bound, refuse);
+  throw refuse(
+    `its input ${JSON.stringify(first.name)} has ${rank === undefined ? 'no stated rank' : `rank ${rank}`}; features ` +
+      'have rank 2 (rows, features) and pictures rank 4 (1, channels, height, width)',
+  );
+}
+
+type Refuse = (reason: string) => AnyvmafError;
+
+function refusal(source: string): Refuse {
+  return (reason) =>
+    new AnyvmafError('model', `The tiny model ${JSON.stringify(source)} cannot be used: ${reason}.`);
+}
+
+/** An input or output by the name that a sidecar gives, else by its place. */
+function portOf(
+  ports: readonly TinyPort[],
+  name: string | undefined,
+  place: number,
+  what: string,
+  refuse: Refuse,
+): TinyPort {
+  const found = name === undefined ? ports[place] : ports.find((port) => port.name === name);
+  if (found) return found;
+  const there = ports.map((port) => JSON.stringify(port.name)).join(', ') || 'none';
+  throw refuse(
+    name === undefined
+      ? `it has too few ${what}s: ${there}`
+      : `its sidecar names the ${what} ${JSON.stringify(name)}, but the graph has ${there}`,
+  );
+}
+
+function outputsOf({ graph, sidecar }: TinyModel, name: string, refuse: Refuse): readonly TinyOutput[] {
+  const { outputNames } = sidecar;
+  if (!outputNames) {
+    const [only, ...others] = graph.outputs;
+    if (!only) throw refuse('its graph has no output');
+    if (others.length === 0) return [{ tensor: only.name, metric: name }];
+    return graph.outputs.map((port) => ({ tensor: port.name, metric: `${name}_${port.name}` }));
+  }
+  return outputNames.map((wanted) => {
+    const { name: tensor } = portOf(graph.outputs, wanted, 0, 'output', refuse);
+    return { tensor, metric: outputNames.length === 1 ? name : `${name}_${tensor}` };
+  });
+}
+
+function bindFeatures(
+  { graph, sidecar, source }: TinyModel,
+  options: TinyModelOptions,
+  bound: Bound,
+  input: TinyPort,
+  refuse: Refuse,
+): FeatureBinding {
+  const [rows = null, width = null] = input.dims ?? [];
+  if (rows !== null && rows !== 1)
+    throw refuse(
+      `its input ${JSON.stringify(input.name)} takes ${rows} rows at once, but 1 or any number is needed`,
+    );
+  if (options.resize !== undefined && options.resize !== 'disabled')
+    throw misfit(source, 'tiny_resize', 'reads features, not pictures');
+  const columns = bindColumns(sidecar, width, source);
+  const { scaler } = sidecar;
+  if (scaler && scaler.mean.length !== columns.length) {
+    throw refuse(`its sidecar scales ${scaler.mean.length} features, but it reads ${columns.length}`);
+  }
+  const others = graph.inputs.filter(({ name }) => name !== input.name);
+  const codec = bindCodec({ graph, sidecar, source }, options, others, refuse);
+  return {
+    kind: 'features',
+    ...bound,
+    input: input.name,
+    columns,
+    ...(scaler && { scaler }),
+    ...(codec && { codec }),
+    batch: rows,
+  };
+}
+
+function bindCodec(
+  { sidecar, source }: Pick<TinyModel, 'graph' | 'sidecar' | 'source'>,
+  options: TinyModelOptions,
+  others: readonly TinyPort[],
+  refuse: Refuse,
+): FeatureBinding['codec'] {
+  if (others.length === 0) {
+    refuseCodec(source, options);
+    return undefined;
+  }
+  const port = portOf(others, sidecar.codecInput, 0, 'input', refuse);
+  if (others.length > 1) {
+    const names = others.map(({ name }) => JSON.stringify(name)).join(', ');
+    throw refuse(`beside its features it takes ${names}, and only one codec block is known`);
+  }
+  const [, width = null] = port.dims ?? [];
+  if (!sidecar.codec || port.dims?.length !== 2 || width === null) {
+    throw refuse(
+      `it takes ${JSON.stringify(port.name)} beside its features, which must be a codec block of rank 2 and known ` +
+        'width, with encoder_vocab in the sidecar',
+    );
+  }
+  const { codec, preset, crf } = options;
+  const facts = {
+    ...(codec !== undefined && { codec }),
+    ...(preset !== undefined && { preset }),
+    ...(crf !== undefined && { crf }),
+  };
+  return { input: port.name, block: codecBlock(sidecar.codec, width, facts, source) };
+}
+
+/** @throws {AnyvmafError} `usage` when an encoder is named to a model that does not ask for it */
+function refuseCodec(source: string, options: TinyModelOptions): void {
+  for (const name of ['codec', 'preset', 'crf'] as const) {
+    if (options[name] !== undefined) throw misfit(source, `tiny_${name}`, 'does not know of encoders');
+  }
+}
+
+function misfit(source: string, option: string, why: string): AnyvmafError {
+  return new AnyvmafError(
+    'usage',
+    `${option} has no meaning for the tiny model ${JSON.stringify(source)}, which ${why}; leave it out.`,
+  );
+}
+
+function bindPictures(
+  { graph, sidecar, source, kind }: TinyModel,
+  options: TinyModelOptions,
+  bound: Bound,
+  refuse: Refuse,
+): PictureBinding {
+  refuseCodec(source, options);
+  const { inputs } = graph;
+  if (inputs.length > 2) throw refuse(`it takes ${inputs.length} pictures; one or two are known`);
+  const pair = inputs.length === 2;
+  const reference = pair
+    ? portOf(inputs, sidecar.referenceInput ?? sidecar.inputName, 0, 'input', refuse)
+    : undefined;
+  const rest = inputs.filter((port) => port !== reference);
+  const distorted = portOf(
+    rest,
+    sidecar.distortedInput ?? (pair ? undefined : sidecar.inputName),
+    0,
+    'input',
+    refuse,
+  );
+  if (pair && kind === 'nr') throw refuse('it is listed as nr, but takes two pictures');
+  const [batch = null, channels = null, height = null, width = null] = distorted.dims ?? [];
+  const same = reference === undefined || String(reference.dims) === String(distorted.dims);
+  if (
+    distorted.dims?.length !== 4 ||
+    (reference && reference.dims?.length !== 4) ||
+    (pair && !same && !isSymbolic(reference, distorted))
+  )
+    throw refuse('its two pictures are not of one shape and rank 4 (1, channels, height, width)');
+  if (batch !== null && batch !== 1)
+    throw refuse(`it takes ${batch} pictures at once, but 1 or any number is needed`);
+  if (channels !== 1 && channels !== 3) {
+    throw refuse(
+      `its pictures have ${channels ?? 'an unknown number of'} channels, but 1 (luma) or 3 (RGB) is needed`,
+    );
+  }
+  const plain = channels === 3 ? IMAGENET : { mean: [0], std: [1] };
+  const mean = sidecar.normMean ?? plain.mean;
+  const std = sidecar.normStd ?? plain.std;
+  if (mean.length !== channels || std.length !== channels)
+    throw refuse(
+      `its sidecar normalises ${mean.length} channels by ${std.length}, but its pictures have ${channels}`,
+    );
+  return {
+    kind: 'picture',
+    ...bound,
+    inputs: [
+      ...(reference ? [{ tensor: reference.name, role: 'reference' as const }] : []),
+      { tensor: distorted.name, role: 'distorted' },
+    ],
+    channels,
+    height,
+    width,
+    mean,
+    std,
+    resize: options.resize ?? 'disabled',
+  };
+}
+
+/** Whether two shapes differ only where one of them does not say. */
+function isSymbolic(a: TinyPort | undefined, b: TinyPort): boolean {
+  return (a?.dims ?? []).every((size, i) => size === null || b.dims?.[i] === null || size === b.dims?.[i]);
+}

@@ -1,0 +1,148 @@
+/**
+ * @module tiny/codec
+ * What codec-aware models are told of the encoder: one slot for its name, then its preset and its rate factor as numbers.
+ */
+import { AnyvmafError } from '../errors.js';
+import { nearest } from '../nearest.js';
+import type { CodecBlockSpec } from './types.js';
+
+/** How encoders are also called. */
+const ALIASES: Readonly<Record<string, string>> = {
+  h264: 'libx264',
+  avc: 'libx264',
+  x264: 'libx264',
+  hevc: 'libx265',
+  h265: 'libx265',
+  x265: 'libx265',
+  av1: 'libsvtav1',
+  vp9: 'libvpx-vp9',
+  vvc: 'libvvenc',
+  h266: 'libvvenc',
+};
+
+/** Place of an encoder's presets on one scale from 0, the fastest, to 9. */
+type Ladder = Readonly<Record<string, number>>;
+
+function ladder(names: string, first = 0): Ladder {
+  return Object.fromEntries(names.split(' ').map((name, i) => [name, first + i]));
+}
+
+const X26X = ladder('ultrafast superfast veryfast faster fast medium slow slower veryslow placebo');
+const NVENC: Ladder = { p1: 0, p2: 2, p3: 3, p4: 5, p5: 6, p6: 7, p7: 9 };
+const QSV = ladder('veryfast faster fast medium slow slower veryslow', 2);
+const LADDERS: readonly { readonly of: RegExp; readonly presets: Ladder }[] = [
+  { of: /^libx26[45]$/, presets: X26X },
+  { of: /^libvvenc$/, presets: { faster: 1, fast: 3, medium: 5, slow: 7, slower: 8 } },
+  { of: /^libvpx/, presets: { realtime: 0, good: 5, best: 9 } },
+  { of: /_nvenc$/, presets: NVENC },
+  { of: /_qsv$/, presets: QSV },
+];
+
+const MIDDLE = 5;
+const HIGHEST = 9;
+const MAX_CRF = 63;
+
+/** What a user says of the encoder. */
+export interface CodecFacts {
+  readonly codec?: string;
+  readonly preset?: string;
+  readonly crf?: number;
+}
+
+/**
+ * The codec block of a model.
+ * @param width numbers the model takes: the vocabulary alone, or with preset and rate factor
+ * @param source the model, for messages
+ * @throws {AnyvmafError} `usage` when codec or crf is missing or cannot be used; `model` when the width fits neither
+ */
+export function codecBlock(
+  spec: CodecBlockSpec,
+  width: number,
+  facts: CodecFacts,
+  source: string,
+): Float32Array {
+  const { vocabulary } = spec;
+  const model = `The tiny model ${JSON.stringify(source)}`;
+  if (width !== vocabulary.length && width !== vocabulary.length + 2) {
+    throw new AnyvmafError(
+      'model',
+      `${model} takes a codec block of ${width} numbers, but its sidecar lists ${vocabulary.length} encoders, which ` +
+        `make ${vocabulary.length} or, with preset and rate factor, ${vocabulary.length + 2}.`,
+    );
+  }
+  const { codec, crf } = facts;
+  if (codec === undefined || crf === undefined) {
+    throw new AnyvmafError(
+      'usage',
+      `${model} is made for known encodings: say which encoder made the distorted video with tiny_codec and at which ` +
+        `rate factor with tiny_crf; it knows ${vocabulary.join(', ')}.`,
+    );
+  }
+  const slot = slotOf(vocabulary, codec);
+  if (slot === undefined) {
+    const close = nearest(codec.toLowerCase(), [...vocabulary, ...Object.keys(ALIASES)]);
+    throw new AnyvmafError(
+      'usage',
+      `tiny_codec is ${JSON.stringify(codec)}, which ${JSON.stringify(source)} does not know; it knows ` +
+        `${vocabulary.join(', ')}${close === undefined ? '' : ` (did you mean ${close}?)`}.`,
+    );
+  }
+  const block = new Float32Array(width);
+  block[slot] = 1;
+  if (width > vocabulary.length) {
+    const encoder = vocabulary[slot] ?? '';
+    block[vocabulary.length] =
+      spec.presetNorm.kind === 'constant'
+        ? spec.presetNorm.value
+        : presetOrdinal(encoder === 'unknown' ? canonical(codec) : encoder, facts.preset) / HIGHEST;
+    const bounded = Math.min(MAX_CRF, Math.max(0, crf));
+    block[vocabulary.length + 1] =
+      spec.crfNorm.kind === 'minmax'
+        ? (bounded - spec.crfNorm.min) / (spec.crfNorm.max - spec.crfNorm.min)
+        : bounded / MAX_CRF;
+  }
+  return block;
+}
+
+/** The encoder behind a name. */
+function canonical(codec: string): string {
+  const name = codec.trim().toLowerCase();
+  return Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : name;
+}
+
+function slotOf(vocabulary: readonly string[], codec: string): number | undefined {
+  const names = vocabulary.map((name) => name.toLowerCase());
+  // A model may know an alias by itself.
+  for (const name of [codec.trim().toLowerCase(), canonical(codec)]) {
+    const slot = names.indexOf(name);
+    if (slot >= 0) return slot;
+  }
+  return undefined;
+}
+
+/**
+ * Place of a preset from 0, the fastest, to 9.
+ * @throws {AnyvmafError} `usage` when the encoder has no such preset
+ */
+export function presetOrdinal(encoder: string, preset: string | undefined): number {
+  if (preset === undefined || preset === '') return MIDDLE;
+  const name = preset.trim().toLowerCase();
+  if (/^lib(svtav1|aom)/.test(encoder)) {
+    // These count from 0, the slowest, and are taken as they are.
+    if (/^-?\d{1,2}$/.test(name)) return Math.min(HIGHEST, Math.max(0, Number(name)));
+    throw unknownPreset(encoder, preset, 'a number from 0 to 13');
+  }
+  const presets = LADDERS.find(({ of }) => of.test(encoder))?.presets;
+  // Of an encoder without a scale of its own only the names that all know are taken.
+  const names = presets ?? X26X;
+  const place = Object.hasOwn(names, name) ? names[name] : undefined;
+  if (place !== undefined) return place;
+  throw unknownPreset(encoder, preset, Object.keys(names).join(', '));
+}
+
+function unknownPreset(encoder: string, preset: string, known: string): AnyvmafError {
+  return new AnyvmafError(
+    'usage',
+    `tiny_preset is ${JSON.stringify(preset)}, which ${encoder} does not have; it has ${known}.`,
+  );
+}

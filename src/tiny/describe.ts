@@ -1,0 +1,90 @@
+/**
+ * @module tiny/describe
+ * What there is to know about tiny models without running them.
+ */
+import { CANONICAL_FEATURES } from './features.js';
+import { loadTinyModel } from './load.js';
+import { readRegistry } from './registry.js';
+import type {
+  TinyDeviceStatus,
+  TinyKind,
+  TinyPlatform,
+  TinyPort,
+  TinyQuantisation,
+  TinyRegistryEntry,
+  TinyScaler,
+} from './types.js';
+
+/** All about one tiny model. */
+export interface TinyModelDescription {
+  /** Id or path, as it was asked for. */
+  readonly source: string;
+  /** Key of its score in reports. */
+  readonly name: string | null;
+  readonly kind: TinyKind;
+  readonly file: string;
+  readonly sha256: string;
+  /** Bytes, weights in other files included. */
+  readonly bytes: number;
+  readonly opset: number;
+  readonly producer: string;
+  readonly quantisation: TinyQuantisation;
+  readonly parameters: number;
+  readonly operators: Readonly<Record<string, number>>;
+  readonly inputs: readonly TinyPort[];
+  readonly outputs: readonly TinyPort[];
+  /** Columns of its feature input, `null` where it has none. */
+  readonly features: readonly string[] | null;
+  /** What is done to features; `in_graph` says whether the graph does it. */
+  readonly scaler: (TinyScaler & { readonly inGraph: boolean }) | null;
+  /** Encoders that a codec-aware model knows, `null` where it is none. */
+  readonly codecs: readonly string[] | null;
+  /** Its row in the registry, `null` for files that none lists. */
+  readonly registry: TinyRegistryEntry | null;
+  readonly warnings: readonly string[];
+}
+
+/** The models that ship with the package. */
+export async function listTinyModels({ files }: TinyPlatform): Promise<readonly TinyRegistryEntry[]> {
+  return readRegistry(files.builtIn);
+}
+
+/** The devices that can be asked for, and whether they are here. */
+export function listTinyDevices({ runtimes }: TinyPlatform): Promise<readonly TinyDeviceStatus[]> {
+  return runtimes.devices();
+}
+
+/**
+ * All about a model, which is read and checked but not run.
+ * @throws {AnyvmafError} as {@link loadTinyModel}
+ */
+export async function describeTinyModel(
+  source: string,
+  platform: TinyPlatform,
+): Promise<TinyModelDescription> {
+  const model = await loadTinyModel(source, platform);
+  const { sidecar, graph, program, entry } = model;
+  const [first] = graph.inputs;
+  const width = first?.dims?.length === 2 ? first.dims[1] : undefined;
+  const { statedScaler, graphHasScaler } = sidecar;
+  return {
+    source,
+    name: sidecar.name ?? entry?.id ?? null,
+    kind: model.kind,
+    file: model.file,
+    sha256: model.sha256,
+    bytes: program.external.reduce((sum, { bytes }) => sum + bytes.length, program.bytes.length),
+    opset: graph.opset,
+    producer: graph.producer,
+    quantisation: model.quantisation,
+    parameters: graph.parameters,
+    operators: graph.operators,
+    inputs: graph.inputs,
+    outputs: graph.outputs,
+    features: sidecar.features ?? (width === CANONICAL_FEATURES.length ? CANONICAL_FEATURES : null),
+    scaler: statedScaler ? { ...statedScaler, inGraph: graphHasScaler } : null,
+    codecs: sidecar.codec?.vocabulary ?? null,
+    registry: entry ?? null,
+    warnings: model.warnings,
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * @module tiny/devices
+ * Devices by name: which there are to ask for, in which order `auto` looks at them, and what to say of those that are
+ * not here.
+ */
+import { AnyvmafError } from '../errors.js';
+import type {
+  TinyDevice,
+  TinyDeviceChoice,
+  TinyDeviceStatus,
+  TinyModel,
+  TinyRuntimeName,
+  TinySession,
+  TinySessionOptions,
+} from './types.js';
+
+/** All devices, in the order in which they are listed. */
+export const TINY_DEVICES: readonly TinyDevice[] = [
+  'cpu',
+  'cuda',
+  'tensorrt',
+  'openvino',
+  'openvino-npu',
+  'openvino-cpu',
+  'openvino-gpu',
+  'coreml',
+  'coreml-ane',
+  'coreml-gpu',
+  'coreml-cpu',
+  'rocm',
+  'webgpu',
+  'directml',
+];
+
+/** What may be asked for. */
+export const TINY_DEVICE_CHOICES: readonly TinyDeviceChoice[] = ['auto', ...TINY_DEVICES];
+
+/** How to get a device that is not here, as the end of a sentence. */
+const HOW: Readonly<Record<TinyDevice, string>> = {
+  cpu: 'install onnxruntime-node or onnxruntime-web',
+  cuda: 'it needs Linux on x64 with an NVIDIA GPU, CUDA 12, cuDNN 9, and onnxruntime-node installed with its CUDA libraries (npm install onnxruntime-node --onnxruntime-node-install=cuda12)',
+  tensorrt:
+    'it needs Linux on x64 with an NVIDIA GPU, TensorRT, and onnxruntime-node installed with its CUDA libraries',
+  openvino: 'install openvino-node (Node 21 or later)',
+  'openvino-npu': 'install openvino-node (Node 21 or later); it needs an Intel NPU and its driver',
+  'openvino-cpu': 'install openvino-node (Node 21 or later)',
+  'openvino-gpu': 'install openvino-node (Node 21 or later); it needs an Intel GPU and its driver',
+  coreml: 'it needs macOS and onnxruntime-node',
+  'coreml-ane': 'it needs macOS on Apple silicon and onnxruntime-node',
+  'coreml-gpu': 'it needs macOS and onnxruntime-node',
+  'coreml-cpu': 'it needs macOS and onnxruntime-node',
+  rocm: 'no package for Node or browsers offers it; on Linux, WebGPU runs on AMD GPUs',
+  webgpu: 'it needs a GPU, and a browser with WebGPU or onnxruntime-node',
+  directml: 'it needs Windows and onnxruntime-node',
+};
+
+/** One way to run models on a device. */
+export interface DeviceOffer {
+  readonly device: TinyDevice;
+  readonly runtime: TinyRuntimeName;
+  open(
+    model: Pick<TinyModel, 'source' | 'program' | 'graph'>,
+    options: Pick<TinySessionOptions, 'threads' | 'fp16'>,
+    notes: readonly string[],
+  ): Promise<TinySession>;
+}
+
+/** All devices, with what is offered here. */
+export function describeDevices(offers: readonly DeviceOffer[]): readonly TinyDeviceStatus[] {
+  return TINY_DEVICES.map((device) => {
+    const offer = offers.find((one) => one.device === device);
+    if (offer) return { device, available: true, runtime: offer.runtime };
+    return { device, available: false, runtime: null, how: `${sentence(HOW[device])}.` };
+  });
+}
+
+/**
+ * Starts a session on what was asked for.
+ * @param offers what is here
+ * @param order in which `auto` looks at devices; those that are not here are passed over
+ * @throws {AnyvmafError} `backend` when it is not here or does not start
+ */
+export async function openOn(
+  model: Pick<TinyModel, 'source' | 'program' | 'graph'>,
+  options: TinySessionOptions,
+  offers: readonly DeviceOffer[],
+  order: readonly TinyDevice[],
+): Promise<TinySession> {
+  const { device } = options;
+  const here = (name: TinyDevice) => offers.find((offer) => offer.device === name);
+  if (device !== 'auto') {
+    const offer = here(device);
+    if (offer) return offer.open(model, options, []);
+    const there = TINY_DEVICES.filter(here);
+    throw new AnyvmafError(
+      'backend',
+      `The device ${device} of tiny models is not here: ${HOW[device]}. Here ${there.length === 0 ? 'is none' : there.length === 1 ? `is ${there[0]}` : `are ${there.join(', ')}`}; no ` +
+        'other is taken instead.',
+    );
+  }
+  const failures: string[] = [];
+  let failure: unknown;
+  for (const name of options.only === undefined ? order : [options.only]) {
+    const offer = here(name);
+    if (!offer) continue;
+    try {
+      return await offer.open(model, options, failures);
+    } catch (error) {
+      if (!(error instanceof AnyvmafError) || error.code !== 'backend') throw error;
+      failure ??= error;
+      failures.push(`The device ${name} was passed over: ${error.message}`);
+    }
+  }
+  if (failure !== undefined) throw failure;
+  throw new AnyvmafError('backend', `Nothing here runs tiny models: ${HOW.cpu}.`);
+}
+
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}

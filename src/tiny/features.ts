@@ -1,0 +1,86 @@
+/**
+ * @module tiny/features
+ * Which extractor gives each column of a feature model.
+ */
+import { EXTRACTORS, type ExtractorSpec, type FeatureSpec } from '../core/extractors.js';
+import { logName } from '../core/names.js';
+import { createExtractor, type ExtractorInstance } from '../core/options.js';
+import { AnyvmafError } from '../errors.js';
+import { nearest } from '../nearest.js';
+import type { TinySidecar } from './types.js';
+
+/** The columns of a six-wide input that nobody names. */
+export const CANONICAL_FEATURES: readonly string[] = [
+  'adm2',
+  'vif_scale0',
+  'vif_scale1',
+  'vif_scale2',
+  'vif_scale3',
+  'motion2',
+];
+
+/** A column of a model's input. */
+export interface TinyColumn {
+  /** As the sidecar names it. */
+  readonly feature: string;
+  readonly instance: ExtractorInstance;
+  /** The name under which a run has its values. */
+  readonly logName: string;
+}
+
+/**
+ * The columns of a model's feature input.
+ * @param width of the input; `null` when the graph does not say
+ * @param source the model, for messages
+ * @throws {AnyvmafError} `model` when the list is missing, of another length, or names what no extractor gives; `feature`
+ * for options that an extractor does not take
+ */
+export function bindColumns(
+  { features, featureOptions }: Pick<TinySidecar, 'features' | 'featureOptions'>,
+  width: number | null,
+  source: string,
+): readonly TinyColumn[] {
+  const model = `The tiny model ${JSON.stringify(source)}`;
+  const names = features ?? (width === CANONICAL_FEATURES.length ? CANONICAL_FEATURES : undefined);
+  if (!names) {
+    throw new AnyvmafError(
+      'model',
+      `${model} takes ${width ?? 'any number of'} features, but no sidecar says which; name them in feature_order of ` +
+        'a JSON file beside it.',
+    );
+  }
+  if (width !== null && names.length !== width) {
+    throw new AnyvmafError(
+      'model',
+      `${model} takes ${width} features, but its sidecar lists ${names.length} (${names.join(', ')}).`,
+    );
+  }
+  return names.map((feature, i) => {
+    const { extractor, spec } = provider(feature, source);
+    const instance = createExtractor(
+      extractor,
+      featureOptions?.[i] ?? {},
+      `tiny model ${JSON.stringify(source)}`,
+    );
+    return { feature, instance, logName: logName(spec, instance.suffix) };
+  });
+}
+
+/** The extractor of a feature, by its name in reports, its internal one, or that of its integer extractor in short. */
+function provider(name: string, source: string): { extractor: ExtractorSpec; spec: FeatureSpec } {
+  for (const wanted of [`integer_${name}`, name]) {
+    for (const extractor of EXTRACTORS) {
+      const spec = extractor.features.find(
+        (feature) => (feature.alias === wanted || feature.name === wanted) && feature.emitted !== 'sequence',
+      );
+      if (spec) return { extractor, spec };
+    }
+  }
+  const known = EXTRACTORS.flatMap(({ features }) => features.map(({ alias }) => alias));
+  const close = nearest(name, [...known, ...known.map((alias) => alias.replace(/^integer_/, ''))]);
+  throw new AnyvmafError(
+    'model',
+    `The tiny model ${JSON.stringify(source)} reads the feature ${JSON.stringify(name)}, which no extractor gives` +
+      `${close === undefined ? '' : ` (did you mean ${close}?)`}; docs/metrics.md lists the features.`,
+  );
+}

@@ -1,0 +1,111 @@
+/**
+ * @module tiny/json
+ * Takes values out of JSON that others wrote: each is what it must be, or an error says where it is not.
+ */
+import { AnyvmafError } from '../errors.js';
+
+/** An object of JSON with readers for its members. Members that are absent or `null` are `undefined`. */
+export class JsonObject {
+  readonly #members: ReadonlyMap<string, unknown>;
+
+  /**
+   * @param what the document, for messages
+   * @throws {AnyvmafError} `model` when the value is no object
+   */
+  constructor(
+    value: unknown,
+    readonly what: string,
+  ) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw new AnyvmafError('model', `${what} is not a JSON object.`);
+    this.#members = new Map(Object.entries(value));
+  }
+
+  /** @throws {AnyvmafError} `model` when the text is no JSON object */
+  static parse(text: string, what: string): JsonObject {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new AnyvmafError('model', `${what} is not JSON (${reason}).`, { cause });
+    }
+    return new JsonObject(value, what);
+  }
+
+  keys(): readonly string[] {
+    return [...this.#members.keys()];
+  }
+
+  /** As it stands there. */
+  raw(key: string): unknown {
+    return this.#members.get(key) ?? undefined;
+  }
+
+  text(key: string, limit = 1024): string | undefined {
+    const value = this.raw(key);
+    if (value === undefined) return undefined;
+    if (typeof value === 'string' && value.length > 0 && value.length <= limit) return value;
+    throw this.wrong(key, `a text of 1 to ${limit} characters`);
+  }
+
+  flag(key: string): boolean | undefined {
+    const value = this.raw(key);
+    if (value === undefined || typeof value === 'boolean') return value;
+    throw this.wrong(key, 'true or false');
+  }
+
+  number(key: string): number | undefined {
+    const value = this.raw(key);
+    if (value === undefined) return undefined;
+    if (typeof value === 'number' && Number.isFinite(value)) return value;
+    throw this.wrong(key, 'a number');
+  }
+
+  integer(key: string, min: number, max: number): number | undefined {
+    const value = this.number(key);
+    if (value === undefined || (Number.isInteger(value) && value >= min && value <= max)) return value;
+    throw this.wrong(key, `a whole number from ${min} to ${max}`);
+  }
+
+  oneOf<T extends string>(key: string, allowed: readonly T[]): T | undefined {
+    const value = this.raw(key);
+    if (value === undefined) return undefined;
+    const found = allowed.find((one) => one === value);
+    if (found !== undefined) return found;
+    throw this.wrong(key, `one of ${allowed.join(', ')}`);
+  }
+
+  list(key: string, limit: number): readonly unknown[] | undefined {
+    const value = this.raw(key);
+    if (value === undefined) return undefined;
+    if (Array.isArray(value) && value.length > 0 && value.length <= limit) return value;
+    throw this.wrong(key, `a list of 1 to ${limit}`);
+  }
+
+  texts(key: string, limit: number): readonly string[] | undefined {
+    const list = this.list(key, limit);
+    if (!list) return undefined;
+    return list.map((value) => {
+      if (typeof value === 'string' && value.length > 0 && value.length <= 128) return value;
+      throw this.wrong(key, `a list of 1 to ${limit} texts of up to 128 characters`);
+    });
+  }
+
+  numbers(key: string, limit: number): readonly number[] | undefined {
+    const list = this.list(key, limit);
+    if (!list) return undefined;
+    return list.map((value) => {
+      if (typeof value === 'number' && Number.isFinite(value)) return value;
+      throw this.wrong(key, `a list of 1 to ${limit} numbers`);
+    });
+  }
+
+  /** The error for a member. */
+  wrong(key: string, expected: string): AnyvmafError {
+    const value = this.raw(key);
+    const text = JSON.stringify(value) ?? 'absent';
+    const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text;
+    return new AnyvmafError('model', `${this.what}: ${key} is ${shown}, but it must be ${expected}.`);
+  }
+}

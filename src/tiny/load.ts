@@ -1,0 +1,234 @@
+/**
+ * @module tiny/load
+ * From an id or a path to a model that keeps the contract: found, its bytes compared with the registry, its graph
+ * checked, its weights and its sidecar read.
+ */
+import { AnyvmafError } from '../errors.js';
+import { nearest } from '../nearest.js';
+import { checkOnnx, MAX_MODEL_BYTES, tooLarge } from './onnx/check.js';
+import { readRegistry } from './registry.js';
+import { MAX_SIDECAR_BYTES, NO_SIDECAR, parseSidecar } from './sidecar.js';
+import type {
+  TinyFolder,
+  TinyGraph,
+  TinyModel,
+  TinyPlatform,
+  TinyProgram,
+  TinyQuantisation,
+  TinyRegistryEntry,
+  TinySidecar,
+} from './types.js';
+
+/** Bytes of a Sigstore bundle at most. */
+const MAX_BUNDLE_BYTES = 1024 * 1024;
+
+/** How a model is to be loaded. */
+export interface LoadOptions {
+  /** Only what the registry's Sigstore bundle signs. */
+  readonly verify?: boolean;
+}
+
+/** A file of a folder, with the row that lists it. */
+interface Found {
+  readonly folder: TinyFolder;
+  readonly file: string;
+  readonly entry?: TinyRegistryEntry;
+}
+
+/**
+ * Loads a model. Nothing of it was given to a runtime yet.
+ * @param source an id of the registry, or a path
+ * @throws {AnyvmafError} `model` when there is none, or it breaks the contract; `io` when it cannot be read
+ */
+export async function loadTinyModel(
+  source: string,
+  { files, signatures }: Pick<TinyPlatform, 'files' | 'signatures'>,
+  { verify = false }: LoadOptions = {},
+): Promise<TinyModel> {
+  const { folder, file, entry } = await find(source, files);
+  const sidecar = await readSidecar(folder, file);
+  const quantisation = entry?.quantisation ?? sidecar.quantisation ?? 'fp32';
+  const read = await readBest({ folder, file, ...(entry && { entry }) }, quantisation, source);
+  if (verify)
+    await verifySignature(read.bytes, read.file, { folder, file, ...(entry && { entry }) }, signatures);
+  const graph = checkOnnx(read.bytes, source);
+  return {
+    source,
+    file: read.file,
+    sha256: read.sha256,
+    ...(entry && { entry }),
+    sidecar,
+    graph,
+    program: await withWeights(read.bytes, graph, folder, file, source),
+    kind: entry?.kind ?? sidecar.kind ?? kindOf(graph),
+    quantisation: read.quantisation,
+    warnings: read.warnings,
+  };
+}
+
+/** A row of the registry, by id; otherwise a file, with the row that lists it in the registry of its folder. */
+async function find(source: string, files: TinyPlatform['files']): Promise<Found> {
+  const known = await readRegistry(files.builtIn);
+  const entry = known.find(({ id }) => id === source);
+  if (entry) return { folder: files.builtIn, file: entry.file, entry };
+  if (!/[/\\]|\.onnx$/i.test(source)) {
+    const close = nearest(
+      source,
+      known.map(({ id }) => id),
+    );
+    throw new AnyvmafError(
+      'model',
+      `There is no tiny model ${JSON.stringify(source)}; there are ${known.map(({ id }) => id).join(', ') || 'none'}` +
+        `${close === undefined ? '' : ` (did you mean ${close}?)`}. Give one of them or the path of an ONNX file.`,
+    );
+  }
+  const { folder, file } = await files.locate(source);
+  const rows = await readRegistry(folder);
+  // The 8-bit sibling of a listed model is listed with it.
+  const listed = rows.find((row) => row.file === file) ?? rows.find((row) => int8Name(row.file) === file);
+  return { folder, file, ...(listed && { entry: listed }) };
+}
+
+async function readSidecar(folder: TinyFolder, file: string): Promise<TinySidecar> {
+  const stem = file.replace(/\.onnx$/i, '');
+  // An 8-bit sibling named by its own path has the sidecar of the model it was made of.
+  for (const name of [`${stem}.json`, `${stem.replace(/\.int8$/, '')}.json`]) {
+    const bytes = await folder.read(name, MAX_SIDECAR_BYTES);
+    if (bytes) return parseSidecar(new TextDecoder().decode(bytes), `the sidecar ${name} in ${folder.name}`);
+  }
+  return NO_SIDECAR;
+}
+
+interface Read {
+  readonly bytes: Uint8Array;
+  readonly file: string;
+  readonly sha256: string;
+  readonly quantisation: TinyQuantisation;
+  readonly warnings: readonly string[];
+}
+
+/** The 8-bit sibling of a model that is quantised, where there is one; else the model itself. */
+async function readBest(
+  { folder, file, entry }: Found,
+  mode: TinyQuantisation,
+  source: string,
+): Promise<Read> {
+  const sibling = int8Name(file);
+  const isSibling = entry !== undefined && file !== entry.file;
+  if (mode !== 'fp32' && !isSibling && !/\.int8\.onnx$/i.test(file)) {
+    const bytes = await folder.read(sibling, MAX_MODEL_BYTES);
+    if (bytes) {
+      const sha256 = await matching(bytes, entry, entry?.int8Sha256, 'int8_sha256', sibling);
+      return { bytes, file: sibling, sha256, quantisation: mode, warnings: [] };
+    }
+  }
+  const bytes = await folder.read(file, MAX_MODEL_BYTES);
+  if (!bytes) {
+    throw new AnyvmafError(
+      entry ? 'model' : 'io',
+      `The tiny model ${JSON.stringify(source)} has no file ${file} in ${folder.name}.`,
+    );
+  }
+  const expected = isSibling ? entry?.int8Sha256 : entry?.sha256;
+  const sha256 = await matching(bytes, entry, expected, isSibling ? 'int8_sha256' : 'sha256', file);
+  const eight = isSibling || /\.int8\.onnx$/i.test(file);
+  const missing = mode !== 'fp32' && !eight;
+  return {
+    bytes,
+    file,
+    sha256,
+    quantisation: eight ? (mode === 'fp32' ? 'static' : mode) : 'fp32',
+    warnings: missing
+      ? [
+          `The tiny model ${JSON.stringify(source)} is said to be quantised, but there is no ${sibling}; ${file} runs.`,
+        ]
+      : [],
+  };
+}
+
+function int8Name(file: string): string {
+  return `${file.replace(/\.onnx$/i, '')}.int8.onnx`;
+}
+
+/**
+ * @returns the digest of the bytes
+ * @throws {AnyvmafError} `model` when the model is registered and the digest is another, or none is listed
+ */
+async function matching(
+  bytes: Uint8Array,
+  entry: TinyRegistryEntry | undefined,
+  expected: string | undefined,
+  key: string,
+  file: string,
+): Promise<string> {
+  const found = await sha256Of(bytes);
+  if (!entry || found === expected) return found;
+  throw new AnyvmafError(
+    'model',
+    expected === undefined
+      ? `The registry lists the tiny model "${entry.id}" without ${key}, so ${file} cannot be trusted; add its digest, ` +
+          `${found}, if it is the right file.`
+      : `The file ${file} of the tiny model "${entry.id}" has the SHA-256 ${found}, but the registry says ${expected}: ` +
+          'it was changed or damaged; fetch it again.',
+  );
+}
+
+/** SHA-256 in hexadecimal digits. */
+async function sha256Of(bytes: Uint8Array): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new Uint8Array(bytes));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+async function verifySignature(
+  bytes: Uint8Array,
+  file: string,
+  { folder, entry }: Found,
+  signatures: TinyPlatform['signatures'],
+): Promise<void> {
+  const bundle = entry?.sigstoreBundle;
+  if (!entry || bundle === undefined || file !== entry.file) {
+    throw new AnyvmafError(
+      'model',
+      `tiny_model_verify asks for a signature of ${file}, but ` +
+        `${entry ? `the registry's row "${entry.id}" names no Sigstore bundle for it` : 'no registry lists it'}; leave ` +
+        'tiny_model_verify out, or register the model with sigstore_bundle.',
+    );
+  }
+  const text = await folder.read(bundle, MAX_BUNDLE_BYTES);
+  if (!text)
+    throw new AnyvmafError('model', `The Sigstore bundle ${bundle} of ${file} is not in ${folder.name}.`);
+  await signatures.verify(bytes, new TextDecoder().decode(text), file, entry.signer);
+}
+
+/** The model with the files that hold its weights, which lie beside it. */
+async function withWeights(
+  bytes: Uint8Array,
+  graph: TinyGraph,
+  folder: TinyFolder,
+  file: string,
+  source: string,
+): Promise<TinyProgram> {
+  const base = file.includes('/') ? file.slice(0, file.lastIndexOf('/') + 1) : '';
+  let left = MAX_MODEL_BYTES - bytes.length;
+  const external: { path: string; bytes: Uint8Array }[] = [];
+  for (const path of graph.external) {
+    const weights = await folder.read(base + path, MAX_MODEL_BYTES);
+    if (!weights) {
+      throw new AnyvmafError(
+        'model',
+        `The tiny model ${JSON.stringify(source)} keeps weights in ${JSON.stringify(path)}, which is not beside it in ` +
+          `${folder.name}.`,
+      );
+    }
+    left -= weights.length;
+    if (left < 0) throw tooLarge(source, MAX_MODEL_BYTES - left);
+    external.push({ path, bytes: weights });
+  }
+  return { bytes, external };
+}
+
+/** What a model of which nobody says it looks at. */
+function kindOf({ inputs }: TinyGraph): TinyModel['kind'] {
+  const [first] = inputs;
+  return first?.dims?.length === 4 && inputs.length === 1 ? 'nr' : 'fr';
+}

@@ -1,0 +1,199 @@
+/**
+ * @module tiny/onnx/check
+ * Whether a model keeps the limits of tiny models. It is asked before any runtime sees the bytes, so that a model cannot
+ * bring code, files or endless work along.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { TinyGraph, TinyPort } from '../types.js';
+import { ALLOWED_OPERATORS, DEFAULT_DOMAINS } from './operators.js';
+import { WireError } from './protobuf.js';
+import {
+  type OnnxGraph,
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxPort,
+  type OnnxTensor,
+  readOnnx,
+} from './read.js';
+
+/** Bytes of a model and its weights. */
+export const MAX_MODEL_BYTES = 50 * 1024 * 1024;
+/** Subgraphs within subgraphs. */
+const MAX_DEPTH = 8;
+const MAX_LOOPS = 16;
+/** Rounds of one Loop. */
+const MAX_TRIPS = 1024;
+/** Rounds of a Loop together with those of the Loops around it. */
+const MAX_NESTED_TRIPS = 65_536;
+const MAX_NODES = 20_000;
+/** Elements of a tensor that a constant shape asks for. */
+const MAX_ELEMENTS = 2 ** 27;
+
+/**
+ * Reads a model and makes sure that it keeps the limits.
+ * @param source what the user calls it
+ * @throws {AnyvmafError} `model`, naming the first limit that it breaks
+ */
+export function checkOnnx(bytes: Uint8Array, source: string): TinyGraph {
+  if (bytes.length > MAX_MODEL_BYTES) throw tooLarge(source, bytes.length);
+  let model: OnnxModel;
+  try {
+    model = readOnnx(bytes);
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    throw new AnyvmafError(
+      'model',
+      `${JSON.stringify(source)} is not an ONNX model, or a damaged one: ${error.message}. Export it again, or ` +
+        'fetch it again.',
+    );
+  }
+  const refuse = (reason: string): AnyvmafError =>
+    new AnyvmafError('model', `The tiny model ${JSON.stringify(source)} is refused: ${reason}.`);
+  if (model.functions > 0)
+    throw refuse('it defines functions of its own; export it with its functions inlined');
+  if (model.training) throw refuse('it holds a training graph; export it for inference');
+  const opset = model.opsets.find(({ domain }) => DEFAULT_DOMAINS.has(domain))?.version;
+  if (opset === undefined) throw refuse('it does not say which version of the ONNX operators it needs');
+  const limits = new Limits(refuse);
+  limits.graph(model.graph, null, 0, 1);
+  // To import another domain does nothing; to use it is refused, with the operator's name.
+  const fed = new Set(model.graph.initializers.map(({ name }) => name));
+  return {
+    irVersion: model.irVersion,
+    opset,
+    producer: model.producer,
+    inputs: model.graph.inputs.filter(({ name }) => !fed.has(name)).map((port) => portOf(port, refuse)),
+    outputs: model.graph.outputs.map((port) => portOf(port, refuse)),
+    operators: Object.fromEntries([...limits.operators].sort(([a], [b]) => (a < b ? -1 : 1))),
+    parameters: limits.parameters,
+    external: [...limits.external],
+  };
+}
+
+/** A model beyond the limit of its size. */
+export function tooLarge(source: string, bytes: number): AnyvmafError {
+  return new AnyvmafError(
+    'model',
+    `The tiny model ${JSON.stringify(source)} has ${bytes} bytes with its weights, but ${MAX_MODEL_BYTES} (50 MiB) ` +
+      'are the most; this is not a tiny model.',
+  );
+}
+
+function portOf({ name, type, dims }: OnnxPort, refuse: (reason: string) => AnyvmafError): TinyPort {
+  if (type === null) throw refuse(`${JSON.stringify(name)} is not a tensor`);
+  return { name, type, ...(dims && { dims }) };
+}
+
+/** What names mean within a graph: integers where they are constant. */
+class Scope {
+  readonly #names = new Map<string, readonly number[] | null>();
+
+  constructor(
+    graph: OnnxGraph,
+    readonly outer: Scope | null,
+  ) {
+    for (const { name } of graph.inputs) this.#names.set(name, null);
+    for (const tensor of graph.initializers) this.#names.set(tensor.name, tensor.integers ?? null);
+    for (const node of graph.nodes) {
+      const constant =
+        node.operator === 'Constant' ? (node.tensors[0]?.integers ?? node.integers) : undefined;
+      for (const output of node.outputs) {
+        // A name that is given twice has no value to rely on.
+        this.#names.set(output, this.#names.has(output) ? null : (constant ?? null));
+      }
+    }
+  }
+
+  constant(name: string | undefined): readonly number[] | null {
+    if (name === undefined || name === '') return null;
+    const here = this.#names.get(name);
+    return here === undefined ? (this.outer?.constant(name) ?? null) : here;
+  }
+}
+
+/** Counts through all graphs of a model. */
+class Limits {
+  readonly operators = new Map<string, number>();
+  readonly external = new Set<string>();
+  parameters = 0;
+  #nodes = 0;
+  #loops = 0;
+
+  constructor(readonly refuse: (reason: string) => AnyvmafError) {}
+
+  /**
+   * @param depth graphs around this one
+   * @param trips how often this one runs at most
+   */
+  graph(graph: OnnxGraph, outer: Scope | null, depth: number, trips: number): void {
+    if (depth > MAX_DEPTH) throw this.refuse(`its subgraphs are nested more than ${MAX_DEPTH} deep`);
+    const scope = new Scope(graph, outer);
+    for (const tensor of graph.initializers) this.#tensor(tensor);
+    for (const node of graph.nodes) this.#node(node, scope, depth, trips);
+  }
+
+  #node(node: OnnxNode, scope: Scope, depth: number, trips: number): void {
+    if (++this.#nodes > MAX_NODES) throw this.refuse(`it has more than ${MAX_NODES} operators`);
+    const { operator, domain, graphs } = node;
+    if (!DEFAULT_DOMAINS.has(domain)) {
+      throw this.refuse(
+        `its operator ${JSON.stringify(operator)} is of the domain ${JSON.stringify(domain)}, and only ONNX's own ` +
+          'operators are allowed',
+      );
+    }
+    if (!ALLOWED_OPERATORS.has(operator)) {
+      throw this.refuse(
+        `its operator ${JSON.stringify(operator)} is not allowed in tiny models; docs/tiny-models.md lists those that are`,
+      );
+    }
+    this.operators.set(operator, (this.operators.get(operator) ?? 0) + 1);
+    for (const tensor of node.tensors) this.#tensor(tensor);
+    this.#shape(node, scope);
+    const rounds = operator === 'Loop' ? trips * this.#trips(node, scope) : trips;
+    if (rounds > MAX_NESTED_TRIPS) {
+      throw this.refuse(`its nested Loops run ${rounds} rounds together, more than ${MAX_NESTED_TRIPS}`);
+    }
+    for (const inner of graphs) this.graph(inner, scope, depth + 1, rounds);
+  }
+
+  /** Rounds of a Loop, which must be a constant. */
+  #trips(node: OnnxNode, scope: Scope): number {
+    if (++this.#loops > MAX_LOOPS) throw this.refuse(`it has more than ${MAX_LOOPS} Loops`);
+    const values = scope.constant(node.inputs[0]);
+    const [trips] = values?.length === 1 ? values : [];
+    if (trips === undefined) throw this.refuse('how often its Loop runs is not a constant 64-bit integer');
+    if (trips >= 0 && trips <= MAX_TRIPS) return trips;
+    throw this.refuse(`its Loop runs ${trips} rounds, but 0 to ${MAX_TRIPS} are allowed`);
+  }
+
+  /** Tensors whose size the model fixes without holding their data. */
+  #shape({ operator, inputs }: OnnxNode, scope: Scope): void {
+    if (operator !== 'ConstantOfShape' && operator !== 'Expand') return;
+    const shape = scope.constant(inputs[operator === 'Expand' ? 1 : 0]);
+    if (shape) this.#size(shape, `its operator ${operator} makes`);
+  }
+
+  #tensor({ name, dims, external }: OnnxTensor): void {
+    this.parameters += this.#size(dims, `its tensor ${JSON.stringify(name)} has`);
+    if (external) this.external.add(this.#location(external.location));
+  }
+
+  #size(dims: readonly number[], what: string): number {
+    const count = dims.reduce((product, size) => product * Math.max(0, size), 1);
+    if (count <= MAX_ELEMENTS) return count;
+    throw this.refuse(`${what} ${count} elements, more than ${MAX_ELEMENTS}`);
+  }
+
+  /** A file beside the model, or below it. */
+  #location(location: string): string {
+    const parts = location.split('/');
+    const plain =
+      location !== '' &&
+      !/[\\:\0]/.test(location) &&
+      parts.every((part) => part !== '' && part !== '.' && part !== '..');
+    if (plain) return location;
+    throw this.refuse(
+      `it wants to read its weights from ${JSON.stringify(location)}, and only files in its own folder are allowed`,
+    );
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * @module tiny/onnx/protobuf
+ * Reads Protocol Buffers' wire format, strictly and within bounds: every length is checked before it is used, nothing is
+ * copied, and the number of fields is limited.
+ */
+
+/** An encoding that cannot be right: the end of a sentence that says what and where. */
+export class WireError extends Error {}
+
+/** Fields that may be seen in all messages of one file; far more than any model within the size limit has. */
+const MAX_FIELDS = 2_000_000;
+
+/** Bytes of a varint of 64 bits. */
+const MAX_VARINT = 10;
+
+/** What all messages of one file share. */
+class Budget {
+  fields = 0;
+  /** Invalid text is refused: two readers might take it for two different names. */
+  readonly text = new TextDecoder('utf-8', { fatal: true });
+}
+
+/**
+ * One message. `next` steps to a field; one of `int`, `bytes`, `text`, `message`, `ints` takes its value, or it is
+ * skipped by the following `next`.
+ */
+export class WireReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  readonly #budget: Budget;
+  readonly #end: number;
+  #at: number;
+  /** Number of the current field. */
+  field = 0;
+  #wire = 0;
+  #taken = true;
+
+  constructor(bytes: Uint8Array, start = 0, end = bytes.length, budget = new Budget()) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#at = start;
+    this.#end = end;
+    this.#budget = budget;
+  }
+
+  /**
+   * Steps to the next field.
+   * @returns false at the end of the message
+   * @throws {WireError} for what is no field
+   */
+  next(): boolean {
+    if (!this.#taken) this.#skip();
+    if (this.#at === this.#end) return false;
+    const at = this.#at;
+    const key = this.#varint();
+    this.field = Math.floor(key / 8);
+    this.#wire = key % 8;
+    this.#taken = false;
+    if (key < 8 || key >= 2 ** 32 || ![0, 1, 2, 5].includes(this.#wire))
+      throw new WireError(`there is no field at byte ${at}`);
+    if (++this.#budget.fields > MAX_FIELDS) throw new WireError(`it has more than ${MAX_FIELDS} fields`);
+    return true;
+  }
+
+  /** A varint as a signed 64-bit number; beyond 2^53 only its magnitude is about right. */
+  int(): number {
+    this.#take(0);
+    return this.#varint();
+  }
+
+  /** The bytes of a string, of bytes or of a message; a view. */
+  bytes(): Uint8Array {
+    const { start, end } = this.#range();
+    return this.#bytes.subarray(start, end);
+  }
+
+  text(): string {
+    const at = this.#at;
+    try {
+      return this.#budget.text.decode(this.bytes());
+    } catch (error) {
+      if (error instanceof WireError) throw error;
+      throw new WireError(`the text at byte ${at} is not UTF-8`);
+    }
+  }
+
+  message(): WireReader {
+    const { start, end } = this.#range();
+    return new WireReader(this.#bytes, start, end, this.#budget);
+  }
+
+  /**
+   * Integers of a repeated field, packed or single, added to `into`.
+   * @param limit numbers to keep; the rest are read and dropped
+   */
+  ints(into: number[], limit: number): void {
+    if (this.#wire === 0) {
+      const value = this.int();
+      if (into.length < limit) into.push(value);
+      return;
+    }
+    const packed = this.message();
+    while (packed.#at < packed.#end && into.length < limit) into.push(packed.#varint());
+  }
+
+  #take(wire: number): void {
+    if (this.#wire !== wire)
+      throw new WireError(`field ${this.field} before byte ${this.#at} is not encoded as it must be`);
+    this.#taken = true;
+  }
+
+  #range(): { start: number; end: number } {
+    this.#take(2);
+    const length = this.#varint();
+    const start = this.#at;
+    if (length < 0 || length > this.#end - start) {
+      throw new WireError(
+        `at byte ${start} it says that ${length < 0 ? 'a negative number of' : length} bytes follow, but ` +
+          `${this.#end - start} do`,
+      );
+    }
+    this.#at = start + length;
+    return { start, end: this.#at };
+  }
+
+  #skip(): void {
+    if (this.#wire === 0) this.#varint();
+    else if (this.#wire === 2) this.#range();
+    else {
+      const size = this.#wire === 1 ? 8 : 4;
+      if (this.#end - this.#at < size) throw new WireError(`it ends within a number at byte ${this.#at}`);
+      this.#at += size;
+    }
+    this.#taken = true;
+  }
+
+  #varint(): number {
+    let low = 0;
+    let high = 0;
+    for (let i = 0; i < MAX_VARINT; i++) {
+      if (this.#at >= this.#end) throw new WireError(`it ends within a number at byte ${this.#at}`);
+      const byte = this.#view.getUint8(this.#at++);
+      const bits = byte & 0x7f;
+      // Bits 0..27 go to the low half, 28..31 are shared, the rest to the high half.
+      if (i < 4) low |= bits << (7 * i);
+      else if (i === 4) {
+        low |= bits << 28;
+        high = bits >>> 4;
+      } else high |= bits << (7 * i - 32);
+      if (byte < 0x80) return (high | 0) * 2 ** 32 + (low >>> 0);
+    }
+    throw new WireError(`the number before byte ${this.#at} has more than ${MAX_VARINT} bytes`);
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * @module tiny/openvino
+ * Sessions of OpenVINO through the package openvino-node.
+ */
+import { AnyvmafError } from '../errors.js';
+import type { DeviceOffer } from './devices.js';
+import { fromHalves, toHalves } from './half.js';
+import type { TinyDevice, TinyPort, TinySession, TinyTensor } from './types.js';
+
+/** What of openvino-node is used; it is optional, so its own types are not. */
+export interface OpenVino {
+  readonly Core: new () => OpenVinoCore;
+  readonly Tensor: new (type: unknown, shape: readonly number[], data: unknown) => OpenVinoTensor;
+  /** Element types: f16, f32 and so on. */
+  readonly element: Readonly<Record<string, unknown>>;
+}
+
+interface OpenVinoCore {
+  getAvailableDevices(): readonly string[];
+  readModel(model: Uint8Array): Promise<unknown>;
+  compileModel(
+    model: unknown,
+    device: string,
+    options: Readonly<Record<string, string | number>>,
+  ): Promise<{ createInferRequest(): OpenVinoRequest }>;
+}
+
+interface OpenVinoRequest {
+  inferAsync(
+    inputs: Readonly<Record<string, OpenVinoTensor>>,
+  ): Promise<Readonly<Record<string, OpenVinoTensor>>>;
+}
+
+interface OpenVinoTensor {
+  readonly data: unknown;
+  getShape(): readonly number[];
+}
+
+/** OpenVINO's name of each device; AUTO is its own choice. */
+const NAMES: readonly { readonly device: TinyDevice; readonly name: string }[] = [
+  { device: 'openvino', name: 'AUTO' },
+  { device: 'openvino-cpu', name: 'CPU' },
+  { device: 'openvino-gpu', name: 'GPU' },
+  { device: 'openvino-npu', name: 'NPU' },
+];
+
+/** OpenVINO's element type for a type of ONNX. */
+const ELEMENTS: Readonly<Record<number, string>> = { 1: 'f32', 7: 'i64', 10: 'f16', 11: 'f64' };
+
+/**
+ * The devices that OpenVINO sees here.
+ * @throws whatever the library throws when it does not start
+ */
+export function openVinoOffers(library: OpenVino): readonly DeviceOffer[] {
+  const core = new library.Core();
+  const found = core.getAvailableDevices();
+  // Several of a kind are called GPU.0, GPU.1.
+  const here = (name: string) => found.some((one) => one === name || one.startsWith(`${name}.`));
+  return NAMES.filter(({ name }) => (name === 'AUTO' ? found.length > 0 : here(name))).map(
+    ({ device, name }) => ({
+      device,
+      runtime: 'openvino-node',
+      open: (model, options, notes) => open(library, core, model, options, { device, name, notes }),
+    }),
+  );
+}
+
+async function open(
+  library: OpenVino,
+  core: OpenVinoCore,
+  { source, program, graph }: Parameters<DeviceOffer['open']>[0],
+  { threads, fp16 }: Parameters<DeviceOffer['open']>[1],
+  {
+    device,
+    name,
+    notes,
+  }: { readonly device: TinyDevice; readonly name: string; readonly notes: readonly string[] },
+): Promise<TinySession> {
+  const what = `The tiny model ${JSON.stringify(source)}`;
+  if (program.external.length > 0) {
+    throw new AnyvmafError(
+      'backend',
+      `${what} keeps its weights in another file, which OpenVINO does not take from memory; save them in the model ` +
+        'itself, or use another device.',
+    );
+  }
+  let request: OpenVinoRequest | undefined;
+  try {
+    const model = await core.readModel(program.bytes);
+    const compiled = await core.compileModel(model, name, {
+      INFERENCE_PRECISION_HINT: fp16 ? 'f16' : 'f32',
+      ...(threads > 0 && (name === 'CPU' || name === 'AUTO') && { INFERENCE_NUM_THREADS: threads }),
+    });
+    request = compiled.createInferRequest();
+  } catch (cause) {
+    throw new AnyvmafError(
+      'backend',
+      `${what} does not start on ${device} (openvino-node: ${reason(cause)}). No other device is taken instead; ask ` +
+        'for auto or cpu if any will do.',
+      { cause },
+    );
+  }
+  const ports = new Map(graph.inputs.map((port) => [port.name, port]));
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function run(inputs: Readonly<Record<string, TinyTensor>>): Promise<Record<string, TinyTensor>> {
+    if (!request) throw new AnyvmafError('usage', `The session of ${JSON.stringify(source)} is closed.`);
+    const feeds = Object.entries(inputs).map(
+      ([input, tensor]) => [input, toOpenVino(library, ports.get(input), tensor)] as const,
+    );
+    try {
+      const results = await request.inferAsync(Object.fromEntries(feeds));
+      return Object.fromEntries(
+        Object.entries(results).map(([output, tensor]) => [
+          output,
+          { data: numbersOf(tensor.data), dims: tensor.getShape() },
+        ]),
+      );
+    } catch (cause) {
+      throw new AnyvmafError('model', `${what} failed on ${device} (openvino-node: ${reason(cause)}).`, {
+        cause,
+      });
+    }
+  }
+
+  return {
+    runtime: 'openvino-node',
+    device,
+    notes,
+    // One request takes one call at a time.
+    run(inputs) {
+      const result = last.then(() => run(inputs));
+      last = result.catch(() => {});
+      return result;
+    },
+    async close() {
+      await last;
+      request = undefined;
+    },
+  };
+}
+
+function toOpenVino(
+  library: OpenVino,
+  port: TinyPort | undefined,
+  { data, dims }: TinyTensor,
+): OpenVinoTensor {
+  const element = ELEMENTS[port?.type ?? 1] ?? 'f32';
+  const values =
+    element === 'f16'
+      ? toHalves(data)
+      : element === 'f64'
+        ? Float64Array.from(data)
+        : element === 'i64'
+          ? BigInt64Array.from(data, (value) => BigInt(Math.round(value)))
+          : data;
+  return new library.Tensor(library.element[element], dims, values);
+}
+
+function numbersOf(data: unknown): Float32Array {
+  if (data instanceof Float32Array) return data.slice();
+  if (data instanceof Uint16Array) return fromHalves(data);
+  if (data instanceof Float64Array) return Float32Array.from(data);
+  if (data instanceof BigInt64Array) return Float32Array.from(data, Number);
+  throw new Error('an output is not of numbers');
+}
+
+function reason(cause: unknown): string {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .replace(/[.\s]+$/, '')
+    .slice(0, 300);
+}

@@ -1,0 +1,169 @@
+/**
+ * @module tiny/picture
+ * From planes of a video to the tensors of a picture model: samples in 0..1, resized and normalised as the model wants.
+ */
+import { AnyvmafError } from '../errors.js';
+import type { FramePlanes, VideoFormat } from '../media/types.js';
+import type { PictureBinding, Role } from './bind.js';
+import { Resampler } from './resample.js';
+import { takeScores } from './scores.js';
+import type { TinySession, TinyTensor } from './types.js';
+
+/**
+ * Whether a model can look at pictures of a format.
+ * @throws {AnyvmafError} `usage` when it takes another size and nothing may resize them, or wants colour that is not there
+ */
+export function checkPicture(binding: PictureBinding, format: VideoFormat): void {
+  const { source, width, height, resize, channels } = binding;
+  if (channels === 3 && format.chroma === '400') {
+    throw new AnyvmafError(
+      'usage',
+      `The tiny model ${JSON.stringify(source)} looks at colour, but the pictures are luma only.`,
+    );
+  }
+  const fits = (width ?? format.width) === format.width && (height ?? format.height) === format.height;
+  if (fits || resize !== 'disabled') return;
+  throw new AnyvmafError(
+    'usage',
+    `The tiny model ${JSON.stringify(source)} takes pictures of ${width ?? 'any width'}x${height ?? 'any height'}, but ` +
+      `these are ${format.width}x${format.height}; have them resized with tiny_resize bilinear, bicubic or nearest.`,
+  );
+}
+
+/** A picture model with its session, for pictures of one format. */
+export class TinyPictureScorer {
+  readonly #binding: PictureBinding;
+  readonly #session: TinySession;
+  readonly #format: VideoFormat;
+  readonly #size: { readonly width: number; readonly height: number };
+  readonly #resampler: Resampler | null;
+  /** One per input, written again and again. */
+  readonly #tensors: ReadonlyMap<Role, TinyTensor>;
+  /** Samples of one plane as the model's channel, before resizing. */
+  readonly #plane: Float32Array;
+
+  /** @throws {AnyvmafError} as {@link checkPicture} */
+  constructor(binding: PictureBinding, session: TinySession, format: VideoFormat) {
+    checkPicture(binding, format);
+    this.#binding = binding;
+    this.#session = session;
+    this.#format = format;
+    this.#size = { width: binding.width ?? format.width, height: binding.height ?? format.height };
+    const { width, height } = this.#size;
+    const resizes = width !== format.width || height !== format.height;
+    this.#resampler =
+      resizes && binding.resize !== 'disabled' ? new Resampler(format, this.#size, binding.resize) : null;
+    this.#plane = new Float32Array(resizes && binding.channels === 3 ? format.width * format.height : 0);
+    this.#tensors = new Map(
+      binding.inputs.map(({ role }) => [
+        role,
+        {
+          data: new Float32Array(binding.channels * width * height),
+          dims: [1, binding.channels, height, width],
+        },
+      ]),
+    );
+  }
+
+  /** Takes the pictures of a frame: the planes may change afterwards. */
+  take(reference: FramePlanes, distorted: FramePlanes): void {
+    for (const { role } of this.#binding.inputs) {
+      const tensor = this.#tensors.get(role);
+      if (tensor) this.#fill(role === 'reference' ? reference : distorted, tensor.data);
+    }
+  }
+
+  /**
+   * Scores the pictures taken.
+   * @param frame its number, for messages
+   * @param into receives one value per output from `offset` on
+   * @throws {AnyvmafError} `model` when the graph fails, or what it gives is no score
+   */
+  async score(frame: number, into: Float64Array, offset: number): Promise<void> {
+    const feeds: Record<string, TinyTensor> = {};
+    for (const { tensor, role } of this.#binding.inputs) {
+      const input = this.#tensors.get(role);
+      if (input) feeds[tensor] = input;
+    }
+    const results = await this.#session.run(feeds);
+    takeScores(this.#binding, results, 1, into.subarray(offset), () => frame);
+  }
+
+  close(): Promise<void> {
+    return this.#session.close();
+  }
+
+  #fill(planes: FramePlanes, into: Float32Array): void {
+    const { channels, mean, std } = this.#binding;
+    const { bitDepth } = this.#format;
+    const luma = samplesOf(planes.y, bitDepth);
+    const size = this.#size.width * this.#size.height;
+    if (channels === 1) {
+      const peak = 2 ** bitDepth - 1;
+      if (this.#resampler) this.#resampler.plane(luma, into);
+      const scale = 1 / ((std[0] ?? 1) * peak);
+      const shift = (mean[0] ?? 0) / (std[0] ?? 1);
+      const from: ArrayLike<number> = this.#resampler ? into : luma;
+      for (let i = 0; i < size; i++) into[i] = (from[i] ?? 0) * scale - shift;
+      return;
+    }
+    const cb = samplesOf(planes.cb ?? new Uint8Array(), bitDepth);
+    const cr = samplesOf(planes.cr ?? new Uint8Array(), bitDepth);
+    for (let channel = 0; channel < 3; channel++) {
+      const target = into.subarray(channel * size, (channel + 1) * size);
+      const plane = this.#resampler ? this.#plane : target;
+      this.#rgb(channel, luma, cb, cr, plane);
+      this.#resampler?.plane(plane, target);
+      const deviation = std[channel] ?? 1;
+      const middle = mean[channel] ?? 0;
+      for (let i = 0; i < size; i++) target[i] = ((target[i] ?? 0) / 255 - middle) / deviation;
+    }
+  }
+
+  /** A channel of BT.709 limited range as 8-bit RGB, chroma repeated. */
+  #rgb(
+    channel: number,
+    luma: ArrayLike<number>,
+    cb: ArrayLike<number>,
+    cr: ArrayLike<number>,
+    into: Float32Array,
+  ): void {
+    const { width, height, bitDepth, chroma } = this.#format;
+    const [right, down] = chroma === '444' ? [0, 0] : chroma === '422' ? [1, 0] : [1, 1];
+    const chromaWidth = right === 1 ? width >> 1 : width;
+    const chromaHeight = down === 1 ? height >> 1 : height;
+    const unit = 2 ** (bitDepth - 8);
+    const [ofCb, ofCr] = RGB[channel] ?? [0, 0];
+    for (let y = 0; y < height; y++) {
+      // Chroma of odd sizes ends one sample early.
+      const chromaRow = Math.min(y >> down, chromaHeight - 1) * chromaWidth;
+      for (let x = 0; x < width; x++) {
+        const at = chromaRow + Math.min(x >> right, chromaWidth - 1);
+        const value =
+          LUMA_GAIN * ((luma[y * width + x] ?? 0) / unit - 16) +
+          ofCb * ((cb[at] ?? 0) / unit - 128) +
+          ofCr * ((cr[at] ?? 0) / unit - 128);
+        into[y * width + x] = Math.min(255, Math.max(0, Math.round(value)));
+      }
+    }
+  }
+}
+
+/** What Cb and Cr count in red, green and blue: BT.709, limited range, 8 bit. */
+const KR = 0.2126;
+const KB = 0.0722;
+const KG = 1 - KR - KB;
+const LUMA_GAIN = 255 / 219;
+const CHROMA_GAIN = 255 / 112;
+const RGB: readonly (readonly [number, number])[] = [
+  [0, CHROMA_GAIN * (1 - KR)],
+  [(-CHROMA_GAIN * (1 - KB) * KB) / KG, (-CHROMA_GAIN * (1 - KR) * KR) / KG],
+  [CHROMA_GAIN * (1 - KB), 0],
+];
+
+/** A plane as samples; of 16-bit samples that do not lie at an even address a copy. */
+function samplesOf(plane: Uint8Array, bitDepth: number): Uint8Array | Uint16Array {
+  if (bitDepth === 8) return plane;
+  if (plane.byteOffset % 2 === 0) return new Uint16Array(plane.buffer, plane.byteOffset, plane.length >> 1);
+  return new Uint16Array(plane.slice().buffer);
+}

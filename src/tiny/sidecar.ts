@@ -1,0 +1,131 @@
+/**
+ * @module tiny/sidecar
+ * Reads the sidecar of a tiny model (model/tiny/sidecar.schema.json): what the graph's tensors mean.
+ */
+import { JsonObject } from './json.js';
+import { defined, QUANTISATIONS, TINY_KINDS } from './registry.js';
+import type { CodecBlockSpec, TinyScaler, TinySidecar } from './types.js';
+
+/** Its size at most. */
+export const MAX_SIDECAR_BYTES = 1024 * 1024;
+const MAX_FEATURES = 32;
+const MAX_CODECS = 32;
+const MAX_OUTPUTS = 8;
+
+/** What a model without a sidecar says of itself. */
+export const NO_SIDECAR: TinySidecar = { graphHasScaler: false };
+
+/**
+ * @param what the file, for messages
+ * @throws {AnyvmafError} `model` when it is not JSON, or a member is not what it must be
+ */
+export function parseSidecar(text: string, what: string): TinySidecar {
+  const root = JsonObject.parse(text, what);
+  const name = root.text('name', 128);
+  if (name !== undefined && !/^[A-Za-z_][A-Za-z0-9_.-]*$/.test(name))
+    throw root.wrong('name', 'letters, digits, dots, dashes and underscores, beginning with a letter');
+  const features = root.texts('feature_order', MAX_FEATURES) ?? root.texts('features', MAX_FEATURES);
+  const stated = scalerOf(root, features?.length);
+  const graphHasScaler = root.flag('onnx_has_scaler') ?? false;
+  const output = root.text('output_name', 128);
+  return defined({
+    kind: root.oneOf('kind', TINY_KINDS),
+    name,
+    inputName: root.text('input_name', 128),
+    referenceInput: root.text('reference_input', 128),
+    distortedInput: root.text('distorted_input', 128),
+    codecInput: root.text('codec_input', 128),
+    outputNames: root.texts('output_names', MAX_OUTPUTS) ?? (output === undefined ? undefined : [output]),
+    opset: root.integer('onnx_opset', 1, 99),
+    quantisation: root.oneOf('quant_mode', QUANTISATIONS),
+    features,
+    featureOptions: featureOptions(root, features?.length),
+    scaler: graphHasScaler ? undefined : stated,
+    statedScaler: stated,
+    graphHasScaler,
+    normMean: root.numbers('norm_mean', 3),
+    normStd: positives(root, 'norm_std', 3),
+    outputReduce: root.oneOf('output_reduce', ['mean']),
+    outputRange: range(root),
+    codec: codecOf(root),
+    better: betterOf(root),
+  });
+}
+
+function scalerOf(root: JsonObject, width: number | undefined): TinyScaler | undefined {
+  const [meanKey, stdKey] =
+    root.raw('feature_mean') !== undefined || root.raw('feature_std') !== undefined
+      ? (['feature_mean', 'feature_std'] as const)
+      : (['input_mean', 'input_std'] as const);
+  const mean = root.numbers(meanKey, MAX_FEATURES);
+  const std = positives(root, stdKey, MAX_FEATURES);
+  if (!mean && !std) return undefined;
+  if (!mean || !std) throw root.wrong(mean ? stdKey : meanKey, `there beside ${mean ? meanKey : stdKey}`);
+  const expected = width ?? mean.length;
+  for (const [key, values] of [
+    [meanKey, mean],
+    [stdKey, std],
+  ] as const) {
+    if (values.length !== expected) throw root.wrong(key, `a list of ${expected} numbers, one per feature`);
+  }
+  return { mean, std };
+}
+
+function positives(root: JsonObject, key: string, limit: number): readonly number[] | undefined {
+  const values = root.numbers(key, limit);
+  if (values?.every((value) => value > 0) === false) throw root.wrong(key, 'a list of numbers above 0');
+  return values;
+}
+
+function range(root: JsonObject): readonly [number, number] | undefined {
+  const [low, high] = root.numbers('output_range', 2) ?? [];
+  if (low === undefined) return undefined;
+  if (high !== undefined && high > low) return [low, high];
+  throw root.wrong('output_range', 'two numbers, the second above the first');
+}
+
+function featureOptions(
+  root: JsonObject,
+  width: number | undefined,
+): readonly Readonly<Record<string, string>>[] | undefined {
+  const list = root.list('feature_opts_dicts', MAX_FEATURES);
+  if (!list) return undefined;
+  if (list.length !== width) throw root.wrong('feature_opts_dicts', 'a list as long as feature_order');
+  return list.map((value, i) => {
+    const options = new JsonObject(value, `${root.what}, feature_opts_dicts ${i}`);
+    return Object.fromEntries(
+      options.keys().map((key) => {
+        const option = options.raw(key);
+        if (typeof option === 'string' || typeof option === 'number' || typeof option === 'boolean')
+          return [key, String(option)];
+        throw options.wrong(key, 'a text, a number, true or false');
+      }),
+    );
+  });
+}
+
+function betterOf(root: JsonObject): TinySidecar['better'] {
+  const scale = root.raw('scale');
+  return scale === undefined
+    ? undefined
+    : new JsonObject(scale, `${root.what}, scale`).oneOf('better', ['higher', 'lower']);
+}
+
+/** The defaults are those of models that came before the keys: ordinal presets, crf / 63. */
+function codecOf(root: JsonObject): CodecBlockSpec | undefined {
+  const vocabulary = root.texts('encoder_vocab', MAX_CODECS);
+  if (!vocabulary) return undefined;
+  const constant = root.oneOf('codec_preset_norm', ['ordinal', 'constant']) === 'constant';
+  const minmax = root.oneOf('codec_crf_norm', ['div63', 'minmax']) === 'minmax';
+  const value = root.number('codec_preset_value');
+  const [min, max] = [root.number('codec_crf_min'), root.number('codec_crf_max')];
+  if (constant && value === undefined)
+    throw root.wrong('codec_preset_value', 'a number with a constant preset');
+  if (minmax && (min === undefined || max === undefined || max <= min))
+    throw root.wrong('codec_crf_max', 'a number above codec_crf_min');
+  return {
+    vocabulary,
+    presetNorm: constant ? { kind: 'constant', value: value ?? 0 } : { kind: 'ordinal' },
+    crfNorm: minmax ? { kind: 'minmax', min: min ?? 0, max: max ?? 1 } : { kind: 'div63' },
+  };
+}

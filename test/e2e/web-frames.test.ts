@@ -1,0 +1,398 @@
+/**
+ * @module test/e2e/web-frames
+ * The page's frame viewer in headless Chromium: the samples it shows are those of the library, every view, keys, zoom,
+ * the next frame, failures, axe, a phone's width and the dark theme.
+ */
+import { createHash } from 'node:crypto';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { extractFrames, type FramePair, qualityMaps, type RgbImage } from 'anyvmaf';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+import { noChromium, openPage, type ServedPage, screenshot, servePage, type View } from '../support/page.js';
+
+const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** Frames that both clips have, and the size that is scored. */
+const FRAMES = 30;
+
+interface Pair {
+  readonly reference: string;
+  readonly distorted: string;
+}
+
+const TAGGED = ['-colorspace', 'smpte170m', '-color_trc', 'smpte170m', '-color_primaries', 'smpte170m'];
+
+/** A video of moving shapes, and a worse one, of half its size unless said. */
+function h264(size = '160x120', tags: readonly string[] = TAGGED): Pair {
+  const made = (crf: string, size: string) =>
+    encode({ codec: 'h264', frames: FRAMES, size, rate: 5, extra: ['-crf', crf, ...tags] });
+  return { reference: made('12', '320x240'), distorted: made('34', size) };
+}
+
+/** As Y4M of 10 bits, blurred. */
+function y4m(): Pair {
+  const raw = (name: string, filter: string) =>
+    ffmpeg(join(encodeFolder(), name), [
+      ...['-f', 'lavfi', '-i', 'testsrc2=size=320x240:rate=25', '-frames:v', String(FRAMES), '-vf', filter],
+      ...['-pix_fmt', 'yuv420p10le', '-strict', '-1', '-f', 'yuv4mpegpipe'],
+    ]);
+  return { reference: raw('reference.y4m', 'null'), distorted: raw('distorted.y4m', 'gblur=2') };
+}
+
+async function pairInNode({ reference, distorted }: Pair, index: number): Promise<FramePair> {
+  for await (const pair of extractFrames({ reference, distorted }, [index])) return pair;
+  throw new Error(`frame ${index} did not come`);
+}
+
+describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
+  let served: ServedPage;
+
+  beforeAll(async () => {
+    served = await servePage();
+  }, 120_000);
+
+  afterAll(async () => {
+    await served?.close();
+  });
+
+  /** Scores a pair on a fresh page. */
+  async function scored(pair: Pair, view: View = {}): Promise<{ page: Page; complaints: string[] }> {
+    const opened = await openPage(served, view);
+    const { page } = opened;
+    page.setDefaultTimeout(20_000);
+    await page.setInputFiles('#pick-reference', pair.reference);
+    await page.setInputFiles('#pick-distorted', pair.distorted);
+    await page.locator('button.primary').click();
+    await page.locator('.moments button').first().waitFor({ timeout: 40_000 });
+    // While frames come the list of moments changes.
+    await page.getByText(/^Done in/).waitFor();
+    return opened;
+  }
+
+  /** Opens the worst moment, then goes to a frame. */
+  async function show(page: Page, frame: number): Promise<void> {
+    await page.locator('.moments button').first().click();
+    await page.locator('dialog[open][data-frame]').waitFor();
+    await go(page, frame);
+  }
+
+  async function go(page: Page, frame: number): Promise<void> {
+    await page.getByLabel('Frame number').fill(String(frame));
+    await page.getByLabel('Frame number').press('Enter');
+    await shown(page, frame);
+    await page.locator('.frames-stage').focus();
+  }
+
+  function shown(page: Page, frame: number): Promise<void> {
+    return page.locator(`dialog[data-frame="${frame}"]:not([data-busy])`).waitFor();
+  }
+
+  /** Samples of a canvas, red, green and blue of each. */
+  function samples(page: Page, layer: string): Promise<number[]> {
+    return page.evaluate((selector) => {
+      const canvas = document.querySelector<HTMLCanvasElement>(selector);
+      const { data } = canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height) ?? {};
+      return data ? [...data].filter((_, i) => i % 4 < 3) : [];
+    }, `.frames-${layer} canvas`);
+  }
+
+  /** SHA-256 of a canvas's samples; all of them are opaque. */
+  function hash(page: Page, layer: string): Promise<string> {
+    return page.evaluate(async (selector) => {
+      const canvas = document.querySelector<HTMLCanvasElement>(selector);
+      const image = canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height);
+      const digest = await crypto.subtle.digest('SHA-256', image?.data ?? new Uint8Array());
+      return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    }, `.frames-${layer} canvas`);
+  }
+
+  /** The same of an image of the library. */
+  function expectedHash({ data, width, height }: RgbImage): string {
+    const rgba = new Uint8Array(4 * width * height).fill(255);
+    for (let i = 0; i < width * height; i++) rgba.set(data.subarray(3 * i, 3 * i + 3), 4 * i);
+    return createHash('sha256').update(rgba).digest('hex');
+  }
+
+  /** Where a canvas lies on the screen, and how large a sample is. */
+  function placement(page: Page, layer: string) {
+    return page.evaluate((selector) => {
+      const canvas = document.querySelector<HTMLCanvasElement>(selector);
+      const pane = canvas?.closest('.frames-pane')?.getBoundingClientRect();
+      const box = canvas?.getBoundingClientRect();
+      if (!canvas || !pane || !box) throw new Error(`no ${selector}`);
+      return {
+        x: Math.round(box.left - pane.left),
+        y: Math.round(box.top - pane.top),
+        scale: box.width / canvas.width,
+        sharp: canvas.style.imageRendering === 'pixelated',
+      };
+    }, `.frames-${layer} canvas`);
+  }
+
+  const violations = (page: Page) =>
+    page.evaluate(async () => {
+      const { axe } = window as unknown as {
+        axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
+      };
+      const { violations } = await axe.run();
+      return violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    });
+
+  for (const [name, make] of [
+    ['10-bit Y4M', y4m],
+    ['H.264 that says its colours', () => h264('320x240')],
+    ['H.264 that does not', () => h264('320x240', [])],
+  ] as const) {
+    it(`shows the very samples that the library gives in Node: ${name}`, async () => {
+      const pair = make();
+      const { page, complaints } = await scored(pair);
+      await show(page, 17);
+      const expected = await pairInNode(pair, 17);
+      expect(await hash(page, 'reference')).toBe(expectedHash(expected.reference.image()));
+      expect(await hash(page, 'distorted')).toBe(expectedHash(expected.distorted.image()));
+      await page.keyboard.press('4');
+      await page.locator('dialog[data-made="difference 17"]').waitFor();
+      expect(await hash(page, 'difference')).toBe(expectedHash(expected.difference().image));
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+  }
+
+  it('shows H.264 of different sizes: the reference to the sample, the scaled video as near as filters are', async () => {
+    const pair = h264();
+    const { page } = await scored(pair);
+    await show(page, 17);
+    const expected = await pairInNode(pair, 17);
+    expect(await hash(page, 'reference')).toBe(expectedHash(expected.reference.image()));
+    // Node scales with ffmpeg, the page with the library's filter of the same kind.
+    const { data } = expected.distorted.image();
+    const there = await samples(page, 'distorted');
+    expect(there.length).toBe(data.length);
+    const difference = there.reduce((sum, value, i) => sum + Math.abs(value - (data[i] ?? 0)), 0);
+    expect(difference / data.length).toBeLessThan(1);
+    await page.context().close();
+  });
+
+  it('colours the map by the losses that the library measures', async () => {
+    const pair = y4m();
+    const { page } = await scored(pair);
+    await show(page, 5);
+    await page.keyboard.press('5');
+    await page.locator('dialog[data-made="map 5"]').waitFor();
+    const expected = await (async () => {
+      for await (const maps of qualityMaps(pair, [5])) return maps.lost('both');
+      throw new Error('frame 5 did not come');
+    })();
+    const size = await page.evaluate(() => {
+      const canvas = document.querySelector<HTMLCanvasElement>('.frames-map canvas');
+      return [canvas?.width, canvas?.height];
+    });
+    expect(size).toEqual([expected.width, expected.height]);
+    await expect(page.locator('.frames-summary').textContent()).resolves.toContain(
+      `The frame loses ${expected.total.toFixed(2)} of 1.`,
+    );
+    // The square that loses most is the lightest, and the loss under the pointer is said.
+    const most = expected.values.indexOf(Math.max(...expected.values));
+    const lightness = await samples(page, 'map').then((rgb) =>
+      Array.from({ length: rgb.length / 3 }, (_, i) => (rgb[3 * i] ?? 0) + (rgb[3 * i + 1] ?? 0)),
+    );
+    expect(lightness[most]).toBe(Math.max(...lightness));
+    const at = await placement(page, 'distorted');
+    const pane = await page.locator('.frames-pane').first().boundingBox();
+    const [column, row] = [most % expected.width, Math.floor(most / expected.width)];
+    await page.mouse.move(
+      (pane?.x ?? 0) + at.x + (16 * column + 8) * at.scale,
+      (pane?.y ?? 0) + at.y + (16 * row + 8) * at.scale,
+    );
+    const density = ((expected.values[most] ?? 0) * 320 * 240) / (16 * 16);
+    await expect(page.locator('.frames-readout').textContent()).resolves.toContain(
+      `loss here ${density.toFixed(2)}`,
+    );
+    await page.context().close();
+  });
+
+  it('goes through frames and worst moments by key, with the score of each', async () => {
+    const pair = h264();
+    const { page } = await scored(pair);
+    await show(page, 10);
+    await page.keyboard.press('ArrowRight');
+    await shown(page, 11);
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    await shown(page, 9);
+    await page.keyboard.press('End');
+    await shown(page, FRAMES - 1);
+    await page.keyboard.press('ArrowRight');
+    expect(await page.locator('dialog').getAttribute('data-frame')).toBe(String(FRAMES - 1));
+    await page.keyboard.press('Home');
+    await shown(page, 0);
+    await page.keyboard.press('w');
+    const worst = Number(await page.locator('.frames input[type=number]').inputValue());
+    await shown(page, worst);
+    const score = await page.locator('.frames-score strong').textContent();
+    await page.keyboard.press('n');
+    const second = Number(await page.locator('.frames input[type=number]').inputValue());
+    expect(Math.abs(second - worst)).toBeGreaterThan(1);
+    const next = await page.locator('.frames-score strong').textContent();
+    expect(Number(next)).toBeGreaterThanOrEqual(Number(score));
+    await page.keyboard.press('Escape');
+    await page.locator('dialog:not([open])').waitFor({ state: 'attached' });
+    const back = await page.evaluate(
+      () => document.activeElement === document.querySelector('.moments button'),
+    );
+    expect(back).toBe(true);
+    await page.context().close();
+  });
+
+  it('keeps zoom and place the same in both pictures, sample by sample', async () => {
+    const { page } = await scored(h264());
+    await show(page, 3);
+    for (const [zoom, presses] of [
+      [1, 1],
+      [2, 1],
+      [4, 1],
+    ] as const) {
+      for (let i = 0; i < presses; i++) await page.keyboard.press('z');
+      await page.waitForFunction(
+        (zoom) => document.querySelector('.frames-zoom')?.textContent === `${zoom}:1`,
+        zoom,
+      );
+      const [reference, distorted] = await Promise.all([
+        placement(page, 'reference'),
+        placement(page, 'distorted'),
+      ]);
+      expect(reference).toEqual(distorted);
+      expect(reference.scale).toBeCloseTo(zoom, 9);
+      expect(reference.sharp).toBe(true);
+    }
+    const before = await placement(page, 'reference');
+    await page.keyboard.press('Shift+ArrowRight');
+    await page.waitForTimeout(60);
+    const panned = await placement(page, 'reference');
+    expect(before.x - panned.x).toBe(80);
+    expect(await placement(page, 'distorted')).toEqual(panned);
+    const box = await page.locator('.frames-pane').last().boundingBox();
+    const [x, y] = [(box?.x ?? 0) + 100, (box?.y ?? 0) + 100];
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x + 30, y - 20, { steps: 3 });
+    await page.mouse.up();
+    await page.waitForTimeout(60);
+    const dragged = await placement(page, 'distorted');
+    expect([dragged.x - panned.x, dragged.y - panned.y]).toEqual([30, -20]);
+    await page.mouse.wheel(0, -200);
+    await page.waitForTimeout(60);
+    expect((await placement(page, 'reference')).scale).toBeGreaterThan(4);
+    expect(await placement(page, 'reference')).toEqual(await placement(page, 'distorted'));
+    await page.keyboard.press('f');
+    await page.waitForTimeout(60);
+    await page.context().close();
+  });
+
+  it('shows at 1:1 on the screen what the canvas holds', async () => {
+    const pair = y4m();
+    const { page } = await scored(pair);
+    await show(page, 17);
+    await page.keyboard.press('z');
+    await page.waitForTimeout(100);
+    const at = await placement(page, 'distorted');
+    const pane = await page.locator('.frames-pane').last().boundingBox();
+    const clip = {
+      x: (pane?.x ?? 0) + at.x + 40,
+      y: (pane?.y ?? 0) + at.y + 60,
+      width: 64,
+      height: 48,
+    };
+    const { decode } = await import('fast-png');
+    const screen = decode(await page.screenshot({ clip }));
+    const { data } = (await pairInNode(pair, 17)).distorted.image();
+    const expected: number[] = [];
+    for (let y = 60; y < 108; y++) expected.push(...data.subarray(3 * (320 * y + 40), 3 * (320 * y + 104)));
+    const { channels } = screen;
+    expect([...screen.data].filter((_, i) => i % channels < 3)).toEqual(expected);
+    await page.context().close();
+  });
+
+  it('moves the border of the split by pointer and by key', async () => {
+    const { page } = await scored(h264());
+    await show(page, 3);
+    await page.keyboard.press('2');
+    const slider = page.getByRole('slider', { name: 'Border between reference and distorted' });
+    await slider.focus();
+    await page.keyboard.press('Home');
+    expect(await slider.getAttribute('aria-valuetext')).toBe('0 % reference');
+    await page.keyboard.press('ArrowRight');
+    expect(await slider.getAttribute('aria-valuenow')).toBe('2');
+    const stage = await page.locator('.frames-stage').boundingBox();
+    const middle = (stage?.y ?? 0) + (stage?.height ?? 0) / 2;
+    await page.mouse.move((stage?.x ?? 0) + 0.02 * (stage?.width ?? 0), middle);
+    await page.mouse.down();
+    await page.mouse.move((stage?.x ?? 0) + 0.75 * (stage?.width ?? 0), middle, { steps: 4 });
+    await page.mouse.up();
+    expect(await slider.getAttribute('aria-valuenow')).toBe('75');
+    await page.context().close();
+  });
+
+  it('does not flicker by itself for those who want less motion', async () => {
+    const { page } = await scored(h264());
+    await show(page, 3);
+    await page.keyboard.press('3');
+    await page.waitForTimeout(900);
+    const badge = page.locator('.frames-badge').first();
+    expect(await badge.textContent()).toBe('Distorted');
+    await page.keyboard.press('Space');
+    expect(await badge.textContent()).toBe('Reference');
+    expect(await page.getByRole('button', { name: 'Hold' }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('says which file cannot be read any more', async () => {
+    const { reference, distorted } = y4m();
+    const moved = join(encodeFolder(), 'moved.y4m');
+    copyFileSync(distorted, moved);
+    const { page } = await scored({ reference, distorted: moved });
+    writeFileSync(moved, 'something else');
+    await page.locator('.moments button').first().click();
+    const alert = page.locator('.frames-message');
+    await alert.waitFor();
+    await expect(alert.textContent()).resolves.toContain('moved.y4m cannot be read again');
+    await page.context().close();
+  });
+
+  for (const [name, view] of [
+    ['light', {}],
+    ['dark', { dark: true }],
+    ['phone', { width: 390, height: 800 }],
+  ] as const) {
+    it(`has nothing that axe calls serious, and fits: ${name}`, async () => {
+      const { page, complaints } = await scored(h264(), view);
+      await show(page, 12);
+      await page.evaluate(readFileSync(axe, 'utf8'));
+      for (const [i, mode] of ['side', 'split', 'flicker', 'difference', 'map'].entries()) {
+        await page.keyboard.press(String(i + 1));
+        if (mode === 'difference' || mode === 'map')
+          await page.locator(`dialog[data-made="${mode} 12"]`).waitFor();
+        await page.waitForTimeout(150);
+        await screenshot(page, `frames-${name}-${mode}`);
+        expect(await violations(page), mode).toEqual([]);
+        const wide = await page.evaluate(() => [
+          document.querySelector('dialog')?.scrollWidth,
+          document.documentElement.clientWidth,
+        ]);
+        expect(wide[0], mode).toBeLessThanOrEqual(wide[1] ?? 0);
+      }
+      await page.keyboard.press('?');
+      expect(await page.locator('.frames-keys kbd').first().isVisible()).toBe(true);
+      expect(await violations(page), 'keys').toEqual([]);
+      await screenshot(page, `frames-${name}-keys`);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+  }
+});

@@ -1,0 +1,342 @@
+/**
+ * @module test/e2e/web-results
+ * The page's results in headless Chromium: saved reports opened and saved again, the chart by pointer and keyboard,
+ * encodes compared, long reports without a task that holds the page up, axe, a phone's width and the dark theme.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildReport } from '../../src/report/build.js';
+import type { Report } from '../../src/report/types.js';
+import { formatReport } from '../../src/report/write.js';
+import { y4mFile } from '../../src/sample/files.js';
+import { makeSample } from '../../src/sample/generator.js';
+import { report as plain, vmafModel } from '../report/sample.js';
+import { encodeFolder } from '../support/encode.js';
+import { noChromium, openPage, type ServedPage, screenshot, servePage, type View } from '../support/page.js';
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** Scores around a level, with a dip to a tenth of it at 40 % and a smaller one of one frame at 80 %. */
+function scores(level: number, length: number): Float64Array {
+  return Float64Array.from({ length }, (_, i) => {
+    const dip = 0.9 * level * Math.exp(-((i - Math.round(length * 0.4)) ** 2) / 60);
+    return level + 2 * Math.sin(i / 9) - (i === Math.round(length * 0.8) ? level / 3 : dip);
+  });
+}
+
+function made(name: string, level: number, length = 500, parts: Partial<Report> = {}): Report {
+  const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = plain();
+  const values = scores(level, length);
+  const input = {
+    ...facts.reference,
+    width: 1920,
+    height: 1080,
+    frameCount: length,
+    frameRate: { num: 25, den: 1 },
+  };
+  return buildReport({
+    ...facts,
+    reference: { ...input, name: 'master.mov' },
+    distorted: { ...input, name },
+    models: [vmafModel],
+    frameNumbers: Array.from(values, (_, i) => i),
+    series: [
+      { name: 'integer_adm2', values: values.map((value) => value / 100) },
+      { name: 'integer_vif_scale0', values: values.map((value) => value / 120) },
+      { name: 'vmaf', values },
+    ],
+    preflight: [
+      { code: 'levels', severity: 'warning', message: 'Levels differ.', reference: 16, distorted: 0 },
+    ],
+    frameCount: length,
+    ...parts,
+  });
+}
+
+describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
+  let served: ServedPage;
+  const high = made('high.mp4', 90);
+  const low = made('low.mp4', 60);
+
+  beforeAll(async () => {
+    served = await servePage();
+  }, 120_000);
+
+  afterAll(async () => {
+    await served?.close();
+  });
+
+  function saved(name: string, text: string): string {
+    const path = join(encodeFolder(), name);
+    writeFileSync(path, text);
+    return path;
+  }
+
+  /** A fresh page with saved reports opened. */
+  async function opened(files: readonly string[], view: View = {}) {
+    const { page, complaints } = await openPage(served, view);
+    await page.setInputFiles('#pick-reports', files);
+    await page.locator('#results .details').waitFor({ state: 'attached' });
+    await page.locator('.moments button').first().waitFor();
+    return { page, complaints, [Symbol.asyncDispose]: () => page.context().close() };
+  }
+
+  const json = (report: Report) =>
+    saved(`${report.distorted.name}.json`, formatReport(report, 'json', { precision: 'max' }));
+  const slider = (page: Page) => page.getByRole('slider', { name: /of every frame/ });
+  const told = (page: Page) => slider(page).getAttribute('aria-valuetext');
+
+  async function middle(locator: Locator): Promise<{ x: number; y: number; width: number }> {
+    await locator.scrollIntoViewIfNeeded();
+    const box = await locator.boundingBox();
+    if (!box) throw new Error('is not to be seen');
+    return { x: box.x + box.width / 2, y: box.y + box.height / 2, width: box.width };
+  }
+
+  it('shows one encode: its score, what it means, where it is worst', async () => {
+    await using view = await opened([json(high)]);
+    const { page, complaints } = view;
+    const mean = high.pooled_metrics.vmaf?.mean ?? 0;
+    await expect.poll(() => page.locator('.score').textContent()).toContain(mean.toFixed(2));
+    expect(await page.locator('.answer .pill').textContent()).toBe('good');
+    expect(await page.locator('.tiles').textContent()).toContain(
+      (high.distribution.vmaf?.percentiles.p1 ?? 0).toFixed(2),
+    );
+    expect(await page.locator('.finding').textContent()).toContain('Levels differ.');
+    // The dip at 200, once, and the single frame at 400.
+    const moments = await page.locator('.moments .when').allTextContents();
+    expect(moments.slice(0, 2)).toEqual(['0:08.00frame 200', '0:16.00frame 400']);
+    expect(await page.locator('.moments button').first().textContent()).toMatch(/VIF|ADM/);
+    expect(complaints).toEqual([]);
+  });
+
+  it('moves over the chart by keys, and says what it points at', async () => {
+    await using view = await opened([json(high), json(low)]);
+    const { page } = view;
+    await slider(page).focus();
+    await page.keyboard.press('Home');
+    const value = (report: Report, frame: number) => (report.frames[frame]?.metrics.vmaf ?? 0).toFixed(2);
+    await expect
+      .poll(() => told(page))
+      .toBe(`frame 0 · 0:00.00, high.mp4 ${value(high, 0)}, low.mp4 ${value(low, 0)}`);
+    await page.keyboard.press('Shift+ArrowRight');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowDown');
+    await expect
+      .poll(() => told(page))
+      .toBe(`frame 9 · 0:00.36, low.mp4 ${value(low, 9)}, high.mp4 ${value(high, 9)}`);
+    await page.keyboard.press('End');
+    expect(await slider(page).getAttribute('aria-valuenow')).toBe('499');
+    const all = page.getByRole('button', { name: 'All', exact: true });
+    expect(await all.isDisabled()).toBe(true);
+    await page.keyboard.press('+');
+    expect(await all.isDisabled()).toBe(false);
+    await page.keyboard.press('0');
+    expect(await all.isDisabled()).toBe(true);
+  });
+
+  it('zooms by drag and wheel, and reads out what the pointer is on', async () => {
+    await using view = await opened([json(high)]);
+    const { page, complaints } = view;
+    const all = page.getByRole('button', { name: 'All', exact: true });
+    const over = page.locator('.plot.large .u-over');
+    const { x, y, width } = await middle(over);
+    await page.mouse.move(x, y);
+    // The middle of 0 to 499 is between two frames.
+    await expect.poll(() => page.locator('.plot.large .tip').textContent()).toMatch(/frame (249|250) /);
+    await page.mouse.move(x - width / 4, y);
+    await page.mouse.down();
+    await page.mouse.move(x, y, { steps: 6 });
+    await page.mouse.up();
+    await expect.poll(() => all.isDisabled()).toBe(false);
+    await page.mouse.move(x, y);
+    // A quarter to a half of it: the middle is three eighths.
+    await expect.poll(() => page.locator('.plot.large .tip').textContent()).toMatch(/frame 18[678] /);
+    await all.click();
+    await page.mouse.move(x, y);
+    await page.mouse.wheel(0, -120);
+    await expect.poll(() => all.isDisabled()).toBe(false);
+    for (let i = 0; i < 4; i++) await page.mouse.wheel(0, 240);
+    await expect.poll(() => all.isDisabled()).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
+  it('compares encodes, marks the best of each column, and hides lines', async () => {
+    await using view = await opened([json(high), json(low)]);
+    const { page } = view;
+    expect(await page.locator('#result-heading').textContent()).toBe('2 encodes of master.mov');
+    const best = await page.locator('.encodes td.best').allTextContents();
+    expect(best[0]).toContain((high.pooled_metrics.vmaf?.mean ?? 0).toFixed(2));
+    expect(best).toHaveLength(2);
+    const legend = page.locator('.legend button');
+    await legend.first().click();
+    expect(await legend.first().getAttribute('aria-pressed')).toBe('false');
+    // The last line stays.
+    await legend.last().click();
+    expect(await legend.last().getAttribute('aria-pressed')).toBe('true');
+    await screenshot(page, 'web-results-two');
+  });
+
+  it('marks no best among encodes that do not compare', async () => {
+    const neg = made('neg.mp4', 80, 500, { models: [{ ...vmafModel, source: 'vmaf_v0.6.1neg' }] });
+    await using view = await opened([json(high), json(neg)]);
+    expect(await view.page.locator('.encodes td.best').count()).toBe(0);
+    expect(await view.page.locator('.headline .note').textContent()).toContain('different models');
+  });
+
+  it('has every frame as a table, and the features on demand in the large chart', async () => {
+    await using view = await opened([json(high)]);
+    const { page } = view;
+    await page.getByText('All frames as a table').click();
+    await page.getByLabel('Go to frame').fill('200');
+    await page.getByLabel('Go to frame').press('Enter');
+    const row = page.locator('.data tbody tr').first();
+    await expect.poll(() => row.locator('th').textContent()).toBe('200');
+    expect(await row.textContent()).toContain((high.frames[200]?.metrics.vmaf ?? 0).toFixed(4));
+    await page.getByTitle('Show integer_adm2 in the large chart').click();
+    await expect.poll(() => slider(page).getAttribute('aria-label')).toBe('integer_adm2 of every frame');
+    await page.getByLabel('Metric').selectOption('vmaf');
+    await expect.poll(() => slider(page).getAttribute('aria-label')).toBe('VMAF of every frame');
+  });
+
+  it('saves what it opened, byte for byte, and the report as a page', async () => {
+    await using view = await opened([json(high), json(low)]);
+    const { page } = view;
+    const save = async (name: string) => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name, exact: true }).click(),
+      ]);
+      return { name: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') };
+    };
+    for (const format of ['json', 'csv', 'xml', 'sub', 'ndjson'] as const) {
+      const file = await save(`Download ${format.toUpperCase()}`);
+      expect(file).toEqual({ name: `high.vmaf.${format}`, text: formatReport(high, format) });
+    }
+    const html = await save('HTML report');
+    expect(html.name).toBe('comparison.vmaf.html');
+    expect(html.text).toContain('2 encodes of master.mov');
+  });
+
+  it('opens libvmaf’s CSV, says what it lacks, and invents nothing', async () => {
+    await using view = await opened([saved('log.csv', formatReport(high, 'csv'))]);
+    const { page } = view;
+    await expect
+      .poll(() => page.locator('.score').textContent())
+      .toContain((high.pooled_metrics.vmaf?.mean ?? 0).toFixed(2));
+    const origin = await page.locator('.origin').textContent();
+    expect(origin).toContain('computed here from the values of its frames');
+    expect(origin).toContain('The file does not say: which videos were compared, the models');
+    expect(await page.locator('.answer .pill').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Download JSON' }).isDisabled()).toBe(true);
+  });
+
+  it('says where a broken file breaks, and keeps what was on show', async () => {
+    await using view = await opened([json(high)]);
+    const { page } = view;
+    const whole = formatReport(low, 'json');
+    await page.setInputFiles('#pick-reports', saved('broken.json', whole.slice(0, 5000)));
+    await page.getByRole('alert').filter({ hasText: 'broken.json, line' }).waitFor();
+    expect(await page.locator('#result-heading').textContent()).toBe('high.mp4');
+    await page.setInputFiles('#pick-reports', saved('letter.txt', 'Dear reader'));
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'letter.txt, line 1, column 1: expected a report' })
+      .waitFor();
+  });
+
+  it('grows while it scores, without being built anew, and opens the frame that is clicked', async () => {
+    const clip = makeSample({ width: 320, height: 180, bitDepth: 8, chroma: '420' }, { seed: 5 });
+    const write = (side: 'reference' | 'distorted') => {
+      const path = join(encodeFolder(), `growing-${side}.y4m`);
+      writeFileSync(path, y4mFile(clip, side, 150));
+      return path;
+    };
+    const { page, complaints } = await openPage(served);
+    await page.setInputFiles('#pick-reference', write('reference'));
+    await page.setInputFiles('#pick-distorted', write('distorted'));
+    await page.getByRole('button', { name: 'Score', exact: true }).click();
+    const chart = page.locator('.plot.large');
+    await chart.locator('canvas').waitFor();
+    await chart.locator('canvas').evaluate((canvas) => canvas.setAttribute('data-first', 'yes'));
+    await page.getByText(/^Done in/).waitFor({ timeout: 60_000 });
+    await expect.poll(() => page.locator('.tiles').textContent()).toContain('150');
+    expect(await chart.locator('canvas').getAttribute('data-first')).toBe('yes');
+    await expect.poll(() => chart.getAttribute('data-last')).toBe('149');
+    await slider(page).focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
+    await page.locator('dialog[open]').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('holds the page up for no more than 50 ms of work at a time: 20,000 frames of four encodes', async () => {
+    const files = [95, 88, 76, 60].map((level, i) => json(made(`long${i}.mp4`, level, 20_000)));
+    const { page } = await openPage(served);
+    await page.waitForLoadState('networkidle');
+    await served.browser.startTracing(page, {
+      categories: ['toplevel', 'disabled-by-default-devtools.timeline'],
+    });
+    await page.setInputFiles('#pick-reports', files);
+    await page.getByText('4 encodes of master.mov').waitFor({ timeout: 60_000 });
+    await page.locator('.moments button').nth(11).waitFor({ timeout: 60_000 });
+    const over = page.locator('.plot.large .u-over');
+    const { x, y } = await middle(over);
+    await page.mouse.move(x, y);
+    for (let i = 0; i < 6; i++) await page.mouse.wheel(0, -120);
+    for (let i = 0; i < 10; i++) await page.mouse.move(x + 20 * i, y);
+    await page.locator('.legend button').first().click();
+    await page.locator('.features').scrollIntoViewIfNeeded();
+    await page.locator('.features canvas').first().waitFor();
+    const trace: { traceEvents: TraceEvent[] } = JSON.parse((await served.browser.stopTracing()).toString());
+    await page.context().close();
+    const tasks = mainTasks(trace.traceEvents);
+    expect(tasks.filter((time) => time > 1).length).toBeGreaterThan(20);
+    // Time of the thread itself: what else runs on the machine does not count.
+    expect(Math.max(...tasks)).toBeLessThan(50);
+  }, 120_000);
+
+  it.each([
+    ['light', {}],
+    ['dark', { dark: true }],
+    ['phone', { width: 390, height: 844 }],
+  ] as const)('axe finds nothing serious: %s', async (name, how) => {
+    await using view = await opened([json(high), json(low)], how);
+    const { page } = view;
+    for (const summary of await page.locator('#results summary').all()) await summary.click();
+    await page.evaluate(readFileSync(axe, 'utf8'));
+    const { violations } = await page.evaluate(() => window.axe.run());
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(
+      0,
+    );
+    await screenshot(page, `web-results-${name}`);
+  });
+});
+
+interface TraceEvent {
+  readonly name: string;
+  readonly ph: string;
+  readonly pid: number;
+  readonly tid: number;
+  /** Microseconds that the thread ran. */
+  readonly tdur?: number;
+  readonly args: { readonly name?: string };
+}
+
+/** Milliseconds of every task of pages' main threads. */
+function mainTasks(events: readonly TraceEvent[]): number[] {
+  const main = new Set(
+    events
+      .filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
+      .map(({ pid, tid }) => `${pid} ${tid}`),
+  );
+  return events
+    .filter(({ name, ph, pid, tid }) => ph === 'X' && /RunTask/.test(name) && main.has(`${pid} ${tid}`))
+    .map(({ tdur = 0 }) => tdur / 1000);
+}

@@ -1,0 +1,94 @@
+/**
+ * @module test/support/metric
+ * Runs one metric of the WebAssembly core on pictures made in a test, in either implementation.
+ */
+import { readFileSync } from 'node:fs';
+import type { MetricName } from '../../src/core/metrics.js';
+import { Core, type CorePicture, type Implementation } from '../../src/core/module.js';
+import type { ChromaFormat, VideoFormat } from '../../src/media/types.js';
+import type { SeededRandom } from './random.js';
+
+const wasm = new WebAssembly.Module(readFileSync(new URL('../../wasm/anyvmaf.wasm', import.meta.url)));
+
+/** Samples of the planes of a picture, luma first. */
+export type Picture = readonly (Uint8Array | Uint16Array)[];
+
+/** A pair of pictures and the pair before it. */
+interface Pictures {
+  readonly reference: Picture;
+  readonly distorted: Picture;
+  readonly earlierReference?: Picture;
+  readonly earlierDistorted?: Picture;
+}
+
+/** Columns and rows of the planes of a format. */
+function planeSizes({ width, height, chroma }: VideoFormat): readonly (readonly [number, number])[] {
+  const sub = [chroma === '444' ? width : width >> 1, chroma === '420' ? height >> 1 : height] as const;
+  return chroma === '400' ? [[width, height]] : [[width, height], sub, sub];
+}
+
+/** A format of `chroma` at a size and depth. */
+export function format(
+  width: number,
+  height: number,
+  bitDepth = 8,
+  chroma: ChromaFormat = '420',
+): VideoFormat {
+  return { width, height, bitDepth, chroma };
+}
+
+/** A picture whose samples are what `sample` says. */
+export function picture(
+  video: VideoFormat,
+  sample: (x: number, y: number, plane: number) => number,
+): Picture {
+  return planeSizes(video).map(([width, height], plane) => {
+    const out = video.bitDepth > 8 ? new Uint16Array(width * height) : new Uint8Array(width * height);
+    return out.map((_, i) => sample(i % width, Math.floor(i / width), plane));
+  });
+}
+
+/** A picture whose samples lie up to `amount` from those of another, within the depth. */
+export function disturbed(random: SeededRandom, from: Picture, bitDepth: number, amount: number): Picture {
+  const top = 2 ** bitDepth - 1;
+  return from.map((plane) => plane.map((v) => Math.min(top, Math.max(0, v + random.int(-amount, amount)))));
+}
+
+/** What the core's `anyvmaf_<metric>` gives; its options in the order of wasm/include/anyvmaf.h. */
+export function runMetric(
+  implementation: Implementation,
+  video: VideoFormat,
+  pictures: Pictures,
+  metric: MetricName,
+  options: readonly number[] = [],
+): number[] {
+  const core = new Core(wasm);
+  const context = core.open(video, implementation);
+  const sizes = planeSizes(video);
+  let serial = 0;
+  const put = (planes: Picture): CorePicture => ({
+    serial: ++serial,
+    planes: planes.map((samples, i) => {
+      const [width = 0, height = 0] = sizes[i] ?? [];
+      const address = core.alloc(core.planeBytes(width, height, video.bitDepth));
+      const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
+      new Uint8Array(core.memory.buffer, address, bytes.length).set(bytes);
+      return { address, width, height };
+    }),
+  });
+  const { reference, distorted, earlierReference, earlierDistorted } = pictures;
+  context.setFrames({
+    reference: put(reference),
+    distorted: put(distorted),
+    earlierReference: earlierReference && put(earlierReference),
+    earlierDistorted: earlierDistorted && put(earlierDistorted),
+  });
+  return [...context.metric({ metric, options, chroma: true })];
+}
+
+/** What both implementations give, portable first: a test expects them to be equal. */
+export function runTwins(
+  ...args: Parameters<typeof runMetric> extends [unknown, ...infer Rest] ? Rest : never
+) {
+  return [runMetric('portable', ...args), runMetric('simd128', ...args)] as const;
+}

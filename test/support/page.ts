@@ -1,0 +1,160 @@
+/**
+ * @module test/support/page
+ * The page as it ships, for tests in a browser: built once per test file into a folder of its own, served from a
+ * subfolder, opened in Chromium.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join, normalize, sep } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { root } from './built.js';
+
+const CHROMIUM = '/usr/bin/chromium';
+
+/** Why the tests cannot run here, empty where they can. */
+export const noChromium = existsSync(CHROMIUM) ? '' : ` (needs ${CHROMIUM})`;
+
+const ARGUMENTS = [
+  '--headless=new',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.wasm': 'application/wasm',
+  '.webmanifest': 'application/manifest+json',
+};
+
+/** As strict as the page bears: nothing inline, nothing from elsewhere. */
+const POLICY =
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' blob: data:; " +
+  "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'";
+
+/** A served page and a browser to look at it. */
+export interface ServedPage {
+  /** Address of the page. It lies in a subfolder and is served with a strict content security policy. */
+  readonly url: string;
+  /** The built files. */
+  readonly folder: string;
+  readonly browser: Browser;
+  /** Paths asked for so far, in order. */
+  readonly asked: string[];
+  /** Has the server answer nothing any more, as without a network. */
+  unplug(): Promise<void>;
+  /** Ends browser and server, removes the folder. */
+  close(): Promise<void>;
+}
+
+/** Builds, serves, and starts Chromium. Call `close` when done. */
+export async function servePage(): Promise<ServedPage> {
+  const folder = await mkdtemp(join(tmpdir(), 'anyvmaf-page-'));
+  const vite = join(root, 'node_modules/vite/bin/vite.js');
+  const build = spawnSync(
+    process.execPath,
+    [
+      vite,
+      'build',
+      '--config',
+      'web/vite.config.ts',
+      '--outDir',
+      folder,
+      '--emptyOutDir',
+      '--logLevel',
+      'error',
+    ],
+    { cwd: root, encoding: 'utf8', env: { ...process.env, NODE_ENV: 'production' } },
+  );
+  if (build.status !== 0) throw new Error(`The page does not build: ${build.stderr}${build.stdout}`);
+  const asked: string[] = [];
+  const server = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const path = decodeURIComponent(pathname).replace(/^\/some\/folder\//, '');
+    asked.push(path);
+    const file = normalize(join(folder, path === '' ? 'index.html' : path));
+    try {
+      if (!pathname.startsWith('/some/folder/') || !file.startsWith(folder + sep)) throw new Error('outside');
+      const body = await readFile(file);
+      response.writeHead(200, {
+        'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
+        'content-security-policy': POLICY,
+        'cache-control': 'no-store',
+      });
+      response.end(body);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+  let plugged = true;
+  const unplug = async () => {
+    if (!plugged) return;
+    plugged = false;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return {
+    url: `http://127.0.0.1:${port}/some/folder/`,
+    folder,
+    browser,
+    asked,
+    unplug,
+    async close() {
+      await browser.close();
+      await unplug();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** How a page is opened. */
+export interface View {
+  readonly width?: number;
+  readonly height?: number;
+  readonly dark?: boolean;
+  /** What follows `#`. */
+  readonly hash?: string;
+}
+
+/** Opens the page in a fresh profile, and collects what it complains of. */
+export async function openPage(
+  { browser, url }: ServedPage,
+  { width = 1280, height = 860, dark = false, hash = '' }: View = {},
+): Promise<{ readonly page: Page; readonly complaints: string[] }> {
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: dark ? 'dark' : 'light',
+    reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  await page.goto(hash ? `${url}#${hash}` : url);
+  await page.waitForSelector('.slot');
+  return { page, complaints };
+}
+
+/** Keeps a picture for a person to look at. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = join(root, 'test-artifacts');
+  await mkdir(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}

@@ -1,0 +1,228 @@
+/**
+ * @module test/tiny/load
+ * Where models are found and what must hold before they are used: digests, sidecars, weights in files, 8-bit siblings.
+ */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nodeTinyFiles } from '../../src/platform/node/tiny/files.js';
+import { loadTinyModel } from '../../src/tiny/load.js';
+import { parseSidecar } from '../../src/tiny/sidecar.js';
+import { elsewhere, linear, model, node, port } from '../support/onnx.js';
+import { type Files, sha256, tinyFiles } from '../support/tiny.js';
+
+const six = linear([1, 2, 3, 4, 5, 6], 7);
+const eight = linear([1, 2, 3, 4, 5, 6], 8);
+
+function registry(...rows: object[]): object {
+  return { schema_version: 1, models: rows };
+}
+
+const row = { id: 'six', kind: 'fr', onnx: 'six.onnx', sha256: sha256(six).toUpperCase() };
+
+/** What loading says. */
+async function saying(source: string, builtIn: Files, others: Files = {}, verify = false): Promise<string> {
+  try {
+    const { file, quantisation } = await loadTinyModel(source, tinyFiles(builtIn, others), { verify });
+    return `${file} ${quantisation}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : '';
+  }
+}
+
+describe('finding a model', () => {
+  it('takes an id of the registry, whose rows are those of the reference', async () => {
+    const files = {
+      'registry.json': registry({ ...row, smoke: true, notes: 'n', license: 'MIT' }),
+      'six.onnx': six,
+    };
+    const found = await loadTinyModel('six', tinyFiles(files));
+    expect(found).toMatchObject({
+      source: 'six',
+      kind: 'fr',
+      entry: { smoke: true, licence: 'MIT' },
+      warnings: [],
+    });
+  });
+
+  it('names what there is when an id is not known', async () => {
+    const files = { 'registry.json': registry(row), 'six.onnx': six };
+    expect(await saying('sik', files)).toMatch(/no tiny model "sik"; there are six \(did you mean six\?\)/);
+    expect(await saying('/models/no.onnx', files)).toMatch(/has no file no.onnx in \/models/);
+  });
+
+  it('compares the bytes of a registered model, by id or by path, without being asked to', async () => {
+    const files = { 'registry.json': registry(row), 'six.onnx': eight };
+    expect(await saying('six', files)).toMatch(/has the SHA-256 [0-9a-f]{64}, but the registry says/);
+    expect(await saying('/models/six.onnx', {}, files)).toMatch(/but the registry says/);
+    expect(await saying('/models/other.onnx', {}, { ...files, 'other.onnx': eight })).toBe('other.onnx fp32');
+  });
+
+  it('refuses a registry that is damaged, as a whole', async () => {
+    const refused = async (document: object | string) =>
+      saying('six', { 'registry.json': document, 'six.onnx': six });
+    expect(await refused('{')).toMatch(/is not JSON/);
+    expect(await refused({ models: [row] })).toMatch(/schema_version is absent/);
+    expect(await refused(registry({ ...row, sha256: 'ab' }))).toMatch(/sha256 is "ab"/);
+    expect(await refused(registry({ ...row, kind: 'xr' }))).toMatch(/kind is "xr"/);
+    expect(await refused(registry(row, row))).toMatch(/the id "six" stands there twice/);
+  });
+});
+
+describe('8-bit siblings', () => {
+  const quantised = { ...row, quant_mode: 'dynamic', int8_sha256: sha256(eight) };
+
+  it('run in place of the model they were made of, digest and all', async () => {
+    const files = { 'registry.json': registry(quantised), 'six.onnx': six, 'six.int8.onnx': eight };
+    expect(await saying('six', files)).toBe('six.int8.onnx dynamic');
+    expect(await saying('six', { ...files, 'six.int8.onnx': six })).toMatch(/but the registry says/);
+    const unlisted = {
+      'registry.json': registry({ ...row, quant_mode: 'qat' }),
+      'six.onnx': six,
+      'six.int8.onnx': eight,
+    };
+    expect(await saying('six', unlisted)).toMatch(/without int8_sha256/);
+  });
+
+  it('are missed aloud', async () => {
+    const files = { 'registry.json': registry(quantised), 'six.onnx': six };
+    const { warnings, quantisation } = await loadTinyModel('six', tinyFiles(files));
+    expect(quantisation).toBe('fp32');
+    expect(warnings).toEqual([expect.stringContaining('there is no six.int8.onnx; six.onnx runs')]);
+  });
+
+  it('are chosen by the sidecar of an unregistered model, and share its sidecar', async () => {
+    const files = {
+      'six.onnx': six,
+      'six.int8.onnx': eight,
+      'six.json': { quant_mode: 'static', name: 'mine' },
+    };
+    expect(await saying('/models/six.onnx', {}, files)).toBe('six.int8.onnx static');
+    const direct = await loadTinyModel('/models/six.int8.onnx', tinyFiles({}, files));
+    expect(direct.sidecar.name).toBe('mine');
+  });
+});
+
+describe('weights in another file', () => {
+  const split = model({
+    nodes: [node('MatMul', ['x', 'w'], ['y'])],
+    inputs: [port('x', ['N', 1])],
+    outputs: [port('y', ['N', 1])],
+    initializers: [elsewhere('w', [1, 1], 'w.bin')],
+  });
+
+  it('come along, and count into the size', async () => {
+    const files = { 'a.onnx': split, 'w.bin': new Uint8Array(4) };
+    const { program } = await loadTinyModel('/models/a.onnx', tinyFiles({}, files));
+    expect(program.external).toEqual([{ path: 'w.bin', bytes: new Uint8Array(4) }]);
+    expect(await saying('/models/a.onnx', {}, { 'a.onnx': split })).toMatch(
+      /keeps weights in "w.bin", which is not beside it/,
+    );
+    const large = { 'a.onnx': split, 'w.bin': new Uint8Array(50 * 1024 * 1024) };
+    expect(await saying('/models/a.onnx', {}, large)).toMatch(/\(50 MiB\) are the most/);
+  });
+});
+
+describe('a signature that is asked for', () => {
+  it('must be there and be right', async () => {
+    const signed = registry({ ...row, sigstore_bundle: 'six.sigstore.json' });
+    const files = { 'registry.json': signed, 'six.onnx': six };
+    expect(await saying('six', { ...files, 'six.sigstore.json': 'good' }, {}, true)).toBe('six.onnx fp32');
+    expect(await saying('six', { ...files, 'six.sigstore.json': 'bad' }, {}, true)).toMatch(
+      /is not signed by bad/,
+    );
+    expect(await saying('six', files, {}, true)).toMatch(/bundle six.sigstore.json of six.onnx is not in/);
+    expect(await saying('six', { 'registry.json': registry(row), 'six.onnx': six }, {}, true)).toMatch(
+      /names no Sigstore bundle/,
+    );
+    expect(await saying('/models/six.onnx', {}, { 'six.onnx': six }, true)).toMatch(/no registry lists it/);
+  });
+});
+
+describe('folders in Node', () => {
+  let root = '';
+  beforeAll(() => {
+    root = mkdtempSync(join(tmpdir(), 'anyvmaf-tiny-'));
+    mkdirSync(join(root, 'models/tiny'), { recursive: true });
+    mkdirSync(join(root, 'outside'));
+    writeFileSync(join(root, 'models/tiny/a.onnx'), six);
+    writeFileSync(join(root, 'outside/b.onnx'), six);
+    symlinkSync('../../outside/b.onnx', join(root, 'models/tiny/link.onnx'));
+    symlinkSync('a.onnx', join(root, 'models/tiny/near.onnx'));
+  });
+  afterAll(() => rmSync(root, { recursive: true }));
+
+  it('give what lies in them, links followed, and nothing else', async () => {
+    const { builtIn } = nodeTinyFiles(() => new URL(`file://${root}/models/`));
+    expect(await builtIn.read('a.onnx', 1000)).toEqual(Buffer.from(six));
+    expect(await builtIn.read('near.onnx', 1000)).toEqual(Buffer.from(six));
+    expect(await builtIn.read('none.onnx', 1000)).toBeNull();
+    await expect(builtIn.read('link.onnx', 1000)).rejects.toThrow('leads out of its folder');
+    await expect(builtIn.read('../../outside/b.onnx', 1000)).rejects.toThrow('leads out of its folder');
+    await expect(builtIn.read('a.onnx', 10)).rejects.toThrow(`has ${six.length} bytes, but 10 are the most`);
+  });
+
+  it('are confined by VMAF_TINY_MODEL_DIR', async () => {
+    const files = nodeTinyFiles(() => new URL(`file://${root}/models/`));
+    process.env.VMAF_TINY_MODEL_DIR = join(root, 'models');
+    try {
+      await expect(files.locate(join(root, 'outside/b.onnx'))).rejects.toThrow(
+        'VMAF_TINY_MODEL_DIR confines them',
+      );
+      expect((await files.locate(join(root, 'models/tiny/a.onnx'))).file).toBe('a.onnx');
+    } finally {
+      delete process.env.VMAF_TINY_MODEL_DIR;
+    }
+  });
+});
+
+describe('sidecars', () => {
+  it('apply a scaler unless the graph holds it', () => {
+    const scaler = { feature_mean: [1, 2], feature_std: [3, 4], features: ['adm2', 'motion2'] };
+    const applied = parseSidecar(JSON.stringify(scaler), 'a.json');
+    expect(applied.scaler).toEqual({ mean: [1, 2], std: [3, 4] });
+    const inGraph = parseSidecar(JSON.stringify({ ...scaler, onnx_has_scaler: true }), 'a.json');
+    expect(inGraph.scaler).toBeUndefined();
+    expect(inGraph.statedScaler).toEqual({ mean: [1, 2], std: [3, 4] });
+    const named = parseSidecar(JSON.stringify({ input_mean: [1], input_std: [2] }), 'a.json');
+    expect(named.scaler).toEqual({ mean: [1], std: [2] });
+  });
+
+  it('read codec blocks of both generations', () => {
+    const vocabulary = { encoder_vocab: ['libx264', 'unknown'] };
+    expect(parseSidecar(JSON.stringify(vocabulary), 'a').codec).toEqual({
+      vocabulary: ['libx264', 'unknown'],
+      presetNorm: { kind: 'ordinal' },
+      crfNorm: { kind: 'div63' },
+    });
+    const third = {
+      ...vocabulary,
+      codec_preset_norm: 'constant',
+      codec_preset_value: 0.5,
+      codec_crf_norm: 'minmax',
+    };
+    const full = { ...third, codec_crf_min: 19, codec_crf_max: 37 };
+    expect(parseSidecar(JSON.stringify(full), 'a').codec).toMatchObject({
+      presetNorm: { kind: 'constant', value: 0.5 },
+      crfNorm: { kind: 'minmax', min: 19, max: 37 },
+    });
+    expect(() => parseSidecar(JSON.stringify(third), 'a')).toThrow('codec_crf_max');
+  });
+
+  it('ignore keys that only inform, and refuse values that cannot be', () => {
+    expect(parseSidecar('{"training": {"epochs": 3}, "name": null}', 'a')).toEqual({ graphHasScaler: false });
+    const wrong = (value: object) => () => parseSidecar(JSON.stringify(value), 'the sidecar');
+    expect(wrong({ feature_mean: [1] })).toThrow(
+      'the sidecar: feature_std is absent, but it must be there beside',
+    );
+    expect(wrong({ feature_mean: [1], feature_std: [0] })).toThrow('numbers above 0');
+    expect(wrong({ features: ['a'], feature_mean: [1, 2], feature_std: [1, 1] })).toThrow(
+      'a list of 1 numbers',
+    );
+    expect(wrong({ name: '../x' })).toThrow('name is "../x"');
+    expect(wrong({ output_names: Array(9).fill('a') })).toThrow('a list of 1 to 8');
+    expect(wrong({ features: Array(33).fill('a') })).toThrow('a list of 1 to 32');
+    expect(() => parseSidecar('[]', 'the sidecar')).toThrow('is not a JSON object');
+  });
+});

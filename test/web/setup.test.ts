@@ -1,0 +1,272 @@
+/**
+ * @module test/web/setup
+ * What the page makes of file names and sizes, links, findings and failures.
+ */
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_SETTINGS } from '../../web/src/session.js';
+import { formatBytes, formatTime } from '../../web/src/setup/facts.js';
+import { kindOfFailure } from '../../web/src/setup/failure-kind.js';
+import { fixOf, formatRange, parseRange } from '../../web/src/setup/fixes.js';
+import { kindOf } from '../../web/src/setup/kind.js';
+import { fromHash, toHash } from '../../web/src/setup/link.js';
+import { MODELS, summary, withModel } from '../../web/src/setup/models.js';
+import { runOptions } from '../../web/src/setup/options.js';
+import { Stopwatch, sumProgress } from '../../web/src/setup/progress.js';
+import { formatInName, frameBytes, guessRaw } from '../../web/src/setup/raw-guess.js';
+
+const bytes = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+
+describe('the kind of a file', () => {
+  it('is told by content before the name', () => {
+    expect(kindOf('clip.yuv', bytes('YUV4MPEG2 W640 '))).toBe('y4m');
+    expect(kindOf('clip.y4m', bytes('\0\0\0\x18ftypisom'))).toBe('encoded');
+    expect(kindOf('clip.YUV', bytes('\x10\x10\x10'))).toBe('raw');
+    expect(kindOf('clip', bytes('\x10\x10\x10'))).toBe('encoded');
+  });
+});
+
+describe('what a name says', () => {
+  it.each([
+    ['park_1920x1080_50fps.yuv', { width: 1920, height: 1080 }],
+    ['src01_hrc00_576x324.yuv420p10le.yuv', { width: 576, height: 324, bitDepth: 10, chroma: '420' }],
+    ['foreman_352_288_30.yuv', { width: 352, height: 288 }],
+    ['akiyo_cif.yuv', { width: 352, height: 288 }],
+    ['carphone_qcif.yuv', { width: 176, height: 144 }],
+    ['Crowd_1080p50_422_10bit.yuv', { width: 1920, height: 1080, bitDepth: 10, chroma: '422' }],
+    ['city-2160p-yuv444p12le.yuv', { width: 3840, height: 2160, bitDepth: 12, chroma: '444' }],
+    ['a_1280X720_8b_4:2:0.yuv', { width: 1280, height: 720, bitDepth: 8, chroma: '420' }],
+    [
+      'Bosphorus_1920x1080_120fps_420_8bit_YUV.yuv',
+      { width: 1920, height: 1080, bitDepth: 8, chroma: '420' },
+    ],
+    ['luma_640x360_gray.yuv', { width: 640, height: 360, chroma: '400' }],
+    ['cam_1920x1080_p010.yuv', { width: 1920, height: 1080, bitDepth: 10, packed: 'p010' }],
+    ['shot_2024-06-01.yuv', {}],
+    ['clip.yuv', {}],
+  ])('%s', (name, said) => {
+    expect(formatInName(name)).toEqual(said);
+  });
+});
+
+describe('frames of raw files', () => {
+  it.each([
+    [{ width: 1920, height: 1080, bitDepth: 8, chroma: '420' }, 3_110_400],
+    [{ width: 1920, height: 1080, bitDepth: 10, chroma: '422' }, 8_294_400],
+    [{ width: 5, height: 3, bitDepth: 8, chroma: '420' }, 15 + 2 * 2],
+    [{ width: 5, height: 3, bitDepth: 12, chroma: '422' }, 2 * (15 + 2 * 6)],
+    [{ width: 5, height: 3, bitDepth: 8, chroma: '444' }, 45],
+    [{ width: 5, height: 3, bitDepth: 16, chroma: '400' }, 30],
+  ] as const)('take %o: %i bytes', (format, size) => {
+    expect(frameBytes(format)).toBe(size);
+  });
+});
+
+describe('guessing raw video', () => {
+  const cif = 352 * 288 * 1.5;
+
+  it('takes the size from the name and the depth from what divides', () => {
+    const size = 640 * 360 * 1.5 * 2 * 7;
+    expect(guessRaw([{ name: 'a_640x360.yuv', size: size * 2 }]).format.bitDepth).toBe(8);
+    // An odd number of 8-bit frames cannot be 10 bit.
+    expect(guessRaw([{ name: 'a_640x360.yuv', size: 640 * 360 * 1.5 * 7 }])).toEqual({
+      format: { width: 640, height: 360, bitDepth: 8, chroma: '420' },
+      from: 'name',
+    });
+    // 4:2:2 in 8 bit: a whole number of its frames, not of 4:2:0's.
+    expect(guessRaw([{ name: 'a_640x360.yuv', size: 640 * 360 * 2 * 5 }]).format.chroma).toBe('422');
+  });
+
+  it('finds a usual size of which all files are whole frames', () => {
+    expect(
+      guessRaw([
+        { name: 'a.yuv', size: cif * 31 },
+        { name: 'b.yuv', size: cif * 29 },
+      ]),
+    ).toEqual({ format: { width: 352, height: 288, bitDepth: 8, chroma: '420' }, from: 'size' });
+  });
+
+  it('lets one name speak for the other file', () => {
+    const guess = guessRaw([
+      { name: 'decoded.yuv', size: 96 * 64 * 1.5 * 3 },
+      { name: 'ref_96x64.yuv', size: 96 * 64 * 1.5 * 4 },
+    ]);
+    expect(guess).toEqual({ format: { width: 96, height: 64, bitDepth: 8, chroma: '420' }, from: 'name' });
+  });
+
+  it('admits that it does not know', () => {
+    expect(guessRaw([{ name: 'a.yuv', size: 12_347 }]).from).toBe('none');
+  });
+});
+
+describe('ranges', () => {
+  it.each([
+    ['0-250', { unit: 'frames', start: 0, end: 250 }],
+    ['100-', { unit: 'frames', start: 100 }],
+    ['1.5s-10s', { unit: 'seconds', start: 1.5, end: 10 }],
+    ['2s-', { unit: 'seconds', start: 2 }],
+    [' 3-4s ', { unit: 'seconds', start: 3, end: 4 }],
+  ])('%s', (typed, range) => {
+    expect(parseRange(typed)).toEqual(range);
+  });
+  it.each(['', 'all', '5', '10-5', '1.5-3', '-5', '3s-3s'])('refuses %o', (typed) => {
+    expect(parseRange(typed)).toBeUndefined();
+  });
+  it('are written as they are read', () => {
+    for (const typed of ['0-250', '100-', '1.5s-10s', '2s-'])
+      expect(formatRange(parseRange(typed) ?? null)).toBe(typed);
+  });
+});
+
+describe('the settings link', () => {
+  it('is empty where everything is as the page comes', () => {
+    expect(toHash({ settings: DEFAULT_SETTINGS, raw: null })).toBe('');
+    expect(fromHash('')).toEqual({ settings: DEFAULT_SETTINGS, raw: null });
+  });
+
+  it('restores everything but the decoder', () => {
+    const settings = {
+      models: [MODELS.phone, MODELS.neg],
+      features: ['psnr=enable_apsnr=true', 'motion'],
+      scale: 'lanczos',
+      scaleTo: { width: 3840, height: 2160 },
+      frameRatePolicy: 'strict',
+      offset: -12,
+      range: { unit: 'seconds', start: 1.5, end: 10 },
+      subsample: 5,
+      threads: 3,
+      allowDamaged: true,
+      decoder: 'wasm',
+    } as const;
+    const raw = { width: 352, height: 288, bitDepth: 10, chroma: '422' } as const;
+    expect(fromHash(`#${toHash({ settings, raw })}`)).toEqual({
+      settings: { ...settings, decoder: 'mediabunny' },
+      raw,
+    });
+    expect(fromHash(toHash({ settings: { ...settings, offset: 'auto' }, raw })).settings.offset).toBe('auto');
+  });
+
+  it.each([
+    '#scale=nearest&offset=soon&range=9-3&subsample=0&threads=1e9&raw=axb,8,420&scale-to=big&rate=no&model=&feature=',
+    '#%zz=1&=&&',
+    '#raw=352x288,7,420',
+  ])('takes what it cannot read as unsaid: %s', (hash) => {
+    expect(fromHash(hash)).toEqual({ settings: DEFAULT_SETTINGS, raw: null });
+  });
+});
+
+describe('options of a run', () => {
+  it('say nothing of what is at its default', () => {
+    expect(runOptions(DEFAULT_SETTINGS, null)).toEqual({
+      models: ['version=vmaf_v0.6.1'],
+      decoder: 'mediabunny',
+    });
+  });
+});
+
+describe('models', () => {
+  it('that share a name stand for each other', () => {
+    expect(withModel([MODELS.hd, MODELS.neg], 'auto', true)).toEqual([MODELS.auto, MODELS.neg]);
+    expect(withModel([MODELS.auto], 'hd', true)).toEqual([MODELS.hd]);
+    expect(withModel([MODELS.hd], 'hd', false)).toEqual([]);
+  });
+  it('that the list does not offer stay', () => {
+    expect(withModel(['path=mine.json', MODELS.hd], 'uhd', true)).toEqual([
+      MODELS.hd,
+      MODELS.uhd,
+      'path=mine.json',
+    ]);
+  });
+  it('are named in one line with what is not as usual', () => {
+    expect(summary({ ...DEFAULT_SETTINGS, features: ['psnr'], offset: 'auto', subsample: 4 })).toEqual([
+      'VMAF + PSNR',
+      'whole video',
+      'offset detected',
+      'every 4th frame',
+    ]);
+    expect(summary({ ...DEFAULT_SETTINGS, models: [] })[0]).toBe('metrics only');
+  });
+});
+
+describe('what a finding advises', () => {
+  const finding = (fix: string, code = 'offset' as const) =>
+    ({ code, severity: 'warning', message: '', fix }) as const;
+  it.each([
+    ['--offset 12', { offset: 12 }],
+    ['--offset -3', { offset: -3 }],
+    ['--offset auto', { offset: 'auto' }],
+    ['--scale bicubic', { scale: 'bicubic' }],
+    ['--scale-to 1920x1080', { scaleTo: { width: 1920, height: 1080 } }],
+    ['--frame-rate-policy nearest', { frameRatePolicy: 'nearest' }],
+    ['--model auto', { models: ['auto'] }],
+    ['--model version=vmaf_4k_v0.6.1', { models: ['version=vmaf_4k_v0.6.1'] }],
+  ])('%s', (fix, change) => {
+    expect(fixOf(finding(fix))).toEqual({ kind: 'settings', change });
+  });
+  it.each(['ffmpeg -vf bwdif', '--range START-END', '--scale nearest'])(
+    'cannot be done by the page: %s',
+    (fix) => {
+      expect(fixOf(finding(fix))).toBeUndefined();
+    },
+  );
+});
+
+describe('failures', () => {
+  const kind = (message: string, code?: string, name = 'Error') =>
+    kindOfFailure({ message, name, ...(code !== undefined && { code }) }, DEFAULT_SETTINGS);
+  it('are told apart by code and words', () => {
+    expect(kind('x is hevc, which this browser cannot decode here; use decoder wasm.', 'media')).toBe(
+      'undecodable',
+    );
+    expect(kind('the file is truncated.', 'media')).toBe('media');
+    expect(kind('distorted is 2x2 but reference is 4x4', 'mismatch')).toBe('differs');
+    expect(kind('Array buffer allocation failed', undefined, 'RangeError')).toBe('memory');
+    expect(kind('WebAssembly.Memory(): could not allocate memory', 'internal', 'RangeError')).toBe('memory');
+    expect(kind('A worker died while measuring frames: x', 'internal')).toBe('died');
+    expect(kind('gone', undefined, 'NotReadableError')).toBe('io');
+    expect(kind('what?')).toBe('other');
+  });
+});
+
+describe('progress of several encodes', () => {
+  const at = (framesDone: number, framesTotal: number | null) => ({
+    framesDone,
+    framesTotal,
+    fps: 1,
+    secondsLeft: 1,
+  });
+  it('is the sum', () => {
+    expect(sumProgress([at(10, 100), at(20, 50)])).toEqual({ done: 30, total: 150 });
+  });
+  it('has no total until all are known', () => {
+    expect(sumProgress([at(10, 100), null])).toEqual({ done: 10, total: null });
+    expect(sumProgress([at(10, null)])).toEqual({ done: 10, total: null });
+  });
+  it('is timed without the pauses', () => {
+    const watch = new Stopwatch();
+    watch.run(true, 1000);
+    watch.run(true, 2000);
+    watch.run(false, 3000);
+    watch.run(false, 60_000);
+    watch.run(true, 100_000);
+    expect(watch.seconds(101_500)).toBe(3.5);
+  });
+});
+
+describe('quantities in words', () => {
+  it.each([
+    [999, '999 B'],
+    [1000, '1.0 kB'],
+    [51_840_958, '51.8 MB'],
+    [400_000_000, '400 MB'],
+    [2_500_000_000, '2.5 GB'],
+  ])('%i bytes', (size, said) => {
+    expect(formatBytes(size)).toBe(said);
+  });
+  it.each([
+    [5, '0:05'],
+    [59.6, '1:00'],
+    [3723, '1:02:03'],
+  ])('%d seconds', (seconds, said) => {
+    expect(formatTime(seconds)).toBe(said);
+  });
+});

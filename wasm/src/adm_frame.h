@@ -1,0 +1,69 @@
+/* adm_frame.h - one frame of ADM on its way through the scales: what its driver and its map have in common. */
+#ifndef ANYVMAF_ADM_FRAME_H
+#define ANYVMAF_ADM_FRAME_H
+
+#include "adm.h"
+#include "context.h"
+
+/* Coefficients of one row: int16_t at scale 0, int32_t above. */
+typedef union Row {
+    int16_t *s0;
+    int32_t *s123;
+} Row;
+
+/* Rows of one parameter set on its way through a scale. Rows of the masking signals live in rings of three. */
+typedef struct AdmLane {
+    Row restored[2][3], additive[2][3];
+    int32_t *sizes[2][2][3];  /* of scales 1..3: |C| of the restored and the additive part */
+    int32_t *neighbour[2][3]; /* of the additive part (masks the restored one), of the restored part */
+    int32_t *centre[2][2];
+    int64_t sums[2][3]; /* numerator and AIM accumulators of bands h, v, d */
+} AdmLane;
+
+struct AdmState {
+    uint32_t lane_count;
+    AdmLane *lanes;
+    void *lane_memory;
+    void *row_memory;
+    int32_t *scratch;
+    Row bands[2][4];  /* reference, distorted: a (level 3 only), h, v, d of the current row */
+    void *low[2][3];  /* band a of levels 0..2, whole */
+};
+
+/* One scale: what its steps need to know. */
+typedef struct AdmScale {
+    const AnyvmafDsp *dsp;
+    AdmState *state;
+    const AnyvmafAdmVariant *variants;
+    uint32_t count;
+    uint32_t scale;
+    uint32_t source_width, source_height;
+    uint32_t bit_depth;
+    const void *source[2];
+    uint32_t width, height; /* of the bands */
+    AdmRegion region;
+} AdmScale;
+
+/* Memory for `count` parameter sets, kept by the context; NULL when there is none. */
+AdmState *adm_prepare(AnyvmafContext *context, uint32_t count);
+
+/* What of bands of this size is measured. */
+AdmRegion adm_region_of(uint32_t width, uint32_t height);
+
+/* Bands of row i of one side. Band a goes to its plane, the others to the current row. */
+void adm_wavelet_row(const AdmScale *s, int side, uint32_t i);
+
+/* Restored and additive parts and masking signals of the current row, which is row i. */
+void adm_decouple_row(const AdmScale *s, AdmLane *lane, const AnyvmafAdmVariant *variant, uint32_t i);
+
+/* By how much the denominator's squares, their products and the sums of rows are shifted down (spec 4.9). */
+typedef struct AdmCubes {
+    uint32_t square_shift, column_shift, row_shift;
+} AdmCubes;
+AdmCubes adm_cubes_of(const AdmScale *s);
+
+/* Scores of a scale from its accumulators of bands h, v, d (spec 4.8, 4.9). */
+float adm_numerator(const AdmScale *s, const int64_t sums[3], double noise_weight);
+float adm_denominator(const AdmScale *s, const uint64_t totals[3], const AnyvmafAdmVariant *variant);
+
+#endif

@@ -1,0 +1,162 @@
+/* adm_map.c - ADM of a pair of pictures by cells: where its sums come from (spec 4.8, 4.9). */
+#include <string.h>
+
+#include "adm_frame.h"
+#include "filters.h"
+
+/* Sums of one cell: cubes of the numerator's and of the denominator's bands h, v, d. */
+typedef struct AdmCell {
+    int64_t numerator[3];
+    int64_t denominator[3];
+} AdmCell;
+
+/* The cells of one scale. */
+typedef struct AdmCells {
+    AdmCell *cells;
+    uint32_t columns, rows;
+    uint32_t bits; /* a cell has a side of 2^bits coefficients */
+} AdmCells;
+
+static AdmCells cells_of(const AdmScale *s, uint32_t block, AdmCell *cells)
+{
+    const uint32_t side = block >> (s->scale + 1) ? block >> (s->scale + 1) : 1;
+    const uint32_t bits = bits32(side) - 1;
+    return (AdmCells){cells, ((s->width - 1) >> bits) + 1, ((s->height - 1) >> bits) + 1, bits};
+}
+
+/*
+ * A frame rounds the sum of each row once, so cells get differences of rounded sums from the row's start: they add up to
+ * the rounded row, and none is off by more than 1.
+ */
+static int64_t share(int64_t *upto, int64_t part, uint32_t shift)
+{
+    const int64_t before = round_shift(*upto, shift);
+    *upto += part;
+    return round_shift(*upto, shift) - before;
+}
+
+static void numerator_cells(const AdmScale *s, const AdmLane *lane, uint32_t i, const AdmCells *map)
+{
+    const AdmRegion *g = &s->region;
+    const uint32_t above = i ? i - 1 : 1, below = i + 1 < s->height ? i + 1 : i;
+    const uint32_t row_shift = ceil_log2(s->height), column_shift = ceil_log2(s->width);
+    const uint32_t shift_s0[2] = {column_shift - 4, column_shift - 3};
+    const uint32_t *fi = s->variants->fi[s->scale];
+    int32_t *const *ring = lane->neighbour[0];
+    int64_t upto[3] = {0};
+    for (uint32_t from = g->left, to; from < g->right; from = to) {
+        to = ((from >> map->bits) + 1) << map->bits;
+        to = to < g->right ? to : g->right;
+        const int32_t *const rows[3] = {ring[above % 3] + from, ring[i % 3] + from, ring[below % 3] + from};
+        const int32_t *centre = lane->centre[0][i & 1] + from;
+        int64_t sums[3];
+        if (s->scale == 0) {
+            const Row *x = lane->restored[i & 1];
+            const int16_t *const bands[3] = {x[0].s0 + from, x[1].s0 + from, x[2].s0 + from};
+            adm_contrast_s0_c(bands, to - from, fi, rows, centre, shift_s0, sums);
+        } else {
+            int32_t *const *x = lane->sizes[0][i & 1];
+            const int32_t *const sizes[3] = {x[0] + from, x[1] + from, x[2] + from};
+            adm_contrast_s123_c(sizes, to - from, rows, centre, column_shift, sums);
+        }
+        AdmCell *cell = map->cells + (size_t)(i >> map->bits) * map->columns + (from >> map->bits);
+        for (int band = 0; band < 3; band++)
+            cell->numerator[band] += share(&upto[band], sums[band], row_shift);
+    }
+}
+
+static void denominator_cells(const AdmScale *s, uint32_t i, const AdmCells *map)
+{
+    const AdmRegion *g = &s->region;
+    const AdmCubes cubes = adm_cubes_of(s);
+    const Row *ref = s->state->bands[0] + 1;
+    int64_t upto[3] = {0};
+    for (uint32_t from = g->left, to; from < g->right; from = to) {
+        to = ((from >> map->bits) + 1) << map->bits;
+        to = to < g->right ? to : g->right;
+        uint64_t sums[3];
+        if (s->scale == 0) {
+            const int16_t *const bands[3] = {ref[0].s0 + from, ref[1].s0 + from, ref[2].s0 + from};
+            adm_cubes_s0_c(bands, to - from, sums);
+        } else {
+            const int32_t *const bands[3] = {ref[0].s123 + from, ref[1].s123 + from, ref[2].s123 + from};
+            adm_cubes_s123_c(bands, to - from, cubes.square_shift, cubes.column_shift, sums);
+        }
+        AdmCell *cell = map->cells + (size_t)(i >> map->bits) * map->columns + (from >> map->bits);
+        for (int band = 0; band < 3; band++)
+            cell->denominator[band] += share(&upto[band], (int64_t)sums[band], cubes.row_shift);
+    }
+}
+
+static void map_scale(const AdmScale *s, const AdmCells *map)
+{
+    const AdmRegion *g = &s->region;
+    AdmLane *lane = s->state->lanes;
+    memset(map->cells, 0, (size_t)map->columns * map->rows * sizeof *map->cells);
+    for (uint32_t i = 0; i < s->height; i++) {
+        adm_wavelet_row(s, 0, i);
+        adm_wavelet_row(s, 1, i);
+        if (i < g->grown_top || i >= g->grown_bottom)
+            continue;
+        if (i >= g->top && i < g->bottom)
+            denominator_cells(s, i, map);
+        adm_decouple_row(s, lane, s->variants, i);
+        /* As in the frame's driver: a row waits for the one below it, and the last row is its own. */
+        if (i > g->top && i <= g->bottom)
+            numerator_cells(s, lane, i - 1, map);
+        if (i + 1 == s->height && g->bottom == s->height)
+            numerator_cells(s, lane, i, map);
+    }
+}
+
+/* The frame's scores of a scale, from the sums of its cells. */
+static void scores_of(const AdmScale *s, const AdmCells *map, double *out)
+{
+    int64_t sums[3] = {0};
+    uint64_t totals[3] = {0};
+    for (size_t k = 0; k < (size_t)map->columns * map->rows; k++)
+        for (int band = 0; band < 3; band++) {
+            sums[band] += map->cells[k].numerator[band];
+            totals[band] += (uint64_t)map->cells[k].denominator[band];
+        }
+    out[s->scale] = adm_numerator(s, sums, s->variants->noise_weight);
+    out[4 + s->scale] = adm_denominator(s, totals, s->variants);
+}
+
+int32_t anyvmaf_adm_map(AnyvmafContext *context, const void *reference, const void *distorted,
+                        const AnyvmafAdmVariant *variant, uint32_t block, int64_t *cells, double *out)
+{
+    if (!context || !reference || !distorted || !variant || !cells || !out || block < 1 ||
+        block > ANYVMAF_MAX_BLOCK || block & (block - 1))
+        return ANYVMAF_EINVAL;
+    AdmState *state = adm_prepare(context, 1);
+    if (!state)
+        return ANYVMAF_ENOMEM;
+    AnyvmafAdmVariant detail = *variant;
+    detail.skip_aim = 1;
+    AdmScale s = {.dsp = context->dsp,
+                  .state = state,
+                  .variants = &detail,
+                  .count = 1,
+                  .source_width = context->width,
+                  .source_height = context->height,
+                  .bit_depth = context->bit_depth,
+                  .source = {reference, distorted}};
+    AdmCell *next = (AdmCell *)cells;
+    for (; s.scale < 4; s.scale++) {
+        s.width = (s.source_width + 1) / 2;
+        s.height = (s.source_height + 1) / 2;
+        s.region = adm_region_of(s.width, s.height);
+        const AdmCells map = cells_of(&s, block, next);
+        map_scale(&s, &map);
+        scores_of(&s, &map, out);
+        next += (size_t)map.columns * map.rows;
+        if (s.scale < 3) {
+            s.source[0] = state->low[0][s.scale];
+            s.source[1] = state->low[1][s.scale];
+            s.source_width = s.width;
+            s.source_height = s.height;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,16 @@
+/* picture.h - planes as binary32, as the floating-point metrics see them (cli-formats-metrics D.4). */
+#ifndef ANYVMAF_PICTURE_H
+#define ANYVMAF_PICTURE_H
+
+#include "../include/anyvmaf.h"
+
+/* Samples of a plane. */
+static inline size_t plane_samples(const AnyvmafPlane *plane) { return (size_t)plane->width * plane->height; }
+
+/* Floats to keep for a plane of `samples` samples: vectors may read and write a little beyond, and starts stay aligned. */
+static inline size_t float_plane(size_t samples) { return ((samples + 3) & ~(size_t)3) + 16; }
+
+/* Samples in units of 8-bit levels, plus `offset`: exact. */
+void picture_floats(const AnyvmafPlane *plane, uint32_t bit_depth, float offset, float *dst);
+
+#endif

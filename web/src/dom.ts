@@ -1,0 +1,83 @@
+/**
+ * @module web/dom
+ * Elements in one expression, and values that views watch. All that the page needs in place of a framework.
+ */
+
+type Attribute = string | number | boolean | undefined | ((event: Event) => void);
+type Child = Node | string | false | null | undefined;
+
+/**
+ * An element. `onclick` and its like are listeners, `true` is an attribute without a value, `false` and `undefined`
+ * leave it out; text is text, never markup.
+ */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Readonly<Record<string, Attribute>> = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  setAttributes(element, attributes);
+  element.append(...present(children));
+  return element;
+}
+
+/** As {@link h}, for SVG. */
+export function svg<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Readonly<Record<string, Attribute>> = {},
+  ...children: readonly Child[]
+): SVGElementTagNameMap[K] {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  setAttributes(element, attributes);
+  element.append(...present(children));
+  return element;
+}
+
+function present(children: readonly Child[]): (Node | string)[] {
+  return children.filter(
+    (child): child is Node | string => child instanceof Node || typeof child === 'string',
+  );
+}
+
+function setAttributes(element: Element, attributes: Readonly<Record<string, Attribute>>): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') element.addEventListener(name.slice(2), value);
+    // Not as an attribute, which a strict content security policy refuses.
+    else if (name === 'style' && (element instanceof HTMLElement || element instanceof SVGElement))
+      element.style.cssText = String(value);
+    else if (value === true) element.setAttribute(name, '');
+    else if (value !== undefined && value !== false) element.setAttribute(name, String(value));
+  }
+}
+
+/** Replaces what an element holds. */
+export function fill(element: Element, ...children: readonly Child[]): void {
+  element.replaceChildren(...present(children));
+}
+
+/** A value that tells its watchers when it changes. */
+export class Cell<T> {
+  #value: T;
+  readonly #watchers = new Set<(value: T) => void>();
+
+  constructor(value: T) {
+    this.#value = value;
+  }
+
+  get value(): T {
+    return this.#value;
+  }
+
+  set value(value: T) {
+    if (Object.is(value, this.#value)) return;
+    this.#value = value;
+    for (const watcher of [...this.#watchers]) watcher(value);
+  }
+
+  /** Calls back now and after every change, until the returned function is called. */
+  watch(watcher: (value: T) => void): () => void {
+    this.#watchers.add(watcher);
+    watcher(this.#value);
+    return () => this.#watchers.delete(watcher);
+  }
+}

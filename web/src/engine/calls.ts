@@ -1,0 +1,180 @@
+/**
+ * @module web/engine/calls
+ * Calls across the border of a worker: arguments in, one result out, events in between, and a way to stop.
+ */
+
+/** What a served function is given beside its arguments. */
+export interface CallContext<Event> {
+  /** Aborted when the caller gave up. */
+  readonly signal: AbortSignal;
+  /** Tells the caller something before the result. */
+  emit(event: Event, transfer?: Transferable[]): void;
+}
+
+/** A function that a worker serves. */
+// biome-ignore lint/suspicious/noExplicitAny: the constraint of a generic function type; calls are checked against T.
+export type Served = (argument: any, context: CallContext<any>) => Promise<unknown>;
+
+type Argument<F extends Served> = Parameters<F>[0];
+type Result<F extends Served> = Awaited<ReturnType<F>>;
+type EventOf<F extends Served> = Parameters<F>[1] extends CallContext<infer Event> ? Event : never;
+
+/** A result that hands its buffers over instead of copying them. */
+export class Handover<T> {
+  constructor(
+    readonly value: T,
+    readonly transfer: Transferable[],
+  ) {}
+}
+
+type Unwrapped<T> = T extends Handover<infer Value> ? Value : T;
+
+/** An error as it crosses the border: `code` is an AnyvmafError's, or `died` of a worker, or absent. */
+export interface Failure {
+  readonly message: string;
+  readonly code?: string;
+  readonly name: string;
+}
+
+type ToWorker =
+  | { readonly call: number; readonly name: string; readonly argument: unknown }
+  | { readonly stop: number };
+type FromWorker =
+  | { readonly call: number; readonly event: unknown }
+  | { readonly call: number; readonly result: unknown }
+  | { readonly call: number; readonly failure: Failure };
+
+/** The half of a worker's global scope that serving needs. */
+interface Scope {
+  onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
+  postMessage(message: FromWorker, transfer: Transferable[]): void;
+}
+
+/** Serves functions to whoever made this worker. */
+export function serve(functions: Readonly<Record<string, Served>>, scope: Scope): void {
+  const running = new Map<number, AbortController>();
+  scope.onmessage = async ({ data }) => {
+    if ('stop' in data) {
+      running.get(data.stop)?.abort(new DOMException('The call was cancelled.', 'AbortError'));
+      return;
+    }
+    const { call, name, argument } = data;
+    const stop = new AbortController();
+    running.set(call, stop);
+    try {
+      const result = await functions[name]?.(argument, {
+        signal: stop.signal,
+        emit: (event, transfer = []) => scope.postMessage({ call, event }, transfer),
+      });
+      if (result instanceof Handover) scope.postMessage({ call, result: result.value }, result.transfer);
+      else scope.postMessage({ call, result }, []);
+    } catch (error) {
+      scope.postMessage({ call, failure: failureOf(error) }, []);
+    } finally {
+      running.delete(call);
+    }
+  };
+}
+
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
+  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
+  return { name: error.name, message: error.message, ...code };
+}
+
+/** What a call to a worker rejects with. */
+export class EngineError extends Error {
+  readonly code: string | undefined;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.name = failure.name;
+    this.code = failure.code;
+  }
+}
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  readonly onEvent: ((event: unknown) => void) | undefined;
+  readonly forget: () => void;
+}
+
+/** How to call. */
+export interface CallOptions<Event> {
+  readonly signal?: AbortSignal | undefined;
+  readonly onEvent?: (event: Event) => void;
+}
+
+/** A worker that serves the functions of T. It is started by the first call, and anew by the next one after it died. */
+export class Remote<T extends { readonly [K in keyof T]: Served }> {
+  readonly #start: () => Worker;
+  readonly #died: string;
+  #worker: Worker | undefined;
+  #pending = new Map<number, Pending>();
+  #next = 0;
+
+  /** @param died what a call says that the worker's death ended */
+  constructor(start: () => Worker, died: string) {
+    this.#start = start;
+    this.#died = died;
+  }
+
+  call<K extends keyof T & string>(
+    name: K,
+    argument: Argument<T[K]>,
+    { signal, onEvent }: CallOptions<EventOf<T[K]>> = {},
+  ): Promise<Unwrapped<Result<T[K]>>> {
+    return new Promise<unknown>((resolve, reject) => {
+      signal?.throwIfAborted();
+      const call = this.#next++;
+      const stop = () => {
+        this.#post({ stop: call });
+        this.#settle(call)?.reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', stop);
+      const forget = () => signal?.removeEventListener('abort', stop);
+      // Events of a call are what its function emits.
+      this.#pending.set(call, { resolve, reject, onEvent: onEvent as Pending['onEvent'], forget });
+      this.#post({ call, name, argument });
+    }) as Promise<Unwrapped<Result<T[K]>>>;
+  }
+
+  /** Ends the worker; calls that wait are rejected. */
+  close(): void {
+    this.#die(this.#died);
+  }
+
+  #post(message: ToWorker): void {
+    this.#worker ??= this.#listen(this.#start());
+    this.#worker.postMessage(message);
+  }
+
+  #listen(worker: Worker): Worker {
+    worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+      if ('event' in data) this.#pending.get(data.call)?.onEvent?.(data.event);
+      else if ('failure' in data) this.#settle(data.call)?.reject(new EngineError(data.failure));
+      else this.#settle(data.call)?.resolve(data.result);
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      this.#die(event.message ? `${this.#died} (${event.message})` : this.#died);
+    };
+    worker.onmessageerror = () => this.#die(this.#died);
+    return worker;
+  }
+
+  #settle(call: number): Pending | undefined {
+    const pending = this.#pending.get(call);
+    this.#pending.delete(call);
+    pending?.forget();
+    return pending;
+  }
+
+  #die(message: string): void {
+    this.#worker?.terminate();
+    this.#worker = undefined;
+    for (const call of [...this.#pending.keys()])
+      this.#settle(call)?.reject(new EngineError({ name: 'Error', code: 'died', message }));
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * @module web/engine/functions
+ * What the page asks of the library: look at a pair, find its offset, score, and fetch frames. Runs in the worker.
+ */
+import {
+  type AlignOptions,
+  type AlignResult,
+  align,
+  type FrameMetrics,
+  type Inspection,
+  type InspectOptions,
+  inspect,
+  type Progress,
+  type Report,
+  type ScoreManyOptions,
+  type ScoreRequest,
+  scoreMany,
+} from 'anyvmaf';
+import { frameFunctions } from '../frames/serve.js';
+import type { CallContext } from './calls.js';
+
+/** Options as they cross the border: no callbacks, no signal. */
+type Plain<T> = Omit<T, 'signal' | 'gate' | 'onProgress' | 'onFrame' | 'onReport'>;
+
+export interface ScoreCall {
+  readonly reference: File;
+  readonly distorted: readonly File[];
+  readonly options: Plain<ScoreManyOptions>;
+}
+
+/** What a run tells while it works; frames come in batches. A report comes without the frames, which were told by then. */
+export type ScoreEvent =
+  | { readonly kind: 'progress'; readonly index: number; readonly progress: Progress }
+  | { readonly kind: 'frames'; readonly index: number; readonly frames: readonly FrameMetrics[] }
+  | { readonly kind: 'report'; readonly index: number; readonly report: Report };
+
+/** Milliseconds between two batches of frames: often enough for a chart that grows, seldom enough to cost nothing. */
+const BATCH = 100;
+
+/** What a run that is held up waits at. */
+let gate: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
+
+/** Holds the run up, or lets it go on. */
+function hold(held: boolean): void {
+  gate?.open();
+  gate = undefined;
+  if (!held) return;
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  gate = { opened, open };
+}
+
+export const engine = {
+  ...frameFunctions,
+
+  inspect(
+    { request, options }: { request: ScoreRequest; options: Plain<InspectOptions> },
+    { signal }: CallContext<never>,
+  ): Promise<Inspection> {
+    return inspect(request, { ...options, signal });
+  },
+
+  align(
+    { request, options }: { request: ScoreRequest; options: Plain<AlignOptions> },
+    { signal }: CallContext<never>,
+  ): Promise<AlignResult> {
+    return align(request, { ...options, signal });
+  },
+
+  /** Pauses the run, or lets it go on. Frames in hand are finished first. */
+  async pause(held: boolean): Promise<void> {
+    hold(held);
+  },
+
+  async score(
+    { reference, distorted, options }: ScoreCall,
+    { signal, emit }: CallContext<ScoreEvent>,
+  ): Promise<void> {
+    const waiting = distorted.map((): FrameMetrics[] => []);
+    let told = performance.now();
+    const tell = (now: number) => {
+      told = now;
+      waiting.forEach((frames, index) => {
+        if (frames.length > 0) emit({ kind: 'frames', index, frames: frames.splice(0) });
+      });
+    };
+    hold(false);
+    // A run that was given up while it was held up must get to its end.
+    signal.addEventListener('abort', () => hold(false));
+    await scoreMany(reference, distorted, {
+      ...options,
+      signal,
+      gate: () => gate?.opened,
+      onProgress: (progress, index) => emit({ kind: 'progress', index, progress }),
+      onFrame(frame, index) {
+        waiting[index]?.push(frame);
+        const now = performance.now();
+        if (now - told >= BATCH) tell(now);
+      },
+      onReport(report, index) {
+        tell(performance.now());
+        // Frames cross the border once, in batches: many at a time would hold the page up.
+        emit({ kind: 'report', index, report: { ...report, frames: [] } });
+      },
+    });
+    tell(performance.now());
+  },
+};
+
+export type Engine = typeof engine;

@@ -1,0 +1,13 @@
+/**
+ * @module web/engine/worker
+ * The library in a worker of its own, so that neither decoding nor feeding the scorers ever holds up the page.
+ */
+import { configure } from 'anyvmaf';
+import { serve } from './calls.js';
+import { engine } from './functions.js';
+
+/** The page's folder: the built worker lies in `assets/`. */
+const page = new URL(import.meta.env.DEV ? '/' : '../', import.meta.url);
+
+configure({ models: new URL('model/', page), ffmpegCore: new URL('ffmpeg/', page) });
+serve(engine, self);

@@ -1,0 +1,127 @@
+/**
+ * @module web/frames/reader
+ * Pairs of frames by number, in any order: keeps the latest, and a decoder where the next one is likely wanted.
+ */
+import { type ExtractOptions, extractFrames, type FramePair, type ScoreRequest } from 'anyvmaf';
+import { ByteCache } from './byte-cache.js';
+
+/** Frames to read through rather than to start decoding anew. */
+const READ_THROUGH = 24;
+/** Frames after which a decoder is opened anew. It bounds the list of those that it is asked for. */
+const LENGTH = 4096;
+/** Bytes of frames that stay at hand for what is drawn of them: differences and maps. */
+const KEPT = 192 * 2 ** 20;
+
+interface Stream {
+  readonly pairs: AsyncGenerator<FramePair, void, undefined>;
+  readonly stop: AbortController;
+  /** Number of the pair that comes next. */
+  next: number;
+  /** Number after the last. */
+  readonly end: number;
+}
+
+/** Reads the pairs of two videos. */
+export class PairReader {
+  readonly #request: ScoreRequest;
+  readonly #options: ExtractOptions;
+  readonly #kept = new ByteCache<number, FramePair>(KEPT, 2);
+  #stream: Stream | undefined;
+  /** Reads go one after another: there is one decoder. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(request: ScoreRequest, options: ExtractOptions) {
+    this.#request = request;
+    this.#options = options;
+  }
+
+  /**
+   * The pair of this number.
+   * @param total number of pairs there are
+   * @param signal stops waiting; a decoder under way goes on, since the next pair that is wanted is often near
+   */
+  async get(index: number, total: number, signal: AbortSignal): Promise<FramePair> {
+    signal.throwIfAborted();
+    const kept = this.#kept.get(index);
+    if (kept) return kept;
+    if (this.#stream && !leadsTo(this.#stream, index)) this.#stream.stop.abort(elsewhere());
+    const reading = this.#turn.then(() => {
+      signal.throwIfAborted();
+      return this.#kept.get(index) ?? this.#read(index, total);
+    });
+    this.#turn = reading.catch(() => {});
+    return unlessAborted(signal, reading);
+  }
+
+  /** Ends decoding and forgets all frames. */
+  close(): void {
+    this.#end();
+    this.#kept.clear();
+  }
+
+  async #read(index: number, total: number): Promise<FramePair> {
+    for (;;) {
+      let stream = this.#stream;
+      if (!stream || !leadsTo(stream, index)) {
+        this.#end();
+        stream = this.#open(index, Math.max(total, index + 1));
+        this.#stream = stream;
+      }
+      try {
+        for (;;) {
+          const { value: pair, done } = await stream.pairs.next();
+          if (done) throw new Error(`Frame ${index} did not come.`);
+          stream.next = pair.index + 1;
+          this.#keep(pair);
+          if (pair.index === index) return pair;
+        }
+      } catch (error) {
+        const elsewhere = stream.stop.signal.aborted;
+        const closed = this.#stream !== stream;
+        if (!closed) this.#end();
+        // What was ended for the sake of another frame is read anew.
+        if (closed || !elsewhere) throw error;
+      }
+    }
+  }
+
+  #open(start: number, total: number): Stream {
+    const end = Math.min(total, start + LENGTH);
+    const stop = new AbortController();
+    const numbers = Array.from({ length: end - start }, (_, i) => start + i);
+    const pairs = extractFrames(this.#request, numbers, { ...this.#options, signal: stop.signal });
+    return { pairs, stop, next: start, end };
+  }
+
+  #end(): void {
+    const stream = this.#stream;
+    this.#stream = undefined;
+    stream?.stop.abort(elsewhere());
+    stream?.pairs.return().catch(() => {});
+  }
+
+  #keep(pair: FramePair): void {
+    const { width, height } = pair.reference.format;
+    const planes = Object.values(pair.reference.planes).reduce((sum, plane) => sum + plane.length, 0);
+    // Both frames' planes and RGB, and the latest difference.
+    this.#kept.set(pair.index, pair, 2 * planes + 9 * width * height);
+  }
+}
+
+/** Whether a pair is near enough ahead. */
+function leadsTo({ next, end, stop }: Stream, index: number): boolean {
+  return !stop.signal.aborted && index >= next && index - next <= READ_THROUGH && index < end;
+}
+
+function elsewhere(): DOMException {
+  return new DOMException('Other frames are wanted.', 'AbortError');
+}
+
+/** Waits no longer than until `signal` is aborted. */
+function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const give = () => reject(signal.reason);
+    signal.addEventListener('abort', give, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', give));
+  });
+}

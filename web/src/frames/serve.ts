@@ -1,0 +1,130 @@
+/**
+ * @module web/frames/serve
+ * What the engine worker does for the frame viewer: gives pictures, differences and maps of a pair's frames.
+ */
+import type { ExtractOptions, ScoreRequest } from 'anyvmaf';
+import { type CallContext, Handover } from '../engine/calls.js';
+import type { RunOptions } from '../session.js';
+import {
+  drawDifference,
+  drawPair,
+  measureMap,
+  type ShownDifference,
+  type ShownMap,
+  type ShownPair,
+} from './draw.js';
+import { PairReader } from './reader.js';
+
+/** The two videos of an encode and how their frames go together. */
+export interface PairSource {
+  /** The same for the same files and options. */
+  readonly key: string;
+  readonly reference: File;
+  readonly distorted: File;
+  readonly options: RunOptions;
+  /** Number of pairs. */
+  readonly total: number;
+}
+
+/** Pairs that are wanted, all of `from` to `to`, which are included. */
+export interface FramesCall {
+  readonly source: PairSource;
+  readonly from: number;
+  readonly to: number;
+  /** The one to show before the others. */
+  readonly first: number;
+}
+
+/** Videos that decoders are kept for. */
+const READERS = 2;
+
+/** The latest last. */
+const readers = new Map<string, PairReader>();
+
+function readerOf(source: PairSource): PairReader {
+  const { key, reference, distorted, options } = source;
+  const reader =
+    readers.get(key) ?? new PairReader(requestOf(reference, distorted, options), pairingOf(options));
+  readers.delete(key);
+  readers.set(key, reader);
+  for (const [oldest, unused] of readers) {
+    if (readers.size <= READERS) break;
+    readers.delete(oldest);
+    unused.close();
+  }
+  return reader;
+}
+
+function requestOf(reference: File, distorted: File, { raw }: RunOptions): ScoreRequest {
+  return { reference, distorted, ...(raw && { raw }) };
+}
+
+/** Options that decide which frames go together. */
+const PAIRING = [
+  'decoder',
+  'scale',
+  'scaleTo',
+  'frameRatePolicy',
+  'offset',
+  'range',
+  'allowDamaged',
+  'skipReference',
+  'skipDistorted',
+  'frameCount',
+] as const satisfies readonly (keyof ExtractOptions & keyof RunOptions)[];
+
+function pairingOf(options: RunOptions): ExtractOptions {
+  return Object.fromEntries(
+    PAIRING.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]),
+  );
+}
+
+/** The functions of the engine that are about frames. */
+export const frameFunctions = {
+  /** Tells pictures of pairs as they come: the one to show first, then those before it, then those after it. */
+  async frames(
+    { source, from, to, first }: FramesCall,
+    { signal, emit }: CallContext<ShownPair>,
+  ): Promise<void> {
+    const reader = readerOf(source);
+    const tell = async (index: number) => {
+      const shown = await drawPair(await reader.get(index, source.total, signal));
+      if (signal.aborted) for (const bitmap of [shown.reference, shown.distorted]) bitmap.close();
+      signal.throwIfAborted();
+      emit(shown, [shown.reference, shown.distorted]);
+    };
+    // Those before it are read on the way, since decoding goes forwards, but drawn later.
+    for (let index = from; index < first; index++) await reader.get(index, source.total, signal);
+    await tell(first);
+    for (let index = from; index < first; index++) await tell(index);
+    for (let index = first + 1; index <= to; index++) await tell(index);
+  },
+
+  /** Draws the difference of a pair. */
+  async difference(
+    { source, index, gain }: { readonly source: PairSource; readonly index: number; readonly gain?: number },
+    { signal }: CallContext<never>,
+  ): Promise<Handover<ShownDifference>> {
+    const pair = await readerOf(source).get(index, source.total, signal);
+    const shown = await drawDifference(pair, gain);
+    return new Handover(shown, [shown.bitmap]);
+  },
+
+  /** Measures where a pair loses quality. */
+  async maps(
+    {
+      source,
+      index,
+      blockSize,
+    }: { readonly source: PairSource; readonly index: number; readonly blockSize: number },
+    { signal }: CallContext<never>,
+  ): Promise<ShownMap> {
+    return measureMap(await readerOf(source).get(index, source.total, signal), blockSize);
+  },
+
+  /** Ends decoders and forgets frames. */
+  async closeFrames(): Promise<void> {
+    for (const reader of readers.values()) reader.close();
+    readers.clear();
+  },
+};

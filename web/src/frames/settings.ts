@@ -1,0 +1,269 @@
+/**
+ * @module web/frames/settings
+ * How each view is set, and the controls to set it: rate of flicker, amplification, and what a map shows.
+ */
+import { Cell, h } from '../dom.js';
+import { text } from '../text.js';
+import { FULLS, gradient } from './colours.js';
+import type { GridName } from './draw.js';
+import { type Flicker, RATES } from './flicker.js';
+import { MODES, type Mode, type Role } from './stage.js';
+
+const words = text.frames;
+
+/** Amplifications of differences. */
+const GAINS = [1, 2, 4, 8, 16, 32, 64] as const;
+const SCALES = [0, 1, 2, 3] as const;
+const GRIDS: readonly GridName[] = [
+  'both',
+  'vif',
+  'adm',
+  ...SCALES.map((scale) => `vif${scale}` as const),
+  ...SCALES.map((scale) => `adm${scale}` as const),
+];
+
+/** What is chosen. */
+export class ViewSettings {
+  readonly mode = new Cell<Mode>('side');
+  /** `null`: the library's choice. */
+  readonly gain = new Cell<number | null>(null);
+  readonly grid = new Cell<GridName>('both');
+  /** The loss with the strongest colour; `null`: what suits the frame. */
+  readonly full = new Cell<number | null>(null);
+  /** Share of the colours' full strength, 0..1. */
+  readonly opacity = new Cell(0.85);
+  /** What lies under the map. */
+  readonly base = new Cell<Role>('distorted');
+}
+
+/** What was found out and belongs into the controls. */
+export interface Findings {
+  /** Gain of the difference on show. */
+  gain(gain: number): void;
+  /** The loss with the strongest colour, the frame's loss in all, and where most of it is. */
+  map(found: { readonly full: number; readonly total: number; readonly where: string }): void;
+}
+
+/** Name of a grid for people. */
+function measureName(grid: GridName): string {
+  if (grid === 'both' || grid === 'vif' || grid === 'adm') return words.measures[grid];
+  return words.scale(grid.slice(0, 3).toUpperCase(), Number(grid.at(3)));
+}
+
+/** A loss with as many digits as say something. */
+export function lossText(loss: number): string {
+  return Math.abs(loss) >= 0.1 ? loss.toFixed(2) : loss.toFixed(3);
+}
+
+/** Buttons to choose a view. */
+export function modeButtons(settings: ViewSettings): HTMLElement {
+  const buttons = MODES.map((mode, i) => {
+    const button = h(
+      'button',
+      {
+        type: 'button',
+        class: 'frames-mode',
+        'aria-keyshortcuts': i + 1,
+        title: `${words.modes[mode]} (${i + 1})`,
+        onclick: () => {
+          settings.mode.value = mode;
+        },
+      },
+      h('span', { class: 'frames-long' }, words.modes[mode]),
+      h('span', { class: 'frames-short' }, words.short[mode]),
+    );
+    settings.mode.watch((chosen) => button.setAttribute('aria-pressed', String(chosen === mode)));
+    return button;
+  });
+  return h('div', { class: 'frames-modes', role: 'group', 'aria-label': words.view }, ...buttons);
+}
+
+/** Controls of the view that is chosen, and the legend of what it shows. */
+export function viewControls(
+  settings: ViewSettings,
+  flicker: Flicker,
+  onSwitch: () => void,
+): { readonly element: HTMLElement; readonly findings: Findings; refreshFlicker(): void } {
+  const rate = flickerControls(flicker, onSwitch);
+  const gain = gainControls(settings);
+  const map = mapControls(settings);
+  const element = h('div', { class: 'frames-options' }, rate.element, gain.element, map.element);
+  settings.mode.watch((mode) => {
+    rate.element.hidden = mode !== 'flicker';
+    gain.element.hidden = mode !== 'difference';
+    map.element.hidden = mode !== 'map';
+    element.hidden = mode === 'side' || mode === 'split';
+  });
+  return { element, findings: { gain: gain.found, map: map.found }, refreshFlicker: rate.refresh };
+}
+
+function flickerControls(flicker: Flicker, onSwitch: () => void) {
+  const value = h('output', { class: 'frames-value' });
+  const range = h('input', {
+    type: 'range',
+    min: RATES.least,
+    max: flicker.largest,
+    step: 0.5,
+    'aria-label': words.rate,
+    oninput: () => {
+      flicker.rate = Number(range.value);
+      refresh();
+    },
+  });
+  const play = h('button', { type: 'button', class: 'tool', onclick: toggle });
+  const other = h(
+    'button',
+    { type: 'button', class: 'tool', 'aria-keyshortcuts': 'Space', onclick: onSwitch },
+    words.swap,
+  );
+  const fast = h('input', {
+    type: 'checkbox',
+    onchange: () => {
+      flicker.fast = fast.checked;
+      refresh();
+    },
+  });
+  function toggle() {
+    flicker.running = !flicker.running;
+    refresh();
+  }
+  function refresh() {
+    range.max = String(flicker.largest);
+    range.value = String(flicker.rate);
+    value.textContent = words.rateValue(flicker.rate);
+    range.setAttribute('aria-valuetext', value.textContent);
+    play.textContent = flicker.running ? words.pause : words.play;
+  }
+  refresh();
+  const element = h(
+    'div',
+    { class: 'frames-set' },
+    play,
+    other,
+    h('label', { class: 'frames-field' }, words.rate, range, value),
+    h('label', { class: 'frames-field', title: words.fastWhy }, fast, words.fast),
+  );
+  return { element, refresh };
+}
+
+function gainControls(settings: ViewSettings) {
+  const automatic = h('option', { value: '' }, words.gainAuto(null));
+  const select = h(
+    'select',
+    {
+      onchange: () => {
+        settings.gain.value = select.value === '' ? null : Number(select.value);
+      },
+    },
+    automatic,
+    ...GAINS.map((gain) => h('option', { value: gain }, words.gainValue(gain))),
+  );
+  settings.gain.watch((gain) => {
+    select.value = gain === null ? '' : String(gain);
+  });
+  const least = h('span');
+  const most = h('span');
+  const element = h(
+    'div',
+    { class: 'frames-set' },
+    h('label', { class: 'frames-field' }, words.gain, select),
+    h(
+      'div',
+      { class: 'frames-legend' },
+      least,
+      h('div', { class: 'frames-scale frames-signed', 'aria-hidden': 'true' }),
+      most,
+    ),
+  );
+  const found = (gain: number) => {
+    automatic.textContent = words.gainAuto(settings.gain.value === null ? gain : null);
+    const levels = words.levels((255 / gain).toFixed(gain > 16 ? 1 : 0));
+    least.textContent = `${words.darker}, ${levels}`;
+    most.textContent = `${words.brighter}, ${levels}`;
+  };
+  found(1);
+  return { element, found };
+}
+
+function mapControls(settings: ViewSettings) {
+  const grid = h(
+    'select',
+    {
+      onchange: () => {
+        settings.grid.value = GRIDS.find((name) => name === grid.value) ?? 'both';
+      },
+    },
+    ...GRIDS.map((name) => h('option', { value: name }, measureName(name))),
+  );
+  const automatic = h('option', { value: '' });
+  const full = h(
+    'select',
+    {
+      onchange: () => {
+        settings.full.value = full.value === '' ? null : Number(full.value);
+      },
+    },
+    automatic,
+    ...FULLS.map((loss) => h('option', { value: loss }, String(loss))),
+  );
+  const opacity = h('input', {
+    type: 'range',
+    min: 0,
+    max: 1,
+    step: 0.05,
+    oninput: () => {
+      settings.opacity.value = Number(opacity.value);
+    },
+  });
+  const base = h(
+    'select',
+    {
+      onchange: () => {
+        settings.base.value = base.value === 'reference' ? 'reference' : 'distorted';
+      },
+    },
+    h('option', { value: 'distorted' }, words.distorted),
+    h('option', { value: 'reference' }, words.reference),
+  );
+  settings.grid.watch((name) => {
+    grid.value = name;
+  });
+  settings.opacity.watch((share) => {
+    opacity.value = String(share);
+    opacity.setAttribute('aria-valuetext', `${Math.round(100 * share)} %`);
+  });
+  const most = h('span');
+  const bar = h('div', { class: 'frames-scale frames-loss', 'aria-hidden': 'true' });
+  bar.style.setProperty('--colours', gradient());
+  const summary = h('p', { class: 'frames-summary' });
+  const element = h(
+    'div',
+    { class: 'frames-set frames-map-set' },
+    h('label', { class: 'frames-field' }, words.measure, grid),
+    h('label', { class: 'frames-field' }, words.full, full),
+    h('label', { class: 'frames-field' }, words.under, base),
+    h('label', { class: 'frames-field' }, words.opacity, opacity),
+    h('div', { class: 'frames-legend' }, h('span', {}, '0'), bar, most),
+    summary,
+  );
+  const found: Findings['map'] = ({ full: loss, total, where }) => {
+    automatic.textContent = words.fullAuto(settings.full.value === null ? lossText(loss) : '…');
+    full.value = settings.full.value === null ? '' : String(settings.full.value);
+    most.textContent = `${loss}`;
+    summary.textContent = [words.legend, words.total(lossText(total)), where].filter(Boolean).join(' ');
+  };
+  automatic.textContent = words.fullAuto('…');
+  return { element, found };
+}
+
+/** One step more or less of what a view offers. */
+export function tuned(settings: ViewSettings, direction: 1 | -1, gainOnShow: number): void {
+  if (settings.mode.value === 'difference') {
+    const now = settings.gain.value ?? gainOnShow;
+    const next =
+      direction > 0 ? GAINS.find((gain) => gain > now) : [...GAINS].reverse().find((gain) => gain < now);
+    if (next) settings.gain.value = next;
+  } else if (settings.mode.value === 'map') {
+    settings.opacity.value = Math.min(1, Math.max(0, settings.opacity.value + direction * 0.1));
+  }
+}

@@ -1,0 +1,405 @@
+/**
+ * @module web/frames/stage
+ * The pictures themselves: canvases that hold one pixel per sample, moved and enlarged together by the compositor.
+ */
+import { h } from '../dom.js';
+import { text } from '../text.js';
+import type { ShownPair } from './draw.js';
+import { bounded, fitted, isSharp, nextZoom, originOf, type Size, type View, zoomedAt } from './transform.js';
+
+const words = text.frames;
+
+/** Ways to compare. */
+export const MODES = ['side', 'split', 'flicker', 'difference', 'map'] as const;
+export type Mode = (typeof MODES)[number];
+
+export type Role = 'reference' | 'distorted';
+
+/** What happens on the stage. */
+export interface StageListener {
+  /** The part of the picture on show has changed. */
+  moved(zoom: number, fits: boolean): void;
+  /** The pointer is over a sample, or left. */
+  hovered(at: { readonly x: number; readonly y: number } | null): void;
+}
+
+/** A step of panning by key, in screen pixels. */
+const PAN = 80;
+/** Zoom per pixel of the wheel. */
+const WHEEL = 0.0016;
+
+/** A canvas that fills its pane. */
+class Layer {
+  readonly canvas = h('canvas', { 'aria-hidden': 'true' });
+  readonly element: HTMLDivElement;
+
+  constructor(name: string) {
+    this.element = h('div', { class: `frames-layer frames-${name}` }, this.canvas);
+  }
+
+  /** Copies a picture, sample by sample. */
+  draw(picture: ImageBitmap | ImageData): void {
+    const { canvas } = this;
+    if (canvas.width !== picture.width) canvas.width = picture.width;
+    if (canvas.height !== picture.height) canvas.height = picture.height;
+    const context = canvas.getContext('2d');
+    if (picture instanceof ImageData) context?.putImageData(picture, 0, 0);
+    else context?.drawImage(picture, 0, 0);
+  }
+}
+
+/** Shows a pair in one of the ways. */
+export class Stage {
+  readonly element: HTMLDivElement;
+  readonly divider: HTMLDivElement;
+  readonly #listener: StageListener;
+  readonly #reference = new Layer('reference');
+  readonly #distorted = new Layer('distorted');
+  readonly #difference = new Layer('difference');
+  readonly #map = new Layer('map');
+  readonly #panes: readonly [HTMLDivElement, HTMLDivElement];
+  readonly #badges: readonly [HTMLSpanElement, HTMLSpanElement];
+  readonly #pointers = new Map<number, { readonly x: number; readonly y: number }>();
+  #mode: Mode = 'side';
+  #picture: Size | undefined;
+  #view: View = { zoom: 1, x: 0, y: 0 };
+  #fits = true;
+  #split = 0.5;
+  #shown: Role = 'distorted';
+  #base: Role = 'distorted';
+  #blockSize = 16;
+  #waiting = false;
+
+  constructor(listener: StageListener) {
+    this.#listener = listener;
+    this.#badges = [badge(), badge()];
+    this.#panes = [
+      h('div', { class: 'frames-pane' }, this.#reference.element, this.#badges[0]),
+      h('div', { class: 'frames-pane' }, this.#distorted.element, this.#badges[1]),
+    ];
+    this.divider = h('div', {
+      class: 'frames-divider',
+      role: 'slider',
+      tabindex: 0,
+      'aria-label': words.split,
+      'aria-valuemin': 0,
+      'aria-valuemax': 100,
+      onkeydown: (event) => this.#dividerKey(event as KeyboardEvent),
+    });
+    this.element = h(
+      'div',
+      { class: 'frames-stage', role: 'group', tabindex: 0, 'aria-label': words.stage },
+      ...this.#panes,
+      this.divider,
+    );
+    this.element.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
+    this.element.addEventListener('pointerdown', (event) => this.#down(event));
+    this.element.addEventListener('pointermove', (event) => this.#move(event));
+    for (const end of ['pointerup', 'pointercancel'] as const)
+      this.element.addEventListener(end, (event) => this.#pointers.delete(event.pointerId));
+    this.element.addEventListener('pointerleave', () => listener.hovered(null));
+    this.element.addEventListener('dblclick', () => (this.#fits ? this.zoomTo(this.#closeUp()) : this.fit()));
+    new ResizeObserver(() => this.#place()).observe(this.element);
+    this.mode = 'side';
+    this.split = 0.5;
+  }
+
+  /** The way to compare. */
+  set mode(mode: Mode) {
+    this.#mode = mode;
+    this.element.dataset.view = mode;
+    const [first, second] = this.#panes;
+    const layers = {
+      side: [this.#reference],
+      split: [this.#reference, this.#distorted],
+      flicker: [this.#reference, this.#distorted],
+      difference: [this.#difference],
+      map: [this.#reference, this.#distorted, this.#map],
+    }[mode];
+    first.replaceChildren(...layers.map(({ element }) => element), ...this.#badges);
+    second.hidden = mode !== 'side';
+    if (mode === 'side') second.replaceChildren(this.#distorted.element, this.#badges[1]);
+    this.divider.hidden = mode !== 'split';
+    this.#dress();
+    this.#place();
+  }
+
+  get mode(): Mode {
+    return this.#mode;
+  }
+
+  /** Which of the two flicker shows. */
+  set shown(role: Role) {
+    this.#shown = role;
+    this.#dress();
+  }
+
+  get shown(): Role {
+    return this.#shown;
+  }
+
+  /** Which of the two lies under the map. */
+  set base(role: Role) {
+    this.#base = role;
+    this.#dress();
+  }
+
+  /** Share of the width that shows the reference. */
+  set split(share: number) {
+    this.#split = Math.min(1, Math.max(0, share));
+    const percent = Math.round(100 * this.#split);
+    this.element.style.setProperty('--split', `${100 * this.#split}%`);
+    this.divider.setAttribute('aria-valuenow', String(percent));
+    this.divider.setAttribute('aria-valuetext', words.splitAt(percent));
+  }
+
+  get split(): number {
+    return this.#split;
+  }
+
+  /** Shows a pair; the view stays where it is, unless the size is another. */
+  show(pair: ShownPair): void {
+    const changed = this.#picture?.width !== pair.width || this.#picture.height !== pair.height;
+    this.#picture = { width: pair.width, height: pair.height };
+    this.#reference.draw(pair.reference);
+    this.#distorted.draw(pair.distorted);
+    if (changed) {
+      this.#fits = true;
+      this.clear();
+      this.#place();
+    }
+  }
+
+  /** Shows where the pair differs. */
+  showDifference(bitmap: ImageBitmap): void {
+    this.#difference.draw(bitmap);
+    this.#place();
+  }
+
+  /** Lays colours over the picture, one for each square of `blockSize` samples. */
+  showMap(colours: ImageData, blockSize: number): void {
+    this.#map.draw(colours);
+    this.#blockSize = blockSize;
+    this.#place();
+  }
+
+  /** Takes difference and map away. */
+  clear(): void {
+    for (const { canvas } of [this.#difference, this.#map]) canvas.width = 0;
+  }
+
+  /** Takes everything away and frees it. */
+  empty(): void {
+    this.#picture = undefined;
+    this.clear();
+    for (const { canvas } of [this.#reference, this.#distorted]) canvas.width = 0;
+  }
+
+  fit(): void {
+    this.#fits = true;
+    this.#place();
+  }
+
+  /** Zooms about the middle. */
+  zoomTo(zoom: number): void {
+    this.#look({ ...this.#view, zoom });
+  }
+
+  zoomStep(direction: 1 | -1): void {
+    this.zoomTo(nextZoom(this.#view.zoom, direction));
+  }
+
+  /** Through 1:1, 2:1 and 4:1. */
+  zoomCycle(): void {
+    const { zoom } = this.#view;
+    this.zoomTo(zoom === 1 ? 2 : zoom === 2 ? 4 : 1);
+  }
+
+  /** Moves the view by steps. */
+  pan(across: number, down: number): void {
+    const step = PAN / this.#view.zoom;
+    this.#look({ ...this.#view, x: this.#view.x + across * step, y: this.#view.y + down * step });
+  }
+
+  #closeUp(): number {
+    return Math.max(1, nextZoom(this.#view.zoom, 1));
+  }
+
+  #look(view: View): void {
+    this.#fits = false;
+    this.#view = view;
+    this.#place();
+  }
+
+  /** Puts every canvas where the view says, at the next paint. */
+  #place(): void {
+    if (this.#waiting) return;
+    this.#waiting = true;
+    requestAnimationFrame(() => {
+      this.#waiting = false;
+      this.#placeNow();
+    });
+  }
+
+  #placeNow(): void {
+    const picture = this.#picture;
+    const box = this.element.getBoundingClientRect();
+    if (!picture || box.width === 0 || box.height === 0) return;
+    this.element.dataset.direction = this.#direction(picture, box);
+    const pane = this.#paneSize();
+    this.#view = bounded(this.#fits ? fitted(picture, pane) : this.#view, picture, pane);
+    const { zoom } = this.#view;
+    const ratio = devicePixelRatio;
+    const origin = originOf(this.#view, pane);
+    const sharp = isSharp(zoom);
+    for (const layer of [this.#reference, this.#distorted, this.#difference, this.#map]) {
+      const { canvas, element } = layer;
+      // Panes may begin between two pixels of the screen; pictures may not.
+      const { left, top } = element.getBoundingClientRect();
+      const correction = (at: number) => Math.round(at * ratio) / ratio - at;
+      const x = origin.x / ratio + correction(left);
+      const y = origin.y / ratio + correction(top);
+      const scale = (layer === this.#map ? zoom * this.#blockSize : zoom) / ratio;
+      canvas.style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
+      canvas.style.imageRendering = sharp && layer !== this.#map ? 'pixelated' : 'auto';
+      if (layer === this.#map) {
+        // Squares at the border are cut off where the picture ends.
+        const cut = (size: number, cells: number) => Math.max(0, cells - size / this.#blockSize);
+        canvas.style.clipPath = `inset(0 ${cut(picture.width, canvas.width)}px ${cut(picture.height, canvas.height)}px 0)`;
+      }
+    }
+    this.element.dataset.sharp = String(sharp);
+    this.#listener.moved(zoom, this.#fits);
+  }
+
+  /** Whether two panes stand beside each other or one above the other: whatever shows the picture larger. */
+  #direction(picture: Size, box: Size): 'row' | 'column' {
+    if (this.#mode !== 'side') return 'row';
+    const row = fitted(picture, { width: box.width / 2, height: box.height }).zoom;
+    const column = fitted(picture, { width: box.width, height: box.height / 2 }).zoom;
+    return column > row ? 'column' : 'row';
+  }
+
+  #paneSize(): Size {
+    const { width, height } = this.#panes[0].getBoundingClientRect();
+    return { width: Math.floor(width * devicePixelRatio), height: Math.floor(height * devicePixelRatio) };
+  }
+
+  /** Which picture is seen, and what it is called. */
+  #dress(): void {
+    const mode = this.#mode;
+    const hidden = (role: Role) =>
+      (mode === 'flicker' && this.#shown !== role) || (mode === 'map' && this.#base !== role);
+    this.#reference.element.classList.toggle('frames-unseen', hidden('reference'));
+    this.#distorted.element.classList.toggle('frames-unseen', hidden('distorted'));
+    const names = {
+      side: [words.reference, words.distorted],
+      split: [words.reference, words.distorted],
+      flicker: [this.#shown === 'reference' ? words.reference : words.distorted],
+      difference: [words.modes.difference],
+      map: [this.#base === 'reference' ? words.reference : words.distorted],
+    }[mode];
+    this.#badges.forEach((element, i) => {
+      element.textContent = names[i] ?? '';
+      element.hidden = names[i] === undefined;
+    });
+    this.#badges[0].dataset.role = mode === 'flicker' ? this.#shown : '';
+  }
+
+  /** A point of the screen from the middle of the pane that holds it, in screen pixels. */
+  #fromMiddle(x: number, y: number): { readonly x: number; readonly y: number } {
+    const [first, second] = this.#panes;
+    const boxes = (this.#mode === 'side' ? [first, second] : [first]).map((pane) =>
+      pane.getBoundingClientRect(),
+    );
+    const inside = (box: DOMRect) => x >= box.left && x < box.right && y >= box.top && y < box.bottom;
+    const box = boxes.find(inside) ?? boxes[0] ?? this.element.getBoundingClientRect();
+    const ratio = devicePixelRatio;
+    return {
+      x: (x - box.left) * ratio - Math.floor(box.width * ratio) / 2,
+      y: (y - box.top) * ratio - Math.floor(box.height * ratio) / 2,
+    };
+  }
+
+  #wheel(event: WheelEvent): void {
+    event.preventDefault();
+    // Lines and pages in pixels; a pinch on a trackpad is a wheel with ctrl, and finer.
+    const unit = [1, 16, 400][event.deltaMode] ?? 1;
+    const speed = event.ctrlKey ? 4 * WHEEL : WHEEL;
+    const zoom = this.#view.zoom * Math.exp(-event.deltaY * unit * speed);
+    this.#look(this.#zoomed(zoom, this.#fromMiddle(event.clientX, event.clientY)));
+  }
+
+  #zoomed(zoom: number, point: { readonly x: number; readonly y: number }): View {
+    const picture = this.#picture;
+    if (!picture) return this.#view;
+    const pane = this.#paneSize();
+    const allowed = bounded({ ...this.#view, zoom }, picture, pane).zoom;
+    return bounded(zoomedAt(this.#view, allowed, point), picture, pane);
+  }
+
+  #down(event: PointerEvent): void {
+    if (event.button !== 0) return;
+    this.element.setPointerCapture(event.pointerId);
+    this.#pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+    this.element.dataset.drag = this.divider.contains(event.target as Node) ? 'split' : 'pan';
+  }
+
+  #move(event: PointerEvent): void {
+    const before = this.#pointers.get(event.pointerId);
+    if (!before) {
+      this.#hover(event);
+      return;
+    }
+    const now = { x: event.clientX, y: event.clientY };
+    if (this.element.dataset.drag === 'split') {
+      const box = this.element.getBoundingClientRect();
+      this.split = (now.x - box.left) / box.width;
+    } else if (this.#pointers.size === 1) {
+      const scale = devicePixelRatio / this.#view.zoom;
+      const { zoom, x, y } = this.#view;
+      this.#look({ zoom, x: x - (now.x - before.x) * scale, y: y - (now.y - before.y) * scale });
+    } else {
+      this.#pinch(event.pointerId, before, now);
+    }
+    this.#pointers.set(event.pointerId, now);
+  }
+
+  #pinch(moving: number, before: { x: number; y: number }, now: { x: number; y: number }): void {
+    const still = [...this.#pointers].find(([id]) => id !== moving)?.[1];
+    if (!still) return;
+    const distance = (a: { x: number; y: number }) => Math.max(1, Math.hypot(a.x - still.x, a.y - still.y));
+    const zoom = (this.#view.zoom * distance(now)) / distance(before);
+    this.#look(this.#zoomed(zoom, this.#fromMiddle((now.x + still.x) / 2, (now.y + still.y) / 2)));
+  }
+
+  #hover(event: PointerEvent): void {
+    const picture = this.#picture;
+    if (!picture) return;
+    const point = this.#fromMiddle(event.clientX, event.clientY);
+    const x = Math.floor(this.#view.x + point.x / this.#view.zoom);
+    const y = Math.floor(this.#view.y + point.y / this.#view.zoom);
+    const inside = x >= 0 && y >= 0 && x < picture.width && y < picture.height;
+    this.#listener.hovered(inside ? { x, y } : null);
+  }
+
+  #dividerKey(event: KeyboardEvent): void {
+    const steps: Readonly<Record<string, number>> = {
+      ArrowLeft: this.#split - 0.02,
+      ArrowRight: this.#split + 0.02,
+      ArrowDown: this.#split - 0.02,
+      ArrowUp: this.#split + 0.02,
+      Home: 0,
+      End: 1,
+    };
+    const split = steps[event.key];
+    if (split === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.split = split;
+  }
+}
+
+function badge(): HTMLSpanElement {
+  return h('span', { class: 'frames-badge' });
+}

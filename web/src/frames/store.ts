@@ -1,0 +1,170 @@
+/**
+ * @module web/frames/store
+ * Pictures of frames: those on show, those at hand, and those that will be wanted next. One request is under way at a
+ * time; what no longer serves is cancelled.
+ */
+import { ByteCache } from './byte-cache.js';
+import type { ShownPair } from './draw.js';
+import type { FramesCall, PairSource } from './serve.js';
+
+/** Asks for pictures; each is told as it comes. */
+export type LoadFrames = (
+  call: FramesCall,
+  options: { readonly signal: AbortSignal; readonly onEvent: (pair: ShownPair) => void },
+) => Promise<void>;
+
+/** Who waits for pictures. */
+export interface StoreListener {
+  /** The wanted pair is at hand. */
+  ready(pair: ShownPair): void;
+  /** The wanted pair cannot be had. */
+  failed(error: unknown): void;
+}
+
+interface Want {
+  readonly source: PairSource;
+  readonly index: number;
+  /** Where stepping goes. */
+  readonly direction: 1 | -1;
+}
+
+interface Loading {
+  readonly key: string;
+  readonly from: number;
+  readonly to: number;
+  readonly stop: AbortController;
+}
+
+/** Frames fetched ahead of the one on show, at most. */
+const AHEAD = 10;
+/** Frames kept at hand in the other direction. */
+const BEHIND = 2;
+/** Frames fetched at once after a frame that is jumped to. */
+const SOON = 3;
+
+/** The page's pictures of frames. */
+export class FrameStore {
+  readonly #load: LoadFrames;
+  readonly #listener: StoreListener;
+  readonly #budget: number;
+  readonly #pairs: ByteCache<string, ShownPair>;
+  #want: Want | undefined;
+  #loading: Loading | undefined;
+  /** Bytes of one pair, once one is known. */
+  #pairBytes = 0;
+
+  /** @param budget bytes of pictures to keep */
+  constructor(load: LoadFrames, listener: StoreListener, budget: number) {
+    this.#load = load;
+    this.#listener = listener;
+    this.#budget = budget;
+    this.#pairs = new ByteCache(budget, 2, ({ reference, distorted }) => {
+      reference.close();
+      distorted.close();
+    });
+  }
+
+  /** Bytes of pictures at hand. */
+  get bytes(): number {
+    return this.#pairs.bytes;
+  }
+
+  /** Asks for a pair: told at once when it is at hand, otherwise as soon as it is. */
+  want(source: PairSource, index: number): void {
+    const before = this.#want;
+    const same = before?.source.key === source.key;
+    const direction = same && index < before.index ? -1 : 1;
+    this.#want = { source, index, direction };
+    const pair = this.#pairs.get(keyOf(source, index));
+    if (pair) this.#listener.ready(pair);
+    const loading = this.#loading;
+    if (loading) {
+      // What is under way goes on while it leads to the wanted frame.
+      const serves = loading.key === source.key && (pair || (index >= loading.from && index <= loading.to));
+      if (serves) return;
+      this.#cancel();
+    }
+    this.#next();
+  }
+
+  /** Gives up and frees all pictures. */
+  close(): void {
+    this.#want = undefined;
+    this.#cancel();
+    this.#pairs.clear();
+  }
+
+  #cancel(): void {
+    this.#loading?.stop.abort(new DOMException('Other frames are wanted.', 'AbortError'));
+    this.#loading = undefined;
+  }
+
+  /** Starts what is most useful now: the wanted pair, else its neighbours. */
+  #next(): void {
+    const want = this.#want;
+    const span = want && this.#span(want);
+    if (!want || !span) return;
+    const { source } = want;
+    const loading: Loading = { key: source.key, from: span.from, to: span.to, stop: new AbortController() };
+    this.#loading = loading;
+    const onEvent = (pair: ShownPair) => this.#take(source, pair, loading);
+    this.#load({ source, ...span }, { signal: loading.stop.signal, onEvent }).then(
+      () => this.#ended(loading),
+      (error: unknown) => this.#ended(loading, { error }),
+    );
+  }
+
+  #span({ source, index, direction }: Want): Omit<FramesCall, 'source'> | undefined {
+    const has = (at: number) => this.#pairs.has(keyOf(source, at));
+    const last = source.total - 1;
+    // Half of the room is for what comes, the other half for what was seen.
+    const room = this.#pairBytes > 0 ? Math.max(2, Math.floor(this.#budget / this.#pairBytes)) : 2 * AHEAD;
+    const ahead = Math.min(AHEAD, Math.floor(room / 2));
+    const behind = Math.min(BEHIND, room - 1 - ahead);
+    if (!has(index)) {
+      const [before, after] = direction > 0 ? [behind, Math.min(SOON, ahead)] : [ahead, behind];
+      return { from: Math.max(0, index - before), to: Math.min(last, index + after), first: index };
+    }
+    for (const way of [direction, -direction]) {
+      const reach = way === direction ? ahead : behind;
+      let at = index + way;
+      while (at >= 0 && at <= last && Math.abs(at - index) <= reach && has(at)) at += way;
+      const distance = Math.abs(at - index);
+      const missing = at >= 0 && at <= last && distance <= reach;
+      // Few at a time would open decoders often; half of the way is soon enough.
+      if (!missing || (distance > 1 && distance > Math.ceil(reach / 2))) continue;
+      const end = Math.max(0, Math.min(last, index + way * reach));
+      return way > 0 ? { from: at, to: end, first: at } : { from: end, to: at, first: at };
+    }
+    return undefined;
+  }
+
+  #take(source: PairSource, pair: ShownPair, loading: Loading): void {
+    if (loading.stop.signal.aborted) {
+      pair.reference.close();
+      pair.distorted.close();
+      return;
+    }
+    this.#pairBytes = 2 * 4 * pair.width * pair.height;
+    this.#pairs.set(keyOf(source, pair.index), pair, this.#pairBytes);
+    const want = this.#want;
+    if (want?.source.key !== source.key) return;
+    if (want.index === pair.index) this.#listener.ready(pair);
+    // The one on show is never the oldest.
+    else this.#pairs.get(keyOf(source, want.index));
+  }
+
+  #ended(loading: Loading, failure?: { readonly error: unknown }): void {
+    if (this.#loading !== loading) return;
+    this.#loading = undefined;
+    const want = this.#want;
+    if (!want) return;
+    if (!failure) this.#next();
+    // Neighbours that cannot be had are nobody's concern until they are wanted.
+    else if (!this.#pairs.has(keyOf(want.source, want.index))) this.#listener.failed(failure.error);
+  }
+}
+
+function keyOf(source: PairSource, index: number): string {
+  return `${source.key}/${index}`;
+}

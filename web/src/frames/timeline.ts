@@ -1,0 +1,107 @@
+/**
+ * @module web/frames/timeline
+ * The whole clip's scores in a strip, and the place of the frame on show: a slider over a drawing.
+ */
+import type { FrameMetrics } from 'anyvmaf';
+import { h } from '../dom.js';
+import { text } from '../text.js';
+
+/** What a timeline is drawn from. */
+export interface TimelineData {
+  readonly frames: readonly FrameMetrics[];
+  readonly metric: string;
+  readonly total: number;
+  /** Frames to mark. */
+  readonly marks: readonly number[];
+}
+
+/** The strip. */
+export class Timeline {
+  readonly element: HTMLDivElement;
+  readonly #canvas = h('canvas', { class: 'frames-curve', 'aria-hidden': 'true' });
+  readonly #range: HTMLInputElement;
+  readonly #cursor = h('div', { class: 'frames-cursor', 'aria-hidden': 'true' });
+  #data: TimelineData = { frames: [], metric: '', total: 1, marks: [] };
+  #waiting = false;
+
+  constructor(onFrame: (frame: number) => void) {
+    this.#range = h('input', {
+      type: 'range',
+      min: 0,
+      step: 1,
+      'aria-label': text.frames.position,
+      oninput: () => onFrame(Number(this.#range.value)),
+    });
+    this.element = h('div', { class: 'frames-timeline' }, this.#canvas, this.#cursor, this.#range);
+    new ResizeObserver(() => this.#redraw()).observe(this.element);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#redraw());
+  }
+
+  set data(data: TimelineData) {
+    this.#data = data;
+    this.#range.max = String(Math.max(0, data.total - 1));
+    this.#redraw();
+  }
+
+  /** @param spoken what a screen reader says of the frame */
+  show(frame: number, spoken: string): void {
+    if (this.#range.value !== String(frame)) this.#range.value = String(frame);
+    this.#range.setAttribute('aria-valuetext', spoken);
+    this.#cursor.style.left = `${(100 * (frame + 0.5)) / this.#data.total}%`;
+  }
+
+  #redraw(): void {
+    if (this.#waiting) return;
+    this.#waiting = true;
+    requestAnimationFrame(() => {
+      this.#waiting = false;
+      this.#draw();
+    });
+  }
+
+  #draw(): void {
+    const ratio = devicePixelRatio;
+    const { clientWidth, clientHeight } = this.element;
+    const [width, height] = [Math.round(clientWidth * ratio), Math.round(clientHeight * ratio)];
+    const context = this.#canvas.getContext('2d');
+    if (!context || width === 0 || height === 0) return;
+    this.#canvas.width = width;
+    this.#canvas.height = height;
+    const style = getComputedStyle(this.element);
+    const { frames, metric, total, marks } = this.#data;
+    const columns = lowest(frames, metric, total, width);
+    const seen = columns.filter((score) => !Number.isNaN(score));
+    const floor = Math.min(...seen, 100);
+    const ceiling = Math.max(...seen, floor + 1);
+    const room = height - 4 * ratio;
+    const top = (score: number) => 2 * ratio + room * 0.9 * (1 - (score - floor) / (ceiling - floor));
+    context.fillStyle = style.getPropertyValue('--curve');
+    columns.forEach((score, x) => {
+      if (!Number.isNaN(score)) context.fillRect(x, top(score), 1, height - top(score));
+    });
+    context.fillStyle = style.getPropertyValue('--mark');
+    for (const frame of marks)
+      context.fillRect(
+        Math.round(((frame + 0.5) / total) * width - ratio),
+        height - 5 * ratio,
+        2 * ratio,
+        5 * ratio,
+      );
+  }
+}
+
+/** The lowest score under each column of the screen, so that no bad frame is lost; NaN where there is none. */
+function lowest(frames: readonly FrameMetrics[], metric: string, total: number, width: number): Float64Array {
+  const columns = new Float64Array(width).fill(Number.NaN);
+  frames.forEach(({ frameNum, metrics }, i) => {
+    const score = metrics[metric];
+    if (score === undefined) return;
+    const from = Math.floor((frameNum / total) * width);
+    const until = Math.max(from + 1, Math.floor(((frames[i + 1]?.frameNum ?? frameNum + 1) / total) * width));
+    for (let x = from; x < Math.min(until, width); x++) {
+      const before = columns[x] ?? Number.NaN;
+      columns[x] = Number.isNaN(before) ? score : Math.min(before, score);
+    }
+  });
+  return columns;
+}

@@ -1,0 +1,81 @@
+/**
+ * @module web/frames/transform
+ * Which part of a picture a pane shows, and how large: one for all panes, so that they move together.
+ */
+
+/** Sizes in pixels: a picture's samples, or a pane's screen pixels. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What is looked at. */
+export interface View {
+  /** Screen pixels per sample. */
+  readonly zoom: number;
+  /** The sample position in the middle of the pane. */
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Zooms that the keys go through; whole ones show every sample as a square of pixels. */
+const ZOOMS = [1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32] as const;
+const LARGEST = 32;
+
+/** The whole picture, as large as the pane holds it. */
+export function fitted(picture: Size, pane: Size): View {
+  const zoom = Math.min(pane.width / picture.width, pane.height / picture.height);
+  return { zoom: Math.max(zoom, 1e-3), x: picture.width / 2, y: picture.height / 2 };
+}
+
+/** The view that is allowed and nearest: no emptiness beside a picture that is larger than the pane. */
+export function bounded(view: View, picture: Size, pane: Size): View {
+  const smallest = Math.min(fitted(picture, pane).zoom, 1 / 8);
+  const zoom = Math.min(LARGEST, Math.max(smallest, view.zoom));
+  const within = (at: number, length: number, room: number) => {
+    const half = room / zoom / 2;
+    return half * 2 >= length ? length / 2 : Math.min(length - half, Math.max(half, at));
+  };
+  return {
+    zoom,
+    x: within(view.x, picture.width, pane.width),
+    y: within(view.y, picture.height, pane.height),
+  };
+}
+
+/**
+ * Zooms such that what is under a point stays there.
+ * @param point in screen pixels from the pane's middle
+ */
+export function zoomedAt(view: View, zoom: number, point: { readonly x: number; readonly y: number }): View {
+  const factor = 1 / view.zoom - 1 / zoom;
+  return { zoom, x: view.x + point.x * factor, y: view.y + point.y * factor };
+}
+
+/** Where the picture's first sample lies in the pane, in whole screen pixels, so that samples meet pixels. */
+export function originOf({ zoom, x, y }: View, pane: Size): { readonly x: number; readonly y: number } {
+  const start = (room: number, at: number) => Math.round(room / 2 - at * zoom) + 0;
+  return { x: start(pane.width, x), y: start(pane.height, y) };
+}
+
+/** The next larger or smaller of {@link ZOOMS}. */
+export function nextZoom(zoom: number, direction: 1 | -1): number {
+  const near = 1e-6;
+  const next =
+    direction > 0
+      ? ZOOMS.find((step) => step > zoom + near)
+      : [...ZOOMS].reverse().find((step) => step < zoom - near);
+  return next ?? zoom;
+}
+
+/** Whether samples are shown as sharp squares: where each is a whole number of pixels, or many. */
+export function isSharp(zoom: number): boolean {
+  return zoom >= 4 || (zoom >= 1 && Math.abs(zoom - Math.round(zoom)) < 1e-6);
+}
+
+/** `2:1`, or percent where it is not one of those. */
+export function zoomName(zoom: number): string {
+  if (zoom >= 1 && Math.abs(zoom - Math.round(zoom)) < 1e-6) return `${Math.round(zoom)}:1`;
+  if (zoom < 1 && Math.abs(1 / zoom - Math.round(1 / zoom)) < 1e-6) return `1:${Math.round(1 / zoom)}`;
+  return `${Math.round(zoom * 100)} %`;
+}

@@ -1,0 +1,649 @@
+/**
+ * @module web/frames/viewer
+ * The frame viewer: a dialog in which reference and distorted are compared, frame by frame.
+ */
+import { fill, h } from '../dom.js';
+import { EngineError } from '../engine/calls.js';
+import { engine } from '../engine/client.js';
+import type { Cursor, EncodeResult, EncodeSource, Session } from '../session.js';
+import { text } from '../text.js';
+import { fittingFull, paint } from './colours.js';
+import type { LossGrid, ShownMap, ShownPair } from './draw.js';
+import { Flicker } from './flicker.js';
+import { type Commands, keyList, runKey } from './keys.js';
+import type { PairSource } from './serve.js';
+import { lossText, modeButtons, tuned, ViewSettings, viewControls } from './settings.js';
+import { Stage } from './stage.js';
+import { FrameStore } from './store.js';
+import { Timeline } from './timeline.js';
+import { zoomName } from './transform.js';
+import './frames.css';
+import { besideMoment, rankingOf, worstMoments } from './worst.js';
+
+const words = text.frames;
+
+/** Bytes of pictures that stay at hand; less where the machine says that it has little. */
+const BUDGET = 2 ** 20 * ('deviceMemory' in navigator && Number(navigator.deviceMemory) <= 4 ? 128 : 256);
+/** Side of a map's square in samples. */
+const BLOCK = 16;
+/** Milliseconds until waiting is shown, until a frame is said aloud, and until unused pictures are freed. */
+const TIMES = { busy: 200, speak: 500, free: 20_000 } as const;
+
+/** Worst moments that are marked. */
+const MARKS = 10;
+
+/** What is on show. */
+interface Subject {
+  readonly result: EncodeResult;
+  /** Frames whose scores this takes in; more come while the encode is scored. */
+  readonly scored: number;
+  readonly source: PairSource | undefined;
+  readonly metric: string;
+  /** Numbers of the worst frames, the worst first. */
+  readonly moments: readonly number[];
+  readonly total: number;
+}
+
+const keys = new WeakMap<EncodeSource, string>();
+let lastKey = 0;
+
+/** One key for the same files and options. */
+function keyOf(source: EncodeSource): string {
+  const key = keys.get(source) ?? String(++lastKey);
+  keys.set(source, key);
+  return key;
+}
+
+/** Shows the frame at the session's cursor, while there is one. */
+export class FrameViewer {
+  readonly #element: HTMLElement;
+  readonly #session: Session;
+  readonly #settings = new ViewSettings();
+  readonly #store: FrameStore;
+  readonly #stage: Stage;
+  readonly #flicker: Flicker;
+  readonly #timeline: Timeline;
+  readonly #controls: ReturnType<typeof viewControls>;
+  readonly #still = matchMedia('(prefers-reduced-motion: reduce)');
+  readonly #commands: Commands;
+
+  readonly #dialog: HTMLDialogElement;
+  readonly #title = h('h2', { id: 'frames-title' });
+  readonly #meta = h('p', { class: 'frames-meta' });
+  readonly #score = h('p', { class: 'frames-score' });
+  readonly #encodes = h('select', { 'aria-label': words.encode, onchange: () => this.#choose() });
+  readonly #zoom = h('output', { class: 'frames-value frames-zoom' });
+  readonly #fit: HTMLButtonElement;
+  readonly #number: HTMLInputElement;
+  readonly #message = h('div', { class: 'frames-message', hidden: true });
+  readonly #readout = h('p', { class: 'frames-readout', hidden: true, 'aria-hidden': 'true' });
+  readonly #spoken = h('p', { class: 'unseen', role: 'status' });
+  readonly #help: HTMLDetailsElement;
+
+  #subject: Subject | undefined;
+  /** Had the focus when the viewer opened. */
+  #opener: Element | null = null;
+  #frame = 0;
+  #pair: ShownPair | undefined;
+  #map: ShownMap | undefined;
+  #gain = 1;
+  /** Cancels a difference or map that is being made. */
+  #making: AbortController | undefined;
+  #busy: ReturnType<typeof setTimeout> | undefined;
+  #speaking: ReturnType<typeof setTimeout> | undefined;
+  #freeing: ReturnType<typeof setTimeout> | undefined;
+  #hovering: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(element: HTMLElement, session: Session) {
+    this.#element = element;
+    this.#session = session;
+    this.#store = new FrameStore(
+      (call, options) => engine.call('frames', call, options),
+      { ready: (pair) => this.#show(pair), failed: (error) => this.#fail(error) },
+      BUDGET,
+    );
+    this.#stage = new Stage({
+      moved: (zoom, fits) => {
+        this.#zoom.textContent = zoomName(zoom);
+        this.#fit.setAttribute('aria-pressed', String(fits));
+      },
+      hovered: (at) => this.#hover(at),
+    });
+    this.#flicker = new Flicker(() => this.#switch());
+    this.#timeline = new Timeline((frame) => this.#go(frame));
+    this.#controls = viewControls(this.#settings, this.#flicker, () => this.#hold());
+    this.#commands = this.#makeCommands();
+    this.#fit = tool(words.fit, 'F', () => this.#stage.fit());
+    this.#number = h('input', {
+      type: 'number',
+      class: 'frames-number',
+      min: 0,
+      step: 1,
+      'aria-label': words.number,
+      onchange: () => this.#go(Number(this.#number.value)),
+    });
+    this.#help = h('details', { class: 'frames-help' }, h('summary', { class: 'tool' }, words.keys));
+    this.#help.append(h('div', { class: 'frames-sheet' }, keyList(), h('p', {}, words.pointer)));
+    this.#dialog = this.#build();
+    element.append(this.#dialog);
+    this.#watch();
+  }
+
+  #build(): HTMLDialogElement {
+    const { step, worst, besideWorst, zoom } = this.#commands;
+    const head = h(
+      'header',
+      { class: 'frames-head' },
+      h('div', { class: 'frames-name' }, this.#title, this.#meta),
+      this.#score,
+      h(
+        'div',
+        { class: 'frames-corner' },
+        this.#encodes,
+        this.#help,
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'tool',
+            'aria-label': words.close,
+            title: `${words.close} (Esc)`,
+            onclick: () => this.#dialog.close(),
+          },
+          '✕',
+        ),
+      ),
+    );
+    const exact = ([1, 2, 4] as const).map((scale) =>
+      tool(`${scale}:1`, 'Z', () => this.#stage.zoomTo(scale)),
+    );
+    const tools = h(
+      'div',
+      { class: 'frames-tools' },
+      modeButtons(this.#settings),
+      h(
+        'div',
+        { class: 'frames-zooms', role: 'group', 'aria-label': words.zoom },
+        this.#fit,
+        ...exact,
+        tool('−', '-', () => zoom(-1), words.zoomOut),
+        this.#zoom,
+        tool('+', '+', () => zoom(1), words.zoomIn),
+      ),
+      this.#controls.element,
+    );
+    const foot = h(
+      'footer',
+      { class: 'frames-foot' },
+      this.#timeline.element,
+      h(
+        'div',
+        { class: 'frames-steps' },
+        tool('‹', 'ArrowLeft', () => step(-1), words.previous),
+        this.#number,
+        tool('›', 'ArrowRight', () => step(1), words.next),
+        tool(words.worst, 'W', worst, words.worstTitle),
+        tool(words.nextWorst, 'N', () => besideWorst(1)),
+      ),
+    );
+    const dialog = h(
+      'dialog',
+      {
+        class: 'frames',
+        'aria-labelledby': 'frames-title',
+        onclose: () => {
+          this.#session.cursor.value = null;
+        },
+        oncancel: (event) => {
+          // Escape closes the list of keys first.
+          if (!this.#help.open) return;
+          event.preventDefault();
+          this.#help.open = false;
+        },
+        onpointerdown: (event) => {
+          if (!this.#help.contains(event.target as Node)) this.#help.open = false;
+        },
+        onkeydown: (event) => {
+          if (runKey(event as KeyboardEvent, this.#commands)) event.preventDefault();
+        },
+      },
+      head,
+      tools,
+      h('div', { class: 'frames-theatre' }, this.#stage.element, this.#message, this.#readout),
+      foot,
+      this.#spoken,
+    );
+    return dialog;
+  }
+
+  #makeCommands(): Commands {
+    return {
+      step: (frames) => this.#go(this.#frame + frames),
+      leap: (direction) => this.#go(this.#frame + direction * this.#perSecond()),
+      goTo: (end) => this.#go(end === 'first' ? 0 : (this.#subject?.total ?? 1) - 1),
+      worst: () => this.#goToMoment(this.#subject?.moments[0]),
+      besideWorst: (direction) =>
+        this.#goToMoment(besideMoment(this.#subject?.moments ?? [], this.#frame, direction)),
+      mode: (mode) => {
+        this.#settings.mode.value = mode;
+      },
+      other: () => (this.#settings.mode.value === 'flicker' ? this.#hold() : this.#nextEncode()),
+      nextEncode: () => this.#nextEncode(),
+      tune: (direction) => this.#tune(direction),
+      zoom: (direction) => this.#stage.zoomStep(direction),
+      exact: () => this.#stage.zoomCycle(),
+      fit: () => this.#stage.fit(),
+      pan: (across, down) => this.#stage.pan(across, down),
+      help: () => {
+        this.#help.open = !this.#help.open;
+      },
+    };
+  }
+
+  #watch(): void {
+    const { mode, gain, grid, full, opacity, base } = this.#settings;
+    mode.watch((chosen) => {
+      this.#stage.mode = chosen;
+      this.#flicker.running = chosen === 'flicker' && this.#dialog.open && !this.#still.matches;
+      this.#controls.refreshFlicker();
+      this.#make();
+    });
+    gain.watch(() => this.#make());
+    grid.watch(() => this.#paintMap());
+    full.watch(() => this.#paintMap());
+    opacity.watch((share) => this.#stage.element.style.setProperty('--cover', String(share)));
+    base.watch((role) => {
+      this.#stage.base = role;
+    });
+    this.#still.addEventListener('change', () => {
+      if (this.#still.matches) this.#flicker.running = false;
+      this.#controls.refreshFlicker();
+    });
+    this.#session.results.watch(() => this.#refresh());
+    this.#session.cursor.watch((cursor) => (cursor ? this.#open(cursor) : this.#close()));
+  }
+
+  #open({ encode, frame }: Cursor): void {
+    clearTimeout(this.#freeing);
+    this.#frame = frame;
+    this.#refresh();
+    if (!this.#dialog.open) {
+      this.#element.hidden = false;
+      this.#opener = document.activeElement;
+      this.#dialog.showModal();
+      this.#stage.element.focus();
+      document.documentElement.classList.add('frames-open');
+      this.#flicker.running = this.#settings.mode.value === 'flicker' && !this.#still.matches;
+      this.#controls.refreshFlicker();
+    }
+    this.#encodes.value = String(encode);
+    this.#want();
+  }
+
+  #close(): void {
+    if (this.#dialog.open) this.#dialog.close();
+    this.#element.hidden = true;
+    this.#giveBack();
+    document.documentElement.classList.remove('frames-open');
+    this.#flicker.running = false;
+    this.#making?.abort();
+    clearTimeout(this.#busy);
+    clearTimeout(this.#freeing);
+    if (this.#subject === undefined) return;
+    // Whoever looks at several moments one after another need not wait for each anew.
+    this.#freeing = setTimeout(() => {
+      this.#store.close();
+      this.#stage.empty();
+      this.#subject = undefined;
+      this.#pair = undefined;
+      this.#map = undefined;
+      engine.call('closeFrames', undefined).catch(() => {});
+    }, TIMES.free);
+  }
+
+  /** The focus goes back to what opened the frame, or to the results where that is no more. */
+  #giveBack(): void {
+    const opener = this.#opener;
+    this.#opener = null;
+    if (!(opener instanceof HTMLElement) || opener === document.body) return;
+    const target = opener.isConnected ? opener : document.getElementById('results');
+    target?.focus({ preventScroll: true });
+  }
+
+  /** Takes in what is known of the encode on show: scores come while it runs. */
+  #refresh(): void {
+    const cursor = this.#session.cursor.value;
+    const results = this.#session.results.value;
+    const result = cursor && results[cursor.encode];
+    if (!result) {
+      if (cursor) this.#session.cursor.value = null;
+      return;
+    }
+    const known = this.#subject;
+    if (known?.result !== result || known.scored !== result.frames.length) {
+      const { frames, report } = result;
+      const rank = rankingOf(frames, report);
+      const metric = rank?.metric ?? '';
+      const total = report?.frameCount ?? (frames.at(-1)?.frameNum ?? cursor.frame) + 1;
+      const moments = worstMoments(frames, rank, report);
+      const source = result.source && sourceOf(result, result.source, total);
+      this.#subject = { result, scored: frames.length, source, metric, moments, total };
+      this.#timeline.data = { frames, metric, total, marks: moments.slice(0, MARKS) };
+      this.#number.max = String(total - 1);
+    }
+    if (this.#encodes.length !== results.length)
+      fill(this.#encodes, ...results.map(({ name }, i) => h('option', { value: i }, name)));
+    this.#encodes.hidden = results.length < 2;
+    this.#encodes.value = String(cursor.encode);
+    this.#describe();
+  }
+
+  #want(): void {
+    const subject = this.#subject;
+    if (!subject) return;
+    this.#message.hidden = true;
+    this.#describe();
+    if (!subject.source) {
+      this.#say(words.saved, false);
+      return;
+    }
+    clearTimeout(this.#busy);
+    this.#busy = setTimeout(() => this.#wait(true), TIMES.busy);
+    this.#store.want(subject.source, this.#frame);
+  }
+
+  #wait(waits: boolean): void {
+    clearTimeout(this.#busy);
+    this.#dialog.toggleAttribute('data-busy', waits);
+    this.#stage.element.setAttribute('aria-busy', String(waits));
+  }
+
+  #show(pair: ShownPair): void {
+    this.#wait(false);
+    this.#pair = pair;
+    this.#map = undefined;
+    this.#message.hidden = true;
+    this.#stage.show(pair);
+    this.#dialog.dataset.frame = String(pair.index);
+    this.#describe();
+    this.#make();
+  }
+
+  /** Makes what the view needs beside the pictures. */
+  #make(): void {
+    const [pair, source] = [this.#pair, this.#subject?.source];
+    const mode = this.#settings.mode.value;
+    this.#making?.abort();
+    if (!pair || !source || pair.index !== this.#frame) return;
+    this.#wait(false);
+    if (mode !== 'difference' && mode !== 'map') return;
+    if (mode === 'map' && this.#map) {
+      this.#paintMap();
+      return;
+    }
+    const making = new AbortController();
+    this.#making = making;
+    this.#busy = setTimeout(() => this.#wait(true), TIMES.busy);
+    const made =
+      mode === 'map'
+        ? this.#makeMap(source, pair, making.signal)
+        : this.#makeDifference(source, pair, making.signal);
+    made.then(
+      () => this.#wait(false),
+      (error: unknown) => {
+        if (!making.signal.aborted) this.#fail(error);
+      },
+    );
+  }
+
+  async #makeDifference(source: PairSource, { index }: ShownPair, signal: AbortSignal): Promise<void> {
+    const gain = this.#settings.gain.value;
+    const asked = { source, index, ...(gain !== null && { gain }) };
+    const shown = await engine.call('difference', asked, { signal });
+    this.#gain = shown.gain;
+    this.#stage.showDifference(shown.bitmap);
+    shown.bitmap.close();
+    this.#controls.findings.gain(shown.gain);
+    this.#dialog.dataset.made = `difference ${index}`;
+  }
+
+  async #makeMap(source: PairSource, { index }: ShownPair, signal: AbortSignal): Promise<void> {
+    this.#map = await engine.call('maps', { source, index, blockSize: BLOCK }, { signal });
+    this.#paintMap();
+    this.#dialog.dataset.made = `map ${index}`;
+  }
+
+  #paintMap(): void {
+    const grid = this.#map?.grids[this.#settings.grid.value];
+    if (!grid) return;
+    const full = this.#settings.full.value ?? fittingFull(grid);
+    this.#stage.showMap(paint(grid, full), grid.blockSize);
+    this.#controls.findings.map({ full, total: grid.total, where: whereOf(grid) });
+  }
+
+  /** Puts the frame's number, time and scores into words. */
+  #describe(): void {
+    const subject = this.#subject;
+    const frame = this.#frame;
+    if (!subject) return;
+    const { result, metric, total } = subject;
+    const metrics = metricsOf(result, frame);
+    const score = metrics?.[metric];
+    const value = score === undefined ? null : score.toFixed(2);
+    this.#title.textContent = words.title(frame);
+    const name = metricName(metric);
+    fill(this.#score, ...(value === null ? [] : [h('span', {}, name), h('strong', {}, value)]));
+    const facts = this.#pair?.index === frame ? this.#pair.facts : undefined;
+    const time = facts?.reference.time ?? null;
+    const about =
+      facts && words.colours(facts.distorted.matrix, facts.distorted.range, facts.distorted.guessed);
+    fill(
+      this.#meta,
+      [
+        time === null ? '' : clock(time),
+        result.name,
+        facts ? words.bits(facts.distorted.bitDepth) : '',
+        about,
+      ]
+        .filter(Boolean)
+        .join(' · '),
+    );
+    const spoken = words.spoken(frame, name, value);
+    this.#timeline.show(Math.min(frame, total - 1), spoken);
+    this.#number.value = String(frame);
+    clearTimeout(this.#speaking);
+    if (this.#dialog.open)
+      this.#speaking = setTimeout(() => (this.#spoken.textContent = spoken), TIMES.speak);
+  }
+
+  #go(frame: number): void {
+    const cursor = this.#session.cursor.value;
+    const subject = this.#subject;
+    if (!cursor || !subject || !Number.isFinite(frame)) return;
+    const within = Math.max(0, Math.min(subject.total - 1, Math.round(frame)));
+    if (within === cursor.frame) this.#describe();
+    else this.#session.cursor.value = { ...cursor, frame: within };
+  }
+
+  #goToMoment(moment: number | undefined): void {
+    if (moment !== undefined) this.#go(moment);
+  }
+
+  #choose(): void {
+    const cursor = this.#session.cursor.value;
+    const encode = Number(this.#encodes.value);
+    if (cursor) this.#session.cursor.value = { ...cursor, encode };
+  }
+
+  #nextEncode(): void {
+    const cursor = this.#session.cursor.value;
+    const count = this.#session.results.value.length;
+    if (cursor && count > 1) this.#session.cursor.value = { ...cursor, encode: (cursor.encode + 1) % count };
+  }
+
+  #switch(): void {
+    this.#stage.shown = this.#stage.shown === 'reference' ? 'distorted' : 'reference';
+  }
+
+  /** Shows the other picture and stays there. */
+  #hold(): void {
+    this.#flicker.running = false;
+    this.#switch();
+    this.#controls.refreshFlicker();
+    this.#spoken.textContent = words[this.#stage.shown];
+  }
+
+  #tune(direction: 1 | -1): void {
+    const mode = this.#settings.mode.value;
+    if (mode === 'flicker') {
+      this.#flicker.rate = Math.min(this.#flicker.largest, this.#flicker.rate + direction * 0.5);
+      this.#controls.refreshFlicker();
+    } else if (mode === 'split') {
+      this.#stage.split += direction * 0.05;
+    } else {
+      tuned(this.#settings, direction, this.#gain);
+    }
+  }
+
+  /** Frames of about a second. */
+  #perSecond(): number {
+    const rate = this.#subject?.result.report?.reference.frameRate;
+    return rate && rate.num > 0 ? Math.max(1, Math.round(rate.num / rate.den)) : 25;
+  }
+
+  #hover(at: { readonly x: number; readonly y: number } | null): void {
+    clearTimeout(this.#hovering);
+    this.#readout.hidden = at === null;
+    const pair = this.#pair;
+    if (!at || !pair) return;
+    const place = h('span', {}, words.at(at.x, at.y));
+    if (this.#settings.mode.value === 'map') {
+      const grid = this.#map?.grids[this.#settings.grid.value];
+      const loss = grid && lossAt(grid, at.x, at.y);
+      fill(this.#readout, place, loss !== undefined && h('span', {}, words.here(lossText(loss))));
+      return;
+    }
+    fill(this.#readout, place);
+    // Looking up samples is for those who stay.
+    this.#hovering = setTimeout(() => {
+      const samples = (['reference', 'distorted'] as const).map((role) =>
+        h(
+          'span',
+          {},
+          swatch(sampleOf(pair[role], at.x, at.y)),
+          `${words[role]} `,
+          sampleOf(pair[role], at.x, at.y).join(' '),
+        ),
+      );
+      fill(this.#readout, place, ...samples);
+    }, 40);
+  }
+
+  #fail(error: unknown): void {
+    this.#wait(false);
+    const name = error instanceof Error ? error.name : '';
+    const message = error instanceof Error ? error.message : String(error);
+    const source = this.#subject?.source;
+    const gone = source && (name.startsWith('Not') || (error instanceof EngineError && error.code === 'io'));
+    const names = source ? `${source.reference.name} or ${source.distorted.name}` : '';
+    this.#say(gone ? words.gone(names) : message, true);
+  }
+
+  #say(why: string, again: boolean): void {
+    this.#wait(false);
+    this.#message.hidden = false;
+    fill(
+      this.#message,
+      h('div', { role: 'alert' }, again && h('strong', {}, words.failed), h('p', {}, why)),
+      again && h('button', { type: 'button', class: 'tool', onclick: () => this.#want() }, words.retry),
+    );
+  }
+}
+
+function tool(label: string, key: string, run: () => void, name = label): HTMLButtonElement {
+  const shown = { ArrowLeft: '←', ArrowRight: '→' }[key] ?? key;
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'tool',
+      'aria-label': name === label ? undefined : name,
+      title: `${name} (${shown})`,
+      onclick: run,
+    },
+    label,
+  );
+}
+
+/** The two files and their pairing, as the engine wants them. */
+function sourceOf({ report }: EncodeResult, source: EncodeSource, total: number): PairSource {
+  const { reference, distorted, options } = source;
+  // What was searched when scoring need not be searched again.
+  const offset = report?.pairing?.frames.offset;
+  return {
+    key: keyOf(source),
+    reference,
+    distorted,
+    options: offset === undefined ? options : { ...options, offset },
+    total,
+  };
+}
+
+function metricName(metric: string): string {
+  return metric === 'vmaf' ? 'VMAF' : metric;
+}
+
+/** The values of a frame, which is not there for frames that were left out. */
+function metricsOf({ frames }: EncodeResult, frame: number): Readonly<Record<string, number>> | undefined {
+  const direct = frames[frame];
+  return direct?.frameNum === frame
+    ? direct.metrics
+    : frames.find(({ frameNum }) => frameNum === frame)?.metrics;
+}
+
+/** Minutes, seconds and milliseconds. */
+function clock(seconds: number): string {
+  const whole = Math.floor(seconds / 60);
+  return `${whole}:${(seconds - 60 * whole).toFixed(3).padStart(6, '0')}`;
+}
+
+function lossAt({ width, height, blockSize, density }: LossGrid, x: number, y: number): number | undefined {
+  const column = Math.min(width - 1, Math.floor(x / blockSize));
+  const row = Math.min(height - 1, Math.floor(y / blockSize));
+  return density[row * width + column];
+}
+
+/** Share of the loss in one ninth of the picture from which on it is named; evenly it were 11 %. */
+const GATHERED = 20;
+
+/** In which part of the picture most is lost, for those who do not see colours. */
+function whereOf({ width, height, density }: LossGrid): string {
+  const sums = new Float64Array(9);
+  let all = 0;
+  density.forEach((value, i) => {
+    const lost = Math.max(0, value);
+    const part = 3 * Math.floor((3 * Math.floor(i / width)) / height) + Math.floor((3 * (i % width)) / width);
+    sums[part] = (sums[part] ?? 0) + lost;
+    all += lost;
+  });
+  const most = sums.indexOf(Math.max(...sums));
+  const share = all === 0 ? 0 : Math.round((100 * (sums[most] ?? 0)) / all);
+  const part = words.parts[Math.floor(most / 3)]?.[most % 3];
+  return part === undefined || share < GATHERED ? '' : words.mapWhere(part, share);
+}
+
+let probe: CanvasRenderingContext2D | null | undefined;
+
+/** Red, green and blue of one sample. */
+function sampleOf(bitmap: ImageBitmap, x: number, y: number): readonly number[] {
+  probe ??= h('canvas', { width: 1, height: 1 }).getContext('2d', { willReadFrequently: true });
+  if (!probe || bitmap.width === 0) return [];
+  probe.drawImage(bitmap, x, y, 1, 1, 0, 0, 1, 1);
+  return [...probe.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
+}
+
+function swatch(rgb: readonly number[]): HTMLElement {
+  const element = h('i', { class: 'frames-swatch' });
+  element.style.background = `rgb(${rgb.join(' ')})`;
+  return element;
+}

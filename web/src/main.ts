@@ -1,0 +1,197 @@
+/**
+ * @module web/main
+ * Puts the page together: setup at once, results and the frame viewer when there is something to show.
+ */
+import { fill, h } from './dom.js';
+import { keepOffline } from './offline.js';
+import { Session } from './session.js';
+import { announce, announcer } from './setup/announce.js';
+import { findings } from './setup/findings.js';
+import { icon } from './setup/icons.js';
+import { fromHash, toHash } from './setup/link.js';
+import { keepLooking } from './setup/look.js';
+import { rawForm } from './setup/raw-form.js';
+import { runBar } from './setup/run-bar.js';
+import { Runner } from './setup/score.js';
+import { settingsForm } from './setup/settings.js';
+import { slots } from './setup/slots.js';
+import { text } from './text.js';
+import { themeSwitch } from './theme.js';
+
+const session = new Session();
+const linked = fromHash(location.hash);
+session.settings.value = linked.settings;
+session.raw.value = linked.raw;
+
+/** Where result views and the frame viewer go. */
+const results = h('section', {
+  id: 'results',
+  'aria-label': text.page.resultsLabel,
+  tabindex: -1,
+  hidden: true,
+});
+const frames = h('section', { id: 'frames', 'aria-label': text.page.frameLabel, hidden: true });
+const toResults = h('a', { class: 'skip', href: '#results', hidden: true, onclick: skip }, text.page.skip);
+const trouble = h('p', { class: 'slot-error', role: 'alert', hidden: true });
+
+/** Saved reports take the place of the results on show. */
+async function openReports(files: readonly File[]): Promise<void> {
+  trouble.hidden = true;
+  try {
+    const { openReports } = await import('./results/open.js');
+    await openReports(files, session);
+    results.scrollIntoView({ block: 'start' });
+  } catch (error) {
+    trouble.textContent = error instanceof Error ? error.message : String(error);
+    trouble.hidden = false;
+  }
+}
+
+const hero = h(
+  'div',
+  { class: 'hero' },
+  h('h1', {}, text.page.heading),
+  h('p', { class: 'lead' }, `${text.page.lead} `, h('b', {}, text.page.privacy)),
+);
+const formats = h('p', { class: 'faint small formats' }, text.setup.formats);
+
+document.body.append(
+  toResults,
+  h(
+    'header',
+    { class: 'top' },
+    h('div', { class: 'mark' }, 'any', h('i', {}, 'vmaf')),
+    h('span', { class: 'faint kind' }, text.page.tagline),
+    toolbar(),
+  ),
+  h(
+    'main',
+    {},
+    hero,
+    trouble,
+    slots(session, openReports),
+    formats,
+    rawForm(session),
+    findings(session),
+    settingsForm(session),
+    runBar(session, new Runner(session)),
+    results,
+    frames,
+  ),
+  h('footer', { class: 'foot faint small' }, text.page.foot),
+  announcer(),
+);
+
+/** The link would replace the settings after `#`. */
+function skip(event: Event): void {
+  event.preventDefault();
+  results.focus();
+  results.scrollIntoView();
+}
+
+function toolbar(): HTMLElement {
+  const reports = h('input', {
+    type: 'file',
+    id: 'pick-reports',
+    class: 'unseen',
+    accept: '.json,.ndjson,.xml,.csv,.sub',
+    multiple: true,
+    tabindex: -1,
+    'aria-label': text.page.openReport,
+    onchange: () => {
+      const files = [...(reports.files ?? [])];
+      reports.value = '';
+      if (files.length > 0) openReports(files);
+    },
+  });
+  const open = h(
+    'button',
+    {
+      class: 'tool',
+      type: 'button',
+      title: text.page.openReport,
+      'aria-label': text.page.openReport,
+      onclick: () => reports.click(),
+    },
+    icon('open'),
+    h('span', {}, text.page.openReport),
+  );
+  const copied = h('span', {}, text.page.copyLink);
+  const copy = h(
+    'button',
+    {
+      class: 'tool',
+      type: 'button',
+      title: text.page.copyLink,
+      'aria-label': text.page.copyLink,
+      onclick: copyLink,
+    },
+    icon('link'),
+    copied,
+  );
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  async function copyLink(): Promise<void> {
+    const hash = toHash({ settings: session.settings.value, raw: session.raw.value });
+    const link = `${location.href.replace(/#.*$/, '')}${hash ? `#${hash}` : ''}`;
+    history.replaceState(null, '', link);
+    const said = await navigator.clipboard.writeText(link).then(
+      () => text.page.linkCopied,
+      () => text.page.linkNotCopied,
+    );
+    fill(copied, said);
+    announce(said);
+    clearTimeout(timer);
+    timer = setTimeout(() => fill(copied, text.page.copyLink), 4000);
+  }
+  return h('div', { class: 'tools' }, reports, open, copy, themeSwitch());
+}
+
+const arrange = () => {
+  const chosen = session.reference.value !== null || session.distorted.value.length > 0;
+  const { body } = document;
+  body.classList.toggle('chosen', chosen);
+  toResults.hidden = session.results.value.length === 0;
+  body.classList.toggle('reading', !chosen && session.results.value.length > 0);
+};
+for (const cell of [session.reference, session.distorted, session.results]) cell.watch(arrange);
+
+keepLooking(session);
+
+/** Loads a part of the page once, and says so when that fails. */
+function once(load: () => Promise<void>): () => Promise<void> {
+  let loading: Promise<void> | undefined;
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      trouble.textContent = text.page.partFailed(error instanceof Error ? error.message : String(error));
+      trouble.hidden = false;
+    });
+    return loading;
+  };
+}
+
+const showResults = once(async () => {
+  const { mountResults } = await import('./results/index.js');
+  mountResults(results, session);
+});
+const showFrames = once(async () => {
+  const { mountFrames } = await import('./frames/index.js');
+  mountFrames(frames, session);
+});
+session.results.watch((shown) => {
+  if (shown.length > 0) showResults();
+});
+session.run.watch(({ phase }) => {
+  if (phase === 'running') showResults();
+});
+session.cursor.watch((cursor) => {
+  if (cursor) showFrames();
+});
+
+addEventListener('hashchange', () => {
+  const { settings, raw } = fromHash(location.hash);
+  session.settings.value = { ...settings, decoder: session.settings.value.decoder };
+  if (raw) session.raw.value = raw;
+});
+
+keepOffline(session);

@@ -1,0 +1,249 @@
+/**
+ * @module web/results/chart
+ * The large chart with its legend, zoom, map and keys, what it says in words, and its data as a table on demand.
+ */
+import { fill, h } from '../dom.js';
+import { text } from '../text.js';
+import { dataTable } from './data-table.js';
+import type { Encodes } from './encodes.js';
+import { labelOf, NONE, scoreText, shortText, timeText } from './format.js';
+import { Plot } from './plot.js';
+import type { Section } from './section.js';
+import type { View } from './view.js';
+
+const words = text.results.chart;
+
+export function chartSection(encodes: Encodes, view: View): Section {
+  const metric = view.metric ?? '';
+  const large = new Plot(encodes, view, metric, 'large');
+  const map = new Plot(encodes, view, metric, 'map');
+  const summary = h('p', { class: 'unseen', id: 'chart-summary' });
+  const slider = h(
+    'div',
+    {
+      class: 'slider',
+      role: 'slider',
+      tabindex: 0,
+      'aria-describedby': 'chart-keys chart-summary',
+      'aria-orientation': 'horizontal',
+      onkeydown: (event) => event instanceof KeyboardEvent && key(event),
+    },
+    large.element,
+  );
+  const select = h('select', {
+    'aria-label': words.metric,
+    onchange: () => {
+      view.chosen.value = select.value;
+    },
+  });
+  const all = h(
+    'button',
+    { type: 'button', class: 'tool', onclick: () => (view.zoom.value = null) },
+    words.all,
+  );
+  const legend = h('div', { class: 'legend' });
+  const table = dataTable(encodes, view);
+  map.element.setAttribute('aria-hidden', 'true');
+  const element = h(
+    'section',
+    { class: 'card', 'aria-labelledby': 'chart-heading' },
+    h(
+      'div',
+      { class: 'bar' },
+      h('h2', { id: 'chart-heading' }, words.heading),
+      h(
+        'span',
+        { class: 'hint faint small' },
+        matchMedia('(pointer: coarse)').matches ? words.hintTouch : words.hint,
+      ),
+      h(
+        'span',
+        { class: 'tools' },
+        select,
+        h(
+          'button',
+          { type: 'button', class: 'tool', 'aria-label': words.zoomIn, onclick: () => view.zoomBy(0.5) },
+          '+',
+        ),
+        h(
+          'button',
+          { type: 'button', class: 'tool', 'aria-label': words.zoomOut, onclick: () => view.zoomBy(2) },
+          '−',
+        ),
+        all,
+      ),
+    ),
+    legend,
+    slider,
+    map.element,
+    h('p', { class: 'unseen', id: 'chart-keys' }, words.keys),
+    summary,
+    table.element,
+  );
+
+  function key(event: KeyboardEvent): void {
+    if (event.altKey || event.metaKey || event.ctrlKey) return;
+    const step = event.shiftKey ? 10 : 1;
+    const [from, to] = encodes.span;
+    const actions: Readonly<Record<string, () => void>> = {
+      ArrowRight: () => view.step(step),
+      ArrowLeft: () => view.step(-step),
+      ArrowUp: () => lead(-1),
+      ArrowDown: () => lead(1),
+      PageUp: () => view.step(-100),
+      PageDown: () => view.step(100),
+      Home: () => view.pointAt(view.nearest(from) ?? null),
+      End: () => view.pointAt(view.nearest(to) ?? null),
+      '+': () => view.zoomBy(0.5),
+      '=': () => view.zoomBy(0.5),
+      '-': () => view.zoomBy(2),
+      '0': () => (view.zoom.value = null),
+      Enter: () => {
+        if (view.pointed.value !== null) view.open(view.lead.value, view.pointed.value);
+      },
+    };
+    const action = actions[event.key];
+    if (!action) return;
+    action();
+    event.preventDefault();
+  }
+
+  /** The next encode that is shown. */
+  function lead(by: number): void {
+    const count = encodes.list.length;
+    for (let n = 1; n <= count; n++) {
+      const index = (view.lead.value + by * n + count * n) % count;
+      if (!view.shown.value[index]) continue;
+      view.lead.value = index;
+      break;
+    }
+    view.step(0);
+    tell();
+  }
+
+  /** What a screen reader says of the frame pointed at. */
+  function tell(): void {
+    const [first, last] = encodes.span;
+    const frame = view.pointed.value;
+    slider.setAttribute('aria-label', words.slider(labelOf(large.metric)));
+    slider.setAttribute('aria-valuemin', String(first));
+    slider.setAttribute('aria-valuemax', String(last));
+    slider.setAttribute('aria-valuenow', String(frame ?? first));
+    slider.setAttribute('aria-valuetext', frame === null ? words.nothing : pointedText(frame));
+  }
+
+  function pointedText(frame: number): string {
+    const time = encodes.timeOf(frame);
+    const several = encodes.list.length > 1;
+    const order = [...encodes.list].sort(
+      (a, b) => Number(b.index === view.lead.value) - Number(a.index === view.lead.value),
+    );
+    const values = order
+      .filter(({ index }) => view.shown.value[index])
+      .map(({ columns, name }) =>
+        words.value(several ? name : labelOf(large.metric), valueText(columns.at(large.metric, frame))),
+      );
+    return [time === undefined ? words.frame(frame) : words.frameAt(frame, timeText(time)), ...values].join(
+      ', ',
+    );
+  }
+
+  function valueText(value: number): string {
+    if (!Number.isFinite(value)) return NONE;
+    return encodes.isScore(large.metric) ? scoreText(value) : shortText(value);
+  }
+
+  function drawLegend(): void {
+    legend.hidden = encodes.list.length < 2;
+    fill(
+      legend,
+      ...encodes.list.map(({ index, name }) => {
+        const button = h(
+          'button',
+          {
+            type: 'button',
+            'aria-pressed': String(view.shown.value[index] ?? true),
+            title: name,
+            style: `--c:var(--s${index % 8})`,
+            onclick: () => {
+              const shown = view.shown.value.map((is, i) => (i === index ? !is : is));
+              // The last one shown stays.
+              if (!shown.includes(true)) return;
+              view.shown.value = shown;
+              button.setAttribute('aria-pressed', String(shown[index]));
+            },
+          },
+          h('span', { class: 'swatch' }),
+          h('span', {}, name),
+        );
+        return button;
+      }),
+    );
+  }
+
+  /** The chart in words: for those who do not see it. */
+  function describe(): void {
+    summary.textContent = encodes.list
+      .map((encode) => {
+        const pooled = encodes.pooled(encode, large.metric);
+        const values = encode.columns.values(large.metric);
+        if (!pooled || !values) return '';
+        const frame = encode.columns.numbers[values.indexOf(encode.columns.extent(large.metric)?.[0] ?? 0)];
+        const time = frame === undefined ? undefined : encodes.timeOf(frame);
+        const at =
+          frame === undefined
+            ? NONE
+            : time === undefined
+              ? words.frame(frame)
+              : words.frameAt(frame, timeText(time));
+        return words.summary(
+          encode.name,
+          valueText(pooled.mean),
+          valueText(pooled.min),
+          at,
+          valueText(pooled.max),
+        );
+      })
+      .join(' ');
+  }
+
+  let listed = '';
+  function update(): void {
+    const { metrics } = encodes;
+    const metric = view.metric ?? metrics[0] ?? '';
+    if (metrics.join() !== listed) {
+      listed = metrics.join();
+      const scores = metrics.filter((name) => encodes.isScore(name));
+      const rest = metrics.filter((name) => !encodes.isScore(name));
+      fill(select, ...[...scores, ...rest].map((name) => h('option', { value: name }, labelOf(name))));
+    }
+    select.value = metric;
+    for (const plot of [large, map]) {
+      plot.metric = metric;
+      plot.update();
+    }
+    describe();
+    tell();
+    table.update();
+  }
+
+  const stops = [
+    view.pointed.watch(tell),
+    view.zoom.watch((zoom) => {
+      all.disabled = zoom === null;
+      map.element.classList.toggle('zoomed', zoom !== null);
+    }),
+    view.chosen.watch(update),
+  ];
+  drawLegend();
+  return {
+    element,
+    update,
+    close() {
+      for (const stop of stops) stop();
+      large.close();
+      map.close();
+      table.close();
+    },
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * @module web/results/columns
+ * The values of one encode, metric by metric, in arrays that grow at their end: what charts and statistics read.
+ */
+import type { FrameMetrics } from 'anyvmaf';
+
+/** Statistics of a metric over the frames. */
+export interface Statistics {
+  readonly min: number;
+  readonly max: number;
+  readonly mean: number;
+  readonly harmonic_mean: number;
+  readonly stddev: number;
+  /** By per cent, 0 to 100. */
+  readonly percentile: (percent: number) => number;
+}
+
+interface Column {
+  values: Float64Array;
+  low: number;
+  high: number;
+}
+
+/** Frame numbers and values; NaN where a frame has none. */
+export class Columns {
+  #numbers = new Float64Array(256);
+  readonly #columns = new Map<string, Column>();
+  #length = 0;
+
+  /** Frames there are. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Names of the metrics, in the order in which they came. */
+  get metrics(): string[] {
+    return [...this.#columns.keys()];
+  }
+
+  /** Frame numbers, ascending. The array is replaced as it grows. */
+  get numbers(): Float64Array {
+    return this.#numbers.subarray(0, this.#length);
+  }
+
+  get first(): number {
+    return this.#numbers[0] ?? 0;
+  }
+
+  get last(): number {
+    return this.#numbers[this.#length - 1] ?? 0;
+  }
+
+  /** The values of a metric; `undefined` where no frame has it. */
+  values(metric: string): Float64Array | undefined {
+    return this.#columns.get(metric)?.values.subarray(0, this.#length);
+  }
+
+  /** The least and the greatest finite value. */
+  extent(metric: string): readonly [low: number, high: number] | undefined {
+    const column = this.#columns.get(metric);
+    return column && column.low <= column.high ? [column.low, column.high] : undefined;
+  }
+
+  /** Takes frames, of higher numbers than those there are. */
+  add({ frameNum, metrics }: FrameMetrics): void {
+    if (this.#length === this.#numbers.length) this.#grow();
+    const at = this.#length++;
+    this.#numbers[at] = frameNum;
+    for (const name in metrics) {
+      const value = metrics[name];
+      if (value === undefined) continue;
+      let column = this.#columns.get(name);
+      if (!column) {
+        column = {
+          values: new Float64Array(this.#numbers.length).fill(Number.NaN),
+          low: Number.POSITIVE_INFINITY,
+          high: Number.NEGATIVE_INFINITY,
+        };
+        this.#columns.set(name, column);
+      }
+      column.values[at] = value;
+      if (Number.isFinite(value)) {
+        if (value < column.low) column.low = value;
+        if (value > column.high) column.high = value;
+      }
+    }
+  }
+
+  #grow(): void {
+    const size = this.#numbers.length * 2;
+    const numbers = new Float64Array(size);
+    numbers.set(this.#numbers);
+    this.#numbers = numbers;
+    for (const column of this.#columns.values()) {
+      const values = new Float64Array(size).fill(Number.NaN);
+      values.set(column.values);
+      column.values = values;
+    }
+  }
+
+  /** Index of the first frame whose number is not below. */
+  search(number: number): number {
+    let [from, to] = [0, this.#length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#numbers[middle] ?? 0) < number) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
+
+  /** A metric's value in a frame; NaN where there is none. */
+  at(metric: string, frame: number): number {
+    const i = this.search(frame);
+    if (i >= this.#length || this.#numbers[i] !== frame) return Number.NaN;
+    return this.#columns.get(metric)?.values[i] ?? Number.NaN;
+  }
+
+  /** Statistics by libvmaf's rules; `undefined` where a frame lacks a value or there is none. */
+  statistics(metric: string): Statistics | undefined {
+    const values = this.values(metric);
+    if (!values || values.length === 0) return undefined;
+    const count = values.length;
+    let [sum, inverse] = [0, 0];
+    for (const value of values) {
+      sum += value;
+      inverse += 1 / (value + 1);
+    }
+    if (Number.isNaN(sum)) return undefined;
+    const mean = sum / count;
+    let squares = 0;
+    for (const value of values) squares += (value - mean) ** 2;
+    const sorted = values.slice().sort();
+    const percentile = (percent: number): number => {
+      const position = (percent * (count - 1)) / 100;
+      const [below, above] = [Math.floor(position), Math.ceil(position)];
+      const [low, high] = [sorted[below] ?? Number.NaN, sorted[above] ?? Number.NaN];
+      return below === above ? low : low * (above - position) + high * (position - below);
+    };
+    return {
+      min: percentile(0),
+      max: percentile(100),
+      mean,
+      harmonic_mean: count / inverse - 1,
+      stddev: Math.sqrt(squares / count),
+      percentile,
+    };
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * @module web/results
+ * What came of a run: scores, charts, worst moments, and what to take away.
+ */
+import type { Session } from '../session.js';
+import { chartSection } from './chart.js';
+import { distributionSection } from './distribution.js';
+import { Encodes } from './encodes.js';
+import { featureSection } from './features.js';
+import { headlineSection } from './headline.js';
+import { inTurn, type Section, spaced } from './section.js';
+import { detailsSection, findingsSection, pooledSection } from './tables.js';
+import { takeSection } from './take.js';
+import { View } from './view.js';
+import { worstSection } from './worst.js';
+import 'uplot/dist/uPlot.min.css';
+import './results.css';
+import { h } from '../dom.js';
+
+/** A section, and how often it follows frames that come, in milliseconds. */
+interface Part {
+  readonly section: Section;
+  readonly update: ReturnType<typeof spaced>;
+}
+
+/** Shows the session's results in an element, from the first frame on. */
+export function mountResults(element: HTMLElement, session: Session): void {
+  const encodes = new Encodes(session);
+  const view = new View(encodes, session);
+  let parts: Part[] = [];
+  /** How often the parts were made: what is left of an earlier time stops. */
+  let built = 0;
+
+  /** The parts anew: for other encodes. Growing ones keep theirs. */
+  function build(): void {
+    for (const { section, update } of parts) {
+      update.stop();
+      section.close();
+    }
+    view.reset();
+    element.hidden = encodes.list.length === 0;
+    parts = [];
+    built++;
+    element.replaceChildren();
+    if (encodes.list.length === 0) return;
+    const two = h('div', { class: 'two' });
+    const generation = built;
+    // The answer and the chart at once, the rest one by one.
+    const plan: readonly [make: () => Section, milliseconds: number, into?: HTMLElement][] = [
+      [() => headlineSection(encodes), 250],
+      [() => findingsSection(encodes), 500],
+      [() => chartSection(encodes, view), 90],
+      [() => distributionSection(encodes, view), 500, two],
+      [() => worstSection(encodes, view), 1000, two],
+      [() => featureSection(encodes, view), 400],
+      [() => takeSection(encodes), 500],
+      [() => pooledSection(encodes), 1000],
+      [() => detailsSection(encodes), 500],
+    ];
+    plan.forEach(([make, milliseconds, into = element], i) => {
+      const add = () => {
+        if (generation !== built) return;
+        const section = make();
+        parts.push({ section, update: spaced(() => section.update(), milliseconds) });
+        if (into === two && !two.isConnected) element.append(two);
+        into.append(section.element);
+        section.update();
+      };
+      if (i === 0) add();
+      else inTurn(add);
+    });
+  }
+
+  encodes.onReplaced = build;
+  encodes.onGrown = () => {
+    for (const { update } of parts) update();
+  };
+  build();
+  encodes.onGrown();
+}

@@ -1,0 +1,96 @@
+/**
+ * @module web/results/take
+ * Files to take away: libvmaf's formats, ours, and the report as a page of its own.
+ */
+import type { Report, ReportFormat } from 'anyvmaf';
+import { fill, h } from '../dom.js';
+import { writeSaved } from '../saved/client.js';
+import { text } from '../text.js';
+import type { Encodes } from './encodes.js';
+import { baseName } from './format.js';
+import type { Section } from './section.js';
+
+const words = text.results.take;
+const FORMATS = ['json', 'csv', 'xml', 'sub', 'ndjson'] as const satisfies readonly ReportFormat[];
+
+export function takeSection(encodes: Encodes): Section {
+  const said = h('p', { class: 'small soft', role: 'status' });
+  const which = h('select', { 'aria-label': words.which });
+  const buttons = FORMATS.map((format) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'tool',
+        title: words.hints[format],
+        'aria-label': words.download(words.formats[format]),
+        onclick: () => {
+          const report = reports()[Number(which.value)];
+          if (report) take([report], format);
+        },
+      },
+      words.formats[format],
+    ),
+  );
+  const page = h(
+    'button',
+    { type: 'button', class: 'tool strong', title: words.allHint, onclick: () => take(present(), 'html') },
+    words.all,
+  );
+  const element = h(
+    'section',
+    { class: 'card take', 'aria-labelledby': 'take-heading' },
+    h(
+      'div',
+      { class: 'bar' },
+      h('h2', { id: 'take-heading' }, words.heading),
+      h('span', { class: 'tools' }, which, ...buttons, page),
+    ),
+    said,
+  );
+
+  function reports(): (Report | undefined)[] {
+    return encodes.list.map(({ result }) => result.report);
+  }
+
+  function present(): Report[] {
+    return reports().filter((report) => report !== undefined);
+  }
+
+  async function take(of: readonly Report[], format: ReportFormat | 'html'): Promise<void> {
+    const label = format === 'html' ? words.all : words.formats[format];
+    said.textContent = words.making(label);
+    try {
+      const blob = await writeSaved(
+        of,
+        format,
+        format === 'html' ? { written: new Date().toISOString().slice(0, 10) } : {},
+      );
+      const [first] = of;
+      const name = `${of.length === 1 && first ? baseName(first.distorted.name).replace(/\.[^.]*$/, '') : 'comparison'}.vmaf.${format}`;
+      const link = h('a', { href: URL.createObjectURL(blob), download: name });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+      said.textContent = words.made(name);
+    } catch (error) {
+      said.textContent = words.failed(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  function update(): void {
+    const all = reports();
+    const ready = present();
+    fill(
+      which,
+      ...encodes.list.flatMap(({ name, index }) => (all[index] ? [h('option', { value: index }, name)] : [])),
+    );
+    which.hidden = ready.length < 2;
+    for (const button of [...buttons, page]) button.disabled = ready.length === 0;
+    const growing = encodes.list.some(({ growing: is }) => is);
+    if (ready.length === 0) said.textContent = growing ? words.unfinished : words.incomplete;
+    else if (said.textContent === words.unfinished || said.textContent === words.incomplete)
+      said.textContent = '';
+  }
+
+  return { element, update, close: () => {} };
+}

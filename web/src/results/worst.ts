@@ -1,0 +1,168 @@
+/**
+ * @module web/results/worst
+ * The moments to look at first, kept apart, with what fell there; each opens its frame.
+ */
+import { frameGap, worstFrames } from 'anyvmaf';
+import { fill, h } from '../dom.js';
+import { text } from '../text.js';
+import type { Encode, Encodes } from './encodes.js';
+import { percentOf, scoreText, shortText, timeText } from './format.js';
+import { type Section, spaced } from './section.js';
+import type { View } from './view.js';
+
+const words = text.results.worst;
+
+interface Moment {
+  readonly frame: number;
+  readonly value: number;
+  readonly causes: readonly string[];
+}
+
+export function worstSection(encodes: Encodes, view: View): Section {
+  const hint = h('span', { class: 'faint small' });
+  const lists = h('div', { class: 'moments' });
+  const element = h(
+    'section',
+    { class: 'card', 'aria-labelledby': 'worst-heading' },
+    h('div', { class: 'bar' }, h('h2', { id: 'worst-heading' }, words.heading), hint),
+    lists,
+  );
+  const found = new Map<number, readonly Moment[]>();
+  /** Rows by encode and frame: those that stay keep their element, to which the focus may have to return. */
+  let rows = new Map<string, { readonly item: HTMLElement; readonly button: HTMLElement }>();
+  let drawn = '';
+  let next = 0;
+  let searched = '';
+
+  /** One encode per task: a search reads all its frames. */
+  const search = spaced(() => {
+    const rank = encodes.ranking;
+    const encode = encodes.list[next];
+    if (!rank || !encode) return;
+    const { facts, result, index } = encode;
+    const per = Math.max(3, Math.floor(8 / encodes.list.length));
+    const gap = facts.reference?.frameRate
+      ? frameGap({ reference: facts.reference })
+      : Math.max(1, Math.round(encodes.rate ?? 10));
+    hint.textContent = words.apart(gap);
+    const worst = worstFrames({ frames: result.frames }, rank, per, gap);
+    found.set(
+      index,
+      worst.map(({ frameNum, value }) => ({
+        frame: frameNum,
+        value,
+        causes: encode.growing ? [] : causesOf(encode, encodes, frameNum),
+      })),
+    );
+    next++;
+    if (next < encodes.list.length) search();
+    else draw();
+  }, 0);
+
+  function draw(): void {
+    const metric = encodes.ranking?.metric;
+    const now = JSON.stringify([...found]);
+    if (now === drawn || metric === undefined) return;
+    drawn = now;
+    const several = encodes.list.length > 1;
+    const focused = document.activeElement;
+    const kept = rows;
+    rows = new Map();
+    fill(
+      lists,
+      ...encodes.list.flatMap((encode) => {
+        const { index, name } = encode;
+        const items = (found.get(index) ?? []).map((moment) => {
+          const key = `${index} ${moment.frame}`;
+          const row = kept.get(key) ?? emptyRow(encode, moment.frame);
+          rows.set(key, row);
+          fill(row.button, ...content(encode, metric, moment));
+          return row.item;
+        });
+        return [
+          several &&
+            h(
+              'h3',
+              { style: `--c:var(--s${index % 8})` },
+              h('span', { class: 'swatch' }),
+              h('span', {}, name),
+            ),
+          h('ol', { 'aria-label': several ? name : words.heading }, ...items),
+        ];
+      }),
+    );
+    // What is moved loses the focus.
+    if (focused instanceof HTMLElement && lists.contains(focused)) focused.focus({ preventScroll: true });
+  }
+
+  function emptyRow(encode: Encode, frame: number): { item: HTMLElement; button: HTMLElement } {
+    const button = h('button', {
+      type: 'button',
+      title: view.canOpen(encode.index) ? words.open(frame) : words.point(frame),
+      style: `--c:var(--s${encode.index % 8})`,
+      onclick: () => {
+        const around = encodes.rate ? 2 * encodes.rate : 50;
+        if (!view.canOpen(encode.index)) {
+          view.zoomTo(frame - around, frame + around);
+          document.getElementById('chart-heading')?.scrollIntoView({ block: 'start' });
+        }
+        view.open(encode.index, frame);
+      },
+    });
+    return { item: h('li', {}, button), button };
+  }
+
+  function content(
+    encode: Encode,
+    metric: string,
+    { frame, value, causes }: Moment,
+  ): (HTMLElement | false)[] {
+    const time = encodes.timeOf(frame);
+    const score = encodes.isScore(metric);
+    const extent = encode.columns.extent(metric) ?? [0, 1];
+    const share = score ? percentOf(value, 0, 100) : percentOf(value, Math.min(0, extent[0]), extent[1]);
+    return [
+      h(
+        'span',
+        { class: 'when' },
+        h('span', {}, time === undefined ? text.results.chart.frame(frame) : timeText(time)),
+        time !== undefined && h('span', { class: 'faint' }, text.results.chart.frame(frame)),
+      ),
+      h('span', { class: 'line', 'aria-hidden': 'true' }, h('i', { style: `width:${share}%` })),
+      h('b', {}, score ? scoreText(value) : shortText(value)),
+      causes.length > 0 && h('span', { class: 'causes soft' }, causes.join(', ')),
+    ];
+  }
+
+  function update(): void {
+    // While frames come every search would be another one: once there are a tenth more.
+    const state = encodes.list
+      .map(({ columns, growing }) =>
+        growing ? Math.floor(Math.log(columns.length + 1) * 10) : `done ${columns.length}`,
+      )
+      .join();
+    if (state === searched) return;
+    searched = state;
+    next = 0;
+    search();
+  }
+
+  return { element, update, close: () => search.stop() };
+}
+
+/** Features that fell most against what they are in the rest of the video: more than two deviations below its mean. */
+function causesOf(encode: Encode, encodes: Encodes, frame: number): string[] {
+  const { columns } = encode;
+  const fallen = new Map<string, number>();
+  for (const metric of columns.metrics) {
+    const cause = text.results.causes.find(([pattern]) => pattern.test(metric))?.[1];
+    const pooled = cause === undefined ? undefined : encodes.pooled(encode, metric);
+    if (cause === undefined || !pooled?.stddev) continue;
+    const fall = (pooled.mean - columns.at(metric, frame)) / pooled.stddev;
+    if (fall > 2) fallen.set(cause, Math.max(fall, fallen.get(cause) ?? 0));
+  }
+  return [...fallen]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, 2)
+    .map(([cause]) => cause);
+}

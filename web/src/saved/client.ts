@@ -1,0 +1,44 @@
+/**
+ * @module web/saved/client
+ * Saved reports as the page calls for them: opened batch by batch, and written to files.
+ */
+import type { Report, ReportFormat } from 'anyvmaf';
+import { Remote } from '../engine/calls.js';
+import { text } from '../text.js';
+import type { Paper, ReadEvent } from './functions.js';
+
+const paper = new Remote<Paper>(
+  () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'anyvmaf reports' }),
+  text.saved.died,
+);
+
+/** Frames that cross in one message. */
+const BATCH = 400;
+
+/** Reads a saved report; what is in it is told of as it comes. */
+export function readSaved(file: File, onEvent: (event: ReadEvent) => void): Promise<void> {
+  return paper.call('read', { file }, { onEvent });
+}
+
+/** One download is made at a time. */
+let last: Promise<unknown> = Promise.resolve();
+
+/** Writes reports: one, or for HTML any number of one reference. */
+export function writeSaved(
+  reports: readonly Report[],
+  format: ReportFormat | 'html',
+  options: { readonly written?: string } = {},
+): Promise<Blob> {
+  const made = last.then(async () => {
+    await paper.call(
+      'begin',
+      reports.map(({ frames: _, ...head }) => head),
+    );
+    for (const [index, { frames }] of reports.entries())
+      for (let i = 0; i < frames.length; i += BATCH)
+        await paper.call('add', { index, frames: frames.slice(i, i + BATCH) });
+    return paper.call('write', { format, options });
+  });
+  last = made.catch(() => undefined);
+  return made;
+}

@@ -1,0 +1,46 @@
+/**
+ * @module web/setup/failure-kind
+ * Sorts failures into those that people meet.
+ */
+import type { Failure } from '../engine/calls.js';
+import type { Settings } from '../session.js';
+
+/** What kind of failure it is; decides on the heading, the advice and the buttons. */
+export type FailureKind =
+  | 'undecodable'
+  | 'differs'
+  | 'memory'
+  | 'died'
+  | 'media'
+  | 'io'
+  | 'model'
+  | 'feature'
+  | 'usage'
+  | 'other';
+
+/** Sorts a failure by its code and, where that does not tell, by what it says. */
+export function kindOfFailure({ code, message, name }: Failure, settings: Settings): FailureKind {
+  if (/out of memory|allocation failed|memory access|cannot allocate|could not allocate/i.test(message))
+    return 'memory';
+  if (name === 'RangeError' && /alloc|array buffer|length/i.test(message)) return 'memory';
+  if (name === 'NotReadableError' || name === 'NotFoundError') return 'io';
+  switch (code) {
+    case 'died':
+    case 'internal':
+      return 'died';
+    case 'mismatch':
+      return 'differs';
+    case 'media':
+      return settings.decoder === 'mediabunny' &&
+        /decoder wasm|ffmpeg\.wasm|mediabunny|WebCodecs/i.test(message)
+        ? 'undecodable'
+        : 'media';
+    case 'io':
+    case 'model':
+    case 'feature':
+    case 'usage':
+      return code;
+    default:
+      return 'other';
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * @module web/setup/failure
+ * A failure as people read it: what is wrong, in the library's own words, and what can be done by a button.
+ */
+import { h } from '../dom.js';
+import type { Failure } from '../engine/calls.js';
+import type { ChosenFile, Session, Settings } from '../session.js';
+import { text } from '../text.js';
+import { kindOfFailure } from './failure-kind.js';
+import { treatAsRaw } from './files.js';
+
+/** @param again what to do after a button changed the settings; looks start by themselves */
+export function failureView(failure: Failure, session: Session, again?: () => void): HTMLElement {
+  const { settings } = session;
+  const kind = kindOfFailure(failure, settings.value);
+  const { failures } = text;
+  const set = (change: Partial<Settings>) => () => {
+    settings.value = { ...settings.value, ...change };
+    again?.();
+  };
+  const button = (label: string, onclick: () => void) =>
+    h('button', { class: 'tool', type: 'button', onclick }, label);
+  const advice = {
+    undecodable: failures.wasmAdvice,
+    memory: failures.memoryAdvice,
+    died: failures.memoryAdvice,
+    io: failures.ioAdvice,
+  };
+  const raw = maybeRaw(failure, session);
+  const mayBeDamaged =
+    /allow-damaged|allowDamaged|damaged|truncated/i.test(failure.message) && !settings.value.allowDamaged;
+  return h(
+    'div',
+    { class: 'failure', role: 'alert', style: '--tone: var(--bad)', 'data-kind': kind },
+    h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'),
+    h(
+      'div',
+      { class: 'finding-text' },
+      h('h3', {}, failures[kind]),
+      h('p', {}, sentence(failure.message.replace(RAW_ADVICE, ''))),
+      kind in advice && h('p', { class: 'soft small' }, advice[kind as keyof typeof advice]),
+      h(
+        'div',
+        { class: 'tools' },
+        raw.length > 0 && button(failures.isRaw, () => treatAsRaw(session, raw)),
+        kind === 'undecodable' && button(failures.wasm, set({ decoder: 'wasm' })),
+        (kind === 'memory' || kind === 'died') &&
+          again &&
+          settings.value.threads !== 1 &&
+          button(failures.oneThread, set({ threads: 1 })),
+        kind === 'differs' &&
+          /scale/i.test(failure.message) &&
+          settings.value.scale !== 'bicubic' &&
+          button(failures.bicubic, set({ scale: 'bicubic' })),
+        kind === 'media' && mayBeDamaged && button(failures.damaged, set({ allowDamaged: true })),
+        (kind === 'memory' || kind === 'died' || kind === 'other') && again && button(failures.again, again),
+      ),
+    ),
+  );
+}
+
+/** With a capital letter, unless it begins with a file's name: the library's messages go on after a program's name. */
+export function sentence(message: string): string {
+  return message.replace(/^[a-z]+(?=[ ,])/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
+}
+
+/** What command lines need to be told, the page asks in a form. */
+const RAW_ADVICE =
+  /(?:;| \()\s*if it is raw YUV, give its width, height, pixel format and bit depth: -w, -h, -p and -b\)?/;
+
+/** Files that a message names and that could be raw YUV without saying so by their names. */
+function maybeRaw({ message }: Failure, session: Session): readonly ChosenFile[] {
+  if (!message.includes('raw YUV')) return [];
+  return [session.reference.value, ...session.distorted.value].filter(
+    (one): one is ChosenFile => one?.kind === 'encoded' && message.includes(one.file.name),
+  );
+}

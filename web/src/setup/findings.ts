@@ -1,0 +1,151 @@
+/**
+ * @module web/setup/findings
+ * What preflight found, before anything is scored, with a button for what the page can put right itself.
+ */
+import type { Finding, FindingValue } from 'anyvmaf';
+import { fill, h } from '../dom.js';
+import type { Failure } from '../engine/calls.js';
+import type { Session, Settings } from '../session.js';
+import { text } from '../text.js';
+import { failureView, sentence } from './failure.js';
+import { swapSides } from './files.js';
+import { fixOf, formatRange } from './fixes.js';
+
+const TONES = { error: 'var(--bad)', warning: 'var(--warn)', info: 'var(--note)' } as const;
+const SIGNS = { error: '!', warning: '!', info: 'i' } as const;
+const ORDER = ['error', 'warning', 'info'] as const;
+
+/** A finding and the encodes that it is about. */
+interface Shared {
+  readonly finding: Finding;
+  readonly names: string[];
+}
+
+/** The findings of all pairs. */
+export function findings(session: Session): HTMLElement {
+  const body = h('div', { class: 'findings-body', 'aria-live': 'polite' });
+  const state = h('span', { class: 'faint small state' });
+  const element = h(
+    'details',
+    { class: 'card fold', id: 'findings', open: true, hidden: true },
+    h('summary', {}, h('h2', {}, text.findings.heading), state),
+    body,
+  );
+  // What was read before the run makes way for what comes of it.
+  let before = session.run.value.phase;
+  session.run.watch(({ phase }) => {
+    if (phase === 'running' && before !== 'paused') element.open = false;
+    before = phase;
+  });
+  session.looks.watch((looks) => {
+    element.hidden = looks.size === 0;
+    const { phase } = session.run.value;
+    if (
+      phase !== 'running' &&
+      phase !== 'paused' &&
+      [...looks.values()].every((look) => look.phase === 'looking')
+    )
+      element.open = true;
+    const named = session.distorted.value.flatMap(({ id, file }) => {
+      const look = looks.get(id);
+      return look ? [{ name: file.name, look }] : [];
+    });
+    const shared = new Map<string, Shared>();
+    const failures = new Map<string, Failure>();
+    let waiting: string | undefined;
+    for (const { name, look } of named) {
+      if (look.phase === 'looking') waiting ??= name;
+      if (look.phase === 'failed') failures.set(look.failure.message, look.failure);
+      if (look.phase !== 'found') continue;
+      for (const finding of look.inspection.findings) {
+        const key = JSON.stringify([finding.code, finding.message]);
+        const entry = shared.get(key) ?? { finding, names: [] };
+        entry.names.push(name);
+        shared.set(key, entry);
+      }
+    }
+    const sorted = [...shared.values()].sort(
+      (a, b) => ORDER.indexOf(a.finding.severity) - ORDER.indexOf(b.finding.severity),
+    );
+    const counts = ORDER.map((severity) => {
+      const count = sorted.filter(({ finding }) => finding.severity === severity).length;
+      return count === 0 ? '' : text.findings.counts[severity](count);
+    });
+    fill(state, counts.filter((count) => count !== '').join(' · '));
+    const fine = looks.size > 0 && !waiting && failures.size === 0 && sorted.length === 0;
+    fill(
+      body,
+      ...[...failures.values()].map((failure) => failureView(failure, session)),
+      sorted.length > 0 &&
+        h('ul', { class: 'findings' }, ...sorted.map((one) => item(session, one, named.length))),
+      waiting !== undefined &&
+        h(
+          'p',
+          { class: 'soft waiting' },
+          named.length > 1 ? text.setup.lookingAt(waiting) : text.setup.looking,
+        ),
+      fine && h('p', { class: 'soft fine' }, text.findings.fine),
+    );
+  });
+  return element;
+}
+
+function item(session: Session, { finding, names }: Shared, encodes: number): HTMLElement {
+  const { severity, message, reference, distorted, fix } = finding;
+  const action = fixOf(finding);
+  const apply = () => {
+    if (action?.kind === 'swap') swapSides(session);
+    else if (action)
+      session.settings.value = { ...session.settings.value, ...forAll(action.change, encodes) };
+  };
+  return h(
+    'li',
+    { class: 'finding', style: `--tone: ${TONES[severity]}` },
+    h('span', { class: 'sign', 'aria-hidden': 'true' }, SIGNS[severity]),
+    h(
+      'div',
+      { class: 'finding-text' },
+      h('span', { class: 'unseen' }, `${text.findings.severity[severity]}: `),
+      h('p', {}, sentence(message)),
+      h(
+        'div',
+        { class: 'more' },
+        encodes > 1 && names.length < encodes && h('span', {}, names.join(', ')),
+        reference !== undefined && h('span', {}, `${text.findings.reference} `, h('b', {}, value(reference))),
+        distorted !== undefined && h('span', {}, `${text.findings.distorted} `, h('b', {}, value(distorted))),
+        !action &&
+          fix?.startsWith('ffmpeg') &&
+          h('span', {}, `${text.findings.prepare} `, h('code', {}, fix)),
+      ),
+    ),
+    action &&
+      h(
+        'button',
+        { class: 'tool', type: 'button', onclick: apply },
+        action.kind === 'swap' ? text.findings.fixes.swap : fixText(forAll(action.change, encodes)),
+      ),
+  );
+}
+
+/** An offset of one encode need not be the others': each gets its own when it is scored. */
+function forAll(change: Partial<Settings>, encodes: number): Partial<Settings> {
+  return encodes > 1 && typeof change.offset === 'number' ? { offset: 'auto' } : change;
+}
+
+function fixText({ offset, scale, scaleTo, frameRatePolicy, models, range }: Partial<Settings>): string {
+  const { fixes } = text.findings;
+  if (offset === 'auto') return fixes.offsetAuto;
+  if (offset !== undefined) return fixes.offset(String(offset));
+  if (scale !== undefined) return fixes.scale(scale);
+  if (scaleTo !== undefined)
+    return fixes.scaleTo(typeof scaleTo === 'string' ? scaleTo : `${scaleTo.width} × ${scaleTo.height}`);
+  if (frameRatePolicy !== undefined) return frameRatePolicy === 'strict' ? fixes.strict : fixes.rate;
+  if (range) return `${fixes.range} ${formatRange(range)}`;
+  return fixes.model(models?.[0] ?? 'auto');
+}
+
+function value(found: FindingValue): string {
+  if (typeof found === 'number') return String(Math.round(found * 1000) / 1000);
+  if (typeof found === 'boolean') return found ? 'yes' : 'no';
+  return found ?? '–';
+}

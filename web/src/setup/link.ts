@@ -1,0 +1,89 @@
+/**
+ * @module web/setup/link
+ * Settings in the part of a link after `#`, which no server ever sees. Only what differs from the defaults is in it; the
+ * decoder is not, for it is a matter of the browser that opens the link.
+ */
+import type { RawVideoFormat, ScaleTo } from 'anyvmaf';
+import { DEFAULT_SETTINGS, type Settings } from '../session.js';
+import { formatRange, parseRange } from './fixes.js';
+
+/** What a link restores. */
+export interface Linked {
+  readonly settings: Settings;
+  readonly raw: RawVideoFormat | null;
+}
+
+/** The hash without `#`; empty where everything is as the page comes. */
+export function toHash({ settings, raw }: Linked): string {
+  const pairs = new URLSearchParams();
+  const {
+    models,
+    features,
+    scale,
+    scaleTo,
+    frameRatePolicy,
+    offset,
+    range,
+    subsample,
+    threads,
+    allowDamaged,
+  } = settings;
+  if (models.join('|') !== DEFAULT_SETTINGS.models.join('|'))
+    for (const model of models) pairs.append('model', model);
+  for (const feature of features) pairs.append('feature', feature);
+  if (scale !== 'default') pairs.set('scale', scale);
+  if (scaleTo !== 'ref')
+    pairs.set('scale-to', typeof scaleTo === 'string' ? scaleTo : `${scaleTo.width}x${scaleTo.height}`);
+  if (frameRatePolicy !== 'default') pairs.set('rate', frameRatePolicy);
+  if (offset !== 0) pairs.set('offset', String(offset));
+  if (range) pairs.set('range', formatRange(range));
+  if (subsample !== 1) pairs.set('subsample', String(subsample));
+  if (threads !== null) pairs.set('threads', String(threads));
+  if (allowDamaged) pairs.set('damaged', 'allow');
+  if (raw) pairs.set('raw', `${raw.width}x${raw.height},${raw.bitDepth},${raw.chroma}`);
+  return pairs.toString().replaceAll('%3D', '=').replaceAll('%3A', ':').replaceAll('%2C', ',');
+}
+
+/** Settings of a hash, with or without `#`. What it does not say, or says wrongly, is as the page comes. */
+export function fromHash(hash: string): Linked {
+  const pairs = new URLSearchParams(hash.replace(/^#/, ''));
+  const models = pairs.getAll('model').filter((model) => model !== '');
+  const scale = pairs.get('scale');
+  const rate = pairs.get('rate');
+  const settings: Settings = {
+    models: models.length > 0 ? models : DEFAULT_SETTINGS.models,
+    features: pairs.getAll('feature').filter((feature) => feature !== ''),
+    scale: (['bicubic', 'bilinear', 'lanczos', 'none'] as const).find((one) => one === scale) ?? 'default',
+    scaleTo: parseScaleTo(pairs.get('scale-to')),
+    frameRatePolicy: rate === 'nearest' || rate === 'strict' ? rate : 'default',
+    offset: pairs.get('offset') === 'auto' ? 'auto' : (whole(pairs.get('offset'), -1e6, 1e6) ?? 0),
+    range: parseRange(pairs.get('range') ?? '') ?? null,
+    subsample: whole(pairs.get('subsample'), 1, 1e6) ?? 1,
+    threads: whole(pairs.get('threads'), 0, 64) ?? null,
+    allowDamaged: pairs.get('damaged') === 'allow',
+    decoder: DEFAULT_SETTINGS.decoder,
+  };
+  return { settings, raw: parseRaw(pairs.get('raw')) };
+}
+
+function whole(text: string | null, min: number, max: number): number | undefined {
+  if (text === null || !/^-?\d+$/.test(text)) return undefined;
+  const value = Number(text);
+  return value >= min && value <= max ? value : undefined;
+}
+
+function parseScaleTo(text: string | null): ScaleTo {
+  const size = /^(\d{1,5})x(\d{1,5})$/.exec(text ?? '');
+  if (size) return { width: Number(size[1]), height: Number(size[2]) };
+  return text === 'dis' ? 'dis' : 'ref';
+}
+
+function parseRaw(text: string | null): RawVideoFormat | null {
+  const match = /^(\d{1,5})x(\d{1,5}),(\d{1,2}),(420|422|444|400)$/.exec(text ?? '');
+  if (!match) return null;
+  const chroma = (['420', '422', '444', '400'] as const).find((one) => one === match[4]);
+  const bitDepth = Number(match[3]);
+  return chroma && bitDepth >= 8 && bitDepth <= 16
+    ? { width: Number(match[1]), height: Number(match[2]), bitDepth, chroma }
+    : null;
+}

@@ -1,0 +1,52 @@
+/**
+ * @module web/setup/models
+ * The models on offer, how they go together, and settings in one line.
+ */
+import type { Settings } from '../session.js';
+import { text } from '../text.js';
+import { formatRange } from './fixes.js';
+
+/** The models on offer, as libvmaf's grammar has them; names of their own, so that any of them go together. */
+export const MODELS = {
+  auto: 'auto',
+  hd: 'version=vmaf_v0.6.1',
+  uhd: 'version=vmaf_4k_v0.6.1:name=vmaf_4k',
+  phone: 'version=vmaf_v0.6.1:enable_transform=true:name=vmaf_phone',
+  neg: 'version=vmaf_v0.6.1neg:name=vmaf_neg',
+  uhdNeg: 'version=vmaf_4k_v0.6.1neg:name=vmaf_4k_neg',
+  bootstrap: 'version=vmaf_b_v0.6.3:name=vmaf_b',
+} as const;
+
+/** A model of the list. */
+export type ModelKey = keyof typeof MODELS;
+/** In the order of the list. */
+export const MODEL_KEYS = Object.keys(MODELS) as ModelKey[];
+/** Both are called `vmaf`. */
+const EITHER: readonly ModelKey[] = ['auto', 'hd'];
+
+/** Models after one was ticked or unticked; those that the list does not offer stay. */
+export function withModel(models: readonly string[], key: ModelKey, on: boolean): readonly string[] {
+  const model = MODELS[key];
+  const out = EITHER.includes(key) ? EITHER.map((one): string => MODELS[one]) : [model as string];
+  const rest = models.filter((one) => !(on ? out : [model as string]).includes(one));
+  const known = MODEL_KEYS.map((one): string => MODELS[one]);
+  const chosen = on ? [...rest, model] : rest;
+  return [...known.filter((one) => chosen.includes(one)), ...chosen.filter((one) => !known.includes(one))];
+}
+
+/** The state of the settings in a few words. */
+export function summary(settings: Settings): readonly string[] {
+  const { models, features, offset, range, subsample, threads } = settings;
+  const names = models.map((model) => {
+    const key = MODEL_KEYS.find((one) => MODELS[one] === model);
+    return key ? (text.settings.model[key][0] ?? model) : model.replace(/^version=/, '');
+  });
+  const metrics = features.map((feature) => feature.split('=', 1)[0]?.toUpperCase() ?? feature);
+  return [
+    [...names, ...metrics].join(' + ') || text.settings.noModel,
+    range ? text.settings.summaryRange(formatRange(range)) : text.settings.summaryAll,
+    text.settings.summaryOffset(offset),
+    ...(subsample > 1 ? [text.settings.summarySubsample(subsample)] : []),
+    ...(threads === null ? [] : [text.settings.summaryThreads(threads)]),
+  ];
+}

@@ -1,0 +1,39 @@
+/**
+ * @module web/setup/options
+ * Settings as options of the library, in which a default is an absence, so that a run here is the run of whoever asks
+ * for nothing.
+ */
+import type { InspectOptions, RawVideoFormat } from 'anyvmaf';
+import type { RunOptions, Settings } from '../session.js';
+
+/** What decides which frames go together, for looking and for scoring. */
+function pairing(settings: Settings): Omit<InspectOptions, 'signal'> {
+  const { scale, scaleTo, frameRatePolicy, offset, range, decoder, models, allowDamaged } = settings;
+  return {
+    decoder,
+    models,
+    ...(scale !== 'default' && { scale }),
+    ...(scaleTo !== 'ref' && { scaleTo }),
+    ...(frameRatePolicy !== 'default' && { frameRatePolicy }),
+    ...(offset !== 0 && { offset }),
+    ...(range && { range }),
+    ...(allowDamaged && { allowDamaged }),
+  };
+}
+
+/** Options of a look at a pair. */
+export function lookOptions(settings: Settings): Omit<InspectOptions, 'signal'> {
+  return pairing(settings);
+}
+
+/** Options of a run. */
+export function runOptions(settings: Settings, raw: RawVideoFormat | null): RunOptions {
+  const { features, subsample, threads } = settings;
+  return {
+    ...pairing(settings),
+    ...(features.length > 0 && { features }),
+    ...(subsample !== 1 && { subsample }),
+    ...(threads !== null && { threads }),
+    ...(raw && { raw }),
+  };
+}

@@ -1,0 +1,151 @@
+/**
+ * @module web/setup/raw-guess
+ * Guesses the geometry of raw YUV from what people write into file names, and from what divides the files' sizes.
+ */
+import type { ChromaFormat, RawVideoFormat } from 'anyvmaf';
+
+/** What a name says; absent where it says nothing. */
+export interface NamedFormat {
+  readonly width?: number;
+  readonly height?: number;
+  readonly bitDepth?: number;
+  readonly chroma?: ChromaFormat;
+  /** A layout that is not planar (`nv12`), which cannot be read as it is. */
+  readonly packed?: string;
+}
+
+/** A geometry and where it comes from. */
+export interface Guess {
+  readonly format: RawVideoFormat;
+  /** `name`: the name gives the size; `size`: a usual size of which the file is a whole number of frames; else `none`. */
+  readonly from: 'name' | 'size' | 'none';
+}
+
+/** Sizes by the names that people give them. */
+const NAMED_SIZES: readonly (readonly [RegExp, number, number])[] = [
+  [/(?:^|[^a-z0-9])(?:4320p?|8k|uhd2)(?![a-z0-9])/, 7680, 4320],
+  [/(?:^|[^a-z0-9])(?:2160p?\d*|4k|uhd)(?![a-z0-9])/, 3840, 2160],
+  [/(?:^|[^a-z0-9])(?:1440p\d*|qhd)(?![a-z0-9])/, 2560, 1440],
+  [/(?:^|[^a-z0-9])(?:1080[pi]\d*|fhd)(?![a-z0-9])/, 1920, 1080],
+  [/(?:^|[^a-z0-9])720p\d*(?![a-z0-9])/, 1280, 720],
+  [/(?:^|[^a-z0-9])576[pi]\d*(?![a-z0-9])/, 720, 576],
+  [/(?:^|[^a-z0-9])480[pi]\d*(?![a-z0-9])/, 720, 480],
+  [/(?:^|[^a-z0-9])4cif(?![a-z])/, 704, 576],
+  [/(?:^|[^a-z0-9])qcif(?![a-z])/, 176, 144],
+  [/(?:^|[^a-z0-9])sqcif(?![a-z])/, 128, 96],
+  [/(?:^|[^a-z0-9])cif(?![a-z])/, 352, 288],
+  [/(?:^|[^a-z0-9])wqvga(?![a-z])/, 416, 240],
+  [/(?:^|[^a-z0-9])wvga(?![a-z])/, 832, 480],
+];
+
+/** Usual sizes, the likelier first. */
+const USUAL_SIZES: readonly (readonly [number, number])[] = [
+  [1920, 1080],
+  [3840, 2160],
+  [1280, 720],
+  [352, 288],
+  [176, 144],
+  [640, 360],
+  [854, 480],
+  [852, 480],
+  [960, 540],
+  [832, 480],
+  [416, 240],
+  [640, 480],
+  [720, 576],
+  [720, 480],
+  [704, 576],
+  [2560, 1440],
+  [2560, 1600],
+  [1024, 768],
+  [576, 324],
+  [480, 270],
+  [426, 240],
+  [320, 240],
+  [320, 180],
+  [4096, 2160],
+  [7680, 4320],
+];
+
+/** What can be read from a file's name. */
+export function formatInName(name: string): NamedFormat {
+  const text = name.toLowerCase();
+  const pair = /(?:^|[^0-9])(\d{2,5})\s?[x×]\s?(\d{2,5})(?![0-9])/.exec(text);
+  // `_352_288_` and the like: two numbers side by side of which both could be sides.
+  const loose = /(?:^|[_\-. ])(\d{3,4})[_-](\d{3,4})(?=[_\-. ]|$)/.exec(text);
+  const named = NAMED_SIZES.find(([pattern]) => pattern.test(text));
+  const found = pair ?? (named ? null : loose);
+  const size = found
+    ? { width: Number(found[1]), height: Number(found[2]) }
+    : named && { width: named[1], height: named[2] };
+  const layout = /yuv[aj]?(4(?:20|22|44))p?(\d{1,2})?/.exec(text);
+  const packed =
+    /(?:^|[^a-z0-9])(nv12|nv21|nv16|p010|p016|p210|uyvy|yuy2|yuyv|v210)(?:le|be)?(?![a-z0-9])/.exec(
+      text,
+    )?.[1];
+  const chroma =
+    layout?.[1] ??
+    /(?:^|[^0-9a-z])4[:.]?(2[:.]?0|2[:.]?2|4[:.]?4)(?:p|(?![0-9a-z]))/.exec(text)?.[0]?.replace(/\D/g, '') ??
+    (/(?:^|[^a-z])(?:gray|grey|mono|y8|y800|400)(?![a-z0-9])|gray\d/.test(text) ? '400' : undefined);
+  const depth =
+    layout?.[2] ??
+    /(?:^|[^0-9])(8|9|10|12|14|16)[-_ ]?(?:bits?|bpp|b)(?![a-z0-9])/.exec(text)?.[1] ??
+    /(?:^|[^0-9])(9|10|12|14|16)[lb]e(?![a-z0-9])/.exec(text)?.[1] ??
+    (packed === 'p010' || packed === 'p210' || packed === 'v210'
+      ? '10'
+      : packed === 'p016'
+        ? '16'
+        : undefined);
+  const bitDepth = depth === undefined ? undefined : Number(depth);
+  return {
+    ...size,
+    ...(bitDepth !== undefined && bitDepth >= 8 && bitDepth <= 16 && { bitDepth }),
+    ...(isChroma(chroma) && { chroma }),
+    ...(packed !== undefined && { packed }),
+  };
+}
+
+function isChroma(text: string | undefined): text is ChromaFormat {
+  return text === '420' || text === '422' || text === '444' || text === '400';
+}
+
+/** Bytes of one frame as raw files store it; chroma planes of odd sizes are rounded down. */
+export function frameBytes({ width, height, bitDepth, chroma }: RawVideoFormat): number {
+  const across = chroma === '444' ? width : width >> 1;
+  const down = chroma === '420' ? height >> 1 : height;
+  const samples = width * height + (chroma === '400' ? 0 : 2 * across * down);
+  return samples * (bitDepth > 8 ? 2 : 1);
+}
+
+/** A raw file as guessing sees it. */
+export interface RawFile {
+  readonly name: string;
+  readonly size: number;
+}
+
+/**
+ * The likeliest geometry that all files share: what a name says, completed by what divides all sizes into whole frames.
+ */
+export function guessRaw(files: readonly RawFile[]): Guess {
+  // What an earlier name says counts.
+  const named: NamedFormat = Object.assign({}, ...files.map(({ name }) => formatInName(name)).reverse());
+  const divides = (format: RawVideoFormat) =>
+    files.every(({ size }) => size >= frameBytes(format) && size % frameBytes(format) === 0);
+  const depths = named.bitDepth === undefined ? [8, 10] : [named.bitDepth];
+  const chromas: readonly ChromaFormat[] =
+    named.chroma === undefined ? ['420', '422', '444'] : [named.chroma];
+  const layouts = chromas.flatMap((chroma) => depths.map((bitDepth) => ({ bitDepth, chroma })));
+  const { width, height } = named;
+  if (width !== undefined && height !== undefined) {
+    const fits = layouts.map((layout) => ({ width, height, ...layout }));
+    const format = fits.find(divides) ?? fits[0];
+    if (format) return { format, from: 'name' };
+  }
+  for (const layout of layouts)
+    for (const [width, height] of USUAL_SIZES) {
+      const format = { width, height, ...layout };
+      if (divides(format)) return { format, from: 'size' };
+    }
+  const [first = { bitDepth: 8, chroma: '420' as const }] = layouts;
+  return { format: { width: 1920, height: 1080, ...first }, from: 'none' };
+}

@@ -1,0 +1,101 @@
+/**
+ * @module web/setup/score
+ * Starts, pauses and ends the run.
+ */
+import { engine } from '../engine/client.js';
+import type { ScoreEvent } from '../engine/functions.js';
+import type { EncodeResult, Session } from '../session.js';
+import { rawFiles } from './files.js';
+import { failureOf } from './look.js';
+import { runOptions } from './options.js';
+
+/** What stands against scoring now. */
+export type Missing = 'both' | 'reference' | 'distorted' | 'raw';
+
+/** What the user has still to give, `null` when a run can start. */
+export function missing(session: Session): Missing | null {
+  const { reference, distorted, raw } = session;
+  if (!reference.value) return distorted.value.length === 0 ? 'both' : 'reference';
+  if (distorted.value.length === 0) return 'distorted';
+  return rawFiles(session).length > 0 && !raw.value ? 'raw' : null;
+}
+
+/** The run of a session. */
+export class Runner {
+  readonly #session: Session;
+  #stop: AbortController | undefined;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Scores all encodes. Settles when the run has ended, however it did. */
+  async start(): Promise<void> {
+    const session = this.#session;
+    const reference = session.reference.value;
+    if (!reference || missing(session) !== null || this.#stop) return;
+    const stop = new AbortController();
+    this.#stop = stop;
+    const distorted = session.distorted.value.map(({ file }) => file);
+    const options = runOptions(
+      session.settings.value,
+      rawFiles(session).length > 0 ? session.raw.value : null,
+    );
+    let results: readonly EncodeResult[] = distorted.map((file) => ({
+      name: file.name,
+      frames: [],
+      source: { reference: reference.file, distorted: file, options },
+    }));
+    session.cursor.value = null;
+    session.results.value = [];
+    session.run.value = { phase: 'running', progress: distorted.map(() => null) };
+
+    const onEvent = (event: ScoreEvent) => {
+      if (stop.signal.aborted) return;
+      if (event.kind === 'progress') {
+        const { run } = session;
+        if (run.value.phase !== 'running' && run.value.phase !== 'paused') return;
+        const progress = run.value.progress.with(event.index, event.progress);
+        run.value = { phase: run.value.phase, progress };
+        return;
+      }
+      const result = results[event.index];
+      if (!result) return;
+      if (event.kind === 'frames') result.frames.push(...event.frames);
+      results =
+        event.kind === 'report'
+          ? // One array for both: who reads the report sees all frames.
+            results.with(event.index, { ...result, report: { ...event.report, frames: result.frames } })
+          : [...results];
+      session.results.value = results;
+    };
+
+    try {
+      await engine.call(
+        'score',
+        { reference: reference.file, distorted, options },
+        { signal: stop.signal, onEvent },
+      );
+      session.run.value = { phase: 'done' };
+    } catch (error) {
+      session.run.value = stop.signal.aborted
+        ? { phase: 'cancelled' }
+        : { phase: 'failed', failure: failureOf(error) };
+    } finally {
+      this.#stop = undefined;
+    }
+  }
+
+  /** Holds the run up, or lets it go on. */
+  async hold(held: boolean): Promise<void> {
+    const { run } = this.#session;
+    if (run.value.phase !== 'running' && run.value.phase !== 'paused') return;
+    run.value = { phase: held ? 'paused' : 'running', progress: run.value.progress };
+    await engine.call('pause', held);
+  }
+
+  /** Gives the run up; frames that are scored stay on show. */
+  cancel(): void {
+    this.#stop?.abort(new DOMException('The run was cancelled.', 'AbortError'));
+  }
+}

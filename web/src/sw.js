@@ -1,0 +1,67 @@
+/**
+ * @module web/sw
+ * Keeps the built page for when there is no network. The build puts the names of its files in place of the two lists.
+ */
+const SHELL = /* what the first screen needs */ [];
+const REST = /* the engine, models and views; ffmpeg.wasm is kept only once it was used */ [];
+const CACHE = 'anyvmaf-BUILD';
+const base = new URL('./', self.location.href);
+const at = (name) => new URL(name, base).href;
+
+self.addEventListener('install', (event) => {
+  event.waitUntil(
+    (async () => {
+      const cache = await caches.open(CACHE);
+      await cache.addAll(SHELL.map(at));
+      await self.skipWaiting();
+    })(),
+  );
+});
+
+self.addEventListener('activate', (event) => {
+  event.waitUntil(
+    (async () => {
+      for (const name of await caches.keys())
+        if (name.startsWith('anyvmaf-') && name !== CACHE) await caches.delete(name);
+      await self.clients.claim();
+    })(),
+  );
+});
+
+self.addEventListener('message', (event) => {
+  if (event.data !== 'fetch-all') return;
+  event.waitUntil(
+    (async () => {
+      const cache = await caches.open(CACHE);
+      for (const name of REST) {
+        if (!(await cache.match(at(name)))) await cache.add(at(name)).catch(() => {});
+      }
+      // For whoever waits until the page can do without a network.
+      event.source?.postMessage('fetched-all');
+    })(),
+  );
+});
+
+self.addEventListener('fetch', (event) => {
+  const { request } = event;
+  if (request.method !== 'GET' || !request.url.startsWith(base.href)) return;
+  event.respondWith(answer(request));
+});
+
+async function answer(request) {
+  const cache = await caches.open(CACHE);
+  if (request.mode === 'navigate') {
+    // The newest page where there is a network.
+    try {
+      return await fetch(request);
+    } catch {
+      return (await cache.match(at('./'))) ?? Response.error();
+    }
+  }
+  const kept = await cache.match(request, { ignoreVary: true });
+  if (kept) return kept;
+  const response = await fetch(request);
+  if (response.status === 200 && /\/(assets|model|ffmpeg)\//.test(request.url))
+    await cache.put(request, response.clone()).catch(() => {});
+  return response;
+}

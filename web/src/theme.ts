@@ -1,0 +1,49 @@
+/**
+ * @module web/theme
+ * Light, dark, or as the system is; the choice is kept in this browser.
+ */
+import { fill, h } from './dom.js';
+import { icon } from './setup/icons.js';
+import { text } from './text.js';
+
+const KEY = 'anyvmaf-theme';
+const CHOICES = ['auto', 'light', 'dark'] as const;
+type Choice = (typeof CHOICES)[number];
+const ICONS = { auto: 'system', light: 'sun', dark: 'moon' } as const;
+
+/** A page may be denied storage. */
+function stored(): Choice {
+  try {
+    return CHOICES.find((one) => one === localStorage.getItem(KEY)) ?? 'auto';
+  } catch {
+    return 'auto';
+  }
+}
+
+/** The button that goes from one theme to the next. */
+export function themeSwitch(): HTMLElement {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  let choice = stored();
+  const button = h('button', {
+    class: 'tool',
+    type: 'button',
+    onclick: () => {
+      choice = CHOICES[(CHOICES.indexOf(choice) + 1) % CHOICES.length] ?? 'auto';
+      try {
+        localStorage.setItem(KEY, choice);
+      } catch {
+        // Then it holds for this visit.
+      }
+      apply();
+    },
+  });
+  const apply = () => {
+    document.documentElement.dataset.theme = choice === 'auto' ? (dark.matches ? 'dark' : 'light') : choice;
+    fill(button, icon(ICONS[choice]));
+    button.setAttribute('aria-label', text.page.theme[choice]);
+    button.title = text.page.theme[choice];
+  };
+  dark.addEventListener('change', apply);
+  apply();
+  return button;
+}

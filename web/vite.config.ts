@@ -1,0 +1,94 @@
+/**
+ * @module web/vite.config
+ * Builds the page into static files that work from any folder, and serves it for development.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type Plugin } from 'vite';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const require = createRequire(import.meta.url);
+
+/** Files that the library fetches by name at run time: folder on the page, and where they come from. */
+const FETCHED: readonly { readonly to: string; readonly from: string; readonly only: RegExp }[] = [
+  { to: 'model', from: join(ROOT, 'model'), only: /\.(json|txt)$/ },
+  {
+    to: 'ffmpeg',
+    from: join(dirname(require.resolve('@ffmpeg/core')), '../esm'),
+    only: /^ffmpeg-core\.(js|wasm)$/,
+  },
+];
+
+/** Puts the fetched files beside the page's own: at their places when served, as assets when built. */
+function fetchedFiles(): Plugin {
+  return {
+    name: 'fetched-files',
+    configureServer(server) {
+      server.middlewares.use((request, response, next) => {
+        const path = (request.url ?? '').split('?')[0]?.slice(1) ?? '';
+        const folder = FETCHED.find(({ to }) => path.startsWith(`${to}/`));
+        const name = folder && relative(folder.to, path);
+        if (!folder || !name || name.includes('..') || !folder.only.test(name)) return next();
+        const types = { js: 'text/javascript', wasm: 'application/wasm', json: 'application/json' };
+        const type = Object.entries(types).find(([ending]) => name.endsWith(`.${ending}`))?.[1];
+        if (type) response.setHeader('content-type', type);
+        createReadStream(join(folder.from, name)).on('error', next).pipe(response);
+      });
+    },
+    async generateBundle() {
+      for (const { to, from, only } of FETCHED) {
+        for (const name of (await readdir(from)).filter((file) => only.test(file)))
+          this.emitFile({
+            type: 'asset',
+            fileName: `${to}/${name}`,
+            source: await readFile(join(from, name)),
+          });
+      }
+    },
+  };
+}
+
+/** Writes the service worker, which has to know the names of all files. */
+function offline(): Plugin {
+  return {
+    name: 'offline',
+    apply: 'build',
+    async generateBundle(_, bundle) {
+      const names = Object.keys(bundle).sort();
+      const [entry] = names.filter((name) => {
+        const file = bundle[name];
+        return file?.type === 'chunk' && file.isEntry && name.includes('index');
+      });
+      const chunk = entry === undefined ? undefined : bundle[entry];
+      const first = chunk?.type === 'chunk' ? [chunk.fileName, ...chunk.imports] : [];
+      const styles = names.filter((name) => /^assets\/index-.*\.css$/.test(name));
+      const shell = ['./', ...first, ...styles, 'icon.svg', 'manifest.webmanifest'];
+      const rest = names.filter((name) => !shell.includes(name) && !/^ffmpeg\/|\.html$/.test(name));
+      const hash = createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 12);
+      const code = await readFile(join(ROOT, 'web/src/sw.js'), 'utf8');
+      const source = code
+        .replace(/const SHELL = .*/, `const SHELL = ${JSON.stringify(shell)};`)
+        .replace(/const REST = .*/, `const REST = ${JSON.stringify(rest)};`)
+        .replace('anyvmaf-BUILD', `anyvmaf-${hash}`);
+      this.emitFile({ type: 'asset', fileName: 'sw.js', source });
+    },
+  };
+}
+
+export default defineConfig({
+  root: fileURLToPath(new URL('.', import.meta.url)),
+  base: './',
+  plugins: [fetchedFiles(), offline()],
+  resolve: {
+    // The library as users get it.
+    alias: { anyvmaf: join(ROOT, 'dist/index.browser.js') },
+  },
+  worker: { format: 'es' },
+  build: { outDir: 'dist', emptyOutDir: true, target: 'es2022', assetsInlineLimit: 0 },
+  server: { host: '127.0.0.1' },
+  preview: { host: '127.0.0.1' },
+});
