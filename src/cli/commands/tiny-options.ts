@@ -10,7 +10,8 @@ import { choiceValue, unsignedValue } from '../values.js';
 
 const TINY = 'Tiny models';
 const RESIZES: readonly TinyResize[] = ['disabled', 'bilinear', 'nearest', 'bicubic'];
-const DEVICES: readonly TinyDeviceChoice[] = [
+/** What --tiny-device and --device take. */
+export const DEVICES: readonly TinyDeviceChoice[] = [
   'auto',
   'cpu',
   'cuda',

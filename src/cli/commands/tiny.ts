@@ -6,7 +6,6 @@ import { AnyvmafError } from '../../errors.js';
 import type { EvaluateOptions, Split } from '../../index.js';
 import { nearest } from '../../nearest.js';
 import { printable } from '../../report/terminal.js';
-import type { TinyDeviceChoice } from '../../tiny/types.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
@@ -15,6 +14,7 @@ import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { choiceValue, numberValue, unsignedValue } from '../values.js';
 import { LISTINGS, tinyListing } from './tiny-list.js';
+import { DEVICES } from './tiny-options.js';
 
 const NAME = 'anyvmaf tiny';
 const WHAT = 'What to evaluate on';
@@ -22,24 +22,6 @@ const MODEL = 'Model';
 const OUTPUT = 'Output';
 
 const SPLITS: readonly Split[] = ['train', 'val', 'test', 'all'];
-
-const DEVICES: readonly TinyDeviceChoice[] = [
-  'auto',
-  'cpu',
-  'cuda',
-  'tensorrt',
-  'openvino',
-  'openvino-npu',
-  'openvino-cpu',
-  'openvino-gpu',
-  'coreml',
-  'coreml-ane',
-  'coreml-gpu',
-  'coreml-cpu',
-  'rocm',
-  'webgpu',
-  'directml',
-];
 
 const TINY_OPTIONS = [
   {

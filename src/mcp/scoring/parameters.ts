@@ -33,7 +33,7 @@ export const rawPair = {
   ...geometry,
 };
 
-/** Who is compared, as any video file. */
+/** Who is compared: video files of whatever kind. */
 export const encodedPair = {
   reference_encoded: path('Reference video: MP4, MOV, MKV, WebM, Y4M or whatever else a decoder here reads.'),
   distorted_encoded: path('Distorted video to judge against it.'),

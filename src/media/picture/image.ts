@@ -13,7 +13,7 @@ export interface RgbImage {
 
 /** How large a picture may be. */
 export interface ImageOptions {
-  /** Longest side in samples, from 1; larger pictures are made smaller, smaller ones stay. Default: any size. */
+  /** Longest side in samples, from 1; larger pictures are made smaller, smaller ones stay. Default: no limit. */
   readonly maxSide?: number;
 }
 

@@ -1,6 +1,6 @@
 /**
  * @module media/picture/luma
- * A frame's luma as the measurements of this folder take it: any depth, in 8-bit levels.
+ * A frame's luma as the measurements of this folder take it: of every depth, in 8-bit levels.
  */
 import { samplesOf } from '../pairing/convert.js';
 import type { VideoFormat } from '../types.js';
