@@ -4,8 +4,9 @@
  */
 
 /**
- * The candidate nearest to `typed` by edit distance (insert, delete, replace, swap neighbours), when it is near enough
- * to be a likely slip: at most a third of the longer word.
+ * The candidate nearest to `typed`: the only one that goes on after it with a further word (`reference` for
+ * `reference_encoded`), else the nearest by edit distance (insert, delete, replace, swap neighbours), when it is near
+ * enough to be a likely slip: at most a third of the longer word.
  * @param key brings both sides to one spelling before they are compared
  */
 export function nearest(
@@ -13,9 +14,11 @@ export function nearest(
   candidates: readonly string[],
   key: (name: string) => string = (name) => name,
 ): string | undefined {
+  const wanted = key(typed).toLowerCase();
+  const longer = candidates.filter((candidate) => continues(wanted, key(candidate).toLowerCase()));
+  if (longer.length === 1) return longer[0];
   let best: string | undefined;
   let least = Number.POSITIVE_INFINITY;
-  const wanted = key(typed).toLowerCase();
   for (const candidate of candidates) {
     const name = key(candidate).toLowerCase();
     const distance = editDistance(wanted, name);
@@ -25,6 +28,10 @@ export function nearest(
     }
   }
   return best;
+}
+
+function continues(word: string, name: string): boolean {
+  return word.length > 2 && name.startsWith(word) && /^[_-]/.test(name.slice(word.length));
 }
 
 /** Optimal string alignment distance. */

@@ -5,7 +5,15 @@
 import { expect, test } from 'vitest';
 import { nearest } from '../src/nearest.js';
 
-const WORDS = ['vmaf_v0.6.1', 'vmaf_4k_v0.6.1', 'vmaf_b_v0.6.3', 'psnr', 'motion'];
+const WORDS = [
+  'vmaf_v0.6.1',
+  'vmaf_4k_v0.6.1',
+  'vmaf_b_v0.6.3',
+  'psnr',
+  'motion',
+  'reference_encoded',
+  'no_reference',
+];
 
 test.each([
   ['vmaf_v061', 'vmaf_v0.6.1'],
@@ -13,6 +21,8 @@ test.each([
   ['PSNR', 'psnr'],
   ['pnsr', 'psnr'],
   ['moton', 'motion'],
+  ['reference', 'reference_encoded'],
+  ['vmaf', undefined],
   ['ssim', undefined],
   ['', undefined],
   ['p', undefined],
