@@ -77,32 +77,35 @@ INLINE void store_32(int32_t *to, V v, uint32_t left)
     }
 }
 
-/* Eight samples of a source row as signed 16 bits; those of 16-bit video are centred. */
-INLINE V load_samples(const void *row, uint32_t j, uint32_t bit_depth)
+/*
+ * Eight samples of a source row as signed 16 bits. Those of more than 8 are brought to 16, x << (16 - depth), and centred:
+ * then they are filtered like 16-bit samples, and no shift is a variable.
+ */
+INLINE V load_samples(const void *row, uint32_t j, const int wide, V unit)
 {
-    if (bit_depth == 8)
+    if (!wide)
         return wasm_u16x8_load8x8((const uint8_t *)row + j);
-    V v = wasm_v128_load((const uint16_t *)row + j);
-    return bit_depth == 16 ? wasm_v128_xor(v, wasm_i16x8_const_splat((int16_t)0x8000)) : v;
+    V v = wasm_i16x8_mul(wasm_v128_load((const uint16_t *)row + j), unit);
+    return wasm_v128_xor(v, wasm_i16x8_const_splat((int16_t)0x8000));
 }
 
-INLINE V shift_narrow(V low, V high, V round, uint32_t shift)
+INLINE V shift_narrow(V low, V high, V round, const uint32_t shift)
 {
     return wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(wasm_i32x4_add(low, round), shift),
                                    wasm_i32x4_shr(wasm_i32x4_add(high, round), shift));
 }
 
-INLINE void wavelet_s0(const void *const rows[4], uint32_t width, const uint32_t bit_depth, uint32_t shift,
-                       int16_t *lo, int16_t *hi)
+INLINE void wavelet_s0(const void *const rows[4], uint32_t width, const int wide, V unit, int16_t *lo, int16_t *hi)
 {
     const Taps f = wavelet_taps();
-    const int32_t centre = 1 << (shift - 1);
-    /* The centre times the sum of the low-pass taps; already gone from 16-bit samples. Wraps where the sum does. */
-    const V lo_round = wasm_i32x4_splat(bit_depth == 16 ? centre : (int32_t)((uint32_t)centre - 46342u * (uint32_t)centre));
-    const V hi_round = wasm_i32x4_splat(centre);
+    const uint32_t shift = wide ? 16 : 8;
+    /* Less the centre times the sum of the low-pass taps; already gone from wide samples. */
+    const V lo_round = wasm_i32x4_splat(wide ? 32768 : 128 - 46342 * 128);
+    const V hi_round = wasm_i32x4_splat(wide ? 32768 : 128);
+    const void *const r[4] = {rows[0], rows[1], rows[2], rows[3]};
     for (uint32_t j = 0; j < width; j += 8) {
-        V r0 = load_samples(rows[0], j, bit_depth), r1 = load_samples(rows[1], j, bit_depth);
-        V r2 = load_samples(rows[2], j, bit_depth), r3 = load_samples(rows[3], j, bit_depth);
+        V r0 = load_samples(r[0], j, wide, unit), r1 = load_samples(r[1], j, wide, unit);
+        V r2 = load_samples(r[2], j, wide, unit), r3 = load_samples(r[3], j, wide, unit);
         V a0 = pairs_low(r0, r1), a1 = pairs_high(r0, r1), b0 = pairs_low(r2, r3), b1 = pairs_high(r2, r3);
         wasm_v128_store(lo + j, shift_narrow(dot2(a0, b0, f.low), dot2(a1, b1, f.low), lo_round, shift));
         wasm_v128_store(hi + j, shift_narrow(dot2(a0, b0, f.high), dot2(a1, b1, f.high), hi_round, shift));
@@ -113,12 +116,11 @@ void adm_wavelet_s0_simd(const void *const rows[4], uint32_t width, uint32_t bit
                          int16_t *const bands[4])
 {
     int16_t *lo = scratch, *hi = scratch + scratch_stride(width);
+    const V unit = wasm_i16x8_splat((int16_t)(1u << (16 - bit_depth)));
     if (bit_depth == 8)
-        wavelet_s0(rows, width, 8, 8, lo, hi);
-    else if (bit_depth == 16)
-        wavelet_s0(rows, width, 16, 16, lo, hi);
+        wavelet_s0(rows, width, 0, unit, lo, hi);
     else
-        wavelet_s0(rows, width, 10, bit_depth, lo, hi);
+        wavelet_s0(rows, width, 1, unit, lo, hi);
     extend_row(lo, width);
     extend_row(hi, width);
 
@@ -513,20 +515,37 @@ void adm_mask_s123_simd(const int32_t *const bands[3], uint32_t n, const uint32_
 
 /* ---- Contrast ---- */
 
-INLINE V threshold(const int32_t *const rows[3], const int32_t *centre, uint32_t j)
+/* Neighbours of four columns, rows added up. */
+INLINE V column_sums(const int32_t *const rows[3], int32_t j)
 {
-    V sum = wasm_v128_load(centre + j);
-    for (int row = 0; row < 3; row++) {
-        V left = wasm_v128_load(rows[row] + (int32_t)j - 1), right = wasm_v128_load(rows[row] + j + 1);
-        sum = wasm_i32x4_add(sum, wasm_i32x4_add(wasm_i32x4_add(left, right), wasm_v128_load(rows[row] + j)));
-    }
-    return sum;
+    return wasm_i32x4_add(wasm_i32x4_add(wasm_v128_load(rows[0] + j), wasm_v128_load(rows[1] + j)), wasm_v128_load(rows[2] + j));
+}
+
+/* Thresholds of four columns, from column sums of the four before, these and the next four. */
+INLINE V threshold(V before, V here, V next, V centre)
+{
+    V sides = wasm_i32x4_add(wasm_i32x4_shuffle(before, here, 3, 4, 5, 6), wasm_i32x4_shuffle(here, next, 1, 2, 3, 4));
+    return wasm_i32x4_add(wasm_i32x4_add(sides, here), centre);
 }
 
 /* Lanes of a row that count: all but those behind the n-th. */
 INLINE V counted(uint32_t j, uint32_t n)
 {
     return wasm_i32x4_lt(wasm_i32x4_add(wasm_i32x4_const(0, 1, 2, 3), wasm_i32x4_splat((int32_t)j)), wasm_i32x4_splat((int32_t)n));
+}
+
+INLINE int64_t sum_of(V v) { return wasm_i64x2_extract_lane(v, 0) + wasm_i64x2_extract_lane(v, 1); }
+INLINE V rounding(uint32_t shift) { return wasm_i64x2_splat(shift ? (int64_t)1 << (shift - 1) : 0); }
+
+/*
+ * v >> n. Compilers that hoist the splat of a variable count out of a loop no longer know it for one, and shift lane by
+ * lane: here the count is new each time.
+ */
+INLINE V shift_right(V v, uint32_t n)
+{
+    if (!__builtin_constant_p(n))
+        __asm__ volatile("" : "+r"(n));
+    return wasm_u64x2_shr(v, n);
 }
 
 /* ((y*y + half) >> square_shift) * y, rounded and shifted, of four values for which no step exceeds 32 or 64 bits. */
@@ -536,83 +555,123 @@ INLINE V cubes(V y, const uint32_t square_shift, V round, uint32_t shift)
     V low = wasm_u64x2_shr(wasm_i64x2_add(wasm_u64x2_extmul_low_u32x4(y, y), square_round), square_shift);
     V high = wasm_u64x2_shr(wasm_i64x2_add(wasm_u64x2_extmul_high_u32x4(y, y), square_round), square_shift);
     V square = wasm_i32x4_shuffle(low, high, 0, 2, 4, 6);
-    V sum = wasm_u64x2_shr(wasm_i64x2_add(wasm_u64x2_extmul_low_u32x4(square, y), round), shift);
-    return wasm_i64x2_add(sum, wasm_u64x2_shr(wasm_i64x2_add(wasm_u64x2_extmul_high_u32x4(square, y), round), shift));
+    V sum = shift_right(wasm_i64x2_add(wasm_u64x2_extmul_low_u32x4(square, y), round), shift);
+    return wasm_i64x2_add(sum, shift_right(wasm_i64x2_add(wasm_u64x2_extmul_high_u32x4(square, y), round), shift));
 }
 
 /* Largest y whose square, shifted, still fits 31 bits: sqrt(2^31 * 2^29), and times 2^30. */
 #define MAX_Y_29 1073741823
 #define MAX_Y_30 1518500249
 
-INLINE int64_t sum_of(V v) { return wasm_i64x2_extract_lane(v, 0) + wasm_i64x2_extract_lane(v, 1); }
-INLINE V rounding(uint32_t shift) { return wasm_i64x2_splat(shift ? (int64_t)1 << (shift - 1) : 0); }
+/*
+ * Few coefficients are above the threshold, and which is hard to predict. So the vectors in which one is are gathered
+ * first, some columns at a time, and their cubes taken after that.
+ */
+#define GATHERED 64
+typedef struct Gathered {
+    int32_t y[3][GATHERED];
+    uint32_t n[3];
+} Gathered;
+
+INLINE void gather(Gathered *g, const V y[3])
+{
+    for (int band = 0; band < 3; band++) {
+        wasm_v128_store(g->y[band] + g->n[band], y[band]);
+        g->n[band] += (uint32_t)wasm_v128_any_true(y[band]) << 2;
+    }
+}
+
+INLINE V sum_cubes(const Gathered *g, int band, V total, const uint32_t square_shift, uint32_t shift)
+{
+    const V round = rounding(shift);
+    const int32_t *y = g->y[band], *const end = y + g->n[band];
+    for (; y < end; y += 4)
+        total = wasm_i64x2_add(total, cubes(wasm_v128_load(y), square_shift, round, shift));
+    return total;
+}
+
+/* side: the shift of bands h and v, band d has one more; non-zero when a value is too large. */
+INLINE int contrast_s0(const int16_t *const bands[3], uint32_t n, const uint32_t fi[2], const int32_t *const rows[3],
+                       const int32_t *centre, uint32_t side, int64_t sums[3])
+{
+    const V zero = wasm_i32x4_const_splat(0);
+    const V factors[2] = {factor_taps(fi[0]), factor_taps(fi[1])};
+    V totals[3] = {zero, zero, zero}, over = zero;
+    V before = column_sums(rows, -4), here = column_sums(rows, 0);
+    Gathered g;
+    for (uint32_t from = 0; from < n; from += GATHERED) {
+        const uint32_t to = n - from < GATHERED ? n : from + GATHERED;
+        g.n[0] = g.n[1] = g.n[2] = 0;
+        for (uint32_t j = from; j < to; j += 4) {
+            const V next = column_sums(rows, (int32_t)j + 4);
+            const V thr = threshold(before, here, next, wasm_v128_load(centre + j));
+            before = here, here = next;
+            V y[3];
+            for (int band = 0; band < 3; band++) {
+                V x = wasm_v128_load64_zero(bands[band] + j);
+                V size = wasm_i32x4_abs(times_low(x, factors[band == 2]));
+                y[band] = wasm_i32x4_max(wasm_i32x4_sub(size, wasm_i32x4_shl(thr, band == 2 ? 12 : 10)), zero);
+                if (j + 4 > n)
+                    y[band] = wasm_v128_and(y[band], counted(j, n));
+            }
+            /* Thresholds below zero can lift a value so far that the definition's int32 wraps. */
+            over = wasm_v128_or(over, wasm_v128_or(wasm_i32x4_gt(wasm_v128_or(y[0], y[1]), wasm_i32x4_const_splat(MAX_Y_29)),
+                                                   wasm_i32x4_gt(y[2], wasm_i32x4_const_splat(MAX_Y_30))));
+            gather(&g, y);
+        }
+        totals[0] = sum_cubes(&g, 0, totals[0], 29, side);
+        totals[1] = sum_cubes(&g, 1, totals[1], 29, side);
+        totals[2] = sum_cubes(&g, 2, totals[2], 30, side + 1);
+    }
+    for (int band = 0; band < 3; band++)
+        sums[band] = sum_of(totals[band]);
+    return wasm_v128_any_true(over);
+}
 
 void adm_contrast_s0_simd(const int16_t *const bands[3], uint32_t n, const uint32_t fi[2],
                           const int32_t *const rows[3], const int32_t *centre, const uint32_t shift[2],
                           int64_t sums[3])
 {
-    if (fi[0] > MAX_FACTOR_S0 || fi[1] > MAX_FACTOR_DIAGONAL) {
+    int wrong = fi[0] > MAX_FACTOR_S0 || fi[1] > MAX_FACTOR_DIAGONAL || shift[1] != shift[0] + 1;
+    /* Of pictures 513 to 4096 wide, and of all others. */
+    if (!wrong)
+        wrong = shift[0] == 5   ? contrast_s0(bands, n, fi, rows, centre, 5, sums)
+                : shift[0] == 6 ? contrast_s0(bands, n, fi, rows, centre, 6, sums)
+                : shift[0] == 7 ? contrast_s0(bands, n, fi, rows, centre, 7, sums)
+                                : contrast_s0(bands, n, fi, rows, centre, shift[0], sums);
+    if (wrong)
         adm_contrast_s0_c(bands, n, fi, rows, centre, shift, sums);
-        return;
-    }
-    const V zero = wasm_i32x4_const_splat(0);
-    const V factors[2] = {factor_taps(fi[0]), factor_taps(fi[1])};
-    const V rounds[2] = {rounding(shift[0]), rounding(shift[1])};
-    V totals[3] = {zero, zero, zero};
-    for (uint32_t j = 0; j < n; j += 4) {
-        V thr = threshold(rows, centre, j);
-        V side = wasm_i32x4_shl(thr, 10), corner = wasm_i32x4_shl(thr, 12);
-        V y[3], any = zero, over;
-        for (int band = 0; band < 3; band++) {
-            V x = wasm_v128_load64_zero(bands[band] + j);
-            V size = wasm_i32x4_abs(times_low(x, factors[band == 2]));
-            y[band] = wasm_i32x4_max(wasm_i32x4_sub(size, band == 2 ? corner : side), zero);
-            if (j + 4 > n)
-                y[band] = wasm_v128_and(y[band], counted(j, n));
-            any = wasm_v128_or(any, y[band]);
-        }
-        if (!wasm_v128_any_true(any))
-            continue;
-        over = wasm_v128_or(wasm_i32x4_gt(wasm_v128_or(y[0], y[1]), wasm_i32x4_const_splat(MAX_Y_29)),
-                            wasm_i32x4_gt(y[2], wasm_i32x4_const_splat(MAX_Y_30)));
-        if (wasm_v128_any_true(over)) {
-            /* Thresholds below zero can lift a value so far that the definition's int32 wraps. */
-            adm_contrast_s0_c(bands, n, fi, rows, centre, shift, sums);
-            return;
-        }
-        for (int band = 0; band < 3; band++)
-            if (wasm_v128_any_true(y[band]))
-                totals[band] = wasm_i64x2_add(totals[band], band == 2 ? cubes(y[band], 30, rounds[1], shift[1])
-                                                                      : cubes(y[band], 29, rounds[0], shift[0]));
-    }
-    for (int band = 0; band < 3; band++)
-        sums[band] = sum_of(totals[band]);
 }
 
 void adm_contrast_s123_simd(const int32_t *const sizes[3], uint32_t n, const int32_t *const rows[3],
                             const int32_t *centre, uint32_t shift, int64_t sums[3])
 {
-    const V zero = wasm_i32x4_const_splat(0), round = rounding(shift);
-    V totals[3] = {zero, zero, zero};
-    for (uint32_t j = 0; j < n; j += 4) {
-        V thr = threshold(rows, centre, j);
-        V y[3], any = zero, over = zero;
-        for (int band = 0; band < 3; band++) {
-            y[band] = wasm_i32x4_max(wasm_i32x4_sub(wasm_v128_load(sizes[band] + j), thr), zero);
-            if (j + 4 > n)
-                y[band] = wasm_v128_and(y[band], counted(j, n));
-            any = wasm_v128_or(any, y[band]);
-            over = wasm_v128_or(over, wasm_i32x4_gt(y[band], wasm_i32x4_const_splat(MAX_Y_30)));
-        }
-        if (!wasm_v128_any_true(any))
-            continue;
-        if (wasm_v128_any_true(over)) {
-            adm_contrast_s123_c(sizes, n, rows, centre, shift, sums);
-            return;
+    const V zero = wasm_i32x4_const_splat(0);
+    V totals[3] = {zero, zero, zero}, over = zero;
+    V before = column_sums(rows, -4), here = column_sums(rows, 0);
+    Gathered g;
+    for (uint32_t from = 0; from < n; from += GATHERED) {
+        const uint32_t to = n - from < GATHERED ? n : from + GATHERED;
+        g.n[0] = g.n[1] = g.n[2] = 0;
+        for (uint32_t j = from; j < to; j += 4) {
+            const V next = column_sums(rows, (int32_t)j + 4);
+            const V thr = threshold(before, here, next, wasm_v128_load(centre + j));
+            before = here, here = next;
+            V y[3];
+            for (int band = 0; band < 3; band++) {
+                y[band] = wasm_i32x4_max(wasm_i32x4_sub(wasm_v128_load(sizes[band] + j), thr), zero);
+                if (j + 4 > n)
+                    y[band] = wasm_v128_and(y[band], counted(j, n));
+                over = wasm_v128_or(over, wasm_i32x4_gt(y[band], wasm_i32x4_const_splat(MAX_Y_30)));
+            }
+            gather(&g, y);
         }
         for (int band = 0; band < 3; band++)
-            if (wasm_v128_any_true(y[band]))
-                totals[band] = wasm_i64x2_add(totals[band], cubes(y[band], 30, round, shift));
+            totals[band] = sum_cubes(&g, band, totals[band], 30, shift);
+    }
+    if (wasm_v128_any_true(over)) {
+        adm_contrast_s123_c(sizes, n, rows, centre, shift, sums);
+        return;
     }
     for (int band = 0; band < 3; band++)
         sums[band] = sum_of(totals[band]);
@@ -643,8 +702,8 @@ void adm_cubes_s0_simd(const int16_t *const bands[3], uint32_t n, uint64_t sums[
     }
 }
 
-void adm_cubes_s123_simd(const int32_t *const bands[3], uint32_t n, uint32_t square_shift, uint32_t shift,
-                         uint64_t sums[3])
+INLINE void cubes_s123(const int32_t *const bands[3], uint32_t n, const uint32_t square_shift, uint32_t shift,
+                       uint64_t sums[3])
 {
     const V unit = wasm_i64x2_splat((int64_t)1 << square_shift), round = rounding(shift);
     for (int band = 0; band < 3; band++) {
@@ -656,11 +715,20 @@ void adm_cubes_s123_simd(const int32_t *const bands[3], uint32_t n, uint32_t squ
             V low = wasm_u64x2_shr(wasm_i64x2_add(wasm_u64x2_extmul_low_u32x4(z, z), unit), square_shift);
             V high = wasm_u64x2_shr(wasm_i64x2_add(wasm_u64x2_extmul_high_u32x4(z, z), unit), square_shift);
             V square = wasm_i32x4_shuffle(low, high, 0, 2, 4, 6);
-            V products = wasm_u64x2_shr(wasm_i64x2_add(wasm_u64x2_extmul_low_u32x4(square, z), round), shift);
+            V products = shift_right(wasm_i64x2_add(wasm_u64x2_extmul_low_u32x4(square, z), round), shift);
             total = wasm_i64x2_add(total, products);
-            products = wasm_u64x2_shr(wasm_i64x2_add(wasm_u64x2_extmul_high_u32x4(square, z), round), shift);
+            products = shift_right(wasm_i64x2_add(wasm_u64x2_extmul_high_u32x4(square, z), round), shift);
             total = wasm_i64x2_add(total, products);
         }
         sums[band] = (uint64_t)sum_of(total);
     }
+}
+
+void adm_cubes_s123_simd(const int32_t *const bands[3], uint32_t n, uint32_t square_shift, uint32_t shift,
+                         uint64_t sums[3])
+{
+    if (square_shift == 30)
+        cubes_s123(bands, n, 30, shift, sums);
+    else
+        cubes_s123(bands, n, 31, shift, sums);
 }

@@ -115,6 +115,8 @@ INLINE void filter_blocks(const Kernel *kernel, const int16_t *a, uint32_t start
 /* Biased samples, x - 2^15, and back. */
 INLINE V flip16(V v) { return wasm_v128_xor(v, wasm_i16x8_const_splat((int16_t)0x8000)); }
 
+INLINE V flip8(V v) { return wasm_v128_xor(v, wasm_i8x16_const_splat((int8_t)0x80)); }
+
 /* Interleaved pairs of two rows of eight samples: the first four columns, the last four. */
 INLINE V pairs_low(V row0, V row1) { return wasm_i16x8_shuffle(row0, row1, 0, 8, 1, 9, 2, 10, 3, 11); }
 INLINE V pairs_high(V row0, V row1) { return wasm_i16x8_shuffle(row0, row1, 4, 12, 5, 13, 6, 14, 7, 15); }

@@ -1,8 +1,10 @@
 /*
  * vif_simd.c - VIF in SIMD128, equal to vif.c to the last bit.
  *
- * Samples of 16 bits are biased, x - 2^15, to fit the signed operands of the dot product; 32-bit signals travel as two
- * biased halves, H and L. For a filter F, (sum F*(2^16 H + L) + 2^15) >> 16 = sum F*H + ((sum F*L + 2^15) >> 16), so no
+ * Samples are brought to 16 bits first, x << (16 - depth), so that every shift below is a constant: the definition's
+ * (sum F*x + 2^(depth-1)) >> depth is (sum F*(x << (16-depth)) + 2^15) >> 16, and likewise for products. (The products of
+ * 8-bit samples fit 16 bits as they are and need no rounding.) They are biased, x - 2^15, to fit the signed operands of
+ * the dot product; 32-bit signals travel as two biased halves, H and L. For a filter F, (sum F*(2^16 H + L) + 2^15) >> 16 = sum F*H + ((sum F*L + 2^15) >> 16), so no
  * sum needs more than 32 bits, and what the bias takes from a sum, 2^31, comes back by flipping its sign bit.
  *
  * A plane is walked in strips of columns, so that the rows in work stay in the nearest cache at any picture width.
@@ -43,22 +45,35 @@ typedef struct Scratch {
 enum { R, D, RR, DD, RD, RR_LOW, DD_LOW, RD_LOW };            /* signals of the ring */
 enum { M1, M2, XX_HIGH, XX_LOW, YY_HIGH, YY_LOW, XY_HIGH, XY_LOW }; /* signals of a row */
 
+/* Biased samples of 16 bits from the first and the last eight of 8-bit samples. */
+INLINE V widen_low(V bytes)
+{
+    return wasm_i8x16_shuffle(wasm_i32x4_const_splat(0), flip8(bytes), 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+}
+INLINE V widen_high(V bytes)
+{
+    return wasm_i8x16_shuffle(wasm_i32x4_const_splat(0), flip8(bytes), 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30,
+                              15, 31);
+}
+
 /* Rows 2p and 2p + 1 of 8-bit planes, n columns, as pairs of samples and of biased products. */
 static void load_pairs_8(const uint8_t *const ref[2], const uint8_t *const dis[2], uint32_t n,
                          int16_t (*pairs)[MAX_PAIRS][2 * ROW], uint32_t slot)
 {
     for (uint32_t j = 0; j < n; j += 8) {
+        const uint32_t at = 2 * j;
         V r = byte_pairs(ref[0] + j, ref[1] + j);
         V d = byte_pairs(dis[0] + j, dis[1] + j);
+        wasm_v128_store(pairs[R][slot] + at, widen_low(r));
+        wasm_v128_store(pairs[R][slot] + at + 8, widen_high(r));
+        wasm_v128_store(pairs[D][slot] + at, widen_low(d));
+        wasm_v128_store(pairs[D][slot] + at + 8, widen_high(d));
         V rs[2] = {wasm_u16x8_extend_low_u8x16(r), wasm_u16x8_extend_high_u8x16(r)};
         V ds[2] = {wasm_u16x8_extend_low_u8x16(d), wasm_u16x8_extend_high_u8x16(d)};
-        for (int half = 0; half < 2; half++) {
-            uint32_t at = 2 * j + 8 * half;
-            wasm_v128_store(pairs[R][slot] + at, rs[half]);
-            wasm_v128_store(pairs[D][slot] + at, ds[half]);
-            wasm_v128_store(pairs[RR][slot] + at, flip16(wasm_i16x8_mul(rs[half], rs[half])));
-            wasm_v128_store(pairs[DD][slot] + at, flip16(wasm_i16x8_mul(ds[half], ds[half])));
-            wasm_v128_store(pairs[RD][slot] + at, flip16(wasm_i16x8_mul(rs[half], ds[half])));
+        for (uint32_t half = 0; half < 2; half++) {
+            wasm_v128_store(pairs[RR][slot] + at + 8 * half, flip16(wasm_i16x8_mul(rs[half], rs[half])));
+            wasm_v128_store(pairs[DD][slot] + at + 8 * half, flip16(wasm_i16x8_mul(ds[half], ds[half])));
+            wasm_v128_store(pairs[RD][slot] + at + 8 * half, flip16(wasm_i16x8_mul(rs[half], ds[half])));
         }
     }
 }
@@ -71,20 +86,20 @@ INLINE V product_high(V a, V b)
     return flip16(wasm_u16x8_narrow_i32x4(low, high));
 }
 
-/* The same for 16-bit planes. bias: 0x8000 when samples use all 16 bits, 0 when they are below 2^15. */
-static void load_pairs_16(const uint16_t *const ref[2], const uint16_t *const dis[2], uint32_t n, V bias,
+/* The same for wider planes. unit: what brings samples to 16 bits. */
+static void load_pairs_16(const uint16_t *const ref[2], const uint16_t *const dis[2], uint32_t n, V unit,
                           int16_t (*pairs)[MAX_PAIRS][2 * ROW], uint32_t slot)
 {
     for (uint32_t j = 0; j < n; j += 8) {
-        V r0 = wasm_v128_load(ref[0] + j), r1 = wasm_v128_load(ref[1] + j);
-        V d0 = wasm_v128_load(dis[0] + j), d1 = wasm_v128_load(dis[1] + j);
+        V r0 = wasm_i16x8_mul(wasm_v128_load(ref[0] + j), unit), r1 = wasm_i16x8_mul(wasm_v128_load(ref[1] + j), unit);
+        V d0 = wasm_i16x8_mul(wasm_v128_load(dis[0] + j), unit), d1 = wasm_i16x8_mul(wasm_v128_load(dis[1] + j), unit);
         V rs[2] = {pairs_low(r0, r1), pairs_high(r0, r1)};
         V ds[2] = {pairs_low(d0, d1), pairs_high(d0, d1)};
         for (int half = 0; half < 2; half++) {
             uint32_t at = 2 * j + 8 * half;
             V r = rs[half], d = ds[half];
-            wasm_v128_store(pairs[R][slot] + at, wasm_v128_xor(r, bias));
-            wasm_v128_store(pairs[D][slot] + at, wasm_v128_xor(d, bias));
+            wasm_v128_store(pairs[R][slot] + at, flip16(r));
+            wasm_v128_store(pairs[D][slot] + at, flip16(d));
             wasm_v128_store(pairs[RR][slot] + at, product_high(r, r));
             wasm_v128_store(pairs[DD][slot] + at, product_high(d, d));
             wasm_v128_store(pairs[RD][slot] + at, product_high(r, d));
@@ -102,18 +117,10 @@ INLINE void store_halves(int16_t *high, int16_t *low, V v0, V v1)
     wasm_v128_store(low, flip16(wasm_i16x8_shuffle(v0, v1, 0, 2, 4, 6, 8, 10, 12, 14)));
 }
 
-/* How the vertical pass rounds (spec 3.3). */
-typedef struct Rounding {
-    uint32_t mean_shift, square_shift;
-    int biased; /* samples use all 16 bits and enter the ring biased */
-} Rounding;
-
-static Rounding rounding_of(const VifInput *input)
+/* What brings the samples of a scale to 16 bits. */
+static V unit_of(uint32_t bit_depth, uint32_t scale)
 {
-    if (input->scale)
-        return (Rounding){16, 16, 1};
-    const uint32_t b = input->bit_depth;
-    return (Rounding){b, 2 * (b - 8), b == 16};
+    return wasm_i16x8_splat(scale ? 1 : (int16_t)(1u << (16 - bit_depth)));
 }
 
 /*
@@ -124,18 +131,14 @@ static Rounding rounding_of(const VifInput *input)
 
 typedef int16_t (*Columns)[8][ROW];
 
-static void filter_means(const Kernel *kernel, const int16_t *a, const int16_t *b, Rounding rounding, uint32_t blocks,
-                         Columns out, uint32_t to)
+static void filter_means(const Kernel *kernel, const int16_t *a, const int16_t *b, uint32_t blocks, Columns out, uint32_t to)
 {
-    const uint32_t shift = rounding.mean_shift;
-    /* An unbiased sum is biased after its shift: 2^15 << shift less, before it. */
-    const uint32_t start = (1u << (shift - 1)) - (rounding.biased ? 0 : 1u << (shift + 15));
     for (; blocks; blocks--, a += 16, b += 16, to += 8) {
-        FILTER_BLOCK(kernel, a, start, b, start, STRIDE)
-        wasm_v128_store(out[0][M1] + to, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(a00, shift), wasm_i32x4_shr(a01, shift)));
-        wasm_v128_store(out[0][M2] + to, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(b00, shift), wasm_i32x4_shr(b01, shift)));
-        wasm_v128_store(out[1][M1] + to, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(a10, shift), wasm_i32x4_shr(a11, shift)));
-        wasm_v128_store(out[1][M2] + to, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(b10, shift), wasm_i32x4_shr(b11, shift)));
+        FILTER_BLOCK(kernel, a, 32768, b, 32768, STRIDE)
+        wasm_v128_store(out[0][M1] + to, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(a00, 16), wasm_i32x4_shr(a01, 16)));
+        wasm_v128_store(out[0][M2] + to, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(b00, 16), wasm_i32x4_shr(b01, 16)));
+        wasm_v128_store(out[1][M1] + to, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(a10, 16), wasm_i32x4_shr(a11, 16)));
+        wasm_v128_store(out[1][M2] + to, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(b10, 16), wasm_i32x4_shr(b11, 16)));
     }
 }
 
@@ -153,39 +156,36 @@ static void filter_moments_8(const Kernel *kernel, const int16_t *a, const int16
     }
 }
 
-/* 2^16 times the upper half's sum and the lower half's, rounded to 32 bits, 2^31 too small. */
-INLINE V join_halves(V high, V low, uint32_t shift)
+/* The sum of the upper half and the rounded one of the lower half's upper bits, 2^31 too small. */
+INLINE V join_halves(V high, V low)
 {
-    return wasm_v128_xor(wasm_i32x4_add(wasm_i32x4_shl(high, 16 - shift), wasm_u32x4_shr(low, shift)),
-                         wasm_i32x4_const_splat((int32_t)0x80000000));
+    return wasm_v128_xor(wasm_i32x4_add(high, wasm_u32x4_shr(low, 16)), wasm_i32x4_const_splat((int32_t)0x80000000));
 }
 
 /* Second moments of wider samples: the upper and lower halves of their products are the two signals. */
-static void filter_moments_16(const Kernel *kernel, const int16_t *a, const int16_t *b, Rounding rounding,
-                              uint32_t blocks, int16_t *const high[2], int16_t *const low[2], uint32_t to)
+static void filter_moments_16(const Kernel *kernel, const int16_t *a, const int16_t *b, uint32_t blocks,
+                              int16_t *const high[2], int16_t *const low[2], uint32_t to)
 {
-    const uint32_t shift = rounding.square_shift, low_start = FROM_BIASED + (1u << (shift - 1));
     for (; blocks; blocks--, a += 16, b += 16, to += 8) {
-        FILTER_BLOCK(kernel, a, FROM_BIASED, b, low_start, STRIDE)
-        store_halves(high[0] + to, low[0] + to, join_halves(a00, b00, shift), join_halves(a01, b01, shift));
-        store_halves(high[1] + to, low[1] + to, join_halves(a10, b10, shift), join_halves(a11, b11, shift));
+        FILTER_BLOCK(kernel, a, FROM_BIASED, b, FROM_BIASED + 32768, STRIDE)
+        store_halves(high[0] + to, low[0] + to, join_halves(a00, b00), join_halves(a01, b01));
+        store_halves(high[1] + to, low[1] + to, join_halves(a10, b10), join_halves(a11, b11));
     }
 }
 
 /* Vertical pass over n columns, two rows. kernel: that of the window's place in the ring. */
-static void filter_rows(Scratch *s, int wide, const Kernel *kernel, Rounding rounding, uint32_t n, uint32_t to)
+static void filter_rows(Scratch *s, int wide, const Kernel *kernel, uint32_t n, uint32_t to)
 {
     const uint32_t blocks = (n + 7) / 8;
     int16_t *high[2], *low[2];
-    filter_means(kernel, s->pairs[R][0], s->pairs[D][0], rounding, blocks, s->columns, to);
+    filter_means(kernel, s->pairs[R][0], s->pairs[D][0], blocks, s->columns, to);
     for (int moment = 0; moment < 3; moment++) {
         for (int row = 0; row < 2; row++) {
             high[row] = s->columns[row][XX_HIGH + 2 * moment];
             low[row] = s->columns[row][XX_LOW + 2 * moment];
         }
         if (wide)
-            filter_moments_16(kernel, s->pairs[RR + moment][0], s->pairs[RR_LOW + moment][0], rounding, blocks, high,
-                              low, to);
+            filter_moments_16(kernel, s->pairs[RR + moment][0], s->pairs[RR_LOW + moment][0], blocks, high, low, to);
         else if (moment == 0)
             filter_moments_8(kernel, s->pairs[RR][0], s->pairs[DD][0], 16, blocks, high, low, 2 * ROW, to);
         else if (moment == 2)
@@ -361,8 +361,7 @@ static void statistics(uint32_t scale, int wide, const VifInput *input, uint32_t
     const uint32_t w = input->width, h = input->height;
     const int32_t reach = REACH(scale);
     const size_t sample = wide ? 2 : 1;
-    const Rounding rounding = rounding_of(input);
-    const V bias = wasm_i16x8_splat(rounding.biased ? (int16_t)0x8000 : 0);
+    const V unit = unit_of(input->bit_depth, scale);
 
     for (uint32_t x0 = 0; x0 < w; x0 += STRIP) {
         const uint32_t x1 = x0 + STRIP < w ? x0 + STRIP : w;
@@ -379,13 +378,13 @@ static void statistics(uint32_t scale, int wide, const VifInput *input, uint32_t
                 }
                 const uint32_t slot = loaded % PAIRS(scale);
                 if (wide)
-                    load_pairs_16((const uint16_t *const *)rows[0], (const uint16_t *const *)rows[1], c1 - c0, bias,
+                    load_pairs_16((const uint16_t *const *)rows[0], (const uint16_t *const *)rows[1], c1 - c0, unit,
                                   s->pairs, slot);
                 else
                     load_pairs_8((const uint8_t *const *)rows[0], (const uint8_t *const *)rows[1], c1 - c0, s->pairs,
                                  slot);
             }
-            filter_rows(s, wide, &s->kernels[y / 2 % PAIRS(scale)], rounding, c1 - c0, MARGIN + c0 - x0);
+            filter_rows(s, wide, &s->kernels[y / 2 % PAIRS(scale)], c1 - c0, MARGIN + c0 - x0);
             for (uint32_t row = 0; row < 2 && y + row < h; row++) {
                 mirror_columns(s->columns[row], x0, x1, w, reach);
                 filter_columns(s, scale, s->columns[row], x1 - x0);
@@ -413,24 +412,22 @@ void vif_statistics_simd(const VifInput *input, const VifTables *tables, const d
 
 /* Vertical pass of the decimation: even rows only, so only the even taps. */
 INLINE void decimate_rows(const int scale, const int wide, const Kernel *kernel, const void *const rows[10],
-                          uint32_t width, Rounding rounding, V bias, int16_t *out)
+                          uint32_t width, V unit, int16_t *out)
 {
-    const V round = wasm_i32x4_splat(1 << (rounding.mean_shift - 1));
-    const V offset = wasm_i32x4_splat(rounding.biased ? 0 : 32768);
     for (uint32_t j = 0; j < width; j += 8) {
-        V low = wasm_i32x4_const_splat(0), high = low;
+        V low = wasm_i32x4_const_splat(32768), high = low;
 #pragma clang loop unroll(full)
         for (int k = 0; k < PAIRS(scale); k++) {
             V first, second;
             if (wide) {
-                V a = wasm_v128_xor(wasm_v128_load((const uint16_t *)rows[2 * k] + j), bias);
-                V b = wasm_v128_xor(wasm_v128_load((const uint16_t *)rows[2 * k + 1] + j), bias);
+                V a = flip16(wasm_i16x8_mul(wasm_v128_load((const uint16_t *)rows[2 * k] + j), unit));
+                V b = flip16(wasm_i16x8_mul(wasm_v128_load((const uint16_t *)rows[2 * k + 1] + j), unit));
                 first = pairs_low(a, b);
                 second = pairs_high(a, b);
             } else {
                 V both = byte_pairs((const uint8_t *)rows[2 * k] + j, (const uint8_t *)rows[2 * k + 1] + j);
-                first = wasm_u16x8_extend_low_u8x16(both);
-                second = wasm_u16x8_extend_high_u8x16(both);
+                first = widen_low(both);
+                second = widen_high(both);
             }
             low = wasm_i32x4_add(low, wasm_i32x4_dot_i16x8(first, kernel->pair[k].even));
             high = wasm_i32x4_add(high, wasm_i32x4_dot_i16x8(second, kernel->pair[k].even));
@@ -439,9 +436,7 @@ INLINE void decimate_rows(const int scale, const int wide, const Kernel *kernel,
                 high = wasm_i32x4_add(high, wasm_i32x4_shl(second, 16));
             }
         }
-        low = wasm_i32x4_sub(wasm_i32x4_shr(wasm_i32x4_add(low, round), rounding.mean_shift), offset);
-        high = wasm_i32x4_sub(wasm_i32x4_shr(wasm_i32x4_add(high, round), rounding.mean_shift), offset);
-        wasm_v128_store(out + j, wasm_i16x8_narrow_i32x4(low, high));
+        wasm_v128_store(out + j, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(low, 16), wasm_i32x4_shr(high, 16)));
     }
 }
 
@@ -458,19 +453,18 @@ INLINE V decimate_columns(const int scale, const Kernel *kernel, const int16_t *
 }
 
 INLINE void decimate(const int scale, const int wide, const void *src, uint32_t width, uint32_t height,
-                     Rounding rounding, void *scratch, uint16_t *dst)
+                     V unit, void *scratch, uint16_t *dst)
 {
     Kernel *kernel = scratch;
     int16_t *row = (int16_t *)(kernel + 1) + MARGIN;
     const int32_t reach = REACH(scale);
     const size_t stride = (size_t)width * (wide ? 2 : 1);
-    const V bias = wasm_i16x8_splat(rounding.biased ? (int16_t)0x8000 : 0);
     make_kernel((uint32_t)scale, 0, kernel);
     for (uint32_t i = 0; i < height / 2; i++) {
         const void *rows[10];
         for (int32_t k = 0; k < 2 * PAIRS(scale); k++)
             rows[k] = (const uint8_t *)src + mirror((int32_t)(2 * i) - reach + k, (int32_t)height) * stride;
-        decimate_rows(scale, wide, kernel, rows, width, rounding, bias, row);
+        decimate_rows(scale, wide, kernel, rows, width, unit, row);
         for (int32_t k = 1; k <= reach; k++) {
             row[-k] = row[mirror(-k, (int32_t)width)];
             row[(int32_t)width + k - 1] = row[mirror((int32_t)width + k - 1, (int32_t)width)];
@@ -496,14 +490,13 @@ void vif_decimate_simd(const void *src, uint32_t width, uint32_t height, uint32_
                        void *scratch, uint16_t *dst)
 {
     /* The plane is that of the scale above: samples of the video only when this is scale 1. */
-    const VifInput above = {.bit_depth = bit_depth, .scale = scale - 1};
-    const Rounding rounding = rounding_of(&above);
+    const V unit = unit_of(bit_depth, scale - 1);
     if (scale == 1 && bit_depth == 8)
-        decimate(1, 0, src, width, height, rounding, scratch, dst);
+        decimate(1, 0, src, width, height, unit, scratch, dst);
     else if (scale == 1)
-        decimate(1, 1, src, width, height, rounding, scratch, dst);
+        decimate(1, 1, src, width, height, unit, scratch, dst);
     else if (scale == 2)
-        decimate(2, 1, src, width, height, rounding, scratch, dst);
+        decimate(2, 1, src, width, height, unit, scratch, dst);
     else
-        decimate(3, 1, src, width, height, rounding, scratch, dst);
+        decimate(3, 1, src, width, height, unit, scratch, dst);
 }
