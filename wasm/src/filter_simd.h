@@ -50,6 +50,13 @@ typedef struct Sums {
 } Sums;
 
 /*
+ * Makes a compiler forget what it knows of a pointer or a number. Otherwise it may compute the address of each tap before
+ * a loop, more of them than there are registers, where relative to one pointer they cost nothing; or keep what it loaded
+ * for a branch that is seldom taken.
+ */
+#define OPAQUE(x) __asm__ volatile("" : "+r"(x))
+
+/*
  * Filters eight samples of two signals, or of two places of one: a and b point at the first pair of the first sample,
  * pairs of a window lie `stride` samples apart. The sums are left in a00..b11, in the order of Sums.
  *
@@ -76,27 +83,31 @@ typedef struct Sums {
     }
 
 #define FILTER_BLOCK(kernel, pa, start_a, pb, start_b, stride)                                                         \
+    const Kernel *taps_ = (kernel);                                                                                    \
+    OPAQUE(taps_);                                                                                                     \
     V a00 = wasm_i32x4_splat((int32_t)(start_a)), a01 = a00, a10 = a00, a11 = a00;                                     \
     V b00 = wasm_i32x4_splat((int32_t)(start_b)), b01 = b00, b10 = b00, b11 = b00;                                     \
     do {                                                                                                               \
-        FILTER_STEP(kernel, 0, pa, pb, stride)                                                                         \
-        FILTER_STEP(kernel, 1, pa, pb, stride)                                                                         \
-        FILTER_STEP(kernel, 2, pa, pb, stride)                                                                         \
-        FILTER_STEP(kernel, 3, pa, pb, stride)                                                                         \
-        FILTER_STEP(kernel, 4, pa, pb, stride)                                                                         \
-        FILTER_STEP(kernel, 5, pa, pb, stride)                                                                         \
-        FILTER_STEP(kernel, 6, pa, pb, stride)                                                                         \
-        FILTER_STEP(kernel, 7, pa, pb, stride)                                                                         \
-        FILTER_STEP(kernel, 8, pa, pb, stride)                                                                         \
+        FILTER_STEP(taps_, 0, pa, pb, stride)                                                                          \
+        FILTER_STEP(taps_, 1, pa, pb, stride)                                                                          \
+        FILTER_STEP(taps_, 2, pa, pb, stride)                                                                          \
+        FILTER_STEP(taps_, 3, pa, pb, stride)                                                                          \
+        FILTER_STEP(taps_, 4, pa, pb, stride)                                                                          \
+        FILTER_STEP(taps_, 5, pa, pb, stride)                                                                          \
+        FILTER_STEP(taps_, 6, pa, pb, stride)                                                                          \
+        FILTER_STEP(taps_, 7, pa, pb, stride)                                                                          \
+        FILTER_STEP(taps_, 8, pa, pb, stride)                                                                          \
     } while (0);                                                                                                       \
-    if ((kernel)->wide_centre) {                                                                                       \
+    if (taps_->wide_centre) {                                                                                          \
         /* 2^16 times the centre: the first sample of its pair for even outputs, the second for odd ones. */           \
         const V second_ = wasm_i32x4_const_splat((int32_t)0xffff0000);                                                 \
-        const int16_t *centre_ = (pa) + (kernel)->centre * (stride);                                                   \
+        const int16_t *centre_ = (pa) + taps_->centre * (stride);                                                      \
+        OPAQUE(centre_);                                                                                               \
         V x_ = wasm_v128_load(centre_), y_ = wasm_v128_load(centre_ + 8);                                              \
         a00 = wasm_i32x4_add(a00, wasm_i32x4_shl(x_, 16)), a01 = wasm_i32x4_add(a01, wasm_i32x4_shl(y_, 16));          \
         a10 = wasm_i32x4_add(a10, wasm_v128_and(x_, second_)), a11 = wasm_i32x4_add(a11, wasm_v128_and(y_, second_));  \
-        centre_ = (pb) + (kernel)->centre * (stride);                                                                  \
+        centre_ = (pb) + taps_->centre * (stride);                                                                     \
+        OPAQUE(centre_);                                                                                               \
         x_ = wasm_v128_load(centre_), y_ = wasm_v128_load(centre_ + 8);                                                \
         b00 = wasm_i32x4_add(b00, wasm_i32x4_shl(x_, 16)), b01 = wasm_i32x4_add(b01, wasm_i32x4_shl(y_, 16));          \
         b10 = wasm_i32x4_add(b10, wasm_v128_and(x_, second_)), b11 = wasm_i32x4_add(b11, wasm_v128_and(y_, second_));  \
