@@ -15,6 +15,13 @@
 typedef v128_t V;
 #define INLINE static inline __attribute__((always_inline))
 
+/*
+ * Makes a compiler forget what it knows of a value. Otherwise it widens a constant factor outside of the loop, and is left
+ * with products of 64 by 64 bits, for which there is no instruction; and of a splat that it moved out of the loop, it no
+ * longer knows that all lanes are shifted equally, and shifts them one by one.
+ */
+#define OPAQUE(x) __asm__ volatile("" : "+r"(x))
+
 /* ---- Wavelet ---- */
 
 /* Two taps of a dot product. */
@@ -335,69 +342,84 @@ void adm_decouple_s0_simd(const int16_t *const reference[3], const int16_t *cons
     }
 }
 
-/* Two 32-bit values as doubles and back. */
+/* Two 32-bit values as doubles, and four integral doubles as 32-bit values: the lower bits beside 1.5 * 2^52. */
 INLINE V to_double(V v) { return wasm_f64x2_convert_low_i32x4(v); }
-INLINE V from_double(V v) { return wasm_i32x4_trunc_sat_f64x2_zero(v); }
 INLINE V load_two(const int32_t *p) { return wasm_v128_load64_zero(p); }
-
-/* The restored coefficient of two pixels (spec 4.5), and where it may be enhanced. All products stay below 2^53. */
-INLINE V restore(V o, V t, V *enhanceable)
+INLINE V from_doubles(V low, V high)
 {
-    const V one_half = wasm_f64x2_const_splat(0.5), zero = wasm_f64x2_const_splat(0), one = wasm_f64x2_const_splat(1);
-    V size = wasm_f64x2_abs(o);
+    const V unit = wasm_f64x2_const_splat(0x1.8p52);
+    return wasm_i32x4_shuffle(wasm_f64x2_add(low, unit), wasm_f64x2_add(high, unit), 0, 2, 4, 6);
+}
+
+/*
+ * The restored coefficient of two pixels (spec 4.5), enhanced where `similar`. All products stay below 2^53.
+ *
+ * t with the sign of o is clamped to 0..2|o|, which changes nothing: below, the gain k is 0, and from about |o| on it
+ * saturates. Where r is 0, with a gain or without, the enhanced coefficient is 0 too. o = 0 divides by 0, and pmin turns
+ * what comes of it into a k of 32768: r is 0.
+ */
+INLINE V restore(V o, V t, V similar, V gain)
+{
+    const V one_half = wasm_f64x2_const_splat(0.5), zero = wasm_f64x2_const_splat(0);
+    const V sign = wasm_v128_and(o, wasm_f64x2_const_splat(-0.0)), size = wasm_f64x2_abs(o);
     /* |o| loses its low bits down to 15: 2^-shift from the exponent, 1 below 2^15. */
-    V exponent = wasm_u64x2_shr(wasm_f64x2_pmax(size, wasm_f64x2_const_splat(16384)), 52);
-    V scale = wasm_i64x2_shl(wasm_i64x2_sub(wasm_i64x2_const_splat(2 * 1023 + 14), exponent), 52);
-    V m = wasm_f64x2_floor(wasm_f64x2_add(wasm_f64x2_mul(size, scale), one_half));
-    V reciprocal = wasm_f64x2_trunc(wasm_f64x2_div(wasm_f64x2_const_splat(0x1p30), wasm_f64x2_pmax(m, one)));
-    /* t with the sign of o; without a shift the gain saturates long before 2^16, and only then can the product be large. */
-    V sign = wasm_v128_and(o, wasm_f64x2_const_splat(-0.0));
-    V unshifted = wasm_f64x2_eq(scale, one);
-    V bound = wasm_v128_bitselect(wasm_f64x2_const_splat(65536), wasm_f64x2_const_splat(0x1p31), unshifted);
-    V ts = wasm_v128_xor(wasm_f64x2_pmax(wasm_f64x2_neg(bound), wasm_f64x2_pmin(bound, t)), sign);
-    V k = wasm_f64x2_mul(wasm_f64x2_mul(wasm_f64x2_mul(reciprocal, ts), scale), wasm_f64x2_const_splat(0x1p-15));
-    k = wasm_f64x2_floor(wasm_f64x2_add(k, one_half));
-    k = wasm_f64x2_pmin(wasm_f64x2_const_splat(32768), wasm_f64x2_pmax(zero, k));
-    *enhanceable = wasm_v128_and(wasm_f64x2_gt(k, zero), wasm_f64x2_ne(o, zero));
-    return wasm_f64x2_floor(wasm_f64x2_add(wasm_f64x2_mul(wasm_f64x2_mul(k, o), wasm_f64x2_const_splat(0x1p-15)), one_half));
+    const V exponent = wasm_v128_and(wasm_f64x2_pmax(size, wasm_f64x2_const_splat(16384)), wasm_i64x2_const_splat(0x7ffLL << 52));
+    const V scale = wasm_i64x2_sub(wasm_i64x2_const_splat((2 * 1023 + 14LL) << 52), exponent);
+    const V scale_15 = wasm_i64x2_sub(wasm_i64x2_const_splat((2 * 1023 + 14 - 15LL) << 52), exponent);
+    const V m = wasm_f64x2_floor(wasm_f64x2_add(wasm_f64x2_mul(size, scale), one_half));
+    const V reciprocal = wasm_f64x2_trunc(wasm_f64x2_div(wasm_f64x2_const_splat(0x1p30), m));
+    const V directed = wasm_v128_xor(t, sign);
+    const V ts = wasm_f64x2_pmax(zero, wasm_f64x2_pmin(wasm_f64x2_add(size, size), directed));
+    V k = wasm_f64x2_floor(wasm_f64x2_add(wasm_f64x2_mul(wasm_f64x2_mul(reciprocal, ts), scale_15), one_half));
+    k = wasm_f64x2_pmin(wasm_f64x2_const_splat(32768), k);
+    V r = wasm_f64x2_floor(wasm_f64x2_add(wasm_f64x2_mul(wasm_f64x2_mul(k, o), wasm_f64x2_const_splat(0x1p-15)), one_half));
+    /* With signs turned as if o were positive: r * gain or t, whichever is less. */
+    V nearer = wasm_f64x2_pmin(directed, wasm_v128_xor(wasm_f64x2_mul(r, gain), sign));
+    nearer = wasm_f64x2_trunc(wasm_v128_xor(nearer, sign));
+    return wasm_v128_bitselect(nearer, r, wasm_v128_and(similar, wasm_f64x2_ne(r, zero)));
+}
+
+/* Which of two gradients kept their direction; what is too close to tell in doubles is added to *doubtful. */
+INLINE V similar_double(const V o[3], const V t[3], V *doubtful)
+{
+    V p = wasm_f64x2_add(wasm_f64x2_mul(o[0], t[0]), wasm_f64x2_mul(o[1], t[1]));
+    V om = wasm_f64x2_add(wasm_f64x2_mul(o[0], o[0]), wasm_f64x2_mul(o[1], o[1]));
+    V tm = wasm_f64x2_add(wasm_f64x2_mul(t[0], t[0]), wasm_f64x2_mul(t[1], t[1]));
+    V left = wasm_f64x2_mul(p, p);
+    V right = wasm_f64x2_mul(wasm_f64x2_mul(wasm_f64x2_const_splat(ADM_COS_1DEG_SQ), om), tm);
+    V distance = wasm_f64x2_abs(wasm_f64x2_sub(left, right));
+    *doubtful = wasm_v128_or(*doubtful, wasm_f64x2_lt(distance, wasm_f64x2_mul(right, wasm_f64x2_const_splat(0x1p-20))));
+    return wasm_v128_and(wasm_f64x2_ge(p, wasm_f64x2_const_splat(0)), wasm_f64x2_ge(left, right));
 }
 
 void adm_decouple_s123_simd(const int32_t *const reference[3], const int32_t *const distorted[3], uint32_t n,
                             double gain_limit, int32_t *const restored[3], int32_t *const additive[3])
 {
-    const V zero = wasm_f64x2_const_splat(0), gain = wasm_f64x2_splat(gain_limit);
-    for (uint32_t j = 0; j < n; j += 2) {
-        V o[3], t[3];
-        for (int band = 0; band < 3; band++) {
-            o[band] = to_double(load_two(reference[band] + j));
-            t[band] = to_double(load_two(distorted[band] + j));
+    const V gain = wasm_f64x2_splat(gain_limit);
+    for (uint32_t j = 0; j < n; j += 4) {
+        V r[2][3], doubtful = wasm_i32x4_const_splat(0);
+        for (uint32_t half = 0; half < 2; half++) {
+            V o[3], t[3];
+            for (int band = 0; band < 3; band++) {
+                o[band] = to_double(load_two(reference[band] + j + 2 * half));
+                t[band] = to_double(load_two(distorted[band] + j + 2 * half));
+            }
+            const V similar = similar_double(o, t, &doubtful);
+            for (int band = 0; band < 3; band++)
+                r[half][band] = restore(o[band], t[band], similar, gain);
         }
-        V p = wasm_f64x2_add(wasm_f64x2_mul(o[0], t[0]), wasm_f64x2_mul(o[1], t[1]));
-        V om = wasm_f64x2_add(wasm_f64x2_mul(o[0], o[0]), wasm_f64x2_mul(o[1], o[1]));
-        V tm = wasm_f64x2_add(wasm_f64x2_mul(t[0], t[0]), wasm_f64x2_mul(t[1], t[1]));
-        V left = wasm_f64x2_mul(p, p);
-        V right = wasm_f64x2_mul(wasm_f64x2_mul(wasm_f64x2_const_splat(ADM_COS_1DEG_SQ), om), tm);
-        V similar = wasm_v128_and(wasm_f64x2_ge(p, zero), wasm_f64x2_ge(left, right));
-        V doubtful = wasm_f64x2_lt(wasm_f64x2_abs(wasm_f64x2_sub(left, right)),
-                                   wasm_f64x2_mul(right, wasm_f64x2_const_splat(0x1p-20)));
         if (wasm_v128_any_true(doubtful)) {
             const int32_t *const from_o[3] = {reference[0] + j, reference[1] + j, reference[2] + j};
             const int32_t *const from_t[3] = {distorted[0] + j, distorted[1] + j, distorted[2] + j};
             int32_t *const to_r[3] = {restored[0] + j, restored[1] + j, restored[2] + j};
             int32_t *const to_a[3] = {additive[0] + j, additive[1] + j, additive[2] + j};
-            adm_decouple_s123_c(from_o, from_t, n - j < 2 ? n - j : 2, gain_limit, to_r, to_a);
+            adm_decouple_s123_c(from_o, from_t, n - j < 4 ? n - j : 4, gain_limit, to_r, to_a);
             continue;
         }
         for (int band = 0; band < 3; band++) {
-            V enhanceable;
-            V r = restore(o[band], t[band], &enhanceable);
-            V e = wasm_f64x2_mul(r, gain);
-            V nearer = wasm_f64x2_trunc(wasm_v128_bitselect(wasm_f64x2_pmin(t[band], e), wasm_f64x2_pmax(t[band], e),
-                                                            wasm_f64x2_gt(o[band], zero)));
-            r = wasm_v128_bitselect(nearer, r, wasm_v128_and(similar, enhanceable));
-            V whole = from_double(r);
-            wasm_v128_store64_lane(restored[band] + j, whole, 0);
-            wasm_v128_store64_lane(additive[band] + j, wasm_i32x4_sub(load_two(distorted[band] + j), whole), 0);
+            const V whole = from_doubles(r[0][band], r[1][band]);
+            wasm_v128_store(restored[band] + j, whole);
+            wasm_v128_store(additive[band] + j, wasm_i32x4_sub(wasm_v128_load(distorted[band] + j), whole));
         }
     }
 }
@@ -475,6 +497,7 @@ void adm_mask_s0_simd(const int16_t *const bands[3], uint32_t n, const uint32_t 
  */
 INLINE V weighted_size(V x, V fi)
 {
+    OPAQUE(fi);
     V negative = wasm_i32x4_shr(x, 31), size = wasm_i32x4_abs(x);
     const V round = wasm_i64x2_const_splat(1 << 27);
     V low = wasm_i64x2_add(wasm_u64x2_extmul_low_u32x4(size, fi), wasm_i64x2_add(wasm_i64x2_extend_low_i32x4(negative), round));
@@ -485,6 +508,7 @@ INLINE V weighted_size(V x, V fi)
 /* (c * factor + 2^31) >> 32, one more than the definition's rounding. */
 INLINE V upper_product(V c, V factor)
 {
+    OPAQUE(factor);
     const V round = wasm_i64x2_const_splat(0x80000000LL);
     return wasm_i32x4_shuffle(wasm_i64x2_add(wasm_u64x2_extmul_low_u32x4(c, factor), round),
                               wasm_i64x2_add(wasm_u64x2_extmul_high_u32x4(c, factor), round), 1, 3, 5, 7);
@@ -537,14 +561,10 @@ INLINE V counted(uint32_t j, uint32_t n)
 INLINE int64_t sum_of(V v) { return wasm_i64x2_extract_lane(v, 0) + wasm_i64x2_extract_lane(v, 1); }
 INLINE V rounding(uint32_t shift) { return wasm_i64x2_splat(shift ? (int64_t)1 << (shift - 1) : 0); }
 
-/*
- * v >> n. Compilers that hoist the splat of a variable count out of a loop no longer know it for one, and shift lane by
- * lane: here the count is new each time.
- */
 INLINE V shift_right(V v, uint32_t n)
 {
     if (!__builtin_constant_p(n))
-        __asm__ volatile("" : "+r"(n));
+        OPAQUE(n);
     return wasm_u64x2_shr(v, n);
 }
 
