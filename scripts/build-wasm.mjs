@@ -74,8 +74,18 @@ function exportedFunctions() {
   return [...header.matchAll(/\b(anyvmaf_\w+)\s*\(/g)].map((match) => `_${match[1]}`);
 }
 
-/** What test/wasm needs to call each function of the table by itself; see wasm/src/dsp.h. */
-const TABLE_EXPORTS = ['_anyvmaf_dsp', '_vif_build_tables', '_vif_scratch_bytes', '_motion_scratch_bytes'];
+/** What test/wasm needs to call each function of the table by itself, see wasm/src/dsp.h, and a stage of SpEED. */
+const TABLE_EXPORTS = [
+  '_anyvmaf_dsp',
+  '_vif_build_tables',
+  '_vif_scratch_bytes',
+  '_motion_scratch_bytes',
+  '_cambi_build_sight',
+  '_cambi_counts_bytes',
+  '_hvs_build_tables',
+  '_ciede_build_tables',
+  '_speed_eigenvalues',
+];
 
 /** Compiles and links into `out`. */
 function build(out) {

@@ -1,11 +1,11 @@
 /**
  * @module test/wasm/further-twins
- * The functions of CAMBI and SpEED in the core's table in both columns, portable C and SIMD128, on random and extreme
- * input: equal to the last bit. What takes whole structures (contrast, CIEDE2000, PSNR-HVS) is compared metric by metric.
+ * The functions of CAMBI, PSNR-HVS, CIEDE2000 and SpEED in the core's table in both columns, portable C and SIMD128, on
+ * random and extreme input: equal to the last bit.
  */
 import { describe, it } from 'vitest';
 import { type SeededRandom, seeded } from '../support/random.js';
-import { compare, halves, longs, put, SEED, take, WIDTHS, words } from './harness.js';
+import { compare, halves, longs, native, pointers, put, SEED, take, WIDTHS, words } from './harness.js';
 
 const SLACK = 64;
 
@@ -17,6 +17,22 @@ function banded(random: SeededRandom, n: number, top = 1023): Uint16Array {
     if (random.int(0, steps) === 0) level = Math.min(top, Math.max(0, level + random.int(-3, 3)));
     return random.int(0, 60) === 0 ? random.int(0, top) : level;
   });
+}
+
+/** Bytes of the core's CambiSight, HvsTables and CiedeTables. */
+const TABLE_BYTES = { sight: 4 * (1 + 32 + 1 + 65 * 65 + 1), hvs: 4 * 128, ciede: 8 * (2 * 544 + 33 + 46) };
+const table = (bytes: number): number => Number(native('anyvmaf_alloc')(bytes));
+
+/** A row of samples: any, mostly extreme ones, or hardly different from each other. */
+function row(random: SeededRandom, n: number, top: number): Uint8Array | Uint16Array {
+  const kind = random.int(0, 2);
+  const level = random.int(0, top);
+  const sample = () => {
+    if (kind === 0) return random.int(0, top);
+    if (kind === 1) return random.int(0, 1) * top;
+    return Math.min(top, level + random.int(0, 3));
+  };
+  return top > 255 ? Uint16Array.from({ length: n }, sample) : Uint8Array.from({ length: n }, sample);
 }
 
 describe(`twins of the core's further functions (seed ${SEED})`, () => {
@@ -67,6 +83,73 @@ describe(`twins of the core's further functions (seed ${SEED})`, () => {
         const at = put(image, SLACK);
         twin(at, width, height, take(8 * (width + 64)));
         return halves(at, width * height);
+      });
+    }
+  });
+
+  it('cambi_contrast, row after row, all windows and numbers of contrasts', () => {
+    const random = seeded(SEED + 65);
+    const sight = table(TABLE_BYTES.sight);
+    for (const width of [...WIDTHS.filter((n) => n < 72), 131, 257]) {
+      const height = random.int(1, 24);
+      const window = 2 * random.int(1, 32) + 1;
+      const contrasts = 2 ** random.int(0, 5);
+      native('cambi_build_sight')(contrasts, 0.019, random.pick([0, 0.06, 40]), random.int(0, 1), sight);
+      const image = banded(random, width * height, random.pick([1024, 300, 70]));
+      const share = random.pick([1, 3, 20]);
+      const mask = Uint8Array.from(image, () => Number(random.int(0, share) > 0));
+      const about = `${width}x${height}, window ${window}, ${contrasts} contrasts`;
+      compare('cambi_contrast', about, (twin) => {
+        const counts = take(Number(native('cambi_counts_bytes')(width)));
+        const field = pointers([put(image, SLACK), put(mask, SLACK), width, height, window, counts]);
+        const contrast = take(4 * width + SLACK);
+        return Array.from({ length: height }, (_, y) => [
+          Number(twin(field, sight, y, contrast)),
+          ...words(contrast, width),
+        ]);
+      });
+    }
+  });
+
+  it('hvs_sum, all sizes, depths and planes', () => {
+    const random = seeded(SEED + 66);
+    const tables = table(TABLE_BYTES.hvs);
+    for (const width of [...WIDTHS.filter((n) => n >= 8 && n < 72), 131, 257]) {
+      const height = random.int(8, 40);
+      for (const depth of [8, 9, 10, 12]) {
+        const top = 2 ** depth - 1;
+        const plane = random.int(0, 2);
+        native('hvs_build_tables')(plane, tables);
+        const reference = row(random, width * height, top);
+        const distorted = random.int(0, 1) === 0 ? reference : row(random, width * height, top);
+        const noisy = distorted.map((v) => Math.min(top, Math.max(0, v + random.int(-4, 4))));
+        compare('hvs_sum', `${width}x${height}, ${depth} bit, plane ${plane}`, (twin) =>
+          twin(put(reference, SLACK), put(noisy, SLACK), width, height, depth, tables),
+        );
+      }
+    }
+  });
+
+  it('ciede_row, all widths, depths and layouts of chroma', () => {
+    const random = seeded(SEED + 67);
+    const tables = table(TABLE_BYTES.ciede);
+    native('ciede_build_tables')(tables);
+    for (const width of WIDTHS.filter((n) => n < 260)) {
+      const depth = random.pick([8, 10, 12, 16]);
+      const halved = random.int(0, 1);
+      const chromaWidth = halved === 1 ? (width + 1) >> 1 : width;
+      const top = 2 ** depth - 1;
+      const planes = () => [width, chromaWidth, chromaWidth].map((n) => row(random, n, top));
+      const reference = planes();
+      const distorted = random.int(0, 3) === 0 ? reference : planes();
+      compare('ciede_row', `${width} samples of ${depth} bit, halved ${halved}`, (twin) => {
+        const format = pointers([width, chromaWidth, depth, halved]);
+        const [a, b] = [reference, distorted].map((rows) =>
+          pointers(rows.map((samples) => put(samples, SLACK))),
+        );
+        const differences = take(4 * width + SLACK);
+        twin(a ?? 0, b ?? 0, format, tables, differences);
+        return words(differences, width);
       });
     }
   });

@@ -11,16 +11,10 @@
 #include <wasm_simd128.h>
 
 #include "filters.h"
+#include "opaque.h"
 
 typedef v128_t V;
 #define INLINE static inline __attribute__((always_inline))
-
-/*
- * Makes a compiler forget what it knows of a value. Otherwise it widens a constant factor outside of the loop, and is left
- * with products of 64 by 64 bits, for which there is no instruction; and of a splat that it moved out of the loop, it no
- * longer knows that all lanes are shifted equally, and shifts them one by one.
- */
-#define OPAQUE(x) __asm__ volatile("" : "+r"(x))
 
 /* ---- Wavelet ---- */
 

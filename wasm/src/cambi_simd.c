@@ -3,6 +3,7 @@
 #include <wasm_simd128.h>
 
 #include "cambi.h"
+#include "opaque.h"
 
 uint32_t cambi_load_simd(const void *src, uint32_t n, uint32_t bit_depth, uint16_t *dst)
 {
@@ -19,13 +20,19 @@ uint32_t cambi_load_simd(const void *src, uint32_t n, uint32_t bit_depth, uint16
     }
     const uint16_t *wide = src;
     v128_t seen = wasm_i16x8_const_splat(0);
+    const v128_t unit = wasm_i16x8_splat((int16_t)(bit_depth <= 10 ? 1 << (10 - bit_depth) : 0));
     for (; i < whole; i += 8) {
-        const v128_t v = wasm_v128_load(wide + i);
+        v128_t v = wasm_v128_load(wide + i);
         seen = wasm_v128_or(seen, v);
-        /* (v + 2^(k-1)) >> k without a carry: half of it first, then the average with 0, which rounds up. */
-        wasm_v128_store(dst + i, bit_depth <= 10 ? wasm_i16x8_shl(v, 10 - bit_depth)
-                                                 : wasm_u16x8_avgr(wasm_u16x8_shr(v, bit_depth - 11),
-                                                                   wasm_i16x8_const_splat(0)));
+        if (bit_depth <= 10) {
+            v = wasm_i16x8_mul(v, unit);
+        } else {
+            /* (v + 2^(k-1)) >> k without a carry: half of it first, then the average with 0, which rounds up. */
+            uint32_t half = bit_depth - 11;
+            OPAQUE(half);
+            v = wasm_u16x8_avgr(wasm_u16x8_shr(v, half), wasm_i16x8_const_splat(0));
+        }
+        wasm_v128_store(dst + i, v);
     }
     const int wrong = bit_depth < 16 && wasm_v128_any_true(wasm_u16x8_shr(seen, bit_depth));
     return (uint32_t)wrong | cambi_load_c(wide + i, n - i, bit_depth, dst + i);

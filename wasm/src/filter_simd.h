@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <wasm_simd128.h>
 
+#include "opaque.h"
+
 typedef v128_t V;
 
 #define INLINE static inline __attribute__((always_inline))
@@ -50,18 +52,12 @@ typedef struct Sums {
 } Sums;
 
 /*
- * Makes a compiler forget what it knows of a pointer or a number. Otherwise it may compute the address of each tap before
- * a loop, more of them than there are registers, where relative to one pointer they cost nothing; or keep what it loaded
- * for a branch that is seldom taken.
- */
-#define OPAQUE(x) __asm__ volatile("" : "+r"(x))
-
-/*
  * Filters eight samples of two signals, or of two places of one: a and b point at the first pair of the first sample,
  * pairs of a window lie `stride` samples apart. The sums are left in a00..b11, in the order of Sums.
  *
  * Eight accumulators and what one pair needs just fill the registers. The way out after each pair keeps compilers from
- * loading several pairs first, which spills: kernel->pairs is not known to them.
+ * loading several pairs first, which spills: kernel->pairs is not known to them. Nor is where the centre lies, lest what
+ * was loaded before is kept for it.
  */
 #define FILTER_STEP(kernel, k, pa, pb, stride)                                                                         \
     {                                                                                                                  \
