@@ -3,7 +3,7 @@
  * What a backend computes: raw per-frame measurements from which every feature is finished in plain arithmetic
  * (score/finish). A backend knows nothing of features, models or files.
  */
-import { type MetricVariant, metricSpec } from '../core/metrics.js';
+import { type HeatmapFile, type MetricVariant, metricSpec } from '../core/metrics.js';
 import type { FramePlanes, VideoFormat } from '../media/types.js';
 
 /** One set of VIF statistics: differs from another only by its gain limit. */
@@ -126,6 +126,11 @@ export function planesRead(plan: ExtractionPlan): 1 | 3 {
   return chroma || plan.metrics.some((metric) => metric.chroma) ? 3 : 1;
 }
 
+/** The files of heatmaps that the plan's metrics fill, in the order of {@link FrameExtractor.heatmaps}. */
+export function heatmapFiles(plan: ExtractionPlan): readonly HeatmapFile[] {
+  return plan.metrics.flatMap(({ heatmaps }) => heatmaps ?? []);
+}
+
 /** Measures frame pairs fed in presentation order. One extractor belongs to one thread. */
 export interface FrameExtractor {
   readonly layout: RecordLayout;
@@ -144,6 +149,8 @@ export interface FrameExtractor {
    *   NaN
    */
   extract(into: Float64Array, offset: number, spatial: boolean): void;
+  /** The heatmaps of the pair measured last, one for each of {@link heatmapFiles}. Valid until the next call of extract. */
+  heatmaps(): readonly Uint8Array[];
   /** Frees the extractor's memory. */
   close(): void;
 }

@@ -50,6 +50,15 @@ export function metricSpec(name: MetricName): MetricSpec {
   return METRICS[name];
 }
 
+/** A file of pictures, one per frame: what a metric gives of every sample beside its numbers. */
+export interface HeatmapFile {
+  /** The folder it stands in, as the caller named it. */
+  readonly folder: string;
+  readonly name: string;
+  /** Samples of a picture, 16 bits each, little-endian. */
+  readonly samples: number;
+}
+
 /** One way to run a metric. */
 export interface MetricVariant {
   readonly metric: MetricName;
@@ -57,4 +66,6 @@ export interface MetricVariant {
   readonly options: readonly number[];
   /** Whether it reads the chroma planes. */
   readonly chroma: boolean;
+  /** Where its pictures go, scale by scale, if they are wanted. */
+  readonly heatmaps?: readonly HeatmapFile[];
 }

@@ -323,15 +323,20 @@ export class CoreContext {
     });
   }
 
-  /** Runs a metric on the pictures of {@link setFrames}; its fields as wasm/include/anyvmaf.h has them. */
-  metric({ metric, options }: MetricVariant): Float64Array {
-    let run = this.#metrics.get(metric);
+  /**
+   * Runs a metric on the pictures of {@link setFrames}; its fields as wasm/include/anyvmaf.h has them.
+   * @param heat where its heatmaps go, if they are wanted
+   */
+  metric({ metric, options }: MetricVariant, heat?: number): Float64Array {
+    const name = heat === undefined ? `anyvmaf_${metric}` : `anyvmaf_${metric}_map`;
+    let run = this.#metrics.get(name);
     if (!run) {
-      run = this.#core.call(`anyvmaf_${metric}`);
-      this.#metrics.set(metric, run);
+      run = this.#core.call(name);
+      this.#metrics.set(name, run);
     }
     new Float64Array(this.#core.memory.buffer, this.#parameters, options.length).set(options);
-    const status = run(this.#context, this.#frames, this.#parameters, this.#results);
+    const places = heat === undefined ? [this.#results] : [heat, this.#results];
+    const status = run(this.#context, this.#frames, this.#parameters, ...places);
     // Options and sizes are checked before a run, so it can only be the samples.
     if (status === OUT_OF_RANGE) {
       throw new AnyvmafError(

@@ -64,13 +64,6 @@ export function createExtractor(spec: ExtractorSpec, options: OptionTexts, where
   for (const [name, text] of Object.entries(options)) {
     const option = spec.options.find((candidate) => candidate.name === name);
     if (!option) {
-      const why = spec.without?.[name];
-      if (why !== undefined) {
-        throw new AnyvmafError(
-          'feature',
-          `The ${spec.name} extractor takes no ${quote(name)} here (in ${where}): ${why}.`,
-        );
-      }
       throw new AnyvmafError(
         'feature',
         `The ${spec.name} extractor has no option ${quote(name)} (in ${where}). ${knownOptions(spec)}`,
@@ -80,6 +73,34 @@ export function createExtractor(spec: ExtractorSpec, options: OptionTexts, where
   }
   const suffix = nameSuffix(spec, values);
   return { spec, options: values, given: new Set(Object.keys(options)), suffix, key: spec.name + suffix };
+}
+
+/** Options that are folders to write into, by name. */
+const FOLDERS = EXTRACTORS.flatMap(({ options }) =>
+  options.filter(({ type }) => type === 'folder').map(({ name }) => name),
+);
+
+/**
+ * The option by which files would be written, `undefined` for none.
+ * @param texts feature strings, and model strings with their overloads
+ */
+export function folderOption(texts: readonly string[]): string | undefined {
+  return FOLDERS.find((name) => texts.some((text) => new RegExp(`[=:.]${name}=`).test(text)));
+}
+
+/**
+ * Refuses option texts that name a folder to write into: a file that is only read does not get to say so.
+ * @param where what messages call the file
+ * @throws {AnyvmafError} `model`
+ */
+export function refuseFolders(options: OptionTexts, where: string): void {
+  const name = FOLDERS.find((folder) => options[folder] !== undefined);
+  if (name === undefined) return;
+  throw new AnyvmafError(
+    'model',
+    `The ${where} sets ${name}, but a model's file cannot have files written; remove it there, and pass ${name} as an ` +
+      'option of --feature or --model.',
+  );
 }
 
 /**
@@ -146,6 +167,10 @@ function parseOption(option: OptionSpec, text: string, extractor: string, where:
   if (option.choices) {
     if (option.choices.includes(text)) return text;
     throw refuse(option.choices.join(' or '));
+  }
+  if (option.type === 'folder') {
+    if (text !== '' && !text.includes('\0')) return text;
+    throw refuse('the path of a folder to write into');
   }
   const { min = -Number.MAX_VALUE, max = Number.MAX_VALUE } = option;
   const kind = option.type === 'int' ? 'a whole number' : 'a number';

@@ -4,7 +4,7 @@
  */
 import { EXTRACTORS, findProvider } from '../core/extractors.js';
 import { logName } from '../core/names.js';
-import { createExtractor } from '../core/options.js';
+import { createExtractor, refuseFolders } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import type { ModelDefinition, ModelInput, ModelRequest } from './types.js';
 
@@ -33,6 +33,7 @@ export function bindInputs(
     );
   }
   return providers.map(({ options, provider: { extractor, feature } }) => {
+    refuseFolders(options, `model "${source}"`);
     const merged: Record<string, string> = { ...options };
     for (const overload of overloads) {
       if (overload.extractor === extractor.name) merged[overload.option] = overload.value;

@@ -6,6 +6,7 @@ import type { NativeHost } from '../backend/native/host.js';
 import type { Decoder } from '../media/decoder.js';
 import type { FilePlatform } from '../media/platform.js';
 import type { ModelStore } from '../model/types.js';
+import type { HeatmapStore } from '../score/heatmaps.js';
 import type { WorkerHandle } from '../score/protocol.js';
 import type { TinyPlatform } from '../tiny/types.js';
 
@@ -17,6 +18,8 @@ export interface Platform {
   decoders(options: { readonly allowUrl: boolean }): Promise<readonly Decoder[]>;
   /** Installed programs; absent where there cannot be any. */
   native?(): Promise<NativeHost>;
+  /** Where heatmaps can be written; absent where they cannot. */
+  heatmaps?(): Promise<HeatmapStore>;
   /** Tiny ONNX models: their files, what runs them, their signatures. Loaded when one is asked for. */
   tiny(): Promise<TinyPlatform>;
   /** Browsers: where onnxruntime-web is, when the host says so; workers have to be told. */

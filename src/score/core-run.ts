@@ -5,6 +5,7 @@
 import type { Platform } from '../platform/platform.js';
 import { chooseThreads } from './chunks.js';
 import type { Crew } from './crew.js';
+import { createHeatmaps, type HeatmapRun } from './heatmaps.js';
 import type { OpenBackend } from './measurement.js';
 import type { CheckedOptions } from './options.js';
 import { planRun, type Requested, reportModel } from './plan.js';
@@ -34,11 +35,13 @@ export function openCore(
       const threadsFor = (expected: number | null) =>
         checked.threads ?? chooseThreads(cores, extraction, expected);
       let crew: Crew | undefined;
+      let heatmaps: HeatmapRun | undefined;
       let regressors: TinyRegressors | undefined;
       let sessions: readonly TinySessionFacts[] = [];
       return {
         isAside: (expected) => threadsFor(expected) > 0,
         async measure({ pair, expected, bound, meter, onStart }) {
+          heatmaps = await createHeatmaps(plan.features, platform.heatmaps);
           const tiny = plan.tiny && { ...(await import('./tiny.js')), plan: plan.tiny };
           if (tiny && tiny.plan.featureMetrics.length > 0) {
             regressors = await tiny.TinyRegressors.open(tiny.plan, platform.tiny, plan.features.names);
@@ -73,6 +76,7 @@ export function openCore(
               implementation,
               subsample,
               ...(tiny && tiny.plan.pictureMetrics.length > 0 && { pictures: tiny.pictureModels(tiny.plan) }),
+              ...(heatmaps && { heatmaps: heatmaps.paths }),
               ...(platform.onnxruntime !== undefined && { onnxruntime: platform.onnxruntime }),
             },
             pair,
@@ -96,6 +100,7 @@ export function openCore(
                   crew = hired;
                 });
           const finished = await scoring.finish();
+          if (extent.pairs > 0) await heatmaps?.keep();
           return {
             extent,
             ...finished,
@@ -105,6 +110,7 @@ export function openCore(
         },
         async close() {
           await crew?.abandon();
+          await heatmaps?.discard();
           await regressors?.close();
         },
       };

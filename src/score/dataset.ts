@@ -4,6 +4,7 @@
  * evaluating them.
  */
 import { EXTRACTORS } from '../core/extractors.js';
+import { folderOption } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import type { VideoInput } from '../media/types.js';
 import type { Platform } from '../platform/platform.js';
@@ -68,6 +69,13 @@ export async function* makeDataset(
   const { teacher, features = [], onProgress, ...rest } = options;
   const known = apart(pairs.map(checkPair), pairs);
   checkTogether(pairs);
+  const folder = folderOption([...features, ...(teacher === undefined ? [] : [teacher])]);
+  if (folder !== undefined) {
+    throw new AnyvmafError(
+      'usage',
+      `${folder} goes with scoring a single pair, not with making a table of features; leave it out.`,
+    );
+  }
   const given = pairs.some(({ mos }) => mos !== undefined);
   const asked = features.map((spec) => spec.split('=', 1)[0] ?? '');
   const warnings: string[] = [];

@@ -256,8 +256,9 @@ class Demand {
   }
 }
 
-/** Whether two variants measure the same. */
+/** Whether two variants measure the same; one that also fills files is for itself. */
 function sameMetric(a: MetricVariant, b: MetricVariant): boolean {
+  if (a.heatmaps || b.heatmaps) return false;
   return a.metric === b.metric && a.options.every((value, i) => value === b.options[i]);
 }
 

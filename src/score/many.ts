@@ -3,6 +3,7 @@
  * Scores several distorted videos against one reference, which is decoded once: all runs go on side by side, and each
  * takes the reference's frames from one fan.
  */
+import { folderOption } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import type { Decoder, TrackFacts } from '../media/decoder.js';
 import { openDecoded } from '../media/decoders.js';
@@ -39,6 +40,14 @@ export async function scoreEach(
       'usage',
       'the reference is a stream, which can be read only once, but there are several distorted videos; give it as a ' +
         'file.',
+    );
+  }
+  const folder = folderOption([...(shared.features ?? []), ...(shared.models ?? [])]);
+  if (distorted.length > 1 && folder !== undefined) {
+    throw new AnyvmafError(
+      'usage',
+      `${folder} names one folder, but there are ${distorted.length} distorted videos, whose files would have the same ` +
+        'names in it; score them one by one, each with a folder of its own.',
     );
   }
   // One worker each at least; together about as many as there are cores, or as the caller allows.

@@ -9,6 +9,7 @@ import {
   historyNeeds,
 } from '../backend/types.js';
 import type { FramePlanes } from '../media/types.js';
+import { type HeatmapWriter, writeHeatmaps } from './heatmaps.js';
 import { type OpenPair, readPair } from './pair.js';
 import type { Chunk, EndOfPair } from './protocol.js';
 import type { PictureScorers } from './tiny.js';
@@ -20,6 +21,12 @@ export interface MeasuredChunk {
   readonly ended: EndOfPair | null;
 }
 
+/** What else takes the pairs that are measured. */
+export interface Takers {
+  readonly pictures?: PictureScorers | undefined;
+  readonly heatmaps?: HeatmapWriter | undefined;
+}
+
 /** Reads and measures chunk after chunk. Frames before a chunk are read again as history where a metric needs them. */
 export class ChunkMeasurer {
   readonly #extractor: FrameExtractor;
@@ -27,6 +34,7 @@ export class ChunkMeasurer {
   readonly #history: HistoryNeeds;
   readonly #subsample: number;
   readonly #pictures: PictureScorers | undefined;
+  readonly #heatmaps: HeatmapWriter | undefined;
   /** The pair that may follow without priming, because the extractor holds its history. */
   #next = 0;
 
@@ -35,9 +43,10 @@ export class ChunkMeasurer {
     plan: ExtractionPlan,
     pair: OpenPair,
     subsample: number,
-    pictures?: PictureScorers,
+    { pictures, heatmaps }: Takers = {},
   ) {
     this.#pictures = pictures;
+    this.#heatmaps = heatmaps;
     this.#extractor = extractor;
     this.#pair = pair;
     this.#history = historyNeeds(plan);
@@ -64,6 +73,7 @@ export class ChunkMeasurer {
       const listed = index % this.#subsample === 0;
       if (listed) this.#pictures?.take(...planes);
       this.#extractor.extract(records, done * length, listed);
+      if (listed && this.#heatmaps) writeHeatmaps(this.#extractor, index, this.#heatmaps);
       if (listed && this.#pictures)
         await this.#pictures.score(index, records, done * length + this.#extractor.layout.pictures);
       this.#next = index + 1;

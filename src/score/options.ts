@@ -4,6 +4,7 @@
  */
 import type { DeviceOptions } from '../backend/native/task.js';
 import { BACKEND_CHOICES, type BackendChoice } from '../backend/native/types.js';
+import { folderOption } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import type { DecoderChoice, ScaleFilter } from '../media/decoder.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../media/pairing/types.js';
@@ -265,9 +266,11 @@ function checkNative(options: ScoreOptions): CheckedNative {
     const value = options[name];
     return [name, value === undefined ? undefined : count(name, value)] as const;
   });
-  const coreOnly = (['compat', 'implementation', 'chunkFrames', 'tiny', 'noReference'] as const).filter(
-    (name) => options[name] !== undefined,
-  );
+  const folder = folderOption([...(options.features ?? []), ...(options.models ?? [])]);
+  const coreOnly: string[] = (
+    ['compat', 'implementation', 'chunkFrames', 'tiny', 'noReference'] as const
+  ).filter((name) => options[name] !== undefined);
+  if (folder !== undefined) coreOnly.push(folder);
   return { vmafBin, devices: Object.fromEntries(devices), coreOnly };
 }
 

@@ -31,6 +31,8 @@ export interface WorkerSetup {
   readonly subsample: number;
   /** Models that look at the pictures themselves. */
   readonly pictures?: readonly PictureModel[];
+  /** Files that heatmaps go into; see HeatmapRun. */
+  readonly heatmaps?: readonly string[];
   /** Where a browser's worker finds onnxruntime-web. */
   readonly onnxruntime?: string;
   /** Absent when the engine reads the frames and sends them. */

@@ -8,6 +8,7 @@ import { cutChunks, usefulThreads } from './chunks.js';
 import { Crew } from './crew.js';
 import { dispatch, type RecordSink } from './dispatch.js';
 import { Feeder, feederChunk } from './feeder.js';
+import type { HeatmapWriter } from './heatmaps.js';
 import { ChunkMeasurer } from './measure.js';
 import { describePair, type Extent, type OpenPair, readPair } from './pair.js';
 import type { WorkerSetup } from './protocol.js';
@@ -45,14 +46,16 @@ export async function measureHere(
   const { platform, setup, pair, sink, signal, gate } = run;
   const extractor = createWasmExtractor(setup.module, setup.plan, setup.implementation);
   let pictures: PictureScorers | undefined;
+  let heatmaps: HeatmapWriter | undefined;
   try {
+    heatmaps = setup.heatmaps && (await platform.heatmaps?.())?.open(setup.heatmaps);
     if (setup.pictures) {
       const { PictureScorers } = await import('./tiny.js');
       const runtimes = async () => (await platform.tiny()).runtimes;
       pictures = await PictureScorers.open(setup.pictures, runtimes, setup.plan.format);
       opened(pictures.facts);
     }
-    const measurer = new ChunkMeasurer(extractor, setup.plan, pair, setup.subsample, pictures);
+    const measurer = new ChunkMeasurer(extractor, setup.plan, pair, setup.subsample, { pictures, heatmaps });
     let rested = performance.now();
     const measured = () => {
       sink.measured();
@@ -77,6 +80,7 @@ export async function measureHere(
     return { pairs, ended: null };
   } finally {
     extractor.close();
+    heatmaps?.close();
     await pictures?.close();
   }
 }

@@ -17,6 +17,7 @@ import { Crew } from './crew.js';
 import type { RecordSink } from './dispatch.js';
 import { Feeder, type FramePair } from './feeder.js';
 import { copyPlanes, type PlaneName, planeBytes } from './frames.js';
+import { createHeatmaps } from './heatmaps.js';
 import { type CheckedOptions, checkFormat, checkOptions, isObject, SCORER_OPTIONS, show } from './options.js';
 import { loadRequested, planRun, type RunPlan, reportModel } from './plan.js';
 import { Meter } from './progress.js';
@@ -44,6 +45,8 @@ export async function openScorer(
   ]);
   const plan = planRun(requested, format, checked.compat);
   const { extraction } = plan.features;
+  // Pushed pairs have no end that is known, so no moment at which files of theirs are complete.
+  await createHeatmaps(plan.features, undefined);
   const { reference = 'reference', distorted = 'distorted' } = options.names ?? {};
   const inputs = [videoInfo(reference, format), videoInfo(distorted, format)] as const;
   const warnings = [...checkPair(...inputs), ...plan.warnings];

@@ -8,6 +8,7 @@ import { AnyvmafError } from '../errors.js';
 import type { FrameSource, SourceDescriptor } from '../media/types.js';
 import type { TinyRuntimes } from '../tiny/types.js';
 import { copyPlanes, viewPlanes, writeHistory } from './frames.js';
+import { type HeatmapStore, type HeatmapWriter, writeHeatmaps } from './heatmaps.js';
 import { ChunkMeasurer } from './measure.js';
 import type { FromWorker, ToWorker, WorkerSetup } from './protocol.js';
 import type { PictureModel, PictureScorers } from './tiny.js';
@@ -26,6 +27,8 @@ export interface WorkerTools {
     plan: ExtractionPlan,
     implementation: Implementation,
   ): FrameExtractor;
+  /** Absent where no heatmaps can be written. */
+  heatmaps?(): Promise<HeatmapStore>;
 }
 
 /** @returns the function to call with each message, in the order of arrival */
@@ -80,6 +83,7 @@ class Work {
   readonly #sources: readonly FrameSource[];
   readonly #measurer: ChunkMeasurer | null;
   readonly #pictures: PictureScorers | undefined;
+  readonly #heatmaps: HeatmapWriter | undefined;
   /** The chunk being received: number of its next pair, and the records so far. */
   #fed: { first: number; index: number; records: Float64Array<ArrayBuffer> } = {
     first: 0,
@@ -93,8 +97,10 @@ class Work {
     extractor: FrameExtractor,
     sources: readonly FrameSource[],
     pictures: PictureScorers | undefined,
+    heatmaps: HeatmapWriter | undefined,
   ) {
     this.#pictures = pictures;
+    this.#heatmaps = heatmaps;
     this.#tools = tools;
     this.#setup = setup;
     this.#extractor = extractor;
@@ -102,13 +108,10 @@ class Work {
     const [reference, distorted] = sources;
     this.#measurer =
       setup.pair && reference && distorted
-        ? new ChunkMeasurer(
-            extractor,
-            setup.plan,
-            { ...setup.pair, reference, distorted },
-            setup.subsample,
+        ? new ChunkMeasurer(extractor, setup.plan, { ...setup.pair, reference, distorted }, setup.subsample, {
             pictures,
-          )
+            heatmaps,
+          })
         : null;
   }
 
@@ -116,17 +119,20 @@ class Work {
     const { pair } = setup;
     const sources = pair ? [await tools.reopen(pair.reference), await tools.reopen(pair.distorted)] : [];
     const pictures = setup.pictures ? await openPictures(tools, setup, setup.pictures) : undefined;
+    const heatmaps = setup.heatmaps && (await tools.heatmaps?.())?.open(setup.heatmaps);
     return new Work(
       tools,
       setup,
       tools.createExtractor(setup.module, setup.plan, setup.implementation),
       sources,
       pictures,
+      heatmaps,
     );
   }
 
   async close(): Promise<void> {
     this.#extractor.close();
+    this.#heatmaps?.close();
     await this.#pictures?.close();
     for (const source of this.#sources) await source.close();
   }
@@ -182,6 +188,7 @@ class Work {
     const listed = fed.index % subsample === 0;
     if (listed) this.#pictures?.take(...planes);
     this.#extractor.extract(fed.records, offset, listed);
+    if (listed && this.#heatmaps) writeHeatmaps(this.#extractor, fed.index, this.#heatmaps);
     if (listed && this.#pictures)
       await this.#pictures.score(fed.index, fed.records, offset + this.#extractor.layout.pictures);
     fed.index++;

@@ -4,7 +4,7 @@
  */
 import { EXTRACTORS, type ExtractorSpec, type FeatureSpec } from '../core/extractors.js';
 import { logName } from '../core/names.js';
-import { createExtractor, type ExtractorInstance } from '../core/options.js';
+import { createExtractor, type ExtractorInstance, refuseFolders } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import { nearest } from '../nearest.js';
 import type { TinySidecar } from './types.js';
@@ -57,11 +57,9 @@ export function bindColumns(
   }
   return names.map((feature, i) => {
     const { extractor, spec } = provider(feature, source);
-    const instance = createExtractor(
-      extractor,
-      featureOptions?.[i] ?? {},
-      `tiny model ${JSON.stringify(source)}`,
-    );
+    const options = featureOptions?.[i] ?? {};
+    refuseFolders(options, `tiny model ${JSON.stringify(source)}`);
+    const instance = createExtractor(extractor, options, `tiny model ${JSON.stringify(source)}`);
     return { feature, instance, logName: logName(spec, instance.suffix) };
   });
 }

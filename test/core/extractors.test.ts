@@ -128,6 +128,7 @@ const OPTIONS: Record<string, Row[]> = {
     ['tvi_threshold', 'tvit', 'double', 0.019, 0.0001, 1, true],
     ['cambi_vis_lum_threshold', 'vlt', 'double', 0, 0, 300, true],
     ['max_log_contrast', 'mlc', 'int', 2, 0, 5, true],
+    ['heatmaps_path', undefined, 'folder', '', undefined, undefined, false],
     ['full_ref', undefined, 'bool', false, undefined, undefined, false],
     ['eotf', 'eotf', 'choice', 'bt1886', undefined, undefined, true],
     ['cambi_eotf', 'ceot', 'choice', 'bt1886', undefined, undefined, true],

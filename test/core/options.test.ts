@@ -3,7 +3,7 @@
  * Feature strings and option values: what is accepted, how numbers are normalised, what errors say.
  */
 import { describe, expect, it } from 'vitest';
-import { normaliseNumber, parseFeature } from '../../src/core/options.js';
+import { folderOption, normaliseNumber, parseFeature } from '../../src/core/options.js';
 import { AnyvmafError } from '../../src/errors.js';
 
 function refusal(text: string, code = 'feature'): string {
@@ -50,9 +50,20 @@ describe('parseFeature', () => {
     expect([suffix, key]).toEqual(['', 'vif']);
   });
 
-  it('refuses an option of libvmaf that would write files, by name', () => {
-    expect(refusal('cambi=heatmaps_path=maps')).toMatch(
-      /^The cambi extractor takes no "heatmaps_path" here .*measuring never writes files/,
+  it('takes a folder as it stands, be it a number, and refuses none', () => {
+    const folderOf = (text: string) => parseFeature(`cambi=heatmaps_path=${text}`).options.heatmaps_path;
+    expect(['maps/1.10', '007'].map(folderOf)).toEqual(['maps/1.10', '007']);
+    expect(parseFeature('cambi=heatmaps_path=maps')).toMatchObject({ suffix: '', key: 'cambi' });
+    expect(refusal('cambi=heatmaps_path=')).toMatch(
+      /^Option heatmaps_path of the cambi extractor is "" .* must be the path of a folder to write into/,
+    );
+  });
+
+  it('finds options that have files written in feature and model strings', () => {
+    expect(folderOption(['psnr', 'cambi=topk=0.5:heatmaps_path=maps'])).toBe('heatmaps_path');
+    expect(folderOption(['version=vmaf_v1.0.16_3d0h:cambi.heatmaps_path=maps'])).toBe('heatmaps_path');
+    expect(folderOption(['path=heatmaps_path.json', 'path=maps/heatmaps_path', 'cambi=full_ref=true'])).toBe(
+      undefined,
     );
   });
 

@@ -249,6 +249,13 @@ typedef struct AnyvmafCambiOptions {
 int32_t anyvmaf_cambi(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafCambiOptions *options,
                       double *out);
 
+/*
+ * The same, and the contrast of every sample of the distorted picture. heat: NULL or five scales, one after the other,
+ * each half the size of the one before, rounded up; the first is the encode's size, with an active speed-up half of it.
+ */
+int32_t anyvmaf_cambi_map(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafCambiOptions *options,
+                          uint16_t *heat, double *out);
+
 typedef struct AnyvmafSpeedOptions {
     double kernelscale;     /* 0.1..4 */
     double prescale;        /* 0.1..4 */

@@ -39,11 +39,11 @@ size_t cambi_scratch_bytes(uint32_t to_width, uint32_t to_height);
 struct AnyvmafDsp;
 
 /*
- * Banding of a plane, 0 without. scratch: cambi_scratch_bytes().
+ * Banding of a plane, 0 without. scratch: cambi_scratch_bytes(). heat: NULL, or where the contrasts of all scales go.
  * ANYVMAF_EINVAL when a sample needs more bits than bit_depth.
  */
 int32_t cambi_measure(const struct AnyvmafDsp *dsp, const void *plane, const CambiPlane *shape, const CambiSight *sight,
-                      void *scratch, double *out);
+                      void *scratch, uint16_t *heat, double *out);
 
 /* One scale of a plane: samples, which of them are flat enough to show banding, and what the rows have in common. */
 typedef struct CambiField {

@@ -181,8 +181,15 @@ static uint64_t sum_largest(float *values, size_t n, size_t keep)
     return sum;
 }
 
+/* Full scale of a heatmap is the largest contrast there can be, rounded down: tiny windows go past it and wrap. */
+static double heat_scale(const CambiSight *sight, uint32_t area)
+{
+    const uint32_t largest = (uint32_t)cambi_weights[sight->contrasts - 1] * area / 4;
+    return largest ? 65535.0 / largest : 0;
+}
+
 int32_t cambi_measure(const AnyvmafDsp *dsp, const void *plane, const CambiPlane *shape, const CambiSight *sight,
-                      void *scratch, double *out)
+                      void *scratch, uint16_t *heat, double *out)
 {
     uint32_t w = shape->to_width, h = shape->to_height;
     const size_t samples = (size_t)w * h;
@@ -204,6 +211,7 @@ int32_t cambi_measure(const AnyvmafDsp *dsp, const void *plane, const CambiPlane
     dsp->cambi_mask(image, w, h, threshold, rows, mask);
 
     const uint32_t area = shape->window * shape->window;
+    const double full = heat_scale(sight, area);
     double score = 0;
     for (uint32_t scale = 0; scale < CAMBI_SCALES; scale++) {
         if (scale > 0 || shape->halve) {
@@ -221,6 +229,8 @@ int32_t cambi_measure(const AnyvmafDsp *dsp, const void *plane, const CambiPlane
                 contrasts[shown] = row[x];
                 shown += row[x] > 0;
             }
+            for (uint32_t x = 0; heat && x < w; x++)
+                *heat++ = (uint16_t)(int32_t)(full * row[x]);
         }
         const double wanted = shape->top * (double)(w * h);
         const size_t keep = wanted < 1 ? 1 : wanted > (double)(w * h) ? (size_t)w * h : (size_t)wanted;
@@ -264,6 +274,12 @@ static uint32_t window_of(uint32_t window_size, Size size, uint32_t halved)
 int32_t anyvmaf_cambi(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafCambiOptions *options,
                       double *out)
 {
+    return anyvmaf_cambi_map(context, frames, options, NULL, out);
+}
+
+int32_t anyvmaf_cambi_map(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafCambiOptions *options,
+                          uint16_t *heat, double *out)
+{
     const AnyvmafPlane *distorted = &frames->distorted.planes[0], *reference = &frames->reference.planes[0];
     const Size own = {distorted->width, distorted->height};
     Size enc = {(uint32_t)options->enc_width, (uint32_t)options->enc_height};
@@ -301,12 +317,13 @@ int32_t anyvmaf_cambi(AnyvmafContext *context, const AnyvmafFrames *frames, cons
         .to_height = enc.height, .window = enc_window, .blur = depth < 10, .halve = halved, .top = options->topk,
     };
     out[1] = NAN;
-    const int32_t status = cambi_measure(context->dsp, distorted->samples, &encoded, &state->sight, scratch, &out[0]);
+    const int32_t status = cambi_measure(context->dsp, distorted->samples, &encoded, &state->sight, scratch, heat,
+                                         &out[0]);
     if (status != 0 || options->full_ref == 0)
         return status;
     CambiPlane source = encoded;
     source.to_width = src.width;
     source.to_height = src.height;
     source.window = src_window;
-    return cambi_measure(context->dsp, reference->samples, &source, &state->sight, scratch, &out[1]);
+    return cambi_measure(context->dsp, reference->samples, &source, &state->sight, scratch, NULL, &out[1]);
 }

@@ -36,6 +36,9 @@ function planeSizes(format: VideoFormat): PlaneSize[] {
   return [luma, chroma, chroma];
 }
 
+/** Bytes of a sample of a heatmap. */
+const HEAT_BYTES = 2;
+
 /** A picture whose planes are written again and again. */
 type Picture = CorePicture & { serial: number };
 
@@ -50,6 +53,8 @@ class WasmExtractor implements FrameExtractor {
   readonly #distorted: Picture[];
   readonly #adm: readonly CoreAdmVariant[];
   readonly #firstScale: 0 | 1;
+  /** Of each metric of the plan: where its heatmaps go. */
+  readonly #heat: readonly (number | undefined)[];
   #serial = 0;
   /** Earlier pictures that are valid. */
   #history = 0;
@@ -80,6 +85,10 @@ class WasmExtractor implements FrameExtractor {
     const { frames, distorted } = historyNeeds(plan);
     this.#references = Array.from({ length: 1 + frames }, picture);
     this.#distorted = Array.from({ length: distorted ? 2 : 1 }, picture);
+    this.#heat = plan.metrics.map(({ heatmaps }) => {
+      if (!heatmaps) return undefined;
+      return this.#core.alloc(heatmaps.reduce((bytes, { samples }) => bytes + HEAT_BYTES * samples, 0));
+    });
   }
 
   referencePlanes(): FramePlanes {
@@ -163,7 +172,18 @@ class WasmExtractor implements FrameExtractor {
     this.#plan.metrics.forEach((variant, i) => {
       const { everyFrame, history } = metricSpec(variant.metric);
       if ((!spatial && !everyFrame) || (!known && history !== 'none')) return;
-      record.set(this.#context.metric(variant), this.layout.metrics[i] ?? 0);
+      record.set(this.#context.metric(variant, this.#heat[i]), this.layout.metrics[i] ?? 0);
+    });
+  }
+
+  heatmaps(): readonly Uint8Array[] {
+    return this.#plan.metrics.flatMap(({ heatmaps = [] }, i) => {
+      let at = this.#heat[i] ?? 0;
+      return heatmaps.map(({ samples }) => {
+        const bytes = new Uint8Array(this.#core.memory.buffer, at, HEAT_BYTES * samples);
+        at += bytes.length;
+        return bytes;
+      });
     });
   }
 
@@ -172,6 +192,7 @@ class WasmExtractor implements FrameExtractor {
     for (const { planes } of [...this.#references, ...this.#distorted]) {
       for (const { address } of planes) this.#core.free(address);
     }
+    for (const address of this.#heat) if (address !== undefined) this.#core.free(address);
   }
 }
 

@@ -3,7 +3,7 @@
  * Colour difference, contrast-weighted error, banding, and the entropy differences of SpEED.
  */
 import { KERNEL_SCALES, RESAMPLING } from './float-vmaf.js';
-import { choice, type ExtractorSpec, feature, flag, integer, type OptionSpec, real } from './spec.js';
+import { choice, type ExtractorSpec, feature, flag, folder, integer, type OptionSpec, real } from './spec.js';
 
 /** The psnr_hvs extractor. */
 export const PSNR_HVS: ExtractorSpec = {
@@ -62,6 +62,9 @@ export const CAMBI: ExtractorSpec = {
       alias: 'mlc',
       description: 'Largest contrast step looked for, as a power of two in 10-bit levels.',
     }),
+    folder('heatmaps_path', {
+      description: 'Folder for pictures of the banding: cambi_heatmap_scale_K_WxH_16b.gray for five scales.',
+    }),
     flag('full_ref', false, { description: 'Also measure the reference, and the increase over it.' }),
     choice('eotf', EOTFS, { alias: 'eotf', description: 'How code values become light.' }),
     choice('cambi_eotf', EOTFS, { alias: 'ceot', description: 'The same; goes before eotf.' }),
@@ -70,9 +73,6 @@ export const CAMBI: ExtractorSpec = {
       description: 'Measure at half size from this height on: 1080, 1440 or 2160; anything else never.',
     }),
   ],
-  without: {
-    heatmaps_path: 'measuring never writes files; leave it out, and have the vmaf tool write heatmaps',
-  },
   features: [
     feature('Cambi_feature_cambi_score', 'cambi'),
     feature('cambi_source', 'cambi_source', { when: ['full_ref'], plainName: true }),

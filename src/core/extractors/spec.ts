@@ -11,7 +11,8 @@ export interface OptionSpec {
   readonly name: string;
   /** Short name that stands for the option in feature names; the option's own name where there is none. */
   readonly alias?: string;
-  readonly type: 'bool' | 'int' | 'double' | 'choice';
+  /** A `folder` is one to write into, empty for none. */
+  readonly type: 'bool' | 'int' | 'double' | 'choice' | 'folder';
   readonly default: OptionValue;
   /** Smallest value accepted, inclusive. */
   readonly min?: number;
@@ -53,8 +54,6 @@ export interface ExtractorSpec {
   /** What it measures, one sentence. */
   readonly description: string;
   readonly options: readonly OptionSpec[];
-  /** Options of libvmaf's that it does not have here, and why: the end of a sentence. */
-  readonly without?: Readonly<Record<string, string>>;
   /** In order of emission. */
   readonly features: readonly FeatureSpec[];
   /** The features libvmaf 2.x to 3.0 emitted instead, in its order. */
@@ -99,6 +98,11 @@ export function integer(
 /** An option that is one of some texts, the first by default; part of names unless told otherwise. */
 export function choice(name: string, choices: readonly string[], extras: OptionExtras): OptionSpec {
   return { name, type: 'choice', default: choices[0] ?? '', choices, inName: true, ...extras };
+}
+
+/** An option that is a folder to write into, none by default; not part of names. */
+export function folder(name: string, extras: OptionExtras): OptionSpec {
+  return { name, type: 'folder', default: '', inName: false, ...extras };
 }
 
 /** A feature of every frame, by default under its own name. */

@@ -2,7 +2,7 @@
  * @module mcp/scoring/refusals
  * Says no, in a sentence, to parameters that the reference has and this build cannot honour.
  */
-import { AnyvmafError } from '../../index.js';
+import { AnyvmafError, listExtractors, type ScoreOptions } from '../../index.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
 
 /**
@@ -13,6 +13,26 @@ export function refuseUnavailable(input: ScoringInput): void {
   refuseWithPresets(input);
   refuseTarget(input);
   refuseDevices(input);
+}
+
+/**
+ * Refuses feature and model strings that have files written: whoever calls these tools gets results, not files.
+ * @throws {AnyvmafError} `usage`
+ */
+export function refuseWriting({
+  features = [],
+  models = [],
+}: Pick<ScoreOptions, 'features' | 'models'>): void {
+  const texts = [...features, ...models];
+  for (const { options } of listExtractors()) {
+    for (const { name, type } of options) {
+      if (type !== 'folder' || !texts.some((text) => new RegExp(`[=:.]${name}=`).test(text))) continue;
+      throw usage(
+        `${name} asks for files to be written on the machine of this server, which its tools never do; leave it out, ` +
+          'or run anyvmaf on the command line with it.',
+      );
+    }
+  }
 }
 
 /** A preset is a fixed set: what would add to it, or change its models, is not what the preset's name promises. */

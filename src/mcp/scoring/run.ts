@@ -12,19 +12,21 @@ import {
 } from '../../index.js';
 import type { ToolContext } from '../context.js';
 import type { ScoringCall } from './options.js';
+import { refuseWriting } from './refusals.js';
 import { findingInParameters, worded } from './wording.js';
 
 /**
  * Scores a pair when the call's turn comes.
  * @param label the tool, as progress messages name it
- * @throws {AnyvmafError} as `score`; the signal's reason when the call is cancelled
+ * @throws {AnyvmafError} as `score`; `usage` where files would be written; the signal's reason when the call is cancelled
  */
-export function runScore(
+export async function runScore(
   label: string,
   request: ScoreRequest,
   { options, weight }: Pick<ScoringCall, 'options' | 'weight'>,
   context: ToolContext,
 ): Promise<Report> {
+  refuseWriting(options);
   const { signal } = context;
   return context.pool.run(label, weight, async ({ threads }) => {
     const scoring = score(request, {
@@ -43,13 +45,14 @@ export function runScore(
  * Scores several videos against one reference when the call's turn comes: as many at a time as there are threads for.
  * @throws {AnyvmafError} as `scoreMany`, for the first that fails
  */
-export function runScoreMany(
+export async function runScoreMany(
   label: string,
   reference: VideoInput,
   distorted: readonly VideoInput[],
   options: ScoreManyOptions,
   context: ToolContext,
 ): Promise<Report[]> {
+  refuseWriting(options);
   const { signal } = context;
   const states = distorted.map(() => ({ done: 0, total: null as number | null, fps: 0 }));
   const tell = () => {

@@ -22,7 +22,7 @@ export const listExtractorsTool = defineTool({
         options: z.array(
           z.object({
             name: z.string(),
-            type: z.enum(['bool', 'int', 'double', 'choice']),
+            type: z.enum(['bool', 'int', 'double', 'choice', 'folder']),
             default: z.union([z.boolean(), z.number(), z.string()]),
             choices: z.array(z.string()).optional(),
             min: z.number().optional(),

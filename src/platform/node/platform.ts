@@ -42,6 +42,7 @@ export const nodePlatform: Platform = {
     );
     return tiny;
   },
+  heatmaps: async () => (await import('./heatmaps.js')).nodeHeatmaps,
   native: async () => (await import('./native/host.js')).nodeNative,
   parallelism: availableParallelism(),
   loadCore() {

@@ -18,6 +18,7 @@ port.on(
     post: (message, transfer) => port.postMessage(message, transfer),
     reopen: (descriptor) => reopen(descriptor, nodeFiles),
     createExtractor: createWasmExtractor,
+    heatmaps: async () => (await import('./heatmaps.js')).nodeHeatmaps,
     async runtimes() {
       const { nodeTinyRuntimes } = await import('./tiny/runtimes.js');
       return nodeTinyRuntimes();

@@ -2,6 +2,8 @@
  * @module score/finishers/cambi
  * CAMBI of the distorted video, of the reference, and its increase, each limited (metrics spec D.9).
  */
+
+import type { HeatmapFile } from '../../core/metrics.js';
 import { choiceOption, type ExtractorInstance, flagOption, numberOption } from '../../core/options.js';
 import { AnyvmafError } from '../../errors.js';
 import type { VideoFormat } from '../../media/types.js';
@@ -40,6 +42,33 @@ function sizes(instance: ExtractorInstance, own: Size): { enc: Size; src: Size }
   return { enc: encoded ? enc : own, src: src.width > 0 && src.height > 0 ? src : own };
 }
 
+/** Whether the speed-up has an encode of this size measured at half of it. */
+function isHalved(instance: ExtractorInstance, enc: Size): boolean {
+  const lines = numberOption(instance, 'cambi_high_res_speedup');
+  const columns = SPEEDUP_COLUMNS.get(lines);
+  return columns !== undefined && enc.width * enc.height >= columns * lines;
+}
+
+/** Scales that are measured, each half the size of the one before. */
+const SCALES = 5;
+
+const half = ({ width, height }: Size): Size => ({ width: (width + 1) >> 1, height: (height + 1) >> 1 });
+
+/** The heatmaps asked for; as in libvmaf their names have the sizes without the speed-up, their pictures those with it. */
+function heatmapFiles(instance: ExtractorInstance, own: Size): readonly HeatmapFile[] | undefined {
+  const folder = choiceOption(instance, 'heatmaps_path');
+  if (folder === '') return undefined;
+  let { enc: named } = sizes(instance, own);
+  let measured = isHalved(instance, named) ? half(named) : named;
+  return Array.from({ length: SCALES }, (_, scale) => {
+    const name = `cambi_heatmap_scale_${scale}_${named.width}x${named.height}_16b.gray`;
+    const file = { folder, name, samples: measured.width * measured.height };
+    named = half(named);
+    measured = half(measured);
+    return file;
+  });
+}
+
 /**
  * Refuses sizes that cannot be measured.
  * @throws {AnyvmafError} `feature`
@@ -62,9 +91,7 @@ function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
         'smaller on the other; correct src_width and src_height, or enc_width and enc_height.',
     );
   }
-  const columns = SPEEDUP_COLUMNS.get(numberOption(instance, 'cambi_high_res_speedup'));
-  const lines = numberOption(instance, 'cambi_high_res_speedup');
-  const halved = columns !== undefined && enc.width * enc.height >= columns * lines;
+  const halved = isHalved(instance, enc);
   for (const size of [enc, src]) {
     const full = Math.floor((numberOption(instance, 'window_size') * (size.width + size.height)) / 375) >> 4;
     const window = (halved ? (full + 1) >> 1 : full) | 1;
@@ -99,7 +126,8 @@ export const cambi: FurtherExtractor = {
       number('cambi_high_res_speedup'),
       Number(flagOption(instance, 'full_ref')),
     ];
-    return { metric: 'cambi', options, chroma: false };
+    const heatmaps = heatmapFiles(instance, format);
+    return { metric: 'cambi', options, chroma: false, ...(heatmaps && { heatmaps }) };
   },
   finish: (instance) => {
     const maximum = numberOption(instance, 'cambi_max_val');

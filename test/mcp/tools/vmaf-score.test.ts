@@ -327,6 +327,11 @@ describe('what vmaf_score refuses', () => {
     [{ aom_ctc: 'v1.0', enable_transform: true }, /aom_ctc and enable_transform exclude each other/],
     [{ aom_ctc: 'v1.0', feature: ['psnr'] }, /aom_ctc and feature exclude each other/],
     [{ nflx_ctc: 'v1.0', aom_ctc: 'v1.0' }, /aom_ctc and nflx_ctc exclude each other/],
+    [
+      { feature: ['cambi=heatmaps_path=maps'] },
+      /^heatmaps_path asks for files to be written on the machine of/,
+    ],
+    [{ model: 'version=vmaf_v0.6.1:cambi.heatmaps_path=maps' }, /^heatmaps_path asks for files/],
     [{ target_width: 1920 }, /target of 1920x0, none/],
     [{ target_height: 1080 }, /target of 0x1080/],
     [{ target_scaling: 'lanczos' }, /0x0, lanczos/],
