@@ -63,8 +63,9 @@ const HELD_OUT = {
   'moving, sample, seed 2': 'sample:2',
   'moving, game of life': 'life=s=160x90:r=25:seed=11:mold=10:ratio=0.3,scale=640:360:flags=neighbor',
   'moving, rule 110': 'cellauto=s=640x360:r=25:rule=110:seed=12:scroll=1',
-  'moving, gradients': `gradients=${SIZE}:seed=13:speed=0.05`,
-  'moving, slow gradient of two colours': `gradients=${SIZE}:seed=13:speed=0.01:n=2`,
+  // A seed chooses where gradients run, but not their colours.
+  'moving, gradients': `gradients=${SIZE}:seed=13:speed=0.05:c0=0x1a2b8c:c1=0xf0d060`,
+  'moving, slow gradient of two colours': `gradients=${SIZE}:seed=13:speed=0.01:n=2:c0=0x803010:c1=0x40a0e0`,
   'moving, clock': `testsrc=${SIZE}`,
   'static, test card': `smptehdbars=${SIZE}`,
   'repetitive, period 20': `nullsrc=${SIZE},geq=lum='128+50*cos(Y/23+2*PI*N/20)+40*sin(X/41)':cb=128:cr=128`,

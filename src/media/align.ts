@@ -5,15 +5,12 @@
 import { AnyvmafError } from '../errors.js';
 import { Evidence } from './align/evidence.js';
 import { search } from './align/search.js';
-import { type LumaFormat, Thumbnailer } from './align/thumbnail.js';
-import type { AlignOptions, AlignResult, LumaReader } from './align/types.js';
+import { type LumaFormat, THUMBNAIL, Thumbnailer } from './align/thumbnail.js';
+import type { AlignOptions, AlignResult, LumaReader, Thumbs } from './align/types.js';
 import { lumaBytes } from './geometry.js';
 
 export { thumbnail } from './align/thumbnail.js';
 export type { AlignOptions, AlignResult, LumaReader } from './align/types.js';
-
-/** Size of the thumbnails that are compared, whatever the shape of the picture. */
-const THUMBNAIL = { width: 64, height: 36 } as const;
 
 /** Offsets searched by default: -50…50. */
 const DEFAULT_WINDOW = 50;
@@ -123,14 +120,6 @@ function check(name: string, value: number, fine: boolean, expected: string): vo
   throw new AnyvmafError('usage', `the alignment option ${name} is ${value}, but must be ${expected}.`);
 }
 
-/** The frames of a video as thumbnails, one after another. */
-export interface Thumbs {
-  /** True once there are no more. */
-  readonly ended: boolean;
-  /** Hands out more until `frames` were handed out in all, or the video ends. */
-  readTo(frames: number, take: (thumb: Float32Array) => void, signal?: AbortSignal): Promise<void>;
-}
-
 /** Thumbnails of frames that someone else reads, in order from the first. */
 export class PassingThumbs implements Thumbs {
   readonly #thumbnailer: Thumbnailer;
@@ -148,11 +137,15 @@ export class PassingThumbs implements Thumbs {
     return this.#over && this.#waiting.length === 0;
   }
 
-  /** Takes the next frame; after {@link end} that costs nothing. */
-  add(luma: Uint8Array): void {
-    if (this.#over) return;
+  /**
+   * Takes the next frame; after {@link end} that costs nothing.
+   * @returns whether more are of use
+   */
+  add(luma: Uint8Array): boolean {
+    if (this.#over) return false;
     this.#waiting.push(this.#thumbnailer.shrink(luma));
     this.#wake();
+    return true;
   }
 
   /** Says that no more frames come, or are of use. */

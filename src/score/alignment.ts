@@ -3,14 +3,15 @@
  * Opens the first seconds of both videos a second time, to find the offset at which they show the same pictures.
  */
 import { AnyvmafError } from '../errors.js';
+import { type OpenedPart, RecordedThumbs } from '../media/align/recorded.js';
 import type { AlignResult } from '../media/align/types.js';
-import { align } from '../media/align.js';
+import { alignThumbs } from '../media/align.js';
 import { shown } from '../media/errors.js';
 import { reopen } from '../media/open.js';
 import { nameOf, type Side, type Sides } from '../media/pairing/prepare.js';
-import { averageRate } from '../media/pairing/timeline.js';
-import type { FrameSource } from '../media/types.js';
+import { frameRatio } from '../media/pairing/timeline.js';
 import type { Platform } from '../platform/platform.js';
+import type { ReferenceLooks } from './looks.js';
 
 /** What was found, and how far was looked. */
 export interface Alignment {
@@ -25,6 +26,8 @@ export interface AlignmentOptions {
   readonly assumed: number;
   /** Offsets tried to either side. Default: as media/align has it. */
   readonly window?: number;
+  /** Where the reference is looked at for other runs too. */
+  readonly looks?: ReferenceLooks | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -43,22 +46,20 @@ export function mostFrames(window = 0): number {
 export async function findOffset(
   platform: Platform,
   sides: Sides,
-  { skipReference, skipDistorted, assumed, window, signal }: AlignmentOptions,
+  { skipReference, skipDistorted, assumed, window, looks, signal }: AlignmentOptions,
 ): Promise<Alignment> {
-  const rates = [sides.reference, sides.distorted].map((side) => side.times && averageRate(side.times));
-  const [first, second] = rates;
-  const rateRatio = first && second ? Math.min(16, Math.max(1 / 16, first / second)) : 1;
+  const rateRatio = Math.min(16, Math.max(1 / 16, frameRatio(sides.reference.times, sides.distorted.times)));
   const most = mostFrames(window);
-  const opening = [
-    openAgain(platform, sides.reference, skipReference, Math.ceil(most * Math.max(1, rateRatio)), signal),
-    openAgain(platform, sides.distorted, skipDistorted, Math.ceil(most / Math.min(1, rateRatio)), signal),
-  ] as const;
+  const record = (side: Side, skip: number, until = signal) =>
+    new RecordedThumbs((first, end) => openAgain(platform, side, skip, { first, end }, until));
+  const recorded =
+    looks?.thumbs((until) => record(sides.reference, skipReference, until)) ??
+    record(sides.reference, skipReference);
+  const reference = recorded.reader(Math.ceil(most * Math.max(1, rateRatio)));
+  const distorted = record(sides.distorted, skipDistorted).reader(Math.ceil(most / Math.min(1, rateRatio)));
   try {
-    const [reference, distorted] = await Promise.all(opening);
-    const result = await align(reference.source, distorted.source, {
-      start: { reference: reference.start, distorted: distorted.start },
-      // What rounding of times makes of equal rates is no difference.
-      ...(Math.abs(rateRatio - 1) > 0.01 && { rateRatio }),
+    const result = await alignThumbs(reference, distorted, {
+      rateRatio,
       assumed,
       maxFrames: most,
       ...(window !== undefined && { window }),
@@ -66,18 +67,18 @@ export async function findOffset(
     });
     return { result };
   } finally {
-    for (const opened of opening) opened.then(({ source }) => source.close()).catch(() => {});
+    await Promise.all([reference.close(), distorted.close()]);
   }
 }
 
-/** The same video once more, `most` frames of it, and which of these is the first that counts. */
+/** Frames [first, end) of those that count, of the same video once more. */
 async function openAgain(
   platform: Platform,
   side: Side,
   skip: number,
-  most: number,
+  { first, end }: { readonly first: number; readonly end: number },
   signal: AbortSignal | undefined,
-): Promise<{ readonly source: FrameSource; readonly start: number }> {
+): Promise<OpenedPart> {
   if (side.kind === 'frames') {
     const { descriptor } = side.source;
     if (!descriptor) {
@@ -87,12 +88,12 @@ async function openAgain(
           'or state the offset.',
       );
     }
-    return { source: reopen(descriptor, platform.files), start: skip };
+    return { source: reopen(descriptor, platform.files), start: skip + first };
   }
   const { openDecoded } = await import('../media/decoders.js');
   const source = await openDecoded(side.video, {
     // A decoder that knows its end ends also when nobody is left to stop it.
-    frames: { start: skip, end: skip + most },
+    frames: { start: skip + first, end: skip + end },
     allowDamaged: true,
     ...(signal && { signal }),
   });

@@ -19,6 +19,7 @@ import {
   readyInputs,
   reportInput,
 } from './inputs.js';
+import type { ReferenceLooks } from './looks.js';
 import type { OpenBackend, PlannedMeasurement } from './measurement.js';
 import { checkOptions, checkRequest, SCORE_OPTIONS } from './options.js';
 import {
@@ -39,6 +40,8 @@ import type { ScoreOptions, ScoreRequest } from './types.js';
 export interface RunVariant {
   /** Opens decoders instead of media/decoders. */
   readonly open?: OpenDecoder;
+  /** Looks at the reference, for all of them. */
+  readonly looks?: ReferenceLooks;
 }
 
 /**
@@ -61,7 +64,7 @@ export async function scorePair(
   const pass = () => ending.abort(signal?.reason);
   signal?.addEventListener('abort', pass);
   // Everything that waits for files, at once. What is wrong with the videos is told before what is wrong with models.
-  const knowing = knowInputs(platform, request, checked, ending.signal);
+  const knowing = knowInputs(platform, request, checked, ending.signal, variant.looks);
   const size = async () => formatOf(await knowing);
   const load = () => Promise.all([loadRequested(checked, platform, size), platform.loadCore()]);
   const loading = backend === 'wasm' || backend === 'cpu' ? load() : undefined;
@@ -99,7 +102,7 @@ export async function scorePair(
 
   async function check(inputs: KnownInputs, { requested }: OpenBackend): Promise<Preflight> {
     const { Preflight } = await import('./preflight.js');
-    preflight = new Preflight(platform, inputs, requested, checked);
+    preflight = new Preflight(platform, inputs, requested, checked, variant.looks);
     return preflight;
   }
 

@@ -10,6 +10,7 @@ import type { FrameSource, VideoFormat } from '../media/types.js';
 import type { Platform } from '../platform/platform.js';
 import type { ReportInput } from '../report/types.js';
 import type { Alignment } from './alignment.js';
+import type { ReferenceLooks } from './looks.js';
 import type { CheckedOptions } from './options.js';
 import type { OpenPair } from './pair.js';
 import type { ScoreRequest } from './types.js';
@@ -36,6 +37,7 @@ export interface ReadyInputs extends OpenPair {
 /**
  * Finds out what the inputs are and how they go together.
  * @param signal ends decoders that are asked; its reason is thrown then
+ * @param looks at the reference, where other runs do too
  * @throws {AnyvmafError} as the public `score` says
  */
 export async function knowInputs(
@@ -43,6 +45,7 @@ export async function knowInputs(
   request: ScoreRequest,
   checked: CheckedOptions,
   signal: AbortSignal,
+  looks?: ReferenceLooks,
 ): Promise<KnownInputs> {
   const { pairing } = checked;
   if (checked.noReference) {
@@ -62,10 +65,10 @@ export async function knowInputs(
     const asked =
       sized || pairing.frameRatePolicy !== undefined || pairing.range !== undefined || pairing.offset !== 0;
     if ('kind' in reference || 'kind' in distorted || asked) {
-      return await pairUp(platform, inputs, sized, checked, signal);
+      return await pairUp(platform, inputs, sized, checked, signal, looks);
     }
     if (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth) {
-      return await pairUp(platform, inputs, sized, checked, signal);
+      return await pairUp(platform, inputs, sized, checked, signal, looks);
     }
     const warnings = checkPair(reference.info, distorted.info);
     const side = (source: FrameSource): Side => ({ kind: 'frames', source, times: null });
@@ -83,6 +86,7 @@ async function pairUp(
   sized: boolean,
   checked: CheckedOptions,
   signal: AbortSignal,
+  looks?: ReferenceLooks,
 ): Promise<KnownInputs> {
   const { pairing, skipReference, skipDistorted, frameCount } = checked;
   const { knowSides } = await import('./sides.js');
@@ -99,7 +103,13 @@ async function pairUp(
   let alignment: Alignment | undefined;
   if (pairing.offset === 'auto') {
     const { findOffset } = await import('./alignment.js');
-    alignment = await findOffset(platform, sides, { skipReference, skipDistorted, assumed: 0, signal });
+    alignment = await findOffset(platform, sides, {
+      skipReference,
+      skipDistorted,
+      assumed: 0,
+      looks,
+      signal,
+    });
   }
   const offset = pairing.offset === 'auto' ? (alignment?.result.offset ?? 0) : pairing.offset;
   // Y4M and raw video go by number, as libvmaf has it, unless times are asked for.

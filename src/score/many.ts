@@ -8,12 +8,13 @@ import { AnyvmafError } from '../errors.js';
 import type { Decoder, TrackFacts } from '../media/decoder.js';
 import { openDecoded } from '../media/decoders.js';
 import { readsOnce } from '../media/pair.js';
-import { Fan } from '../media/pairing/fan.js';
+import { Fan, type FramePart, hull } from '../media/pairing/fan.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import type { VideoInput } from '../media/types.js';
 import type { Platform } from '../platform/platform.js';
 import type { Report } from '../report/types.js';
 import { scorePair } from './engine.js';
+import { ReferenceLooks } from './looks.js';
 import type { ScoreManyOptions, ScoreOptions } from './types.js';
 
 /**
@@ -34,6 +35,8 @@ export async function scoreEach(
   signal?.addEventListener('abort', pass);
   const [only] = distorted;
   const fans = new ReferenceFans(distorted.length);
+  const looks = new ReferenceLooks();
+  stop.signal.addEventListener('abort', () => looks.close(stop.signal.reason));
   const sharing = distorted.length > 1 ? asksOnce(platform, reference) : platform;
   if (distorted.length > 1 && readsOnce(reference)) {
     throw new AnyvmafError(
@@ -67,7 +70,7 @@ export async function scoreEach(
     const seat = fans.seat();
     try {
       const request = { reference, distorted: video, ...(raw && { raw }) };
-      const report = await scorePair(sharing, request, own, { open: seat.open });
+      const report = await scorePair(sharing, request, own, { open: seat.open, looks });
       onReport?.(report, index);
       return report;
     } catch (error) {
@@ -87,14 +90,15 @@ export async function scoreEach(
     });
   } finally {
     signal?.removeEventListener('abort', pass);
+    looks.close();
   }
 }
 
-/** The decoders of one reference: runs that want it in the same form share one. */
+/** The decoders of one reference: runs that want it in the same form share one, whichever part of it they want. */
 class ReferenceFans {
   /** Runs that have neither asked for the reference nor ended. */
   #expected: number;
-  readonly #groups = new Map<string, { readers: number; fan?: Promise<Fan> }>();
+  readonly #groups = new Map<string, { readonly parts: FramePart[]; fan?: Promise<Fan> }>();
   #all: () => void = () => {};
   /** Settles once every run has asked or ended: only then is it known who shares. */
   readonly #complete = new Promise<void>((resolve) => {
@@ -118,15 +122,21 @@ class ReferenceFans {
       open: async (video, request, role) => {
         if (role === 'distorted') return openDecoded(video, request);
         // The decoder ends with its last reader, not with a reader's signal.
-        const { signal: _, ...form } = request;
+        const { signal: _, frames, ...form } = request;
         const key = JSON.stringify([video.decoder.id, form]);
-        const group = this.#groups.get(key) ?? { readers: 0 };
+        const group = this.#groups.get(key) ?? { parts: [] };
         this.#groups.set(key, group);
-        const reader = group.readers++;
+        const own = frames ?? { start: 0, end: Number.POSITIVE_INFINITY };
+        const reader = group.parts.push(own) - 1;
         count();
         await this.#complete;
-        group.fan ??= openDecoded(video, form).then((source) => new Fan(source, group.readers));
-        return (await group.fan).tap(reader);
+        const all = hull(group.parts);
+        group.fan ??= openDecoded(video, {
+          ...form,
+          ...((all.start > 0 || Number.isFinite(all.end)) && { frames: all }),
+        }).then((source) => new Fan(source, group.parts.length));
+        const fan = await group.fan;
+        return fan.tap(reader, { start: own.start - all.start, end: own.end - all.start });
       },
     };
   }

@@ -5,6 +5,7 @@
 import { AnyvmafError } from '../errors.js';
 import { MediaError, shown } from '../media/errors.js';
 import { lumaBytes } from '../media/geometry.js';
+import type { MappedSource } from '../media/pairing/mapped.js';
 import type { FramePlanes, FrameSource } from '../media/types.js';
 import type { EndOfPair, PairDescriptor } from './protocol.js';
 
@@ -14,6 +15,8 @@ export interface OpenPair {
   readonly distorted: FrameSource;
   readonly skipReference: number;
   readonly skipDistorted: number;
+  /** What reads the distorted frames, where they come in an order of their own. */
+  readonly mapped?: MappedSource;
 }
 
 /** Number of pairs measured, and which videos had no more frames (`null`: as many as were asked for). */
@@ -154,6 +157,12 @@ export function explainLengths(pair: OpenPair, { pairs, ended }: Extent, limit: 
   const only = `only the first ${pairs === 1 ? 'pair was' : `${pairs} pairs were`} scored.`;
   if (reference !== null && distorted !== null) {
     if (reference === distorted) return [];
+    if (pair.mapped) {
+      return [
+        `The reference ${name(pair.reference)} goes on for ${counted(reference - distorted)} after the distorted ` +
+          `${name(pair.distorted)} has ended; ${only}`,
+      ];
+    }
     const after = pair.skipReference + pair.skipDistorted > 0 ? ' after those skipped' : '';
     return [
       `The reference ${name(pair.reference)} has ${counted(reference)} and the distorted ${name(pair.distorted)} has ` +

@@ -12,6 +12,7 @@ import { preflight } from '../media/preflight.js';
 import type { Platform } from '../platform/platform.js';
 import { findOffset, mostFrames } from './alignment.js';
 import { canReadAgain, type KnownInputs, type ReadyInputs } from './inputs.js';
+import type { ReferenceLooks } from './looks.js';
 import type { CheckedOptions } from './options.js';
 import type { Requested } from './plan.js';
 import { type Looked, Watch } from './watch.js';
@@ -39,6 +40,7 @@ export class Preflight {
   readonly #platform: Platform;
   readonly #known: KnownInputs;
   readonly #checked: CheckedOptions;
+  readonly #looks: ReferenceLooks | undefined;
   readonly #context: PreflightContext;
   readonly #facts: { readonly reference: SideFacts; readonly distorted: SideFacts };
   readonly #declared: readonly Finding[];
@@ -51,12 +53,14 @@ export class Preflight {
     known: KnownInputs,
     requested: Pick<Requested, 'models'>,
     checked: CheckedOptions,
+    looks?: ReferenceLooks,
   ) {
     const { sides, plan } = known;
     const { pairing } = checked;
     this.#platform = platform;
     this.#known = known;
     this.#checked = checked;
+    this.#looks = looks;
     this.#facts = { reference: sideFacts(sides.reference), distorted: sideFacts(sides.distorted) };
     this.#context = {
       models: requested.models.map(({ source }) => ({ name: source })),
@@ -89,16 +93,16 @@ export class Preflight {
    * @returns the pair to read from now on; `undefined` where looking so would show too little
    */
   watch(pair: ReadyInputs, expected: number | null): ReadyInputs | undefined {
-    const { plan, alignment } = this.#known;
+    const { alignment } = this.#known;
     const partial = this.#context.partial && expected !== null && expected < ENOUGH_PAIRS;
-    const mapped = plan?.paired && !plan.paired.consecutive;
-    if (partial || mapped || pair.reference === pair.distorted) return undefined;
+    if (partial || !this.#inPhase || pair.reference === pair.distorted) return undefined;
     this.#watch = new Watch(pair, {
       facts: this.#facts,
       expected,
       measured: MEASURED,
       alignment: alignment?.result ?? {
         offset: this.#offset,
+        rateRatio: pair.mapped ? (this.#known.plan?.ratio ?? 1) : 1,
         window: this.#window,
         maxFrames: mostFrames(this.#window),
       },
@@ -132,6 +136,15 @@ export class Preflight {
     return this.#known.plan?.options.offset ?? 0;
   }
 
+  /** Whether the first frames that are read show one moment, from which all others can be counted. */
+  get #inPhase(): boolean {
+    const { plan } = this.#known;
+    if (!plan?.paired || plan.paired.consecutive) return true;
+    const { offset, skipReference } = plan.options;
+    const fromStart = plan.first.reference === skipReference + Math.max(0, offset);
+    return fromStart && (plan.ratio === 1 || offset >= 0);
+  }
+
   get #window(): number {
     return Math.max(WINDOW, 2 * Math.abs(this.#offset));
   }
@@ -148,13 +161,16 @@ export class Preflight {
         skipDistorted,
         assumed,
         window: this.#window,
+        looks: this.#looks,
         signal,
       }).then(({ result }) => result);
+    const measured = (side: Side, until: AbortSignal) => measure(this.#platform, side, until);
     const found = await whatever(
       Promise.all([
         searching,
-        measure(this.#platform, sides.reference, signal),
-        measure(this.#platform, sides.distorted, signal),
+        this.#looks?.measured((until) => measured(sides.reference, until)) ??
+          measured(sides.reference, signal),
+        measured(sides.distorted, signal),
       ]),
       signal,
     );

@@ -6,6 +6,7 @@
 
 import type { AlignResult } from '../media/align/types.js';
 import { alignThumbs, PassingThumbs } from '../media/align.js';
+import type { MappedSource } from '../media/pairing/mapped.js';
 import { LumaMeter, rescaleBorders, spreadFrames } from '../media/preflight/measure.js';
 import type { SideFacts, SideMeasurements } from '../media/preflight/types.js';
 import type { FrameSource } from '../media/types.js';
@@ -33,6 +34,8 @@ export interface WatchOptions {
 /** Offsets tried to either side of one, and frames used for that at most. */
 interface Search {
   readonly offset: number;
+  /** Reference frames per distorted frame. */
+  readonly rateRatio: number;
   readonly window: number;
   readonly maxFrames: number;
 }
@@ -52,7 +55,7 @@ export class Watch {
     this.#at = new Set(spreadFrames(options.expected, options.measured));
     const { alignment, facts } = options;
     const reference = this.#watched(pair.reference, pair.skipReference, facts.reference);
-    const distorted = this.#watched(pair.distorted, pair.skipDistorted, facts.distorted);
+    const distorted = this.#watched(pair.distorted, pair.skipDistorted, facts.distorted, pair.mapped);
     this.pair = { ...pair, reference, distorted };
     this.#alignment = 'reason' in alignment ? Promise.resolve(alignment) : this.#search(alignment);
     const finished = () => this.#end();
@@ -74,10 +77,10 @@ export class Watch {
     };
   }
 
-  async #search({ offset, window, maxFrames }: Search): Promise<AlignResult> {
+  async #search({ offset, rateRatio, window, maxFrames }: Search): Promise<AlignResult> {
     const [first, second] = this.#thumbs;
     if (!first || !second) throw new Error('both videos are watched');
-    return alignThumbs(first, second, { window, maxFrames }, { base: offset });
+    return alignThumbs(first, second, { rateRatio, window, maxFrames }, { base: offset });
   }
 
   #end(): void {
@@ -85,8 +88,10 @@ export class Watch {
   }
 
   /** A source whose frames are looked at once they are read. */
-  #watched(source: FrameSource, skip: number, { colorRange }: SideFacts): FrameSource {
-    const thumbs = new PassingThumbs(source.info);
+  #watched(source: FrameSource, skip: number, { colorRange }: SideFacts, mapped?: MappedSource): FrameSource {
+    const thumbs = new PassingThumbs((mapped ?? source).info);
+    // The search knows what to make of different rates, but not of frames that come twice or not at all.
+    mapped?.showAll((luma) => thumbs.add(luma));
     const meter = new LumaMeter({ ...source.info, ...(colorRange && { colorRange }) });
     this.#thumbs.push(thumbs);
     this.#meters.push(meter);
@@ -94,7 +99,7 @@ export class Watch {
     return passing(source, (index, luma) => {
       // A frame may be read again, as the history of those after it.
       if (index !== next) return;
-      thumbs.add(luma);
+      if (!mapped) thumbs.add(luma);
       if (this.#at.has(index - skip)) meter.add(index - skip, luma);
       next++;
     });

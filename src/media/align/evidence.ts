@@ -156,6 +156,11 @@ export class Evidence {
     this.#width = width;
   }
 
+  /** Reference frames per distorted frame. */
+  get ratio(): number {
+    return this.#ratio;
+  }
+
   /** Frames of each that were added. */
   get frames(): { readonly reference: number; readonly distorted: number } {
     return { reference: this.#reference.length, distorted: this.#distorted.length };

@@ -3,7 +3,7 @@
  * Finds the offset that fits best, weighs it against every other, and says how certain that is.
  */
 import type { Evidence, Fitness } from './evidence.js';
-import type { AlignCandidate, AlignReason, AlignResult } from './types.js';
+import { type AlignCandidate, type AlignReason, type AlignResult, firstMatch } from './types.js';
 
 /** Offsets beyond the window that are tried too, to notice a best one outside. */
 const BEYOND = 2;
@@ -80,6 +80,7 @@ export function search(evidence: Evidence, window: number, assumed: number, base
   const named = candidates.map((candidate) => ({ ...candidate, offset: candidate.offset + base }));
   return {
     offset: offset + base,
+    ...(evidence.ratio !== 1 && { rateRatio: evidence.ratio }),
     confidence: reason === 'edge' ? Math.min(confidence, 0.5) : confidence,
     candidates: clear
       ? [{ offset: offset + base, similarity: at.similarity }]
@@ -94,6 +95,7 @@ export function search(evidence: Evidence, window: number, assumed: number, base
       named,
       [base - reached, base + reached],
       at.pairs,
+      evidence.ratio,
     ),
     similarity: at.similarity,
     levels: { gain: at.gain, bias: at.bias },
@@ -162,12 +164,15 @@ function explain(
   candidates: readonly AlignCandidate[],
   [lowest, highest]: readonly [lowest: number, highest: number],
   pairs: number,
+  rateRatio: number,
 ): string {
   const offsets = candidates.map((candidate) => candidate.offset).sort((a, b) => a - b);
   const [low, high] = [offsets[0] ?? best, offsets.at(-1) ?? best];
   switch (reason) {
-    case 'clear':
-      return `Distorted frame ${Math.max(0, -offset)} shows reference frame ${Math.max(0, offset)}, over ${pairs} pairs.`;
+    case 'clear': {
+      const { reference, distorted } = firstMatch(offset, rateRatio);
+      return `Distorted frame ${distorted} shows reference frame ${reference}, over ${pairs} pairs.`;
+    }
     case 'static':
       return (
         'Too little changes from frame to frame in what was compared, or compression removed it: ' +

@@ -4,6 +4,9 @@
  */
 import type { VideoFormat } from '../types.js';
 
+/** Size of the thumbnails that are compared, whatever the shape of the picture. */
+export const THUMBNAIL = { width: 64, height: 36 } as const;
+
 /** Boxes up to this many samples wide are read whole. */
 const WHOLE_BOX = 6;
 

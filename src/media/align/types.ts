@@ -10,6 +10,14 @@ export interface LumaReader {
   readonly readFrame: FrameSource['readFrame'];
 }
 
+/** The frames of a video as thumbnails, one after another. */
+export interface Thumbs {
+  /** True once there are no more. */
+  readonly ended: boolean;
+  /** Hands out more until `frames` were handed out in all, or the video ends. */
+  readTo(frames: number, take: (thumb: Float32Array) => void, signal?: AbortSignal): Promise<void>;
+}
+
 /** How to search. */
 export interface AlignOptions {
   /** Offsets tried are -window…window frames, 1..1000. Default 50. */
@@ -26,6 +34,13 @@ export interface AlignOptions {
   /** The offset to stay with where the pictures do not tell. Default 0. */
   readonly assumed?: number;
   readonly signal?: AbortSignal;
+}
+
+/** The earliest frames that show the same moment at an offset. */
+export function firstMatch(offset: number, rateRatio = 1): { reference: number; distorted: number } {
+  // Average rates are not exact.
+  const distorted = Math.ceil(Math.max(0, -offset) / rateRatio - 0.01);
+  return { reference: Math.round(distorted * rateRatio) + offset, distorted };
 }
 
 /**
@@ -54,6 +69,8 @@ export interface AlignResult {
    * candidate nearest to the assumed offset.
    */
   readonly offset: number;
+  /** Reference frames per distorted frame that the search went by; absent where it is 1. */
+  readonly rateRatio?: number;
   /** 0: a guess, 1: certain. At least 0.9 where not ambiguous. */
   readonly confidence: number;
   /** Offsets that the pictures cannot tell apart from the best, best first; only the one where the answer is clear. */

@@ -7,6 +7,23 @@ import type { DecodedSource } from '../decoder.js';
 import { chromaSize, lumaBytes, sampleBytes } from '../geometry.js';
 import type { FramePlanes } from '../types.js';
 
+/** Frames from one number up to another. */
+export interface FramePart {
+  readonly start: number;
+  /** The one after the last; `Infinity` for the end of the video. */
+  readonly end: number;
+}
+
+const WHOLE: FramePart = { start: 0, end: Number.POSITIVE_INFINITY };
+
+/** The smallest part that holds all of some. */
+export function hull(parts: readonly FramePart[]): FramePart {
+  return {
+    start: Math.min(...parts.map(({ start }) => start)),
+    end: Math.max(...parts.map(({ end }) => end)),
+  };
+}
+
 /** Frames by which the fastest reader may be ahead of the slowest. */
 const FRAMES_AHEAD = 8;
 
@@ -32,18 +49,24 @@ export class Fan {
   /**
    * The source of one reader. The decoder is closed with the last of them.
    * @param reader from 0, each once
+   * @param part frames of the decoder that this reader is given; its frame 0 is the first of them
    */
-  tap(reader: number): DecodedSource {
+  tap(reader: number, { start, end }: FramePart = WHOLE): DecodedSource {
     const source = this.#source;
+    const { frameCount } = source.info;
+    this.#advance(reader, start);
     return {
-      info: source.info,
+      info: {
+        ...source.info,
+        frameCount: frameCount === null ? null : Math.max(0, Math.min(frameCount, end) - start),
+      },
       seekable: false,
       facts: source.facts,
       decoder: source.decoder,
       decodedBy: source.decodedBy,
       ...(source.scaledBy !== undefined && { scaledBy: source.scaledBy }),
-      timestamp: (index) => source.timestamp(index),
-      readFrame: (index, into) => this.#read(reader, index, into),
+      timestamp: (index) => source.timestamp(start + index),
+      readFrame: (index, into) => start + index < end && this.#read(reader, start + index, into),
       close: () => this.#close(reader),
     };
   }

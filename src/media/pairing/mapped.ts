@@ -13,6 +13,10 @@ export class MappedSource implements FrameSource {
   /** The latest frame that will be asked for again, of a source that gives each once. */
   #kept: { readonly frame: number; readonly planes: FramePlanes } | undefined;
 
+  #look: ((luma: Uint8Array) => boolean) | undefined;
+  /** Frames shown so far. */
+  #shown = 0;
+
   /** @param frames ascending; numbers may repeat */
   constructor(source: FrameSource, frames: ArrayLike<number>) {
     this.info = { ...source.info, frameCount: frames.length };
@@ -21,9 +25,37 @@ export class MappedSource implements FrameSource {
     this.#frames = frames;
   }
 
+  /**
+   * From now on reads also frames that are left out, from the first that is used on, and shows all in their order.
+   * @param look is given the luma of each; `false` says that it has seen enough
+   */
+  showAll(look: (luma: Uint8Array) => boolean): void {
+    this.#look = look;
+  }
+
   readFrame(index: number, into: FramePlanes): boolean | Promise<boolean> {
     const frame = this.#frames[index];
     if (frame === undefined) return false;
+    return this.#look ? this.#readShowing(index, frame, into) : this.#readMapped(index, frame, into);
+  }
+
+  /** Reads up to a frame one by one. */
+  async #readShowing(index: number, frame: number, into: FramePlanes): Promise<boolean> {
+    const show = (luma: Uint8Array) => {
+      this.#shown++;
+      if (this.#look && !this.#look(luma)) this.#look = undefined;
+    };
+    const first = this.#frames[0] ?? 0;
+    while (this.#look && first + this.#shown < frame) {
+      if (!(await this.#source.readFrame(first + this.#shown, { y: into.y }))) return false;
+      show(into.y);
+    }
+    const found = await this.#readMapped(index, frame, into);
+    if (found && first + this.#shown === frame) show(into.y);
+    return found;
+  }
+
+  #readMapped(index: number, frame: number, into: FramePlanes): boolean | Promise<boolean> {
     if (this.#kept?.frame === frame) {
       copy(this.#kept.planes, into);
       return true;

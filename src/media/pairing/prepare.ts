@@ -11,7 +11,7 @@ import { adaptSource } from './adapt.js';
 import { commonFormat, describeConversion } from './convert.js';
 import { type CutOff, CutOffSource, cutOffOf, refuseCutOff } from './cut-off.js';
 import { MappedSource } from './mapped.js';
-import { averageRate, type PairedTimes, pairTimes, ratesDiffer } from './timeline.js';
+import { averageRate, frameRatio, type PairedTimes, pairTimes, ratesDiffer } from './timeline.js';
 import {
   type FrameList,
   type FrameRange,
@@ -65,6 +65,8 @@ export interface PairingPlan {
   readonly count: number | null;
   /** Absent where times are not known and frames go by number. */
   readonly paired?: PairedTimes;
+  /** Reference frames per distorted frame where both show the same moments; 1 where their rates do not differ. */
+  readonly ratio: number;
 }
 
 /** Two sources whose n-th frames belong together. */
@@ -74,6 +76,8 @@ export interface PreparedPair {
   /** Frames of each source to discard at its start: those of a decoder begin where they should. */
   readonly skipReference: number;
   readonly skipDistorted: number;
+  /** What reads the distorted frames, where they come in an order of their own. */
+  readonly mapped?: MappedSource;
   /** What was done; the number of pairs is known at the end. */
   describe(pairs: number): Pairing;
 }
@@ -100,9 +104,13 @@ function frameCountOf(side: Side): number | null {
 export function planPairing(sides: Sides, options: PairingPlanOptions): PairingPlan {
   const format = scoredFormat(sides, options);
   const { reference, distorted } = sides;
+  const { offset, skipReference, skipDistorted } = options;
+  const ratio = frameRatio(reference.times, distorted.times);
+  const early = Math.max(0, -offset);
   const origin = {
-    reference: options.skipReference + Math.max(0, options.offset),
-    distorted: options.skipDistorted + Math.max(0, -options.offset),
+    reference: skipReference + Math.max(0, offset),
+    // Offsets are frames of the reference, of which there are more or fewer in the same time.
+    distorted: skipDistorted + Math.round(early / ratio),
   };
   const range = frameRange(reference, options.range);
   const start = Math.max(origin.reference, range.start);
@@ -113,17 +121,28 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
       reference: reference.times,
       distorted: distorted.times,
       origin,
+      ...(ratio !== 1 && early > 0 && { shift: shiftOf(reference.times, distorted.times, options) }),
       start,
       end: Math.min(end, reference.times.length),
     });
     if (options.frameRatePolicy === 'strict') refuseUnequal(sides, paired);
     const first = { reference: start, distorted: paired.frames[0] ?? origin.distorted };
-    return { sides, options, format, first, asked, count: paired.frames.length, paired };
+    return { sides, options, format, first, asked, count: paired.frames.length, paired, ratio };
   }
   const first = { reference: start, distorted: origin.distorted + start - origin.reference };
   const left = (frameCountOf(distorted) ?? Number.POSITIVE_INFINITY) - first.distorted;
   const count = Math.max(0, Math.min(end - start, left));
-  return { sides, options, format, first, asked, count: Number.isFinite(count) ? count : null };
+  return { sides, options, format, first, asked, count: Number.isFinite(count) ? count : null, ratio };
+}
+
+/** Seconds from a time of the reference to the distorted video's at the same moment. */
+function shiftOf(
+  reference: Float64Array,
+  distorted: Float64Array,
+  { offset, skipReference, skipDistorted }: PairingPlanOptions,
+): number {
+  const seconds = offset / (averageRate(reference) ?? 1);
+  return (distorted[skipDistorted] ?? 0) - (reference[skipReference] ?? 0) - seconds;
 }
 
 /**
@@ -168,6 +187,7 @@ export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDec
       distorted: distorted.source,
       skipReference: reference.skip,
       skipDistorted: distorted.skip,
+      ...(distorted.mapped && { mapped: distorted.mapped }),
       describe: (pairs) => describePairing(plan, reference.done, distorted.done, pairs),
     };
   } catch (error) {
@@ -179,6 +199,7 @@ export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDec
 interface OpenedSide {
   readonly source: FrameSource;
   readonly skip: number;
+  readonly mapped?: MappedSource | undefined;
   readonly done: InputPairing;
 }
 
@@ -193,9 +214,11 @@ async function openSide(plan: PairingPlan, role: Role, open: OpenDecoder): Promi
 
   if (side.kind === 'frames') {
     const { source } = side;
+    const mapped = map && new MappedSource(source, map);
     return {
-      source: adaptSource(map ? new MappedSource(source, map) : source, { format, filter }),
+      source: adaptSource(mapped ?? source, { format, filter }),
       skip: map ? 0 : from,
+      mapped,
       done: {
         decoder: 'none',
         ...describeStored(source.info),
@@ -207,8 +230,8 @@ async function openSide(plan: PairingPlan, role: Role, open: OpenDecoder): Promi
 
   const all = frameCountOf(side) ?? Number.POSITIVE_INFINITY;
   // Where the other video ends is no limit: decoders stop when they are closed, and one may serve several pairs.
-  const mapped = map ? (map.at(-1) ?? from) + 1 : from + asked;
-  const end = Number.isFinite(asked) ? mapped : Number.POSITIVE_INFINITY;
+  const after = map ? (map.at(-1) ?? from) + 1 : from + asked;
+  const end = Number.isFinite(asked) ? after : Number.POSITIVE_INFINITY;
   const decoded = await open(
     side.video,
     {
@@ -227,9 +250,11 @@ async function openSide(plan: PairingPlan, role: Role, open: OpenDecoder): Promi
   const watched = cutOff
     ? new CutOffSource(decoded, cutOff, { allowed: options.allowDamaged, wanted: end - from })
     : decoded;
+  const mapped = relative && new MappedSource(watched, relative);
   return {
-    source: adaptSource(relative ? new MappedSource(watched, relative) : watched, { format, filter }),
+    source: adaptSource(mapped ?? watched, { format, filter }),
     skip: 0,
+    mapped,
     done: {
       ...describeDecoded(decoded),
       ...(scaledBy !== undefined && { scaledBy }),

@@ -9,6 +9,8 @@ export interface TimesToPair {
   readonly distorted: Float64Array;
   /** Frames that are shown at the same time in both: the origin of both clocks. */
   readonly origin: { readonly reference: number; readonly distorted: number };
+  /** Seconds from a reference frame's time to the distorted video's at the same moment, where the origin is not exact. */
+  readonly shift?: number | undefined;
   /** Reference frames to pair: the first, and the one after the last. */
   readonly start: number;
   readonly end: number;
@@ -33,6 +35,9 @@ export interface PairedTimes {
 /** Relative difference of frame rates that rounded times may show. */
 const RATE_TOLERANCE = 2e-4;
 
+/** Relative difference of average rates that missing frames and rounding may make. */
+const EQUAL_RATIO = 0.01;
+
 /** Typical time from a frame to the next: the median; `undefined` for fewer than two frames. */
 function frameInterval(times: Float64Array): number | undefined {
   if (times.length < 2) return undefined;
@@ -54,6 +59,22 @@ export function averageRate(times: Float64Array): number | undefined {
   return times.length > 1 && span > 0 ? (times.length - 1) / span : undefined;
 }
 
+/**
+ * Reference frames per distorted frame, as far as the two show the same moments: 1 where rates are equal but for
+ * rounding, and where the same frames run at another speed. Also 1 where times are not known.
+ */
+export function frameRatio(reference: Float64Array | null, distorted: Float64Array | null): number {
+  if (!reference || !distorted) return 1;
+  const [first, second] = [averageRate(reference), averageRate(distorted)];
+  if (!first || !second) return 1;
+  const ratio = first / second;
+  if (Math.abs(ratio - 1) <= EQUAL_RATIO) return 1;
+  const steady = isConstantRate(reference) && isConstantRate(distorted);
+  const byNumber = Math.abs(reference.length - distorted.length);
+  const byTime = Math.abs(reference.length - distorted.length * ratio);
+  return steady && byNumber < byTime ? 1 : ratio;
+}
+
 /** Whether the typical frame intervals differ by more than rounding. */
 export function ratesDiffer(a: Float64Array, b: Float64Array): boolean {
   if (a.length < 2 || b.length < 2) return false;
@@ -70,7 +91,7 @@ export function ratesDiffer(a: Float64Array, b: Float64Array): boolean {
 export function pairTimes(times: TimesToPair): PairedTimes {
   const { reference, distorted, origin } = times;
   if (isRetimed(times)) return byNumber(times);
-  const shift = (distorted[origin.distorted] ?? 0) - (reference[origin.reference] ?? 0);
+  const { shift = (distorted[origin.distorted] ?? 0) - (reference[origin.reference] ?? 0) } = times;
   const interval = frameInterval(reference) ?? frameInterval(distorted) ?? 0;
   const shown = frameInterval(distorted) ?? interval;
   const end = (distorted.at(-1) ?? 0) + shown;
@@ -97,7 +118,8 @@ function isRetimed({ reference, distorted, origin }: TimesToPair): boolean {
     Math.abs(left) <= 1 &&
     isConstantRate(reference) &&
     isConstantRate(distorted) &&
-    ratesDiffer(reference, distorted)
+    ratesDiffer(reference, distorted) &&
+    frameRatio(reference, distorted) === 1
   );
 }
 

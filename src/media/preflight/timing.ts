@@ -2,7 +2,7 @@
  * @module media/preflight/timing
  * Findings about when frames are shown: rate, count, duration, missing and doubled frames, fields, and the offset.
  */
-import type { AlignResult } from '../align/types.js';
+import { type AlignResult, firstMatch } from '../align/types.js';
 import { counted, durationOf, finding, fractionText, framesOf, rateOf, rounded } from './text.js';
 import { analyseTimestamps, type TimestampAnalysis } from './timestamps.js';
 import type { Finding, PreflightContext, SideFacts } from './types.js';
@@ -104,17 +104,18 @@ function* lengthFindings(
   }
   const [ref, dis] = [durationOf(reference), durationOf(distorted)];
   if (ref === undefined || dis === undefined) return;
+  const retimed = differs && refFrames !== null && refFrames === disFrames;
   const twoFrames = 2 / Math.min(rateOf(reference) ?? 25, rateOf(distorted) ?? 25);
   if (Math.abs(ref - dis) <= Math.max(SAME_DURATION, twoFrames)) return;
   yield finding(
     'duration',
     offset === 0 ? 'warning' : 'info',
     `distorted lasts ${rounded(dis)} s but reference ${rounded(ref)} s; ` +
-      (differs && refFrames === disFrames
+      (retimed
         ? 'the same frames are shown at another speed, and are compared by number.'
         : 'what only one of them shows is not compared.'),
     [Number(rounded(ref)), Number(rounded(dis))],
-    offset === 0 ? '--range START-END' : undefined,
+    offset === 0 && !retimed ? '--range START-END' : undefined,
   );
 }
 
@@ -207,6 +208,7 @@ function* interlacingFindings(reference: SideFacts, distorted: SideFacts): Gener
 /** What the first seconds show of an offset, against the one in use. */
 function* alignmentFindings(alignment: AlignResult, used: number): Generator<Finding> {
   const { offset, ambiguous, candidates, confidence, reason, explanation } = alignment;
+  const match = firstMatch(offset, alignment.rateRatio);
   // Where several offsets fit, one beside them may too.
   const near = ambiguous ? NEARLY : 0;
   const fits = [offset, ...candidates.map((candidate) => candidate.offset)].some(
@@ -226,13 +228,13 @@ function* alignmentFindings(alignment: AlignResult, used: number): Generator<Fin
           .slice(0, NAMED)
           .map((candidate) => candidate.offset)
           .join(', ')} fit better`
-      : `reference frame ${Math.max(0, offset)} is what distorted frame ${Math.max(0, -offset)} shows`;
+      : `reference frame ${match.reference} is what distorted frame ${match.distorted} shows`;
     yield finding(
       'offset',
       'warning',
       `the pictures do not belong together at offset ${used}: ${better} (${Math.round(100 * confidence)} % ` +
         'certain), and frames that are compared show different moments.',
-      [Math.max(0, offset), Math.max(0, -offset)],
+      [match.reference, match.distorted],
       `--offset ${offset}`,
     );
   } else if (reason === 'edge') {

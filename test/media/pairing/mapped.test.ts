@@ -70,6 +70,24 @@ describe('a mapped source', () => {
   });
 });
 
+describe('a mapped source that shows all', () => {
+  it('shows frames in their order, each once, until enough were seen', async () => {
+    const { source } = decoder();
+    const mapped = new MappedSource(source, [2, 4, 4, 7, 9, 12]);
+    const shown: number[] = [];
+    mapped.showAll((luma) => shown.push(luma[0] ?? -1) < 7);
+    const found: number[] = [];
+    for (let n = 0; ; n++) {
+      const into = planes();
+      if (!(await mapped.readFrame(n, into))) break;
+      found.push(into.y[0] ?? -1);
+      expect(into.cb[0]).toBe((into.y[0] ?? 0) + 100);
+    }
+    expect(found).toEqual([2, 4, 4, 7, 9, 12]);
+    expect(shown).toEqual([2, 3, 4, 5, 6, 7, 8]);
+  });
+});
+
 describe('a fan', () => {
   it('gives every reader every frame, and decodes each once', async () => {
     const { source, state } = decoder();
@@ -90,6 +108,23 @@ describe('a fan', () => {
     const later = () => new Promise((resolve) => setTimeout(resolve, 1));
     const all = await Promise.all([readAll(0, soon), readAll(1, later), readAll(2, soon)]);
     for (const found of all) expect(found).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    expect(state).toMatchObject({ read: 20, closed: 1 });
+  });
+
+  it('gives readers parts of their own', async () => {
+    const { source, state } = decoder();
+    const fan = new Fan(source, 2);
+    const taps = [fan.tap(0, { start: 3, end: 12 }), fan.tap(1, { start: 0, end: Number.POSITIVE_INFINITY })];
+    expect(taps.map(({ info }) => info.frameCount)).toEqual([9, 20]);
+    const all = taps.map(async (tap) => {
+      const found: number[] = [];
+      const into = planes();
+      for (let n = 0; await tap.readFrame(n, into); n++) found.push(into.y[0] ?? -1);
+      await tap.close();
+      return found;
+    });
+    const upTo = (first: number, end: number) => Array.from({ length: end - first }, (_, n) => first + n);
+    expect(await Promise.all(all)).toEqual([upTo(3, 12), upTo(0, 20)]);
     expect(state).toMatchObject({ read: 20, closed: 1 });
   });
 

@@ -1,6 +1,7 @@
 /** Pairing by presentation time (src/media/pairing/timeline.ts). */
 import { describe, expect, it } from 'vitest';
 import {
+  frameRatio,
   isConstantRate,
   pairTimes,
   ratesDiffer,
@@ -87,9 +88,39 @@ describe('pairing by time', () => {
     expect([...range.frames]).toEqual(upTo(10, 23));
   });
 
+  it('takes a shift between clocks for what it is', () => {
+    // 11 frames of 50 are five and a half of 25: the distorted frame shown then is the sixth, half a frame later.
+    const paired = pair(cfr(20, 50), cfr(40, 25), { origin: { reference: 0, distorted: 6 }, shift: 0.22 });
+    expect([...paired.frames].slice(0, 5)).toEqual([5, 6, 6, 7, 7]);
+  });
+
   it('does not depend on where clocks begin', () => {
     const late = cfr(30, 25).map((time) => time + 10);
     expect([...pair(cfr(30, 25), late).frames]).toEqual(upTo(30));
+  });
+});
+
+describe('frames of one per frame of the other', () => {
+  it.each([
+    [1, 'equal rates', cfr(100, 25), cfr(90, 25)],
+    [1, 'rates that rounding tells apart', cfr(100, 24), rounded(cfr(100, 24000 / 1001))],
+    [2, 'half of the frames', cfr(100, 50), cfr(50, 25)],
+    [0.4, 'more frames', cfr(48, 24), cfr(120, 60)],
+    [1, 'the same frames at another speed', cfr(240, 24), cfr(240, 25)],
+    [1, 'the same at another speed, of which the first are missing', cfr(240, 24), cfr(216, 25)],
+    [24 / 25, 'as long, with other frames', cfr(240, 24), cfr(250, 25)],
+  ])('are %d: %s', (expected, _, reference, distorted) => {
+    expect(frameRatio(reference, distorted)).toBeCloseTo(expected, 6);
+  });
+
+  it('are one where times are not known', () => {
+    expect(frameRatio(null, cfr(10, 25))).toBe(1);
+  });
+
+  it('do not make a speed of an offset', () => {
+    // Ten seconds of both, compared from the tenth reference frame on: as many are left, but at other times.
+    const paired = pair(cfr(250, 25), cfr(240, 24), { origin: { reference: 10, distorted: 0 }, start: 10 });
+    expect(paired.policy).toBe('nearest');
   });
 });
 

@@ -1,0 +1,106 @@
+/**
+ * @module media/align/recorded
+ * Thumbnails of a video's first frames for several searches: each frame is read once, however many ask for it.
+ */
+import { lumaBytes } from '../geometry.js';
+import type { FrameSource } from '../types.js';
+import { THUMBNAIL, Thumbnailer } from './thumbnail.js';
+import type { Thumbs } from './types.js';
+
+/** A part of a video, open. */
+export interface OpenedPart {
+  readonly source: FrameSource;
+  /** Number that the part's first frame has in the source. */
+  readonly start: number;
+}
+
+/** Opens frames [first, end) of a video. */
+export type OpenPart = (first: number, end: number) => Promise<OpenedPart>;
+
+/** One search's view of {@link RecordedThumbs}. */
+export interface ThumbsReader extends Thumbs {
+  /** Says that no more are wanted; the video is closed with the last reader. */
+  close(): Promise<void>;
+}
+
+/** A part that is being read. */
+interface Reading {
+  readonly end: number;
+  readonly opening: Promise<OpenedPart & { readonly shrink: (luma: Uint8Array) => Float32Array }>;
+}
+
+/**
+ * Keeps the thumbnails (9 kB each) of the frames read so far, and reads on when somebody wants more than that, from where
+ * reading stopped.
+ */
+export class RecordedThumbs {
+  readonly #open: OpenPart;
+  readonly #thumbs: Float32Array[] = [];
+  #ended = false;
+  #readers = 0;
+  #part: Reading | undefined;
+  #step: Promise<void> | undefined;
+
+  constructor(open: OpenPart) {
+    this.#open = open;
+  }
+
+  /** @param most frames that this reader wants at most, so that a decoder knows where to stop */
+  reader(most: number): ThumbsReader {
+    let handed = 0;
+    let closed = false;
+    const ended = () => this.#ended && handed >= this.#thumbs.length;
+    this.#readers++;
+    return {
+      get ended() {
+        return ended();
+      },
+      readTo: async (frames, take, signal) => {
+        while (handed < Math.min(frames, most) && !ended()) {
+          signal?.throwIfAborted();
+          const thumb = this.#thumbs[handed];
+          if (thumb) {
+            take(thumb);
+            handed++;
+          } else {
+            this.#step ??= this.#read(most).finally(() => {
+              this.#step = undefined;
+            });
+            await this.#step;
+          }
+        }
+      },
+      close: async () => {
+        if (closed) return;
+        closed = true;
+        if (--this.#readers === 0) await this.#close();
+      },
+    };
+  }
+
+  /** Reads the next frame. */
+  async #read(most: number): Promise<void> {
+    const next = this.#thumbs.length;
+    if (this.#part && this.#part.end <= next) await this.#close();
+    this.#part ??= { end: most, opening: this.#begin(next, most) };
+    const { end, opening } = this.#part;
+    const { source, start, shrink } = await opening;
+    const y = new Uint8Array(lumaBytes(source.info));
+    if (await source.readFrame(start + next, { y })) this.#thumbs.push(shrink(y));
+    else this.#ended = next < end;
+  }
+
+  async #begin(first: number, end: number) {
+    const { source, start } = await this.#open(first, end);
+    const thumbnailer = new Thumbnailer(source.info, THUMBNAIL.width, THUMBNAIL.height);
+    // Frames are counted from the video's first.
+    return { source, start: start - first, shrink: (luma: Uint8Array) => thumbnailer.shrink(luma) };
+  }
+
+  async #close(): Promise<void> {
+    const part = this.#part;
+    this.#part = undefined;
+    const opened = await part?.opening.catch(() => undefined);
+    await opened?.source.close();
+  }
+}
