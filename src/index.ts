@@ -72,8 +72,9 @@ export function score(request: ScoreRequest, options: ScoreOptions = {}): Promis
  * Scores several distorted videos against one reference, which is decoded only once.
  * @param distorted at least one; all are scored at the same time
  * @param options as for {@link score}; callbacks learn the index of the video they are about
- * @returns reports in the order of `distorted`
- * @throws {AnyvmafError} as {@link score}, for the first that fails; the others are stopped then
+ * @returns reports in the order of `distorted`, without those of which `onFailure` was told
+ * @throws {AnyvmafError} as {@link score}, for the first that fails; the others are stopped then, unless there is an
+ * `onFailure`
  * @example
  * ```ts
  * const reports = await scoreMany('master.mov', ['a.mp4', 'b.mp4']);

@@ -4,13 +4,13 @@
  */
 import type { Precision } from '../report/format.js';
 import { type NdjsonLines, ndjsonLines } from '../report/ndjson.js';
-import type { FrameMetrics, Report, ReportHead } from '../report/types.js';
+import type { FailedEncode, FrameMetrics, Report, ReportHead } from '../report/types.js';
 
 /** One report after the other: lines of those whose turn has not come wait. */
 export class LiveLines {
   readonly #lines: NdjsonLines;
   readonly #print: (text: string) => Promise<void>;
-  readonly #fail: (reason: unknown) => void;
+  readonly #broken: (reason: unknown) => void;
   /** Per report its metrics once it has begun, what waits, and whether that is all. */
   readonly #reports: { metrics?: readonly string[]; waiting: string[]; complete: boolean }[];
   #turn = 0;
@@ -18,17 +18,17 @@ export class LiveLines {
 
   /**
    * @param print writes to standard output
-   * @param fail learns that nobody takes the lines any more
+   * @param broken learns that nobody takes the lines any more
    */
   constructor(
     count: number,
     precision: Precision,
     print: (text: string) => Promise<void>,
-    fail: (reason: unknown) => void,
+    broken: (reason: unknown) => void,
   ) {
     this.#lines = ndjsonLines(precision);
     this.#print = print;
-    this.#fail = fail;
+    this.#broken = broken;
     this.#reports = Array.from({ length: count }, () => ({ waiting: [], complete: false }));
   }
 
@@ -51,6 +51,13 @@ export class LiveLines {
     this.#add(index, this.#lines.summary(report));
   };
 
+  readonly fail = (failed: FailedEncode, index: number): void => {
+    const state = this.#reports[index];
+    if (!state) return;
+    state.complete = true;
+    this.#add(index, this.#lines.failure(failed));
+  };
+
   /** Settles once all lines are written. */
   written(): Promise<void> {
     return this.#written;
@@ -63,7 +70,7 @@ export class LiveLines {
       if (!report) return;
       const text = report.waiting.splice(0).join('');
       if (text !== '') this.#written = this.#written.then(() => this.#print(text));
-      this.#written.catch(this.#fail);
+      this.#written.catch(this.#broken);
       if (!report.complete) return;
     }
   }

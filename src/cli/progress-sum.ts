@@ -8,19 +8,26 @@ import type { Progress } from '../score/types.js';
  * Adds up what runs report.
  * @param count how many runs there are
  * @param show receives the sum whenever one of them has moved
+ * @returns takes the progress of a run; `null` says that it is given up, and no longer counts
  */
 export function progressSum(
   count: number,
   show: (progress: Progress) => void,
-): (progress: Progress, index: number) => void {
+): (progress: Progress | null, index: number) => void {
   const runs = new Map<number, Progress>();
+  let left = count;
   return (progress, index) => {
-    runs.set(index, progress);
+    if (progress) runs.set(index, progress);
+    else {
+      runs.delete(index);
+      left--;
+    }
+    if (runs.size === 0) return;
     const all = [...runs.values()];
     const totals = all.map(({ framesTotal }) => framesTotal);
-    const known = runs.size === count && !totals.includes(null);
-    const left = all.map(({ secondsLeft }) => secondsLeft ?? Number.NaN);
-    const longest = known ? Math.max(...left) : Number.NaN;
+    const known = runs.size === left && !totals.includes(null);
+    const seconds = all.map(({ secondsLeft }) => secondsLeft ?? Number.NaN);
+    const longest = known ? Math.max(...seconds) : Number.NaN;
     show({
       framesDone: all.reduce((sum, { framesDone }) => sum + framesDone, 0),
       framesTotal: known ? totals.reduce((sum: number, total) => sum + (total ?? 0), 0) : null,

@@ -4,7 +4,7 @@
  */
 import { AnyvmafError } from '../errors.js';
 import { pageOf, renderPage } from './html/page.js';
-import type { Report } from './types.js';
+import type { FailedEncode, Report } from './types.js';
 
 /** What a page says beside what its reports do. */
 export interface HtmlOptions {
@@ -12,6 +12,8 @@ export interface HtmlOptions {
   readonly command?: string | undefined;
   /** When it was made, as the page shows it. */
   readonly written?: string | undefined;
+  /** Encodes of the same reference that could not be scored, which the page names with the reason. */
+  readonly failed?: readonly Pick<FailedEncode, 'distorted' | 'message'>[] | undefined;
 }
 
 /**

@@ -6,6 +6,7 @@ import { formatFixed, jsonNumber, type Precision } from './format.js';
 import { compact, type Json, quote } from './json-text.js';
 import {
   distributionKey,
+  failureKeys,
   inputKeys,
   type JsonEntries,
   modelKeys,
@@ -15,7 +16,7 @@ import {
   pooledMetric,
   runKeys,
 } from './own-keys.js';
-import type { FrameMetrics, Report, ReportHead } from './types.js';
+import type { FailedEncode, FrameMetrics, Report, ReportHead } from './types.js';
 
 /** Writes a report line by line, while it comes into being. Every line ends with a line feed. */
 export interface NdjsonLines {
@@ -28,6 +29,8 @@ export interface NdjsonLines {
    * `frame_count`, `warnings`.
    */
   summary(report: Report): string;
+  /** In place of the summary, and of all else where nothing was scored: `version`, `reference`, `distorted`, `error`. */
+  failure(failed: FailedEncode): string;
 }
 
 /** @throws {AnyvmafError} `usage` when the precision is not one */
@@ -70,6 +73,8 @@ export function ndjsonLines(precision: Precision = 'legacy'): NdjsonLines {
         ...outcomeKeys(report),
       ]);
     },
+
+    failure: (failed) => line('failure', failureKeys(failed)),
   };
 }
 

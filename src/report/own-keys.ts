@@ -21,6 +21,7 @@ import type { FrameList, InputPairing, Pairing } from '../media/pairing/types.js
 import type { Finding } from '../media/preflight/types.js';
 import { type Json, quote } from './json-text.js';
 import type {
+  FailedEncode,
   NativeRun,
   PooledMetric,
   Report,
@@ -52,6 +53,24 @@ function isPooled(pooled: PooledMetric | Record<string, never>): pooled is Poole
 /** A frame rate as `"num/den"`, or `undefined` when the container does not say. */
 export function frameRateText({ frameRate }: Pick<ReportInput, 'frameRate'>): string | undefined {
   return frameRate && `${frameRate.num}/${frameRate.den}`;
+}
+
+/** All there is of an encode that could not be scored: who, and why not. */
+export function failureKeys({ version, reference, distorted, code, message }: FailedEncode): JsonEntries {
+  return [
+    ['version', quote(version)],
+    ['reference', { map: [['name', quote(reference)]] }],
+    ['distorted', { map: [['name', quote(distorted)]] }],
+    [
+      'error',
+      {
+        map: [
+          ['code', quote(code)],
+          ['message', quote(message)],
+        ],
+      },
+    ],
+  ];
 }
 
 /** Who was compared with whom. */

@@ -7,7 +7,7 @@ import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
 import { pooledMetric } from './own-keys.js';
 import { aligned, columns, cut, grid, type Paint, paint, plural, printable } from './terminal.js';
-import type { Report } from './types.js';
+import type { FailedEncode, Report } from './types.js';
 import { ranking } from './worst.js';
 
 export interface TableOptions {
@@ -19,6 +19,8 @@ export interface TableOptions {
   readonly precision?: Precision | undefined;
   /** Findings and warnings below the table. Default true. */
   readonly notes?: boolean | undefined;
+  /** Names of encodes that could not be scored: rows without values, after the others. */
+  readonly failed?: readonly string[] | undefined;
 }
 
 /** One encode in numbers. */
@@ -59,6 +61,11 @@ function rowsOf(reports: readonly Report[], metrics: readonly string[]): EncodeR
   });
 }
 
+function unscored(name: string, metrics: readonly string[]): EncodeRow {
+  const nothing = undefined;
+  return { name, means: metrics.map(() => nothing), worst: nothing, bitrate: nothing, size: nothing };
+}
+
 /**
  * A table for a terminal, in the order of the reports, then what is to be known about them.
  * @throws {AnyvmafError} `usage` when the precision is not one
@@ -70,7 +77,8 @@ export function encodesTable(reports: readonly Report[], options: TableOptions =
   const [first] = reports;
   if (!first) return '';
   const metrics = tableMetrics(reports);
-  const rows = rowsOf(reports, metrics);
+  const failed = (options.failed ?? []).map((name) => unscored(name, metrics));
+  const rows = [...rowsOf(reports, metrics), ...failed];
   const head = [...metrics.map(printable), 'worst 1 %', 'bit rate', 'size'];
   const cells = rows.map(({ means, worst, bitrate, size }) => [
     ...means.map((mean) => (mean === undefined ? '-' : number(mean))),
@@ -88,6 +96,7 @@ export function encodesTable(reports: readonly Report[], options: TableOptions =
   const best = bestRow(rows);
   const table = lines.map((line, i) => {
     const text = `${labels[i]}  ${line}`;
+    if (i >= reports.length) return style.warn(text.trimEnd());
     return i === best ? style.bold(text) : text;
   });
   const notes =
@@ -138,22 +147,34 @@ function run(reports: readonly Report[]): string {
 /** Columns of the CSV table that are not metrics. */
 const FACTS = ['frames', 'bitrate', 'size'] as const;
 
+/** The column that tells why encodes were not scored, in a table that has any of these. */
+const ERROR = 'error';
+
 /**
  * The table as CSV (RFC 4180): per encode its name, then of every score mean, harmonic mean, least, and 1st and 5th
- * percentile, then frames, bits per second and bytes. Unknown values are empty.
+ * percentile, then frames, bits per second and bytes. Unknown values are empty. Where encodes could not be scored, a last
+ * column says why.
+ * @param results in the order of the rows
  * @returns the file line by line
  * @throws {AnyvmafError} `usage` when the precision is not one
  */
 export function* writeTableCsv(
-  reports: readonly Report[],
+  results: readonly (Report | FailedEncode)[],
   precision: Precision = 'legacy',
 ): Generator<string, void, undefined> {
   const number = textNumber(precision);
+  const reports = results.filter((result) => 'frames' in result);
+  const failing = reports.length < results.length;
   const metrics = tableMetrics(reports);
   const statistics = ['mean', 'harmonic_mean', 'min', 'p1', 'p5'] as const;
   const head = metrics.flatMap((metric) => statistics.map((name) => `${metric}_${name}`));
-  yield line(['reference', 'distorted', ...head, ...FACTS]);
-  for (const report of reports) {
+  yield line(['reference', 'distorted', ...head, ...FACTS, ...(failing ? [ERROR] : [])]);
+  for (const report of results) {
+    if (!('frames' in report)) {
+      const nothing = [...head, ...FACTS].map(() => '');
+      yield line([report.reference, report.distorted, ...nothing, report.message]);
+      continue;
+    }
     const values = metrics.flatMap((metric) => {
       const pooled = pooledMetric(report, metric);
       const percentiles = report.distribution[metric]?.percentiles;
@@ -166,6 +187,7 @@ export function* writeTableCsv(
       String(report.frames.length),
       String(bitrateOf(report) ?? ''),
       String(fileSizeOf(report) ?? ''),
+      ...(failing ? [''] : []),
     ]);
   }
 }

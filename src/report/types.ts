@@ -3,6 +3,7 @@
  * The one result object. Its first keys are libvmaf's JSON log; the rest is ours and follows after it.
  */
 import type { NativeFlavour } from '../backend/native/types.js';
+import type { ErrorCode } from '../errors.js';
 import type { Pairing } from '../media/pairing/types.js';
 import type { Finding } from '../media/preflight/types.js';
 import type { ChromaFormat, VideoInfo } from '../media/types.js';
@@ -104,6 +105,18 @@ export interface ReportTinyModel {
   readonly crf?: number | undefined;
   /** The filter that brought pictures to its size. */
   readonly resize?: string | undefined;
+}
+
+/** What stands in the place of a report where one of several encodes could not be scored. */
+export interface FailedEncode {
+  /** Version of anyvmaf that tried. */
+  readonly version: string;
+  /** What the user called the two. */
+  readonly reference: string;
+  readonly distorted: string;
+  readonly code: ErrorCode;
+  /** A full sentence. */
+  readonly message: string;
 }
 
 /** Everything a run gives. */

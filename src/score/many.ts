@@ -4,7 +4,7 @@
  * takes the reference's frames from one fan.
  */
 import { folderOption } from '../core/options.js';
-import { AnyvmafError } from '../errors.js';
+import { AnyvmafError, type ErrorCode } from '../errors.js';
 import type { Decoder, TrackFacts } from '../media/decoder.js';
 import { openDecoded } from '../media/decoders.js';
 import { readsOnce } from '../media/pair.js';
@@ -15,11 +15,12 @@ import type { Platform } from '../platform/platform.js';
 import type { Report } from '../report/types.js';
 import { scorePair } from './engine.js';
 import { ReferenceLooks } from './looks.js';
+import { checkOptions, SCORE_OPTIONS } from './options.js';
 import type { ScoreManyOptions, ScoreOptions } from './types.js';
 
 /**
- * Scores all; when one fails, the others are stopped.
- * @returns reports in the order of the distorted videos
+ * Scores all; when one fails, the others are stopped, unless somebody wants to know of failures.
+ * @returns reports in the order of the distorted videos, without those that failed
  * @throws {AnyvmafError} as the public `scoreMany` says
  */
 export async function scoreEach(
@@ -28,15 +29,20 @@ export async function scoreEach(
   distorted: readonly VideoInput[],
   options: ScoreManyOptions,
 ): Promise<Report[]> {
-  const { raw, onProgress, onStart, onFrame, onReport, signal, ...shared } = options;
-  const stop = new AbortController();
-  const pass = () => stop.abort(signal?.reason);
+  const { raw, onProgress, onStart, onFrame, onReport, onFailure, signal, ...shared } = options;
   signal?.throwIfAborted();
-  signal?.addEventListener('abort', pass);
+  // What is wrong with the options is wrong for all.
+  checkOptions(shared, SCORE_OPTIONS);
   const [only] = distorted;
   const fans = new ReferenceFans(distorted.length);
   const looks = new ReferenceLooks();
-  stop.signal.addEventListener('abort', () => looks.close(stop.signal.reason));
+  // One each: many listeners on one signal look like a leak.
+  const stops = distorted.map(() => new AbortController());
+  const stop = (reason: unknown) => {
+    for (const own of stops) own.abort(reason);
+    looks.close(reason);
+  };
+  const pass = () => stop(signal?.reason);
   const sharing = distorted.length > 1 ? asksOnce(platform, reference) : platform;
   if (distorted.length > 1 && readsOnce(reference)) {
     throw new AnyvmafError(
@@ -58,11 +64,11 @@ export async function scoreEach(
   const threads =
     shared.threads ?? (only === undefined ? 0 : Math.max(1, Math.floor(cores / distorted.length)));
 
-  async function run(video: VideoInput, index: number): Promise<Report> {
+  async function run(video: VideoInput, index: number): Promise<Report | undefined> {
     const own: ScoreOptions = {
       ...shared,
       ...(distorted.length > 1 && { threads }),
-      signal: stop.signal,
+      ...(stops[index] && { signal: stops[index].signal }),
       ...(onProgress && { onProgress: (progress) => onProgress(progress, index) }),
       ...(onStart && { onStart: (head) => onStart(head, index) }),
       ...(onFrame && { onFrame: (frame) => onFrame(frame, index) }),
@@ -74,24 +80,39 @@ export async function scoreEach(
       onReport?.(report, index);
       return report;
     } catch (error) {
-      stop.abort(error);
-      throw error;
+      if (!onFailure || stops[index]?.signal.aborted || !isOwn(error)) {
+        stop(error);
+        throw error;
+      }
+      onFailure(error, index);
+      return undefined;
     } finally {
       seat.leave();
     }
   }
 
+  signal?.addEventListener('abort', pass);
   try {
     // Runs that are stopped because of another's failure fail with it.
     const settled = await Promise.allSettled(distorted.map(run));
-    return settled.map((one) => {
-      if (one.status === 'rejected') throw one.reason;
-      return one.value;
-    });
+    return settled
+      .map((one) => {
+        if (one.status === 'rejected') throw one.reason;
+        return one.value;
+      })
+      .filter((report) => report !== undefined);
   } finally {
     signal?.removeEventListener('abort', pass);
     looks.close();
   }
+}
+
+/** Codes of errors that are about a video; models, features and backends are the same for all. */
+const OWN: ReadonlySet<ErrorCode> = new Set(['io', 'media', 'mismatch', 'usage']);
+
+/** Whether an error may be that of one pair, and not of all. */
+function isOwn(error: unknown): error is AnyvmafError {
+  return error instanceof AnyvmafError && OWN.has(error.code);
 }
 
 /** The decoders of one reference: runs that want it in the same form share one, whichever part of it they want. */

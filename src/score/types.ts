@@ -3,6 +3,7 @@
  * What a caller asks for: two videos, models, features and how to run.
  */
 import type { BackendChoice } from '../backend/native/types.js';
+import type { AnyvmafError } from '../errors.js';
 import type { DecoderChoice, ScaleFilter } from '../media/decoder.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../media/pairing/types.js';
 import type { FramePlanes, RawVideoFormat, VideoFormat, VideoInput } from '../media/types.js';
@@ -187,6 +188,12 @@ export interface ScoreManyOptions extends Omit<ScoreOptions, 'onProgress' | 'onS
   readonly onStart?: (head: ReportHead, index: number) => void;
   /** As {@link ScoreOptions.onFrame}, for the distorted video of this index. */
   readonly onFrame?: (frame: FrameMetrics, index: number) => void;
+  /**
+   * A distorted video cannot be scored. With this function the others are scored all the same; without it the first
+   * that fails stops them all. Not called for what is wrong with the options, for a defect, or when the signal stops the
+   * run: these end all.
+   */
+  readonly onFailure?: (error: AnyvmafError, index: number) => void;
   /** A distorted video is done. They may end in any order. */
   readonly onReport?: (report: Report, index: number) => void;
 }

@@ -389,7 +389,42 @@ describe.skipIf(!hasFfmpeg)('encoded video', () => {
     });
 
     test('one bad file among several', async () => {
-      expectFailure(await anyvmaf([ref, good, files.at('none.mp4'), poor]), 2, 'none.mp4');
+      // Those that can be scored are; the table and the exit code tell of the other.
+      const { code, stdout, stderr } = await anyvmaf([ref, good, files.at('none.mp4'), poor]);
+      expect(code).toBe(2);
+      const rows = stdout.split('\n').filter((line) => /^(h264|none)/.test(line));
+      expect(rows).toHaveLength(3);
+      expect(rows[2]).toMatch(/^none\.mp4 [ -]+$/);
+      expect(stderr).toMatch(/^anyvmaf: cannot read [^\n]*none\.mp4: there is no such file\.\n/);
+      expect(stderr).toMatch(/anyvmaf: 1 of 3 encodes could not be scored: none\.mp4\n/);
+      expect(stderr).not.toContain('MaxListeners');
+    });
+
+    test('one bad file among several, in reports', async () => {
+      const [page, file] = [files.at('some.html'), files.at('some.json')];
+      const bad = ['none1.mp4', 'none2.mp4', 'none3.mp4', 'none4.mp4', 'none5.mp4'].map(files.at);
+      const args = [ref, ...bad, good, '-q', '--json', '-o', file, '--html', page, '--fail-under', '100'];
+      const { code, stderr } = await anyvmaf(args);
+      expect(code).toBe(2);
+      expect(stderr).toContain('below --fail-under');
+      // Many runs stop by signals of their own.
+      expect(stderr).not.toContain('MaxListeners');
+      const list = JSON.parse(readFileSync(file, 'utf8'));
+      expect(list).toHaveLength(6);
+      expect(list[1].error).toEqual({ code: 'io', message: expect.stringContaining('none2.mp4') });
+      expect(list[5].frames).toHaveLength(FRAMES);
+      expect(readFileSync(page, 'utf8')).toMatch(/<h2>Not scored<\/h2>.*none5\.mp4/);
+    });
+
+    test('all of several, in files that do not come into being', async () => {
+      const bad = [files.at('none1.mp4'), files.at('none2.mp4')];
+      const file = files.at('nothing.json');
+      const { code, stdout, stderr } = await anyvmaf([ref, ...bad, '--json', '-o', file]);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr.trimEnd().split('\n')).toHaveLength(2);
+      expect(existsSync(file)).toBe(false);
+      // What is wrong with the reference is said once.
+      expectFailure(await anyvmaf([files.at('none.mp4'), good, poor]), 2, 'none.mp4');
     });
 
     test('no decoder', async () => {

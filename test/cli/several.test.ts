@@ -2,10 +2,12 @@
  * @module test/cli/several
  * The results of several encodes in one stream, and small things beside them.
  */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { complainOfFailures } from '../../src/cli/failures.js';
 import { progressSum } from '../../src/cli/progress-sum.js';
 import { commandLine } from '../../src/cli/quote.js';
 import { plainResults, writeReports } from '../../src/cli/several.js';
+import { openTerminal } from '../../src/cli/terminal.js';
 import type { Progress } from '../../src/score/types.js';
 import { frames, pooled, report, vmafModel } from '../report/sample.js';
 import { run } from './run.js';
@@ -36,6 +38,81 @@ test('JSON lines follow each other, each report begun by its header', () => {
 
 test('CSV has a row per encode', () => {
   expect(text('csv').trimEnd().split('\n')).toHaveLength(3);
+});
+
+describe('an encode that could not be scored', () => {
+  const failed = {
+    version: '1.2.3',
+    reference: 'r.mov',
+    distorted: 'x.mp4',
+    code: 'media',
+    message: 'x.mp4 is not a "video".',
+  } as const;
+  const [first, second] = pair;
+  if (!first || !second) throw new Error('there are two');
+  const written = (format: 'json' | 'csv' | 'ndjson') => [
+    ...writeReports([first, failed, second], format, 'legacy'),
+  ];
+
+  test('has a record in its place in JSON', () => {
+    const list = JSON.parse(written('json').join(''));
+    expect(list.map((one: { distorted: { name: string } }) => one.distorted.name)).toEqual([
+      'a.mp4',
+      'x.mp4',
+      'b.mp4',
+    ]);
+    expect(list[1]).toEqual({
+      version: '1.2.3',
+      reference: { name: 'r.mov' },
+      distorted: { name: 'x.mp4' },
+      error: { code: 'media', message: 'x.mp4 is not a "video".' },
+    });
+  });
+
+  test('has a line in its place in JSON lines', () => {
+    const lines = written('ndjson').join('').trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).type)).toEqual([
+      ...['header', 'frame', 'summary', 'failure', 'header', 'frame', 'summary'],
+    ]);
+  });
+
+  test('adds a column to CSV that says why, and has no values', () => {
+    const lines = written('csv').join('').trimEnd().split('\n');
+    const columns = (text('csv').split('\n')[0] ?? '').split(',').length;
+    expect(lines[0]).toMatch(/,size,error$/);
+    expect(lines[1]).toMatch(/^[^,]*,a\.mp4,.*,$/);
+    expect(lines[2]).toBe(`r.mov,x.mp4${','.repeat(columns - 1)}"x.mp4 is not a ""video""."`);
+    expect(lines).toHaveLength(4);
+  });
+
+  test('is complained of once for each reason, which names it', () => {
+    const said: string[] = [];
+    const terminal = { ...openTerminal(process), complain: (line: string) => said.push(line) };
+    const other = { ...failed, distorted: 'in/y.mp4', message: 'Too small.' };
+    complainOfFailures([failed, other, { ...other, distorted: 'z.mp4' }], 4, terminal);
+    expect(said).toEqual([
+      'x.mp4 is not a "video".',
+      'y.mp4, z.mp4: Too small.',
+      '3 of 4 encodes could not be scored: x.mp4, y.mp4, z.mp4',
+    ]);
+    said.length = 0;
+    complainOfFailures([other, { ...other, distorted: 'z.mp4' }], 2, terminal);
+    expect(said).toEqual(['Too small.']);
+  });
+
+  test('does not keep the progress of the others from adding up', () => {
+    const seen: Progress[] = [];
+    const show = progressSum(3, (progress) => seen.push(progress));
+    show(null, 2);
+    show({ framesDone: 1, framesTotal: 10, fps: 5, secondsLeft: 2 }, 0);
+    show({ framesDone: 2, framesTotal: 20, fps: 6, secondsLeft: 3 }, 1);
+    show(null, 1);
+    expect(seen.map(({ framesDone, framesTotal }) => [framesDone, framesTotal])).toEqual([
+      [1, null],
+      [3, 30],
+      [1, 10],
+    ]);
+  });
 });
 
 test('plain lines name the file', () => {

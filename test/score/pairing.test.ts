@@ -1,6 +1,7 @@
 /** Pairs of any two videos, from files to reports (src/score/inputs.ts, many.ts, look.ts), with ffmpeg as decoder. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { AnyvmafError } from '../../src/errors.js';
 import { align, inspect, score, scoreMany } from '../../src/index.js';
 import { nodePlatform } from '../../src/platform/node/platform.js';
 import type { Platform } from '../../src/platform/platform.js';
@@ -352,6 +353,32 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
     expect(await failure(() => scoreMany(master(), [...copies(), bad], FEATURES), 'media')).toContain(
       'bad.mp4',
     );
+  });
+
+  it('go on without the ones that fail where somebody is told of them', async () => {
+    const bad = file(scratchFolder(), 'bad.mp4', new TextEncoder().encode('\0\0\0\x20ftypisom'));
+    const told: [string, number][] = [];
+    const onFailure = (error: AnyvmafError, index: number) => told.push([error.message, index]);
+    const reports = await scoreMany(master(), [bad, ...copies()], { ...FEATURES, onFailure });
+    expect(told).toEqual([[expect.stringContaining('bad.mp4'), 0]]);
+    expect(reports.map(({ distorted }) => distorted.name)).toEqual(copies());
+    told.length = 0;
+    expect(await scoreMany(bad, copies(), { ...FEATURES, onFailure })).toEqual([]);
+    expect(told.map(([, index]) => index).sort()).toEqual([0, 1, 2]);
+    // What is wrong with all, and whoever stops them all, is not one's own failure.
+    told.length = 0;
+    expect(
+      await failure(() => scoreMany(master(), copies(), { onFailure, features: ['nonsense'] }), 'feature'),
+    ).toContain('nonsense');
+    const stop = new AbortController();
+    const running = scoreMany(master(), copies(), {
+      ...FEATURES,
+      onFailure,
+      signal: stop.signal,
+      onFrame: () => stop.abort(new Error('enough')),
+    });
+    await expect(running).rejects.toThrow('enough');
+    expect(told).toEqual([]);
   });
 
   it('stop when asked', async () => {

@@ -2,10 +2,11 @@
  * @module cli/commands/score
  * `anyvmaf REFERENCE DISTORTED...`: scores one or several encodes of a reference and delivers the result.
  */
-import type { Report } from '../../report/types.js';
+import type { AnyvmafError } from '../../errors.js';
+import type { FailedEncode, Report } from '../../report/types.js';
 import type { ReportFormat } from '../../report/write.js';
 import { COMMANDS, type Command } from '../command.js';
-import { EXIT } from '../exit.js';
+import { EXIT, exitCodeOf } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
 import type { LiveLines } from '../live-lines.js';
 import { type OutputFile, openOutput } from '../output.js';
@@ -74,6 +75,20 @@ export const score: Command = {
   },
 };
 
+/** What became of the distorted videos. */
+interface Outcome {
+  readonly reports: readonly Report[];
+  /** Of several the ones that could not be scored, in their order. */
+  readonly failures: readonly Failure[];
+}
+
+/** One that could not be scored. */
+interface Failure {
+  readonly index: number;
+  readonly error: AnyvmafError;
+  readonly failed: FailedEncode;
+}
+
 async function scoreVideos(
   settings: ScoreSettings,
   args: readonly string[],
@@ -84,16 +99,28 @@ async function scoreVideos(
   const stop = interruption();
   try {
     const live = await liveLines(settings, terminal, stop.abort);
-    const reports = await measure(settings, terminal, stop.signal, live);
-    if (file) await file.write(await reportText(reports, settings), stop.signal);
-    const pageText = settings.html === undefined ? undefined : await htmlText(reports, args);
+    const outcome = await measure(settings, terminal, stop.signal, live);
+    const [failure] = outcome.failures;
+    if (failure)
+      (await import('../failures.js')).complainOfFailures(
+        outcome.failures.map(({ failed }) => failed),
+        settings.distorted.length,
+        terminal,
+      );
+    if (failure && outcome.reports.length === 0) {
+      await live?.written();
+      return exitCodeOf(failure.error);
+    }
+    if (file) await file.write(await reportText(outcome, settings), stop.signal);
+    const pageText = settings.html === undefined ? undefined : await htmlText(outcome, args);
     if (pageFile && pageText) await pageFile.write(pageText, stop.signal);
     // From here on nothing needs tidying up, and Ctrl-C must work even while a reader of the output dawdles.
     stop.release();
     await live?.written();
-    await deliver(reports, settings, terminal, live !== undefined);
+    await deliver(outcome, settings, terminal, live !== undefined);
     if (pageText && !pageFile) for (const piece of pageText) await terminal.print(piece);
-    return failUnder === undefined ? EXIT.ok : await judge(reports, failUnder, settings, terminal);
+    const judged = failUnder === undefined ? EXIT.ok : await judge(outcome, failUnder, settings, terminal);
+    return outcome.failures.length > 0 ? EXIT.failed : judged;
   } finally {
     stop.release();
   }
@@ -131,16 +158,16 @@ async function measure(
   terminal: Terminal,
   signal: AbortSignal,
   live: LiveLines | undefined,
-): Promise<readonly [Report, ...Report[]]> {
+): Promise<Outcome> {
   const { reference, distorted, raw, options, quiet, ignored } = settings;
   const drawing = terminal.canDraw && !quiet;
   const bar = drawing ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
   const names = [...(reference === undefined ? [] : [reference]), ...distorted];
   bar?.say(`reading ${names.join(', ')}`);
+  const failures: Failure[] = [];
   try {
-    const [first, ...others] = await run();
-    if (!first) throw new Error('the engine gave no report');
-    return [first, ...others];
+    const reports = await run();
+    return { reports, failures: failures.sort((a, b) => a.index - b.index) };
   } finally {
     bar?.clear();
   }
@@ -157,12 +184,23 @@ async function measure(
       live?.end(report);
       return [report];
     }
-    const { progressSum } = await import('../progress-sum.js');
+    const [{ progressSum }, { version }] = await Promise.all([
+      import('../progress-sum.js'),
+      import('../../version.js'),
+    ]);
+    const sum = bar && progressSum(distorted.length, bar.show);
     const reports = await api.scoreMany(reference, distorted, {
       ...watched,
       ...(live && { onReport: (report, index) => live.end(withIgnored(report), index) }),
       ...(raw && { raw }),
-      ...(bar && { onProgress: progressSum(distorted.length, bar.show) }),
+      ...(sum && { onProgress: sum }),
+      onFailure(error, index) {
+        const { code, message } = error;
+        const failed = { version, reference, distorted: distorted[index] ?? '', code, message };
+        failures.push({ index, error, failed });
+        sum?.(null, index);
+        live?.fail(failed, index);
+      },
     });
     return reports.map(withIgnored);
   }
@@ -174,15 +212,19 @@ async function measure(
 
 /** The report in the format asked for: of one pair, or of several. */
 async function reportText(
-  reports: readonly [Report, ...Report[]],
-  { format, precision }: ScoreSettings,
+  { reports, failures }: Outcome,
+  { distorted, format, precision }: ScoreSettings,
 ): Promise<Iterable<string>> {
-  if (reports.length > 1) {
+  const [only] = reports;
+  if (distorted.length > 1 || !only) {
     const { writeReports } = await import('../several.js');
-    return writeReports(reports, severalFormat(format), precision);
+    // Each in its place.
+    const results: (Report | FailedEncode)[] = [...reports];
+    for (const { index, failed } of failures) results.splice(index, 0, failed);
+    return writeReports(results, severalFormat(format), precision);
   }
   const { writeReport } = await import('../../report/write.js');
-  return writeReport(reports[0], format ?? 'xml', { precision });
+  return writeReport(only, format ?? 'xml', { precision });
 }
 
 /** XML, the default of one pair, and subtitles hold one report; the options refuse them when asked for by name. */
@@ -190,16 +232,14 @@ function severalFormat(format: ReportFormat | undefined): SeveralFormat {
   return format === undefined || format === 'xml' || format === 'sub' ? 'json' : format;
 }
 
-async function htmlText(
-  reports: readonly [Report, ...Report[]],
-  args: readonly string[],
-): Promise<Iterable<string>> {
+async function htmlText({ reports, failures }: Outcome, args: readonly string[]): Promise<Iterable<string>> {
   const [{ writeHtml }, { commandLine }] = await Promise.all([
     import('../../report/html.js'),
     import('../quote.js'),
   ]);
   const written = `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  return writeHtml(reports, { command: commandLine('anyvmaf', args), written });
+  const failed = failures.map((failure) => failure.failed);
+  return writeHtml(reports, { command: commandLine('anyvmaf', args), written, failed });
 }
 
 /**
@@ -207,14 +247,16 @@ async function htmlText(
  * @param done it is there already
  */
 async function deliver(
-  reports: readonly [Report, ...Report[]],
+  outcome: Outcome,
   settings: ScoreSettings,
   terminal: Terminal,
   done: boolean,
 ): Promise<void> {
-  const { output, html, precision, quiet } = settings;
+  const { distorted, output, html, precision, quiet } = settings;
+  const { reports, failures } = outcome;
+  const [first] = reports;
   const printed = isPrinted(settings);
-  const several = reports.length > 1;
+  const several = distorted.length > 1;
   const free = html !== '-' && !printed;
   const summary = free && !quiet && terminal.interactive;
   // A summary has the warnings; where it shares the terminal with standard error, once is enough.
@@ -224,19 +266,21 @@ async function deliver(
     complainOf(reports, terminal);
   }
   if (printed && !done) {
-    for (const piece of await reportText(reports, settings)) await terminal.print(piece);
+    for (const piece of await reportText(outcome, settings)) await terminal.print(piece);
   } else if (free && several && !quiet && (summary || output === undefined)) {
     const { encodesTable } = await import('../../report/table.js');
     const { columns: width, colour: color } = terminal;
-    await terminal.print(encodesTable(reports, { width, color, precision, notes: terminal.interactive }));
-  } else if (summary) {
+    const failed = failures.map((failure) => failure.failed.distorted);
+    const notes = terminal.interactive;
+    await terminal.print(encodesTable(reports, { width, color, precision, notes, failed }));
+  } else if (summary && first) {
     const { summarize } = await import('../../report/summary.js');
     const { columns: width, colour: color } = terminal;
-    await terminal.print(summarize(reports[0], { width, color, precision }));
-  } else if (free && output === undefined) {
+    await terminal.print(summarize(first, { width, color, precision }));
+  } else if (first && free && output === undefined) {
     const text = several
       ? (await import('../several.js')).plainResults(reports, precision)
-      : (await import('../plain-result.js')).plainResult(reports[0], precision);
+      : (await import('../plain-result.js')).plainResult(first, precision);
     await terminal.print(text);
   }
   if (summary) {
@@ -247,7 +291,7 @@ async function deliver(
 
 /** Says which models are below the limit. */
 async function judge(
-  reports: readonly Report[],
+  { reports }: Outcome,
   limit: number,
   settings: ScoreSettings,
   terminal: Terminal,
@@ -259,7 +303,7 @@ async function judge(
   const number = textNumber(settings.precision);
   let code: number = EXIT.ok;
   for (const report of reports) {
-    const of = reports.length > 1 ? ` for ${report.distorted.name}` : '';
+    const of = settings.distorted.length > 1 ? ` for ${report.distorted.name}` : '';
     for (const { model, mean } of modelsBelow(report, limit)) {
       terminal.complain(`the mean of ${model.source}${of} is ${number(mean)}, below --fail-under ${limit}`);
       code = EXIT.below;

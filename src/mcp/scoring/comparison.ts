@@ -5,6 +5,7 @@
 import { stat } from 'node:fs/promises';
 import { AnyvmafError, type Report } from '../../index.js';
 import type { ToolContext } from '../context.js';
+import { sentenceOf } from '../results.js';
 import { allowedModel, mismatchedModelWarning } from './models.js';
 import { pairingOptions, readPrecision } from './options.js';
 import type { PairingInput } from './parameters.js';
@@ -42,40 +43,75 @@ export interface EncodeRow {
   readonly mismatched_model_warning?: string;
 }
 
+/** An encode that is not in the table. */
+export interface FailedRow {
+  readonly distorted: string;
+  /** A full sentence. */
+  readonly error: string;
+}
+
 /** The table and what it says. */
 export interface Comparison {
   readonly summary: string;
   readonly model: string;
   readonly metric: string;
   readonly encodes: EncodeRow[];
+  /** In the order in which they were named. */
+  readonly errors: FailedRow[];
 }
 
 /**
- * Scores all encodes and ranks them.
- * @throws {AnyvmafError} as `scoreMany`, for the first that cannot be scored
+ * Scores all encodes that can be scored, and ranks them.
+ * @throws {AnyvmafError} as `scoreMany`, when none can be scored
  */
 export async function compareEncodes(input: ComparisonInput, context: ToolContext): Promise<Comparison> {
   const { files } = context;
   const raw = rawFormat(input);
   const model = await allowedModel(input.model, files);
   const reference = await files.resolveInput(input.reference);
-  const paths: string[] = [];
-  for (const path of input.distorted) paths.push(await files.resolveInput(path));
-  const reports = await runScoreMany(
+  const found: { readonly named: string; readonly path: string; readonly place: number }[] = [];
+  const failed: (FailedRow & { readonly place: number; readonly cause: unknown })[] = [];
+  const fail = (place: number, distorted: string, cause: unknown) =>
+    failed.push({ distorted, error: sentenceOf(cause), place, cause });
+  for (const [place, named] of input.distorted.entries()) {
+    try {
+      found.push({ named, path: await files.resolveInput(named), place });
+    } catch (error) {
+      fail(place, named, error);
+    }
+  }
+  const outcome = await runScoreMany(
     'compare_encodes',
     reference,
-    paths,
+    found.map(({ path }) => path),
     { ...pairingOptions(input), models: [model], subsample: input.subsample, ...(raw && { raw }) },
     context,
   );
-  const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
-  const rows = reports.map((report, i) =>
-    row(report, input.distorted[i] ?? '', sizes[i] ?? null, input.precision),
+  const rows: Unranked[] = [];
+  let used: Report['models'][number] | undefined;
+  for (const [i, { named, path, place }] of found.entries()) {
+    const report = outcome[i];
+    if (report && 'frames' in report) {
+      used ??= report.models[0];
+      rows.push(row(report, named, (await stat(path)).size, input.precision));
+    } else fail(place, named, report);
+  }
+  failed.sort((a, b) => a.place - b.place);
+  if (!used) throw noneScored(failed);
+  const errors = failed.map(({ distorted, error }) => ({ distorted, error }));
+  const encodes = rank(rows);
+  return { summary: summary(encodes, errors), model: used.source, metric: used.name, encodes, errors };
+}
+
+/** The error of all: the one that they share, or each one's own. */
+function noneScored(failed: readonly (FailedRow & { readonly cause: unknown })[]): unknown {
+  const [first] = failed;
+  if (failed.every(({ error }) => error === first?.error)) return first?.cause;
+  const reasons = failed.map(({ distorted, error }) => `${distorted}: ${error}`).join(' ');
+  return new AnyvmafError(
+    'media',
+    `None of the ${counted(failed.length, 'encode')} can be scored. ${reasons}`,
   );
-  const [first] = reports;
-  const [used] = first?.models ?? [];
-  if (!used) throw new AnyvmafError('internal', 'The comparison ended without a score.');
-  return { summary: summary(rank(rows)), model: used.source, metric: used.name, encodes: rank(rows) };
 }
 
 type Unranked = Omit<EncodeRow, 'rank' | 'dominated_by'>;
@@ -127,12 +163,15 @@ export function rank(rows: readonly Unranked[]): EncodeRow[] {
   }));
 }
 
-function summary(rows: readonly EncodeRow[]): string {
+function summary(rows: readonly EncodeRow[], errors: readonly FailedRow[]): string {
   const [best] = rows;
   const spare = rows.filter(({ dominated_by: other }) => other !== null);
   const doubted = rows.filter(({ preflight }) => preflight.length > 0);
   return [
     `${counted(rows.length, 'encode')}; the best is ${best?.distorted} with ${best?.mean?.toFixed(2) ?? 'no score'}.`,
+    ...(errors.length > 0
+      ? [`${errors.map(({ distorted }) => distorted).join(', ')} could not be scored; see errors.`]
+      : []),
     ...(spare.length > 0
       ? [
           `Nobody needs ${spare.map(({ distorted }) => distorted).join(', ')}: another is no larger and scores no lower.`,

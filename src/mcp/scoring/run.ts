@@ -3,6 +3,7 @@
  * Runs the engine inside a call: its share of the machine, its signal, its progress.
  */
 import {
+  type AnyvmafError,
   type Report,
   type ScoreManyOptions,
   type ScoreRequest,
@@ -13,7 +14,7 @@ import {
 import type { ToolContext } from '../context.js';
 import type { ScoringCall } from './options.js';
 import { refuseWriting } from './refusals.js';
-import { findingInParameters, worded } from './wording.js';
+import { errorInParameters, findingInParameters, worded } from './wording.js';
 
 /**
  * Scores a pair when the call's turn comes.
@@ -41,9 +42,15 @@ export async function runScore(
   });
 }
 
+/** Videos that are scored together at least, and so share one decoding of the reference. */
+const TOGETHER = 8;
+
+/** What became of several videos: in the place of each its report, or why there is none. */
+export type ManyOutcome = readonly (Report | AnyvmafError)[];
+
 /**
- * Scores several videos against one reference when the call's turn comes: as many at a time as there are threads for.
- * @throws {AnyvmafError} as `scoreMany`, for the first that fails
+ * Scores several videos against one reference when the call's turn comes. One that fails does not stop the others.
+ * @throws {AnyvmafError} as `scoreMany`, for what is wrong with all; the signal's reason when the call is cancelled
  */
 export async function runScoreMany(
   label: string,
@@ -51,7 +58,7 @@ export async function runScoreMany(
   distorted: readonly VideoInput[],
   options: ScoreManyOptions,
   context: ToolContext,
-): Promise<Report[]> {
+): Promise<ManyOutcome> {
   refuseWriting(options);
   const { signal } = context;
   const states = distorted.map(() => ({ done: 0, total: null as number | null, fps: 0 }));
@@ -65,10 +72,15 @@ export async function runScoreMany(
     });
   };
   return context.pool.run(label, null, async ({ threads }) => {
-    const reports: Report[] = [];
+    const outcome = new Array<Report | AnyvmafError>(distorted.length);
+    const over = (index: number, frames: number) => {
+      // What is over takes no part in the speed any more.
+      states[index] = { done: frames, total: frames, fps: 0 };
+    };
     // All videos of a batch are decoded at once, and each has a worker.
-    for (let first = 0; first < distorted.length; first += threads) {
-      const batch = distorted.slice(first, first + threads);
+    const size = Math.max(threads, TOGETHER);
+    for (let first = 0; first < distorted.length; first += size) {
+      const batch = distorted.slice(first, first + size);
       const scoring = scoreMany(reference, batch, {
         ...options,
         maxThreads: threads,
@@ -77,14 +89,18 @@ export async function runScoreMany(
           states[first + index] = { done: framesDone, total: framesTotal, fps };
           tell();
         },
+        onReport(report, index) {
+          over(first + index, report.frameCount);
+          outcome[first + index] = reworded(report);
+        },
+        onFailure(error, index) {
+          over(first + index, 0);
+          outcome[first + index] = errorInParameters(error);
+        },
       });
-      for (const [index, report] of (await worded(scoring)).entries()) {
-        // What is over takes no part in the speed any more.
-        states[first + index] = { done: report.frameCount, total: report.frameCount, fps: 0 };
-        reports.push(reworded(report));
-      }
+      await worded(scoring);
     }
-    return reports;
+    return outcome;
   });
 }
 

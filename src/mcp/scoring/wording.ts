@@ -26,12 +26,17 @@ export function findingInParameters<T extends Pick<Finding, 'message' | 'fix'>>(
   };
 }
 
+/** The error in the words of parameters. */
+export function errorInParameters(error: AnyvmafError): AnyvmafError {
+  return new AnyvmafError(error.code, inParameters(error.message), { cause: error });
+}
+
 /** Settles as `work` does, but says with parameters what it refuses. */
 export async function worded<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (!(error instanceof AnyvmafError)) throw error;
-    throw new AnyvmafError(error.code, inParameters(error.message), { cause: error });
+    throw errorInParameters(error);
   }
 }

@@ -19,9 +19,10 @@ export const compareEncodesTool = defineTool({
   name: 'compare_encodes',
   title: 'Compare encodes of one source',
   description:
-    'Scores several encodes against one reference, which is decoded once for all that run together, and answers one row ' +
+    'Scores several encodes against one reference, which is decoded once for eight of them or more, and answers one row ' +
     'per encode, best first: score, its worst 1 %, bit rate, size, and whether another encode is both smaller and ' +
-    'better. Use it to choose between encoder settings or rungs of a ladder.',
+    'better. Encodes that cannot be scored are listed with their reason and do not stop the others. Use it to choose ' +
+    'between encoder settings or rungs of a ladder.',
   inputSchema: z.object({
     reference: anyPair.reference,
     distorted: z.array(z.string().min(1)).min(1).max(32).describe('The encodes, 1 to 32.'),
@@ -61,6 +62,9 @@ export const compareEncodesTool = defineTool({
         }),
       )
       .describe('Best first, by mean.'),
+    errors: z
+      .array(z.object({ distorted: z.string(), error: z.string() }))
+      .describe('Encodes that could not be scored, in the order in which they were named.'),
   }),
   annotations: READ_ONLY,
   async handler(input, context) {

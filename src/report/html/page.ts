@@ -4,14 +4,14 @@
  */
 import { baseName, frameRate, scoreText } from '../facts.js';
 import { pooledMetric } from '../own-keys.js';
-import type { Report } from '../types.js';
+import type { FailedEncode, Report } from '../types.js';
 import { ranking } from '../worst.js';
 import { chartSection, featureSection } from './charts.js';
 import { distributionSection } from './distribution.js';
 import { headline } from './headline.js';
 import { html, type Markup, raw, scriptJson } from './markup.js';
 import { packFrames, packMetric } from './pack.js';
-import { pooledSection, preflightSection, runSection, worstSection } from './sections.js';
+import { failureSection, pooledSection, preflightSection, runSection, worstSection } from './sections.js';
 import { STYLES } from './styles.js';
 import { type ViewerRun, viewer } from './viewer.js';
 
@@ -30,12 +30,16 @@ export interface Page {
   readonly command: string | undefined;
   /** When it was made, in words. */
   readonly written: string | undefined;
+  /** Encodes that are not on it, and why. */
+  readonly failed: readonly Pick<FailedEncode, 'distorted' | 'message'>[];
 }
 
 /** What is common to reports of one reference. */
 export function pageOf(
   reports: readonly [Report, ...Report[]],
-  options: { readonly command?: string | undefined; readonly written?: string | undefined },
+  options: { readonly [key in 'command' | 'written']?: string | undefined } & {
+    readonly failed?: Page['failed'] | undefined;
+  },
 ): Page {
   const rank = reports.map(ranking).find((found) => found !== undefined);
   const metrics = [...new Set(reports.flatMap((report) => report.metrics))];
@@ -47,6 +51,7 @@ export function pageOf(
     others: metrics.filter((name) => name !== rank?.metric && !isMember(name, reports)),
     command: options.command,
     written: options.written,
+    failed: options.failed ?? [],
   };
 }
 
@@ -92,6 +97,7 @@ export function* renderPage(page: Page): Generator<string, void, undefined> {
 <main>
 <header><span class="mark">any<i>vmaf</i></span><span class="kind">video quality report</span><button class="tool needs-script" data-theme aria-label="Switch between light and dark">◐</button></header>
 ${headline(page)}
+${failureSection(page)}
 ${preflightSection(page)}
 `;
   yield opening.text;

@@ -2,7 +2,7 @@
  * @module report/html/sections
  * The parts of the page that are text and tables: preflight, worst frames, pooled values, how it was run.
  */
-import { bitrateText, frameRate, inputFacts, sizeText } from '../facts.js';
+import { baseName, bitrateText, frameRate, inputFacts, sizeText } from '../facts.js';
 import { remarks } from '../findings.js';
 import { pooledMetric } from '../own-keys.js';
 import { clock } from '../terminal.js';
@@ -31,6 +31,17 @@ ${code !== undefined && html`<div class="more"><code>${code}</code>${values !== 
   });
   if (items.length === 0) return undefined;
   return html`<section><div class="bar"><h2>Before you trust the number</h2></div><ul class="findings">${items}</ul></section>`;
+}
+
+/** Encodes that could not be scored. */
+export function failureSection({ failed }: Page): Markup | undefined {
+  if (failed.length === 0) return undefined;
+  const [tone, sign] = SIGNS.error;
+  const items = failed.map(
+    ({ distorted, message }) =>
+      html`<li class="finding" style="--tone:var(--${raw(tone)})"><span class="sign" role="img" aria-label="error">${sign}</span><div><b>${baseName(distorted)}:</b> ${message}</div></li>`,
+  );
+  return html`<section><div class="bar"><h2>Not scored</h2></div><ul class="findings">${items}</ul></section>`;
 }
 
 function findingValue(value: string | number | boolean | null): string {

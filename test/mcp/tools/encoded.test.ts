@@ -2,7 +2,8 @@
  * @module test/mcp/tools/encoded
  * The tools for videos of any kind: scoring, comparing, inspecting and aligning files as they come.
  */
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Comparison } from '../../../src/mcp/scoring/comparison.js';
 import { rank } from '../../../src/mcp/scoring/comparison.js';
@@ -152,6 +153,31 @@ describe.runIf(hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
     }
     expect(one.ran).toEqual([['compare_encodes', null]]);
     expect(one.told.at(-1)).toMatchObject({ done: 60, total: 60 });
+  });
+
+  it('are compared without those that cannot be scored, which are named', async () => {
+    const broken = join(encodeFolder(), 'broken.mp4');
+    writeFileSync(broken, 'not a video');
+    const missing = join(encodeFolder(), 'missing.mp4');
+    const one = encoded();
+    const answer = await call<Comparison>(
+      compareEncodesTool,
+      { reference: master(), distorted: [missing, fine(), broken, rough()] },
+      one,
+    );
+    expect(answer.encodes.map(({ distorted }) => distorted)).toEqual([fine(), rough()]);
+    expect(answer.errors).toEqual([
+      { distorted: missing, error: expect.stringContaining('missing.mp4') },
+      { distorted: broken, error: expect.stringContaining('broken.mp4 is not a video') },
+    ]);
+    expect(answer.summary).toContain(`${missing}, ${broken} could not be scored`);
+    expect(one.told.at(-1)).toMatchObject({ done: 40, total: 40 });
+    const none = { reference: master(), distorted: [missing, broken] };
+    expect(await refused(compareEncodesTool, none, encoded())).toMatch(
+      /None of the 2 encodes .*missing.mp4.*broken.mp4/,
+    );
+    const all = { reference: broken, distorted: [fine(), rough()] };
+    expect(await refused(compareEncodesTool, all, encoded())).toMatch(/^[^:]*broken.mp4 is not a video/);
   });
 
   it('are inspected without being scored', async () => {
