@@ -51,6 +51,8 @@ export interface ThumbsOptions {
   readonly oneAtATime?: boolean;
   /** Offset between the first thumbnails of the two; answers count from where it would have been 0. Default 0. */
   readonly base?: number;
+  /** Reference frame of each distorted one at offset 0, ascending, where the ratio of the rates does not tell. */
+  readonly partners?: ArrayLike<number> | undefined;
 }
 
 /**
@@ -61,10 +63,10 @@ export async function alignThumbs(
   first: Thumbs,
   second: Thumbs,
   options: Omit<AlignOptions, 'start'>,
-  { oneAtATime = false, base = 0 }: ThumbsOptions = {},
+  { oneAtATime = false, base = 0, partners }: ThumbsOptions = {},
 ): Promise<AlignResult> {
   const { window, maxFrames, ratio, assumed } = checked(options);
-  const evidence = new Evidence(ratio, THUMBNAIL.width);
+  const evidence = new Evidence(ratio, THUMBNAIL.width, partners);
   for (let frames = Math.min(maxFrames, window + FIRST_PAIRS); ; frames = Math.min(maxFrames, 2 * frames)) {
     const read = [
       () =>

@@ -9,7 +9,7 @@ import { alignThumbs } from '../media/align.js';
 import { shown } from '../media/errors.js';
 import { reopen } from '../media/open.js';
 import { nameOf, type Side, type Sides } from '../media/pairing/prepare.js';
-import { frameRatio } from '../media/pairing/timeline.js';
+import { framePartners, frameRatio } from '../media/pairing/timeline.js';
 import type { Platform } from '../platform/platform.js';
 import type { ReferenceLooks } from './looks.js';
 
@@ -58,13 +58,15 @@ export async function findOffset(
   const reference = recorded.reader(Math.ceil(most * Math.max(1, rateRatio)));
   const distorted = record(sides.distorted, skipDistorted).reader(Math.ceil(most / Math.min(1, rateRatio)));
   try {
-    const result = await alignThumbs(reference, distorted, {
-      rateRatio,
-      assumed,
-      maxFrames: most,
-      ...(window !== undefined && { window }),
-      ...(signal && { signal }),
-    });
+    const first = { reference: skipReference, distorted: skipDistorted };
+    const partners = framePartners(sides.reference.times, sides.distorted.times, first);
+    const search = { rateRatio, assumed, maxFrames: most, ...(window !== undefined && { window }) };
+    const result = await alignThumbs(
+      reference,
+      distorted,
+      { ...search, ...(signal && { signal }) },
+      { partners },
+    );
     return { result };
   } finally {
     await Promise.all([reference.close(), distorted.close()]);

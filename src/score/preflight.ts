@@ -7,6 +7,7 @@ import { AnyvmafError } from '../errors.js';
 import type { AlignResult } from '../media/align/types.js';
 import { reopen } from '../media/open.js';
 import type { Side } from '../media/pairing/prepare.js';
+import { framePartners } from '../media/pairing/timeline.js';
 import type { Finding, PreflightContext, SideFacts, SideMeasurements } from '../media/preflight/types.js';
 import { preflight } from '../media/preflight.js';
 import type { Platform } from '../platform/platform.js';
@@ -93,7 +94,7 @@ export class Preflight {
    * @returns the pair to read from now on; `undefined` where looking so would show too little
    */
   watch(pair: ReadyInputs, expected: number | null): ReadyInputs | undefined {
-    const { alignment } = this.#known;
+    const { alignment, plan } = this.#known;
     const partial = this.#context.partial && expected !== null && expected < ENOUGH_PAIRS;
     if (partial || !this.#inPhase || pair.reference === pair.distorted) return undefined;
     this.#watch = new Watch(pair, {
@@ -102,7 +103,11 @@ export class Preflight {
       measured: MEASURED,
       alignment: alignment?.result ?? {
         offset: this.#offset,
-        rateRatio: pair.mapped ? (this.#known.plan?.ratio ?? 1) : 1,
+        rateRatio: pair.mapped ? (plan?.ratio ?? 1) : 1,
+        partners:
+          pair.mapped && plan
+            ? framePartners(plan.sides.reference.times, plan.sides.distorted.times, plan.first)
+            : undefined,
         window: this.#window,
         maxFrames: mostFrames(this.#window),
       },
@@ -142,7 +147,7 @@ export class Preflight {
     if (!plan?.paired || plan.paired.consecutive) return true;
     const { offset, skipReference } = plan.options;
     const fromStart = plan.first.reference === skipReference + Math.max(0, offset);
-    return fromStart && (plan.ratio === 1 || offset >= 0);
+    return fromStart && offset >= 0;
   }
 
   get #window(): number {

@@ -36,6 +36,8 @@ interface Search {
   readonly offset: number;
   /** Reference frames per distorted frame. */
   readonly rateRatio: number;
+  /** Reference frame of each distorted one, from the first of both that are read, where the ratio does not tell. */
+  readonly partners?: ArrayLike<number> | undefined;
   readonly window: number;
   readonly maxFrames: number;
 }
@@ -77,10 +79,10 @@ export class Watch {
     };
   }
 
-  async #search({ offset, rateRatio, window, maxFrames }: Search): Promise<AlignResult> {
+  async #search({ offset, rateRatio, partners, window, maxFrames }: Search): Promise<AlignResult> {
     const [first, second] = this.#thumbs;
     if (!first || !second) throw new Error('both videos are watched');
-    return alignThumbs(first, second, { rateRatio, window, maxFrames }, { base: offset });
+    return alignThumbs(first, second, { rateRatio, window, maxFrames }, { base: offset, partners });
   }
 
   #end(): void {

@@ -48,8 +48,7 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
     async (_, make, offset, match) => {
       const distorted = make();
       const found = await align({ reference: master(), distorted });
-      expect(found).toMatchObject({ offset, reason: 'clear' });
-      expect(found.rateRatio).toBeCloseTo(2, 2);
+      expect(found).toMatchObject({ offset, reason: 'clear', match });
       expect(found.explanation).toContain(
         `Distorted frame ${match.distorted} shows reference frame ${match.reference},`,
       );
@@ -60,6 +59,32 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
     },
     60_000,
   );
+
+  it('are none where frames were left out here and there', async () => {
+    const gappy = ffmpeg(join(encodeFolder(), 'gappy.mp4'), [
+      ...['-i', `file:${master()}`, '-vf', "select='not(eq(mod(n,17),3)+eq(mod(n,29),7))'"],
+      ...['-vsync', 'vfr', ...encoder],
+    ]);
+    expect(await align({ reference: master(), distorted: gappy })).toMatchObject({
+      offset: 0,
+      reason: 'clear',
+      match: { reference: 0, distorted: 0 },
+    });
+    const { preflight = [] } = await score({ reference: master(), distorted: gappy }, PSNR);
+    const codes = preflight.map(({ code }) => code);
+    expect(codes).toContain('missing-frames');
+    expect(codes).not.toContain('offset');
+  });
+
+  it('beyond the window are not answered with its end', async () => {
+    const far = ffmpeg(join(encodeFolder(), 'far.mp4'), [
+      ...['-i', `file:${master()}`, '-vf', 'trim=start_frame=32,setpts=PTS-STARTPTS', ...encoder],
+    ]);
+    const found = await align({ reference: master(), distorted: far }, { window: 26 });
+    expect(found).toMatchObject({ ambiguous: true, reason: 'edge' });
+    const { preflight = [] } = await score({ reference: master(), distorted: far }, PSNR);
+    expect(preflight.find(({ code }) => code === 'offset')?.fix).toBe('anyvmaf align --window 500');
+  });
 
   it('are told of by frames that show the same moment', async () => {
     const { preflight = [] } = await score({ reference: master(), distorted: earlier() }, PSNR);

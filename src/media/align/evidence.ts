@@ -144,21 +144,24 @@ export class Evidence {
   /** Products of distorted frame i with reference frames, by the reference frame's number; filled when needed. */
   readonly #products: Map<number, number>[] = [];
   readonly #ratio: number;
+  readonly #partners: ArrayLike<number> | undefined;
 
   readonly #width: number;
 
   /**
    * @param ratio reference frames per distorted frame
    * @param width of the thumbnails
+   * @param partners reference frame of each distorted one at offset 0, ascending, where the ratio does not tell
    */
-  constructor(ratio: number, width: number) {
+  constructor(ratio: number, width: number, partners?: ArrayLike<number>) {
     this.#ratio = ratio;
+    this.#partners = partners;
     this.#width = width;
   }
 
-  /** Reference frames per distorted frame. */
-  get ratio(): number {
-    return this.#ratio;
+  /** Whether the frames of the two go one by one. */
+  get oneByOne(): boolean {
+    return this.#ratio === 1 && !this.#partners;
   }
 
   /** Frames of each that were added. */
@@ -179,17 +182,24 @@ export class Evidence {
 
   /** Distorted frames [first, end) whose partner at this offset was read. */
   range(offset: number): readonly [first: number, end: number] {
-    const { reference, distorted } = this.frames;
-    let first = Math.max(0, Math.floor(-offset / this.#ratio) - 1);
-    while (first < distorted && this.partner(first, offset) < 0) first++;
-    let end = distorted;
-    while (end > first && this.partner(end - 1, offset) >= reference) end--;
-    return [first, end];
+    const first = this.#firstFrom(-offset);
+    return [first, Math.max(first, this.#firstFrom(this.frames.reference - offset))];
+  }
+
+  /** The first distorted frame read whose partner at offset 0 is not before a frame; the number read where none is. */
+  #firstFrom(reference: number): number {
+    let [low, high] = [0, this.#distorted.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.partner(middle, 0) >= reference) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
 
   /** The reference frame that goes with a distorted one. */
   partner(distorted: number, offset: number): number {
-    return Math.round(distorted * this.#ratio) + offset;
+    return (this.#partners?.[distorted] ?? Math.round(distorted * this.#ratio)) + offset;
   }
 
   /** How well an offset fits over all its pairs. */

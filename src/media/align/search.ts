@@ -3,7 +3,7 @@
  * Finds the offset that fits best, weighs it against every other, and says how certain that is.
  */
 import type { Evidence, Fitness } from './evidence.js';
-import { type AlignCandidate, type AlignReason, type AlignResult, firstMatch } from './types.js';
+import type { AlignCandidate, AlignReason, AlignResult } from './types.js';
 
 /** Offsets beyond the window that are tried too, to notice a best one outside. */
 const BEYOND = 2;
@@ -19,6 +19,9 @@ const UNLIKELY = 20;
 
 /** Confidence from which an answer is clear. */
 const CLEAR = 0.9;
+
+/** Offsets that count as the window's end. */
+const AT_END = 10;
 
 /** Most candidates listed. */
 const MAX_CANDIDATES = 12;
@@ -77,10 +80,11 @@ export function search(evidence: Evidence, window: number, assumed: number, base
   const stay = !related || (!clear && within.includes(assumed));
   const offset = stay ? assumed : Math.max(-window, Math.min(window, best));
   const at = tried.get(offset) ?? fitness;
+  const match = firstMatch(evidence, offset, base);
   const named = candidates.map((candidate) => ({ ...candidate, offset: candidate.offset + base }));
   return {
     offset: offset + base,
-    ...(evidence.ratio !== 1 && { rateRatio: evidence.ratio }),
+    ...(!evidence.oneByOne && { match }),
     confidence: reason === 'edge' ? Math.min(confidence, 0.5) : confidence,
     candidates: clear
       ? [{ offset: offset + base, similarity: at.similarity }]
@@ -88,18 +92,23 @@ export function search(evidence: Evidence, window: number, assumed: number, base
     compared: at.pairs,
     ambiguous: !clear,
     reason,
-    explanation: explain(
-      reason,
-      offset + base,
-      best + base,
-      named,
-      [base - reached, base + reached],
-      at.pairs,
-      evidence.ratio,
-    ),
+    explanation: explain(reason, best + base, named, [base - reached, base + reached], at.pairs, match),
     similarity: at.similarity,
     levels: { gain: at.gain, bias: at.bias },
     repeated: evidence.repeated(offset, STILL, MOVES),
+  };
+}
+
+/** The earliest frames that belong together at an offset, of the whole videos. */
+function firstMatch(evidence: Evidence, offset: number, base: number): NonNullable<AlignResult['match']> {
+  if (evidence.oneByOne) {
+    const whole = offset + base;
+    return { reference: Math.max(0, whole), distorted: Math.max(0, -whole) };
+  }
+  const [distorted] = evidence.range(offset);
+  return {
+    reference: evidence.partner(distorted, offset) + Math.max(0, base),
+    distorted: distorted + Math.max(0, -base),
   };
 }
 
@@ -138,8 +147,12 @@ function explainDoubt(
   // One unbroken run of offsets around the best: nothing moves enough. Gaps: the same pictures come again.
   const offsets = candidates.map(({ offset }) => offset).sort((a, b) => a - b);
   const unbroken = offsets.every((offset, k) => k === 0 || offset - (offsets[k - 1] ?? 0) === 1);
+  // All that fit lie at one end: what fits better lies beyond.
+  const beyond =
+    Math.abs(best) > window && offsets.every((offset) => offset * Math.sign(best) > window - AT_END);
+  if (beyond) return 'edge';
   if (offsets.length > 1) return unbroken ? 'static' : 'repetitive';
-  return Math.abs(best) > window ? 'edge' : 'static';
+  return 'static';
 }
 
 function tooShort(assumed: number, frames: number): AlignResult {
@@ -159,20 +172,17 @@ function tooShort(assumed: number, frames: number): AlignResult {
 
 function explain(
   reason: AlignReason,
-  offset: number,
   best: number,
   candidates: readonly AlignCandidate[],
   [lowest, highest]: readonly [lowest: number, highest: number],
   pairs: number,
-  rateRatio: number,
+  match: NonNullable<AlignResult['match']>,
 ): string {
   const offsets = candidates.map((candidate) => candidate.offset).sort((a, b) => a - b);
   const [low, high] = [offsets[0] ?? best, offsets.at(-1) ?? best];
   switch (reason) {
-    case 'clear': {
-      const { reference, distorted } = firstMatch(offset, rateRatio);
-      return `Distorted frame ${distorted} shows reference frame ${reference}, over ${pairs} pairs.`;
-    }
+    case 'clear':
+      return `Distorted frame ${match.distorted} shows reference frame ${match.reference}, over ${pairs} pairs.`;
     case 'static':
       return (
         'Too little changes from frame to frame in what was compared, or compression removed it: ' +

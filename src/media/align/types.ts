@@ -36,13 +36,6 @@ export interface AlignOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The earliest frames that show the same moment at an offset. */
-export function firstMatch(offset: number, rateRatio = 1): { reference: number; distorted: number } {
-  // Average rates are not exact.
-  const distorted = Math.ceil(Math.max(0, -offset) / rateRatio - 0.01);
-  return { reference: Math.round(distorted * rateRatio) + offset, distorted };
-}
-
 /**
  * Why the answer is what it is.
  * - `clear`: one offset fits better than all others.
@@ -69,8 +62,8 @@ export interface AlignResult {
    * candidate nearest to the assumed offset.
    */
   readonly offset: number;
-  /** Reference frames per distorted frame that the search went by; absent where it is 1. */
-  readonly rateRatio?: number;
+  /** The earliest frames that show the same moment then, where they do not follow from the offset alone: of different rates. */
+  readonly match?: { readonly reference: number; readonly distorted: number };
   /** 0: a guess, 1: certain. At least 0.9 where not ambiguous. */
   readonly confidence: number;
   /** Offsets that the pictures cannot tell apart from the best, best first; only the one where the answer is clear. */

@@ -11,7 +11,14 @@ import { adaptSource } from './adapt.js';
 import { commonFormat, describeConversion } from './convert.js';
 import { type CutOff, CutOffSource, cutOffOf, refuseCutOff } from './cut-off.js';
 import { MappedSource } from './mapped.js';
-import { averageRate, frameRatio, type PairedTimes, pairTimes, ratesDiffer } from './timeline.js';
+import {
+  averageRate,
+  frameRatio,
+  isConstantRate,
+  type PairedTimes,
+  pairTimes,
+  ratesDiffer,
+} from './timeline.js';
 import {
   type FrameList,
   type FrameRange,
@@ -121,7 +128,10 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
       reference: reference.times,
       distorted: distorted.times,
       origin,
-      ...(ratio !== 1 && early > 0 && { shift: shiftOf(reference.times, distorted.times, options) }),
+      ...(early > 0 &&
+        !isOneByOne(reference.times, distorted.times) && {
+          shift: shiftOf(reference.times, distorted.times, options),
+        }),
       start,
       end: Math.min(end, reference.times.length),
     });
@@ -133,6 +143,12 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
   const left = (frameCountOf(distorted) ?? Number.POSITIVE_INFINITY) - first.distorted;
   const count = Math.max(0, Math.min(end - start, left));
   return { sides, options, format, first, asked, count: Number.isFinite(count) ? count : null, ratio };
+}
+
+/** Whether each frame goes with the next, as far as both rates say. */
+function isOneByOne(reference: Float64Array, distorted: Float64Array): boolean {
+  const steady = isConstantRate(reference) && isConstantRate(distorted);
+  return steady && frameRatio(reference, distorted) === 1;
 }
 
 /** Seconds from a time of the reference to the distorted video's at the same moment. */

@@ -75,6 +75,31 @@ export function frameRatio(reference: Float64Array | null, distorted: Float64Arr
   return steady && byNumber < byTime ? 1 : ratio;
 }
 
+/**
+ * Reference frame shown at the time of each distorted frame, both counted from where they are compared; `undefined`
+ * where {@link frameRatio} says it of steady rates, or times are not known.
+ */
+export function framePartners(
+  reference: Float64Array | null,
+  distorted: Float64Array | null,
+  first: { readonly reference: number; readonly distorted: number },
+): Int32Array | undefined {
+  if (!reference || !distorted || (isConstantRate(reference) && isConstantRate(distorted))) return undefined;
+  const shift = (reference[first.reference] ?? 0) - (distorted[first.distorted] ?? 0);
+  const rate = averageRate(reference) ?? 0;
+  const partners = new Int32Array(Math.max(0, distorted.length - first.distorted));
+  let at = first.reference;
+  for (let i = 0; i < partners.length; i++) {
+    const time = (distorted[first.distorted + i] ?? 0) + shift;
+    const distance = (n: number) => Math.abs((reference[n] ?? Number.POSITIVE_INFINITY) - time);
+    while (at + 1 < reference.length && distance(at + 1) < distance(at)) at++;
+    // Beyond the end as if it went on.
+    const over = at + 1 < reference.length ? 0 : Math.round((time - (reference[at] ?? 0)) * rate);
+    partners[i] = at + Math.max(0, over) - first.reference;
+  }
+  return partners;
+}
+
 /** Whether the typical frame intervals differ by more than rounding. */
 export function ratesDiffer(a: Float64Array, b: Float64Array): boolean {
   if (a.length < 2 || b.length < 2) return false;

@@ -2,7 +2,7 @@
  * @module media/preflight/timing
  * Findings about when frames are shown: rate, count, duration, missing and doubled frames, fields, and the offset.
  */
-import { type AlignResult, firstMatch } from '../align/types.js';
+import type { AlignResult } from '../align/types.js';
 import { counted, durationOf, finding, fractionText, framesOf, rateOf, rounded } from './text.js';
 import { analyseTimestamps, type TimestampAnalysis } from './timestamps.js';
 import type { Finding, PreflightContext, SideFacts } from './types.js';
@@ -90,14 +90,17 @@ function* lengthFindings(
   const [refFrames, disFrames] = [framesOf(reference), framesOf(distorted)];
   const differs = ratesDiffer(reference, distorted);
   if (refFrames !== null && disFrames !== null && refFrames !== disFrames && !differs) {
+    const byTime = !!reference.timestamps && !!distorted.timestamps;
     const pairs = Math.max(0, Math.min(refFrames - Math.max(0, offset), disFrames - Math.max(0, -offset)));
     yield finding(
       'frame-count',
       // With an offset that was asked for, the rest at either end is expected.
       offset === 0 ? 'warning' : 'info',
       `distorted has ${counted(disFrames, 'frame')} but reference has ${counted(refFrames, 'frame')}; ` +
-        `${counted(pairs, 'pair')} can be compared, and where frames are missing inside, later ones do not belong ` +
-        'together.',
+        (byTime
+          ? 'frames are compared by their times, so that some have no partner of their own.'
+          : `${counted(pairs, 'pair')} can be compared, and where frames are missing inside, later ones do not ` +
+            'belong together.'),
       [refFrames, disFrames],
       offset === 0 ? '--offset auto' : undefined,
     );
@@ -208,7 +211,7 @@ function* interlacingFindings(reference: SideFacts, distorted: SideFacts): Gener
 /** What the first seconds show of an offset, against the one in use. */
 function* alignmentFindings(alignment: AlignResult, used: number): Generator<Finding> {
   const { offset, ambiguous, candidates, confidence, reason, explanation } = alignment;
-  const match = firstMatch(offset, alignment.rateRatio);
+  const { match = { reference: Math.max(0, offset), distorted: Math.max(0, -offset) } } = alignment;
   // Where several offsets fit, one beside them may too.
   const near = ambiguous ? NEARLY : 0;
   const fits = [offset, ...candidates.map((candidate) => candidate.offset)].some(

@@ -1,6 +1,7 @@
 /** Pairing by presentation time (src/media/pairing/timeline.ts). */
 import { describe, expect, it } from 'vitest';
 import {
+  framePartners,
   frameRatio,
   isConstantRate,
   pairTimes,
@@ -115,6 +116,15 @@ describe('frames of one per frame of the other', () => {
 
   it('are one where times are not known', () => {
     expect(frameRatio(null, cfr(10, 25))).toBe(1);
+  });
+
+  it('are told by times where rates vary', () => {
+    const both = { reference: 0, distorted: 0 };
+    expect(framePartners(cfr(50, 25), cfr(25, 12.5), both)).toBeUndefined();
+    const gaps = without(cfr(12, 25), 3, 4, 8);
+    expect([...(framePartners(cfr(10, 25), gaps, both) ?? [])]).toEqual([0, 1, 2, 5, 6, 7, 9, 10, 11]);
+    const later = framePartners(cfr(20, 50), gaps, { reference: 4, distorted: 2 });
+    expect([...(later ?? [])]).toEqual([0, 6, 8, 10, 14, 16, 18]);
   });
 
   it('do not make a speed of an offset', () => {
