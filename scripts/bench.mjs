@@ -5,8 +5,8 @@
  *
  *   node scripts/bench.mjs [NAME...] [--rows NAME,...] [--frames N] [--runs N] [--write] [--folder DIR]
  *
- * --rows    any of native, depth, workers, size, inside, stages, memory, module, start, decode, evaluation, metrics; default: all
- *           but metrics, which takes several minutes
+ * --rows    any of native, depth, workers, size, inside, stages, memory, module, start, decode, evaluation, tiny, metrics; default:
+ *           all but metrics, which takes several minutes
  * --frames  frames of the 1080p pairs, default 144 (2160p: a quarter of that)
  * --runs    how often everything is timed, default 3; the median counts, the spread is min to max
  * --write   puts the tables into docs/performance.md
@@ -34,6 +34,7 @@ import { gzipSync } from 'node:zlib';
 import { benchDecode } from './lib/bench-decode.mjs';
 import { benchEvaluation } from './lib/bench-evaluation.mjs';
 import { benchMetrics } from './lib/bench-metrics.mjs';
+import { benchTiny } from './lib/bench-tiny.mjs';
 import { builtPath, loadBuilt, ROOT, replaceBlock, table } from './lib/project.mjs';
 
 const ALL_ROWS = [
@@ -48,6 +49,7 @@ const ALL_ROWS = [
   'start',
   'decode',
   'evaluation',
+  'tiny',
   'metrics',
 ];
 const DEFAULT_ROWS = ALL_ROWS.filter((name) => name !== 'metrics');
@@ -112,11 +114,17 @@ function run(program, args, options = {}) {
   if (status !== 0) throw new Error(`${program} ${args.join(' ')} failed: ${error?.message ?? stderr}`);
 }
 
-/** Our command line, the whole process, report written. */
-function ours(name, threads) {
+/** Arguments of our command line, which writes a report. */
+function oursArguments(name, threads) {
   const { reference, distorted } = files(name);
   const report = ['--json', '--output', join(FOLDER, 'ours.json'), '--quiet', '--threads', String(threads)];
-  return () => run(process.execPath, [CLI, '-r', reference, '-d', distorted, '-m', MODEL, ...report]);
+  return ['-r', reference, '-d', distorted, '-m', MODEL, ...report];
+}
+
+/** Our command line, the whole process, report written. */
+function ours(name, threads) {
+  const args = oursArguments(name, threads);
+  return () => run(process.execPath, [CLI, ...args]);
 }
 
 /** A native `vmaf`, one thread. */
@@ -411,6 +419,11 @@ async function evaluation() {
   for (const [what, value] of measured) report('evaluation', what, value, 'below 2 s');
 }
 
+function tiny() {
+  const args = oursArguments('hd', 1);
+  return benchTiny({ args, folder: FOLDER, runs: RUNS, median, report });
+}
+
 function vmafVersion() {
   const { stderr, stdout } = spawnSync(process.env.VMAF_BIN, ['--version'], { encoding: 'utf8' });
   return `vmaf ${(stderr || stdout).trim()}`;
@@ -446,6 +459,7 @@ const ACTIONS = {
   start,
   decode,
   evaluation,
+  tiny,
   metrics,
 };
 for (const name of ALL_ROWS) if (rows.includes(name)) await ACTIONS[name]();
