@@ -46,12 +46,13 @@ export async function loadTinyModel(
   { verify = false }: LoadOptions = {},
 ): Promise<TinyModel> {
   const { folder, file, entry } = await find(source, files);
-  const sidecar = await readSidecar(folder, file);
-  const quantisation = entry?.quantisation ?? sidecar.quantisation ?? 'fp32';
+  const stated = await readSidecar(folder, file);
+  const quantisation = entry?.quantisation ?? stated.quantisation ?? 'fp32';
   const read = await readBest({ folder, file, ...(entry && { entry }) }, quantisation, source);
   if (verify)
     await verifySignature(read.bytes, read.file, { folder, file, ...(entry && { entry }) }, signatures);
   const graph = checkOnnx(read.bytes, source);
+  const sidecar = placeScaler(stated, graph);
   return {
     source,
     file: read.file,
@@ -97,6 +98,25 @@ async function readSidecar(folder: TinyFolder, file: string): Promise<TinySideca
     if (bytes) return parseSidecar(new TextDecoder().decode(bytes), `the sidecar ${name} in ${folder.name}`);
   }
   return NO_SIDECAR;
+}
+
+/** Rounding to single precision, and no more. */
+const SAME = 1e-6;
+
+/**
+ * A sidecar that states a scaler, but not whether the graph holds it, is believed to describe the graph where that
+ * begins by subtracting this very mean: to apply it twice gives nonsense.
+ */
+function placeScaler(sidecar: TinySidecar, { inputs, centres }: TinyGraph): TinySidecar {
+  const { scaler, scalerUnplaced, ...rest } = sidecar;
+  const centre = centres?.[sidecar.inputName ?? inputs[0]?.name ?? ''];
+  const held =
+    scalerUnplaced === true &&
+    scaler?.mean.length === centre?.length &&
+    scaler?.mean.every(
+      (mean, i) => Math.abs(mean - (centre?.[i] ?? 0)) <= SAME * Math.max(1, Math.abs(mean)),
+    );
+  return held ? { ...rest, graphHasScaler: true } : sidecar;
 }
 
 interface Read {

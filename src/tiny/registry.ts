@@ -27,8 +27,9 @@ export async function readRegistry(folder: TinyFolder): Promise<readonly TinyReg
 /** @throws {AnyvmafError} `model` */
 function parseRegistry(text: string, what: string): readonly TinyRegistryEntry[] {
   const root = JsonObject.parse(text, what);
+  // Version 0 is version 1 without licences and bundles.
   const version = root.integer('schema_version', 0, 1000);
-  if (version !== 1) throw root.wrong('schema_version', '1');
+  if (version !== 0 && version !== 1) throw root.wrong('schema_version', '0 or 1');
   const models = root.raw('models');
   if (!Array.isArray(models)) throw root.wrong('models', 'a list');
   const entries = models.map((value: unknown, i) => entryOf(new JsonObject(value, `${what}, model ${i}`)));

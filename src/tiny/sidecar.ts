@@ -4,13 +4,14 @@
  */
 import { JsonObject } from './json.js';
 import { defined, QUANTISATIONS, TINY_KINDS } from './registry.js';
-import type { CodecBlockSpec, TinyScaler, TinySidecar } from './types.js';
+import type { CodecBlockSpec, TinyKind, TinyScaler, TinySidecar } from './types.js';
 
 /** Its size at most. */
 export const MAX_SIDECAR_BYTES = 1024 * 1024;
 const MAX_FEATURES = 32;
 const MAX_CODECS = 32;
 const MAX_OUTPUTS = 8;
+const MAX_INPUTS = 8;
 
 /** What a model without a sidecar says of itself. */
 export const NO_SIDECAR: TinySidecar = { graphHasScaler: false };
@@ -26,15 +27,18 @@ export function parseSidecar(text: string, what: string): TinySidecar {
     throw root.wrong('name', 'letters, digits, dots, dashes and underscores, beginning with a letter');
   const features = root.texts('feature_order', MAX_FEATURES) ?? root.texts('features', MAX_FEATURES);
   const stated = scalerOf(root, features?.length);
-  const graphHasScaler = root.flag('onnx_has_scaler') ?? false;
+  const place = root.flag('onnx_has_scaler');
+  const graphHasScaler = place ?? false;
   const output = root.text('output_name', 128);
+  const [firstInput, secondInput] = root.texts('input_names', MAX_INPUTS) ?? [];
+  const codec = codecOf(root);
   return defined({
-    kind: root.oneOf('kind', TINY_KINDS),
+    kind: kindOf(root),
     name,
-    inputName: root.text('input_name', 128),
+    inputName: root.text('input_name', 128) ?? firstInput,
     referenceInput: root.text('reference_input', 128),
     distortedInput: root.text('distorted_input', 128),
-    codecInput: root.text('codec_input', 128),
+    codecInput: root.text('codec_input', 128) ?? (codec && secondInput),
     outputNames: root.texts('output_names', MAX_OUTPUTS) ?? (output === undefined ? undefined : [output]),
     opset: root.integer('onnx_opset', 1, 99),
     quantisation: root.oneOf('quant_mode', QUANTISATIONS),
@@ -43,13 +47,20 @@ export function parseSidecar(text: string, what: string): TinySidecar {
     scaler: graphHasScaler ? undefined : stated,
     statedScaler: stated,
     graphHasScaler,
+    scalerUnplaced: stated && place === undefined ? (true as const) : undefined,
     normMean: root.numbers('norm_mean', 3),
     normStd: positives(root, 'norm_std', 3),
     outputReduce: root.oneOf('output_reduce', ['mean']),
     outputRange: range(root),
-    codec: codecOf(root),
+    codec,
     better: betterOf(root),
   });
+}
+
+/** Other tools have kinds of their own, of which the graph's inputs say what can be done with them. */
+function kindOf(root: JsonObject): TinyKind | undefined {
+  const stated = root.text('kind', 64);
+  return TINY_KINDS.find((kind) => kind === stated);
 }
 
 function scalerOf(root: JsonObject, width: number | undefined): TinyScaler | undefined {
@@ -111,21 +122,36 @@ function betterOf(root: JsonObject): TinySidecar['better'] {
     : new JsonObject(scale, `${root.what}, scale`).oneOf('better', ['higher', 'lower']);
 }
 
-/** The defaults are those of models that came before the keys: ordinal presets, crf / 63. */
+/** The vocabulary with which models were trained on one preset, and on rate factors between two bounds. */
+const LATE = {
+  version: 3,
+  vocabulary:
+    'libx264 libaom-av1 libx265 h264_nvenc hevc_nvenc av1_nvenc h264_amf hevc_amf av1_amf h264_qsv hevc_qsv av1_qsv ' +
+    'libvvenc libsvtav1 h264_videotoolbox hevc_videotoolbox',
+  preset: 0.5,
+  crfMin: 19,
+  crfMax: 37,
+} as const;
+
+/** Models that came before the keys of the norms have those of their vocabulary: at first ordinal presets and crf / 63. */
 function codecOf(root: JsonObject): CodecBlockSpec | undefined {
   const vocabulary = root.texts('encoder_vocab', MAX_CODECS);
   if (!vocabulary) return undefined;
-  const constant = root.oneOf('codec_preset_norm', ['ordinal', 'constant']) === 'constant';
-  const minmax = root.oneOf('codec_crf_norm', ['div63', 'minmax']) === 'minmax';
-  const value = root.number('codec_preset_value');
-  const [min, max] = [root.number('codec_crf_min'), root.number('codec_crf_max')];
-  if (constant && value === undefined)
+  const isLate =
+    root.raw('encoder_vocab_version') === LATE.version || vocabulary.join(' ') === LATE.vocabulary;
+  const late = isLate ? LATE : undefined;
+  const preset = root.oneOf('codec_preset_norm', ['ordinal', 'constant']) ?? (late ? 'constant' : 'ordinal');
+  const crf = root.oneOf('codec_crf_norm', ['div63', 'minmax']) ?? (late ? 'minmax' : 'div63');
+  const value = root.number('codec_preset_value') ?? late?.preset;
+  const min = root.number('codec_crf_min') ?? late?.crfMin;
+  const max = root.number('codec_crf_max') ?? late?.crfMax;
+  if (preset === 'constant' && value === undefined)
     throw root.wrong('codec_preset_value', 'a number with a constant preset');
-  if (minmax && (min === undefined || max === undefined || max <= min))
+  if (crf === 'minmax' && (min === undefined || max === undefined || max <= min))
     throw root.wrong('codec_crf_max', 'a number above codec_crf_min');
   return {
     vocabulary,
-    presetNorm: constant ? { kind: 'constant', value: value ?? 0 } : { kind: 'ordinal' },
-    crfNorm: minmax ? { kind: 'minmax', min: min ?? 0, max: max ?? 1 } : { kind: 'div63' },
+    presetNorm: preset === 'constant' ? { kind: 'constant', value: value ?? 0 } : { kind: 'ordinal' },
+    crfNorm: crf === 'minmax' ? { kind: 'minmax', min: min ?? 0, max: max ?? 1 } : { kind: 'div63' },
   };
 }

@@ -122,6 +122,8 @@ export interface TinySidecar {
   /** What the graph does by itself, or the same as {@link scaler}: for descriptions. */
   readonly statedScaler?: TinyScaler;
   readonly graphHasScaler: boolean;
+  /** Set where a scaler is stated, but not whether the graph holds it. */
+  readonly scalerUnplaced?: true;
   readonly normMean?: readonly number[];
   readonly normStd?: readonly number[];
   readonly outputReduce?: 'mean';
@@ -161,6 +163,8 @@ export interface TinyGraph {
   readonly parameters: number;
   /** Names of files with weights, relative to the model's folder. */
   readonly external: readonly string[];
+  /** By input, the constant that is subtracted from it first, where there is a small one: a scaler's mean. */
+  readonly centres?: Readonly<Record<string, readonly number[]>>;
 }
 
 /** The bytes that a runtime is given. They were checked: nothing is read from disk after that. */

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeTinyFiles } from '../../src/platform/node/tiny/files.js';
 import { loadTinyModel } from '../../src/tiny/load.js';
 import { parseSidecar } from '../../src/tiny/sidecar.js';
-import { elsewhere, linear, model, node, port } from '../support/onnx.js';
+import { elsewhere, floats, linear, model, node, port } from '../support/onnx.js';
 import { type Files, sha256, tinyFiles } from '../support/tiny.js';
 
 const six = linear([1, 2, 3, 4, 5, 6], 7);
@@ -177,6 +177,52 @@ describe('folders in Node', () => {
   });
 });
 
+describe('a scaler of which nobody says where it is', () => {
+  const mean = [0.9154358735163397, 6.417078245524368];
+  const std = [0.03473643563995937, 7.320738307667759];
+  const stated = { features: ['adm2', 'motion2'], input_mean: mean, input_std: std };
+  /** (x - centre) / std, summed; the constants as initialisers or as nodes. */
+  const scaled = (centre: readonly number[], asNodes: boolean) => {
+    const constants = [floats('mean', [1, 2], centre), floats('std', [2], std)];
+    return model({
+      nodes: [
+        ...(asNodes
+          ? constants.map((tensor, i) =>
+              node('Constant', [], [i === 0 ? 'mean' : 'std'], { value: { tensor } }),
+            )
+          : []),
+        node('Sub', ['features', 'mean'], ['centred']),
+        node('Div', ['centred', 'std'], ['scaled']),
+        node('ReduceSum', ['scaled'], ['score'], { keepdims: { int: 0 } }),
+      ],
+      initializers: asNodes ? [] : constants,
+      inputs: [port('features', ['N', 2])],
+      outputs: [port('score', [])],
+    });
+  };
+  const load = async (onnx: Uint8Array, sidecar: object) =>
+    (await loadTinyModel('/models/a.onnx', tinyFiles({}, { 'a.onnx': onnx, 'a.json': sidecar }))).sidecar;
+
+  it('is in the graph when that begins with it, and is not applied again', async () => {
+    for (const asNodes of [true, false]) {
+      const { scaler, statedScaler, graphHasScaler } = await load(scaled(mean, asNodes), stated);
+      expect(scaler).toBeUndefined();
+      expect(graphHasScaler).toBe(true);
+      expect(statedScaler).toEqual({ mean, std });
+    }
+  });
+
+  it('is applied when the graph begins otherwise', async () => {
+    expect((await load(scaled([0.9, 6.4], true), stated)).scaler).toEqual({ mean, std });
+    expect((await load(linear([1, 2], 0), stated)).scaler).toEqual({ mean, std });
+  });
+
+  it('is where the sidecar says, if it does', async () => {
+    const outside = await load(scaled(mean, true), { ...stated, onnx_has_scaler: false });
+    expect(outside.scaler).toEqual({ mean, std });
+  });
+});
+
 describe('sidecars', () => {
   it('apply a scaler unless the graph holds it', () => {
     const scaler = { feature_mean: [1, 2], feature_std: [3, 4], features: ['adm2', 'motion2'] };
@@ -208,6 +254,34 @@ describe('sidecars', () => {
       crfNorm: { kind: 'minmax', min: 19, max: 37 },
     });
     expect(() => parseSidecar(JSON.stringify(third), 'a')).toThrow('codec_crf_max');
+  });
+
+  it('of the second vocabulary without keys for its norms have those with which its models were trained', () => {
+    const norms = {
+      presetNorm: { kind: 'constant', value: 0.5 },
+      crfNorm: { kind: 'minmax', min: 19, max: 37 },
+    };
+    const sixteen =
+      'libx264 libaom-av1 libx265 h264_nvenc hevc_nvenc av1_nvenc h264_amf hevc_amf av1_amf h264_qsv hevc_qsv av1_qsv ' +
+      'libvvenc libsvtav1 h264_videotoolbox hevc_videotoolbox';
+    const vocabulary = sixteen.split(' ');
+    const codecOf = (sidecar: object) => parseSidecar(JSON.stringify(sidecar), 'a').codec;
+    expect(codecOf({ encoder_vocab: vocabulary })).toEqual({ vocabulary, ...norms });
+    expect(codecOf({ encoder_vocab: ['libx264'], encoder_vocab_version: 3 })).toMatchObject(norms);
+    expect(codecOf({ encoder_vocab: ['libx264'], encoder_vocab_version: 2 })).toMatchObject({
+      presetNorm: { kind: 'ordinal' },
+      crfNorm: { kind: 'div63' },
+    });
+    const stated = { encoder_vocab: vocabulary, codec_preset_norm: 'ordinal', codec_crf_norm: 'div63' };
+    expect(codecOf(stated)).toMatchObject({ presetNorm: { kind: 'ordinal' }, crfNorm: { kind: 'div63' } });
+  });
+
+  it('name inputs one by one or as a list, and may be of kinds of other tools', () => {
+    const listed = { input_names: ['features', 'codec'], encoder_vocab: ['libx264'], kind: 'mos' };
+    const read = parseSidecar(JSON.stringify(listed), 'a');
+    expect(read).toMatchObject({ inputName: 'features', codecInput: 'codec' });
+    expect(read.kind).toBeUndefined();
+    expect(parseSidecar('{"input_names": ["a"], "input_name": "b"}', 'a').inputName).toBe('b');
   });
 
   it('ignore keys that only inform, and refuse values that cannot be', () => {

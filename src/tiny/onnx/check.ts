@@ -67,7 +67,29 @@ export function checkOnnx(bytes: Uint8Array, source: string): TinyGraph {
     operators: Object.fromEntries([...limits.operators].sort(([a], [b]) => (a < b ? -1 : 1))),
     parameters: limits.parameters,
     external: [...limits.external],
+    ...centresOf(model.graph),
   };
+}
+
+/** What the graph subtracts from each of its inputs before anything else: the mean of a scaler that it holds. */
+function centresOf({ nodes, initializers, inputs }: OnnxGraph): Pick<TinyGraph, 'centres'> {
+  const constants = new Map(initializers.map(({ name, floats }) => [name, floats]));
+  // An input under the names that it has after steps that leave its values as they are.
+  const origins = new Map(inputs.map(({ name }) => [name, name]));
+  const centres: Record<string, readonly number[]> = {};
+  for (const { operator, inputs: taken, outputs, tensors } of nodes) {
+    const [first = '', second = ''] = taken;
+    const [output = ''] = outputs;
+    const origin = origins.get(first);
+    if (operator === 'Constant') constants.set(output, tensors[0]?.floats);
+    else if (origin === undefined) continue;
+    else if (operator === 'Identity' || operator === 'Cast') origins.set(output, origin);
+    else if (operator === 'Sub') {
+      const centre = constants.get(second);
+      if (centre) centres[origin] ??= centre;
+    }
+  }
+  return Object.keys(centres).length > 0 ? { centres } : {};
 }
 
 /** A model beyond the limit of its size. */

@@ -21,7 +21,7 @@ class Budget {
 }
 
 /**
- * One message. `next` steps to a field; one of `int`, `bytes`, `text`, `message`, `ints` takes its value, or it is
+ * One message. `next` steps to a field; one of `int`, `bytes`, `text`, `message`, `ints`, `floats` takes its value, or it is
  * skipped by the following `next`.
  */
 export class WireReader {
@@ -101,6 +101,20 @@ export class WireReader {
     }
     const packed = this.message();
     while (packed.#at < packed.#end && into.length < limit) into.push(packed.#varint());
+  }
+
+  /** Single-precision numbers of a repeated field, packed or single, as {@link ints}. */
+  floats(into: number[], limit: number): void {
+    if (this.#wire === 5) {
+      this.#take(5);
+      if (this.#end - this.#at < 4) throw new WireError(`it ends within a number at byte ${this.#at}`);
+      if (into.length < limit) into.push(this.#view.getFloat32(this.#at, true));
+      this.#at += 4;
+      return;
+    }
+    const { start, end } = this.#range();
+    if ((end - start) % 4 !== 0) throw new WireError(`the numbers at byte ${start} are not of 4 bytes each`);
+    for (let at = start; at < end && into.length < limit; at += 4) into.push(this.#view.getFloat32(at, true));
   }
 
   #take(wire: number): void {

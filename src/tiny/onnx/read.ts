@@ -46,6 +46,8 @@ export interface OnnxTensor {
   readonly external?: { readonly location: string; readonly offset: number; readonly length: number | null };
   /** The values of an int64 tensor of at most {@link SHAPE_SIZE} elements that are in the file. */
   readonly integers?: readonly number[];
+  /** The values of a float32 tensor of at most {@link ROW_SIZE} elements that are in the file. */
+  readonly floats?: readonly number[];
 }
 
 /** An input or output. */
@@ -60,9 +62,12 @@ export interface OnnxPort {
 const MAX_NESTING = 32;
 /** Longest tensor whose integers are kept: a shape. */
 const SHAPE_SIZE = 16;
+/** Longest tensor whose floating-point values are kept: one per feature. */
+const ROW_SIZE = 32;
 /** Most dimensions of a tensor. */
 const MAX_RANK = 64;
-/** TensorProto.DataType.INT64. */
+/** TensorProto.DataType. */
+const FLOAT = 1;
 const INT64 = 7;
 /** TensorProto.DataLocation.EXTERNAL. */
 const EXTERNAL = 1;
@@ -187,10 +192,12 @@ function readTensor(reader: WireReader): OnnxTensor {
   let location = 0;
   const entries = new Map<string, string>();
   const listed: number[] = [];
+  const listedFloats: number[] = [];
   let raw: Uint8Array | undefined;
   while (reader.next()) {
     if (reader.field === 1) reader.ints(dims, MAX_RANK + 1);
     else if (reader.field === 2) type = reader.int();
+    else if (reader.field === 4) reader.floats(listedFloats, ROW_SIZE + 1);
     else if (reader.field === 7) reader.ints(listed, SHAPE_SIZE + 1);
     else if (reader.field === 8) name = reader.text();
     else if (reader.field === 9) raw = reader.bytes();
@@ -201,12 +208,14 @@ function readTensor(reader: WireReader): OnnxTensor {
   if (dims.some((size) => !Number.isSafeInteger(size) || size < 0))
     throw new WireError(`the tensor ${JSON.stringify(name)} has the impossible size ${dims.join('x')}`);
   const integers = type === INT64 ? shapeOf(dims, listed, raw) : undefined;
+  const floats = type === FLOAT ? rowOf(dims, listedFloats, raw) : undefined;
   return {
     name,
     type,
     dims,
     ...((location === EXTERNAL || entries.size > 0) && { external: externalOf(name, entries) }),
     ...(integers && location !== EXTERNAL && { integers }),
+    ...(floats && location !== EXTERNAL && { floats }),
   };
 }
 
@@ -245,6 +254,20 @@ function shapeOf(
   if (raw.length !== 8 * count) return undefined;
   const view = new DataView(raw.buffer, raw.byteOffset, raw.byteLength);
   return Array.from({ length: count }, (_, i) => Number(view.getBigInt64(8 * i, true)));
+}
+
+/** Values of a small float32 tensor. */
+function rowOf(
+  dims: readonly number[],
+  listed: readonly number[],
+  raw: Uint8Array | undefined,
+): readonly number[] | undefined {
+  const count = dims.reduce((product, size) => product * size, 1);
+  if (count > ROW_SIZE) return undefined;
+  if (!raw) return listed.length === count ? listed : undefined;
+  if (raw.length !== 4 * count) return undefined;
+  const view = new DataView(raw.buffer, raw.byteOffset, raw.byteLength);
+  return Array.from({ length: count }, (_, i) => view.getFloat32(4 * i, true));
 }
 
 function readPort(reader: WireReader): OnnxPort {
