@@ -6,7 +6,7 @@
 import { AnyvmafError } from '../errors.js';
 import { codecBlock } from './codec.js';
 import { bindColumns, type TinyColumn } from './features.js';
-import type { TinyModel, TinyModelOptions, TinyPort, TinyResize, TinyScaler } from './types.js';
+import type { TinyModel, TinyModelOptions, TinyPort, TinyResize, TinyScaler, TinySidecar } from './types.js';
 
 /** The name of a score that nobody named. */
 const DEFAULT_NAME = 'vmaf_tiny_model';
@@ -74,7 +74,8 @@ export function bindTinyModel(model: TinyModel, options: TinyModelOptions): Tiny
   const refuse = refusal(source);
   if (model.kind === 'filter')
     throw refuse('it is a filter: it makes pictures, not scores, and cannot be attached to a score');
-  const first = portOf(graph.inputs, sidecar.inputName ?? sidecar.referenceInput, 0, 'input', refuse);
+  const wanted = sidecar.inputName ?? sidecar.referenceInput ?? called(graph.inputs, FEATURES)?.name;
+  const first = portOf(graph.inputs, wanted, 0, 'input', refuse);
   const rank = first.dims?.length;
   const name = options.name ?? sidecar.name ?? model.entry?.id ?? DEFAULT_NAME;
   const bound: Bound = {
@@ -90,6 +91,15 @@ export function bindTinyModel(model: TinyModel, options: TinyModelOptions): Tiny
     `its input ${JSON.stringify(first.name)} has ${rank === undefined ? 'no stated rank' : `rank ${rank}`}; features ` +
       'have rank 2 (rows, features) and pictures rank 4 (1, channels, height, width)',
   );
+}
+
+/** What inputs are usually called, in whatever order a graph lists them. */
+const FEATURES = ['features'];
+const REFERENCE = ['ref', 'reference'];
+const DISTORTED = ['dist', 'dis', 'distorted'];
+
+function called(ports: readonly TinyPort[], names: readonly string[]): TinyPort | undefined {
+  return ports.find(({ name }) => names.includes(name.toLowerCase()));
 }
 
 type Refuse = (reason: string) => AnyvmafError;
@@ -218,9 +228,7 @@ function bindPictures(
   const { inputs } = graph;
   if (inputs.length > 2) throw refuse(`it takes ${inputs.length} pictures; one or two are known`);
   const pair = inputs.length === 2;
-  const reference = pair
-    ? portOf(inputs, sidecar.referenceInput ?? sidecar.inputName, 0, 'input', refuse)
-    : undefined;
+  const reference = pair ? referencePort(inputs, sidecar, refuse) : undefined;
   const rest = inputs.filter((port) => port !== reference);
   const distorted = portOf(
     rest,
@@ -266,6 +274,18 @@ function bindPictures(
     std,
     resize: options.resize ?? 'disabled',
   };
+}
+
+/** Which of two pictures is the reference: what the sidecar says, else their names, else the first. */
+function referencePort(inputs: readonly TinyPort[], sidecar: TinySidecar, refuse: Refuse): TinyPort {
+  const { referenceInput, distortedInput, inputName } = sidecar;
+  if (referenceInput !== undefined) return portOf(inputs, referenceInput, 0, 'input', refuse);
+  const distorted =
+    distortedInput === undefined
+      ? called(inputs, DISTORTED)
+      : portOf(inputs, distortedInput, 0, 'input', refuse);
+  const byName = called(inputs, REFERENCE) ?? (distorted && inputs.find((port) => port !== distorted));
+  return byName ?? portOf(inputs, inputName, 0, 'input', refuse);
 }
 
 /** Whether two shapes differ only where one of them does not say. */

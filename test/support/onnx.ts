@@ -30,7 +30,16 @@ export function bytes(field: number, value: Iterable<number> | string): number[]
 }
 
 /** TensorProto.DataType. */
-export const TYPE = { float: 1, int64: 7, float16: 10, double: 11, string: 8 } as const;
+export const TYPE = {
+  float: 1,
+  uint8: 2,
+  int8: 3,
+  int64: 7,
+  string: 8,
+  bool: 9,
+  float16: 10,
+  double: 11,
+} as const;
 
 /** A ValueInfoProto: an input or output. */
 export function port(
@@ -51,6 +60,17 @@ export function floats(name: string, dims: readonly number[], values: readonly n
     ...bytes(8, name),
     ...bytes(9, raw),
   ];
+}
+
+/** A TensorProto of any type, from its bytes. */
+export function tensor(
+  name: string,
+  type: number,
+  dims: readonly number[],
+  { buffer, byteOffset, byteLength }: ArrayBufferView,
+): number[] {
+  const raw = new Uint8Array(buffer, byteOffset, byteLength);
+  return [...dims.flatMap((size) => int(1, size)), ...int(2, type), ...bytes(8, name), ...bytes(9, raw)];
 }
 
 /** A TensorProto of int64. */
@@ -147,9 +167,9 @@ export function graph({ nodes = [], initializers = [], inputs = [], outputs = []
 }
 
 /** A whole ModelProto. */
-export function model(parts: GraphParts, opset = 17): Uint8Array {
+export function model(parts: GraphParts, opset = 17, irVersion = 8): Uint8Array {
   return Uint8Array.from([
-    ...int(1, 8),
+    ...int(1, irVersion),
     ...bytes(2, 'anyvmaf tests'),
     ...bytes(7, graph(parts)),
     ...bytes(8, int(2, opset)),
