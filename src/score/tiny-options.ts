@@ -2,15 +2,14 @@
  * @module score/tiny-options
  * Checks what callers ask of tiny models.
  */
+import { TINY_DEVICE_CHOICES, TINY_RESIZES } from '../choices.js';
 import { AnyvmafError } from '../errors.js';
-import { TINY_DEVICE_CHOICES } from '../tiny/devices.js';
 import type { TinyModelOptions } from '../tiny/types.js';
 
 /** Tiny models of one run at most. */
 const MAX_TINY_MODELS = 16;
 const MAX_THREADS = 1024;
 const MAX_CRF = 63;
-const RESIZES = ['bilinear', 'nearest', 'bicubic', 'disabled'];
 const KNOWN = ['model', 'name', 'device', 'threads', 'fp16', 'verify', 'codec', 'preset', 'crf', 'resize'];
 
 /**
@@ -60,7 +59,7 @@ function check(at: string, given: ReadonlyMap<string, unknown>): void {
     ['codec', isText, 'the name of an encoder'],
     ['preset', isText, "the name of an encoder's preset"],
     ['crf', within(MAX_CRF), `a whole number from 0 to ${MAX_CRF}`],
-    ['resize', (value) => RESIZES.some((one) => one === value), `one of ${RESIZES.join(', ')}`],
+    ['resize', (value) => TINY_RESIZES.some((one) => one === value), `one of ${TINY_RESIZES.join(', ')}`],
   ];
   for (const [name, holds, expected] of rules) {
     const value = given.get(name);

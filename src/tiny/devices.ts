@@ -1,39 +1,17 @@
 /**
  * @module tiny/devices
- * Devices by name: which there are to ask for, in which order `auto` looks at them, and what to say of those that are
- * not here.
+ * Devices by name: those that are here, in which order `auto` looks at them, and what to say of those that are not.
  */
+import { TINY_DEVICES } from '../choices.js';
 import { AnyvmafError } from '../errors.js';
 import type {
   TinyDevice,
-  TinyDeviceChoice,
   TinyDeviceStatus,
   TinyModel,
   TinyRuntimeName,
   TinySession,
   TinySessionOptions,
 } from './types.js';
-
-/** All devices, in the order in which they are listed. */
-export const TINY_DEVICES: readonly TinyDevice[] = [
-  'cpu',
-  'cuda',
-  'tensorrt',
-  'openvino',
-  'openvino-npu',
-  'openvino-cpu',
-  'openvino-gpu',
-  'coreml',
-  'coreml-ane',
-  'coreml-gpu',
-  'coreml-cpu',
-  'rocm',
-  'webgpu',
-  'directml',
-];
-
-/** What may be asked for. */
-export const TINY_DEVICE_CHOICES: readonly TinyDeviceChoice[] = ['auto', ...TINY_DEVICES];
 
 /** How to get a device that is not here, as the end of a sentence. */
 const HOW: Readonly<Record<TinyDevice, string>> = {

@@ -2,6 +2,7 @@
  * @module tiny/types
  * Tiny ONNX models: what their registry and sidecars say, what a caller may ask of them, and what runs them.
  */
+import type { TINY_DEVICE_CHOICES, TINY_DEVICES, TINY_RESIZES } from '../choices.js';
 
 /** What a model looks at: both videos, the distorted one alone, or neither: a filter makes pictures. */
 export type TinyKind = 'fr' | 'nr' | 'filter';
@@ -10,27 +11,13 @@ export type TinyKind = 'fr' | 'nr' | 'filter';
 export type TinyQuantisation = 'fp32' | 'static' | 'dynamic' | 'qat';
 
 /** Devices by name, `auto` aside: those of onnxruntime's execution providers and of OpenVINO. */
-export type TinyDevice =
-  | 'cpu'
-  | 'cuda'
-  | 'tensorrt'
-  | 'openvino'
-  | 'openvino-npu'
-  | 'openvino-cpu'
-  | 'openvino-gpu'
-  | 'coreml'
-  | 'coreml-ane'
-  | 'coreml-gpu'
-  | 'coreml-cpu'
-  | 'rocm'
-  | 'webgpu'
-  | 'directml';
+export type TinyDevice = (typeof TINY_DEVICES)[number];
 
 /** What may be asked for. */
-export type TinyDeviceChoice = 'auto' | TinyDevice;
+export type TinyDeviceChoice = (typeof TINY_DEVICE_CHOICES)[number];
 
 /** Filters that bring luma to a model's size. */
-export type TinyResize = 'bilinear' | 'nearest' | 'bicubic' | 'disabled';
+export type TinyResize = (typeof TINY_RESIZES)[number];
 
 /** One tiny model of a run and how to run it. */
 export interface TinyModelOptions {

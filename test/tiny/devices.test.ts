@@ -4,10 +4,11 @@
  * is a stand-in that does as it is told.
  */
 import { describe, expect, it } from 'vitest';
+import { TINY_DEVICES } from '../../src/choices.js';
 import { AnyvmafError } from '../../src/errors.js';
 import { nodeTinyRuntimes } from '../../src/platform/node/tiny/runtimes.js';
 import { nodeTinySignatures } from '../../src/platform/node/tiny/signatures.js';
-import { type DeviceOffer, openOn, TINY_DEVICES } from '../../src/tiny/devices.js';
+import { type DeviceOffer, openOn } from '../../src/tiny/devices.js';
 import { checkOnnx } from '../../src/tiny/onnx/check.js';
 import type { TinyModel, TinySession } from '../../src/tiny/types.js';
 import { linear, model, node, port, TYPE } from '../support/onnx.js';

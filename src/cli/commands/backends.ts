@@ -4,44 +4,21 @@
  */
 import type { BackendList } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
-import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
-import { type HelpPage, helpWidth, renderHelp, twoColumns } from '../help.js';
-import { parseArguments } from '../options.js';
-import { interruption } from '../signals.js';
-import { LOOK_OPTIONS, lookSettings } from './look-options.js';
-
-const NAME = 'anyvmaf backends';
-
-const page: HelpPage = {
-  usage: [`${NAME} [--json] [--vmaf-bin FILE]`],
-  about:
-    'Lists what --backend can name, and what was installed for it. A backend that is here may still lack its driver: ' +
-    "'anyvmaf doctor' tries each of them.",
-  options: LOOK_OPTIONS,
-};
+import { twoColumns } from '../help.js';
+import { lookCommand } from './look.js';
 
 /** Lists backends. */
-export const backends: Command = {
-  page,
-  run: async (args, terminal) => {
-    const { help, json, vmafBin } = lookSettings(parseArguments(args, LOOK_OPTIONS, NAME), NAME);
-    const width = helpWidth(terminal.columns);
-    if (help) {
-      await terminal.print(renderHelp(page, width));
-      return EXIT.ok;
-    }
-    const stop = interruption();
-    try {
-      const { listBackends } = await import('../../index.js');
-      const list = await listBackends({ vmafBin, signal: stop.signal });
-      await terminal.print(json ? `${JSON.stringify(list, null, 2)}\n` : listing(list, width));
-      return EXIT.ok;
-    } finally {
-      stop.release();
-    }
+export const backends = lookCommand(
+  'anyvmaf backends',
+  'Lists what --backend can name, and what was installed for it. A backend that is here may still lack its driver: ' +
+    "'anyvmaf doctor' tries each of them.",
+  async (request) => {
+    const { listBackends } = await import('../../index.js');
+    const data = await listBackends(request);
+    return { data, text: (width) => listing(data, width), code: EXIT.ok };
   },
-};
+);
 
 function listing({ details, native }: BackendList, width: number): string {
   const rows = details.map(({ backend, runs, advice }): [string, string] => [

@@ -7,22 +7,9 @@ import { arch, cpus, platform, release } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { BackendHealth, Diagnosis } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
-import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
-import { type HelpPage, helpWidth, renderHelp, twoColumns } from '../help.js';
-import { parseArguments } from '../options.js';
-import { interruption } from '../signals.js';
-import { LOOK_OPTIONS, lookSettings } from './look-options.js';
-
-const NAME = 'anyvmaf doctor';
-
-const page: HelpPage = {
-  usage: [`${NAME} [--json] [--vmaf-bin FILE]`],
-  about:
-    'Says what is installed here and tries it: the own core, what decodes video, and every backend that an installed ' +
-    'libvmaf offers, by scoring one small frame. Exits with 2 when not even the own core works.',
-  options: LOOK_OPTIONS,
-};
+import { twoColumns } from '../help.js';
+import { lookCommand } from './look.js';
 
 /** Packages that more can be done with, and what. */
 const OPTIONAL: readonly (readonly [name: string, use: string])[] = [
@@ -51,30 +38,21 @@ interface Surroundings {
 }
 
 /** Looks at the installation. */
-export const doctor: Command = {
-  page,
-  run: async (args, terminal) => {
-    const { help, json, vmafBin } = lookSettings(parseArguments(args, LOOK_OPTIONS, NAME), NAME);
-    const width = helpWidth(terminal.columns);
-    if (help) {
-      await terminal.print(renderHelp(page, width));
-      return EXIT.ok;
-    }
-    const stop = interruption();
-    try {
-      const { diagnose } = await import('../../index.js');
-      const found = await diagnose({ vmafBin, signal: stop.signal });
-      const around = surroundings();
-      const text = json
-        ? `${JSON.stringify({ ...around, ...found }, null, 2)}\n`
-        : consultation(found, around, width);
-      await terminal.print(text);
-      return found.health[0]?.runtime_healthy ? EXIT.ok : EXIT.failed;
-    } finally {
-      stop.release();
-    }
+export const doctor = lookCommand(
+  'anyvmaf doctor',
+  'Says what is installed here and tries it: the own core, what decodes video, and every backend that an installed ' +
+    'libvmaf offers, by scoring one small frame. Exits with 2 when not even the own core works.',
+  async (request) => {
+    const { diagnose } = await import('../../index.js');
+    const found = await diagnose(request);
+    const around = surroundings();
+    return {
+      data: { ...around, ...found },
+      text: (width) => consultation(found, around, width),
+      code: found.health[0]?.runtime_healthy ? EXIT.ok : EXIT.failed,
+    };
   },
-};
+);
 
 function surroundings(): Surroundings {
   return {

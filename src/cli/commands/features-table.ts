@@ -62,7 +62,9 @@ async function pairsOf({ pairs }: TableSettings): Promise<readonly DatasetPair[]
   try {
     text = await readFile(list, 'utf8');
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    const reason =
+      code === 'ENOENT' ? 'there is no such file' : cause instanceof Error ? cause.message : cause;
     throw new AnyvmafError('io', `cannot read the list "${list}": ${reason}`, { cause });
   }
   return parsePairs(text, list, (path) => (isAbsolute(path) ? path : join(folder, path)), raw);

@@ -2,32 +2,14 @@
  * @module cli/commands/tiny-options
  * The options about tiny ONNX models. Pure.
  */
+import { TINY_DEVICE_CHOICES, TINY_RESIZES } from '../../choices.js';
 import { AnyvmafError } from '../../errors.js';
 import type { ScoreOptions } from '../../score/types.js';
-import type { TinyDeviceChoice, TinyModelOptions, TinyResize } from '../../tiny/types.js';
+import type { TinyModelOptions } from '../../tiny/types.js';
 import type { OptionSpec, OptionUse } from '../options.js';
 import { choiceValue, unsignedValue } from '../values.js';
 
 const TINY = 'Tiny models';
-const RESIZES: readonly TinyResize[] = ['disabled', 'bilinear', 'nearest', 'bicubic'];
-/** What --tiny-device and --device take. */
-export const DEVICES: readonly TinyDeviceChoice[] = [
-  'auto',
-  'cpu',
-  'cuda',
-  'tensorrt',
-  'openvino',
-  'openvino-npu',
-  'openvino-cpu',
-  'openvino-gpu',
-  'coreml',
-  'coreml-ane',
-  'coreml-gpu',
-  'coreml-cpu',
-  'rocm',
-  'webgpu',
-  'directml',
-];
 const MAX_THREADS = 1024;
 /** As in the reference, higher rate factors mean the highest. */
 const MAX_CRF = 63;
@@ -129,7 +111,7 @@ export class TinyArguments {
         return true;
       case 'tiny-device':
       case 'dnn-ep': {
-        const device = choiceValue(use, DEVICES);
+        const device = choiceValue(use, TINY_DEVICE_CHOICES);
         if (current.device !== undefined && current.device !== device) {
           throw new AnyvmafError(
             'usage',
@@ -158,7 +140,7 @@ export class TinyArguments {
         current.crf = Math.min(MAX_CRF, unsignedValue(use, 28));
         break;
       case 'tiny-resize':
-        current.resize = choiceValue(use, RESIZES);
+        current.resize = choiceValue(use, TINY_RESIZES);
         break;
       case 'no-reference':
         options.noReference = true;

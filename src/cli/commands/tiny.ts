@@ -2,6 +2,7 @@
  * @module cli/commands/tiny
  * `anyvmaf tiny eval|compare MODEL... FEATURES.parquet`: what tiny models are worth on a table of features.
  */
+import { TINY_DEVICE_CHOICES } from '../../choices.js';
 import { AnyvmafError } from '../../errors.js';
 import type { EvaluateOptions, Split } from '../../index.js';
 import { nearest } from '../../nearest.js';
@@ -14,7 +15,6 @@ import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { choiceValue, numberValue, unsignedValue } from '../values.js';
 import { LISTINGS, tinyListing } from './tiny-list.js';
-import { DEVICES } from './tiny-options.js';
 
 const NAME = 'anyvmaf tiny';
 const WHAT = 'What to evaluate on';
@@ -49,7 +49,7 @@ const TINY_OPTIONS = [
     name: 'device',
     argument: 'NAME',
     group: MODEL,
-    help: 'what runs the model, as --tiny_device (default: auto)',
+    help: 'what runs the model, as --tiny-device (default: auto)',
   },
   { name: 'threads', argument: 'N', group: MODEL, help: 'threads of the runtime (default: its own choice)' },
   { name: 'fp16', group: MODEL, help: 'half precision where the device computes in it' },
@@ -65,12 +65,18 @@ const TINY_OPTIONS = [
   { name: 'help', group: OUTPUT, help: 'show this help', last: true },
 ] as const satisfies readonly OptionSpec[];
 
+const USAGE = {
+  eval: `${NAME} eval [options] MODEL FEATURES`,
+  compare: `${NAME} compare [options] MODEL... FEATURES`,
+} as const;
+
 const page: HelpPage = {
-  usage: [`${NAME} eval [options] MODEL FEATURES`, `${NAME} compare [options] MODEL... FEATURES`],
+  usage: [USAGE.eval, USAGE.compare, ...LISTINGS.map((action) => `${NAME} ${action} --help`)],
   about:
     'Says how well tiny ONNX models predict opinion scores: PLCC, SROCC, KROCC (Kendall) and RMSE with 95 % intervals, of ' +
     'rows, of clips and of keys. MODEL is an id or the path of an ONNX file; FEATURES is a Parquet file with a row per ' +
-    "frame, as 'anyvmaf features --parquet' writes it. compare ranks models by PLCC.",
+    "frame, as 'anyvmaf features --parquet' writes it. compare ranks models by PLCC. list, describe and devices say what " +
+    'models there are, what one is made of, and what can run it.',
   options: TINY_OPTIONS,
 };
 
@@ -93,7 +99,7 @@ export const tiny: Command = {
     if (features === undefined || model === undefined) {
       throw new AnyvmafError(
         'usage',
-        `${NAME} ${action} needs ${action === 'eval' ? 'a model' : 'models'} and a table: ${page.usage[action === 'eval' ? 3 : 4]}`,
+        `${NAME} ${action} needs ${action === 'eval' ? 'a model' : 'models'} and a table: ${USAGE[action]}`,
       );
     }
     if (action === 'eval' && surplus !== undefined) {
@@ -178,7 +184,7 @@ function evaluateOptions(uses: readonly OptionUse<(typeof TINY_OPTIONS)[number][
         options.split = choiceValue(use, SPLITS);
         break;
       case 'device':
-        options.device = choiceValue(use, DEVICES);
+        options.device = choiceValue(use, TINY_DEVICE_CHOICES);
         break;
       case 'target':
       case 'codec':

@@ -3,9 +3,9 @@
  * What the two evaluation tools have in common: which rows of which table, how the model runs, and the shape of figures.
  */
 import * as z from 'zod/v4';
+import { TINY_DEVICE_CHOICES } from '../../choices.js';
 import type { EvaluateOptions, Evaluation } from '../../index.js';
 import type { ToolContext } from '../context.js';
-import { TINY_DEVICES } from './parameters.js';
 
 /** Keys whose figures are told, those of the largest error first. */
 const TOLD_KEYS = 50;
@@ -36,7 +36,7 @@ export const evaluationParameters = {
   target: z.string().min(1).default('mos').describe('Column to predict.'),
   tiny_device: z
 
-    .enum(TINY_DEVICES)
+    .enum(TINY_DEVICE_CHOICES)
     .default('auto')
     .describe('What runs the model; one that is not here is refused.'),
   tiny_codec: z

@@ -4,6 +4,7 @@
  * so in its description.
  */
 import * as z from 'zod/v4';
+import { TINY_DEVICE_CHOICES, TINY_RESIZES } from '../../choices.js';
 
 /** What every scoring tool scores with when nothing is asked for. */
 export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
@@ -97,25 +98,6 @@ const detail = z
       'of every frame as well, which for a long video is more than a model should read.',
   );
 
-/** What may run tiny models. */
-export const TINY_DEVICES = [
-  'auto',
-  'cpu',
-  'cuda',
-  'openvino',
-  'openvino-npu',
-  'openvino-cpu',
-  'openvino-gpu',
-  'coreml',
-  'coreml-ane',
-  'coreml-gpu',
-  'coreml-cpu',
-  'rocm',
-  'tensorrt',
-  'webgpu',
-  'directml',
-] as const;
-
 /** Tiny ONNX models, beside the others or alone. */
 const tinyParameters = {
   tiny_model: path(
@@ -123,10 +105,10 @@ const tinyParameters = {
       'sidecar .json. What it reads is measured by itself; its values are a metric under its name.',
   ).optional(),
   tiny_device: z
-    .enum(TINY_DEVICES)
+    .enum(TINY_DEVICE_CHOICES)
     .default('auto')
     .describe('What runs it. Any but auto is taken or refused, never replaced; see list_backends.'),
-  dnn_ep: z.enum(TINY_DEVICES).describe('Another name of tiny_device.').optional(),
+  dnn_ep: z.enum(TINY_DEVICE_CHOICES).describe('Another name of tiny_device.').optional(),
   tiny_threads: z
     .int()
     .min(0)
@@ -142,7 +124,7 @@ const tinyParameters = {
   tiny_preset: z.string().describe("Codec-aware tiny models: the encoder's preset.").optional(),
   tiny_crf: z.int().min(0).max(63).describe('Codec-aware tiny models: constant rate factor.').optional(),
   tiny_resize: z
-    .enum(['bilinear', 'nearest', 'bicubic', 'disabled'])
+    .enum(TINY_RESIZES)
     .default('disabled')
     .describe('Filter that brings luma to the size of a picture model; disabled refuses another size.'),
   no_reference: flag(

@@ -1,0 +1,28 @@
+/**
+ * @module choices
+ * Words that every door takes for the same things: devices that run tiny models, and filters that resize for them.
+ */
+
+/** Devices of tiny models: the reference's, then ours. */
+export const TINY_DEVICES = [
+  'cpu',
+  'cuda',
+  'openvino',
+  'openvino-npu',
+  'openvino-cpu',
+  'openvino-gpu',
+  'coreml',
+  'coreml-ane',
+  'coreml-gpu',
+  'coreml-cpu',
+  'rocm',
+  'tensorrt',
+  'webgpu',
+  'directml',
+] as const;
+
+/** What may be asked for: a device, or whichever works first. */
+export const TINY_DEVICE_CHOICES = ['auto', ...TINY_DEVICES] as const;
+
+/** Filters that bring luma to a model's size; `disabled` refuses another. */
+export const TINY_RESIZES = ['bilinear', 'nearest', 'bicubic', 'disabled'] as const;
