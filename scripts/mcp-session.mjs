@@ -1,7 +1,8 @@
 /**
  * @module scripts/mcp-session
  * `npm run mcp:session`: writes docs/mcp-session.md, a real session of a client with the built server, in which the worst
- * moment of an encode is found. Needs ffmpeg with libx264 to make the encode.
+ * moment of an encode is found, and tiny models score it and are measured themselves. Needs ffmpeg with libx264 to make
+ * the encode, and onnxruntime-node.
  */
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, realpathSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -15,6 +16,11 @@ const FORMAT = { width: 576, height: 324, bitDepth: 8, chroma: '420' };
 const FRAMES = 150;
 const CUT = 90;
 
+/** The table of features: clips by their keys, which decide the split, and the frames of each. */
+const CLIPS = ['clip_0000', 'clip_0019', 'clip_0029', 'clip_0001', 'clip_0007'];
+const CLIP_FORMAT = { ...FORMAT, width: 320, height: 180 };
+const CLIP_FRAMES = 24;
+
 /** Bytes of a result shown at most. */
 const SHOWN = 3000;
 
@@ -24,6 +30,7 @@ const { y4mFrame, y4mHeader } = await loadBuilt('sample/files.js');
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-session-')));
 try {
   makeVideos();
+  makeTable();
   writeFileSync(join(ROOT, 'docs/mcp-session.md'), await converse());
   console.log('wrote docs/mcp-session.md');
 } finally {
@@ -53,6 +60,40 @@ function makeVideos() {
   ];
   ffmpeg('-i', 'master.y4m', '-c:v', 'libx264', '-preset', 'medium', ...rate, 'encode.mp4');
   ffmpeg('-i', 'master.y4m', '-c:v', 'libx264', '-crf', '0', '-pix_fmt', 'yuv420p', 'master.mkv');
+}
+
+/** A table of features with VMAF as the opinion: each clip as it was generated, and blurred. */
+function makeTable() {
+  const pairs = CLIPS.flatMap((key, i) => {
+    const clip = makeSample(CLIP_FORMAT, { seed: 20 + i });
+    for (const side of ['reference', 'distorted']) {
+      const frames = Array.from({ length: CLIP_FRAMES }, (_, index) => y4mFrame(clip, side, index));
+      const file = openSync(join(folder, `${key}-${side}.y4m`), 'w');
+      for (const part of [y4mHeader(CLIP_FORMAT), ...frames]) writeSync(file, part);
+      closeSync(file);
+    }
+    ffmpeg(
+      '-i',
+      `${key}-reference.y4m`,
+      '-vf',
+      'gblur=sigma=1.2',
+      '-pix_fmt',
+      'yuv420p',
+      `${key}-blurred.y4m`,
+    );
+    return ['distorted', 'blurred'].map((one) => `${key}-reference.y4m,${key}-${one}.y4m,${key},${one}`);
+  });
+  writeFileSync(join(folder, 'pairs.csv'), `reference,distorted,key,clip\n${pairs.join('\n')}\n`);
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [builtPath('cli/main.js'), 'features', '--pairs', 'pairs.csv', '--parquet', 'features.parquet'].concat([
+      '--teacher',
+      'vmaf_v0.6.1',
+      '--quiet',
+    ]),
+    { cwd: folder, encoding: 'utf8' },
+  );
+  if (status !== 0) throw new Error(`features failed: ${stderr}`);
 }
 
 function ffmpeg(...args) {
@@ -115,15 +156,55 @@ async function converse() {
     );
     const [worst] = frames;
     pages.push(`And answers, in the words of the result: *${worst.summary}*`);
+    await tinyModels(ask);
     return document(tools, pages);
   } finally {
     await client.close();
   }
 }
 
-/** One call as Markdown. */
+/** The second half: a score beside VMAF, one without a reference, and what the models are worth. */
+async function tinyModels(ask) {
+  const [reference, distorted] = ['master.mkv', 'encode.mp4'];
+  const [fr, nr] = ['fr_vmaf_v0.6.1', 'nr_vmaf_v0.6.1'];
+  await ask(
+    '*Would a small model have seen that as well?* A tiny model that imitates VMAF scores beside it, in one run.',
+    'vmaf_score_encoded',
+    { reference_encoded: reference, distorted_encoded: distorted, tiny_model: fr },
+    ['summary', 'tiny'],
+  );
+  await ask(
+    '*And had we lost the master?* A no-reference model looks at the encode alone: a guess, which the agent says.',
+    'vmaf_score_encoded',
+    { distorted_encoded: distorted, tiny_model: nr, no_reference: true },
+    ['summary', 'no_reference', 'pooled_metrics'],
+  );
+  const table = { features: 'features.parquet', split: 'test' };
+  await ask(
+    'How far can the first model be trusted? A table of features, made by `anyvmaf features --parquet` with VMAF as the ' +
+      'opinion score, holds clips of five sources, three of which are in the split `test` by their keys.',
+    'eval_model_on_split',
+    { model: fr, ...table },
+    ['n', 'plcc', 'srocc', 'krocc', 'rmse', 'intervals', 'columns', 'notes'],
+  );
+  await ask(
+    'It ranks models on the same rows. One needs features that this table lacks, another looks at pictures: their errors ' +
+      'do not stop the rest.',
+    'compare_models',
+    { models: ['fr_vmaf_v1.0.16_3d0h', fr, nr], ...table },
+    ({ ranked, errors }) => ({
+      ranked: ranked.map(({ model, n, plcc, srocc, rmse }) => ({ model, n, plcc, srocc, rmse })),
+      errors,
+    }),
+  );
+}
+
+/** One call as Markdown; `keys` are the members of the result that are shown, or make them. */
 function step(thought, name, args, { content, structuredContent }, notices, keys) {
-  const part = Object.fromEntries(keys.map((key) => [key, structuredContent[key]]));
+  const part =
+    typeof keys === 'function'
+      ? keys(structuredContent)
+      : Object.fromEntries(keys.map((key) => [key, structuredContent[key]]));
   const rest = content.slice(1).map((item) => {
     if (item.type === 'image')
       return `* an image, ${item.mimeType}, ${Math.round((item.data.length * 3) / 4096)} KiB`;
@@ -142,7 +223,8 @@ function step(thought, name, args, { content, structuredContent }, notices, keys
 
 /** Numbers as people read them, and no list of more than three. */
 function shorten(_key, value) {
-  if (typeof value === 'number' && !Number.isInteger(value)) return Number(value.toFixed(3));
+  if (typeof value === 'number' && !Number.isInteger(value))
+    return Number(value.toFixed(Math.abs(value) < 1 ? 5 : 3));
   if (Array.isArray(value) && value.length > 3 && typeof value[0] === 'object')
     return [...value.slice(0, 3), `... and ${value.length - 3} more`];
   return value;
@@ -167,7 +249,7 @@ function document(tools, pages) {
 <!-- Made by \`npm run mcp:session\`; do not edit. -->
 
 A real session over standard input and output. The videos are generated: a lossless master of ${FRAMES} frames with a cut
-at frame ${CUT}, and an encode with too few bits and a small buffer. Of
+at frame ${CUT}, an encode with too few bits and a small buffer, and clips for a table of features. Of
 results only some members are shown here, and \`...\` stands for what is left out.
 
 The server offers ${tools.length} tools: ${tools.map(({ name }) => `\`${name}\``).join(', ')}.

@@ -118,27 +118,28 @@ function featureColumns(
   const found = (stated ?? CANONICAL_FEATURES).map((feature, i) => {
     const reported = reportName(model, feature, i);
     const columns = [...(reported === undefined ? [] : [reported]), feature];
-    return { feature, column: columns.map((name) => columnOf(name, table.columns)).find((name) => name) };
+    const column = columns.map((name) => columnOf(name, table.columns)).find((name) => name);
+    return { feature, other: reported ?? spellingsOf(feature)[1], column };
   });
-  const missing = found.filter(({ column }) => column === undefined).map(({ feature }) => feature);
+  const lacking = found.filter(({ column }) => column === undefined);
+  const missing = lacking.map(({ feature }) => feature);
   const here = found.flatMap(({ feature, column }) => (column === undefined ? [] : [{ feature, column }]));
   if (here.length === 0 || (stated && missing.length > 0)) {
-    const [first = ''] = missing;
     throw new AnyvmafError(
       'usage',
       `${table.name} has ${here.length === 0 ? 'none' : 'not all'} of the features of ${JSON.stringify(model.source)}: ` +
         `${listed(missing)} ${missing.length === 1 ? 'is' : 'are'} missing, under that name or as ` +
-        `${quoted(spellingsOf(first)[1])}; it has ${listed(table.columns)}.`,
+        `${quoted(lacking[0]?.other ?? '')}; it has ${listed(table.columns)}.`,
     );
   }
   if (width !== undefined && width !== here.length) {
-    const lacking = missing.length > 0 ? `, without ${listed(missing)}` : '';
+    const without = missing.length > 0 ? `, without ${listed(missing)}` : '';
     throw new AnyvmafError(
       stated ? 'model' : 'usage',
       `${titled(model)} takes ${width} features, but ` +
         (stated
           ? `its sidecar names ${here.length}.`
-          : `${table.name} has ${here.length} of the six that a model without a sidecar may read${lacking}; write a ` +
+          : `${table.name} has ${here.length} of the six that a model without a sidecar may read${without}; write a ` +
             'sidecar with feature_order beside the model.'),
     );
   }
