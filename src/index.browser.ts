@@ -15,6 +15,7 @@ import type {
   DatasetOptions,
   DatasetPair,
   DatasetSummary,
+  DescribeTinyOptions,
   Diagnosis,
   EvaluateOptions,
   Evaluation,
@@ -170,12 +171,15 @@ export async function listTinyModels(): Promise<readonly TinyRegistryEntry[]> {
 }
 
 /** All about one tiny model: it is read and checked, not run. */
-export async function describeTinyModel(model: string): Promise<TinyModelDescription> {
+export async function describeTinyModel(
+  model: string,
+  options: DescribeTinyOptions = {},
+): Promise<TinyModelDescription> {
   const [tiny, { describeTinyModel: describe }] = await Promise.all([
     browserPlatform.tiny(),
     import('./tiny/describe.js'),
   ]);
-  return describe(model, tiny);
+  return describe(model, tiny, options);
 }
 
 /** What can run tiny models here. Whether a driver works shows when a session starts. */

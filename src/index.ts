@@ -15,6 +15,7 @@ import type {
   DatasetOptions,
   DatasetPair,
   DatasetSummary,
+  DescribeTinyOptions,
   Diagnosis,
   EvaluateOptions,
   Evaluation,
@@ -295,15 +296,18 @@ export async function listTinyModels(): Promise<readonly TinyRegistryEntry[]> {
 
 /**
  * All about one tiny model: it is read and checked, not run.
- * @param model an id of the registry, or the path of an ONNX file
+ * @param model an id of the registry, the path of an ONNX file, or the name of one of `options.files`
  * @throws {AnyvmafError} `model` when there is none, or it breaks the contract; `io` when it cannot be read
  */
-export async function describeTinyModel(model: string): Promise<TinyModelDescription> {
+export async function describeTinyModel(
+  model: string,
+  options: DescribeTinyOptions = {},
+): Promise<TinyModelDescription> {
   const [tiny, { describeTinyModel: describe }] = await Promise.all([
     nodePlatform.tiny(),
     import('./tiny/describe.js'),
   ]);
-  return describe(model, tiny);
+  return describe(model, tiny, options);
 }
 
 /** What can run tiny models here. Whether a driver works shows when a session starts. */

@@ -140,7 +140,7 @@ export type {
   Scorer,
   ScorerOptions,
 } from './score/types.js';
-export type { TinyModelDescription } from './tiny/describe.js';
+export type { DescribeTinyOptions, TinyModelDescription } from './tiny/describe.js';
 export type { Interval, Intervals } from './tiny/evaluation/bootstrap.js';
 export type { Comparison, FailedEvaluation } from './tiny/evaluation/compare.js';
 export type { Agreement } from './tiny/evaluation/correlation.js';

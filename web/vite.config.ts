@@ -16,6 +16,7 @@ const require = createRequire(import.meta.url);
 /** Files that the library fetches by name at run time: folder on the page, and where they come from. */
 const FETCHED: readonly { readonly to: string; readonly from: string; readonly only: RegExp }[] = [
   { to: 'model', from: join(ROOT, 'model'), only: /\.(json|txt)$/ },
+  { to: 'model/tiny', from: join(ROOT, 'model/tiny'), only: /^(?!.*\.(schema|figures)\.).*\.(json|onnx)$/ },
   {
     to: 'ffmpeg',
     from: join(dirname(require.resolve('@ffmpeg/core')), '../esm'),
@@ -30,7 +31,8 @@ function fetchedFiles(): Plugin {
     configureServer(server) {
       server.middlewares.use((request, response, next) => {
         const path = (request.url ?? '').split('?')[0]?.slice(1) ?? '';
-        const folder = FETCHED.find(({ to }) => path.startsWith(`${to}/`));
+        // The deepest folder.
+        const folder = FETCHED.findLast(({ to }) => path.startsWith(`${to}/`));
         const name = folder && relative(folder.to, path);
         if (!folder || !name || name.includes('..') || !folder.only.test(name)) return next();
         const types = { js: 'text/javascript', wasm: 'application/wasm', json: 'application/json' };
@@ -67,7 +69,9 @@ function offline(): Plugin {
       const first = chunk?.type === 'chunk' ? [chunk.fileName, ...chunk.imports] : [];
       const styles = names.filter((name) => /^assets\/index-.*\.css$/.test(name));
       const shell = ['./', ...first, ...styles, 'icon.svg', 'manifest.webmanifest'];
-      const rest = names.filter((name) => !shell.includes(name) && !/^ffmpeg\/|\.html$/.test(name));
+      // What is large and seldom needed is kept once it was.
+      const seldom = /^ffmpeg\/|^assets\/ort[.-]|^model\/tiny\/|\.html$/;
+      const rest = names.filter((name) => !shell.includes(name) && !seldom.test(name));
       const hash = createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 12);
       const code = await readFile(join(ROOT, 'web/src/sw.js'), 'utf8');
       const source = code

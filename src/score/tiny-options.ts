@@ -10,7 +10,19 @@ import type { TinyModelOptions } from '../tiny/types.js';
 const MAX_TINY_MODELS = 16;
 const MAX_THREADS = 1024;
 const MAX_CRF = 63;
-const KNOWN = ['model', 'name', 'device', 'threads', 'fp16', 'verify', 'codec', 'preset', 'crf', 'resize'];
+const KNOWN = [
+  'model',
+  'files',
+  'name',
+  'device',
+  'threads',
+  'fp16',
+  'verify',
+  'codec',
+  'preset',
+  'crf',
+  'resize',
+];
 
 /**
  * @throws {AnyvmafError} `usage`, naming the option, its value and what it may be
@@ -43,6 +55,7 @@ function check(at: string, given: ReadonlyMap<string, unknown>): void {
   const isFlag = (value: unknown) => typeof value === 'boolean';
   const rules: readonly (readonly [string, (value: unknown) => boolean, string])[] = [
     ['model', isText, 'the id or the path of a tiny model'],
+    ['files', isFiles, 'an object of files (Blobs) by their names, with the model among them'],
     [
       'name',
       (value) => isText(value) && /^[A-Za-z_][\w.-]{0,127}$/.test(String(value)),
@@ -66,6 +79,12 @@ function check(at: string, given: ReadonlyMap<string, unknown>): void {
     if (value === undefined && name !== 'model') continue;
     if (!holds(value)) throw wrong(`${at}.${name}`, value, expected);
   }
+}
+
+function isFiles(value: unknown): boolean {
+  return (
+    typeof value === 'object' && value !== null && Object.values(value).every((file) => file instanceof Blob)
+  );
 }
 
 function wrong(name: string, value: unknown, expected: string): AnyvmafError {

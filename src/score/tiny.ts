@@ -64,7 +64,8 @@ export async function attachTiny(
   const tiny = await platform();
   const attached = await Promise.all(
     wanted.map(async (options) => {
-      const model = await loadTinyModel(options.model, tiny, { verify: options.verify ?? false });
+      const { files, verify = false } = options;
+      const model = await loadTinyModel(options.model, tiny, { verify, ...(files && { given: files }) });
       const binding = bindTinyModel(model, options);
       if (noReference) requireAlone(binding);
       return { options, model, binding };

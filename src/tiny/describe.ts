@@ -44,6 +44,12 @@ export interface TinyModelDescription {
   readonly warnings: readonly string[];
 }
 
+/** Where a model is that is to be described. */
+export interface DescribeTinyOptions {
+  /** As those of a tiny model in a run. */
+  readonly files?: Readonly<Record<string, Blob>>;
+}
+
 /** The models that ship with the package. */
 export async function listTinyModels({ files }: TinyPlatform): Promise<readonly TinyRegistryEntry[]> {
   return readRegistry(files.builtIn);
@@ -61,8 +67,9 @@ export function listTinyDevices({ runtimes }: TinyPlatform): Promise<readonly Ti
 export async function describeTinyModel(
   source: string,
   platform: TinyPlatform,
+  { files }: DescribeTinyOptions = {},
 ): Promise<TinyModelDescription> {
-  const model = await loadTinyModel(source, platform);
+  const model = await loadTinyModel(source, platform, { ...(files && { given: files }) });
   const { sidecar, graph, program, entry } = model;
   const [first] = graph.inputs;
   const width = first?.dims?.length === 2 ? first.dims[1] : undefined;

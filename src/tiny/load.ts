@@ -5,6 +5,7 @@
  */
 import { AnyvmafError } from '../errors.js';
 import { nearest } from '../nearest.js';
+import { givenFiles } from './given.js';
 import { checkOnnx, MAX_MODEL_BYTES, tooLarge } from './onnx/check.js';
 import { readRegistry } from './registry.js';
 import { MAX_SIDECAR_BYTES, NO_SIDECAR, parseSidecar } from './sidecar.js';
@@ -26,6 +27,8 @@ const MAX_BUNDLE_BYTES = 1024 * 1024;
 export interface LoadOptions {
   /** Only what the registry's Sigstore bundle signs. */
   readonly verify?: boolean;
+  /** Where the model is, instead of among those of the platform; `source` is the name of one of them. */
+  readonly given?: Readonly<Record<string, Blob>>;
 }
 
 /** A file of a folder, with the row that lists it. */
@@ -43,9 +46,9 @@ interface Found {
 export async function loadTinyModel(
   source: string,
   { files, signatures }: Pick<TinyPlatform, 'files' | 'signatures'>,
-  { verify = false }: LoadOptions = {},
+  { verify = false, given }: LoadOptions = {},
 ): Promise<TinyModel> {
-  const { folder, file, entry } = await find(source, files);
+  const { folder, file, entry } = await (given ? locate(source, givenFiles(given)) : find(source, files));
   const stated = await readSidecar(folder, file);
   const quantisation = entry?.quantisation ?? stated.quantisation ?? 'fp32';
   const read = await readBest({ folder, file, ...(entry && { entry }) }, quantisation, source);
@@ -83,6 +86,11 @@ async function find(source: string, files: TinyPlatform['files']): Promise<Found
         `${close === undefined ? '' : ` (did you mean ${close}?)`}. Give one of them or the path of an ONNX file.`,
     );
   }
+  return locate(source, files);
+}
+
+/** A file, with the row that lists it in the registry of its folder. */
+async function locate(source: string, files: TinyPlatform['files']): Promise<Found> {
   const { folder, file } = await files.locate(source);
   const rows = await readRegistry(folder);
   // The 8-bit sibling of a listed model is listed with it.

@@ -21,8 +21,10 @@ export type TinyResize = (typeof TINY_RESIZES)[number];
 
 /** One tiny model of a run and how to run it. */
 export interface TinyModelOptions {
-  /** Id in the registry, or path (URL in browsers) of an ONNX file. */
+  /** Id in the registry, or path (URL in browsers) of an ONNX file; with `files` the name of one of them. */
   readonly model: string;
+  /** The model with its sidecar and weights by their names, as a page picks them. Nothing else is read then. */
+  readonly files?: Readonly<Record<string, Blob>>;
   /** Key of its score in the report. Default: the sidecar's name, else `vmaf_tiny_model`. */
   readonly name?: string;
   /** Default `auto`: the first that works; the report says which. Any other is taken or refused. */

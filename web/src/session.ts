@@ -68,6 +68,16 @@ export const DEFAULT_SETTINGS: Settings = {
   decoder: 'mediabunny',
 };
 
+/** A tiny ONNX model that was picked, with its sidecar and weights beside it. */
+export interface ChosenTiny {
+  /** The name of its file, or the id of one that the page brings. */
+  readonly model: string;
+  /** Absent for a model that the page brings. */
+  readonly files?: Readonly<Record<string, File>>;
+  /** It takes pictures of one size, to which they are to be brought. */
+  readonly resizes: boolean;
+}
+
 /** What a look at the reference and one distorted video gave. */
 export type Look =
   | { readonly phase: 'looking' }
@@ -106,7 +116,7 @@ export interface EncodeResult {
   readonly report?: Report;
   /** There once a saved report is read, with or without `report`: what its file says. `frames` are elsewhere: above. */
   readonly saved?: Omit<ReadReport, 'frames'>;
-  /** Absent for a saved report: its frames cannot be shown. */
+  /** Absent for a saved report, and without a reference: frames are not shown then. */
   readonly source?: EncodeSource;
 }
 
@@ -125,6 +135,8 @@ export class Session {
   /** Geometry of those files that are raw YUV; `null` until it is known or needed. */
   readonly raw = new Cell<RawVideoFormat | null>(null);
   readonly settings = new Cell<Settings>(DEFAULT_SETTINGS);
+  /** Tiny models that score beside VMAF, or alone where there is no reference. */
+  readonly tiny = new Cell<readonly ChosenTiny[]>([]);
   /** By the distorted file's id. */
   readonly looks = new Cell<ReadonlyMap<number, Look>>(new Map());
   readonly run = new Cell<Run>({ phase: 'idle' });

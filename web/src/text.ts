@@ -90,6 +90,20 @@ export const text = {
       swap: 'Swap the videos',
     },
   },
+  tiny: {
+    heading: 'Tiny models',
+    noReference: ['A guess without reference', 'tiny_nr: VMAF guessed from the picture alone'],
+    own: 'Your own ONNX model',
+    hint: 'The .onnx file, and with it its .json sidecar. With a model that looks at the distorted video alone, no reference is needed.',
+    remove: 'Remove',
+    oneModel: (count: number) =>
+      count === 0 ? 'Choose an .onnx file, with its .json sidecar if it has one.' : 'Choose one .onnx file.',
+    took: (name: string, reads: string) => `${name} ${reads}`,
+    reads: (count: number) =>
+      `scores from ${count === 1 ? 'one feature' : `${count} features`} of the pair; it needs the reference.`,
+    alone: 'scores the distorted picture alone.',
+    pictures: 'scores pictures of the pair.',
+  },
   settings: {
     heading: 'Settings',
     reset: 'Reset',

@@ -1,11 +1,13 @@
 /**
  * @module web/engine/functions
- * What the page asks of the library: look at a pair, find its offset, score, and fetch frames. Runs in the worker.
+ * What the page asks of the library: look at a pair, find its offset, score, and fetch frames; and what a tiny model is made of. Runs in
+ * the worker.
  */
 import {
   type AlignOptions,
   type AlignResult,
   align,
+  describeTinyModel,
   type FrameMetrics,
   type Inspection,
   type InspectOptions,
@@ -14,16 +16,18 @@ import {
   type Report,
   type ScoreManyOptions,
   type ScoreRequest,
-  scoreMany,
+  type TinyModelDescription,
 } from 'anyvmaf';
 import { frameFunctions } from '../frames/serve.js';
+import { scoreAll } from './alone.js';
 import type { CallContext } from './calls.js';
 
 /** Options as they cross the border: no callbacks, no signal. */
 type Plain<T> = Omit<T, 'signal' | 'gate' | 'onProgress' | 'onFrame' | 'onReport'>;
 
 export interface ScoreCall {
-  readonly reference: File;
+  /** `null` where tiny models look at the distorted videos alone. */
+  readonly reference: File | null;
   readonly distorted: readonly File[];
   readonly options: Plain<ScoreManyOptions>;
 }
@@ -69,6 +73,16 @@ export const engine = {
     return align(request, { ...options, signal });
   },
 
+  describeTiny({
+    model,
+    files,
+  }: {
+    readonly model: string;
+    readonly files: Readonly<Record<string, File>>;
+  }): Promise<TinyModelDescription> {
+    return describeTinyModel(model, { files });
+  },
+
   /** Pauses the run, or lets it go on. Frames in hand are finished first. */
   async pause(held: boolean): Promise<void> {
     hold(held);
@@ -89,7 +103,7 @@ export const engine = {
     hold(false);
     // A run that was given up while it was held up must get to its end.
     signal.addEventListener('abort', () => hold(false));
-    await scoreMany(reference, distorted, {
+    await scoreAll(reference, distorted, {
       ...options,
       signal,
       gate: () => gate?.opened,

@@ -4,7 +4,7 @@
  * for nothing.
  */
 import type { InspectOptions, RawVideoFormat } from 'anyvmaf';
-import type { RunOptions, Settings } from '../session.js';
+import type { ChosenTiny, RunOptions, Settings } from '../session.js';
 
 /** What decides which frames go together, for looking and for scoring. */
 function pairing(settings: Settings): Omit<InspectOptions, 'signal'> {
@@ -26,11 +26,46 @@ export function lookOptions(settings: Settings): Omit<InspectOptions, 'signal'> 
   return pairing(settings);
 }
 
+/** Tiny models as options. */
+function tinyOptions(tiny: readonly ChosenTiny[]): Pick<RunOptions, 'tiny'> {
+  if (tiny.length === 0) return {};
+  return {
+    tiny: tiny.map(({ model, files, resizes }) => ({
+      model,
+      ...(files && { files }),
+      ...(resizes && { resize: 'bilinear' }),
+    })),
+  };
+}
+
+/** Options of a run without a reference. */
+export function aloneOptions(
+  { decoder, subsample, threads, range, allowDamaged }: Settings,
+  raw: RawVideoFormat | null,
+  tiny: readonly ChosenTiny[],
+): RunOptions {
+  return {
+    noReference: true,
+    decoder,
+    ...tinyOptions(tiny),
+    ...(range && { range }),
+    ...(subsample !== 1 && { subsample }),
+    ...(threads !== null && { threads }),
+    ...(allowDamaged && { allowDamaged }),
+    ...(raw && { raw }),
+  };
+}
+
 /** Options of a run. */
-export function runOptions(settings: Settings, raw: RawVideoFormat | null): RunOptions {
+export function runOptions(
+  settings: Settings,
+  raw: RawVideoFormat | null,
+  tiny: readonly ChosenTiny[] = [],
+): RunOptions {
   const { features, subsample, threads } = settings;
   return {
     ...pairing(settings),
+    ...tinyOptions(tiny),
     ...(features.length > 0 && { features }),
     ...(subsample !== 1 && { subsample }),
     ...(threads !== null && { threads }),

@@ -66,7 +66,7 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
     idle.hidden =
       session.run.value.phase === 'running' || session.run.value.phase === 'paused' || lacks === 'both';
   };
-  for (const cell of [session.reference, session.distorted, session.raw]) cell.watch(ready);
+  for (const cell of [session.reference, session.distorted, session.raw, session.tiny]) cell.watch(ready);
 
   session.run.watch((run) => {
     const now = performance.now();

@@ -7,15 +7,16 @@ import type { ScoreEvent } from '../engine/functions.js';
 import type { EncodeResult, Session } from '../session.js';
 import { rawFiles } from './files.js';
 import { failureOf } from './look.js';
-import { runOptions } from './options.js';
+import { aloneOptions, runOptions } from './options.js';
 
 /** What stands against scoring now. */
 export type Missing = 'both' | 'reference' | 'distorted' | 'raw';
 
-/** What the user has still to give, `null` when a run can start. */
+/** What the user has still to give, `null` when a run can start. Tiny models can do without a reference. */
 export function missing(session: Session): Missing | null {
-  const { reference, distorted, raw } = session;
-  if (!reference.value) return distorted.value.length === 0 ? 'both' : 'reference';
+  const { reference, distorted, raw, tiny } = session;
+  if (!reference.value && distorted.value.length === 0) return 'both';
+  if (!reference.value && tiny.value.length === 0) return 'reference';
   if (distorted.value.length === 0) return 'distorted';
   return rawFiles(session).length > 0 && !raw.value ? 'raw' : null;
 }
@@ -33,18 +34,16 @@ export class Runner {
   async start(): Promise<void> {
     const session = this.#session;
     const reference = session.reference.value;
-    if (!reference || missing(session) !== null || this.#stop) return;
+    if (missing(session) !== null || this.#stop) return;
     const stop = new AbortController();
     this.#stop = stop;
     const distorted = session.distorted.value.map(({ file }) => file);
-    const options = runOptions(
-      session.settings.value,
-      rawFiles(session).length > 0 ? session.raw.value : null,
-    );
+    const raw = rawFiles(session).length > 0 ? session.raw.value : null;
+    const options = (reference ? runOptions : aloneOptions)(session.settings.value, raw, session.tiny.value);
     let results: readonly EncodeResult[] = distorted.map((file) => ({
       name: file.name,
       frames: [],
-      source: { reference: reference.file, distorted: file, options },
+      ...(reference && { source: { reference: reference.file, distorted: file, options } }),
     }));
     session.cursor.value = null;
     session.results.value = [];
@@ -73,7 +72,7 @@ export class Runner {
     try {
       await engine.call(
         'score',
-        { reference: reference.file, distorted, options },
+        { reference: reference?.file ?? null, distorted, options },
         { signal: stop.signal, onEvent },
       );
       session.run.value = { phase: 'done' };

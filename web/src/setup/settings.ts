@@ -11,6 +11,7 @@ import { rawFiles } from './files.js';
 import { formatRange, parseRange } from './fixes.js';
 import { MODEL_KEYS, MODELS, summary, withModel } from './models.js';
 import { missing } from './score.js';
+import { tinyModels } from './tiny.js';
 
 /** The metric with a box of its own. */
 const PSNR = 'psnr';
@@ -140,6 +141,7 @@ export function settingsForm(session: Session): HTMLElement {
     h('summary', {}, h('h2', {}, text.settings.heading), state),
     group(text.settings.models, 'ticks', ...models),
     group(text.settings.features, 'fields two', psnr.element, others.element),
+    group(text.tiny.heading, 'fields two', ...tinyModels(session)),
     group(
       text.settings.pairing,
       'fields',
