@@ -4,7 +4,7 @@
  */
 import { blankSource } from '../media/blank.js';
 import { openInput } from '../media/open.js';
-import { closeInput } from '../media/pair.js';
+import { checkMeasurable, closeInput } from '../media/pair.js';
 import { planPairing, type Side } from '../media/pairing/prepare.js';
 import type { Platform } from '../platform/platform.js';
 import type { KnownInputs } from './inputs.js';
@@ -35,6 +35,7 @@ export async function knowAlone(
     const { range } = pairing;
     const facts = distorted.kind === 'frames' ? distorted.source.info : distorted.video.facts;
     const { width, height, bitDepth, chroma } = facts;
+    checkMeasurable({ width, height, bitDepth, chroma });
     const frames = distorted.times?.length ?? facts.frameCount;
     const reference: Side = {
       kind: 'frames',

@@ -315,6 +315,14 @@ describe('without a reference', () => {
     expect(piped.warnings).toEqual([]);
   });
 
+  it('must be large enough for the engine', async () => {
+    const small = score(
+      { distorted: new Uint8Array(384), raw: { ...FORMAT, width: 16, height: 16 } },
+      { noReference: true, threads: 0, tiny: [{ model: at('mean.onnx') }] },
+    );
+    await expect(small).rejects.toThrow('the videos are 16x16, too small to be measured');
+  });
+
   it('needs a model that does without', async () => {
     await expect(score({ distorted, raw: FORMAT }, { noReference: true })).rejects.toThrow(
       'needs a tiny model',
