@@ -49,6 +49,15 @@ describe('columns', () => {
     expect(columns.statistics('a')).toBeUndefined();
   });
 
+  it('have statistics of the frames there were, when a percentile is asked for after more came', () => {
+    const columns = columnsOf([10, 30, 20]);
+    const before = columns.statistics('vmaf');
+    for (let frameNum = 3; frameNum < 400; frameNum++) columns.add({ frameNum, metrics: { vmaf: 90 } });
+    expect(before?.percentile(50)).toBe(20);
+    expect(before).toMatchObject({ min: 10, max: 30, mean: 20 });
+    expect(columns.statistics('vmaf')).toMatchObject({ min: 10, max: 90 });
+  });
+
   it('have libvmaf’s statistics', () => {
     const values = Float64Array.of(80, 90, 100, 70);
     const statistics = columnsOf(values).statistics('vmaf');

@@ -38,8 +38,11 @@ export type ScoreEvent =
   | { readonly kind: 'frames'; readonly index: number; readonly frames: readonly FrameMetrics[] }
   | { readonly kind: 'report'; readonly index: number; readonly report: Report };
 
-/** Milliseconds between two batches of frames: often enough for a chart that grows, seldom enough to cost nothing. */
-const BATCH = 100;
+/**
+ * Milliseconds between two batches of news: often enough for a chart that grows, seldom enough that drawing it takes
+ * nothing from the scorers, with which it shares the cores.
+ */
+const BATCH = 250;
 
 /** What a run that is held up waits at. */
 let gate: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
@@ -92,34 +95,49 @@ export const engine = {
     { reference, distorted, options }: ScoreCall,
     { signal, emit }: CallContext<ScoreEvent>,
   ): Promise<void> {
-    const waiting = distorted.map((): FrameMetrics[] => []);
-    let told = performance.now();
-    const tell = (now: number) => {
-      told = now;
-      waiting.forEach((frames, index) => {
-        if (frames.length > 0) emit({ kind: 'frames', index, frames: frames.splice(0) });
+    const waiting = distorted.map((): { frames: FrameMetrics[]; progress?: Progress } => ({ frames: [] }));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let told = Number.NEGATIVE_INFINITY;
+    // All that is new at once: the page then draws once.
+    const tell = () => {
+      clearTimeout(timer);
+      timer = undefined;
+      told = performance.now();
+      waiting.forEach((news, index) => {
+        if (news.progress) emit({ kind: 'progress', index, progress: news.progress });
+        delete news.progress;
+        if (news.frames.length > 0) emit({ kind: 'frames', index, frames: news.frames.splice(0) });
       });
+    };
+    const tellSoon = () => {
+      timer ??= setTimeout(tell, Math.max(0, told + BATCH - performance.now()));
     };
     hold(false);
     // A run that was given up while it was held up must get to its end.
     signal.addEventListener('abort', () => hold(false));
-    await scoreAll(reference, distorted, {
-      ...options,
-      signal,
-      gate: () => gate?.opened,
-      onProgress: (progress, index) => emit({ kind: 'progress', index, progress }),
-      onFrame(frame, index) {
-        waiting[index]?.push(frame);
-        const now = performance.now();
-        if (now - told >= BATCH) tell(now);
-      },
-      onReport(report, index) {
-        tell(performance.now());
-        // Frames cross the border once, in batches: many at a time would hold the page up.
-        emit({ kind: 'report', index, report: { ...report, frames: [] } });
-      },
-    });
-    tell(performance.now());
+    try {
+      await scoreAll(reference, distorted, {
+        ...options,
+        signal,
+        gate: () => gate?.opened,
+        onProgress(progress, index) {
+          const news = waiting[index];
+          if (news) news.progress = progress;
+          tellSoon();
+        },
+        onFrame(frame, index) {
+          waiting[index]?.frames.push(frame);
+          tellSoon();
+        },
+        onReport(report, index) {
+          tell();
+          // Frames cross the border once, in batches: many at a time would hold the page up.
+          emit({ kind: 'report', index, report: { ...report, frames: [] } });
+        },
+      });
+    } finally {
+      tell();
+    }
   },
 };
 

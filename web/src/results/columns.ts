@@ -17,8 +17,16 @@ export interface Statistics {
 
 interface Column {
   values: Float64Array;
+  /** Frames that have one. */
+  count: number;
+  /** The least and the greatest of all, and of those that are finite. */
+  min: number;
+  max: number;
   low: number;
   high: number;
+  /** Of the values, and of 1 / (value + 1), from the first frame on. */
+  sum: number;
+  inverse: number;
 }
 
 /** Frame numbers and values; NaN where a frame has none. */
@@ -73,12 +81,22 @@ export class Columns {
       if (!column) {
         column = {
           values: new Float64Array(this.#numbers.length).fill(Number.NaN),
+          count: 0,
+          min: Number.POSITIVE_INFINITY,
+          max: Number.NEGATIVE_INFINITY,
           low: Number.POSITIVE_INFINITY,
           high: Number.NEGATIVE_INFINITY,
+          sum: 0,
+          inverse: 0,
         };
         this.#columns.set(name, column);
       }
       column.values[at] = value;
+      column.count++;
+      column.sum += value;
+      column.inverse += 1 / (value + 1);
+      if (value < column.min) column.min = value;
+      if (value > column.max) column.max = value;
       if (Number.isFinite(value)) {
         if (value < column.low) column.low = value;
         if (value > column.high) column.high = value;
@@ -116,30 +134,30 @@ export class Columns {
     return this.#columns.get(metric)?.values[i] ?? Number.NaN;
   }
 
-  /** Statistics by libvmaf's rules; `undefined` where a frame lacks a value or there is none. */
+  /**
+   * Statistics by libvmaf's rules; `undefined` where a frame lacks a value or there is none. Percentiles are those of
+   * the frames that there are now, also when they are asked for later.
+   */
   statistics(metric: string): Statistics | undefined {
+    const column = this.#columns.get(metric);
     const values = this.values(metric);
-    if (!values || values.length === 0) return undefined;
-    const count = values.length;
-    let [sum, inverse] = [0, 0];
-    for (const value of values) {
-      sum += value;
-      inverse += 1 / (value + 1);
-    }
-    if (Number.isNaN(sum)) return undefined;
+    if (!column || !values || column.count < values.length || Number.isNaN(column.sum)) return undefined;
+    const { count, min, max, sum, inverse } = column;
     const mean = sum / count;
     let squares = 0;
     for (const value of values) squares += (value - mean) ** 2;
-    const sorted = values.slice().sort();
+    // Sorting takes long, and few ask for what it gives.
+    let sorted: Float64Array | undefined;
     const percentile = (percent: number): number => {
+      sorted ??= values.slice().sort();
       const position = (percent * (count - 1)) / 100;
       const [below, above] = [Math.floor(position), Math.ceil(position)];
       const [low, high] = [sorted[below] ?? Number.NaN, sorted[above] ?? Number.NaN];
       return below === above ? low : low * (above - position) + high * (position - below);
     };
     return {
-      min: percentile(0),
-      max: percentile(100),
+      min,
+      max,
       mean,
       harmonic_mean: count / inverse - 1,
       stddev: Math.sqrt(squares / count),

@@ -8,7 +8,7 @@ import { distributionSection } from './distribution.js';
 import { Encodes } from './encodes.js';
 import { featureSection } from './features.js';
 import { headlineSection } from './headline.js';
-import { inTurn, type Section, spaced } from './section.js';
+import { following, inTurn, type Section } from './section.js';
 import { detailsSection, findingsSection, pooledSection } from './tables.js';
 import { takeSection } from './take.js';
 import { View } from './view.js';
@@ -17,26 +17,17 @@ import 'uplot/dist/uPlot.min.css';
 import './results.css';
 import { h } from '../dom.js';
 
-/** A section, and how often it follows frames that come, in milliseconds. */
-interface Part {
-  readonly section: Section;
-  readonly update: ReturnType<typeof spaced>;
-}
-
 /** Shows the session's results in an element, from the first frame on. */
 export function mountResults(element: HTMLElement, session: Session): void {
   const encodes = new Encodes(session);
   const view = new View(encodes, session);
-  let parts: Part[] = [];
+  let parts: ReturnType<typeof following>[] = [];
   /** How often the parts were made: what is left of an earlier time stops. */
   let built = 0;
 
   /** The parts anew: for other encodes. Growing ones keep theirs. */
   function build(): void {
-    for (const { section, update } of parts) {
-      update.stop();
-      section.close();
-    }
+    for (const part of parts) part.close();
     view.reset();
     element.hidden = encodes.list.length === 0;
     parts = [];
@@ -45,7 +36,7 @@ export function mountResults(element: HTMLElement, session: Session): void {
     if (encodes.list.length === 0) return;
     const two = h('div', { class: 'two' });
     const generation = built;
-    // The answer and the chart at once, the rest one by one.
+    // The answer and the chart at once, the rest one by one; and how often each is drawn again at most.
     const plan: readonly [make: () => Section, milliseconds: number, into?: HTMLElement][] = [
       [() => headlineSection(encodes), 250],
       [() => findingsSection(encodes), 500],
@@ -61,7 +52,7 @@ export function mountResults(element: HTMLElement, session: Session): void {
       const add = () => {
         if (generation !== built) return;
         const section = make();
-        parts.push({ section, update: spaced(() => section.update(), milliseconds) });
+        parts.push(following(section, milliseconds, () => encodes.running));
         if (into === two && !two.isConnected) element.append(two);
         into.append(section.element);
         section.update();
@@ -73,7 +64,7 @@ export function mountResults(element: HTMLElement, session: Session): void {
 
   encodes.onReplaced = build;
   encodes.onGrown = () => {
-    for (const { update } of parts) update();
+    for (const part of parts) part.update();
   };
   build();
   encodes.onGrown();

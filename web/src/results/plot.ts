@@ -31,6 +31,8 @@ export class Plot {
   readonly #marks = h('div', { class: 'marks', 'aria-hidden': 'true' });
   readonly #tip = h('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' });
   #chart: uPlot | undefined;
+  /** Of the element: asked for when it changes, for asking while it is being changed would lay the page out. */
+  #room: readonly [width: number, height: number] = [0, 0];
   #size: readonly [width: number, height: number] = [0, 0];
   #dark: string | undefined;
   #seen = false;
@@ -55,6 +57,7 @@ export class Plot {
     );
     this.#sight.observe(this.element);
     this.#resize = new ResizeObserver(() => {
+      this.#room = [this.element.clientWidth, this.element.clientHeight];
       if (this.#stale && this.#seen) this.#draw();
       else this.update();
     });
@@ -91,7 +94,7 @@ export class Plot {
   }
 
   #draw(): void {
-    const { clientWidth: width, clientHeight: height } = this.element;
+    const [width, height] = this.#room;
     if (width === 0 || height === 0 || this.#closed) return;
     this.#stale = false;
     // Colours are read once per drawing.

@@ -11,6 +11,42 @@ export interface Section {
   close(): void;
 }
 
+/**
+ * Has a section follow frames that come. While they do, only what is on the screen or near it is drawn, the rest once
+ * it gets there: drawing shares the cores with the scorers. Once no more come, all are.
+ * @param milliseconds between two updates, at least
+ * @param growing whether frames still come
+ */
+export function following(
+  section: Section,
+  milliseconds: number,
+  growing: () => boolean,
+): { update(): void; close(): void } {
+  let seen = true;
+  let stale = false;
+  const update = spaced(() => {
+    // What is hidden is nowhere, and may have something to show now.
+    stale = growing() && !seen && !section.element.hidden;
+    if (!stale) section.update();
+  }, milliseconds);
+  const sight = new IntersectionObserver(
+    (entries) => {
+      seen = entries.at(-1)?.isIntersecting ?? true;
+      if (seen && stale) update();
+    },
+    { rootMargin: '25%' },
+  );
+  sight.observe(section.element);
+  return {
+    update,
+    close() {
+      update.stop();
+      sight.disconnect();
+      section.close();
+    },
+  };
+}
+
 const queue: (() => void)[] = [];
 
 /** Runs pieces of work one after the other, each in a task of its own, so that input comes between them. */
