@@ -44,6 +44,8 @@ export async function dispatch(
 
   crew.receive((worker, message) => {
     if (message.kind === 'measured') return sink.measured();
+    // Workers that read for themselves are sent no history.
+    if (message.kind === 'primed') return;
     busy--;
     sink.add(message.first, message.count, message.records);
     const pairs = message.first + message.count;

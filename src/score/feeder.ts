@@ -20,8 +20,8 @@ export function feederChunk(chunkFrames = DEFAULT_CHUNK): number {
 
 /** What is kept of a pair. */
 interface KeptPair {
-  readonly reference: Uint8Array;
-  readonly distorted?: Uint8Array;
+  readonly reference: Uint8Array<ArrayBuffer>;
+  readonly distorted?: Uint8Array<ArrayBuffer>;
 }
 
 const NO_HISTORY: HistoryNeeds = { frames: 0, chroma: false, distorted: false };
@@ -35,7 +35,7 @@ export interface FramePair {
 /**
  * Takes pairs in order: {@link room}, fill it, {@link submit}. Chunks of a few pairs go to the workers in turn; a chunk
  * begins with copies of what metrics look back to. Each worker holds at most one pair more than a chunk, so memory
- * depends on the number of workers only.
+ * depends on the number of workers only. Frames and history change hands instead of being copied, and come back.
  */
 export class Feeder {
   readonly #crew: Crew;
@@ -47,6 +47,8 @@ export class Feeder {
   /** What metrics look back to of the latest pairs, oldest first; only kept when more than one worker may need it. */
   #recent: KeptPair[] = [];
   readonly #free: ArrayBuffer[] = [];
+  /** History that workers have taken over: room for more of it. */
+  readonly #spare: Uint8Array<ArrayBuffer>[] = [];
   #slot: { readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer } | null = null;
   #index = 0;
   /** The worker that gets the current chunk, and how many pairs of it are still to come. */
@@ -66,6 +68,8 @@ export class Feeder {
         worker.pending--;
         this.#free.push(...(message.buffers ?? []));
         sink.measured();
+      } else if (message.kind === 'primed') {
+        this.#spare.push(...message.buffers.map((buffer) => new Uint8Array(buffer)));
       } else {
         worker.chunks--;
         sink.add(message.first, message.count, message.records);
@@ -126,18 +130,28 @@ export class Feeder {
     const continues = worker.next === this.#index;
     this.#crew.post(this.#current, { kind: 'begin', first: this.#index, continues });
     worker.chunks++;
-    if (!continues)
-      for (const kept of this.#recent) this.#crew.post(this.#current, { kind: 'prime', ...kept });
+    if (!continues) this.#sendHistory();
+  }
+
+  #sendHistory(): void {
+    // Nobody else looks back to it when the chunk that begins is as long: the next one looks back into that.
+    const last = this.#chunkFrames >= this.#history.frames;
+    for (const kept of this.#recent) {
+      const buffers = [kept.reference.buffer, ...(kept.distorted ? [kept.distorted.buffer] : [])];
+      this.#crew.post(this.#current, { kind: 'prime', ...kept }, last ? buffers : []);
+    }
+    if (last) this.#recent = [];
   }
 
   /** Keeps of a pair what the chunk after this one looks back to. */
   #remember(pair: { readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer }): void {
     const { frames, distorted } = this.#history;
     if (this.#left > frames) return;
-    const spare = this.#recent.length === frames ? this.#recent.shift() : undefined;
+    const old = this.#recent.length === frames ? this.#recent.shift() : undefined;
+    const keep = (buffer: ArrayBuffer, into = this.#spare.pop()) => copyHistory(buffer, this.#plan, into);
     this.#recent.push({
-      reference: copyHistory(pair.reference, this.#plan, spare?.reference),
-      ...(distorted && { distorted: copyHistory(pair.distorted, this.#plan, spare?.distorted) }),
+      reference: keep(pair.reference, old?.reference),
+      ...(distorted && { distorted: keep(pair.distorted, old?.distorted) }),
     });
   }
 

@@ -47,7 +47,11 @@ export function copyPlanes(from: FramePlanes, to: FramePlanes): void {
  * @param into bytes to use again
  * @returns luma, or all planes
  */
-export function copyHistory(buffer: ArrayBuffer, plan: ExtractionPlan, into?: Uint8Array): Uint8Array {
+export function copyHistory(
+  buffer: ArrayBuffer,
+  plan: ExtractionPlan,
+  into?: Uint8Array<ArrayBuffer>,
+): Uint8Array<ArrayBuffer> {
   const kept = historyNeeds(plan).chroma ? new Uint8Array(buffer) : viewPlanes(buffer, plan).y;
   const copy = into ?? new Uint8Array(kept.length);
   copy.set(kept);

@@ -53,7 +53,11 @@ export type ToWorker =
   | { readonly kind: 'start'; readonly setup: WorkerSetup }
   | { readonly kind: 'measure'; readonly chunk: Chunk }
   | { readonly kind: 'begin'; readonly first: number; readonly continues: boolean }
-  | { readonly kind: 'prime'; readonly reference: Uint8Array; readonly distorted?: Uint8Array }
+  | {
+      readonly kind: 'prime';
+      readonly reference: Uint8Array<ArrayBuffer>;
+      readonly distorted?: Uint8Array<ArrayBuffer>;
+    }
   | { readonly kind: 'pair'; readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer }
   | { readonly kind: 'end' }
   | { readonly kind: 'stop' };
@@ -64,6 +68,8 @@ export type FromWorker =
   | { readonly kind: 'sessions'; readonly sessions: readonly TinySessionFacts[] }
   /** One pair is measured; buffers that came with it go back for reuse. */
   | { readonly kind: 'measured'; readonly buffers?: readonly ArrayBuffer[] }
+  /** What came with `prime` is taken over; its buffers go back for reuse. */
+  | { readonly kind: 'primed'; readonly buffers: readonly ArrayBuffer[] }
   /** A chunk is done: records of `count` pairs from `first` on, fewer than asked where a video `ended`. */
   | {
       readonly kind: 'records';

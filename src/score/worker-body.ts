@@ -158,6 +158,7 @@ class Work {
         if (message.distorted)
           writeHistory(message.distorted, this.#setup.plan, this.#extractor.distortedPlanes());
         this.#extractor.prime();
+        this.#giveBack(message.reference, message.distorted);
         break;
       case 'pair':
         await this.#measurePair(message.reference, message.distorted);
@@ -170,6 +171,12 @@ class Work {
         break;
       }
     }
+  }
+
+  /** Returns the memory of history that was sent. */
+  #giveBack(...kept: readonly (Uint8Array<ArrayBuffer> | undefined)[]): void {
+    const buffers = kept.flatMap((bytes) => (bytes ? [bytes.buffer] : []));
+    this.#tools.post({ kind: 'primed', buffers }, buffers);
   }
 
   async #measurePair(reference: ArrayBuffer, distorted: ArrayBuffer): Promise<void> {

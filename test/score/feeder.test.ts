@@ -19,10 +19,17 @@ const PLAN: ExtractionPlan = {
 /** A worker that answers only when the test says so, and keeps what it got. */
 class SlowWorker implements WorkerHandle {
   readonly received: ToWorker[] = [];
+  /** Of the history that it got: its samples' value, and whether the memory came along. */
+  readonly primed: { readonly value: number; readonly handed: boolean }[] = [];
   #send: (message: FromWorker) => void = () => {};
   #measured = 0;
 
   post(message: ToWorker, transfer: ArrayBuffer[] = []): void {
+    if (message.kind === 'prime')
+      this.primed.push({
+        value: message.reference[0] ?? 0,
+        handed: transfer.includes(message.reference.buffer),
+      });
     this.received.push(structuredClone(message, { transfer }));
   }
 
@@ -38,6 +45,12 @@ class SlowWorker implements WorkerHandle {
     const pair = pairs[this.#measured++];
     if (!pair) throw new Error('nothing waits');
     this.#send({ kind: 'measured', buffers: [pair.reference, pair.distorted] });
+  }
+
+  /** Takes over all history that was sent. */
+  prime(): void {
+    for (const message of this.received)
+      if (message.kind === 'prime') this.#send({ kind: 'primed', buffers: [message.reference.buffer] });
   }
 
   get waiting(): number {
@@ -122,6 +135,22 @@ describe('the feeder', () => {
       { kind: 'begin', first: 2, continues: false },
       { kind: 'begin', first: 4, continues: true },
     ]);
+  });
+
+  it.each([
+    [1, [1, 1, 2], 0],
+    [2, [1, 2, 3, 4], 4],
+    [5, [4, 5, 9, 10], 4],
+  ])('hands history over where no later chunk needs it: chunks of %i', async (chunk, values, handed) => {
+    const { slow, submit } = feed(2, chunk);
+    for (let i = 0; i < 2 * chunk; i++) await submit();
+    slow[1]?.prime();
+    // The first worker is free first, and lacks what the second one measures.
+    while ((slow[0]?.waiting ?? 0) > 0) slow[0]?.measureOne();
+    for (let i = 0; i < chunk; i++) await submit();
+    const primed = slow.flatMap(({ primed }) => primed).sort((a, b) => a.value - b.value);
+    expect(primed.map(({ value }) => value)).toEqual(values);
+    expect(primed.filter(({ handed }) => handed)).toHaveLength(handed);
   });
 
   it('waits at the end for every chunk', async () => {
