@@ -21,5 +21,7 @@ export default defineConfig({
     globalSetup: 'test/support/build-once.ts',
     setupFiles: 'test/support/workers.ts',
     testTimeout: 60_000,
+    // What is polled for is a state that comes; a busy machine takes its time.
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -6,12 +6,27 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { extractFrames, type FramePair, qualityMaps, type RgbImage } from 'anyvmaf';
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ElementHandle, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { y4mFrame, y4mHeader } from '../../src/sample/files.js';
+import { makeSample } from '../../src/sample/generator.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
-import { noChromium, openPage, type ServedPage, screenshot, servePage, type View } from '../support/page.js';
+import {
+  type Fingers,
+  noChromium,
+  openPage,
+  PATIENT,
+  pinch,
+  type ServedPage,
+  screenshot,
+  servePage,
+  settled,
+  type View,
+} from '../support/page.js';
+
+vi.setConfig(PATIENT);
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -24,6 +39,11 @@ interface Pair {
   readonly distorted: string;
 }
 
+interface Files {
+  readonly reference: string;
+  readonly distorted: string | readonly string[];
+}
+
 const TAGGED = ['-colorspace', 'smpte170m', '-color_trc', 'smpte170m', '-color_primaries', 'smpte170m'];
 
 /** A video of moving shapes, and a worse one, of half its size unless said. */
@@ -34,13 +54,27 @@ function h264(size = '160x120', tags: readonly string[] = TAGGED): Pair {
 }
 
 /** As Y4M of 10 bits, blurred. */
-function y4m(): Pair {
+function y4m(size = '320x240', frames = FRAMES): Pair {
   const raw = (name: string, filter: string) =>
-    ffmpeg(join(encodeFolder(), name), [
-      ...['-f', 'lavfi', '-i', 'testsrc2=size=320x240:rate=25', '-frames:v', String(FRAMES), '-vf', filter],
+    ffmpeg(join(encodeFolder(), `${size}-${name}`), [
+      ...['-f', 'lavfi', '-i', `testsrc2=size=${size}:rate=25`, '-frames:v', String(frames), '-vf', filter],
       ...['-pix_fmt', 'yuv420p10le', '-strict', '-1', '-f', 'yuv4mpegpipe'],
     ]);
   return { reference: raw('reference.y4m', 'null'), distorted: raw('distorted.y4m', 'gblur=2') };
+}
+
+/** A video with more noise in every frame than in the one before. */
+function worsening(): Pair {
+  const format = { width: 320, height: 180, bitDepth: 8, chroma: '420' } as const;
+  const write = (side: 'reference' | 'distorted') => {
+    const frames = Array.from({ length: 75 }, (_, i) =>
+      y4mFrame(makeSample(format, { distortion: { noise: 1 + i / 4 } }), side, i),
+    );
+    const path = join(encodeFolder(), `worsening-${side}.y4m`);
+    writeFileSync(path, Buffer.concat([Buffer.from(y4mHeader(format)), ...frames]));
+    return path;
+  };
+  return { reference: write('reference'), distorted: write('distorted') };
 }
 
 async function pairInNode({ reference, distorted }: Pair, index: number): Promise<FramePair> {
@@ -53,23 +87,22 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
 
   beforeAll(async () => {
     served = await servePage();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await served?.close();
   });
 
   /** Scores a pair on a fresh page. */
-  async function scored(pair: Pair, view: View = {}): Promise<{ page: Page; complaints: string[] }> {
+  async function scored(files: Files, view: View = {}): Promise<{ page: Page; complaints: string[] }> {
     const opened = await openPage(served, view);
     const { page } = opened;
-    page.setDefaultTimeout(20_000);
-    await page.setInputFiles('#pick-reference', pair.reference);
-    await page.setInputFiles('#pick-distorted', pair.distorted);
+    await page.setInputFiles('#pick-reference', files.reference);
+    await page.setInputFiles('#pick-distorted', files.distorted);
     await page.locator('button.primary').click();
-    await page.locator('.moments button').first().waitFor({ timeout: 40_000 });
-    // While frames come the list of moments changes.
     await page.getByText(/^Done in/).waitFor();
+    // While frames come the list of moments changes.
+    await settled(page);
     return opened;
   }
 
@@ -89,6 +122,11 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
 
   function shown(page: Page, frame: number): Promise<void> {
     return page.locator(`dialog[data-frame="${frame}"]:not([data-busy])`).waitFor();
+  }
+
+  /** Waits until the pictures are where they were last asked to be. */
+  function placed(page: Page): Promise<void> {
+    return page.locator('.frames-stage:not([data-placing])').waitFor();
   }
 
   /** Samples of a canvas, red, green and blue of each. */
@@ -194,15 +232,16 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       return [canvas?.width, canvas?.height];
     });
     expect(size).toEqual([expected.width, expected.height]);
-    await expect(page.locator('.frames-summary').textContent()).resolves.toContain(
-      `The frame loses ${expected.total.toFixed(2)} of 1.`,
-    );
+    await expect
+      .poll(() => page.locator('.frames-summary').textContent())
+      .toContain(`The frame loses ${expected.total.toFixed(2)} of 1.`);
     // The square that loses most is the lightest, and the loss under the pointer is said.
     const most = expected.values.indexOf(Math.max(...expected.values));
     const lightness = await samples(page, 'map').then((rgb) =>
       Array.from({ length: rgb.length / 3 }, (_, i) => (rgb[3 * i] ?? 0) + (rgb[3 * i + 1] ?? 0)),
     );
     expect(lightness[most]).toBe(Math.max(...lightness));
+    await placed(page);
     const at = await placement(page, 'distorted');
     const pane = await page.locator('.frames-pane').first().boundingBox();
     const [column, row] = [most % expected.width, Math.floor(most / expected.width)];
@@ -211,9 +250,9 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       (pane?.y ?? 0) + at.y + (16 * row + 8) * at.scale,
     );
     const density = ((expected.values[most] ?? 0) * 320 * 240) / (16 * 16);
-    await expect(page.locator('.frames-readout').textContent()).resolves.toContain(
-      `loss here ${density.toFixed(2)}`,
-    );
+    await expect
+      .poll(() => page.locator('.frames-readout').textContent())
+      .toContain(`loss here ${density.toFixed(2)}`);
     await page.context().close();
   });
 
@@ -233,20 +272,195 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     await page.keyboard.press('Home');
     await shown(page, 0);
     await page.keyboard.press('w');
-    const worst = Number(await page.locator('.frames input[type=number]').inputValue());
+    const number = page.locator('.frames input[type=number]');
+    await expect.poll(() => number.inputValue()).not.toBe('0');
+    const worst = Number(await number.inputValue());
     await shown(page, worst);
     const score = await page.locator('.frames-score strong').textContent();
     await page.keyboard.press('n');
-    const second = Number(await page.locator('.frames input[type=number]').inputValue());
+    await expect.poll(() => number.inputValue()).not.toBe(String(worst));
+    const second = Number(await number.inputValue());
     expect(Math.abs(second - worst)).toBeGreaterThan(1);
+    await shown(page, second);
     const next = await page.locator('.frames-score strong').textContent();
     expect(Number(next)).toBeGreaterThanOrEqual(Number(score));
+    await page.context().close();
+  });
+
+  /** Whether an element has the focus, as soon as the dialog that took it is closed. */
+  const hasFocus = (element: ElementHandle<Node>) => () =>
+    element.evaluate((node) => document.activeElement === node);
+
+  it('gives the focus back to the moment that opened it', async () => {
+    const { page } = await scored(h264());
+    const opener = await page.locator('.moments button').nth(1).elementHandle();
+    await opener?.press('Enter');
+    await page.locator('dialog[open][data-frame]').waitFor();
+    await page.keyboard.press('End');
+    await shown(page, FRAMES - 1);
     await page.keyboard.press('Escape');
     await page.locator('dialog:not([open])').waitFor({ state: 'attached' });
-    const back = await page.evaluate(
-      () => document.activeElement === document.querySelector('.moments button'),
-    );
-    expect(back).toBe(true);
+    if (!opener) throw new Error('there is no second moment');
+    await expect.poll(hasFocus(opener)).toBe(true);
+    await page.context().close();
+  });
+
+  it('gives the focus back to the chart that opened it, by key and by pointer', async () => {
+    const { page } = await scored(h264());
+    const chart = page.getByRole('slider', { name: /of every frame/ });
+    const slider = await chart.elementHandle();
+    if (!slider) throw new Error('there is no chart');
+    await chart.focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
+    await page.locator('dialog[open][data-frame="0"]').waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(hasFocus(slider)).toBe(true);
+    await page.locator('.plot.large .u-over').click();
+    await page.locator('dialog[open]:not([data-frame="0"])').waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(hasFocus(slider)).toBe(true);
+    // And from there it goes on by key.
+    await page.keyboard.press('End');
+    await expect.poll(() => chart.getAttribute('aria-valuenow')).toBe(String(FRAMES - 1));
+    await page.context().close();
+  });
+
+  it('gives the focus to the moment nearest in time when the one that opened it is no longer among the worst', async () => {
+    const pair = worsening();
+    // Slowly, for there to be time to look at what is worst so far.
+    const { page } = await openPage(served, { hash: 'feature=cambi&threads=1' });
+    await page.setInputFiles('#pick-reference', pair.reference);
+    await page.setInputFiles('#pick-distorted', pair.distorted);
+    const pressWhen = (pattern: RegExp) =>
+      page.evaluate(
+        ({ source }) =>
+          new Promise<void>((resolve) => {
+            const look = () => {
+              const figures = document.querySelector('.figures')?.textContent ?? '';
+              if (!new RegExp(source).test(figures)) return;
+              observer.disconnect();
+              document.querySelector<HTMLButtonElement>('.busy-line button')?.click();
+              resolve();
+            };
+            const observer = new MutationObserver(look);
+            observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+          }),
+        { source: pattern.source },
+      );
+    const paused = pressWhen(/\d+ of \d+ frames/);
+    await page.locator('button.primary').click();
+    await paused;
+    await page.locator('.moments[aria-busy=true] button').first().click();
+    await page.locator('dialog[open][data-frame]').waitFor();
+    const opened = Number(await page.locator('dialog').getAttribute('data-frame'));
+    // The button is behind the dialog, so that no hand could press it.
+    await page.evaluate(() => document.querySelector<HTMLButtonElement>('.busy-line button')?.click());
+    await page.locator('.moments:not([aria-busy])').waitFor({ state: 'attached' });
+    await page.keyboard.press('Escape');
+    const frames = await page
+      .locator('.moments .when')
+      .evaluateAll((all) => all.map(({ textContent }) => Number(/frame (\d+)/.exec(textContent)?.[1])));
+    // Each frame is worse than the one before: what was worst then is hardly among the worst now.
+    const nearest = frames.toSorted((a, b) => Math.abs(a - opened) - Math.abs(b - opened))[0];
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.querySelector('.when')?.textContent))
+      .toContain(`frame ${nearest}`);
+    await page.context().close();
+  });
+
+  it('zooms by two fingers, about the place between them', async () => {
+    const { page } = await scored(y4m(), { touch: true, width: 800, height: 900 });
+    await show(page, 3);
+    await page.keyboard.press('z');
+    await expect.poll(() => page.locator('.frames-zoom').textContent()).toBe('1:1');
+    await placed(page);
+    const before = await placement(page, 'reference');
+    const pane = await page.locator('.frames-pane').first().boundingBox();
+    const [x, y] = [(pane?.x ?? 0) + (pane?.width ?? 0) / 2, (pane?.y ?? 0) + (pane?.height ?? 0) / 2];
+    const apart = (by: number): Fingers => [
+      [x - by, y],
+      [x + by, y],
+    ];
+    await pinch(page, apart(40), apart(120));
+    await expect.poll(async () => (await placement(page, 'reference')).scale).toBeCloseTo(3, 1);
+    await placed(page);
+    const after = await placement(page, 'reference');
+    // The sample between the fingers stays there.
+    const [middleX, middleY] = [(pane?.width ?? 0) / 2, (pane?.height ?? 0) / 2];
+    expect((middleX - after.x) / after.scale).toBeCloseTo((middleX - before.x) / before.scale, -0.5);
+    expect((middleY - after.y) / after.scale).toBeCloseTo((middleY - before.y) / before.scale, -0.5);
+    expect(await placement(page, 'distorted')).toEqual(after);
+    await pinch(page, apart(120), apart(60));
+    await expect.poll(async () => (await placement(page, 'reference')).scale).toBeCloseTo(1.5, 1);
+    // The page itself is as large as before.
+    expect(await page.evaluate(() => visualViewport?.scale)).toBe(1);
+    await page.context().close();
+  });
+
+  it('compares several encodes at one frame and place', async () => {
+    const { reference, distorted } = h264('320x240');
+    const better = encode({
+      codec: 'h264',
+      frames: FRAMES,
+      rate: 5,
+      extra: ['-crf', '24', ...TAGGED],
+    });
+    const { page, complaints } = await scored({ reference, distorted: [distorted, better] });
+    // The first list is that of the first encode, and so on.
+    await page.locator('.moments ol').nth(1).locator('button').first().click();
+    await page.locator('dialog[open][data-encode="1"]').waitFor();
+    const select = page.getByRole('combobox', { name: 'Encode' }).and(page.locator('dialog select'));
+    expect(await select.inputValue()).toBe('1');
+    await go(page, 17);
+    await page.keyboard.press('z');
+    await expect.poll(() => page.locator('.frames-zoom').textContent()).toBe('1:1');
+    await page.keyboard.press('Shift+ArrowRight');
+    await placed(page);
+    const before = await placement(page, 'distorted');
+    const second = await pairInNode({ reference, distorted: better }, 17);
+    expect(await hash(page, 'distorted')).toBe(expectedHash(second.distorted.image()));
+    await page.keyboard.press('e');
+    await page.locator('dialog[data-encode="0"][data-frame="17"]:not([data-busy])').waitFor();
+    const first = await pairInNode({ reference, distorted }, 17);
+    expect(await hash(page, 'distorted')).toBe(expectedHash(first.distorted.image()));
+    expect(await hash(page, 'reference')).toBe(expectedHash(first.reference.image()));
+    await placed(page);
+    expect(await placement(page, 'distorted')).toEqual(before);
+    await page.keyboard.press('4');
+    await page.locator('dialog[data-made="difference 17"]').waitFor();
+    expect(await hash(page, 'difference')).toBe(expectedHash(first.difference().image));
+    await select.selectOption('1');
+    await page.locator('dialog[data-encode="1"][data-made="difference 17"]').waitFor();
+    expect(await hash(page, 'difference')).toBe(expectedHash(second.difference().image));
+    await expect.poll(() => page.locator('.frames-meta').textContent()).toContain(basename(better));
+    await screenshot(page, 'frames-several');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('shows a 4K picture, every sample of it', async () => {
+    const pair = y4m('3840x2160', 2);
+    const { page, complaints } = await scored(pair);
+    await show(page, 1);
+    const expected = await pairInNode(pair, 1);
+    expect(await hash(page, 'reference')).toBe(expectedHash(expected.reference.image()));
+    expect(await hash(page, 'distorted')).toBe(expectedHash(expected.distorted.image()));
+    await placed(page);
+    const whole = await placement(page, 'reference');
+    const pane = await page.locator('.frames-pane').first().boundingBox();
+    // All of it, as large as the pane holds it.
+    expect(3840 * whole.scale).toBeLessThanOrEqual((pane?.width ?? 0) + 1);
+    expect(2160 * whole.scale).toBeLessThanOrEqual((pane?.height ?? 0) + 1);
+    await screenshot(page, 'frames-4k');
+    await page.keyboard.press('z');
+    await expect.poll(() => page.locator('.frames-zoom').textContent()).toBe('1:1');
+    await page.keyboard.press('4');
+    await page.locator('dialog[data-made="difference 1"]').waitFor();
+    expect(await hash(page, 'difference')).toBe(expectedHash(expected.difference().image));
+    await placed(page);
+    await screenshot(page, 'frames-4k-difference');
+    expect(complaints).toEqual([]);
     await page.context().close();
   });
 
@@ -273,7 +487,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     }
     const before = await placement(page, 'reference');
     await page.keyboard.press('Shift+ArrowRight');
-    await page.waitForTimeout(60);
+    await placed(page);
     const panned = await placement(page, 'reference');
     expect(before.x - panned.x).toBe(80);
     expect(await placement(page, 'distorted')).toEqual(panned);
@@ -283,15 +497,13 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     await page.mouse.down();
     await page.mouse.move(x + 30, y - 20, { steps: 3 });
     await page.mouse.up();
-    await page.waitForTimeout(60);
+    await placed(page);
     const dragged = await placement(page, 'distorted');
     expect([dragged.x - panned.x, dragged.y - panned.y]).toEqual([30, -20]);
     await page.mouse.wheel(0, -200);
-    await page.waitForTimeout(60);
-    expect((await placement(page, 'reference')).scale).toBeGreaterThan(4);
+    await expect.poll(async () => (await placement(page, 'reference')).scale).toBeGreaterThan(4);
+    await placed(page);
     expect(await placement(page, 'reference')).toEqual(await placement(page, 'distorted'));
-    await page.keyboard.press('f');
-    await page.waitForTimeout(60);
     await page.context().close();
   });
 
@@ -300,7 +512,8 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     const { page } = await scored(pair);
     await show(page, 17);
     await page.keyboard.press('z');
-    await page.waitForTimeout(100);
+    await expect.poll(() => page.locator('.frames-zoom').textContent()).toBe('1:1');
+    await placed(page);
     const at = await placement(page, 'distorted');
     const pane = await page.locator('.frames-pane').last().boundingBox();
     const clip = {
@@ -326,16 +539,16 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     const slider = page.getByRole('slider', { name: 'Border between reference and distorted' });
     await slider.focus();
     await page.keyboard.press('Home');
-    expect(await slider.getAttribute('aria-valuetext')).toBe('0 % reference');
+    await expect.poll(() => slider.getAttribute('aria-valuetext')).toBe('0 % reference');
     await page.keyboard.press('ArrowRight');
-    expect(await slider.getAttribute('aria-valuenow')).toBe('2');
+    await expect.poll(() => slider.getAttribute('aria-valuenow')).toBe('2');
     const stage = await page.locator('.frames-stage').boundingBox();
     const middle = (stage?.y ?? 0) + (stage?.height ?? 0) / 2;
     await page.mouse.move((stage?.x ?? 0) + 0.02 * (stage?.width ?? 0), middle);
     await page.mouse.down();
     await page.mouse.move((stage?.x ?? 0) + 0.75 * (stage?.width ?? 0), middle, { steps: 4 });
     await page.mouse.up();
-    expect(await slider.getAttribute('aria-valuenow')).toBe('75');
+    await expect.poll(() => slider.getAttribute('aria-valuenow')).toBe('75');
     await page.context().close();
   });
 
@@ -347,7 +560,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     const badge = page.locator('.frames-badge').first();
     expect(await badge.textContent()).toBe('Distorted');
     await page.keyboard.press('Space');
-    expect(await badge.textContent()).toBe('Reference');
+    await expect.poll(() => badge.textContent()).toBe('Reference');
     expect(await page.getByRole('button', { name: 'Hold' }).count()).toBe(0);
     await page.context().close();
   });
@@ -359,9 +572,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     const { page } = await scored({ reference, distorted: moved });
     writeFileSync(moved, 'something else');
     await page.locator('.moments button').first().click();
-    const alert = page.locator('.frames-message');
-    await alert.waitFor();
-    await expect(alert.textContent()).resolves.toContain('moved.y4m cannot be read again');
+    await page.locator('.frames-message').filter({ hasText: 'moved.y4m cannot be read again' }).waitFor();
     await page.context().close();
   });
 
@@ -378,7 +589,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
         await page.keyboard.press(String(i + 1));
         if (mode === 'difference' || mode === 'map')
           await page.locator(`dialog[data-made="${mode} 12"]`).waitFor();
-        await page.waitForTimeout(150);
+        await placed(page);
         await screenshot(page, `frames-${name}-${mode}`);
         expect(await violations(page), mode).toEqual([]);
         const wide = await page.evaluate(() => [
@@ -388,7 +599,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
         expect(wide[0], mode).toBeLessThanOrEqual(wide[1] ?? 0);
       }
       await page.keyboard.press('?');
-      expect(await page.locator('.frames-keys kbd').first().isVisible()).toBe(true);
+      await page.locator('.frames-keys kbd').first().waitFor();
       expect(await violations(page), 'keys').toEqual([]);
       await screenshot(page, `frames-${name}-keys`);
       expect(complaints).toEqual([]);

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { buildReport } from '../../src/report/build.js';
 import type { Report } from '../../src/report/types.js';
 import { formatReport } from '../../src/report/write.js';
@@ -15,7 +15,18 @@ import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { report as plain, vmafModel } from '../report/sample.js';
 import { encodeFolder } from '../support/encode.js';
-import { noChromium, openPage, type ServedPage, screenshot, servePage, type View } from '../support/page.js';
+import {
+  noChromium,
+  openPage,
+  PATIENT,
+  type ServedPage,
+  screenshot,
+  servePage,
+  settled,
+  type View,
+} from '../support/page.js';
+
+vi.setConfig(PATIENT);
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
@@ -63,7 +74,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
 
   beforeAll(async () => {
     served = await servePage();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await served?.close();
@@ -79,8 +90,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
   async function opened(files: readonly string[], view: View = {}) {
     const { page, complaints } = await openPage(served, view);
     await page.setInputFiles('#pick-reports', files);
-    await page.locator('#results .details').waitFor({ state: 'attached' });
-    await page.locator('.moments button').first().waitFor();
+    await settled(page);
     return { page, complaints, [Symbol.asyncDispose]: () => page.context().close() };
   }
 
@@ -89,8 +99,14 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
   const slider = (page: Page) => page.getByRole('slider', { name: /of every frame/ });
   const told = (page: Page) => slider(page).getAttribute('aria-valuetext');
 
-  async function middle(locator: Locator): Promise<{ x: number; y: number; width: number }> {
-    await locator.scrollIntoViewIfNeeded();
+  /** What an element says, polled for: results are drawn a little later than they come. */
+  const says = (locator: Locator) => expect.poll(() => locator.textContent());
+
+  /** Waits until the large chart shows all frames, and points at its middle once it stays where it is. */
+  async function middle(page: Page): Promise<{ x: number; y: number; width: number }> {
+    await page.locator('.plot.large[data-last]:not([data-last="0"])').waitFor();
+    const locator = page.locator('.plot.large .u-over');
+    await locator.hover();
     const box = await locator.boundingBox();
     if (!box) throw new Error('is not to be seen');
     return { x: box.x + box.width / 2, y: box.y + box.height / 2, width: box.width };
@@ -100,16 +116,14 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     await using view = await opened([json(high)]);
     const { page, complaints } = view;
     const mean = high.pooled_metrics.vmaf?.mean ?? 0;
-    await expect.poll(() => page.locator('.score').textContent()).toContain(mean.toFixed(2));
-    expect(await page.locator('.answer .pill').textContent()).toBe('good');
-    expect(await page.locator('.tiles').textContent()).toContain(
-      (high.distribution.vmaf?.percentiles.p1 ?? 0).toFixed(2),
-    );
-    expect(await page.locator('.finding').textContent()).toContain('Levels differ.');
+    await says(page.locator('.score')).toContain(mean.toFixed(2));
+    await says(page.locator('.answer .pill')).toBe('good');
+    await says(page.locator('.tiles')).toContain((high.distribution.vmaf?.percentiles.p1 ?? 0).toFixed(2));
+    await says(page.locator('.finding')).toContain('Levels differ.');
     // The dip at 200, once, and the single frame at 400.
     const moments = await page.locator('.moments .when').allTextContents();
     expect(moments.slice(0, 2)).toEqual(['0:08.00frame 200', '0:16.00frame 400']);
-    expect(await page.locator('.moments button').first().textContent()).toMatch(/VIF|ADM/);
+    await says(page.locator('.moments button').first()).toMatch(/VIF|ADM/);
     expect(complaints).toEqual([]);
   });
 
@@ -129,21 +143,20 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       .poll(() => told(page))
       .toBe(`frame 9 · 0:00.36, low.mp4 ${value(low, 9)}, high.mp4 ${value(high, 9)}`);
     await page.keyboard.press('End');
-    expect(await slider(page).getAttribute('aria-valuenow')).toBe('499');
+    await expect.poll(() => slider(page).getAttribute('aria-valuenow')).toBe('499');
     const all = page.getByRole('button', { name: 'All', exact: true });
-    expect(await all.isDisabled()).toBe(true);
+    await expect.poll(() => all.isDisabled()).toBe(true);
     await page.keyboard.press('+');
-    expect(await all.isDisabled()).toBe(false);
+    await expect.poll(() => all.isDisabled()).toBe(false);
     await page.keyboard.press('0');
-    expect(await all.isDisabled()).toBe(true);
+    await expect.poll(() => all.isDisabled()).toBe(true);
   });
 
   it('zooms by drag and wheel, and reads out what the pointer is on', async () => {
     await using view = await opened([json(high)]);
     const { page, complaints } = view;
     const all = page.getByRole('button', { name: 'All', exact: true });
-    const over = page.locator('.plot.large .u-over');
-    const { x, y, width } = await middle(over);
+    const { x, y, width } = await middle(page);
     await page.mouse.move(x, y);
     // The middle of 0 to 499 is between two frames.
     await expect.poll(() => page.locator('.plot.large .tip').textContent()).toMatch(/frame (249|250) /);
@@ -167,24 +180,24 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
   it('compares encodes, marks the best of each column, and hides lines', async () => {
     await using view = await opened([json(high), json(low)]);
     const { page } = view;
-    expect(await page.locator('#result-heading').textContent()).toBe('2 encodes of master.mov');
-    const best = await page.locator('.encodes td.best').allTextContents();
-    expect(best[0]).toContain((high.pooled_metrics.vmaf?.mean ?? 0).toFixed(2));
-    expect(best).toHaveLength(2);
+    await says(page.locator('#result-heading')).toBe('2 encodes of master.mov');
+    const best = page.locator('.encodes td.best');
+    await expect.poll(() => best.count()).toBe(2);
+    await says(best.first()).toContain((high.pooled_metrics.vmaf?.mean ?? 0).toFixed(2));
     const legend = page.locator('.legend button');
     await legend.first().click();
-    expect(await legend.first().getAttribute('aria-pressed')).toBe('false');
+    await expect.poll(() => legend.first().getAttribute('aria-pressed')).toBe('false');
     // The last line stays.
     await legend.last().click();
-    expect(await legend.last().getAttribute('aria-pressed')).toBe('true');
+    await expect.poll(() => legend.last().getAttribute('aria-pressed')).toBe('true');
     await screenshot(page, 'web-results-two');
   });
 
   it('marks no best among encodes that do not compare', async () => {
     const neg = made('neg.mp4', 80, 500, { models: [{ ...vmafModel, source: 'vmaf_v0.6.1neg' }] });
     await using view = await opened([json(high), json(neg)]);
+    await says(view.page.locator('.headline .note')).toContain('different models');
     expect(await view.page.locator('.encodes td.best').count()).toBe(0);
-    expect(await view.page.locator('.headline .note').textContent()).toContain('different models');
   });
 
   it('has every frame as a table, and the features on demand in the large chart', async () => {
@@ -194,8 +207,8 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     await page.getByLabel('Go to frame').fill('200');
     await page.getByLabel('Go to frame').press('Enter');
     const row = page.locator('.data tbody tr').first();
-    await expect.poll(() => row.locator('th').textContent()).toBe('200');
-    expect(await row.textContent()).toContain((high.frames[200]?.metrics.vmaf ?? 0).toFixed(4));
+    await says(row.locator('th')).toBe('200');
+    await says(row).toContain((high.frames[200]?.metrics.vmaf ?? 0).toFixed(4));
     await page.getByTitle('Show integer_adm2 in the large chart').click();
     await expect.poll(() => slider(page).getAttribute('aria-label')).toBe('integer_adm2 of every frame');
     await page.getByLabel('Metric').selectOption('vmaf');
@@ -224,14 +237,12 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
   it('opens libvmaf’s CSV, says what it lacks, and invents nothing', async () => {
     await using view = await opened([saved('log.csv', formatReport(high, 'csv'))]);
     const { page } = view;
-    await expect
-      .poll(() => page.locator('.score').textContent())
-      .toContain((high.pooled_metrics.vmaf?.mean ?? 0).toFixed(2));
-    const origin = await page.locator('.origin').textContent();
-    expect(origin).toContain('computed here from the values of its frames');
-    expect(origin).toContain('The file does not say: which videos were compared, the models');
+    await says(page.locator('.score')).toContain((high.pooled_metrics.vmaf?.mean ?? 0).toFixed(2));
+    const origin = page.locator('.origin');
+    await says(origin).toContain('computed here from the values of its frames');
+    await says(origin).toContain('The file does not say: which videos were compared, the models');
     expect(await page.locator('.answer .pill').count()).toBe(0);
-    expect(await page.getByRole('button', { name: 'Download JSON' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Download JSON' }).isDisabled()).toBe(true);
   });
 
   it('says where a broken file breaks, and keeps what was on show', async () => {
@@ -240,7 +251,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     const whole = formatReport(low, 'json');
     await page.setInputFiles('#pick-reports', saved('broken.json', whole.slice(0, 5000)));
     await page.getByRole('alert').filter({ hasText: 'broken.json, line' }).waitFor();
-    expect(await page.locator('#result-heading').textContent()).toBe('high.mp4');
+    await says(page.locator('#result-heading')).toBe('high.mp4');
     await page.setInputFiles('#pick-reports', saved('letter.txt', 'Dear reader'));
     await page
       .getByRole('alert')
@@ -262,8 +273,9 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     const chart = page.locator('.plot.large');
     await chart.locator('canvas').waitFor();
     await chart.locator('canvas').evaluate((canvas) => canvas.setAttribute('data-first', 'yes'));
-    await page.getByText(/^Done in/).waitFor({ timeout: 60_000 });
-    await expect.poll(() => page.locator('.tiles').textContent()).toContain('150');
+    await page.getByText(/^Done in/).waitFor();
+    await settled(page);
+    await says(page.locator('.tiles')).toContain('150');
     expect(await chart.locator('canvas').getAttribute('data-first')).toBe('yes');
     await expect.poll(() => chart.getAttribute('data-last')).toBe('149');
     await slider(page).focus();
@@ -282,11 +294,10 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       categories: ['toplevel', 'disabled-by-default-devtools.timeline'],
     });
     await page.setInputFiles('#pick-reports', files);
-    await page.getByText('4 encodes of master.mov').waitFor({ timeout: 60_000 });
-    await page.locator('.moments button').nth(11).waitFor({ timeout: 60_000 });
-    const over = page.locator('.plot.large .u-over');
-    const { x, y } = await middle(over);
-    await page.mouse.move(x, y);
+    await page.getByText('4 encodes of master.mov').waitFor();
+    await settled(page);
+    await page.locator('.moments button').nth(11).waitFor();
+    const { x, y } = await middle(page);
     for (let i = 0; i < 6; i++) await page.mouse.wheel(0, -120);
     for (let i = 0; i < 10; i++) await page.mouse.move(x + 20 * i, y);
     await page.locator('.legend button').first().click();
@@ -298,7 +309,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     expect(tasks.filter((time) => time > 1).length).toBeGreaterThan(20);
     // Time of the thread itself: what else runs on the machine does not count.
     expect(Math.max(...tasks)).toBeLessThan(50);
-  }, 120_000);
+  });
 
   it.each([
     ['light', {}],

@@ -15,6 +15,12 @@ import { root } from './built.js';
 
 const CHROMIUM = '/usr/bin/chromium';
 
+/** Milliseconds after which a state that does not come is given up: a machine may do ten other things. */
+const PATIENCE = 60_000;
+
+/** Limits for tests of the page, for `vi.setConfig`. */
+export const PATIENT = { testTimeout: 5 * PATIENCE, hookTimeout: 5 * PATIENCE } as const;
+
 /** Why the tests cannot run here, empty where they can. */
 export const noChromium = existsSync(CHROMIUM) ? '' : ` (needs ${CHROMIUM})`;
 
@@ -100,7 +106,7 @@ export async function servePage(): Promise<ServedPage> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: PATIENCE });
   let plugged = true;
   const unplug = async () => {
     if (!plugged) return;
@@ -127,6 +133,8 @@ export interface View {
   readonly width?: number;
   readonly height?: number;
   readonly dark?: boolean;
+  /** With a screen that is touched. */
+  readonly touch?: boolean;
   /** What follows `#`. */
   readonly hash?: string;
 }
@@ -134,13 +142,15 @@ export interface View {
 /** Opens the page in a fresh profile, and collects what it complains of. */
 export async function openPage(
   { browser, url }: ServedPage,
-  { width = 1280, height = 860, dark = false, hash = '' }: View = {},
+  { width = 1280, height = 860, dark = false, touch = false, hash = '' }: View = {},
 ): Promise<{ readonly page: Page; readonly complaints: string[] }> {
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: dark ? 'dark' : 'light',
     reducedMotion: 'reduce',
+    hasTouch: touch,
   });
+  context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
@@ -150,6 +160,34 @@ export async function openPage(
   await page.goto(hash ? `${url}#${hash}` : url);
   await page.waitForSelector('.slot');
   return { page, complaints };
+}
+
+/** Waits until everything that is to come of a run, or of saved reports, is on show. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('#results:not([aria-busy])').waitFor();
+  // The last part of the results, then the one that changes last.
+  await page.locator('#results .details').waitFor({ state: 'attached' });
+  await page.locator('.moments:not([aria-busy]) button').first().waitFor();
+}
+
+/** Where two fingers are, in pixels of the page. */
+export type Fingers = readonly [readonly [x: number, y: number], readonly [x: number, y: number]];
+
+/** Moves two fingers over a page that was opened with `touch`, from one place to another. */
+export async function pinch(page: Page, from: Fingers, to: Fingers): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const steps = 8;
+  const at = (share: number) =>
+    from.map(([x, y], i) => {
+      const [endX, endY] = to[i] ?? [x, y];
+      return { id: i, x: x + (endX - x) * share, y: y + (endY - y) * share };
+    });
+  const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', share?: number) =>
+    session.send('Input.dispatchTouchEvent', { type, touchPoints: share === undefined ? [] : at(share) });
+  await send('touchStart', 0);
+  for (let step = 1; step <= steps; step++) await send('touchMove', step / steps);
+  await send('touchEnd');
+  await session.detach();
 }
 
 /** Keeps a picture for a person to look at. */

@@ -55,6 +55,12 @@ export function fill(element: Element, ...children: readonly Child[]): void {
   element.replaceChildren(...present(children));
 }
 
+/** Says whether an element is about to change, to those who listen to it; nothing is said of one that is not. */
+export function setBusy(element: Element, busy: boolean): void {
+  if (busy) element.setAttribute('aria-busy', 'true');
+  else element.removeAttribute('aria-busy');
+}
+
 /** A value that tells its watchers when it changes. */
 export class Cell<T> {
   #value: T;

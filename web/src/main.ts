@@ -2,7 +2,7 @@
  * @module web/main
  * Puts the page together: setup at once, results and the frame viewer when there is something to show.
  */
-import { fill, h } from './dom.js';
+import { fill, h, setBusy } from './dom.js';
 import { keepOffline } from './offline.js';
 import { Session } from './session.js';
 import { announce, announcer } from './setup/announce.js';
@@ -37,6 +37,7 @@ const trouble = h('p', { class: 'slot-error', role: 'alert', hidden: true });
 /** Saved reports take the place of the results on show. */
 async function openReports(files: readonly File[]): Promise<void> {
   trouble.hidden = true;
+  session.reading.value = true;
   try {
     const { openReports } = await import('./results/open.js');
     await openReports(files, session);
@@ -44,6 +45,8 @@ async function openReports(files: readonly File[]): Promise<void> {
   } catch (error) {
     trouble.textContent = error instanceof Error ? error.message : String(error);
     trouble.hidden = false;
+  } finally {
+    session.reading.value = false;
   }
 }
 
@@ -154,6 +157,8 @@ const arrange = () => {
   body.classList.toggle('reading', !chosen && session.results.value.length > 0);
 };
 for (const cell of [session.reference, session.distorted, session.results]) cell.watch(arrange);
+
+session.reading.watch((reading) => setBusy(results, reading));
 
 keepLooking(session);
 

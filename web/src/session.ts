@@ -142,6 +142,8 @@ export class Session {
   readonly run = new Cell<Run>({ phase: 'idle' });
   /** What result views show, in the order of the encodes' colours. Empty: nothing to show. */
   readonly results = new Cell<readonly EncodeResult[]>([]);
+  /** Whether saved reports are being read. */
+  readonly reading = new Cell(false);
   /** `null`: no frame is open. */
   readonly cursor = new Cell<Cursor | null>(null);
 }

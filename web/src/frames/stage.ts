@@ -235,9 +235,11 @@ export class Stage {
   #place(): void {
     if (this.#waiting) return;
     this.#waiting = true;
+    this.element.dataset.placing = '';
     requestAnimationFrame(() => {
       this.#waiting = false;
       this.#placeNow();
+      delete this.element.dataset.placing;
     });
   }
 

@@ -5,6 +5,7 @@
 import { fill, h } from '../dom.js';
 import { EngineError } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
+import { standIn } from '../focus.js';
 import type { Cursor, EncodeResult, EncodeSource, Session } from '../session.js';
 import { text } from '../text.js';
 import { fittingFull, paint } from './colours.js';
@@ -294,6 +295,7 @@ export class FrameViewer {
     this.#freeing = setTimeout(() => {
       this.#store.close();
       this.#stage.empty();
+      delete this.#dialog.dataset.frame;
       this.#subject = undefined;
       this.#pair = undefined;
       this.#map = undefined;
@@ -301,12 +303,12 @@ export class FrameViewer {
     }, TIMES.free);
   }
 
-  /** The focus goes back to what opened the frame, or to the results where that is no more. */
+  /** The focus goes back to what opened the frame, to what took its place, or to the results. */
   #giveBack(): void {
     const opener = this.#opener;
     this.#opener = null;
     if (!(opener instanceof HTMLElement) || opener === document.body) return;
-    const target = opener.isConnected ? opener : document.getElementById('results');
+    const target = standIn(opener) ?? document.getElementById('results');
     target?.focus({ preventScroll: true });
   }
 
@@ -364,7 +366,10 @@ export class FrameViewer {
     this.#map = undefined;
     this.#message.hidden = true;
     this.#stage.show(pair);
-    this.#dialog.dataset.frame = String(pair.index);
+    const { dataset } = this.#dialog;
+    dataset.frame = String(pair.index);
+    dataset.encode = String(this.#session.cursor.value?.encode ?? '');
+    delete dataset.made;
     this.#describe();
     this.#make();
   }

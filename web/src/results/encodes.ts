@@ -54,12 +54,18 @@ export class Encodes {
     this.#session = session;
     session.results.watch((results) => this.#follow(results));
     session.run.watch(() => this.onGrown());
+    session.reading.watch(() => this.onGrown());
   }
 
   /** Whether more frames are to come. */
   get running(): boolean {
     const { phase } = this.#session.run.value;
-    return phase === 'running' || phase === 'paused';
+    return phase === 'running' || phase === 'paused' || this.#session.reading.value;
+  }
+
+  /** Whether all frames that will ever be are here. */
+  get settled(): boolean {
+    return !this.running && this.list.every(({ columns, result }) => columns.length === result.frames.length);
   }
 
   /** The metric that the page is mainly about. */

@@ -3,7 +3,8 @@
  * The moments to look at first, kept apart, with what fell there; each opens its frame.
  */
 import { frameGap, worstFrames } from 'anyvmaf';
-import { fill, h } from '../dom.js';
+import { fill, h, setBusy } from '../dom.js';
+import { replacedBy } from '../focus.js';
 import { text } from '../text.js';
 import type { Encode, Encodes } from './encodes.js';
 import { percentOf, scoreText, shortText, timeText } from './format.js';
@@ -11,6 +12,14 @@ import { type Section, spaced } from './section.js';
 import type { View } from './view.js';
 
 const words = text.results.worst;
+
+/** A row of a list. */
+interface Row {
+  readonly encode: number;
+  readonly frame: number;
+  readonly item: HTMLElement;
+  readonly button: HTMLElement;
+}
 
 interface Moment {
   readonly frame: number;
@@ -20,7 +29,7 @@ interface Moment {
 
 export function worstSection(encodes: Encodes, view: View): Section {
   const hint = h('span', { class: 'faint small' });
-  const lists = h('div', { class: 'moments' });
+  const lists = h('div', { class: 'moments', 'aria-busy': 'true' });
   const element = h(
     'section',
     { class: 'card', 'aria-labelledby': 'worst-heading' },
@@ -29,16 +38,18 @@ export function worstSection(encodes: Encodes, view: View): Section {
   );
   const found = new Map<number, readonly Moment[]>();
   /** Rows by encode and frame: those that stay keep their element, to which the focus may have to return. */
-  let rows = new Map<string, { readonly item: HTMLElement; readonly button: HTMLElement }>();
+  let rows = new Map<string, Row>();
   let drawn = '';
   let next = 0;
   let searched = '';
+  /** A search is under way. */
+  let due = false;
 
   /** One encode per task: a search reads all its frames. */
   const search = spaced(() => {
     const rank = encodes.ranking;
     const encode = encodes.list[next];
-    if (!rank || !encode) return;
+    if (!rank || !encode) return end();
     const { facts, result, index } = encode;
     const per = Math.max(3, Math.floor(8 / encodes.list.length));
     const gap = facts.reference?.frameRate
@@ -51,13 +62,39 @@ export function worstSection(encodes: Encodes, view: View): Section {
       worst.map(({ frameNum, value }) => ({
         frame: frameNum,
         value,
-        causes: encode.growing ? [] : causesOf(encode, encodes, frameNum),
+        causes: grows(encode) ? [] : causesOf(encode, encodes, frameNum),
       })),
     );
     next++;
-    if (next < encodes.list.length) search();
-    else draw();
+    if (next < encodes.list.length) return search();
+    draw();
+    end();
   }, 0);
+
+  function end(): void {
+    due = false;
+    tell();
+  }
+
+  /** Says whether rows may still come and go: until the search that saw all frames is drawn. */
+  function tell(): void {
+    setBusy(lists, due || !encodes.settled || state() !== searched);
+  }
+
+  /** What a search depends on. While frames come every one would be another: once there are a tenth more. */
+  function state(): string {
+    return encodes.list
+      .map((encode) => {
+        const { length } = encode.columns;
+        return grows(encode) ? Math.floor(Math.log(length + 1) * 10) : `all ${length}`;
+      })
+      .join();
+  }
+
+  /** Whether more frames of an encode come; none do after a run that was given up. */
+  function grows({ growing }: Encode): boolean {
+    return growing && !encodes.settled;
+  }
 
   function draw(): void {
     const metric = encodes.ranking?.metric;
@@ -91,11 +128,22 @@ export function worstSection(encodes: Encodes, view: View): Section {
         ];
       }),
     );
-    // What is moved loses the focus.
-    if (focused instanceof HTMLElement && lists.contains(focused)) focused.focus({ preventScroll: true });
+    const gone = [...kept].filter(([key]) => !rows.has(key)).map(([, row]) => row);
+    for (const row of gone) replacedBy(row.button, nearest(row)?.button);
+    // What is moved loses the focus, and so does what is no more.
+    const held = [...kept.values()].find(({ button }) => button === focused);
+    if (held) (nearest(held) ?? held).button.focus({ preventScroll: true });
   }
 
-  function emptyRow(encode: Encode, frame: number): { item: HTMLElement; button: HTMLElement } {
+  /** The row that is nearest in time, of the same encode; a row itself as long as it is there. */
+  function nearest({ encode, frame }: Row): Row | undefined {
+    const away = (row: Row) => Math.abs(row.frame - frame);
+    return [...rows.values()]
+      .filter((row) => row.encode === encode)
+      .reduce<Row | undefined>((best, row) => (best && away(best) <= away(row) ? best : row), undefined);
+  }
+
+  function emptyRow(encode: Encode, frame: number): Row {
     const button = h('button', {
       type: 'button',
       title: view.canOpen(encode.index) ? words.open(frame) : words.point(frame),
@@ -109,7 +157,7 @@ export function worstSection(encodes: Encodes, view: View): Section {
         view.open(encode.index, frame);
       },
     });
-    return { item: h('li', {}, button), button };
+    return { encode: encode.index, frame, item: h('li', {}, button), button };
   }
 
   function content(
@@ -135,16 +183,14 @@ export function worstSection(encodes: Encodes, view: View): Section {
   }
 
   function update(): void {
-    // While frames come every search would be another one: once there are a tenth more.
-    const state = encodes.list
-      .map(({ columns, growing }) =>
-        growing ? Math.floor(Math.log(columns.length + 1) * 10) : `done ${columns.length}`,
-      )
-      .join();
-    if (state === searched) return;
-    searched = state;
-    next = 0;
-    search();
+    const now = state();
+    if (now !== searched) {
+      searched = now;
+      due = true;
+      next = 0;
+      search();
+    }
+    tell();
   }
 
   return { element, update, close: () => search.stop() };
