@@ -2,13 +2,18 @@
  * @module report/facts
  * What a report knows of its files beyond their frames, in words: size, bit rate, codec.
  */
-import type { Report, ReportInput } from './types.js';
+import type { Report, ReportInput, ReportModel } from './types.js';
 
 /** A score by the rule that views share: two decimals, never rounded up to a round 100. */
 export function scoreText(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const text = value.toFixed(2);
   return text === '100.00' && value < 100 ? '99.99' : text;
+}
+
+/** What a model's scores are clipped to; `undefined` where they are not clipped. */
+export function rangeOf({ options, scoreRange }: ReportModel): readonly [number, number] | undefined {
+  return options.disableClip ? undefined : (scoreRange ?? [0, 100]);
 }
 
 /** `812 kb/s`, `4.21 Mb/s`; `undefined` where it is not known. */

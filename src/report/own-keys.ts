@@ -287,7 +287,7 @@ function tinyJson(model: ReportTinyModel): Json {
 }
 
 function modelJson(model: ReportModel): Json {
-  const { collection } = model;
+  const { collection, scoreRange } = model;
   const entries: [string, Json][] = [
     ['name', quote(model.name)],
     ['source', quote(model.source)],
@@ -303,6 +303,7 @@ function modelJson(model: ReportModel): Json {
       },
     ],
   ];
+  if (scoreRange) entries.push(['score_min', String(scoreRange[0])], ['score_max', String(scoreRange[1])]);
   if (collection) {
     entries.push([
       'collection',

@@ -64,6 +64,8 @@ export interface ReportModel {
   /** Why it was chosen, a sentence, where the caller left the choice open. */
   readonly chosen?: string | undefined;
   readonly options: { readonly disableClip: boolean; readonly enableTransform: boolean };
+  /** What its scores are clipped to, where that is not 0 to 100. */
+  readonly scoreRange?: readonly [least: number, greatest: number];
   /** Keys of the bootstrap statistics when the model is a collection. */
   readonly collection?: {
     readonly members: number;

@@ -178,6 +178,8 @@ function modelElement(model: ReportModel): string {
     ['features', model.features.join(' ')],
     ['disable_clip', String(model.options.disableClip)],
     ['enable_transform', String(model.options.enableTransform)],
+    ['score_min', model.scoreRange?.[0]],
+    ['score_max', model.scoreRange?.[1]],
     ['members', model.collection?.members],
     ['bagging', model.collection?.bagging],
     ['stddev', model.collection?.stddev],

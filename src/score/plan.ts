@@ -112,12 +112,14 @@ export function reportModel(model: LoadedModel, chosen?: RunPlan['chosen']): Rep
   const reason = chosen?.get(model.name);
   const { name, source, disableClip, enableTransform, collectionKeys } = model;
   const inputs = model.members.flatMap((member) => member.inputs.map((input) => input.logName));
+  const clip = model.members[0]?.definition.clip;
   return {
     name,
     source,
     ...(reason !== undefined && { chosen: reason }),
     features: [...new Set(inputs)],
     options: { disableClip, enableTransform },
+    ...(clip && (clip[0] !== 0 || clip[1] !== 100) && { scoreRange: clip }),
     ...(collectionKeys && {
       collection: {
         members: collectionKeys.members.length,

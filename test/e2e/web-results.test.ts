@@ -67,6 +67,12 @@ function made(name: string, level: number, length = 500, parts: Partial<Report> 
   });
 }
 
+/** Of 20 seconds at a bit rate. */
+function sized(name: string, level: number, kilobits: number): Report {
+  const { distorted } = made(name, level);
+  return made(name, level, 500, { distorted: { ...distorted, fileSize: kilobits * 2500 } });
+}
+
 describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
   let served: ServedPage;
   const high = made('high.mp4', 90);
@@ -193,6 +199,59 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     await screenshot(page, 'web-results-two');
   });
 
+  it('draws quality over bit rate, says what is pointed at, and has it as a table', async () => {
+    const reports = [
+      sized('a.mp4', 90, 4000),
+      sized('b.mp4', 60, 500),
+      made('c.mp4', 80),
+      sized('d.mp4', 80, 2000),
+    ];
+    await using view = await opened(reports.map(json));
+    const { page, complaints } = view;
+    const chart = page.locator('.plot.rates');
+    await page.getByRole('heading', { name: 'VMAF over bit rate' }).waitFor();
+    await expect.poll(() => chart.locator('.dot').count()).toBe(3);
+    await chart.locator('.u-over').hover();
+    const area = await chart.locator('.u-over').boundingBox();
+    const dots = await Promise.all((await chart.locator('.dot').all()).map((dot) => dot.boundingBox()));
+    const across = dots.map((box) => ((box?.x ?? 0) + 7 - (area?.x ?? 0)) / (area?.width ?? 1));
+    // By bit rate, from 0 to a tenth more than the greatest.
+    for (const [i, expected] of [500, 2000, 4000].entries())
+      expect(across[i]).toBeCloseTo(expected / 4400, 2);
+    const [first] = dots;
+    await page.mouse.move((first?.x ?? 0) + 10, (first?.y ?? 0) + 4);
+    await says(chart.locator('.tip')).toBe(
+      `b.mp4VMAF${(reports[1]?.pooled_metrics.vmaf?.mean ?? 0).toFixed(2)}bit rate500 kb/s`,
+    );
+    await page.getByText('Quality and bit rate as a table').click();
+    const rows = page.getByRole('table', { name: 'VMAF and bit rate' }).locator('tbody tr');
+    await expect
+      .poll(() => rows.allTextContents())
+      .toEqual(
+        [reports[1], reports[3], reports[0]].map((report, i) => {
+          const mean = (report?.pooled_metrics.vmaf?.mean ?? 0).toFixed(2);
+          return `${report?.distorted.name}${['500 kb/s', '2.00 Mb/s', '4.00 Mb/s'][i]}${mean}`;
+        }),
+      );
+    expect(complaints).toEqual([]);
+  });
+
+  it('draws none while fewer than two encodes have a bit rate', async () => {
+    await using view = await opened([json(sized('a.mp4', 90, 4000)), json(made('c.mp4', 80))]);
+    expect(await view.page.getByRole('heading', { name: 'over bit rate' }).count()).toBe(0);
+  });
+
+  it('shows scores of a model that goes beyond 100 on its own range', async () => {
+    const wide = { ...vmafModel, source: 'vmaf_v1.0.16_3d0h_2160', scoreRange: [0, 110] } as const;
+    await using view = await opened([json(made('wide.mp4', 104, 500, { models: [wide] }))]);
+    const { page } = view;
+    await says(page.locator('.answer')).toContain('by vmaf_v1.0.16_3d0h_2160, from 0 to 110.');
+    const ticks = page.locator('.scale .tick');
+    await expect.poll(() => ticks.allTextContents()).toEqual(['0', '20', '40', '60', '80', '100']);
+    // 100 of 110.
+    await expect.poll(() => ticks.last().evaluate(({ style }) => style.left)).toBe('90.91%');
+  });
+
   it('marks no best among encodes that do not compare', async () => {
     const neg = made('neg.mp4', 80, 500, { models: [{ ...vmafModel, source: 'vmaf_v0.6.1neg' }] });
     await using view = await opened([json(high), json(neg)]);
@@ -316,7 +375,10 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     ['dark', { dark: true }],
     ['phone', { width: 390, height: 844 }],
   ] as const)('axe finds nothing serious: %s', async (name, how) => {
-    await using view = await opened([json(high), json(low)], how);
+    await using view = await opened(
+      [json(sized('high.mp4', 90, 4000)), json(sized('low.mp4', 60, 900))],
+      how,
+    );
     const { page } = view;
     for (const summary of await page.locator('#results summary').all()) await summary.click();
     await page.evaluate(readFileSync(axe, 'utf8'));

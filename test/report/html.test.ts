@@ -110,6 +110,52 @@ it('compares several encodes, told apart by as much of their names as it takes',
   expect(same).toContain('<span title="/b/x.mp4">/b/x.mp4</span>');
 });
 
+describe('a model whose scores go beyond 100', () => {
+  const wide = { ...vmafModel, source: 'vmaf_v1.0.16_3d0h_2160', scoreRange: [0, 110] } as const;
+
+  it('is shown on its own range', () => {
+    const page = text(scored([99, 108, 105], { models: [wide] }));
+    expect(page).toContain('by vmaf_v1.0.16_3d0h_2160, from 0 to 110.');
+    // The mean of 104 is 94.55 % of the way, 100 is 90.91 % of it.
+    expect(page).toContain('<span class="dot" style="left:94.55%"></span>');
+    expect(page).toContain('<span class="tick" style="left:90.91%">100</span>');
+    expect(text([scored([99], { models: [wide] }), scored([108], { models: [wide] })])).toContain(
+      '0 to 110, the bar',
+    );
+  });
+
+  it('has no range when it was told not to clip', () => {
+    const unclipped = { ...wide, options: { disableClip: true, enableTransform: false } };
+    const page = text(scored([99, 117], { models: [unclipped] }));
+    expect(page).toContain('not clipped to a range');
+    expect(page).toContain('<span class="tick" style="left:85.47%">100</span>');
+  });
+});
+
+describe('quality over bit rate', () => {
+  /** 50 frames of two seconds at a bit rate. */
+  const sized = (kilobits: number, level: number): Report => {
+    const one = scored(new Float64Array(50).fill(level));
+    const frameRate = { num: 25, den: 1 };
+    const parts = { name: `${kilobits}.mp4`, frameRate, frameCount: 50, fileSize: 250 * kilobits };
+    return { ...one, distorted: { ...one.distorted, ...parts } };
+  };
+
+  it('has a point for each encode on linear axes', () => {
+    const page = text([sized(2000, 90), sized(500, 70)]);
+    // From 0 to a tenth more than 2000: 500 lies at 22.73 %, 2000 at 90.91 %.
+    expect(page).toContain('left:22.73%');
+    expect(page).toContain('left:90.91%');
+    expect(page).toContain('title="2000.mp4: VMAF 90.00 at 2.00 Mb/s"');
+    expect(page).toContain('bit rate in kb/s');
+  });
+
+  it('takes two encodes with a bit rate', () => {
+    expect(text([sized(2000, 90), scored([70])])).not.toContain('over bit rate');
+    expect(text([sized(2000, 90), sized(2000, 80)])).toContain('over bit rate');
+  });
+});
+
 it('has a page for features only, for one frame and for values that are not finite', () => {
   expect(text(scored([80, 90], { models: [] }))).toContain('frame by frame');
   expect(text(scored([80]))).toContain('80.00<sup>');

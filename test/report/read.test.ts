@@ -73,6 +73,7 @@ const full: Report = buildReport({
   models: [
     { ...vmafModel, chosen: 'by size' },
     { ...collectionModel, name: 'b' },
+    { ...vmafModel, name: 'wide', scoreRange: [0, 110] },
   ],
   frameNumbers: [0, 2, 4],
   series: [

@@ -213,10 +213,8 @@ export const text = {
     soFarFrames: (frames: string) => `The run goes on: values are those of ${frames} so far.`,
     stopped: (frames: string) => `The run was not finished: values are those of the first ${frames}.`,
     frames: (count: string) => (count === '1' ? '1 frame' : `${count} frames`),
-    meanOver: (frames: string, model: string | undefined) =>
-      model === undefined
-        ? `Mean over ${frames}, from 0 to 100.`
-        : `Mean over ${frames} by ${model}, from 0 to 100.`,
+    meanOver: (frames: string, model: string | undefined, range: readonly [number, number] | undefined) =>
+      `Mean over ${frames}${model === undefined ? '' : ` by ${model}`}, ${range ? `from ${range[0]} to ${range[1]}` : 'not clipped to a range'}.`,
     meanOf: (metric: string, frames: string) => `Mean of ${metric} over ${frames}.`,
     noOpinion:
       'No viewer’s word stands for it: the model was made for another screen, or for comparisons. Compare it with scores of the same model at the same size.',
@@ -249,6 +247,20 @@ export const text = {
       sizes: 'were scored at different sizes',
       references: 'have different references',
       counts: 'have different numbers of frames',
+    },
+    rates: {
+      heading: (metric: string) => `${metric} over bit rate`,
+      higherBetter: 'one point per encode; the higher and the further left, the better',
+      lowerBetter: 'one point per encode; the lower and the further left, the better',
+      label: (metric: string, encodes: number) =>
+        `${metric} over bit rate of ${encodes} encodes; the values are in the table below`,
+      rateAxis: (mega: boolean) => (mega ? 'bit rate in Mb/s' : 'bit rate in kb/s'),
+      asTable: 'Quality and bit rate as a table',
+      caption: (metric: string) => `${metric} and bit rate, by bit rate`,
+      encode: 'encode',
+      rate: 'bit rate',
+      codec: 'codec',
+      noCodec: 'codec not known',
     },
     saved: {
       from: (format: string) => `Opened from a saved ${format} file.`,

@@ -9,17 +9,19 @@ import {
   fileSizeOf,
   frameRate,
   inputFacts,
+  rangeOf,
   scoreText,
   sizeText,
 } from '../facts.js';
 import { viewerOpinion } from '../opinion.js';
 import { pooledMetric } from '../own-keys.js';
 import { clock } from '../terminal.js';
-import type { Report } from '../types.js';
+import type { Report, ReportModel } from '../types.js';
 import { type Content, html, type Markup, raw } from './markup.js';
 import type { Page } from './page.js';
+import { rateCurve } from './rates.js';
 import { colourOf, percentOf, shortText } from './series.js';
-import { extentOf, fixed, ticks } from './shapes.js';
+import { extentOf, ticks } from './shapes.js';
 
 /** The first section. */
 export function headline(page: Page): Markup {
@@ -43,7 +45,7 @@ ${
   html`<div class="head">
 <div><div class="score">${valueText(page, pooled.mean)}<sup>${metricLabel(page)}</sup></div>
 ${opinion && html`<span class="word" style="--tone:var(--${raw(tone ?? 'note')})">${opinion.word}</span>`}</div>
-<div>${model && scale(report, model.name, opinion?.word)}<p class="soft small">${meaning(report, page)}</p></div>
+<div>${model && scale(report, model, opinion?.word)}<p class="soft small">${meaning(report, page)}</p></div>
 </div>`
 }
 ${tiles(report, page)}
@@ -68,7 +70,9 @@ function meaning(report: Report, { metric, worse }: Page): string {
     const unit = isDecibels(report, metric ?? '') ? ' in dB' : '';
     return `Mean of ${metric}${unit} over ${count(report.frames.length, 'frame')}; ${worse === 'low' ? 'higher' : 'lower'} is better.`;
   }
-  const mean = `Mean over ${count(report.frames.length, 'frame')} by ${model.source}, from 0 to 100.`;
+  const range = rangeOf(model);
+  const within = range ? `from ${range[0]} to ${range[1]}` : 'not clipped to a range';
+  const mean = `Mean over ${count(report.frames.length, 'frame')} by ${model.source}, ${within}.`;
   const opinion = viewerOpinion(report, model);
   return opinion
     ? `${mean} ${opinion.means}`
@@ -92,21 +96,24 @@ const WORDS = [
 ] as const;
 
 /** Where the score lies from bad to excellent, with the range of 98 % of the frames. */
-function scale(report: Report, metric: string, word: string | undefined): Markup | undefined {
-  const pooled = pooledMetric(report, metric);
-  const spread = report.distribution[metric]?.percentiles;
+function scale(report: Report, model: ReportModel, word: string | undefined): Markup | undefined {
+  const pooled = pooledMetric(report, model.name);
+  const spread = report.distribution[model.name]?.percentiles;
   if (!pooled) return undefined;
-  const at = (value: number) => percentOf(value, 0, 100);
+  const [least, greatest] = rangeOf(model) ?? [Math.min(0, pooled.min), Math.max(100, pooled.max)];
+  const marks = ticks({ low: least, high: greatest }, 6);
+  const at = (value: number) => percentOf(value, least, greatest);
   const [low, high] = spread ? [at(spread.p1), at(spread.p99)] : [0, 0];
   const label = `Mean ${scoreText(pooled.mean)}${spread ? `; 98 % of the frames from ${scoreText(spread.p1)} to ${scoreText(spread.p99)}` : ''}`;
   return html`<div class="scale${word !== undefined && ' worded'}" style="${raw(colourOf(0))}" role="img" aria-label="${label}" title="${label}">
-<div class="bands">${(word === undefined ? [20, 20, 20, 20, 20] : WORDS.map(([, wide]) => wide)).map((wide) => html`<i style="flex:${wide}"></i>`)}</div>
+<div class="bands">${(word === undefined ? marks.map((mark, i) => (marks[i + 1] ?? greatest) - mark).filter((wide) => wide > 0) : WORDS.map(([, wide]) => wide)).map((wide) => html`<i style="flex:${wide}"></i>`)}</div>
 ${spread && html`<span class="range" style="left:${low}%;width:${Math.max(0.4, high - low).toFixed(2)}%"></span>`}
 <span class="dot" style="left:${at(pooled.mean)}%"></span>
 ${
   word === undefined
-    ? [0, 20, 40, 60, 80, 100].map(
-        (value) => html`<span class="tick${value === 100 && ' last'}" style="left:${value}%">${value}</span>`,
+    ? marks.map(
+        (value) =>
+          html`<span class="tick${value === greatest && ' last'}" style="left:${at(value)}%">${value}</span>`,
       )
     : html`<div class="words">${WORDS.map(([name, wide]) => html`<span style="flex:${wide}">${name === word ? html`<b>${name}</b>` : name}</span>`)}</div>`
 }
@@ -153,7 +160,8 @@ function several(page: Page): Markup {
     metric === undefined ? undefined : report.distribution[metric]?.percentiles.p99,
   );
   const known = [...means, ...tails, ...tops].filter((value) => value !== undefined);
-  const extent = model ? { low: 0, high: 100 } : (extentOf([known]) ?? { low: 0, high: 1 });
+  const range = model && rangeOf(model);
+  const extent = range ? { low: range[0], high: range[1] } : (extentOf([known]) ?? { low: 0, high: 1 });
   const at = (value: number) => percentOf(value, extent.low, extent.high);
   const rows = reports.map((report, i) => {
     const [mean, tail, top] = [means[i], tails[i], tops[i]];
@@ -171,63 +179,10 @@ function several(page: Page): Markup {
   return html`<section>
 <h1>${reports.length} encodes of ${baseName(first.reference.name)}</h1>
 <p class="files">${inputFacts(first.reference).join(' · ')}${model && ` · ${model.source}`}</p>
-<div class="encodes"><div class="encode headings"><span>encode</span><span>${metricLabel(page)}</span><span>${model ? '0 to 100, the bar holds 98 % of the frames' : 'the bar holds 98 % of the frames'}</span><span class="num">worst 1 %</span><span class="num">bit rate</span><span class="num">size</span></div>
+<div class="encodes"><div class="encode headings"><span>encode</span><span>${metricLabel(page)}</span><span>${range && `${range[0]} to ${range[1]}, `}the bar holds 98 % of the frames</span><span class="num">worst 1 %</span><span class="num">bit rate</span><span class="num">size</span></div>
 ${rows}</div>
-${rateCurve(page, means)}
+${rateCurve(page, metricLabel(page), means, (value) => valueText(page, value))}
 </section>`;
-}
-
-/** Quality over bit rate, where at least two encodes have both. */
-function rateCurve(page: Page, means: readonly (number | undefined)[]): Markup | undefined {
-  const { reports, names } = page;
-  const points = reports.flatMap((report, i) => {
-    const [bitrate, mean] = [bitrateOf(report), means[i]];
-    if (bitrate === undefined || !(bitrate > 0) || mean === undefined || !Number.isFinite(mean)) return [];
-    return [{ index: i, name: names[i] ?? '', x: Math.log2(bitrate), y: mean }];
-  });
-  const across = extentOf([points.map(({ x }) => x)]);
-  const up = extentOf([points.map(({ y }) => y)]);
-  if (points.length < 2 || !across || !up || across.high - across.low < 0.05) return undefined;
-  const margin = { x: (across.high - across.low) * 0.1, y: Math.max(0.5, (up.high - up.low) * 0.16) };
-  const x = (value: number) => percentOf(value, across.low - margin.x, across.high + margin.x);
-  const y = (value: number) => 100 - percentOf(value, up.low - margin.y, up.high + margin.y);
-  const ordered = points.toSorted((a, b) => a.x - b.x);
-  const path = ordered
-    .map((point, i) => `${i === 0 ? 'M' : 'L'}${fixed(x(point.x))} ${fixed(y(point.y))}`)
-    .join('');
-  return html`<h3 style="margin-top:18px">${metricLabel(page)} over bit rate</h3>
-<div class="plot" role="img" aria-label="Quality over bit rate">
-${ticks({ low: up.low - margin.y, high: up.high + margin.y }, 6).map(
-  (value) =>
-    html`<i class="gy" style="top:${fixed(y(value))}%"></i><span class="y" style="top:${fixed(y(value))}%">${Number(value.toFixed(2))}</span>`,
-)}
-${rateTicks(across.low - margin.x, across.high + margin.x).map(
-  (value) =>
-    html`<i class="gx" style="left:${x(Math.log2(value))}%"></i><span class="x" style="left:${x(Math.log2(value))}%">${bitrateText(
-      value,
-    )
-      ?.replace(/(\.\d*?)0+ /, '$1 ')
-      .replace('. ', ' ')}</span>`,
-)}
-<svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true"><path d="${raw(path)}" fill="none" stroke="var(--faint)" stroke-width="1.5" stroke-dasharray="4 4" vector-effect="non-scaling-stroke"/></svg>
-${points.map(
-  (point) =>
-    html`<span class="dot" style="${raw(colourOf(point.index))};left:${x(point.x)}%;top:${fixed(y(point.y))}%"></span><span class="tag${x(point.x) > 30 && ' left'}" style="left:${x(point.x)}%;top:${fixed(y(point.y))}%">${point.name}</span>`,
-)}
-</div>`;
-}
-
-/** Round bit rates (1, 2, 5 times a power of ten) within a range of binary logarithms, five at most. */
-function rateTicks(low: number, high: number): number[] {
-  const all: number[] = [];
-  for (let power = Math.floor(low * Math.log10(2)); power <= Math.ceil(high * Math.log10(2)); power++) {
-    for (const factor of [1, 2, 3, 5, 7]) {
-      const value = factor * 10 ** power;
-      if (Math.log2(value) >= low && Math.log2(value) <= high) all.push(value);
-    }
-  }
-  const stride = Math.ceil(all.length / 5);
-  return all.filter((_, i) => i % Math.max(1, stride) === 0);
 }
 
 function count(number: number, noun: string): string {

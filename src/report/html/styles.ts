@@ -103,10 +103,12 @@ p { margin: 0; }
 .track { position: relative; height: 8px; border-radius: 4px; background: var(--grid); }
 .track .range { position: absolute; top: 0; bottom: 0; border-radius: 4px; background: color-mix(in srgb, var(--c) 34%, transparent); }
 .track .dot { position: absolute; top: -3px; width: 14px; height: 14px; margin-left: -7px; border-radius: 50%; background: var(--c); border: 3px solid var(--card); }
-.plot { position: relative; height: 210px; margin: 6px 8px 30px 40px; border-left: 1px solid var(--line); border-bottom: 1px solid var(--line); }
+.key { display: flex; flex-wrap: wrap; gap: 2px 18px; margin: 4px 0 10px; } .key span { display: inline-flex; gap: 8px; align-items: center; }
+.plot { position: relative; height: 240px; margin: 6px 8px 48px 40px; border-left: 1px solid var(--line); border-bottom: 1px solid var(--line); }
 .plot svg { position: absolute; inset: 0; width: 100%; height: 100%; overflow: visible; }
 .plot .x, .plot .y { position: absolute; font-size: 12px; color: var(--faint); white-space: nowrap; }
 .plot .x { top: calc(100% + 5px); transform: translateX(-50%); } .plot .y { right: calc(100% + 8px); transform: translateY(-50%); }
+.plot .axis { position: absolute; top: calc(100% + 24px); left: 0; right: 0; text-align: center; font-size: 12px; color: var(--faint); }
 .plot .gx, .plot .gy { position: absolute; background: var(--grid); } .plot .gx { top: 0; bottom: 0; width: 1px; } .plot .gy { left: 0; right: 0; height: 1px; }
 .plot .dot { position: absolute; width: 13px; height: 13px; margin: -7px; border-radius: 50%; background: var(--c); border: 2px solid var(--card); }
 .plot .tag { position: absolute; font-size: 12px; transform: translate(8px, 4px); white-space: nowrap; color: var(--soft); max-width: 34%; overflow: hidden; text-overflow: ellipsis; }

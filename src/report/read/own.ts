@@ -99,6 +99,7 @@ function modelOf(fields: Fields | undefined): ReportModel | undefined {
   const options = fields.object('options') ?? fields;
   const collection = fields.object('collection') ?? fields;
   const [members, bagging] = [collection.number('members'), collection.text('bagging')];
+  const [least, greatest] = [fields.number('score_min'), fields.number('score_max')];
   return {
     name,
     source,
@@ -111,6 +112,7 @@ function modelOf(fields: Fields | undefined): ReportModel | undefined {
       disableClip: options.flag('disable_clip') ?? false,
       enableTransform: options.flag('enable_transform') ?? false,
     },
+    ...(least !== undefined && greatest !== undefined && { scoreRange: [least, greatest] }),
     ...(members !== undefined &&
       bagging !== undefined && {
         collection: {

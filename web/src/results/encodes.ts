@@ -127,7 +127,18 @@ export class Encodes {
     return rate === undefined ? undefined : (frame + (this.list[0]?.facts.reference?.skipped ?? 0)) / rate;
   }
 
-  /** Whether a metric is a model's score, from 0 to 100. */
+  /** What a model's scores are clipped to, 0 to 100 unless it says otherwise; `undefined` where they are not. */
+  rangeOf(metric: string | undefined): readonly [least: number, greatest: number] | undefined {
+    const models = this.list.flatMap(
+      ({ facts }) => facts.models?.filter(({ name }) => name === metric) ?? [],
+    );
+    if (models.some(({ options }) => options.disableClip)) return undefined;
+    const ranges = models.map(({ scoreRange }) => scoreRange ?? ([0, 100] as const));
+    if (ranges.length === 0) return [0, 100];
+    return [Math.min(...ranges.map(([least]) => least)), Math.max(...ranges.map(([, most]) => most))];
+  }
+
+  /** Whether a metric is a model's score. */
   isScore(metric: string | undefined): boolean {
     return this.list.some(({ facts }) =>
       facts.models ? facts.models.some(({ name }) => name === metric) : /^vmaf(_|$)/.test(metric ?? ''),

@@ -16,6 +16,7 @@ import {
   scoreText,
   shortText,
   sizeText,
+  ticks,
   timeText,
   whole,
 } from './format.js';
@@ -115,14 +116,14 @@ function meaning(
   if (metric === undefined) return frames;
   if (!encodes.isScore(metric)) return words.meanOf(metric, frames);
   const model = encode.facts.models?.find(({ name }) => name === metric);
-  return `${words.meanOver(frames, model?.source)} ${opinion ?? (model ? words.noOpinion : words.modelUnknown)}`;
+  return `${words.meanOver(frames, model?.source, encodes.rangeOf(metric))} ${opinion ?? (model ? words.noOpinion : words.modelUnknown)}`;
 }
 
 /** Where the score lies from bad to excellent, with the range of 98 % of the frames. */
 function scale(
   encodes: Encodes,
   metric: string | undefined,
-  { mean, percentile }: Pooled,
+  { mean, min, max, percentile }: Pooled,
   word: string | undefined,
 ): HTMLElement {
   const [low, high] = [percentile(1), percentile(99)];
@@ -132,7 +133,9 @@ function scale(
     known ? scoreText(low) : undefined,
     known ? scoreText(high) : undefined,
   );
-  const at = (value: number) => percentOf(value, 0, 100);
+  const [least, greatest] = encodes.rangeOf(metric) ?? [Math.min(0, min), Math.max(100, max)];
+  const marks = ticks(least, greatest, 6);
+  const at = (value: number) => percentOf(value, least, greatest);
   return h(
     'div',
     {
@@ -145,16 +148,21 @@ function scale(
     h(
       'div',
       { class: 'bands' },
-      ...(word === undefined ? [20, 20, 20, 20, 20] : WIDTHS).map((wide) =>
-        h('i', { style: `flex:${wide}` }),
-      ),
+      ...(word === undefined
+        ? marks.map((mark, i) => (marks[i + 1] ?? greatest) - mark).filter((wide) => wide > 0)
+        : WIDTHS
+      ).map((wide) => h('i', { style: `flex:${wide}` })),
     ),
     known &&
       h('span', { class: 'range', style: `left:${at(low)}%;width:${Math.max(0.4, at(high) - at(low))}%` }),
     h('span', { class: 'dot', style: `left:${at(mean)}%` }),
     ...(word === undefined
-      ? [0, 20, 40, 60, 80, 100].map((value) =>
-          h('span', { class: value === 100 ? 'tick last' : 'tick', style: `left:${value}%` }, String(value)),
+      ? marks.map((value) =>
+          h(
+            'span',
+            { class: value === greatest ? 'tick last' : 'tick', style: `left:${at(value)}%` },
+            String(value),
+          ),
         )
       : [
           h(
@@ -258,9 +266,10 @@ function several(encodes: Encodes): (HTMLElement | undefined)[] {
   ];
   const marks = compared.map((column) => (growing || why !== undefined ? [] : bestOf(column)));
   const all = [...means, ...tails, ...tops].filter((value) => value !== undefined && Number.isFinite(value));
-  const [from, to] = encodes.isScore(metric)
-    ? [0, 100]
-    : [Math.min(...all.map(Number)), Math.max(...all.map(Number))];
+  const [from, to] = (encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined) ?? [
+    Math.min(...all.map(Number)),
+    Math.max(...all.map(Number)),
+  ];
   const heads = [words.table.worst, words.table.bitrate, words.table.size];
   const cell = (column: number, row: number, label: string, strong = false) => {
     const best = marks[column]?.includes(row) ?? false;

@@ -8,6 +8,7 @@ import { distributionSection } from './distribution.js';
 import { Encodes } from './encodes.js';
 import { featureSection } from './features.js';
 import { headlineSection } from './headline.js';
+import { ratesSection } from './rates.js';
 import { following, inTurn, type Section } from './section.js';
 import { detailsSection, findingsSection, pooledSection } from './tables.js';
 import { takeSection } from './take.js';
@@ -40,6 +41,7 @@ export function mountResults(element: HTMLElement, session: Session): void {
     const plan: readonly [make: () => Section, milliseconds: number, into?: HTMLElement][] = [
       [() => headlineSection(encodes), 250],
       [() => findingsSection(encodes), 500],
+      [() => ratesSection(encodes, view), 500],
       [() => chartSection(encodes, view), 90],
       [() => distributionSection(encodes, view), 500, two],
       [() => worstSection(encodes, view), 1000, two],

@@ -6,6 +6,7 @@
 import uPlot from 'uplot';
 import { h } from '../dom.js';
 import { text } from '../text.js';
+import { onTheme } from '../theme.js';
 import { type Aligned, decimate } from './decimate.js';
 import type { Encodes } from './encodes.js';
 import { labelOf, NONE, roundStep, scoreText, shortText, ticks, timeText } from './format.js';
@@ -18,7 +19,7 @@ const words = text.results.chart;
 export type PlotKind = 'large' | 'small' | 'map';
 
 /** A colour of the page. */
-function colour(name: string): string {
+export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
@@ -66,6 +67,7 @@ export class Plot {
       view.zoom.watch(() => this.update()),
       view.shown.watch(() => this.update()),
       view.pointed.watch(() => this.#point()),
+      onTheme(() => this.update()),
     );
     if (kind === 'large') this.#listen();
     if (kind === 'map') this.#listenMap();

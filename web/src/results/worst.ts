@@ -168,7 +168,11 @@ export function worstSection(encodes: Encodes, view: View): Section {
     const time = encodes.timeOf(frame);
     const score = encodes.isScore(metric);
     const extent = encode.columns.extent(metric) ?? [0, 1];
-    const share = score ? percentOf(value, 0, 100) : percentOf(value, Math.min(0, extent[0]), extent[1]);
+    const [least, greatest] = (score ? encodes.rangeOf(metric) : undefined) ?? [
+      Math.min(0, extent[0]),
+      extent[1],
+    ];
+    const share = percentOf(value, least, greatest);
     return [
       h(
         'span',
