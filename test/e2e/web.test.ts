@@ -115,7 +115,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
   const start = (page: Page) => page.getByRole('button', { name: 'Score', exact: true }).click();
   const done = (page: Page) => page.getByText(/^Done in/).waitFor({ timeout: 180_000 });
   /** Settings under which a run lasts long enough to be held up. */
-  const SLOW = 'feature=ciede&feature=psnr_hvs&threads=1';
+  const SLOW = 'feature=ciede&threads=1';
 
   /** Presses Pause as soon as frames were scored, which no hand does as surely. */
   const pauseSoon = (page: Page) =>

@@ -13,6 +13,7 @@ import {
   type InspectOptions,
   inspect,
   type Progress,
+  pullModel,
   type Report,
   type ScoreManyOptions,
   type ScoreRequest,
@@ -84,6 +85,11 @@ export const engine = {
     readonly files: Readonly<Record<string, File>>;
   }): Promise<TinyModelDescription> {
     return describeTinyModel(model, { files });
+  },
+
+  /** Fetches a model that is not part of the page and keeps it in the browser's storage. */
+  async pull({ name, from }: { name: string; from: string }): Promise<void> {
+    await pullModel(name, { from });
   },
 
   /** Pauses the run, or lets it go on. Frames in hand are finished first. */

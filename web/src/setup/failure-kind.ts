@@ -14,9 +14,15 @@ export type FailureKind =
   | 'media'
   | 'io'
   | 'model'
+  | 'absent'
   | 'feature'
   | 'usage'
   | 'other';
+
+/** The model that a message says has to be pulled, first or again; `undefined` where it says nothing of the kind. */
+export function absentModel(message: string): string | undefined {
+  return /\bpullModel\('([^']+)'\)/.exec(message)?.[1];
+}
 
 /** Sorts a failure by its code and, where that does not tell, by what it says. */
 export function kindOfFailure({ code, message, name }: Failure, settings: Settings): FailureKind {
@@ -35,8 +41,9 @@ export function kindOfFailure({ code, message, name }: Failure, settings: Settin
         /decoder wasm|ffmpeg\.wasm|mediabunny|WebCodecs/i.test(message)
         ? 'undecodable'
         : 'media';
-    case 'io':
     case 'model':
+      return absentModel(message) === undefined ? 'model' : 'absent';
+    case 'io':
     case 'feature':
     case 'usage':
       return code;

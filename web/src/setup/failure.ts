@@ -2,11 +2,12 @@
  * @module web/setup/failure
  * A failure as people read it: what is wrong, in the library's own words, and what can be done by a button.
  */
-import { h } from '../dom.js';
+import { fill, h } from '../dom.js';
 import type { Failure } from '../engine/calls.js';
 import type { ChosenFile, Session, Settings } from '../session.js';
 import { text } from '../text.js';
-import { kindOfFailure } from './failure-kind.js';
+import { absentModel, kindOfFailure } from './failure-kind.js';
+import { fetchModel, modelServer } from './fetch-model.js';
 import { treatAsRaw } from './files.js';
 
 /** @param again what to do after a button changed the settings; looks start by themselves */
@@ -27,6 +28,7 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
     io: failures.ioAdvice,
   };
   const raw = maybeRaw(failure, session);
+  const absent = kind === 'absent' ? absentModel(failure.message) : undefined;
   const mayBeDamaged =
     /allow-damaged|allowDamaged|damaged|truncated/i.test(failure.message) && !settings.value.allowDamaged;
   return h(
@@ -37,12 +39,19 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
       'div',
       { class: 'finding-text' },
       h('h3', {}, failures[kind]),
-      h('p', {}, sentence(failure.message.replace(RAW_ADVICE, ''))),
+      h(
+        'p',
+        {},
+        absent === undefined
+          ? sentence(failure.message.replace(RAW_ADVICE, ''))
+          : failures.absentWhy(absent, modelServer().host),
+      ),
       kind in advice && h('p', { class: 'soft small' }, advice[kind as keyof typeof advice]),
       h(
         'div',
         { class: 'tools' },
         raw.length > 0 && button(failures.isRaw, () => treatAsRaw(session, raw)),
+        absent !== undefined && again && fetchButton(absent, again),
         kind === 'undecodable' && button(failures.wasm, set({ decoder: 'wasm' })),
         (kind === 'memory' || kind === 'died') &&
           again &&
@@ -57,6 +66,26 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
       ),
     ),
   );
+}
+
+/** Fetches a model and goes on, or says beside the button what went wrong. */
+function fetchButton(model: string, again: () => void): HTMLElement {
+  const said = h('span', { class: 'wrong small', role: 'status' });
+  const button = h('button', { class: 'tool', type: 'button', onclick: () => start() }, text.failures.fetch);
+  async function start(): Promise<void> {
+    button.disabled = true;
+    fill(button, text.failures.fetching);
+    fill(said);
+    try {
+      await fetchModel(model);
+      again();
+    } catch (error) {
+      fill(said, error instanceof Error ? error.message : String(error));
+      fill(button, text.failures.fetch);
+      button.disabled = false;
+    }
+  }
+  return h('div', { class: 'fetch' }, button, said);
 }
 
 /** With a capital letter, unless it begins with a file's name: the library's messages go on after a program's name. */

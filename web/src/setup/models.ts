@@ -15,6 +15,9 @@ export const MODELS = {
   neg: 'version=vmaf_v0.6.1neg:name=vmaf_neg',
   uhdNeg: 'version=vmaf_4k_v0.6.1neg:name=vmaf_4k_neg',
   bootstrap: 'version=vmaf_b_v0.6.3:name=vmaf_b',
+  v1: 'version=vmaf_v1.0.16_3d0h:name=vmaf_v1',
+  v1Phone: 'version=vmaf_v1.0.16_5d0h:name=vmaf_v1_phone',
+  v1Uhd: 'version=vmaf_v1.0.16_1d5h_2160:name=vmaf_v1_4k',
 } as const;
 
 /** A model of the list. */
