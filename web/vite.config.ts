@@ -54,6 +54,70 @@ function fetchedFiles(): Plugin {
   };
 }
 
+/** What the page says of licences, beside it. */
+const LICENCES = 'licences.txt';
+
+/** Packages that end up in the page, and the file that holds the text of their licence. */
+const BUNDLED: Readonly<Record<string, string>> = {
+  uplot: join(ROOT, 'node_modules/uplot/LICENSE'),
+  mediabunny: join(ROOT, 'node_modules/mediabunny/LICENSE'),
+  'fast-png': join(ROOT, 'node_modules/fast-png/LICENSE'),
+  iobuffer: join(ROOT, 'node_modules/iobuffer/LICENSE'),
+  fflate: join(ROOT, 'node_modules/fflate/LICENSE'),
+  '@ffmpeg/core': join(ROOT, 'web/licences/GPL-2.0.txt'),
+};
+
+/** The project's licence and notices, then the licences of all packages that the page passes on. */
+async function licencesText(): Promise<string> {
+  const texts = [join(ROOT, 'LICENSE'), join(ROOT, 'THIRD-PARTY-NOTICES.md'), ...Object.values(BUNDLED)];
+  const parts = await Promise.all(texts.map((file) => readFile(file, 'utf8')));
+  const names = ['anyvmaf', 'Third-party notices', ...Object.keys(BUNDLED)];
+  const rule = '='.repeat(80);
+  return parts.map((text, i) => `${rule}\n${names[i]}\n${rule}\n\n${text.trim()}\n`).join('\n\n');
+}
+
+const packages = new Set<string>(['@ffmpeg/core']);
+
+/** Remembers which packages a bundle was made of. */
+function collectPackages(): Plugin {
+  return {
+    name: 'collect-packages',
+    generateBundle(_, bundle) {
+      for (const file of Object.values(bundle)) {
+        if (file.type !== 'chunk') continue;
+        for (const id of file.moduleIds) {
+          const name = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1];
+          if (name !== undefined) packages.add(name);
+        }
+      }
+    },
+  };
+}
+
+/** Puts the licences beside the page, and ends the build when a package is in it whose licence is not. */
+function licences(): Plugin {
+  return {
+    name: 'licences',
+    configureServer(server) {
+      server.middlewares.use(`/${LICENCES}`, (_, response, next) => {
+        licencesText().then((text) => {
+          response.setHeader('content-type', 'text/plain; charset=utf-8');
+          response.end(text);
+        }, next);
+      });
+    },
+    async generateBundle() {
+      const unnamed = [...packages].filter((name) => !(name in BUNDLED));
+      if (unnamed.length > 0)
+        throw new Error(
+          `The page contains ${unnamed.join(', ')}, but ${LICENCES} has no licence for it; add it to web/vite.config.ts ` +
+            'and to THIRD-PARTY-NOTICES.md.',
+        );
+      this.emitFile({ type: 'asset', fileName: LICENCES, source: await licencesText() });
+    },
+  };
+}
+
 /** Writes the service worker, which has to know the names of all files. */
 function offline(): Plugin {
   return {
@@ -83,16 +147,25 @@ function offline(): Plugin {
   };
 }
 
+/** What the library can use but the page does not: 28 MB for tiny models. */
+const UNUSED = ['onnxruntime-web'];
+
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',
-  plugins: [fetchedFiles(), offline()],
+  plugins: [fetchedFiles(), collectPackages(), licences(), offline()],
   resolve: {
     // The library as users get it.
     alias: { anyvmaf: join(ROOT, 'dist/index.browser.js') },
   },
-  worker: { format: 'es' },
-  build: { outDir: 'dist', emptyOutDir: true, target: 'es2022', assetsInlineLimit: 0 },
+  worker: { format: 'es', plugins: () => [collectPackages()], rollupOptions: { external: UNUSED } },
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    rollupOptions: { external: UNUSED },
+  },
   server: { host: '127.0.0.1' },
   preview: { host: '127.0.0.1' },
 });

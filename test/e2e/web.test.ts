@@ -3,7 +3,7 @@
  * The built page in Chromium, from an empty first screen to a score: under a strict content security policy, in a
  * subfolder, by pointer, by drop and by keyboard, with what goes wrong said in words.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join, relative, sep } from 'node:path';
@@ -168,6 +168,31 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       );
       expect(weight).toBeLessThan(250_000);
       expect(opened.complaints).toEqual([]);
+    });
+
+    it('ships the licences of all that is in it, linked from its foot', async () => {
+      await using opened = await openEmpty();
+      const { page } = opened;
+      await page.getByRole('link', { name: 'Licences and sources' }).click();
+      await page.waitForURL(/licences\.txt$/);
+      const shown = (await page.textContent('body')) ?? '';
+      for (const part of [
+        'BSD-2-Clause Plus Patent License',
+        'Copyright (c) 2016-2020 Netflix, Inc.',
+        'Leon Sorokin',
+        'Mozilla Public License Version 2.0',
+        'GNU GENERAL PUBLIC LICENSE',
+        'https://github.com/ffmpegwasm/ffmpeg.wasm',
+        'https://github.com/Vanilagy/mediabunny',
+      ])
+        expect(shown).toContain(part);
+    });
+
+    it('holds nothing that it never uses', () => {
+      const names = readdirSync(served.folder, { recursive: true, encoding: 'utf8' });
+      expect(names.filter((name) => /ort|onnx/i.test(basename(name)))).toEqual([]);
+      // The engine; FFmpeg is apart.
+      expect(names.filter((name) => name.endsWith('.wasm') && !name.startsWith('ffmpeg'))).toHaveLength(1);
     });
 
     async function openEmpty() {

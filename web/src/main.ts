@@ -81,7 +81,13 @@ document.body.append(
     results,
     frames,
   ),
-  h('footer', { class: 'foot faint small' }, text.page.foot),
+  h(
+    'footer',
+    { class: 'foot faint small' },
+    text.page.foot,
+    ' ',
+    h('a', { href: './licences.txt' }, text.page.licences),
+  ),
   announcer(),
 );
 

@@ -55,7 +55,7 @@ async function answer(request) {
     try {
       return await fetch(request);
     } catch {
-      return (await cache.match(at('./'))) ?? Response.error();
+      return (await cache.match(request)) ?? (await cache.match(at('./'))) ?? Response.error();
     }
   }
   const kept = await cache.match(request, { ignoreVary: true });

@@ -16,6 +16,7 @@ export const text = {
     linkNotCopied: 'The browser did not allow copying; the link is in the address bar.',
     theme: { auto: 'Theme: as the system', light: 'Theme: light', dark: 'Theme: dark' },
     foot: 'The same numbers as libvmaf 3.2.0. Files are read where they are and never uploaded; once loaded, the page works offline.',
+    licences: 'Licences and sources',
     resultsLabel: 'Results',
     frameLabel: 'Frame viewer',
     partFailed: (why: string) =>
@@ -205,7 +206,7 @@ export const text = {
     memoryAdvice: 'Close other tabs, or use fewer threads or a shorter range, and try again.',
     ioAdvice: 'The file may have been moved, changed or deleted since it was chosen. Choose it again.',
     wasmAdvice:
-      'ffmpeg.wasm reads nearly every format. It is not part of the page: it is 32 MB (10 MB compressed), loaded once and kept for next time. It is slower than the browser’s own decoder.',
+      'ffmpeg.wasm reads nearly every format. It is not part of the page: it is 32 MB (10 MB compressed), loaded once and kept for next time. It is slower than the browser’s own decoder. It is FFmpeg, under the GPL.',
     wasm: 'Load ffmpeg.wasm (32 MB) and use it',
     isRaw: 'It is raw YUV',
     oneThread: 'Try with one thread',
