@@ -120,7 +120,7 @@ export const text = {
       neg: ['VMAF NEG', 'without credit for sharpening'],
       uhdNeg: ['VMAF 4K NEG', 'the same for 4K'],
       bootstrap: ['VMAF bootstrap', 'with a confidence interval'],
-      v1: ['VMAF v1', 'HD television, of 2026; fetched once, 15 kB'],
+      v1: ['VMAF v1', 'HD television; fetched once, 15 kB'],
       v1Phone: ['VMAF v1 Phone', 'seen on a phone; fetched once'],
       v1Uhd: ['VMAF v1 4K', 'large 4K screen; fetched once'],
     },

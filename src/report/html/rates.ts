@@ -45,6 +45,9 @@ export function rateCurve(
       .join('');
     return html`<path d="${raw(path)}" fill="none" stroke="var(--faint)" stroke-width="1.5" stroke-dasharray="${dashOf(i)}" vector-effect="non-scaling-stroke"/>`;
   });
+  const sides = nameSides(
+    points.map((point) => ({ ...point, x: x(point.rate), y: Number(y(point.quality)) })),
+  );
   const [unit, unitName] = across.high >= 1e7 ? [1e6, 'Mb/s'] : [1e3, 'kb/s'];
   return html`<h3 style="margin-top:18px">${label} over bit rate</h3>
 ${codecs.length > 1 && key(codecs)}
@@ -52,13 +55,41 @@ ${codecs.length > 1 && key(codecs)}
 ${ticks(up, 6).map((value) => html`<i class="gy" style="top:${y(value)}%"></i><span class="y" style="top:${y(value)}%">${Number(value.toFixed(6))}</span>`)}
 ${ticks(across, 6).map((value) => html`<i class="gx" style="left:${x(value)}%"></i><span class="x" style="left:${x(value)}%">${Number((value / unit).toPrecision(6))}</span>`)}
 <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">${lines}</svg>
-${points.map((point) => {
+${points.map((point, i) => {
   const at = `left:${x(point.rate)}%;top:${y(point.quality)}%`;
   const title = `${point.name}: ${label} ${valueText(point.quality)} at ${bitrateText(point.rate)}${point.codec && `, ${point.codec}`}`;
-  return html`<span class="dot" style="${raw(colourOf(point.index))};${at}" title="${title}"></span><span class="tag${x(point.rate) > 30 && ' left'}" style="${at}">${point.name}</span>`;
+  return html`<span class="dot" style="${raw(colourOf(point.index))};${at}" title="${title}"></span>${sides[i] && html`<span class="tag${sides[i] === 'left' && ' left'}" style="${at}">${point.name}</span>`}`;
 })}
 <span class="axis">bit rate in ${unitName}</span>
 </div>`;
+}
+
+/** Pixels of the chart on a desk, of a letter, and of a line of text: about what they are. */
+const ROOM = { width: 940, height: 240, letter: 7, line: 18 } as const;
+
+/** On which side of each point, both in per cent of the chart, its name has room; `undefined` where on neither. */
+function nameSides(
+  points: readonly { readonly name: string; readonly x: number; readonly y: number }[],
+): ('left' | 'right' | undefined)[] {
+  const { width, height, letter, line } = ROOM;
+  const at = points.map(({ x, y }) => [(x / 100) * width, (y / 100) * height] as const);
+  const taken = at.map(([x, y]) => [x - 8, y - 8, x + 8, y + 8] as const);
+  return points.map(({ name }, i) => {
+    const [x, y] = at[i] ?? [0, 0];
+    const wide = Math.min(0.34 * width, name.length * letter);
+    const sides = {
+      // Lines go up and right, so that above and left of a point there is none, nor below and right of it.
+      left: [x - 4 - wide, y - 4 - line, x - 4, y - 4],
+      right: [x + 8, y + 4, x + 8 + wide, y + 4 + line],
+    } as const;
+    const side = (['left', 'right'] as const).find((one) => {
+      const [left, top, right, bottom] = sides[one];
+      const inside = left >= -30 && right <= width + 10 && bottom <= height;
+      return inside && taken.every(([l, t, r, b]) => left > r || right < l || top > b || bottom < t);
+    });
+    if (side) taken.push(sides[side]);
+    return side;
+  });
 }
 
 function dashOf(group: number): string {

@@ -171,7 +171,7 @@ footer { color: var(--faint); font-size: 12.5px; padding: 6px 2px; }
   .tiles { margin: 18px -16px -16px; grid-template-columns: repeat(3, 1fr); } .tile { padding-left: 16px; } .tile b { font-size: 17px; }
   .encodes { margin: 12px -16px 0; } .encode { grid-template-columns: repeat(3, 1fr); padding: 12px 16px; } .encode.headings { display: none; }
   .encode .name { grid-column: 1 / 3; } .encode .track { grid-column: 1 / -1; margin: 6px 0; } .encode .num { text-align: left; } .encode .num::before { content: attr(data-label) " "; color: var(--faint); display: block; font-size: 12px; }
-  .chart.big { height: 220px; } .two { grid-template-columns: 1fr; gap: 0; } .scroll { margin: 0 -16px; padding: 0 16px; } details { margin: 10px -16px 0; padding: 10px 16px 0; }
+  .plot .tag { display: none; } .chart.big { height: 220px; } .two { grid-template-columns: 1fr; gap: 0; } .scroll { margin: 0 -16px; padding: 0 16px; } details { margin: 10px -16px 0; padding: 10px 16px 0; }
   .scale .tick { font-size: 11px; } .bar .hint { display: none; } .run { grid-template-columns: 1fr; }
   .features { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 14px 18px; } .feature .now { font-size: 12px; } .chart.tiny { height: 70px; }
   .worst button { grid-template-columns: 56px 66px 1fr 54px; }

@@ -33,8 +33,14 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
     /allow-damaged|allowDamaged|damaged|truncated/i.test(failure.message) && !settings.value.allowDamaged;
   return h(
     'div',
-    { class: 'failure', role: 'alert', style: '--tone: var(--bad)', 'data-kind': kind },
-    h('span', { class: 'sign', 'aria-hidden': 'true' }, '!'),
+    {
+      class: 'failure',
+      role: 'alert',
+      // What only has to be fetched is no fault.
+      style: `--tone: var(--${absent === undefined ? 'bad' : 'note'})`,
+      'data-kind': kind,
+    },
+    h('span', { class: 'sign', 'aria-hidden': 'true' }, absent === undefined ? '!' : 'i'),
     h(
       'div',
       { class: 'finding-text' },
