@@ -148,6 +148,8 @@ describe('quality over bit rate', () => {
     expect(page).toContain('left:90.91%');
     expect(page).toContain('title="2000.mp4: VMAF 90.00 at 2.00 Mb/s"');
     expect(page).toContain('bit rate in kb/s');
+    expect(page).toMatch(/class="tag left" style="[^"]*">2000\.mp4</);
+    expect(page).toMatch(/class="tag[^"]*" style="[^"]*">500\.mp4</);
   });
 
   it('takes two encodes with a bit rate', () => {

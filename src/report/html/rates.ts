@@ -85,7 +85,10 @@ function nameSides(
     const side = (['left', 'right'] as const).find((one) => {
       const [left, top, right, bottom] = sides[one];
       const inside = left >= -30 && right <= width + 10 && bottom <= height;
-      return inside && taken.every(([l, t, r, b]) => left > r || right < l || top > b || bottom < t);
+      return (
+        inside &&
+        taken.every(([l, t, r, b], other) => other === i || left > r || right < l || top > b || bottom < t)
+      );
     });
     if (side) taken.push(sides[side]);
     return side;
