@@ -40,7 +40,7 @@ export interface FeaturePlan {
   readonly compat: Compat;
   /** Distinct instances in order of registration. */
   readonly extractors: readonly BoundExtractor[];
-  /** Log names of the per-frame features in libvmaf's order: those of each frame, then those known at the end. */
+  /** Log names of the per-frame features in libvmaf's order: those of each frame, those known with the next, those known at the end. */
   readonly names: readonly string[];
   /** Names of what picture models give, which stand in the records as they are; they come last of {@link names}. */
   readonly pictureNames: readonly string[];
@@ -88,7 +88,7 @@ export function planFeatures(
     layout,
     compat,
     extractors,
-    names: [...namesOf('frame'), ...namesOf('flush'), ...pictures.names],
+    names: [...namesOf('frame'), ...namesOf('next'), ...namesOf('flush'), ...pictures.names],
     pictureNames: pictures.names,
     aggregateNames: namesOf('sequence'),
     warnings,

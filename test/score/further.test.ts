@@ -113,6 +113,43 @@ describe('what is made of it', () => {
     expect(of('float_ssim=enable_db=true:clip_db=true')).toEqual([115]);
   });
 
+  it('what is not a number is at its limit, as C compares', () => {
+    // A score above 1 has no logarithm: libvmaf gave 109 for pictures of 177x179, 10 bit, that are nearly flat.
+    const small = videoFormat(177, 179, { bitDepth: 10 });
+    const of = (feature: string, records: number[], name: string) =>
+      finish(planOf([feature], small), [records]).series(name);
+    for (const name of ['float_ssim', 'float_ms_ssim']) {
+      const above = Array.from({ length: 16 }, () => 1 + 2 ** -23);
+      expect(of(`${name}=enable_db=true:clip_db=true`, above, name)).toEqual([109]);
+      expect(of(`${name}=enable_db=true`, above, name)).toEqual([Number.POSITIVE_INFINITY]);
+    }
+    const none = Array.from({ length: 8 }, () => Number.NaN);
+    const vif = 'float_vif=vif_sigma_nsq=0:vif_scale2_min_val=0.25';
+    expect(of(vif, none, 'vif_scale1_s2miv_0.25_snsq_0')).toEqual([0]);
+    expect(of(vif, none, 'vif_scale2_s2miv_0.25_snsq_0')).toEqual([0.25]);
+    expect(of('speed_chroma=speed_max_val=7', none, 'speed_chroma_u_mxv_7')).toEqual([7]);
+  });
+
+  it('float_adm without any denominator is perfect, with nothing added', () => {
+    const { series } = finish(planOf(['float_adm=adm_noise_weight=0'], HD), [
+      Array.from({ length: 12 }, () => 0),
+    ]);
+    expect(['adm2', 'aim', 'adm3'].map((name) => series(`${name}_nw_0`))).toEqual([[1], [0], [1]]);
+  });
+
+  it('stands in the order in which libvmaf first stores it', () => {
+    // motion3 of float_motion comes with the second frame; the integer motions come at the end, whoever asked first.
+    expect(planOf(['motion', 'float_motion', 'psnr=enable_chroma=false'], HD).names).toEqual([
+      'VMAF_integer_feature_motion_sad_score',
+      'motion2',
+      'motion',
+      'psnr_y',
+      'motion3',
+      'integer_motion2',
+      'integer_motion3',
+    ]);
+  });
+
   it('names carry options, but not those of features that libvmaf never suffixes', () => {
     expect(planOf(['float_adm=debug=true:adm_p_norm=2'], HD).names.slice(6, 9)).toEqual([
       'adm_scale3_apn_2',

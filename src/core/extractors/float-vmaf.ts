@@ -227,7 +227,7 @@ export const FLOAT_MOTION: ExtractorSpec = {
   features: [
     // That of the first frame is 0 at once.
     floatFeature('motion2'),
-    floatFeature('motion3', { emitted: 'flush', atOnceWith: 'motion_force_zero' }),
+    floatFeature('motion3', { emitted: 'next', atOnceWith: 'motion_force_zero' }),
     floatFeature('motion', DEBUG),
   ],
   temporal: true,

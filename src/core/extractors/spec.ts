@@ -36,11 +36,12 @@ export interface FeatureSpec {
   /** Boolean options that must all be true for the feature to be emitted. */
   readonly when: readonly string[];
   /**
-   * `frame`: known as soon as its frame is measured. `flush`: depends on later frames, so libvmaf stores it after all
-   * others. `sequence`: one value for the whole run (an aggregate).
+   * `frame`: known as soon as its frame is measured. `next`: known with the next frame, so libvmaf stores its first value
+   * after those of the first frame. `flush`: stored at the end of the run. `sequence`: one value for the whole run (an
+   * aggregate).
    */
-  readonly emitted: 'frame' | 'flush' | 'sequence';
-  /** A boolean option that, when true, makes a `flush` feature known with its frame. */
+  readonly emitted: 'frame' | 'next' | 'flush' | 'sequence';
+  /** A boolean option that, when true, makes a `next` or `flush` feature known with its frame. */
   readonly atOnceWith?: string;
   /** True: its name never ends in options. */
   readonly plainName?: boolean;

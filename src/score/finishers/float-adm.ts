@@ -5,6 +5,7 @@
 import { floatAdmFactors } from '../../core/adm-csf.js';
 import { type ExtractorInstance, flagOption, numberOption } from '../../core/options.js';
 import type { VideoFormat } from '../../media/types.js';
+import { atLeast, atMost } from './bounds.js';
 import type { ExtractorFinisher, FurtherExtractor } from './types.js';
 
 /** The float_adm extractor. */
@@ -65,11 +66,10 @@ function finishFloatAdm(instance: ExtractorInstance, { width, height }: VideoFor
       if (totalNum < limit) totalNum = 0;
       if (totalDen < limit) totalDen = 0;
       const adm2 = totalDen === 0 ? 1 : totalNum / totalDen;
-      const aim = Math.min(aimNum / aimDen, 1);
+      // Without a denominator libvmaf leaves it undefined.
+      const aim = totalDen === 0 ? 0 : atMost(aimNum / aimDen, 1);
       const mixed = harmonic ? (2 * adm2 * aim) / (adm2 + aim) : adm2 * weight + (1 - aim) * (1 - weight);
-      let adm3 = minimum;
-      // A mixture that is not a number counts as less.
-      if (mixed > minimum) adm3 = mixed;
+      const adm3 = atLeast(mixed, minimum);
       emit(frame, 'VMAF_feature_adm2_score', adm2);
       emit(frame, 'VMAF_feature_aim_score', aim);
       emit(frame, 'VMAF_feature_adm3_score', adm3);

@@ -4,6 +4,7 @@
  */
 import { RESAMPLING } from '../../core/extractors/float-vmaf.js';
 import { choiceOption, flagOption, numberOption } from '../../core/options.js';
+import { atLeast } from './bounds.js';
 import { requirePrescale } from './checks.js';
 import type { FurtherExtractor } from './types.js';
 
@@ -45,7 +46,7 @@ export const floatVif: FurtherExtractor = {
           emit(
             frame,
             `VMAF_feature_vif_scale${scale}_score`,
-            scale === 0 ? value : Math.max(value, minima[scale] ?? 0),
+            scale === 0 ? value : atLeast(value, minima[scale] ?? 0),
           );
           emit(frame, `vif_num_scale${scale}`, num);
           emit(frame, `vif_den_scale${scale}`, den);

@@ -6,6 +6,7 @@ import { RESAMPLING } from '../../core/extractors/float-vmaf.js';
 import { choiceOption, type ExtractorInstance, flagOption, numberOption } from '../../core/options.js';
 import { AnyvmafError } from '../../errors.js';
 import type { VideoFormat } from '../../media/types.js';
+import { atMost } from './bounds.js';
 import { requireChroma, requirePrescale } from './checks.js';
 import type { FurtherExtractor } from './types.js';
 
@@ -63,7 +64,7 @@ export const speedChroma: FurtherExtractor = {
     return {
       push: (frame, record, emit) => {
         ['u', 'v', 'uv'].forEach((plane, i) => {
-          const value = Math.min(record[i] ?? Number.NaN, maximum);
+          const value = atMost(record[i] ?? Number.NaN, maximum);
           emit(frame, `Speed_chroma_feature_speed_chroma_${plane}_score`, value);
         });
       },

@@ -5,6 +5,7 @@
 import { log10 } from '../../core/log10.js';
 import { type ExtractorInstance, flagOption, numberOption } from '../../core/options.js';
 import type { VideoFormat } from '../../media/types.js';
+import { atMost } from './bounds.js';
 import { requireSide } from './checks.js';
 import type { FurtherExtractor } from './types.js';
 
@@ -33,7 +34,8 @@ function scoreOf(
   const limit = flagOption(instance, 'clip_db')
     ? Math.ceil(10 * log10((peak * peak) / (0.5 / (width * height))))
     : Number.POSITIVE_INFINITY;
-  return (score) => Math.min(-10 * log10(1 - score), limit);
+  // A score above 1, which nearly flat pictures get, has no logarithm: it is at the limit.
+  return (score) => atMost(-10 * log10(1 - score), limit);
 }
 
 /** The float_ssim extractor. */

@@ -1,0 +1,127 @@
+/**
+ * @module scripts/generate-metrics-docs
+ * `npm run metrics:docs`: writes docs/metrics.md from the extractors themselves: what each measures, its options and
+ * features, and by trying sizes and depths what it takes.
+ *
+ *   node scripts/generate-metrics-docs.mjs --check    fails when the page is not what the code gives
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadBuilt, ROOT, table } from './lib/project.mjs';
+
+const PAGE = 'docs/metrics.md';
+const { listExtractors } = await loadBuilt('index.js');
+const { parseFeature } = await loadBuilt('core/options.js');
+const { planFeatures } = await loadBuilt('score/features.js');
+
+/** Smallest side of any picture. */
+const LEAST = 17;
+/** No extractor needs more of every picture. */
+const MOST = 400;
+
+const code = (text) => `\`${text}\``;
+const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+/** Whether an extractor with its defaults takes pictures of a format. */
+function takes(name, width, height, chroma = '420', bitDepth = 8) {
+  try {
+    planFeatures([parseFeature(name)], { width, height, chroma, bitDepth }, 'libvmaf-3.2');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function leastSquare(name, chroma) {
+  let side = LEAST;
+  while (!takes(name, side, side, chroma)) if (++side > MOST) throw new Error(`${name} takes no picture`);
+  return side;
+}
+
+function smallest(name) {
+  const [side, full] = ['420', '444'].map((chroma) => leastSquare(name, chroma));
+  if (side > LEAST && takes(name, side, LEAST)) return `one side of ${side}`;
+  return full === side ? `${side}x${side}` : `${side}x${side} (4:4:4: ${full}x${full})`;
+}
+
+/** What it does not take. */
+function without(name) {
+  return [
+    ...(takes(name, MOST, MOST, '400') ? [] : ['4:0:0']),
+    ...[10, 12, 16].filter((depth) => !takes(name, MOST, MOST, '444', depth)).map((depth) => `${depth} bit`),
+  ];
+}
+
+function valuesOf({ type, min, max, choices, near }) {
+  if (type === 'bool') return '`true`, `false`';
+  if (type === 'folder') return 'a path';
+  if (choices) return choices.map(code).join(', ');
+  const kind = type === 'int' ? ', whole' : '';
+  if (near)
+    return `${min} to ${max}, within 0.001 of ${near.map((known) => Number(known.toPrecision(6))).join(', ')}`;
+  return max === undefined || max === Number.MAX_VALUE ? `at least ${min}${kind}` : `${min} to ${max}${kind}`;
+}
+
+function optionsTable(options) {
+  const rows = options.map(({ name, alias, default: byDefault, inName, description, ...rest }) => [
+    code(name),
+    byDefault === '' ? 'none' : code(byDefault),
+    cell(valuesOf(rest)),
+    inName ? code(alias ?? name) : '',
+    cell(description),
+  ]);
+  return table(['option', 'default', 'values', 'in names', 'meaning'], rows);
+}
+
+function featuresTable(features) {
+  const when = { frame: 'per frame', next: 'per frame', flush: 'per frame', sequence: 'once' };
+  const rows = features.map(({ alias, when: needs, emitted }) => [
+    code(alias),
+    [when[emitted], ...(needs.length > 0 ? [`with ${needs.map(code).join(' and ')}`] : [])].join(', '),
+  ]);
+  return table(['feature', 'given'], rows);
+}
+
+function section({ name, description, options, features }) {
+  const refused = without(name);
+  return [
+    `## ${name}`,
+    cell(description),
+    `Smallest picture: ${smallest(name)}.${refused.length > 0 ? ` Not for ${refused.join(' and ')}.` : ''}`,
+    ...(options.length > 0 ? [optionsTable(options)] : []),
+    featuresTable(features),
+  ].join('\n\n');
+}
+
+const extractors = [...listExtractors()].sort((a, b) => (a.name < b.name ? -1 : 1));
+const overview = table(
+  ['extractor', 'what it measures'],
+  extractors.map(({ name, description }) => [`[${name}](#${name})`, cell(description)]),
+);
+
+const page = `# Metrics
+
+<!-- Made by \`npm run metrics:docs\` from src/core/extractors; do not edit. -->
+
+\`--feature NAME\` or \`--feature NAME=OPTION=VALUE:OPTION=VALUE\` reports the features of an extractor, with or without models;
+so does \`features\` of the API and \`feature\` of the MCP tools. Extractors, options and names are those of libvmaf 3.2.0.
+
+${overview}
+
+A value other than the default of an option with a name under *in names* becomes part of the names of the extractor's
+features: \`adm=adm_csf_mode=2\` gives \`integer_adm2_csf_2\`. The smallest picture is that with default options; sides
+below ${LEAST} are refused whatever the metric, and larger values of scales and prescales need larger pictures or take
+smaller ones. Numbers are read in single precision with six digits, as libvmaf does: 0.30000001 is 0.3.
+
+${extractors.map(section).join('\n\n')}
+`;
+
+const path = join(ROOT, PAGE);
+const stale = !existsSync(path) || readFileSync(path, 'utf8') !== page;
+if (process.argv.includes('--check')) {
+  if (stale) console.error(`${PAGE} is stale; run \`npm run metrics:docs\``);
+  process.exitCode = stale ? 1 : 0;
+} else {
+  if (stale) writeFileSync(path, page);
+  console.log(`${extractors.length} extractors; ${stale ? `wrote ${PAGE}` : 'nothing to write'}`);
+}
