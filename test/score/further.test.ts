@@ -113,6 +113,28 @@ describe('what is made of it', () => {
     expect(of('float_ssim=enable_db=true:clip_db=true')).toEqual([115]);
   });
 
+  it.each([
+    ['2.6381', [0.09640297293663025, 0.9888304074605306, 0.9981168905893961, 0.9998834927876791]],
+    ['4.1', [-1.1825287342071533, 0.9730212688446045, 0.9954516092936198, 0.9997185866038004]],
+  ])(
+    'float_vif squares a noise of %s in single precision: the values of libvmaf',
+    async (noise, expected) => {
+      const [width, height] = [64, 48];
+      const reference = new Uint8Array(width * height).fill(128);
+      const distorted = reference.map((_, at) => (((at % width) * Math.floor(at / width)) & 4 ? 205 : 20));
+      const raw: VideoFormat = { width, height, bitDepth: 8, chroma: '400' };
+      const features = [`float_vif=vif_sigma_nsq=${noise}`];
+      for (const implementation of ['simd128', 'portable'] as const) {
+        const options = { features, noPrediction: true, threads: 0, implementation } as const;
+        const { frames } = await score(
+          { reference: streamOf(reference), distorted: streamOf(distorted), raw },
+          options,
+        );
+        expect(Object.values(frames[0]?.metrics ?? {})).toEqual(expected);
+      }
+    },
+  );
+
   it('what is not a number is at its limit, as C compares', () => {
     // A score above 1 has no logarithm: libvmaf gave 109 for pictures of 177x179, 10 bit, that are nearly flat.
     const small = videoFormat(177, 179, { bitDepth: 10 });

@@ -77,8 +77,13 @@ int32_t anyvmaf_float_vif(AnyvmafContext *context, const AnyvmafFrames *frames, 
                     pairs[0][i]);
     }
 
-    const double nsq = options->sigma_nsq;
-    const FloatVifNoise noise = {nsq, options->enhn_gain_limit, (float)(nsq * nsq / (255.0 * 255.0))};
+    const float nsq = (float)options->sigma_nsq;
+    const FloatVifNoise noise = {
+        .sigma_nsq = options->sigma_nsq,
+        .gain_limit = options->enhn_gain_limit,
+        /* Squared in single precision, as powf does. */
+        .sigma_max_inv = (float)((double)(nsq * nsq) / (255.0 * 255.0)),
+    };
     for (uint32_t scale = 0; scale < SCALES; scale++) {
         float taps[FLOAT_MAX_TAPS];
         const uint32_t n = gaussian_size(options->kernelscale, scale);
