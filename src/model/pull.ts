@@ -99,10 +99,10 @@ async function download(
   const limit = AbortSignal.timeout(PATIENCE);
   const way = `give path=FILE with the file from elsewhere, or another server with --from`;
   let response: Response;
-  let bytes: ArrayBuffer;
+  let bytes: Uint8Array<ArrayBuffer> | undefined;
   try {
     response = await fetch(url, { signal: signal ? AbortSignal.any([signal, limit]) : limit });
-    bytes = response.ok ? await response.arrayBuffer() : new ArrayBuffer();
+    bytes = response.ok ? await upTo(MOST_BYTES, response) : new Uint8Array();
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
     const why = limit.aborted ? `it took longer than ${PATIENCE / 1000} s` : reasonOf(cause);
@@ -118,13 +118,34 @@ async function download(
       `The model ${name} cannot be fetched from ${url}: the server answered ${response.status}; ${way}.`,
     );
   }
-  if (bytes.byteLength > MOST_BYTES) {
-    throw new AnyvmafError(
-      'model',
-      `What ${url} gave for ${name} has ${bytes.byteLength} bytes and is no model; check the mirror or proxy in between.`,
-    );
+  if (bytes) return bytes;
+  throw new AnyvmafError(
+    'model',
+    `What ${url} gave for ${name} has more than ${MOST_BYTES} bytes and is no model; check the mirror or proxy in between.`,
+  );
+}
+
+/** The body of a response; `undefined` where it is longer, and then no more of it is read. */
+async function upTo(most: number, { body }: Response): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const taken: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  const reader = body?.getReader();
+  for (;;) {
+    const { value } = (await reader?.read()) ?? {};
+    if (!value) break;
+    taken.push(value);
+    length += value.length;
+    if (length <= most) continue;
+    await reader?.cancel();
+    return undefined;
   }
-  return new Uint8Array(bytes);
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of taken) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
 }
 
 /** What is wrong with the network: `fetch` itself only says that it failed, what failed stands behind it. */

@@ -4,6 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -103,12 +105,42 @@ describe('pullModel', () => {
       refusalOf(code, () => pullModel(name, { from: address }));
     expect(await refusal('io', NAME, origin)).toMatch(/the server answered 404; give path=FILE/);
     expect(await refusal('model', NAME.replace('3d0h', '5d0h'), origin)).toMatch(
-      /1048577 bytes and is no model/,
+      /more than 1048576 bytes and is no model/,
     );
     await server?.stop();
     expect(await refusal('io', NAME, origin)).toMatch(/cannot be fetched from .*ECONNREFUSED.* pull again/);
     expect(await refusal('usage', NAME, 'ftp://x')).toMatch(/must begin with https:/);
     expect(await refusal('model', 'vmaf_v9', origin)).toMatch(/no built-in model "vmaf_v9"/);
+  });
+
+  it('leaves a server that never ends', async () => {
+    let left: () => void = () => {};
+    const gone = new Promise<void>((resolve) => {
+      left = resolve;
+    });
+    const endless = createServer((_, response) => {
+      const write = () => {
+        while (response.write(new Uint8Array(1 << 16)));
+      };
+      response.on('drain', write).on('close', left);
+      write();
+    });
+    await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+    const { port } = endless.address() as AddressInfo;
+    const run = () => pullModel(NAME, { from: `http://127.0.0.1:${port}` });
+    expect(await refusalOf('model', run)).toMatch(/gave for vmaf_v1\.0\.16_3d0h has more than 1048576 bytes/);
+    await gone;
+    await new Promise((resolve) => endless.close(resolve));
+  });
+
+  // Node's own way to make folders never comes back from there.
+  it.runIf(process.platform === 'linux')('gives up where no folder can be made', async () => {
+    vi.stubEnv('ANYVMAF_CACHE', '/proc/anyvmaf/cache');
+    const { store } = storeFor('a model', { write: nodeModelKeep.write });
+    const origin = await from({ [AT]: 'a model' });
+    expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
+      /cannot be kept as \/proc\/anyvmaf\/cache\/models\/.*: no folder can be made there; make the folder writable/,
+    );
   });
 
   it('stops when asked to', async () => {
@@ -133,7 +165,9 @@ describe('pullModel', () => {
       const { store } = storeFor('a model', { write: nodeModelKeep.write });
       mkdirSync(join(folder, 'cache'));
       chmodSync(join(folder, 'cache'), 0o555);
-      expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(/EACCES/);
+      expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
+        /: permission denied; make/,
+      );
       chmodSync(join(folder, 'cache'), 0o755);
     },
   );

@@ -3,12 +3,13 @@
  * Heatmap files in Node: written under temporary names beside their own, which they take when complete.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { open, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { HeatmapFile } from '../../core/metrics.js';
 import { AnyvmafError } from '../../errors.js';
 import { shown } from '../../media/errors.js';
 import type { HeatmapRun, HeatmapStore, HeatmapWriter } from '../../score/heatmaps.js';
+import { makeFolders, writeReason } from './folders.js';
 
 /** The file system. */
 export const nodeHeatmaps: HeatmapStore = { create: createFiles, open: (paths) => new FileWriter(paths) };
@@ -59,18 +60,6 @@ async function createFiles(files: readonly HeatmapFile[]): Promise<HeatmapRun> {
   };
 }
 
-/**
- * Makes a folder and those above it. Not by Node's recursive mkdir, which never returns where nothing can be made, as
- * in /proc.
- * @param made receives those that were not there, the topmost first
- */
-async function makeFolders(folder: string, made: string[]): Promise<void> {
-  if (await stat(folder).catch(() => undefined)) return;
-  if (dirname(folder) !== folder) await makeFolders(dirname(folder), made);
-  await mkdir(folder);
-  made.push(folder);
-}
-
 /** Writes at positions, synchronously and without buffers of its own. */
 class FileWriter implements HeatmapWriter {
   readonly #paths: readonly string[];
@@ -105,29 +94,12 @@ class FileWriter implements HeatmapWriter {
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'no folder can be made there',
-  EEXIST: 'a part of its path is a file, not a folder',
-  ENOTDIR: 'a part of its path is a file, not a folder',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EFBIG: 'it would become larger than files may be here',
-  ENAMETOOLONG: 'its path is too long',
-  ELOOP: 'it is a circle of symbolic links',
-  EMFILE: 'too many files are open',
-};
-
 /** @param cause what was thrown, or the end of a sentence */
 function heatmapError(path: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  const reason = REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
   return new AnyvmafError(
     'io',
-    `Heatmaps cannot be written into ${shown(dirname(path))}: ${shown(reason)}; name another folder with heatmaps_path.`,
+    `Heatmaps cannot be written into ${shown(dirname(path))}: ${shown(writeReason(cause))}; name another folder with heatmaps_path.`,
     cause instanceof Error ? { cause } : {},
   );
 }

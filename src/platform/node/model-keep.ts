@@ -2,12 +2,13 @@
  * @module platform/node/model-keep
  * Pulled model files in the user's cache folder.
  */
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../errors.js';
 import type { ModelKeep } from '../../model/types.js';
 import { fileError } from './file-errors.js';
+import { makeFolders, writeReason } from './folders.js';
 
 /** The cache folder: what `ANYVMAF_CACHE` says, else where this system's programs keep such files. */
 function cacheFolder(): string {
@@ -40,16 +41,15 @@ export const nodeModelKeep: ModelKeep = {
     const path = placeOf(fileName);
     const part = `${path}.${process.pid}.part`;
     try {
-      await mkdir(join(path, '..'), { recursive: true });
+      await makeFolders(dirname(resolve(path)));
       await writeFile(part, bytes);
       // Whoever reads meanwhile finds the old file or the new one.
       await rename(part, path);
     } catch (cause) {
       await rm(part, { force: true }).catch(() => {});
-      const why = cause instanceof Error ? cause.message : String(cause);
       throw new AnyvmafError(
         'io',
-        `The model cannot be kept as ${path}: ${why}; make the folder writable, or name another with ANYVMAF_CACHE.`,
+        `The model cannot be kept as ${path}: ${writeReason(cause)}; make the folder writable, or name another with ANYVMAF_CACHE.`,
         { cause },
       );
     }
