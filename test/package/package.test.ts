@@ -97,7 +97,7 @@ beforeAll(() => {
   npm(['install', '--offline', '--no-audit', '--no-fund', join(home, packed.filename)], project);
 }, 120_000);
 
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+afterAll(() => rmSync(home, { recursive: true, force: true }), 120_000);
 
 describe('the manifest', () => {
   it('has the version that reports name', () => {
