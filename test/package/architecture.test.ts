@@ -35,7 +35,10 @@ const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
 
 /** Parts that run unchanged in Node, browsers and workers. */
 const ISOMORPHIC =
-  /^(core|media|model|tiny|report|score|backend|sample|public|choices|errors|nearest|presets|version|index\.browser)\b/;
+  /^(core|media|model|tiny|report|score|backend|sample|public|choices|errors|nearest|presets|version|index\.browser|platform\/(ffmpeg|wasm|mediabunny))\b/;
+
+/** What decoders of several platforms share. */
+const SHARED_PLATFORM = /^platform\/(ffmpeg|wasm|mediabunny)\//;
 
 const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
@@ -78,6 +81,15 @@ describe('the house', () => {
         .filter((target) => !allowed.includes(partOf(target)))
         .map((target) => `${source.file} calls ${target}`);
     });
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps what platforms share free of each of them', () => {
+    const shared = sources.filter(({ file }) => SHARED_PLATFORM.test(file));
+    expect(shared.length).toBeGreaterThan(3);
+    const wrong = shared.flatMap(({ file, text }) =>
+      /from '[./]*(?:platform\/)?(?:node|browser)\//.test(text) ? [file] : [],
+    );
     expect(wrong).toEqual([]);
   });
 

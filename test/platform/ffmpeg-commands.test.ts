@@ -1,9 +1,9 @@
-/** Command lines of ffmpeg that only a run can judge (src/platform/node/ffmpeg/commands.ts). */
+/** Command lines of ffmpeg that only a run can judge (src/platform/ffmpeg/commands.ts). */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { delivery } from '../../src/media/delivery.js';
 import { parseProbe } from '../../src/media/facts.js';
-import { decodeArgs, probeArgs } from '../../src/platform/node/ffmpeg/commands.js';
+import { decodeArgs, probeArgs } from '../../src/platform/ffmpeg/commands.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 
 describe.runIf(hasFfmpeg)(`a part that ends before its file, ${needsFfmpeg}`, () => {

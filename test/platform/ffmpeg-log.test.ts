@@ -1,7 +1,7 @@
-/** What lines of ffmpeg's log say, in the words of several versions (src/platform/node/ffmpeg/log.ts). */
+/** What lines of ffmpeg's log say, in the words of several versions (src/platform/ffmpeg/log.ts). */
 import { describe, expect, it } from 'vitest';
-import { type LogEvent, parseLogLine } from '../../src/platform/node/ffmpeg/log.js';
-import { PacketTimes } from '../../src/platform/node/ffmpeg/packet-times.js';
+import { type LogEvent, parseLogLine } from '../../src/platform/ffmpeg/log.js';
+import { PacketTimes } from '../../src/platform/ffmpeg/packet-times.js';
 
 const lines: readonly (readonly [string, LogEvent | undefined])[] = [
   // 5.1

@@ -2,9 +2,8 @@
  * @module platform/wasm/job
  * What a thread does for a decoder: runs one tool of FFmpeg on one video, and hands on frames as they are decoded.
  */
-import type { Part } from '../node/ffmpeg/commands.js';
-import { parseLogLine } from '../node/ffmpeg/log.js';
-import type { ExpectedFrame } from '../node/ffmpeg/run.js';
+import type { Part } from '../ffmpeg/commands.js';
+import { type ExpectedFrame, parseLogLine } from '../ffmpeg/log.js';
 import {
   type CreateFfmpegCore,
   createCore,

@@ -5,8 +5,8 @@
 import { AnyvmafError } from '../../errors.js';
 import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import { shown } from '../../media/errors.js';
-import { type Part, seconds } from '../node/ffmpeg/commands.js';
-import type { TrackTimes } from '../node/ffmpeg/packet-times.js';
+import { type Part, seconds } from '../ffmpeg/commands.js';
+import type { TrackTimes } from '../ffmpeg/packet-times.js';
 
 /** What to decode. */
 export interface Plan {

@@ -2,8 +2,8 @@
  * @module platform/wasm/protocol
  * What a decoder and the thread that runs FFmpeg for it say to each other.
  */
-import type { Part } from '../node/ffmpeg/commands.js';
-import type { ExpectedFrame } from '../node/ffmpeg/run.js';
+import type { Part } from '../ffmpeg/commands.js';
+import type { ExpectedFrame } from '../ffmpeg/log.js';
 import type { RingMemory } from './ring.js';
 
 /** Where the thread reads the video; each platform has its own kinds. */

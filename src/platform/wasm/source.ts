@@ -11,7 +11,7 @@ import { storedFrameBytes } from '../../media/geometry.js';
 import { PlaneMap } from '../../media/planes.js';
 import { ByteQueue } from '../../media/stream.js';
 import type { FramePlanes, VideoInfo } from '../../media/types.js';
-import { decodeArgs, type Part } from '../node/ffmpeg/commands.js';
+import { decodeArgs, type Part } from '../ffmpeg/commands.js';
 import { ChunkReader, type FrameReader } from './chunks.js';
 import type { OpenedInput, WasmHost } from './host.js';
 import type { Plan } from './plan.js';

@@ -15,9 +15,16 @@ import { shown } from '../../../media/errors.js';
 import { parseProbe } from '../../../media/facts.js';
 import { storedFrameBytes } from '../../../media/geometry.js';
 import type { VideoFormat, VideoInput } from '../../../media/types.js';
-import { decodeArgs, firstPacketArgs, type Part, packetsArgs, probeArgs, tracksArgs } from './commands.js';
+import {
+  decodeArgs,
+  firstPacketArgs,
+  type Part,
+  packetsArgs,
+  probeArgs,
+  tracksArgs,
+} from '../../ffmpeg/commands.js';
+import { PacketTimes, type TrackTimes } from '../../ffmpeg/packet-times.js';
 import { type FfmpegInput, ffmpegInput } from './input.js';
-import { PacketTimes, type TrackTimes } from './packet-times.js';
 import { type DecodedFrame, DecodeRun, type End } from './run.js';
 import { endError, FfmpegSource } from './source.js';
 import { type Ending, runTool, type ToolName, toolCommand } from './tool.js';

@@ -3,21 +3,14 @@
  * One ffmpeg process that decodes: its frames in order, and why they end.
  */
 import { AnyvmafError } from '../../../errors.js';
-import type { Part } from './commands.js';
-import { seconds } from './commands.js';
+import type { Part } from '../../ffmpeg/commands.js';
+import { seconds } from '../../ffmpeg/commands.js';
+import { type ExpectedFrame, parseLogLine } from '../../ffmpeg/log.js';
 import { FramePipe } from './frame-pipe.js';
-import { parseLogLine } from './log.js';
 import { type Ending, readLines, startTool, type ToolProcess } from './tool.js';
 
 /** Lines of the log that are kept for messages. */
 const KEPT_LINES = 8;
-
-/** What every decoded frame must look like before it is scaled. */
-export interface ExpectedFrame {
-  readonly width: number;
-  readonly height: number;
-  readonly pixelFormat: string;
-}
 
 /** Why there are no more frames. */
 export type End =

@@ -1,9 +1,9 @@
 /**
- * @module platform/node/ffmpeg/commands
+ * @module platform/ffmpeg/commands
  * Command lines for ffmpeg and ffprobe.
  */
-import type { DecodeRequest, TrackFacts } from '../../../media/decoder.js';
-import type { Delivery } from '../../../media/delivery.js';
+import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
+import type { Delivery } from '../../media/delivery.js';
 import { LOG_LEVEL } from './log.js';
 
 /** The first video that is not a cover picture. */

@@ -1,5 +1,5 @@
 /**
- * @module platform/node/ffmpeg/packet-times
+ * @module platform/ffmpeg/packet-times
  * Presentation times of all frames, from what ffprobe prints of each packet.
  */
 

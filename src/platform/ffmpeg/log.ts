@@ -1,7 +1,14 @@
 /**
- * @module platform/node/ffmpeg/log
+ * @module platform/ffmpeg/log
  * Reads ffmpeg's log: each frame as the showinfo filter announces it, and what tells of damage.
  */
+
+/** What every decoded frame must look like before it is scaled. */
+export interface ExpectedFrame {
+  readonly width: number;
+  readonly height: number;
+  readonly pixelFormat: string;
+}
 
 /** A line that matters. */
 export type LogEvent =
