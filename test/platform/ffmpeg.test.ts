@@ -19,7 +19,7 @@ import type { DecodedSource, DecodeRequest } from '../../src/media/decoder.js';
 import { storedFrameBytes } from '../../src/media/geometry.js';
 import { createFfmpegDecoder } from '../../src/platform/node/ffmpeg/decoder.js';
 import { failure } from '../media/support.js';
-import { hashFrames, hashRaw, planesFor } from '../support/decoded.js';
+import { hashFrames, hashPlanes, hashRaw, planesFor } from '../support/decoded.js';
 import { type Encode, encode, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../support/encode.js';
 import { needsShared, sharedPath } from '../support/shared.js';
 
@@ -557,8 +557,32 @@ describe.runIf(hasFfmpeg)(`bad input (${needsFfmpeg})`, () => {
   });
 });
 
-describe.runIf(hasFfmpeg)(`processes (${needsFfmpeg})`, () => {
+/** Frames come straight into their memory where that is possible, else piece by piece: nothing else may differ. */
+describe.runIf(hasFfmpeg).each([
+  ['directly', true],
+  ['piece by piece', false],
+])(`processes whose frames come %s (${needsFfmpeg})`, (_, direct) => {
+  const decoder = createFfmpegDecoder({ direct });
+  const open = async (path: string, request: DecodeRequest = {}) =>
+    decoder.open(path, await decoder.probe(path), request);
   const long = (): string => encode({ codec: 'h264', frames: 300, size: '640x360' });
+
+  it('hand out every byte, also to a reader that dawdles', async () => {
+    // What comes at a time holds a part of a frame, or many.
+    for (const size of ['720x480', '16x8']) {
+      const path = encode({ codec: 'ffv1', frames: 40, size });
+      const source = await open(path);
+      const planes = planesFor(source.info);
+      const hashes: string[] = [];
+      while (await source.readFrame(hashes.length, planes)) {
+        hashes.push(hashPlanes(planes));
+        if (hashes.length % 8 === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      await source.close();
+      expect(hashes).toHaveLength(40);
+      expect(hashes).toEqual(expected(path, source));
+    }
+  });
 
   it('end with the source, however far it was read', async () => {
     const source = await open(long());
@@ -617,7 +641,7 @@ describe.runIf(hasFfmpeg)(`processes (${needsFfmpeg})`, () => {
     writeFileSync(
       file('leave.mjs'),
       `import { createFfmpegDecoder } from ${JSON.stringify(join(process.cwd(), 'dist/platform/node/ffmpeg/decoder.js'))};
-      const decoder = createFfmpegDecoder();
+      const decoder = createFfmpegDecoder({ direct: ${direct} });
       const path = ${JSON.stringify(long())};
       await decoder.open(path, await decoder.probe(path), {});
       console.log('open');

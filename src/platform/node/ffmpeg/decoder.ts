@@ -44,14 +44,20 @@ const VERSION_TIME = 10_000;
 /** Files whose times are remembered. */
 const REMEMBERED = 8;
 
-/** @param options `allowUrl`: http and https URLs are opened too */
-export function createFfmpegDecoder(options: { readonly allowUrl?: boolean } = {}): Decoder {
-  return new FfmpegDecoder(options.allowUrl ?? false);
+/**
+ * @param options `allowUrl`: http and https URLs are opened too; `direct`: frames are read straight into their memory
+ * where the system can, the default, otherwise piece by piece as everywhere
+ */
+export function createFfmpegDecoder(
+  options: { readonly allowUrl?: boolean; readonly direct?: boolean } = {},
+): Decoder {
+  return new FfmpegDecoder(options.allowUrl ?? false, options.direct ?? true);
 }
 
 class FfmpegDecoder implements Decoder {
   readonly id = 'ffmpeg';
   readonly #allowUrl: boolean;
+  readonly #direct: boolean;
   /** By the commands that were asked. */
   readonly #availability = new Map<string, Promise<DecoderAvailability>>();
   /** By file and its state. */
@@ -59,8 +65,9 @@ class FfmpegDecoder implements Decoder {
   /** Those being read. */
   readonly #reading = new Map<string, Promise<TrackTimes | null>>();
 
-  constructor(allowUrl: boolean) {
+  constructor(allowUrl: boolean, direct: boolean) {
     this.#allowUrl = allowUrl;
+    this.#direct = direct;
   }
 
   availability(): Promise<DecoderAvailability> {
@@ -119,14 +126,15 @@ class FfmpegDecoder implements Decoder {
     const plan = await this.#plan(file, facts, request);
     const { width, height } = size ?? facts;
     const format: VideoFormat = { width, height, bitDepth: planes.bitDepth, chroma: planes.chroma };
-    const start = (part: Part): Promise<Started> =>
+    const start = async (part: Part): Promise<Started> =>
       startRun(
-        new DecodeRun({
+        await DecodeRun.start({
           args: decodeArgs(file.url, facts, planes, request, part, version),
           frameBytes: storedFrameBytes(format),
           expected: { width: facts.width, height: facts.height, pixelFormat: planes.pixelFormat },
           part,
           startsAnywhere: RECORDINGS.has(facts.container),
+          direct: this.#direct,
         }),
         signal,
       );

@@ -3,9 +3,9 @@
  * One ffmpeg process that decodes: its frames in order, and why they end.
  */
 import { AnyvmafError } from '../../../errors.js';
-import type { Part } from '../../ffmpeg/commands.js';
-import { seconds } from '../../ffmpeg/commands.js';
+import { type Part, seconds } from '../../ffmpeg/commands.js';
 import { type ExpectedFrame, parseLogLine } from '../../ffmpeg/log.js';
+import { openChannel } from './channel.js';
 import { FramePipe } from './frame-pipe.js';
 import { type Ending, readLines, startTool, type ToolProcess } from './tool.js';
 
@@ -38,13 +38,15 @@ export interface RunOptions {
   readonly part: Part;
   /** A recording may begin between key frames, and what cannot be decoded of its beginning is no damage. */
   readonly startsAnywhere: boolean;
+  /** Have the frames written straight into their memory, where the system can. */
+  readonly direct: boolean;
 }
 
 /** Frames of one ffmpeg process. One call of {@link next} at a time. */
 export class DecodeRun {
   readonly #options: RunOptions;
-  readonly #process: ToolProcess;
   readonly #pipe: FramePipe;
+  readonly #process: ToolProcess;
   /** Log lines that tell of trouble, the first ones. */
   readonly #trouble: string[] = [];
   /** Times of frames that ffmpeg announced and that were not taken yet. */
@@ -65,10 +67,23 @@ export class DecodeRun {
   #gone = false;
   #wake: (() => void) | undefined;
 
-  constructor(options: RunOptions) {
+  /** Starts ffmpeg. */
+  static async start(options: RunOptions): Promise<DecodeRun> {
+    let arrived = () => {};
+    const pipe = new FramePipe(options.frameBytes, () => arrived());
+    const channel = options.direct ? await openChannel(pipe) : undefined;
+    const process = startTool('ffmpeg', options.args, channel);
+    if (channel) pipe.receiveFrom(process.stdout);
+    else pipe.readFrom(process.stdout);
+    const run = new DecodeRun(options, pipe, process);
+    arrived = () => run.#stir();
+    return run;
+  }
+
+  private constructor(options: RunOptions, pipe: FramePipe, process: ToolProcess) {
     this.#options = options;
-    this.#process = startTool('ffmpeg', options.args);
-    this.#pipe = new FramePipe(this.#process.stdout, options.frameBytes, () => this.#stir());
+    this.#pipe = pipe;
+    this.#process = process;
     readLines(this.#process.stderr, (line) => this.#listen(line));
     this.#process.ended.then(
       (ending) => this.#ended(ending),

@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { AnyvmafError } from '../../../errors.js';
 import { shown } from '../../../media/errors.js';
+import type { Channel } from './channel.js';
 
 export type ToolName = 'ffmpeg' | 'ffprobe';
 
@@ -37,33 +38,45 @@ export function toolCommand(tool: ToolName): string {
   return process.env[tool === 'ffmpeg' ? 'ANYVMAF_FFMPEG' : 'ANYVMAF_FFPROBE'] || tool;
 }
 
-/** Starts a tool without a shell and without standard input. */
-export function startTool(tool: ToolName, args: readonly string[]): ToolProcess {
+/**
+ * Starts a tool without a shell and without standard input.
+ * @param channel takes its output, instead of a pipe that is made for it
+ */
+export function startTool(tool: ToolName, args: readonly string[], channel?: Channel): ToolProcess {
   const command = toolCommand(tool);
   const child = spawn(command, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', channel?.output ?? 'pipe', 'pipe'],
     windowsHide: true,
     // In a process group of its own, Ctrl-C reaches it through us, in order, and not at the same time as us.
     detached: process.platform !== 'win32',
     env: { ...process.env, AV_LOG_FORCE_NOCOLOR: '1' },
   });
   track(child);
+  // The process has its own by now; as long as there is another, the channel does not end.
+  channel?.output.destroy();
+  const stdout = channel?.input ?? child.stdout;
+  const { stderr } = child;
+  if (!stdout || !stderr) throw new Error('the tool was started without pipes');
+  const emptied = new Promise<void>((resolve) => {
+    if (channel) channel.input.once('close', () => resolve());
+    else resolve(); // which `close` of the process has waited for
+  });
   const ended = new Promise<Ending>((resolve, reject) => {
     child.once('error', (cause) => reject(startFailure(tool, command, cause)));
-    child.once('close', (code, signal) => resolve({ code, signal }));
+    child.once('close', (code, signal) => emptied.then(() => resolve({ code, signal })));
   });
   const gone = ended.then(
     () => {},
     () => {},
   );
   return {
-    stdout: child.stdout,
-    stderr: child.stderr,
+    stdout,
+    stderr,
     ended,
     async kill() {
       child.kill('SIGKILL');
-      child.stdout.destroy();
-      child.stderr.destroy();
+      stdout.destroy();
+      stderr.destroy();
       let timer: NodeJS.Timeout | undefined;
       const waited = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, KILL_TIME);
