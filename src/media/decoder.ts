@@ -95,6 +95,8 @@ export interface DecoderAvailability {
 /** One way to decode. Implemented in `platform/`. */
 export interface Decoder {
   readonly id: DecoderId;
+  /** Set where {@link probe} may be called before {@link availability} has answered, which saves the wait for it. */
+  readonly probesAtOnce?: boolean;
   availability(): Promise<DecoderAvailability>;
   /**
    * @throws {AnyvmafError} `media` when the file is not a video this decoder knows (the message names the codec),

@@ -58,14 +58,16 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
   }
   const attempts: Attempt[] = [];
   for (const [i, decoder] of candidates.entries()) {
+    const early = decoder.probesAtOnce ? probeEarly(decoder, encoded.input, signal) : undefined;
     const availability = await decoder.availability();
+    if (!availability.usable || signal?.aborted) await early?.stop();
     signal?.throwIfAborted();
     if (!availability.usable) {
       attempts.push({ decoder, availability });
       continue;
     }
     try {
-      const facts = await decoder.probe(encoded.input, signal);
+      const facts = await (early?.facts ?? decoder.probe(encoded.input, signal));
       const { input, cutOff } = encoded;
       return { input, decoder, facts, others: candidates.slice(i + 1), ...(cutOff && { cutOff }) };
     } catch (error) {
@@ -73,6 +75,30 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
     }
   }
   throw nobody(encoded, attempts);
+}
+
+/** Asks a decoder about a file; what it says counts once it is known that it can run. */
+function probeEarly(
+  decoder: Decoder,
+  input: VideoInput,
+  signal: AbortSignal | undefined,
+): { readonly facts: Promise<TrackFacts>; stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const pass = () => stopping.abort(signal?.reason);
+  if (signal?.aborted) pass();
+  signal?.addEventListener('abort', pass, { once: true });
+  const facts = decoder.probe(input, stopping.signal);
+  const over = facts.then(
+    () => signal?.removeEventListener('abort', pass),
+    () => signal?.removeEventListener('abort', pass),
+  );
+  return {
+    facts,
+    stop() {
+      stopping.abort();
+      return over;
+    },
+  };
 }
 
 /**

@@ -172,6 +172,7 @@ function asksOnce(platform: Platform, input: VideoInput): Platform {
     // Not tied to the signal of the run that happens to ask first.
     return {
       id: decoder.id,
+      ...(decoder.probesAtOnce && { probesAtOnce: true }),
       availability: () => decoder.availability(),
       probe(video, signal) {
         if (video !== input) return decoder.probe(video, signal);

@@ -53,6 +53,56 @@ describe('choosing a decoder', () => {
     expect(decoders[2]?.asked).toEqual([]);
   });
 
+  it('asks about the file while it waits for the word that a decoder can run, where that one allows it', async () => {
+    for (const usable of [true, false]) {
+      const steps: string[] = [];
+      const early: Decoder = {
+        ...decoder('ffmpeg', 'works'),
+        probesAtOnce: true,
+        async availability() {
+          await expect.poll(() => steps).toEqual(['probe']);
+          return { id: 'ffmpeg', usable, ...(!usable && { reason: 'it is broken.' }) };
+        },
+        probe: (_, signal) =>
+          new Promise((resolve, reject) => {
+            steps.push('probe');
+            if (usable) resolve(facts);
+            signal?.addEventListener('abort', () => {
+              steps.push('stopped');
+              reject(signal.reason);
+            });
+          }),
+      };
+      const next = decoder('wasm', 'works');
+      const video = await chooseDecoder(clip, { choice: 'auto', decoders: [early, next] });
+      expect(video.decoder.id).toBe(usable ? 'ffmpeg' : 'wasm');
+      expect(steps).toEqual(usable ? ['probe'] : ['probe', 'stopped']);
+    }
+  });
+
+  it('leaves nothing behind when it is given up meanwhile', async () => {
+    const stop = new AbortController();
+    let over = false;
+    const early: Decoder = {
+      ...decoder('ffmpeg', 'works'),
+      probesAtOnce: true,
+      async availability() {
+        stop.abort(new Error('enough'));
+        return { id: 'ffmpeg', usable: true };
+      },
+      async probe(_, signal) {
+        await expect.poll(() => signal?.aborted).toBe(true);
+        over = true;
+        throw signal?.reason;
+      },
+    };
+    const { signal } = stop;
+    await expect(chooseDecoder(clip, { choice: 'auto', decoders: [early], signal })).rejects.toThrow(
+      'enough',
+    );
+    expect(over).toBe(true);
+  });
+
   it('takes the one asked for, and no other', async () => {
     const decoders = [decoder('ffmpeg', 'works'), decoder('wasm', 'works')];
     expect((await chooseDecoder(clip, { choice: 'wasm', decoders })).decoder.id).toBe('wasm');

@@ -56,6 +56,7 @@ export function createFfmpegDecoder(
 
 class FfmpegDecoder implements Decoder {
   readonly id = 'ffmpeg';
+  readonly probesAtOnce = true;
   readonly #allowUrl: boolean;
   readonly #direct: boolean;
   /** By the commands that were asked. */
