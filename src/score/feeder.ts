@@ -10,6 +10,8 @@ import { allocateFrame, copyHistory, viewPlanes } from './frames.js';
 
 /** Short chunks bound memory; two pairs suffice to make the repeated luma copy cheap. */
 const DEFAULT_CHUNK = 2;
+/** Chunks of one pair that each worker begins with: its neighbours measure the next pairs, and the first frame is soon told. */
+const SINGLE_PAIRS = 2;
 /** However long a caller wants them. */
 const LONGEST_CHUNK = 16;
 
@@ -41,6 +43,8 @@ export class Feeder {
   readonly #crew: Crew;
   readonly #plan: ExtractionPlan;
   readonly #chunkFrames: number;
+  /** Pairs at the start that are chunks of their own. */
+  readonly #singles: number;
   readonly #history: HistoryNeeds;
   /** Per worker: pairs sent and not yet measured, chunks whose records are still to come, and where it stands. */
   readonly #workers: { pending: number; chunks: number; next: number }[];
@@ -60,6 +64,7 @@ export class Feeder {
     this.#plan = plan;
     this.#history = crew.size > 1 ? historyNeeds(plan) : NO_HISTORY;
     this.#chunkFrames = feederChunk(chunkFrames);
+    this.#singles = chunkFrames === undefined ? SINGLE_PAIRS * crew.size : 0;
     this.#workers = Array.from({ length: crew.size }, () => ({ pending: 0, chunks: 0, next: 0 }));
     crew.receive((number, message) => {
       const worker = this.#workers[number];
@@ -124,7 +129,7 @@ export class Feeder {
       );
     await this.#crew.until(() => (this.#workers[least()]?.pending ?? 0) <= 1);
     this.#current = least();
-    this.#left = this.#chunkFrames;
+    this.#left = this.#index < this.#singles ? 1 : this.#chunkFrames;
     const worker = this.#workers[this.#current];
     if (!worker) throw new Error('a feeder needs workers');
     const continues = worker.next === this.#index;

@@ -109,6 +109,22 @@ describe('the feeder', () => {
     },
   );
 
+  it('has the first pairs measured side by side, so that the first frame is soon told', async () => {
+    const { slow, submit } = feed(3);
+    for (let i = 0; i < 6; i++) expect(await submit()).toBe(true);
+    for (const [number, worker] of slow.entries()) {
+      const told = worker.received.flatMap((message) =>
+        message.kind === 'begin' ? [`from ${message.first}`] : message.kind === 'end' ? ['end'] : [],
+      );
+      expect(told).toEqual([`from ${number}`, 'end', `from ${number + 3}`, 'end']);
+    }
+    expect(await submit()).toBe(false);
+    for (const worker of slow) worker.measureOne();
+    await submit();
+    // From then on, a worker keeps what it has for a second pair.
+    expect(slow[0]?.received.at(-1)?.kind).toBe('pair');
+  });
+
   it('uses returned buffers again', async () => {
     const { slow, feeder, submit } = feed(1);
     await submit();
