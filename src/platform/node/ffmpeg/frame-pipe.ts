@@ -5,10 +5,13 @@
 import type { Readable } from 'node:stream';
 import type { Receiver } from './channel.js';
 
-/** Bytes of frames that are held, within {@link FEWEST} and {@link MOST} frames: one that arrives, the others ahead. */
-const HELD = 48 << 20;
+/**
+ * Bytes of frames that are held, within {@link FEWEST} and {@link MOST} frames: one that arrives, the others ahead. Few,
+ * since a decoder that runs ahead takes its time from the workers that measure the first frames.
+ */
+const HELD = 12 << 20;
 const FEWEST = 3;
-const MOST = 5;
+const MOST = 8;
 
 /** Whole frames from raw video, which comes straight into their memory or piece by piece. */
 export class FramePipe implements Receiver {
