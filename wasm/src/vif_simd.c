@@ -27,7 +27,6 @@ typedef struct Constants {
     V nsq, index_mask, table; /* 4 x 32 bits */
     V epsilon, nsq_double;    /* 2 x double */
     V limits[VIF_MAX_GAINS];
-    const uint8_t *addresses[3][4]; /* of the table entries in work */
 } Constants;
 
 /* Strip-wide working memory. */
@@ -243,11 +242,12 @@ INLINE int32_t lane_sum(V v)
            wasm_i32x4_extract_lane(v, 3);
 }
 
-/* Sum of the bytes that four addresses point at. Through memory: extracting lanes costs more. */
-INLINE int32_t lookup(const uint8_t **addresses, V at)
+/* Sum of the bytes that four addresses point at. Two at a time: taking out a lane costs as much, whatever its size. */
+INLINE int32_t lookup(V at)
 {
-    wasm_v128_store(addresses, at);
-    return *addresses[0] + *addresses[1] + *addresses[2] + *addresses[3];
+    const uint64_t low = (uint64_t)wasm_i64x2_extract_lane(at, 0), high = (uint64_t)wasm_i64x2_extract_lane(at, 1);
+    return *(const uint8_t *)(uintptr_t)(uint32_t)low + *(const uint8_t *)(uintptr_t)(low >> 32) +
+           *(const uint8_t *)(uintptr_t)(uint32_t)high + *(const uint8_t *)(uintptr_t)(high >> 32);
 }
 
 /* Doubles from lanes 0 and 1, and from lanes 2 and 3. */
@@ -301,7 +301,7 @@ static __attribute__((noinline)) void accumulate(Constants *c, const int32_t *s1
         V x = wasm_i32x4_add(s1, c->nsq);
         x = wasm_v128_and(wasm_f32x4_convert_i32x4(wasm_v128_andnot(x, wasm_u32x4_shr(x, 17))), busy);
         den = wasm_i32x4_add(den, wasm_u32x4_shr(x, 12));
-        den_offset += lookup(c->addresses[0], entries(c, wasm_u32x4_shr(x, 8)));
+        den_offset += lookup(entries(c, wasm_u32x4_shr(x, 8)));
 
         V s12 = wasm_v128_load(s12_row + j);
         s12 = wasm_v128_and(wasm_v128_and(wasm_i32x4_max(s12, zero), busy), wasm_i32x4_gt(s2, zero));
@@ -314,18 +314,18 @@ static __attribute__((noinline)) void accumulate(Constants *c, const int32_t *s1
         V q_low = wasm_f64x2_add(wasm_f64x2_trunc(wasm_f64x2_pmax(zero, sv_low)), c->nsq_double);
         V q_high = wasm_f64x2_add(wasm_f64x2_trunc(wasm_f64x2_pmax(zero, sv_high)), c->nsq_double);
         V q = upper_words(q_low, q_high), q_line = wasm_u32x4_shr(q, 9);
-        int32_t q_offset = lookup(c->addresses[1], entries(c, wasm_u32x4_shr(q, 5)));
+        int32_t q_offset = lookup(entries(c, wasm_u32x4_shr(q, 5)));
 
         V p = upper_words(argument(wasm_f64x2_pmin(c->limits[0], g_low), s1_low, q_low),
                           argument(wasm_f64x2_pmin(c->limits[0], g_high), s1_high, q_high));
         num = wasm_i32x4_add(num, wasm_i32x4_sub(wasm_u32x4_shr(p, 9), q_line));
-        num_offset += lookup(c->addresses[2], entries(c, wasm_u32x4_shr(p, 5))) - q_offset;
+        num_offset += lookup(entries(c, wasm_u32x4_shr(p, 5))) - q_offset;
 
         for (uint32_t k = 1; k < count; k++) {
             p = upper_words(argument(wasm_f64x2_pmin(c->limits[k], g_low), s1_low, q_low),
                             argument(wasm_f64x2_pmin(c->limits[k], g_high), s1_high, q_high));
             sums->num_log[k] += lane_sum(wasm_i32x4_sub(wasm_u32x4_shr(p, 9), q_line)) +
-                                lookup(c->addresses[2], entries(c, wasm_u32x4_shr(p, 5))) - q_offset;
+                                lookup(entries(c, wasm_u32x4_shr(p, 5))) - q_offset;
         }
     }
     const int32_t busy_pixels = lane_sum(textured);
@@ -411,24 +411,16 @@ void vif_statistics_simd(const VifInput *input, const VifTables *tables, const d
 }
 
 /* Vertical pass of the decimation: even rows only, so only the even taps. */
-INLINE void decimate_rows(const int scale, const int wide, const Kernel *kernel, const void *const rows[10],
-                          uint32_t width, V unit, int16_t *out)
+INLINE void decimate_rows(const int scale, const Kernel *kernel, const uint16_t *const rows[10], uint32_t width, V unit,
+                          int16_t *out)
 {
     for (uint32_t j = 0; j < width; j += 8) {
         V low = wasm_i32x4_const_splat(32768), high = low;
 #pragma clang loop unroll(full)
         for (int k = 0; k < PAIRS(scale); k++) {
-            V first, second;
-            if (wide) {
-                V a = flip16(wasm_i16x8_mul(wasm_v128_load((const uint16_t *)rows[2 * k] + j), unit));
-                V b = flip16(wasm_i16x8_mul(wasm_v128_load((const uint16_t *)rows[2 * k + 1] + j), unit));
-                first = pairs_low(a, b);
-                second = pairs_high(a, b);
-            } else {
-                V both = byte_pairs((const uint8_t *)rows[2 * k] + j, (const uint8_t *)rows[2 * k + 1] + j);
-                first = widen_low(both);
-                second = widen_high(both);
-            }
+            const V a = flip16(wasm_i16x8_mul(wasm_v128_load(rows[2 * k] + j), unit));
+            const V b = flip16(wasm_i16x8_mul(wasm_v128_load(rows[2 * k + 1] + j), unit));
+            const V first = pairs_low(a, b), second = pairs_high(a, b);
             low = wasm_i32x4_add(low, wasm_i32x4_dot_i16x8(first, kernel->pair[k].even));
             high = wasm_i32x4_add(high, wasm_i32x4_dot_i16x8(second, kernel->pair[k].even));
             if (scale == 3 && k == 1) {
@@ -437,6 +429,30 @@ INLINE void decimate_rows(const int scale, const int wide, const Kernel *kernel,
             }
         }
         wasm_v128_store(out + j, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(low, 16), wasm_i32x4_shr(high, 16)));
+    }
+}
+
+/*
+ * The same of 8-bit samples for scale 1, whose sums of two fit: the nine rows are folded around the middle one. 2^23 less is
+ * the bias after the shift.
+ */
+static void decimate_rows_8(const uint8_t *const rows[10], uint32_t width, int16_t *out)
+{
+    const uint16_t *const f = vif_filter[1];
+    const V outer = wasm_i32x4_splat(f[1] << 16 | f[0]), inner = wasm_i32x4_splat(f[3] << 16 | f[2]);
+    const V middle = wasm_i32x4_splat(f[4]), start = wasm_i32x4_const_splat(128 - (1 << 23));
+    for (uint32_t j = 0; j < width; j += 8) {
+        V pair[4];
+        for (int k = 0; k < 4; k++)
+            pair[k] = wasm_i16x8_add(wasm_u16x8_load8x8(rows[k] + j), wasm_u16x8_load8x8(rows[8 - k] + j));
+        const V centre = wasm_u16x8_load8x8(rows[4] + j);
+        V low = wasm_i32x4_add(start, wasm_i32x4_dot_i16x8(pairs_low(centre, centre), middle));
+        V high = wasm_i32x4_add(start, wasm_i32x4_dot_i16x8(pairs_high(centre, centre), middle));
+        low = wasm_i32x4_add(low, wasm_i32x4_add(wasm_i32x4_dot_i16x8(pairs_low(pair[0], pair[1]), outer),
+                                                 wasm_i32x4_dot_i16x8(pairs_low(pair[2], pair[3]), inner)));
+        high = wasm_i32x4_add(high, wasm_i32x4_add(wasm_i32x4_dot_i16x8(pairs_high(pair[0], pair[1]), outer),
+                                                   wasm_i32x4_dot_i16x8(pairs_high(pair[2], pair[3]), inner)));
+        wasm_v128_store(out + j, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(low, 8), wasm_i32x4_shr(high, 8)));
     }
 }
 
@@ -464,7 +480,10 @@ INLINE void decimate(const int scale, const int wide, const void *src, uint32_t 
         const void *rows[10];
         for (int32_t k = 0; k < 2 * PAIRS(scale); k++)
             rows[k] = (const uint8_t *)src + mirror((int32_t)(2 * i) - reach + k, (int32_t)height) * stride;
-        decimate_rows(scale, wide, kernel, rows, width, unit, row);
+        if (wide)
+            decimate_rows(scale, kernel, (const uint16_t *const *)rows, width, unit, row);
+        else
+            decimate_rows_8((const uint8_t *const *)rows, width, row);
         for (int32_t k = 1; k <= reach; k++) {
             row[-k] = row[mirror(-k, (int32_t)width)];
             row[(int32_t)width + k - 1] = row[mirror((int32_t)width + k - 1, (int32_t)width)];
