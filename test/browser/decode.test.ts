@@ -9,12 +9,15 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { chromaSize, lumaBytes, sampleBytes } from '../../src/media/geometry.js';
 import type { ChromaFormat } from '../../src/media/types.js';
 import { SAMPLES, titleOf } from '../platform/decoded.js';
 import { built, root } from '../support/built.js';
 import { encode, hasFfmpeg, needsFfmpeg, rawFrames } from '../support/encode.js';
+import { PATIENCE, PATIENT } from '../support/page.js';
+
+vi.setConfig(PATIENT);
 
 const CHROMIUM = '/usr/bin/chromium';
 const ARGUMENTS = [
@@ -102,12 +105,14 @@ describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: PATIENCE });
     plain = await browser.newPage();
+    plain.setDefaultTimeout(PATIENCE);
     await plain.goto(`${origin}/`);
     isolated = await browser.newPage();
+    isolated.setDefaultTimeout(PATIENCE);
     await isolated.goto(`${origin}/?isolated`);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

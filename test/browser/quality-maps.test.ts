@@ -4,12 +4,15 @@
  */
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { qualityMaps } from '../../src/index.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { built, root } from '../support/built.js';
+import { PATIENCE, PATIENT } from '../support/page.js';
 import { type StaticServer, serve } from '../support/server.js';
+
+vi.setConfig(PATIENT);
 
 const CHROMIUM = '/usr/bin/chromium';
 const ARGUMENTS = [
@@ -52,8 +55,8 @@ describe.skipIf(absent)(`in Chromium${absent ? ` (needs ${CHROMIUM})` : ''}`, ()
   beforeAll(async () => {
     built('dist/index.browser.js');
     server = await serve(root.replace(/\/$/, ''), { ...files, '/worker.js': WORKER, '/index.html': PAGE });
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
-  }, 120_000);
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: PATIENCE });
+  });
 
   afterAll(async () => {
     await browser?.close();
@@ -62,6 +65,7 @@ describe.skipIf(absent)(`in Chromium${absent ? ` (needs ${CHROMIUM})` : ''}`, ()
 
   it('maps a pair of blobs as Node does', async () => {
     const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE);
     await page.goto(`${server.origin}/index.html`);
     await page.waitForFunction('window.mapped !== undefined');
     const found = await page.evaluate('window.mapped');
@@ -70,5 +74,5 @@ describe.skipIf(absent)(`in Chromium${absent ? ` (needs ${CHROMIUM})` : ''}`, ()
       expect(found).toEqual({ lost: [...maps.lost().values], picture: [...maps.render().image.data] });
     }
     expect.assertions(1);
-  }, 60_000);
+  });
 });

@@ -5,13 +5,16 @@
  */
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { score } from '../../src/index.js';
 import type { FrameMetrics, Report } from '../../src/report/types.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { built, root } from '../support/built.js';
+import { PATIENCE, PATIENT } from '../support/page.js';
 import { type StaticServer, serve } from '../support/server.js';
+
+vi.setConfig(PATIENT);
 
 const CHROMIUM = '/usr/bin/chromium';
 const ARGUMENTS = [
@@ -69,14 +72,15 @@ describe.skipIf(absent)(`in Chromium${absent ? ` (needs ${CHROMIUM})` : ''}`, ()
       </script>`,
       '/host-worker.js': hostWorker,
     });
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: PATIENCE });
     page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE);
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('console', (message) => {
       if (message.type() === 'error') complaints.push(message.text());
     });
     await page.goto(`${server.origin}/index.html`);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

@@ -5,11 +5,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { built, root } from '../support/built.js';
 import { linear, meanOf } from '../support/onnx.js';
+import { PATIENCE, PATIENT } from '../support/page.js';
 import { seeded } from '../support/random.js';
 import { type StaticServer, serve } from '../support/server.js';
+
+vi.setConfig(PATIENT);
 
 const CHROMIUM = '/usr/bin/chromium';
 const ORT = 'node_modules/onnxruntime-web/dist';
@@ -54,7 +57,11 @@ describe.skipIf(absent !== '')(`tiny models in Chromium${absent && ` (${absent})
       '/ort/ort.js': readFileSync(join(root, ORT, LIBRARY)),
       [`/ort/${CODE}`]: readFileSync(join(root, ORT, CODE)),
     });
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ['--no-sandbox', '--disable-gpu'],
+      timeout: PATIENCE,
+    });
   });
   afterAll(async () => {
     await browser?.close();
@@ -63,6 +70,7 @@ describe.skipIf(absent !== '')(`tiny models in Chromium${absent && ` (${absent})
 
   it.each([0, 2])('score a video without a reference, on %i workers', async (threads) => {
     const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE);
     try {
       await page.goto(`${server.origin}/index.html`);
       const found = await page.evaluate(

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../src/errors.js';
@@ -414,6 +414,22 @@ describe('options that cannot be used', () => {
     );
     expect(error.code).toBe('io');
     expect(error.message).toContain('no-such.y4m');
+  });
+});
+
+describe('the range of scores', () => {
+  const pair = y4mPair(SMALL, 2);
+  const builtIn = new URL('../../model/vmaf_v0.6.1.json', import.meta.url);
+
+  it('stands in the report where it is not 0 to 100', async () => {
+    const model = JSON.parse(readFileSync(builtIn, 'utf8'));
+    model.model_dict.score_clip = [0, 110];
+    const wide = file(folder, 'wide.json', new TextEncoder().encode(JSON.stringify(model)));
+    const report = await score(pair, {
+      models: ['version=vmaf_v0.6.1', `path=${wide}:name=wide`],
+      threads: 0,
+    });
+    expect(report.models.map(({ scoreRange }) => scoreRange)).toEqual([undefined, [0, 110]]);
   });
 });
 

@@ -16,7 +16,7 @@ import { root } from './built.js';
 const CHROMIUM = '/usr/bin/chromium';
 
 /** Milliseconds after which a state that does not come is given up: a machine may do ten other things. */
-const PATIENCE = 60_000;
+export const PATIENCE = 60_000;
 
 /** Limits for tests of the page, for `vi.setConfig`. */
 export const PATIENT = { testTimeout: 5 * PATIENCE, hookTimeout: 5 * PATIENCE } as const;

@@ -2,10 +2,13 @@
  * @module test/web/setup
  * What the page makes of file names and sizes, links, findings and failures.
  */
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { loadModels } from '../../src/model/load.js';
+import type { ModelStore } from '../../src/model/types.js';
 import { DEFAULT_SETTINGS } from '../../web/src/session.js';
 import { formatBytes, formatTime } from '../../web/src/setup/facts.js';
-import { kindOfFailure } from '../../web/src/setup/failure-kind.js';
+import { absentModel, kindOfFailure } from '../../web/src/setup/failure-kind.js';
 import { fixOf, formatRange, parseRange } from '../../web/src/setup/fixes.js';
 import { kindOf } from '../../web/src/setup/kind.js';
 import { fromHash, toHash } from '../../web/src/setup/link.js';
@@ -224,6 +227,22 @@ describe('failures', () => {
     expect(kind('A worker died while measuring frames: x', 'internal')).toBe('died');
     expect(kind('gone', undefined, 'NotReadableError')).toBe('io');
     expect(kind('what?')).toBe('other');
+    expect(kind('There is no built-in model "vmaf_v9".', 'model')).toBe('model');
+  });
+
+  it('name the model that has to be pulled, by the library’s own words', async () => {
+    const store: ModelStore = {
+      readBuiltIn: (name) => readFile(new URL(`../../model/${name}`, import.meta.url), 'utf8'),
+      readFile: () => Promise.reject(new Error('not asked for')),
+    };
+    for (const model of [MODELS.v1, MODELS.v1Phone, MODELS.v1Uhd]) {
+      const message = await loadModels([model], store).then(
+        () => '',
+        (error: Error) => error.message,
+      );
+      expect(kind(message, 'model')).toBe('absent');
+      expect(`version=${absentModel(message)}`).toBe(model.replace(/:name=.*/, ''));
+    }
   });
 });
 
