@@ -36,8 +36,6 @@ self.addEventListener('message', (event) => {
       for (const name of REST) {
         if (!(await cache.match(at(name)))) await cache.add(at(name)).catch(() => {});
       }
-      // For whoever waits until the page can do without a network.
-      event.source?.postMessage('fetched-all');
     })(),
   );
 });
