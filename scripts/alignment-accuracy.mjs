@@ -4,10 +4,11 @@
  * docs/alignment.md states it. Needs a build (`npm run build`) and ffmpeg. Everything is generated, from fixed seeds,
  * but for two clips of ../shared, when present.
  *
- *     node scripts/alignment-accuracy.mjs [--set chosen|held-out] [--step N] [CLIP...]
+ *     node scripts/alignment-accuracy.mjs [--set chosen|held-out] [--step N] [--only TEXT] [CLIP...]
  *
  * --set     only the clips on which the search's constants were chosen, or only those that had no part in that
  * --step    frames from one shift to the next; default: 10 for the chosen, 11 for the held-out
+ * --only    only the clips with TEXT in their name
  * CLIP      further clips for either set
  */
 import { execFileSync } from 'node:child_process';
@@ -22,7 +23,7 @@ const { makeSample } = await loadBuilt('sample/generator.js');
 const { y4mFrame, y4mHeader } = await loadBuilt('sample/files.js');
 
 const { values, positionals } = parseArgs({
-  options: { set: { type: 'string' }, step: { type: 'string' } },
+  options: { set: { type: 'string' }, step: { type: 'string' }, only: { type: 'string', default: '' } },
   allowPositionals: true,
 });
 const WINDOW = 50;
@@ -171,12 +172,12 @@ async function measureSet(name, { contents, encodes, shared, step }) {
   else console.log(`Left out: ../shared/clips/${shared} is not there.`);
   for (const [content, source] of Object.entries(contents)) {
     const path = join(folder, `${name}-${clips.length}.mkv`);
-    make(source, path);
+    if (content.includes(values.only)) make(source, path);
     clips.push({ name: content, path });
   }
   console.log(`\n| ${name} | encode | right | doubted | wrong | ms |\n|---|---|---|---|---|---|`);
   const sum = { right: 0, doubted: 0, wrong: 0, total: 0 };
-  for (const { name: content, path } of clips) {
+  for (const { name: content, path } of clips.filter((clip) => clip.name.includes(values.only))) {
     const reference = read(path);
     for (const [encode, options] of Object.entries(encodes)) {
       const encoded = join(folder, 'encode.mkv');

@@ -36,7 +36,7 @@ export function alignmentText(result: AlignResult, options: AlignmentOptions = {
     [heading, ...sentences],
     reason === 'unrelated' ? [] : drawing(offset, compared, style),
     ambiguous && candidates.length > 1 ? candidateTable(result, style) : [],
-    [style.dim(`To score with it: --offset ${offset}`)],
+    [style.dim(reason === 'edge' ? 'To look further: --window N' : `To score with it: --offset ${offset}`)],
   ];
   return sections
     .filter((lines) => lines.length > 0)

@@ -237,6 +237,11 @@ const CASES: readonly Case[] = [
     says: '248 pairs can be compared',
   },
   {
+    what: 'an average rate as a number',
+    distorted: { frameRate: { num: 136, den: 5 }, frameCount: 272 },
+    ...{ code: 'frame-rate', severity: 'warning', says: '27.2 frames per second' },
+  },
+  {
     what: 'fewer frames, explained by an offset',
     distorted: { frameCount: 248, duration: 9.92 },
     ...{ context: { offset: 2 }, code: 'frame-count', severity: 'info', says: '248 pairs' },
@@ -438,6 +443,25 @@ describe('preflight finds', () => {
     if (expected.says !== undefined) expect(found?.message).toContain(expected.says);
     if (expected.values) expect([found?.reference, found?.distorted]).toEqual(expected.values);
     if (expected.fix !== undefined) expect(found?.fix).toBe(expected.fix);
+  });
+
+  it('what to do about frames that are missing inside, and not where the videos begin', () => {
+    const even = Float64Array.from({ length: 250 }, (_, n) => n / 25);
+    const gappy = even.filter((_, n) => n !== 70 && n !== 90);
+    const found = (frameRatePolicy?: 'nearest') =>
+      findings(
+        { timestamps: even },
+        { frameCount: 248, timestamps: gappy },
+        frameRatePolicy && { frameRatePolicy },
+      ).find(({ code }) => code === 'frame-count');
+    expect(found()).toMatchObject({
+      severity: 'warning',
+      message: expect.stringContaining('compared by their times'),
+      fix: '--frame-rate-policy nearest',
+    });
+    expect(found('nearest')?.severity).toBe('info');
+    const late = findings({ timestamps: even }, { frameCount: 248, timestamps: even.subarray(0, 248) });
+    expect(late.find(({ code }) => code === 'frame-count')?.fix).toBe('--offset auto');
   });
 
   it('every code in one of these cases', () => {

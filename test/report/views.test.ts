@@ -40,6 +40,12 @@ To score with it: --offset 12
     expect(text).toMatch(/^distorted {2}░{6}█+$/m);
   });
 
+  it('does not tell to score with an offset that is only the last one tried', () => {
+    const text = alignmentText({ ...aligned, offset: 26, ambiguous: true, reason: 'edge' });
+    expect(text).toContain('To look further: --window');
+    expect(text).not.toContain('--offset');
+  });
+
   it('lists what fits equally well when it is not certain', () => {
     const candidates = [5, 17].map((offset) => ({ offset, similarity: 0.98765 }));
     const text = alignmentText({ ...aligned, offset: 5, ambiguous: true, reason: 'repetitive', candidates });

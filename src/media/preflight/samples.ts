@@ -150,7 +150,7 @@ function* colourFindings(reference: SideFacts, distorted: SideFacts): Generator<
     yield finding(
       part,
       'warning',
-      `distorted has the ${name} ${dis ?? '(not stated)'} but reference ${ref ?? '(not stated)'}; sample values are ` +
+      `distorted ${stated(dis, name)} but reference ${stated(ref, name)}; sample values are ` +
         'compared as stored, and mean different light.',
       [ref, dis],
       ref === null ? undefined : `ffmpeg -vf zscale=${ZSCALE[part]}=${ref}`,
@@ -182,4 +182,8 @@ function* hdrFindings(
     [ref, dis],
     'ffmpeg -vf zscale=t=linear:npl=100,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=limited',
   );
+}
+
+function stated(value: string | undefined | null, name: string): string {
+  return value ? `has the ${name} ${value}` : `states no ${name}`;
 }

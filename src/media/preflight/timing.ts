@@ -64,7 +64,7 @@ function* rateFindings(
 ): Generator<Finding> {
   if (!ratesDiffer(reference, distorted)) return;
   const text = (side: SideFacts) =>
-    side.frameRate ? fractionText(side.frameRate) : rounded(rateOf(side) ?? 0);
+    isNominal(side) && side.frameRate ? fractionText(side.frameRate) : rounded(rateOf(side) ?? 0);
   const values = [text(reference), text(distorted)] as const;
   const what = `distorted has ${values[1]} frames per second but reference has ${values[0]}`;
   if (frameRatePolicy === 'strict') {
@@ -81,35 +81,45 @@ function* rateFindings(
   );
 }
 
+/** Whether frames do not come at one rate. */
+function isUneven({ timestamps }: SideFacts): boolean {
+  const analysis = timestamps ? analyseTimestamps(timestamps) : undefined;
+  return !!analysis && (analysis.variable || analysis.gaps.length > 0 || analysis.doubled.length > 0);
+}
+
 function* lengthFindings(
   reference: SideFacts,
   distorted: SideFacts,
-  { offset = 0, partial = false }: PreflightContext,
+  { offset = 0, partial = false, frameRatePolicy }: PreflightContext,
 ): Generator<Finding> {
   if (partial) return;
   const [refFrames, disFrames] = [framesOf(reference), framesOf(distorted)];
   const differs = ratesDiffer(reference, distorted);
+  const [ref, dis] = [durationOf(reference), durationOf(distorted)];
+  const twoFrames = 2 / Math.min(rateOf(reference) ?? 25, rateOf(distorted) ?? 25);
+  const asLong =
+    ref !== undefined && dis !== undefined && Math.abs(ref - dis) <= Math.max(SAME_DURATION, twoFrames);
   if (refFrames !== null && disFrames !== null && refFrames !== disFrames && !differs) {
     const byTime = !!reference.timestamps && !!distorted.timestamps;
+    // One lacks frames in between, or shows some twice.
+    const within = byTime && asLong && (isUneven(reference) || isUneven(distorted));
+    const accepted = offset !== 0 || (within && frameRatePolicy === 'nearest');
     const pairs = Math.max(0, Math.min(refFrames - Math.max(0, offset), disFrames - Math.max(0, -offset)));
     yield finding(
       'frame-count',
       // With an offset that was asked for, the rest at either end is expected.
-      offset === 0 ? 'warning' : 'info',
+      accepted ? 'info' : 'warning',
       `distorted has ${counted(disFrames, 'frame')} but reference has ${counted(refFrames, 'frame')}; ` +
         (byTime
           ? 'frames are compared by their times, so that some have no partner of their own.'
           : `${counted(pairs, 'pair')} can be compared, and where frames are missing inside, later ones do not ` +
             'belong together.'),
       [refFrames, disFrames],
-      offset === 0 ? '--offset auto' : undefined,
+      accepted ? undefined : within ? '--frame-rate-policy nearest' : '--offset auto',
     );
   }
-  const [ref, dis] = [durationOf(reference), durationOf(distorted)];
-  if (ref === undefined || dis === undefined) return;
+  if (ref === undefined || dis === undefined || asLong) return;
   const retimed = differs && refFrames !== null && refFrames === disFrames;
-  const twoFrames = 2 / Math.min(rateOf(reference) ?? 25, rateOf(distorted) ?? 25);
-  if (Math.abs(ref - dis) <= Math.max(SAME_DURATION, twoFrames)) return;
   yield finding(
     'duration',
     offset === 0 ? 'warning' : 'info',
