@@ -16,7 +16,7 @@ export function random(seed) {
 }
 
 /** A square tile of noise with a spectrum of 1/f^slope, wrapping around, about -1…1. */
-function noiseTile(rand, size, slope) {
+export function noiseTile(rand, size, slope) {
   const tile = new Float32Array(size * size);
   for (let cells = 2; cells <= size; cells *= 2) {
     const grid = Float32Array.from({ length: cells * cells }, () => rand() * 2 - 1);
@@ -44,7 +44,8 @@ const smooth = (t) => t * t * (3 - 2 * t);
 /** Enough to hide most of the backdrop. */
 const DISCS = 7000;
 
-const wrap = (value, size) => ((value % size) + size) % size;
+/** A number brought into 0…size, as a torus does. */
+export const wrap = (value, size) => ((value % size) + size) % size;
 
 /**
  * Discs of a power-law size distribution that hide each other, each with its own tone, shading and texture, seen by a

@@ -7,12 +7,12 @@
  *
  * Writes DIR/references/SOURCE.y4m, DIR/encodes/SOURCE/NAME.mkv and DIR/corpus.json, which lists them with their split.
  */
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { clouds, leaves, random, y4m } from './content.mjs';
+import { AV1, ffmpeg, filtered, LOSSLESS, MPEG2, once, scaled, VP9, X264, X265 } from './encoders.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -64,21 +64,6 @@ function bucket(key) {
   return place < 0.1 ? 'test' : place < 0.2 ? 'val' : 'train';
 }
 
-const ffmpeg = (...args) => {
-  execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', '-threads', '2', ...args], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, SVT_LOG: '1' },
-  });
-};
-
-/** Writes a file whole or not at all, once. */
-function once(path, write) {
-  if (existsSync(path)) return;
-  const part = path.replace(/(\.\w+)$/, '.part$1');
-  write(part);
-  renameSync(part, path);
-}
-
 function references() {
   mkdirSync(join(OUT, 'references'), { recursive: true });
   const sources = [];
@@ -107,38 +92,6 @@ function references() {
   return sources;
 }
 
-const X264 = (crf, preset = 'medium') => ['-c:v', 'libx264', '-preset', preset, '-crf', `${crf}`];
-const X265 = (crf) => [
-  '-c:v',
-  'libx265',
-  '-preset',
-  'fast',
-  '-crf',
-  `${crf}`,
-  '-x265-params',
-  'log-level=error',
-];
-const VP9 = (crf) => [
-  '-c:v',
-  'libvpx-vp9',
-  '-b:v',
-  '0',
-  '-crf',
-  `${crf}`,
-  '-deadline',
-  'good',
-  '-cpu-used',
-  '5',
-];
-const AV1 = (crf) => ['-c:v', 'libsvtav1', '-preset', '10', '-crf', `${crf}`];
-const LOSSLESS = ['-c:v', 'ffv1'];
-const scaled = (part, codec) => [
-  '-vf',
-  `scale=trunc(iw*${part}/2)*2:trunc(ih*${part}/2)*2:flags=bicubic`,
-  ...codec,
-];
-const filtered = (filter, codec = LOSSLESS) => ['-vf', filter, ...codec];
-
 /** How one source is degraded: a ladder of each codec, with a shift of its own so that no two sources share one. */
 function degradations(source) {
   const rand = random(source.length * 7919 + [...source].reduce((sum, c) => sum * 31 + c.charCodeAt(0), 0));
@@ -150,8 +103,8 @@ function degradations(source) {
   for (const crf of [22, 29, 36, 43]) list[`x265-${crf}`] = X265(near(crf, 3));
   for (const crf of [30, 42, 54]) list[`vp9-${crf}`] = VP9(near(crf, 5));
   for (const crf of [28, 42, 56]) list[`av1-${crf}`] = AV1(near(crf, 5));
-  list['mpeg2-low'] = ['-c:v', 'mpeg2video', '-q:v', `${near(22, 6)}`];
-  list['mpeg2-high'] = ['-c:v', 'mpeg2video', '-q:v', `${near(6, 3)}`];
+  list['mpeg2-low'] = MPEG2(near(22, 6));
+  list['mpeg2-high'] = MPEG2(near(6, 3));
   list['scaled-2/3-x264'.replace('/', 'of')] = scaled('2/3', X264(near(26, 5)));
   list['scaled-1of2-x264'] = scaled('1/2', X264(near(24, 5)));
   list['scaled-1of3-x265'] = scaled('1/3', X265(near(24, 4)));

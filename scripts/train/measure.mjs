@@ -46,6 +46,11 @@ const pictures = [];
 const gray = values.pictures ? openSync(join(values.corpus, `${values.out}.gray`), 'w') : undefined;
 let written = 0;
 
+/** What a frame shows: of a film its scene, a source of its own. */
+function shown({ name, split, scenes, each }, frame) {
+  return { source: scenes === undefined ? name : scenes[Math.floor(frame / each)], split };
+}
+
 /** Luma of every STEP-th frame at the reference's size, as the scorer sees it. */
 function keepPictures(source, encode, { width, height }, frames) {
   const step = Number(values.pictures);
@@ -60,10 +65,8 @@ function keepPictures(source, encode, { width, height }, frames) {
     const frame = (step >> 1) + at * step;
     writeSync(gray, bytes, at * size, size);
     const scores = Object.fromEntries(models.map(({ key }) => [key, frames[frame]?.metrics[key]]));
-    const { name, split } = source;
     pictures.push({
-      source: name,
-      split,
+      ...shown(source, frame),
       encode: encode.name,
       frame,
       width,
@@ -96,8 +99,10 @@ for (const source of sources) {
       { reference: join(values.corpus, source.reference), distorted: join(values.corpus, encode.file) },
       { models: models.map(({ key, text }) => `${text}:name=${key}`), preflight: false, threads: 1 },
     );
-    for (const { frameNum, metrics } of report.frames)
-      rows.push([source.name, encode.name, source.split, frameNum, ...columns.map((name) => metrics[name])]);
+    for (const { frameNum, metrics } of report.frames) {
+      const { source: name, split } = shown(source, frameNum);
+      rows.push([name, encode.name, split, frameNum, ...columns.map((column) => metrics[column])]);
+    }
     if (gray !== undefined) keepPictures(source, encode, report.reference, report.frames);
   }
   console.error(`${source.name}: ${source.encodes.length} encodes, ${rows.length} rows so far`);
