@@ -26,14 +26,18 @@ def figures(predicted, wanted):
     }
 
 
-def by_source(predicted, wanted, splits, sources):
+def by_source(predicted, wanted, sources):
+    """Figures of each source."""
+    return {source: figures(predicted[sources == source], wanted[sources == source]) for source in sorted(set(sources))}
+
+
+def by_split(predicted, wanted, splits, sources):
     """Figures of each split, and of each source of `test`."""
-    result = {"split": {}, "test": {}}
+    result = {"split": {}}
     for split in ("train", "val", "test"):
         rows = splits == split
         if rows.any():
             result["split"][split] = figures(predicted[rows], wanted[rows])
-    for source in sorted(set(sources[splits == "test"])):
-        rows = sources == source
-        result["test"][source] = figures(predicted[rows], wanted[rows])
+    rows = splits == "test"
+    result["test"] = by_source(predicted[rows], wanted[rows], sources[rows])
     return result

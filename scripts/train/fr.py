@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from figures import by_source
+from figures import by_split
 
 
 class Regressor(nn.Module):
@@ -92,7 +92,7 @@ def main():
     model.eval()
     with torch.no_grad():
         predicted = model(features).numpy().astype(np.float64)
-    result = by_source(predicted[measured], numbers[measured, -1], splits[measured], sources[measured])
+    result = by_split(predicted[measured], numbers[measured, -1], splits[measured], sources[measured])
     print(json.dumps(result, indent=1))
     torch.onnx.export(
         model, features[:2], args.out, input_names=["features"], output_names=["score"], opset_version=13,

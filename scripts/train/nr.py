@@ -1,135 +1,155 @@
 """
 scripts/train/nr - trains a no-reference scorer: the luma of a distorted frame in, the VMAF it would get out.
 
-    python3 scripts/train/nr.py --data DIR/measured --teacher vmaf --out model/tiny/NAME.onnx [--seed 7] [--epochs 30]
+    python3 scripts/train/nr.py --data DIR/measured… --out NAME.onnx [--teacher vmaf] [--seed 7] [--cross]
 
-Data (DIR/measured.json, DIR/measured.gray) come from `scripts/train/measure.mjs --pictures`. Trains on crops of the pictures of
-split `train`, keeps the best epoch on `val`, and prints figures for each source of `test`, from which nothing was
-learned, beside those of a baseline: the same kind of head on statistics of blur and blockiness. Needs python3-torch, python3-onnx
-and python3-numpy.
+Data (DIR/measured.json, DIR/measured.gray) come from `scripts/train/measure.mjs --pictures`, of scripts/train/corpus and of
+scripts/train/films. Pictures of the splits `train` and `val` alone are looked at, one or two an encode. With --cross it
+trains nothing to keep, but says what figures sources get that were left out: kinds of scenes as a whole. Writes the
+model and, beside it as NAME.baseline.onnx, what it must beat: a head of the same kind on six statistics of blur and
+blockiness. Figures come from scripts/train/evaluate.mjs. Needs python3-torch, python3-onnx and python3-numpy.
 """
 import argparse
 import json
+import os
 
 import numpy as np
 import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
-from torch.nn import functional
 
-from figures import by_source
+from figures import by_source, figures
+from measures import Measures, statistics
+
+# Pictures of an encode that are looked at, and stretches of cells of each besides the whole.
+PICTURES, STRETCHES = 2, 4
+FOLDS = 4
 
 
-# Sources of the corpus that are real clips.
-REAL = ["seeking", "seeking-late", "blue-sky", "anchor", "src01-576", "corridor", "dark-scene"]
+def summary(cells):
+    """Mean and deviation of each measure over cells, shape [N, places, H, W] to [N, 2 * places]."""
+    mean = cells.mean((2, 3))
+    spread = ((cells * cells).mean((2, 3)) - mean * mean).clamp(min=0.0)
+    return torch.cat([mean, (spread + 1e-4).sqrt()], 1)
+
+
+def look(path, teacher):
+    """What there is to learn from: facts [n, 1 + STRETCHES, F] and [n, 1, 6], scores, sources. Kept beside the data."""
+    kept = f"{path}.facts.npz"
+    if os.path.exists(kept) and os.path.getmtime(kept) > os.path.getmtime(f"{path}.json"):
+        return dict(np.load(kept))
+    with open(f"{path}.json", encoding="utf-8") as file:
+        listed = json.load(file)["pictures"]
+    memory = np.memmap(f"{path}.gray", dtype=np.uint8, mode="r")
+    encodes = {}
+    for picture in listed:
+        if picture["split"] in ("train", "val"):
+            encodes.setdefault((picture["source"], picture["encode"]), []).append(picture)
+    rng = np.random.default_rng(1)
+    chosen = [encode[i] for encode in encodes.values() for i in rng.permutation(len(encode))[:PICTURES]]
+    measures = Measures()
+    facts, simple = [], []
+    for picture in chosen:
+        size = picture["height"], picture["width"]
+        luma = np.array(memory[picture["offset"] : picture["offset"] + size[0] * size[1]]).reshape(1, 1, *size)
+        with torch.no_grad():
+            luma = torch.from_numpy(luma).float() / 255
+            cells, grid = measures(luma)
+            simple.append(statistics(luma).numpy())
+            # Stretches of cells, row after row, are like other pictures of the same quality.
+            line = cells.flatten(2)[..., None]
+            parts = [line]
+            for _ in range(STRETCHES):
+                long = max(6, int(line.shape[2] * rng.uniform(0.3, 0.8)))
+                start = int(rng.integers(0, max(1, line.shape[2] - long + 1)))
+                parts.append(line[:, :, start : start + long])
+            facts.append(torch.cat([torch.cat([summary(part), grid], 1) for part in parts]).numpy())
+    found = {
+        "facts": np.stack(facts),
+        "simple": np.stack(simple),
+        "scores": np.array([picture[teacher] for picture in chosen], dtype=np.float32),
+        "sources": np.array([picture["source"] for picture in chosen]),
+    }
+    np.savez(kept, **found)
+    return found
+
+
+class Head(nn.Module):
+    """Facts, shape [N, F], to scores, shape [N]: the mean of several perceptrons."""
+
+    def __init__(self, mean, deviation, hidden, drop, count):
+        super().__init__()
+        self.register_buffer("mean", mean)
+        self.register_buffer("scale", 1.0 / deviation)
+        width = len(mean)
+        self.members = nn.ModuleList(
+            nn.Sequential(
+                nn.Dropout(drop), nn.Linear(width, hidden), nn.ReLU(), nn.Dropout(drop), nn.Linear(hidden, 1)
+            )
+            for _ in range(count)
+        )
+
+    def scaled(self, facts):
+        """Nothing is further out than five deviations."""
+        return ((facts - self.mean) * self.scale).clamp(-5.0, 5.0)
+
+    def forward(self, facts):
+        scaled = self.scaled(facts)
+        return sum(member(scaled) for member in self.members).squeeze(1) / len(self.members) * 20.0 + 75.0
+
+
+def fit(data, rows, name, seed, hidden, drop, count, decay, rate, epochs):
+    """Trains the members of a head, each on its own."""
+    facts, scores, sources = data[name][rows], torch.from_numpy(data["scores"][rows]), data["sources"][rows]
+    whole = torch.from_numpy(facts[:, 0])
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    head = Head(whole.mean(0), whole.std(0) + 1e-3, hidden, drop, count)
+    inputs = head.scaled(torch.from_numpy(facts))
+    # Sources with many pictures count more, but not as much as they have more.
+    _, source, pictures = np.unique(sources, return_inverse=True, return_counts=True)
+    weight = torch.from_numpy(pictures[source] ** -0.5).float()
+    weight /= weight.mean()
+    batch = 128
+    for member in head.members:
+        optimiser = torch.optim.AdamW(member.parameters(), lr=rate, weight_decay=decay)
+        steps = epochs * (len(scores) // batch)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, rate, total_steps=steps)
+        for _ in range(epochs):
+            order = rng.permutation(len(scores))
+            for part in np.split(order, range(batch, len(order), batch))[: len(scores) // batch]:
+                stretch = rng.integers(0, inputs.shape[1], len(part))
+                error = member(inputs[part, stretch]).squeeze(1) - (scores[part] - 75.0) / 20.0
+                loss = (weight[part] * error * error).mean()
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.step()
+                schedule.step()
+    return head.eval()
+
+
+MODEL = {"name": "facts", "hidden": 64, "drop": 0.3, "count": 3, "decay": 0.1, "rate": 3e-3, "epochs": 40}
+BASELINE = {"name": "simple", "hidden": 48, "drop": 0.0, "count": 1, "decay": 2e-3, "rate": 6e-3, "epochs": 60}
 
 
 class Scorer(nn.Module):
     """Luma in 0...1, shape [N, 1, H, W] with H and W from 64, to scores 0...100, shape [N]."""
 
-    def __init__(self):
+    def __init__(self, head, simple):
         super().__init__()
-        # The first kernel spans two blocks of 8x8 codecs; its stride keeps their grid in phase.
-        layers = []
-        for before, after, size, stride in ((1, 16, 8, 4), (16, 24, 3, 2), (24, 48, 3, 2), (48, 80, 3, 2)):
-            layers += [nn.Conv2d(before, after, size, stride, padding=(size - stride + 1) // 2, bias=False)]
-            layers += [nn.BatchNorm2d(after), nn.ReLU()]
-        self.early = nn.Sequential(*layers[:3])
-        self.late = nn.Sequential(*layers[3:])
-        self.head = nn.Sequential(nn.Dropout(0.2), nn.Linear(192 + STATISTICS, 64), nn.ReLU(), nn.Linear(64, 1))
+        self.head = head
+        self.measures = None if simple else Measures()
 
     def forward(self, luma):
-        return self.raw(luma).clamp(0.0, 100.0)
-
-    def raw(self, luma):
-        """Without the clip."""
-        fine = self.early((luma - 0.45) * 4.0)
-        maps = self.late(fine)
-        # Energies differ by orders of magnitude between scenes: their logarithms are what the head compares.
-        pooled = [fine.mean((2, 3)), (fine * fine).mean((2, 3)), maps.mean((2, 3)), (maps * maps).mean((2, 3))]
-        logs = (torch.cat(pooled, 1) + 1e-3).log()
-        return (self.head(torch.cat([logs, statistics(luma)], 1)) * 30.0 + 60.0).squeeze(1)
-
-
-STATISTICS = 6
-
-
-def statistics(luma):
-    """
-    Of luma in 0...1, shape [N, 1, H, W], to [N, 6]: logarithms of gradient energies, Laplacian energy and variance in
-    8-bit levels, about -1...1, and how much steeper steps are on the grid of 8x8 blocks.
-    """
-    level = luma * 255.0
-    dx = (level[..., 1:] - level[..., :-1]).abs()
-    dy = (level[..., 1:, :] - level[..., :-1, :]).abs()
-    inner = level[..., 1:-1, 1:-1]
-    across = level[..., 1:-1, 2:] + level[..., 1:-1, :-2] + level[..., 2:, 1:-1] + level[..., :-2, 1:-1]
-    laplacian = across - 4.0 * inner
-
-    def mean(values):
-        return values.mean((2, 3))
-
-    variance = mean(level * level) - mean(level) * mean(level)
-    energies = [mean(dx * dx) + 0.1, mean(dy * dy) + 0.1, mean(laplacian * laplacian) + 0.1, variance + 1.0]
-    grids = [mean(dx[..., 7::8]) / (mean(dx) + 0.1), mean(dy[..., 7::8, :]) / (mean(dy) + 0.1)]
-    return torch.cat([(torch.cat(energies, 1).log() - 4.0) / 3.0, torch.cat(grids, 1) - 1.0], 1)
-
-
-class Baseline(nn.Module):
-    """The statistics alone, shape [N, 6], to scores."""
-
-    def __init__(self, mean, std):
-        super().__init__()
-        self.mean, self.std = mean, std
-        self.head = nn.Sequential(nn.Linear(6, 48), nn.ReLU(), nn.Linear(48, 1))
-
-    def raw(self, statistics):
-        return (self.head((statistics - self.mean) / self.std) * 30.0 + 60.0).squeeze(1)
-
-
-def luma_of(picture):
-    """A picture of bytes as the model takes it."""
-    return torch.from_numpy(np.array(picture)).float()[None, None] / 255
-
-
-def crop(picture, size, rng):
-    """A square of the picture in 0...1, on its 8x8 grid, perhaps mirrored, a little darker or brighter, flatter or not."""
-    height, width = picture.shape
-    y = 8 * int(rng.integers(0, (height - size) // 8 + 1))
-    x = 8 * int(rng.integers(0, (width - size) // 8 + 1))
-    part = picture[y : y + size, x : x + size].astype(np.float32) / 255
-    if rng.random() < 0.5:
-        part = part[:, ::-1]
-    if rng.random() < 0.5:
-        part = part[::-1]
-    return part * rng.uniform(0.8, 1.2) + rng.uniform(-0.1, 0.1)
-
-
-def fit(model, batches, validate, epochs, rate):
-    """Trains, and leaves the model as it was after its best epoch."""
-    optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=2e-3)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, rate, epochs=epochs, steps_per_epoch=1)
-    best, kept = float("inf"), None
-    for epoch in range(epochs):
-        model.train()
-        for inputs, wanted in batches():
-            loss = functional.smooth_l1_loss(model.raw(inputs), wanted, beta=4.0)
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-        schedule.step()
-        model.eval()
-        error = validate()
-        if error < best:
-            best, kept = error, {key: value.clone() for key, value in model.state_dict().items()}
-        print(f"epoch {epoch + 1}: val RMSE {error:.2f}, best {best:.2f}", flush=True)
-    model.load_state_dict(kept)
-    model.eval()
+        if self.measures is None:
+            return self.head(statistics(luma)).clamp(0.0, 100.0)
+        cells, grid = self.measures(luma)
+        return self.head(torch.cat([summary(cells), grid], 1)).clamp(0.0, 100.0)
 
 
 def store_halves(path):
-    """Stores large weights with 16 bits, which the graph widens again: half the file, scores the same to a few hundredths."""
+    """Stores large weights with 16 bits, which the graph widens again: half the file."""
     model = onnx.load(path)
     for weight in list(model.graph.initializer):
         values = numpy_helper.to_array(weight)
@@ -142,83 +162,61 @@ def store_halves(path):
     onnx.save(model, path)
 
 
+def export(model, path):
+    axes = {"luma": {0: "N", 2: "H", 3: "W"}, "score": {0: "N"}}
+    torch.onnx.export(
+        model, torch.zeros(1, 1, 360, 640), path, input_names=["luma"], output_names=["score"], opset_version=13,
+        dynamic_axes=axes,
+    )
+    store_halves(path)
+
+
+def kind(source):
+    """What is left out together: scenes of a kind, or takes of a clip."""
+    return source.rsplit("-", 1)[0]
+
+
+def cross(data, seed, options):
+    """Predictions for each picture by a head that saw nothing of its kind."""
+    kinds = sorted({kind(source) for source in data["sources"]})
+    folds = np.array([kinds.index(kind(source)) % FOLDS for source in data["sources"]])
+    predicted = np.zeros(len(folds))
+    for fold in range(FOLDS):
+        out = folds == fold
+        head = fit(data, np.flatnonzero(~out), seed=seed, **options)
+        with torch.no_grad():
+            predicted[out] = head(torch.from_numpy(data[options["name"]][out, 0])).clamp(0, 100).numpy()
+    return predicted
+
+
+def say_cross(data, seed, options):
+    predicted = cross(data, seed, options)
+    wanted = data["scores"].astype(np.float64)
+    each = by_source(predicted, wanted, data["sources"]).values()
+    means = {key: round(float(np.mean([row[key] or 0 for row in each])), 3) for key in ("plcc", "srocc", "rmse")}
+    print(json.dumps({**options, "pooled": figures(predicted, wanted), "mean of sources": means}), flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--data", required=True)
+    parser.add_argument("--data", required=True, nargs="+")
     parser.add_argument("--teacher", default="vmaf", help="key of a model in the data")
     parser.add_argument("--out", required=True)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--epochs", type=int, default=30)
-    parser.add_argument("--crop", type=int, default=256)
+    parser.add_argument("--cross", action="store_true", help="only cross-validate")
     args = parser.parse_args()
-    torch.manual_seed(args.seed)
-    torch.set_num_threads(2)
-    rng = np.random.default_rng(args.seed)
-
-    with open(f"{args.data}.json", encoding="utf-8") as file:
-        data = json.load(file)
-    listed = data["pictures"]
-    memory = np.memmap(f"{args.data}.gray", dtype=np.uint8, mode="r")
-    pictures = [
-        memory[p["offset"] : p["offset"] + p["width"] * p["height"]].reshape(p["height"], p["width"]) for p in listed
-    ]
-    scores = np.array([p[args.teacher] for p in listed])
-    splits = np.array([p["split"] for p in listed])
-    sources = np.array([p["source"] for p in listed])
-    train, val = np.flatnonzero(splits == "train"), np.flatnonzero(splits == "val")
-
-    # Real clips are few and what matters: each counts three times.
-    often = np.concatenate([train, *[train[np.isin(sources[train], REAL)]] * 2])
-
-    def whole(model, index):
-        with torch.no_grad():
-            return float(model(luma_of(pictures[index])))
-
-    model = Scorer()
-
-    def batches():
-        for part in np.array_split(rng.permutation(often), max(1, len(often) // 32)):
-            parts = np.stack([crop(pictures[i], args.crop, rng) for i in part])
-            yield torch.from_numpy(parts)[:, None], torch.tensor(scores[part], dtype=torch.float32)
-
-    def validate():
-        return float(np.sqrt(np.mean([(whole(model, i) - scores[i]) ** 2 for i in val[::3]])))
-
-    fit(model, batches, validate, args.epochs, 4e-3)
-    predicted = np.array([whole(model, i) for i in range(len(pictures))])
-
-    with torch.no_grad():
-        facts = torch.cat([statistics(luma_of(picture)) for picture in pictures])
-    baseline = Baseline(facts[train].mean(0), facts[train].std(0))
-    wanted = torch.tensor(scores, dtype=torch.float32)
-
-    def rows():
-        for part in np.array_split(rng.permutation(train), max(1, len(train) // 128)):
-            yield facts[part], wanted[part]
-
-    def baseline_error():
-        with torch.no_grad():
-            return float(((baseline.raw(facts[val]).clamp(0, 100) - wanted[val]) ** 2).mean().sqrt())
-
-    fit(baseline, rows, baseline_error, 60, 6e-3)
-    with torch.no_grad():
-        simple = baseline.raw(facts).clamp(0, 100).numpy().astype(np.float64)
-
-    result = {
-        "kind": "nr",
-        "teacher": next(model["source"] for model in data["models"] if model["key"] == args.teacher),
-        "seed": args.seed,
-        "model": by_source(predicted, scores, splits, sources),
-        "baseline": by_source(simple, scores, splits, sources),
-    }
-    print(json.dumps(result, indent=1))
-    torch.onnx.export(
-        model, torch.zeros(1, 1, 360, 640), args.out, input_names=["luma"], output_names=["score"], opset_version=13,
-        dynamic_axes={"luma": {0: "N", 2: "H", 3: "W"}, "score": {0: "N"}},
-    )
-    store_halves(args.out)
-    with open(args.out.replace(".onnx", ".figures.json"), "w", encoding="utf-8") as file:
-        json.dump(result, file, indent=1)
+    torch.set_num_threads(1)
+    parts = [look(path, args.teacher) for path in args.data]
+    data = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+    print(f"{len(data['scores'])} pictures of {len(set(data['sources']))} sources", flush=True)
+    if args.cross:
+        for options in (BASELINE, MODEL):
+            say_cross(data, args.seed, options)
+        return
+    every = np.arange(len(data["scores"]))
+    export(Scorer(fit(data, every, seed=args.seed, **MODEL), False).eval(), args.out)
+    simple = Scorer(fit(data, every, seed=args.seed, **BASELINE), True).eval()
+    export(simple, args.out.replace(".onnx", ".baseline.onnx"))
 
 
 if __name__ == "__main__":
