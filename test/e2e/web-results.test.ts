@@ -336,6 +336,8 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     await settled(page);
     await says(page.locator('.tiles')).toContain('150');
     expect(await chart.locator('canvas').getAttribute('data-first')).toBe('yes');
+    // Charts out of sight are drawn when they come into it.
+    await chart.scrollIntoViewIfNeeded();
     await expect.poll(() => chart.getAttribute('data-last')).toBe('149');
     await slider(page).focus();
     await page.keyboard.press('Home');
