@@ -200,7 +200,10 @@ export function ratesSection(encodes: Encodes, view: View): Section {
             (box) => left > box.right || left + wide < box.left || top > box.bottom || top + tall < box.top,
           ),
       );
-      if (!free) return tag.remove();
+      if (!free) {
+        tag.remove();
+        return;
+      }
       const [left, top] = free;
       taken.push({ left, top, right: left + wide, bottom: top + tall });
       tag.style.left = `${left}px`;
