@@ -64,6 +64,7 @@ const BUNDLED: Readonly<Record<string, string>> = {
   'fast-png': join(ROOT, 'node_modules/fast-png/LICENSE'),
   iobuffer: join(ROOT, 'node_modules/iobuffer/LICENSE'),
   fflate: join(ROOT, 'node_modules/fflate/LICENSE'),
+  'onnxruntime-web': join(ROOT, 'web/licences/MIT-onnxruntime.txt'),
   '@ffmpeg/core': join(ROOT, 'web/licences/GPL-2.0.txt'),
 };
 
@@ -147,9 +148,6 @@ function offline(): Plugin {
   };
 }
 
-/** What the library can use but the page does not: 28 MB for tiny models. */
-const UNUSED = ['onnxruntime-web'];
-
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',
@@ -158,13 +156,12 @@ export default defineConfig({
     // The library as users get it.
     alias: { anyvmaf: join(ROOT, 'dist/index.browser.js') },
   },
-  worker: { format: 'es', plugins: () => [collectPackages()], rollupOptions: { external: UNUSED } },
+  worker: { format: 'es', plugins: () => [collectPackages()] },
   build: {
     outDir: 'dist',
     emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: 0,
-    rollupOptions: { external: UNUSED },
   },
   server: { host: '127.0.0.1' },
   preview: { host: '127.0.0.1' },
