@@ -140,7 +140,7 @@ export class Feeder {
 
   #sendHistory(): void {
     // Nobody else looks back to it when the chunk that begins is as long: the next one looks back into that.
-    const last = this.#chunkFrames >= this.#history.frames;
+    const last = this.#left >= this.#history.frames;
     for (const kept of this.#recent) {
       const buffers = [kept.reference.buffer, ...(kept.distorted ? [kept.distorted.buffer] : [])];
       this.#crew.post(this.#current, { kind: 'prime', ...kept }, last ? buffers : []);
