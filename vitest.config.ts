@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -20,6 +21,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/build-once.ts',
     setupFiles: 'test/support/workers.ts',
+    // Many tests wait for processes and browsers: one file more than Vitest would run beside each other on two cores.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 60_000,
     // What is polled for is a state that comes; a busy machine takes its time.
     expect: { poll: { timeout: 30_000 } },
