@@ -266,7 +266,7 @@ async function stages() {
     reference: clip.frame('reference', index).map((plane) => plane.samples),
     distorted: clip.frame('distorted', index).map((plane) => plane.samples),
   }));
-  const none = { format, vif: [], adm: [], motion: [], psnrPlanes: 0 };
+  const none = { format, vif: [], adm: [], motion: [], psnrPlanes: 0, metrics: [] };
   const vif = (skipScale0) => ({ ...none, vif: [{ enhnGainLimit: 100, skipScale0 }] });
   const adm = (skipScale0, skipAim) => ({
     ...none,
