@@ -23,7 +23,7 @@ function banded(random: SeededRandom, n: number, top = 1023): Uint16Array {
 const TABLE_BYTES = { sight: 4 * (1 + 32 + 1 + 65 * 65 + 1), hvs: 4 * 128, ciede: 8 * (2 * 544 + 33 + 46) };
 const table = (bytes: number): number => Number(native('anyvmaf_alloc')(bytes));
 
-/** A row of samples: any, mostly extreme ones, or hardly different from each other. */
+/** A row of samples: of every value, mostly extreme ones, or hardly different from each other. */
 function row(random: SeededRandom, n: number, top: number): Uint8Array | Uint16Array {
   const kind = random.int(0, 2);
   const level = random.int(0, top);
