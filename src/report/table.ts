@@ -147,7 +147,7 @@ function run(reports: readonly Report[]): string {
 /** Columns of the CSV table that are not metrics. */
 const FACTS = ['frames', 'bitrate', 'size'] as const;
 
-/** The column that tells why encodes were not scored, in a table that has any of these. */
+/** The column that tells why encodes were not scored, where a table has such. */
 const ERROR = 'error';
 
 /**
