@@ -8,28 +8,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { chromaSize, lumaBytes, sampleBytes } from '../../src/media/geometry.js';
 import type { ChromaFormat } from '../../src/media/types.js';
 import { SAMPLES, titleOf } from '../platform/decoded.js';
 import { built, root } from '../support/built.js';
+import { launchChromium, needsChromium, PATIENCE, PATIENT } from '../support/chromium.js';
 import { encode, hasFfmpeg, needsFfmpeg, rawFrames } from '../support/encode.js';
-import { PATIENCE, PATIENT } from '../support/page.js';
 
 vi.setConfig(PATIENT);
 
-const CHROMIUM = '/usr/bin/chromium';
-const ARGUMENTS = [
-  '--headless=new',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -72,7 +61,7 @@ interface Outcome {
 const WEBCODECS = new Set(['h264', 'vp9', 'av1']);
 
 const absent = [
-  existsSync(CHROMIUM) ? '' : `needs ${CHROMIUM}`,
+  needsChromium,
   hasFfmpeg ? '' : needsFfmpeg,
   existsSync(join(root, 'node_modules/@ffmpeg/core')) ? '' : 'needs @ffmpeg/core',
 ]
@@ -105,7 +94,7 @@ describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: PATIENCE });
+    browser = await launchChromium();
     plain = await browser.newPage();
     plain.setDefaultTimeout(PATIENCE);
     await plain.goto(`${origin}/`);

@@ -2,26 +2,16 @@
  * @module test/browser/quality-maps
  * Maps of where quality is lost, made in a worker in headless Chromium: the same numbers and the same picture as in Node.
  */
-import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { qualityMaps } from '../../src/index.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { built, root } from '../support/built.js';
-import { PATIENCE, PATIENT } from '../support/page.js';
+import { launchChromium, noChromium, PATIENCE, PATIENT } from '../support/chromium.js';
 import { type StaticServer, serve } from '../support/server.js';
 
 vi.setConfig(PATIENT);
-
-const CHROMIUM = '/usr/bin/chromium';
-const ARGUMENTS = [
-  '--headless=new',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--no-first-run',
-  '--disable-background-networking',
-];
 
 const clip = makeSample({ width: 97, height: 67, bitDepth: 10, chroma: '420' }, { seed: 3 });
 const files = {
@@ -46,16 +36,14 @@ const PAGE = `<!doctype html><link rel="icon" href="data:,"><script type="module
   worker.postMessage({ reference: await blob('reference'), distorted: await blob('distorted') });
 </script>`;
 
-const absent = !existsSync(CHROMIUM);
-
-describe.skipIf(absent)(`in Chromium${absent ? ` (needs ${CHROMIUM})` : ''}`, () => {
+describe.skipIf(noChromium)(`in Chromium${noChromium}`, () => {
   let server: StaticServer;
   let browser: Browser;
 
   beforeAll(async () => {
     built('dist/index.browser.js');
     server = await serve(root.replace(/\/$/, ''), { ...files, '/worker.js': WORKER, '/index.html': PAGE });
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: PATIENCE });
+    browser = await launchChromium();
   });
 
   afterAll(async () => {

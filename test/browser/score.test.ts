@@ -3,30 +3,17 @@
  * The built library in headless Chromium: the same report as in Node, to the last bit, in a page with workers, in the
  * page's own thread and inside a worker of the host.
  */
-import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { score } from '../../src/index.js';
 import type { FrameMetrics, Report } from '../../src/report/types.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { built, root } from '../support/built.js';
-import { PATIENCE, PATIENT } from '../support/page.js';
+import { launchChromium, noChromium, PATIENCE, PATIENT } from '../support/chromium.js';
 import { type StaticServer, serve } from '../support/server.js';
 
 vi.setConfig(PATIENT);
-
-const CHROMIUM = '/usr/bin/chromium';
-const ARGUMENTS = [
-  '--headless=new',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 const MODELS = ['version=vmaf_v0.6.1', 'version=vmaf_b_v0.6.3:name=b'];
 const FEATURES = ['psnr=enable_apsnr=true'];
@@ -44,9 +31,7 @@ declare global {
 
 type Result = Pick<Report, 'frames' | 'pooled_metrics' | 'aggregate_metrics' | 'warnings'>;
 
-const absent = !existsSync(CHROMIUM);
-
-describe.skipIf(absent)(`in Chromium${absent ? ` (needs ${CHROMIUM})` : ''}`, () => {
+describe.skipIf(noChromium)(`in Chromium${noChromium}`, () => {
   let server: StaticServer;
   let browser: Browser;
   let page: Page;
@@ -72,7 +57,7 @@ describe.skipIf(absent)(`in Chromium${absent ? ` (needs ${CHROMIUM})` : ''}`, ()
       </script>`,
       '/host-worker.js': hostWorker,
     });
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: PATIENCE });
+    browser = await launchChromium();
     page = await browser.newPage();
     page.setDefaultTimeout(PATIENCE);
     page.on('pageerror', (error) => complaints.push(String(error)));

@@ -4,24 +4,20 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { built, root } from '../support/built.js';
+import { launchChromium, needsChromium, PATIENCE, PATIENT } from '../support/chromium.js';
 import { linear, meanOf } from '../support/onnx.js';
-import { PATIENCE, PATIENT } from '../support/page.js';
 import { seeded } from '../support/random.js';
 import { type StaticServer, serve } from '../support/server.js';
 
 vi.setConfig(PATIENT);
 
-const CHROMIUM = '/usr/bin/chromium';
 const ORT = 'node_modules/onnxruntime-web/dist';
 const LIBRARY = 'ort.wasm.bundle.min.mjs';
 const CODE = 'ort-wasm-simd-threaded.wasm';
-const absent = [
-  existsSync(CHROMIUM) ? '' : `needs ${CHROMIUM}`,
-  existsSync(join(root, ORT, LIBRARY)) ? '' : 'needs onnxruntime-web',
-]
+const absent = [needsChromium, existsSync(join(root, ORT, LIBRARY)) ? '' : 'needs onnxruntime-web']
   .filter(Boolean)
   .join(', ');
 
@@ -57,11 +53,7 @@ describe.skipIf(absent !== '')(`tiny models in Chromium${absent && ` (${absent})
       '/ort/ort.js': readFileSync(join(root, ORT, LIBRARY)),
       [`/ort/${CODE}`]: readFileSync(join(root, ORT, CODE)),
     });
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--no-sandbox', '--disable-gpu'],
-      timeout: PATIENCE,
-    });
+    browser = await launchChromium();
   });
   afterAll(async () => {
     await browser?.close();

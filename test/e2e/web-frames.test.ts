@@ -12,12 +12,11 @@ import type { ElementHandle, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { y4mFrame, y4mHeader } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
+import { noChromium, PATIENT } from '../support/chromium.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import {
   type Fingers,
-  noChromium,
   openPage,
-  PATIENT,
   pinch,
   type ServedPage,
   screenshot,

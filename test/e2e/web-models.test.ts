@@ -10,16 +10,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { score } from '../../src/index.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
+import { noChromium, PATIENT } from '../support/chromium.js';
 import { encodeFolder } from '../support/encode.js';
-import {
-  noChromium,
-  openPage,
-  PATIENT,
-  type ServedPage,
-  screenshot,
-  servePage,
-  settled,
-} from '../support/page.js';
+import { openPage, type ServedPage, screenshot, servePage, settled } from '../support/page.js';
 import { needsShared, sharedPath } from '../support/shared.js';
 
 vi.setConfig(PATIENT);

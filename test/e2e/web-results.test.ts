@@ -14,17 +14,9 @@ import { formatReport } from '../../src/report/write.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { report as plain, vmafModel } from '../report/sample.js';
+import { noChromium, PATIENT } from '../support/chromium.js';
 import { encodeFolder } from '../support/encode.js';
-import {
-  noChromium,
-  openPage,
-  PATIENT,
-  type ServedPage,
-  screenshot,
-  servePage,
-  settled,
-  type View,
-} from '../support/page.js';
+import { openPage, type ServedPage, screenshot, servePage, settled, type View } from '../support/page.js';
 
 vi.setConfig(PATIENT);
 

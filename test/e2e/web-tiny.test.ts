@@ -11,9 +11,10 @@ import { score } from '../../src/index.js';
 import type { FrameMetrics, Report } from '../../src/report/types.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
+import { noChromium } from '../support/chromium.js';
 import { encodeFolder } from '../support/encode.js';
 import { linear, meanOf } from '../support/onnx.js';
-import { noChromium, openPage, type ServedPage, screenshot, servePage } from '../support/page.js';
+import { openPage, type ServedPage, screenshot, servePage } from '../support/page.js';
 
 declare global {
   interface Window {

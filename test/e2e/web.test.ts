@@ -15,16 +15,9 @@ import type { FrameMetrics, Report } from '../../src/report/types.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import type { ScoreOptions } from '../../src/score/types.js';
+import { noChromium, PATIENT } from '../support/chromium.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
-import {
-  noChromium,
-  openPage,
-  PATIENT,
-  type ServedPage,
-  screenshot,
-  servePage,
-  type View,
-} from '../support/page.js';
+import { openPage, type ServedPage, screenshot, servePage, type View } from '../support/page.js';
 
 vi.setConfig(PATIENT);
 

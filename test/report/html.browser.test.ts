@@ -2,21 +2,18 @@
  * @module test/report/html.browser
  * The page in a real browser: it draws, answers, loads nothing and never runs what a file is called.
  */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildReport } from '../../src/report/build.js';
 import { writeHtml } from '../../src/report/html.js';
 import type { Report } from '../../src/report/types.js';
+import { launchChromium, noChromium } from '../support/chromium.js';
 import { report, vmafModel } from './sample.js';
 
-const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
-const FLAGS =
-  '--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking ' +
-  '--disable-component-update --disable-sync';
 const HOSTILE = `"><script>window.hacked=1</script><img src=x onerror="window.hacked=1">.mp4`;
 
 /** 500 frames at 90 with a dip to 20 in frame 300, and another of one frame in 444. */
@@ -41,12 +38,12 @@ function run(name: string, values = scores): Report {
   });
 }
 
-describe.skipIf(!existsSync(CHROMIUM))('the page in Chromium', () => {
+describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
   let folder = '';
   let browser: Browser | undefined;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'anyvmaf-html-'));
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(' ') });
+    browser = await launchChromium();
   });
   afterAll(async () => {
     await browser?.close();

@@ -4,36 +4,14 @@
  * subfolder, opened in Chromium.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize, sep } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { root } from './built.js';
-
-const CHROMIUM = '/usr/bin/chromium';
-
-/** Milliseconds after which a state that does not come is given up: a machine may do ten other things. */
-export const PATIENCE = 60_000;
-
-/** Limits for tests of the page, for `vi.setConfig`. */
-export const PATIENT = { testTimeout: 5 * PATIENCE, hookTimeout: 5 * PATIENCE } as const;
-
-/** Why the tests cannot run here, empty where they can. */
-export const noChromium = existsSync(CHROMIUM) ? '' : ` (needs ${CHROMIUM})`;
-
-const ARGUMENTS = [
-  '--headless=new',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+import { launchChromium, PATIENCE } from './chromium.js';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -107,7 +85,7 @@ export async function servePage(): Promise<ServedPage> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: PATIENCE });
+  const browser = await launchChromium();
   let plugged = true;
   const unplug = async () => {
     if (!plugged) return;

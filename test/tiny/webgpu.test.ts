@@ -6,13 +6,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { anyvmaf, videos } from '../cli/run.js';
 import { root } from '../support/built.js';
+import { launchChromium, needsChromium } from '../support/chromium.js';
 import { serve } from '../support/server.js';
 
-const CHROMIUM = '/usr/bin/chromium';
 /** Where Debian's Chromium keeps its software driver of Vulkan. */
 const DRIVER = '/usr/lib/chromium/vk_swiftshader_icd.json';
 const ORT = 'node_modules/onnxruntime-web/dist';
@@ -85,7 +84,7 @@ describe.skipIf(noNode !== '')(`WebGPU in Node${noNode && ` (${noNode})`}`, () =
 });
 
 const noBrowser = [
-  existsSync(CHROMIUM) ? '' : `needs ${CHROMIUM}`,
+  needsChromium,
   existsSync(join(root, ORT, 'ort.webgpu.bundle.min.mjs')) ? '' : 'needs onnxruntime-web',
 ]
   .filter(Boolean)
@@ -110,10 +109,7 @@ describe.skipIf(noBrowser !== '')(`WebGPU in Chromium${noBrowser && ` (${noBrows
       '/ort/ort.js': source,
       [`/ort/${code}`]: readFileSync(join(root, ORT, code)),
     });
-    const browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--headless=new', '--no-sandbox', ...ADAPTER],
-    });
+    const browser = await launchChromium(ADAPTER);
     try {
       const page = await browser.newPage();
       await page.goto(`${server.origin}/index.html`);
