@@ -5,6 +5,7 @@
 import { AnyvmafError } from '../errors.js';
 import type { DeviceOffer } from './devices.js';
 import { fromHalves, toHalves } from './half.js';
+import { inTurn } from './in-turn.js';
 import type { TinyDevice, TinyPort, TinySession, TinyTensor } from './types.js';
 
 /** What of openvino-node is used; it is optional, so its own types are not. */
@@ -101,7 +102,6 @@ async function open(
     );
   }
   const ports = new Map(graph.inputs.map((port) => [port.name, port]));
-  let last: Promise<unknown> = Promise.resolve();
 
   async function run(inputs: Readonly<Record<string, TinyTensor>>): Promise<Record<string, TinyTensor>> {
     if (!request) throw new AnyvmafError('usage', `The session of ${JSON.stringify(source)} is closed.`);
@@ -123,18 +123,15 @@ async function open(
     }
   }
 
+  const calls = inTurn(run);
   return {
     runtime: 'openvino-node',
     device,
     notes,
     // One request takes one call at a time.
-    run(inputs) {
-      const result = last.then(() => run(inputs));
-      last = result.catch(() => {});
-      return result;
-    },
+    run: calls.run,
     async close() {
-      await last;
+      await calls.settled();
       request = undefined;
     },
   };

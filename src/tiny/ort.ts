@@ -4,6 +4,7 @@
  */
 import { AnyvmafError } from '../errors.js';
 import { fromHalves, toHalves } from './half.js';
+import { inTurn } from './in-turn.js';
 import type {
   TinyDevice,
   TinyModel,
@@ -85,7 +86,6 @@ export async function openOrt(
     );
   }
   const ports = new Map(graph.inputs.map((port) => [port.name, port]));
-  let last: Promise<unknown> = Promise.resolve();
   let closed = false;
 
   async function run(inputs: Readonly<Record<string, TinyTensor>>): Promise<Record<string, TinyTensor>> {
@@ -107,20 +107,17 @@ export async function openOrt(
     }
   }
 
+  const calls = inTurn(run);
   return {
     runtime,
     device,
     notes,
     // Some providers take one call at a time.
-    run(inputs) {
-      const result = last.then(() => run(inputs));
-      last = result.catch(() => {});
-      return result;
-    },
+    run: calls.run,
     async close() {
       if (closed) return;
       closed = true;
-      await last;
+      await calls.settled();
       await session.release();
     },
   };
