@@ -9,7 +9,7 @@
  *           all but metrics, which takes several minutes
  * --frames  frames of the 1080p pairs, default 144 (2160p: a quarter of that)
  * --runs    how often everything is timed, default 3; the median counts, the spread is min to max
- * --write   puts the tables into docs/performance.md
+ * --write   puts the tables into docs/performance.md and README.md; for that all rows but metrics must run
  *
  * Runs that are compared with each other take turns, so that a change of the machine's pace meets all of them. A
  * native `vmaf` is compared as well when VMAF_BIN names one.
@@ -67,6 +67,13 @@ const rows = positionals.length > 0 ? positionals : flags.rows.split(',');
 const unknown = rows.filter((name) => !ALL_ROWS.includes(name));
 if (unknown.length > 0) {
   console.error(`No row is called ${unknown.join(', ')}; choose from ${ALL_ROWS.join(', ')}.`);
+  process.exit(1);
+}
+const missing = DEFAULT_ROWS.filter((name) => !rows.includes(name));
+if (flags.write && missing.length > 0) {
+  console.error(
+    `--write replaces whole tables, but ${missing.join(', ')} would not run; leave out the rows or --write.`,
+  );
   process.exit(1);
 }
 const FRAMES = Number(flags.frames);
