@@ -30,6 +30,10 @@ const METRIC_RUNS = [
   { name: 'aom_ctc v7.0', args: ['--aom_ctc', 'v7.0'] },
 ];
 
+/** Milliseconds a 1080p frame below which a metric is timed on all frames, and the frames of one that takes longer. */
+const CHEAP_MS = 20;
+const COSTLY_FRAMES = 24;
+
 /** VMAF v1, where its file was pulled or lies in ../shared. */
 function v1Run(root) {
   const shared = `${root}/../shared/models/vmaf_v1.0.16/vmaf_v1.0.16_3d0h.json`;
@@ -42,7 +46,6 @@ function v1Run(root) {
  *   ffprobe package for a number of frames, `undefined` where there is none), median, report
  */
 export function benchMetrics({ root, folder, runs, cli, files, packaged, frames, median, report }) {
-  const few = Math.max(2, frames >> 3);
   for (const { name, args, filter } of [...METRIC_RUNS, v1Run(root)]) {
     const programs = {
       ours: (count) => time(process.execPath, [cli, ...inputs(count), ...args, '--threads', '1'], folder),
@@ -52,13 +55,15 @@ export function benchMetrics({ root, folder, runs, cli, files, packaged, frames,
     // The filter always runs its default model too: what it takes is taken off.
     if (packaged && filter)
       programs.packaged = (count) => packaged(filter, count) - packaged('n_subsample=1', count);
+    const most = framesFor(programs.ours, frames);
+    const few = Math.max(2, most >> 3);
     const perFrame = {};
     for (let turn = 0; turn < runs; turn++) {
       for (const [program, run] of Object.entries(programs)) {
-        const [short, long] = [run(few), run(frames)];
+        const [short, long] = [run(few), run(most)];
         if (short === undefined || long === undefined) continue;
         perFrame[program] ??= [];
-        perFrame[program].push((long - short) / (frames - few));
+        perFrame[program].push((long - short) / (most - few));
       }
     }
     if (!perFrame.ours) {
@@ -82,6 +87,13 @@ export function benchMetrics({ root, folder, runs, cli, files, packaged, frames,
     const output = ['--json', '--output', 'metrics.json', '--quiet', '--frame_cnt', String(count)];
     return ['-r', reference, '-d', distorted, ...output];
   }
+}
+
+/** As many frames as a run needs: a frame of a cheap metric takes less than two starts of one program differ by. */
+function framesFor(run, frames) {
+  const [short, long] = [run(2), run(COSTLY_FRAMES)];
+  const cheap = (long - short) / (COSTLY_FRAMES - 2) < CHEAP_MS;
+  return cheap ? frames : Math.min(frames, COSTLY_FRAMES);
 }
 
 /** Milliseconds, `undefined` where the program does not have the metric. */
