@@ -1,6 +1,6 @@
 /**
  * @module nearest
- * Finds the name a user most likely meant when the one typed does not exist.
+ * Finds the name a user most likely meant when the one typed does not exist, and says so.
  */
 
 /**
@@ -28,6 +28,11 @@ export function nearest(
     }
   }
   return best;
+}
+
+/** The name that was meant, if one was found, as a guess in front of the names that there are. */
+export function guess(meant: string | undefined): string {
+  return meant === undefined ? '' : `did you mean ${meant}? If not, `;
 }
 
 function continues(word: string, name: string): boolean {

@@ -49,8 +49,8 @@ export function admCsf(settings: AdmCsfSettings): AdmCsf {
   if (lines < MIN_LINES) {
     throw new AnyvmafError(
       'feature',
-      `adm_norm_view_dist ${normViewDist} times adm_ref_display_height ${refDisplayHeight} is ${lines} but must be at ` +
-        'least 3240 (3.0 times 1080); raise one of them.',
+      `The adm extractor's adm_norm_view_dist ${normViewDist} times adm_ref_display_height ${refDisplayHeight} is ` +
+        `${Number(lines.toPrecision(12))} but must be at least 3240 (3.0 times 1080); raise one of them.`,
     );
   }
   const rf = floatFactors(settings);

@@ -3,6 +3,7 @@
  * Turns option texts and feature strings into extractor instances: checked values, defaults filled in, names decided.
  */
 import { AnyvmafError } from '../errors.js';
+import { guess, nearest } from '../nearest.js';
 import {
   EXTRACTORS,
   type ExtractorSpec,
@@ -24,6 +25,8 @@ export interface ExtractorInstance {
   readonly given: ReadonlySet<string>;
   /** What the names of its features end in; empty when all options that count have their defaults. */
   readonly suffix: string;
+  /** The place where it was asked for, as messages call it: `model "vmaf"`. */
+  readonly where: string;
   /** Two instances with the same key are one to libvmaf: only the first registered runs. */
   readonly key: string;
 }
@@ -66,13 +69,20 @@ export function createExtractor(spec: ExtractorSpec, options: OptionTexts, where
     if (!option) {
       throw new AnyvmafError(
         'feature',
-        `The ${spec.name} extractor has no option ${quote(name)} (in ${where}). ${knownOptions(spec)}`,
+        `The ${spec.name} extractor has no option ${quote(name)} (in ${where}). ${meantOption(name, spec)}${knownOptions(spec)}`,
       );
     }
     values[name] = parseOption(option, text, spec.name, where);
   }
   const suffix = nameSuffix(spec, values);
-  return { spec, options: values, given: new Set(Object.keys(options)), suffix, key: spec.name + suffix };
+  return {
+    spec,
+    options: values,
+    given: new Set(Object.keys(options)),
+    suffix,
+    where,
+    key: spec.name + suffix,
+  };
 }
 
 /** Options that are folders to write into, by name. */
@@ -113,8 +123,23 @@ function requireExtractor(name: string, where: string): ExtractorSpec {
   const known = EXTRACTORS.map((extractor) => extractor.name).join(', ');
   throw new AnyvmafError(
     'feature',
-    `There is no feature extractor ${quote(name)} (in ${where}); there are ${known}.`,
+    `There is no feature extractor ${quote(name)} (in ${where}); ${meantExtractor(name)}there are ${known}.`,
   );
+}
+
+/** A guess at the extractor that was meant: by what it emits, by its plain name, or but for a slip. */
+function meantExtractor(name: string): string {
+  const emitting = EXTRACTORS.find(({ features }) =>
+    features.some((feature) => feature.name === name || feature.alias === name),
+  );
+  const names = EXTRACTORS.map((extractor) => extractor.name);
+  return guess(emitting?.name ?? names.find((known) => known === `float_${name}`) ?? nearest(name, names));
+}
+
+function meantOption(name: string, { options }: ExtractorSpec): string {
+  const names = options.map((option) => option.name);
+  const meant = options.find(({ alias }) => alias === name)?.name ?? nearest(name, names);
+  return meant === undefined ? '' : `Did you mean ${meant}? `;
 }
 
 /** A boolean option of an instance. */
@@ -147,7 +172,8 @@ export function normaliseNumber(text: string): number | undefined {
   if (!match) return undefined;
   const single = Math.fround(Number(match[2]));
   if (!Number.isFinite(single)) return undefined;
-  return Number(match[1] + formatG(single));
+  // Of the two zeros the negative one would show in names and reports.
+  return Number(match[1] + formatG(single)) + 0;
 }
 
 /** How close to a listed number an option must be. */

@@ -3,6 +3,7 @@
  * Takes model strings apart: `version=NAME`, `path=FILE`, `name=`, flags and feature overloads (spec 5.7).
  */
 import { AnyvmafError } from '../errors.js';
+import { guess, nearest } from '../nearest.js';
 import type { ModelRequest } from './types.js';
 
 const HELP =
@@ -10,6 +11,11 @@ const HELP =
   'EXTRACTOR.OPTION=VALUE, joined by colons';
 
 const FLAGS = ['disable_clip', 'enable_transform'] as const;
+
+/** A guess at the item that was meant. */
+function meant(key: string): string {
+  return guess(nearest(key, ['version', 'path', 'name', ...FLAGS]));
+}
 
 /** Whether an item may stand without a value. */
 export function isFlag(key: string): key is (typeof FLAGS)[number] {
@@ -39,7 +45,7 @@ export function parseModelString(text: string): ModelRequest {
     if (value === undefined) {
       throw new AnyvmafError(
         'usage',
-        `Problem parsing model ${quoted}, bad option string ${JSON.stringify(item)}: ${HELP}.`,
+        `Problem parsing model ${quoted}, bad option string ${JSON.stringify(item)}: ${meant(item)}${HELP}.`,
       );
     }
     const dot = key.indexOf('.');
@@ -50,7 +56,7 @@ export function parseModelString(text: string): ModelRequest {
     else
       throw new AnyvmafError(
         'usage',
-        `Problem parsing model ${quoted}: unknown item ${JSON.stringify(key)}; ${HELP}.`,
+        `Problem parsing model ${quoted}: unknown item ${JSON.stringify(key)}; ${meant(key)}${HELP}.`,
       );
   }
   if (name === '')

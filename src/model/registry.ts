@@ -3,6 +3,7 @@
  * The models that ship with the package, as `model/registry.json` lists them.
  */
 import { AnyvmafError } from '../errors.js';
+import { guess, nearest } from '../nearest.js';
 import { bindInputs } from './bind.js';
 import { parseModelFile } from './parse.js';
 import { readPulledModel } from './pulled.js';
@@ -91,9 +92,10 @@ export async function requireBuiltIn(name: string, store: ModelStore): Promise<R
   const entries = await readRegistry(store);
   const entry = entries.find((candidate) => candidate.name === name);
   if (entry) return entry;
+  const names = entries.map((known) => known.name);
   throw new AnyvmafError(
     'model',
-    `There is no built-in model "${name}"; there are ${entries.map((known) => known.name).join(', ')}. ` +
+    `There is no built-in model "${name}"; ${guess(nearest(name, names))}there are ${names.join(', ')}. ` +
       'Give the path of a model file with path=FILE.',
   );
 }

@@ -72,6 +72,12 @@ describe('parseFeature', () => {
     expect(options).toMatchObject({ adm_csf_mode: 2, adm_noise_weight: 0.02, debug: true, adm_min_val: 0 });
   });
 
+  it('takes a negative zero for zero', () => {
+    const { options, suffix } = parseFeature('motion=motion_max_val=-0.0:motion_blend_offset=-0');
+    expect(options).toMatchObject({ motion_max_val: 0, motion_blend_offset: 0 });
+    expect(suffix).toBe('_mbo_0_mmxv_0');
+  });
+
   it('takes the last of a repeated option, and a value up to its second =', () => {
     const { options } = parseFeature('psnr=min_sse=1:min_sse=31=5');
     expect(options.min_sse).toBe(31);
@@ -79,7 +85,16 @@ describe('parseFeature', () => {
 
   it.each([
     ['vfi', /no feature extractor "vfi".*there are .*vif/],
+    ['vfi', /; did you mean vif\? If not, there are /],
+    ['ssim', /did you mean float_ssim\?/],
+    ['psnr_cb', /did you mean psnr\?/],
+    ['integer_motion2', /did you mean motion\?/],
+    ['VMAF_feature_adm2_score', /did you mean float_adm\?/],
+    ['blur', /no feature extractor "blur" \(in feature "blur"\); there are /],
     ['', /no feature extractor ""/],
+    ['vif=vif_enhn_gain_limt=2', /\. Did you mean vif_enhn_gain_limit\? Its options are /],
+    ['vif=egl=2', /Did you mean vif_enhn_gain_limit\?/],
+    ['vif=gain=1', /\(in feature "vif=gain=1"\)\. Its options are /],
     ['vif=gain=1', /vif extractor has no option "gain".*vif_enhn_gain_limit/],
     ['vif=debug=yes', /debug of the vif extractor is "yes".*must be true or false/],
     ['vif=debug=1', /must be true or false/],

@@ -52,6 +52,11 @@ describe('loadModels', () => {
   });
 
   it.each([
+    [
+      'version=vmaf_v0.6.2',
+      'model',
+      /no built-in model "vmaf_v0.6.2"; did you mean vmaf_v0.6.1\? If not, there/,
+    ],
     ['version=vmaf_v9', 'model', /no built-in model "vmaf_v9"; there are vmaf_v0.6.1, .*path=FILE/],
     ['path=missing.json', 'io', /missing.json/],
     ['path=text.txt', 'model', /Model "text.txt" is not JSON/],

@@ -158,6 +158,17 @@ describe('pullModel', () => {
     );
   });
 
+  it('says when a folder is where the model should be, and leaves nothing beside it', async () => {
+    const origin = await from({ [AT]: 'a model' });
+    const { store } = storeFor('a model', { write: nodeModelKeep.write });
+    const models = join(folder, 'cache/models');
+    mkdirSync(join(models, `${NAME}.json`), { recursive: true });
+    expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
+      /cannot be kept as .*: there is a folder of that name; /,
+    );
+    expect(readdirSync(models)).toEqual([`${NAME}.json`]);
+  });
+
   it.skipIf(process.getuid?.() === 0 || process.platform === 'win32')(
     'says when a folder is read-only (not as root)',
     async () => {
