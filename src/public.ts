@@ -23,6 +23,12 @@ export {
   type OptionSpec,
   type OptionValue,
 } from './core/extractors.js';
+export {
+  HEATMAP_FULLS,
+  type HeatmapColor,
+  heatmapColor,
+  heatmapFull,
+} from './core/palette.js';
 export { AnyvmafError, type ErrorCode } from './errors.js';
 export type { AlignCandidate, AlignReason, AlignResult } from './media/align/types.js';
 export type {

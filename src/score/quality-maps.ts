@@ -4,6 +4,7 @@
  */
 import type { AdmBandCells, AdmCells, FrameCells, ScaleCells, VifCells } from '../backend/quality-maps.js';
 import { WasmMapMaker } from '../backend/wasm/quality-maps.js';
+import { heatmapFull } from '../core/palette.js';
 import { AnyvmafError } from '../errors.js';
 import { type CellGrid, drawHeatmap } from '../media/heatmap/draw.js';
 import { addLegend } from '../media/heatmap/legend.js';
@@ -86,11 +87,6 @@ const WEIGHTS = {
 } as const;
 const ALL_WEIGHTS = WEIGHTS.adm + WEIGHTS.vif.reduce((sum, weight) => sum + weight, 0);
 
-/** Values that the strongest colour may stand for; a few, so that frames can be compared. */
-const FULLS = [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
-/** Share of cells that may be beyond the strongest colour. */
-const BEYOND = 0.03;
-
 /** Where one pair of frames loses quality. */
 export class QualityMaps {
   /** The frames. */
@@ -155,7 +151,7 @@ export class QualityMaps {
     const { of = 'both', picture = 'distorted', legend = true, scale, maxSide } = checkRender(options);
     const grid = scale === undefined ? this.lost(of) : this.#ofScale(of, scale);
     const density = densityOf(grid, this.pair.reference.format);
-    const full = options.full ?? fullOf(density.values);
+    const full = options.full ?? heatmapFull(density.values);
     const drawn = shrink(
       drawHeatmap(this.pair[picture], density, full),
       maxSide === undefined ? {} : { maxSide },
@@ -310,12 +306,6 @@ function densityOf(grid: CellGrid, { width, height }: VideoFormat): CellGrid {
     return (value * width * height) / area;
   });
   return { ...grid, values };
-}
-
-function fullOf(values: Float64Array): number {
-  const sorted = values.slice().sort();
-  const high = sorted[Math.floor((1 - BEYOND) * (sorted.length - 1))] ?? 0;
-  return FULLS.find((full) => full >= high) ?? Math.max(...FULLS);
 }
 
 function titleOf(of: LossKind, scale: number | undefined, total: number): string {

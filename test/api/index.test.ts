@@ -18,6 +18,7 @@ describe('the public API', () => {
   it('is this', () => {
     expect(Object.keys(node).sort()).toEqual([
       'AnyvmafError',
+      'HEATMAP_FULLS',
       'align',
       'compareModels',
       'configure',
@@ -32,6 +33,8 @@ describe('the public API', () => {
       'formatProgress',
       'formatReport',
       'frameGap',
+      'heatmapColor',
+      'heatmapFull',
       'inspect',
       'isReport',
       'listBackends',

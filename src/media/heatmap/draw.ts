@@ -2,11 +2,11 @@
  * @module media/heatmap/draw
  * Lays a grid of values over a frame as colours: the picture in dim grey, and the more colour the larger the value.
  */
+import { STEPS, TINTS } from '../../core/palette.js';
 import { samplesOf } from '../pairing/convert.js';
 import { rgbCoefficients } from '../picture/color.js';
 import type { FramePicture } from '../picture/frame-pair.js';
 import type { RgbImage } from '../picture/image.js';
-import { STEPS, TINTS } from './palette.js';
 
 /** Values of square cells of a picture, row after row; the last ones are cut off at the border. */
 export interface CellGrid {

@@ -2,9 +2,9 @@
  * @module media/heatmap/legend
  * Adds a strip below a map that says what its colours mean.
  */
+import { STEPS, TINTS } from '../../core/palette.js';
 import type { RgbImage } from '../picture/image.js';
 import { dotsOf, LETTER } from './letters.js';
-import { STEPS, TINTS } from './palette.js';
 
 /** What a legend says. */
 export interface Legend {

@@ -1,30 +1,12 @@
 /**
  * @module test/media/heatmap
- * The picture of a map: its colours, what is drawn where, and the legend.
+ * The picture of a map: what is drawn where, and the legend.
  */
 import { expect, it } from 'vitest';
 import { drawHeatmap } from '../../../src/media/heatmap/draw.js';
 import { addLegend } from '../../../src/media/heatmap/legend.js';
 import { dotsOf } from '../../../src/media/heatmap/letters.js';
-import { STEPS, TINTS } from '../../../src/media/heatmap/palette.js';
 import { FramePicture } from '../../../src/media/picture/frame-pair.js';
-
-/** Lightness as CIELAB has it, of sRGB. */
-function lightness(red: number, green: number, blue: number): number {
-  const linear = (v: number) => (v <= 10.31475 ? v / 3294.6 : ((v / 255 + 0.055) / 1.055) ** 2.4);
-  const y = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
-  return y > 0.008856 ? 116 * Math.cbrt(y) - 16 : 903.3 * y;
-}
-
-it('gets lighter and covers more with every step, from nothing', () => {
-  expect(TINTS).toHaveLength(STEPS);
-  expect(TINTS[0]?.[3]).toBe(0);
-  for (let i = 1; i < STEPS; i++) {
-    const [before, now] = [TINTS[i - 1] ?? [0, 0, 0, 0], TINTS[i] ?? [0, 0, 0, 0]] as const;
-    expect(lightness(now[0], now[1], now[2])).toBeGreaterThan(lightness(before[0], before[1], before[2]));
-    expect(now[3]).toBeGreaterThan(before[3]);
-  }
-});
 
 /** A grey frame of limited range: code 126 is light 128.1. */
 function grey(width: number, height: number, bitDepth: number): FramePicture {

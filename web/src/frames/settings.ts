@@ -2,9 +2,10 @@
  * @module web/frames/settings
  * How each view is set, and the controls to set it: rate of flicker, amplification, and what a map shows.
  */
+import { HEATMAP_FULLS } from 'anyvmaf';
 import { Cell, h } from '../dom.js';
 import { text } from '../text.js';
-import { FULLS, gradient } from './colours.js';
+import { gradient } from './colours.js';
 import type { GridName } from './draw.js';
 import { type Flicker, RATES } from './flicker.js';
 import { MODES, type Mode, type Role } from './stage.js';
@@ -204,7 +205,7 @@ function mapControls(settings: ViewSettings) {
       },
     },
     automatic,
-    ...FULLS.map((loss) => h('option', { value: loss }, String(loss))),
+    ...HEATMAP_FULLS.map((loss) => h('option', { value: loss }, String(loss))),
   );
   const opacity = h('input', {
     type: 'range',
