@@ -99,16 +99,34 @@ function alike(random: SeededRandom, o: Int16Array | Int32Array, limit: number):
   });
 }
 
+/** The columns of n that are wanted of the detail bands: all, none or some. */
+function wanted(random: SeededRandom, n: number): readonly [number, number] {
+  const way = random.int(0, 3);
+  if (way === 0) return [0, n];
+  if (way === 1) return [0, 0];
+  const from = random.int(0, n - 1);
+  return [from, random.int(from, n)];
+}
+
 /** What the wavelet can give at scale 0, and near what it can give above (spec 4.3). */
 const LIMIT_S0 = 22930;
 const LIMIT_S123 = 2_000_000_000;
-const GAINS = [1, 1.05, 1.2, 2, 100];
+/** The largest values that do not leave the shortcuts of the SIMD functions, where one such value decides for many. */
+const LARGEST = {
+  decoupled: { s0: 16383, s123: LIMIT_S123 },
+  /** |C| of scales 1 to 3 is below 2^28. */
+  masked: { s0: () => LIMIT_S0, s123: (factor: number) => Math.floor(2 ** 56 / factor) - 1 },
+  /** What is above the threshold is below 2^30. */
+  contrasted: { s0: 16383, s123: 2 ** 30 - 1 },
+} as const;
+const GAINS = [1, 1.05, 1.2, 2, 3, 99, 100];
 /** Default factors, NEG's are the same, CSF mode 2, other distances, and some that leave the SIMD range. */
 const FACTORS_S0 = [
   [36453, 49417],
   [24809, 36087],
   [10021, 11393],
   [3416, 3411],
+  [43899, 65534],
   [46825, 65534],
   [65535, 65535],
 ];
@@ -169,16 +187,19 @@ describe(`twins of the core's functions (seed ${SEED})`, () => {
       for (const depth of DEPTHS) {
         const rows = Array.from({ length: 4 }, () => plane(random, random.pick(KINDS), width, 1, depth));
         const n = (width + 1) >> 1;
-        compare('adm_wavelet_s0', `${width} columns ${depth} bit`, (twin) => {
+        const [from, to] = wanted(random, n);
+        compare('adm_wavelet_s0', `${width} columns ${depth} bit, details ${from} to ${to}`, (twin) => {
           const bands = Array.from({ length: 4 }, () => take(n * 2));
           twin(
             pointers(rows.map((row) => put(row))),
             width,
             depth,
+            from,
+            to,
             take(8 * width + 512) + 64,
             pointers(bands),
           );
-          return bands.map((band) => halves(band, n));
+          return bands.map((band, i) => (i === 0 ? halves(band, n) : halves(band, n).slice(from, to)));
         });
       }
     }
@@ -192,16 +213,17 @@ describe(`twins of the core's functions (seed ${SEED})`, () => {
         const rows = Array.from({ length: 4 }, () =>
           coefficients(random, width, scale === 1 ? LIMIT_S0 : 1_400_000_000, scale > 1),
         );
+        const [from, to] = wanted(random, n);
         compare(
           scale === 1 ? 'adm_wavelet_s1' : 'adm_wavelet_s23',
-          `scale ${scale} ${width} columns`,
+          `scale ${scale} ${width} columns, details ${from} to ${to}`,
           (twin) => {
             const bands = Array.from({ length: 4 }, () => take(n * 4));
-            const from = pointers(rows.map((row) => put(row)));
+            const rowsAt = pointers(rows.map((row) => put(row)));
             const scratch = take(8 * width + 512) + 64;
-            if (scale === 1) twin(from, width, scratch, pointers(bands));
-            else twin(from, width, scale, scratch, pointers(bands));
-            return bands.map((band) => words(band, n));
+            if (scale === 1) twin(rowsAt, width, from, to, scratch, pointers(bands));
+            else twin(rowsAt, width, scale, from, to, scratch, pointers(bands));
+            return bands.map((band, i) => (i === 0 ? words(band, n) : words(band, n).slice(from, to)));
           },
         );
       }
@@ -218,7 +240,8 @@ describe(`twins of the core's functions (seed ${SEED})`, () => {
       const random = seeded(SEED + 4);
       for (const n of WIDTHS) {
         for (const gain of GAINS) {
-          const o = [0, 1, 2].map(() => coefficients(random, n, limit, wide));
+          const top = random.pick([limit, LARGEST.decoupled[suffix]]);
+          const o = [0, 1, 2].map(() => coefficients(random, n, top, wide));
           const t = o.map((band) => alike(random, band, limit));
           // Gradients of exactly the same direction, and those of zero length, decide ties.
           if (random.int(0, 3) === 0) {
@@ -238,7 +261,8 @@ describe(`twins of the core's functions (seed ${SEED})`, () => {
       const random = seeded(SEED + 5);
       for (const n of WIDTHS) {
         for (const fi of factors) {
-          const bands = [0, 1, 2].map(() => coefficients(random, n, limit, wide));
+          const top = random.pick([limit, LARGEST.masked[suffix](Math.max(...fi))]);
+          const bands = [0, 1, 2].map(() => coefficients(random, n, Math.min(top, limit), wide));
           compare(`adm_mask_${suffix}`, `${n} columns fi ${fi}`, (twin) => {
             const outs = Array.from({ length: 5 }, () => take(n * 4 + 64));
             const [neighbour = 0, centre = 0, ...sizes] = outs;
@@ -256,8 +280,9 @@ describe(`twins of the core's functions (seed ${SEED})`, () => {
       for (const n of WIDTHS) {
         for (const fi of factors) {
           // Of scales 1 to 3 contrast takes magnitudes.
+          const most = random.pick([limit, LARGEST.contrasted[suffix]]);
           const bands = [0, 1, 2].map(() =>
-            coefficients(random, n, limit, wide).map((v) => (wide ? Math.abs(v) : v)),
+            coefficients(random, n, most, wide).map((v) => (wide ? Math.abs(v) : v)),
           );
           const top = random.pick(wide ? [0, 1000, 50_000_000] : [0, 40, 3000, 81_000]);
           const low = random.int(0, 3) === 0 ? -top : 0;
@@ -312,6 +337,34 @@ describe(`twins of the core's functions (seed ${SEED})`, () => {
       }
     });
   }
+
+  it('motion_sad, a few columns of large differences at every place', () => {
+    const random = seeded(SEED + 10);
+    for (const depth of [8, 10, 14]) {
+      const top = 2 ** depth - 1;
+      for (const width of [17, 64, 71, 97, 104, 107]) {
+        const height = random.int(6, 9);
+        for (let x = 0; x < width; x++) {
+          const quiet = plane(random, 'noise', width, height, depth).map((v) => v >> (depth - 3));
+          const stripe = {
+            columns: random.int(1, 3),
+            rows: random.int(1, height),
+            up: random.int(0, 1) === 1,
+          };
+          const loud = quiet.map((v, i) => {
+            const inside = i % width >= x && i % width < x + stripe.columns && i / width < stripe.rows;
+            return inside ? top - v : v;
+          });
+          const [earlier, current] = stripe.up ? [quiet, loud] : [loud, quiet];
+          const about = `${width}x${height} ${depth} bit, ${JSON.stringify(stripe)} at ${x}`;
+          compare('motion_sad', about, (twin) => {
+            const scratch = take(Number(native('motion_scratch_bytes')(width, height)));
+            return twin(put(earlier), put(current), width, height, depth, scratch);
+          });
+        }
+      }
+    }
+  });
 
   it('sse, all depths and lengths', () => {
     const random = seeded(SEED + 9);

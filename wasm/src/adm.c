@@ -12,8 +12,8 @@ static inline uint32_t tap(uint32_t j, uint32_t k, uint32_t width)
     return mirror_repeat_end((int32_t)(2 * j + k) - 1, (int32_t)width);
 }
 
-void adm_wavelet_s0_c(const void *const rows[4], uint32_t width, uint32_t bit_depth, int16_t *scratch,
-                      int16_t *const bands[4])
+void adm_wavelet_s0_c(const void *const rows[4], uint32_t width, uint32_t bit_depth, uint32_t from, uint32_t to,
+                      int16_t *scratch, int16_t *const bands[4])
 {
     int16_t *lo = scratch, *hi = scratch + width;
     /* Samples are centred first: the sum of the low-pass taps times the centre would leave int32 at 16 bit. */
@@ -38,6 +38,8 @@ void adm_wavelet_s0_c(const void *const rows[4], uint32_t width, uint32_t bit_de
             d += adm_high[k] * hi[x];
         }
         bands[0][j] = (int16_t)(a >> 16);
+        if (j < from || j >= to)
+            continue;
         bands[1][j] = (int16_t)(h >> 16);
         bands[2][j] = (int16_t)(v >> 16);
         bands[3][j] = (int16_t)(d >> 16);
@@ -45,8 +47,8 @@ void adm_wavelet_s0_c(const void *const rows[4], uint32_t width, uint32_t bit_de
 }
 
 /* Second half of levels 1..3: rows of 32 bits to coefficients. */
-static void wavelet_columns(const int32_t *lo, const int32_t *hi, uint32_t width, uint32_t shift,
-                            int32_t *const bands[4])
+static void wavelet_columns(const int32_t *lo, const int32_t *hi, uint32_t width, uint32_t shift, uint32_t from,
+                            uint32_t to, int32_t *const bands[4])
 {
     const int64_t round = (int64_t)1 << (shift - 1);
     for (uint32_t j = 0; j < (width + 1) / 2; j++) {
@@ -59,13 +61,16 @@ static void wavelet_columns(const int32_t *lo, const int32_t *hi, uint32_t width
             d += (int64_t)adm_high[k] * hi[x];
         }
         bands[0][j] = (int32_t)(a >> shift);
+        if (j < from || j >= to)
+            continue;
         bands[1][j] = (int32_t)(h >> shift);
         bands[2][j] = (int32_t)(v >> shift);
         bands[3][j] = (int32_t)(d >> shift);
     }
 }
 
-void adm_wavelet_s1_c(const int16_t *const rows[4], uint32_t width, int32_t *scratch, int32_t *const bands[4])
+void adm_wavelet_s1_c(const int16_t *const rows[4], uint32_t width, uint32_t from, uint32_t to, int32_t *scratch,
+                      int32_t *const bands[4])
 {
     int32_t *lo = scratch, *hi = scratch + width;
     for (uint32_t j = 0; j < width; j++) {
@@ -77,11 +82,11 @@ void adm_wavelet_s1_c(const int16_t *const rows[4], uint32_t width, int32_t *scr
         lo[j] = lo_sum;
         hi[j] = hi_sum;
     }
-    wavelet_columns(lo, hi, width, 15, bands);
+    wavelet_columns(lo, hi, width, 15, from, to, bands);
 }
 
-void adm_wavelet_s23_c(const int32_t *const rows[4], uint32_t width, uint32_t scale, int32_t *scratch,
-                       int32_t *const bands[4])
+void adm_wavelet_s23_c(const int32_t *const rows[4], uint32_t width, uint32_t scale, uint32_t from, uint32_t to,
+                       int32_t *scratch, int32_t *const bands[4])
 {
     int32_t *lo = scratch, *hi = scratch + width;
     for (uint32_t j = 0; j < width; j++) {
@@ -93,7 +98,7 @@ void adm_wavelet_s23_c(const int32_t *const rows[4], uint32_t width, uint32_t sc
         lo[j] = (int32_t)(lo_sum >> 16);
         hi[j] = (int32_t)(hi_sum >> 16);
     }
-    wavelet_columns(lo, hi, width, scale == 2 ? 16 : 15, bands);
+    wavelet_columns(lo, hi, width, scale == 2 ? 16 : 15, from, to, bands);
 }
 
 /* Do the gradients (oh, ov) and (th, tv) point the same way, within one degree? */

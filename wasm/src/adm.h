@@ -8,12 +8,12 @@
 #define ADM_COS_1DEG_SQ 0x1.ffd814p-1f
 
 #define ADM_TWINS(suffix)                                                                                              \
-    void adm_wavelet_s0_##suffix(const void *const rows[4], uint32_t width, uint32_t bit_depth, int16_t *scratch,      \
-                                 int16_t *const bands[4]);                                                            \
-    void adm_wavelet_s1_##suffix(const int16_t *const rows[4], uint32_t width, int32_t *scratch,                       \
-                                 int32_t *const bands[4]);                                                            \
-    void adm_wavelet_s23_##suffix(const int32_t *const rows[4], uint32_t width, uint32_t scale, int32_t *scratch,      \
-                                  int32_t *const bands[4]);                                                           \
+    void adm_wavelet_s0_##suffix(const void *const rows[4], uint32_t width, uint32_t bit_depth, uint32_t from,         \
+                                 uint32_t to, int16_t *scratch, int16_t *const bands[4]);                             \
+    void adm_wavelet_s1_##suffix(const int16_t *const rows[4], uint32_t width, uint32_t from, uint32_t to,             \
+                                 int32_t *scratch, int32_t *const bands[4]);                                          \
+    void adm_wavelet_s23_##suffix(const int32_t *const rows[4], uint32_t width, uint32_t scale, uint32_t from,         \
+                                  uint32_t to, int32_t *scratch, int32_t *const bands[4]);                            \
     void adm_decouple_s0_##suffix(const int16_t *const reference[3], const int16_t *const distorted[3], uint32_t n,    \
                                   double gain_limit, int16_t *const restored[3], int16_t *const additive[3]);         \
     void adm_decouple_s123_##suffix(const int32_t *const reference[3], const int32_t *const distorted[3], uint32_t n,  \

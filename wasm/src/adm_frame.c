@@ -1,4 +1,4 @@
-/* adm_frame.c - ADM of a pair of pictures: four wavelet levels streamed row by row, and the scores (spec 4). */
+/* adm_frame.c - ADM of a pair of pictures: four wavelet levels at once, row by row, and the scores (spec 4). */
 #include <math.h>
 #include <string.h>
 
@@ -25,87 +25,92 @@ void adm_close(AdmState *state)
     core_free(state->lanes);
     core_free(state->lane_memory);
     core_free(state->row_memory);
-    core_free(state->low[0][0]);
     core_free(state);
 }
 
 #define LANE_ROWS (2 * 2 * 3 + 2 * 2 * 3 + 2 * 3 + 2 * 2)
 
-static int prepare_lanes(AdmState *state, uint32_t count, uint32_t width)
+static void take_lane(AdmLane *lane, uint8_t **memory, uint32_t width)
+{
+    for (int slot = 0; slot < 2; slot++)
+        for (int band = 0; band < 3; band++) {
+            lane->restored[slot][band].s123 = take_row(memory, width);
+            lane->additive[slot][band].s123 = take_row(memory, width);
+            for (int signal = 0; signal < 2; signal++)
+                lane->sizes[signal][slot][band] = take_row(memory, width);
+        }
+    for (int signal = 0; signal < 2; signal++) {
+        for (int slot = 0; slot < 3; slot++)
+            lane->neighbour[signal][slot] = take_row(memory, width);
+        for (int slot = 0; slot < 2; slot++)
+            lane->centre[signal][slot] = take_row(memory, width);
+    }
+}
+
+/* Memory of zeros: vectors read a little past the written part of a row, which never counts but must be defined. */
+static void *zeroed(size_t bytes)
+{
+    void *memory = core_alloc(bytes);
+    if (memory)
+        memset(memory, 0, bytes);
+    return memory;
+}
+
+static int prepare_lanes(AdmState *state, uint32_t count, const uint32_t widths[4])
 {
     if (count <= state->lane_count)
         return 1;
     core_free(state->lanes);
     core_free(state->lane_memory);
     state->lane_count = 0;
-    state->lanes = core_alloc(count * sizeof *state->lanes);
-    state->lane_memory = core_alloc(count * LANE_ROWS * row_bytes(width));
+    size_t bytes = 0;
+    for (int scale = 0; scale < 4; scale++)
+        bytes += count * LANE_ROWS * row_bytes(widths[scale]);
+    state->lanes = core_alloc(4 * count * sizeof *state->lanes);
+    state->lane_memory = zeroed(bytes);
     if (!state->lanes || !state->lane_memory)
         return 0;
-    /* Vectors read a little past the written part of a row; what they read there never counts, but must be defined. */
-    memset(state->lane_memory, 0, count * LANE_ROWS * row_bytes(width));
     uint8_t *memory = state->lane_memory;
-    for (uint32_t i = 0; i < count; i++) {
-        AdmLane *lane = &state->lanes[i];
-        for (int slot = 0; slot < 2; slot++)
-            for (int band = 0; band < 3; band++) {
-                lane->restored[slot][band].s123 = take_row(&memory, width);
-                lane->additive[slot][band].s123 = take_row(&memory, width);
-                for (int signal = 0; signal < 2; signal++)
-                    lane->sizes[signal][slot][band] = take_row(&memory, width);
-            }
-        for (int signal = 0; signal < 2; signal++) {
-            for (int slot = 0; slot < 3; slot++)
-                lane->neighbour[signal][slot] = take_row(&memory, width);
-            for (int slot = 0; slot < 2; slot++)
-                lane->centre[signal][slot] = take_row(&memory, width);
-        }
-    }
+    for (uint32_t i = 0; i < 4 * count; i++)
+        take_lane(&state->lanes[i], &memory, widths[i / count]);
     state->lane_count = count;
+    return 1;
+}
+
+static int prepare_rows(AdmState *state, uint32_t picture_width, const uint32_t widths[4])
+{
+    if (state->row_memory)
+        return 1;
+    /* Eight band rows, two scratch rows of a picture's width, and the rows of band a. */
+    size_t bytes = 8 * row_bytes(widths[0]) + row_bytes(2 * picture_width);
+    for (int level = 0; level < 3; level++)
+        bytes += 2 * ADM_LOW_ROWS * row_bytes(widths[level]);
+    uint8_t *memory = state->row_memory = zeroed(bytes);
+    if (!memory)
+        return 0;
+    for (int side = 0; side < 2; side++) {
+        for (int band = 0; band < 4; band++)
+            state->bands[side][band].s123 = take_row(&memory, widths[0]);
+        for (int level = 0; level < 3; level++)
+            for (int row = 0; row < ADM_LOW_ROWS; row++)
+                state->low[side][level][row] = take_row(&memory, widths[level]);
+    }
+    state->scratch = take_row(&memory, 2 * picture_width);
     return 1;
 }
 
 AdmState *adm_prepare(AnyvmafContext *context, uint32_t count)
 {
-    const uint32_t width = (context->width + 1) / 2;
     AdmState *state = context->adm;
     if (!state) {
-        state = context->adm = core_alloc(sizeof *state);
+        state = context->adm = zeroed(sizeof *state);
         if (!state)
             return NULL;
-        memset(state, 0, sizeof *state);
     }
-    if (!state->row_memory) {
-        /* Eight band rows of at most `width`, and two scratch rows of a picture's width. */
-        size_t bytes = 8 * row_bytes(width) + 2 * row_bytes(context->width) + row_bytes(0);
-        uint8_t *memory = state->row_memory = core_alloc(bytes);
-        if (!memory)
-            return NULL;
-        memset(memory, 0, bytes);
-        for (int side = 0; side < 2; side++)
-            for (int band = 0; band < 4; band++)
-                state->bands[side][band].s123 = take_row(&memory, width);
-        state->scratch = take_row(&memory, 2 * context->width);
-    }
-    if (!state->low[0][0]) {
-        size_t bytes[3], total = 0;
-        uint32_t w = context->width, h = context->height;
-        for (int level = 0; level < 3; level++) {
-            w = (w + 1) / 2;
-            h = (h + 1) / 2;
-            bytes[level] = (((size_t)w * h * (level ? 4 : 2) + 15) & ~(size_t)15) + ANYVMAF_PLANE_SLACK;
-            total += bytes[level];
-        }
-        uint8_t *memory = core_alloc(2 * total);
-        if (!memory)
-            return NULL;
-        for (int side = 0; side < 2; side++)
-            for (int level = 0; level < 3; level++) {
-                state->low[side][level] = memory;
-                memory += bytes[level];
-            }
-    }
-    return prepare_lanes(state, count, width) ? state : NULL;
+    uint32_t widths[4], width = context->width;
+    for (int scale = 0; scale < 4; scale++)
+        widths[scale] = width = (width + 1) / 2;
+    return prepare_rows(state, context->width, widths) && prepare_lanes(state, count, widths) ? state : NULL;
 }
 
 /* 0.1 of a side lies outside the measured region; the grown region adds what neighbours need (spec 4.4). */
@@ -125,37 +130,89 @@ AdmRegion adm_region_of(uint32_t width, uint32_t height)
     return r;
 }
 
-/* Bands of row i of one side. Band a goes to its plane, the others to the current row. */
-void adm_wavelet_row(const AdmScale *s, int side, uint32_t i)
+static int measures(const AnyvmafAdmVariant *variant, uint32_t scale) { return scale > 0 || !variant->skip_scale0; }
+
+void adm_begin(const AnyvmafContext *context, AdmState *state, const void *reference, const void *distorted,
+               const AnyvmafAdmVariant *variants, uint32_t count, AdmScale scales[4])
 {
+    uint32_t width = context->width, height = context->height;
+    for (uint32_t scale = 0; scale < 4; scale++) {
+        AdmScale *s = &scales[scale];
+        *s = (AdmScale){.dsp = context->dsp,
+                        .state = state,
+                        .lanes = state->lanes + scale * state->lane_count,
+                        .variants = variants,
+                        .count = count,
+                        .scale = scale,
+                        .bit_depth = context->bit_depth,
+                        .picture = {reference, distorted},
+                        .source_width = width,
+                        .source_height = height,
+                        .width = (width + 1) / 2,
+                        .height = (height + 1) / 2};
+        width = s->width, height = s->height;
+        s->region = adm_region_of(width, height);
+        for (uint32_t k = 0; k < count; k++) {
+            memset(s->lanes[k].sums, 0, sizeof s->lanes[k].sums);
+            s->measured |= measures(&variants[k], scale);
+        }
+    }
+}
+
+/* Bands of row i of one side: a goes to its ring, the others from column `from` to `to` to the current row. */
+static void wavelet_row(const AdmScale *s, int side, uint32_t i, uint32_t from, uint32_t to)
+{
+    const AdmState *state = s->state;
+    const Row *bands = state->bands[side];
     uint32_t y[4];
     for (uint32_t k = 0; k < 4; k++)
         y[k] = mirror_repeat_end((int32_t)(2 * i + k) - 1, (int32_t)s->source_height);
-    Row *bands = s->state->bands[side];
 
     if (s->scale == 0) {
         const size_t stride = (size_t)s->source_width * (s->bit_depth > 8 ? 2 : 1);
         const void *rows[4];
         for (int k = 0; k < 4; k++)
-            rows[k] = (const uint8_t *)s->source[side] + y[k] * stride;
-        int16_t *const out[4] = {(int16_t *)s->state->low[side][0] + (size_t)i * s->width, bands[1].s0, bands[2].s0,
-                                 bands[3].s0};
-        s->dsp->adm_wavelet_s0(rows, s->source_width, s->bit_depth, (int16_t *)s->state->scratch, out);
+            rows[k] = (const uint8_t *)s->picture[side] + y[k] * stride;
+        int16_t *const out[4] = {state->low[side][0][i % ADM_LOW_ROWS], bands[1].s0, bands[2].s0, bands[3].s0};
+        s->dsp->adm_wavelet_s0(rows, s->source_width, s->bit_depth, from, to, (int16_t *)state->scratch, out);
         return;
     }
-    int32_t *low = s->scale < 3 ? (int32_t *)s->state->low[side][s->scale] + (size_t)i * s->width : bands[0].s123;
+    void *const *source = state->low[side][s->scale - 1];
+    int32_t *low = s->scale < 3 ? state->low[side][s->scale][i % ADM_LOW_ROWS] : bands[0].s123;
     int32_t *const out[4] = {low, bands[1].s123, bands[2].s123, bands[3].s123};
     if (s->scale == 1) {
         const int16_t *rows[4];
         for (int k = 0; k < 4; k++)
-            rows[k] = (const int16_t *)s->source[side] + (size_t)y[k] * s->source_width;
-        s->dsp->adm_wavelet_s1(rows, s->source_width, s->state->scratch, out);
+            rows[k] = source[y[k] % ADM_LOW_ROWS];
+        s->dsp->adm_wavelet_s1(rows, s->source_width, from, to, state->scratch, out);
     } else {
         const int32_t *rows[4];
         for (int k = 0; k < 4; k++)
-            rows[k] = (const int32_t *)s->source[side] + (size_t)y[k] * s->source_width;
-        s->dsp->adm_wavelet_s23(rows, s->source_width, s->scale, s->state->scratch, out);
+            rows[k] = source[y[k] % ADM_LOW_ROWS];
+        s->dsp->adm_wavelet_s23(rows, s->source_width, s->scale, from, to, state->scratch, out);
     }
+}
+
+static void next_row(AdmScale *s, AdmVisitor *visit, void *data)
+{
+    const AdmRegion *g = &s->region;
+    const uint32_t i = s->rows++;
+    const int inside = s->measured && i >= g->grown_top && i < g->grown_bottom;
+    for (int side = 0; side < 2; side++)
+        wavelet_row(s, side, i, inside ? g->grown_left : 0, inside ? g->grown_right : 0);
+    if (inside)
+        visit(s, i, data);
+    if (s->scale == 3)
+        return;
+    /* Row k of the next level ends with row 2k + 2 of this one, or its last. */
+    for (AdmScale *next = s + 1; next->rows < next->height && (2 * next->rows + 2 <= i || i + 1 == s->height);)
+        next_row(next, visit, data);
+}
+
+void adm_stream(AdmScale scales[4], AdmVisitor *visit, void *data)
+{
+    while (scales->rows < scales->height)
+        next_row(scales, visit, data);
 }
 
 void adm_decouple_row(const AdmScale *s, AdmLane *lane, const AnyvmafAdmVariant *variant, uint32_t i)
@@ -300,52 +357,34 @@ float adm_denominator(const AdmScale *s, const uint64_t totals[3], const Anyvmaf
     return (term[0] + term[1]) + term[2];
 }
 
-static int measured(const AdmScale *s, const AnyvmafAdmVariant *variant)
+/* Adds row i to the denominator, and row i - 1, whose neighbours are now complete, to the numerators. */
+static void measure_row(AdmScale *s, uint32_t i, void *unused)
 {
-    return s->scale > 0 || !variant->skip_scale0;
-}
-
-static void run_scale(const AdmScale *s, double *out)
-{
+    (void)unused;
     const AdmRegion *g = &s->region;
-    uint64_t totals[3] = {0};
-    int any = 0;
-    for (uint32_t k = 0; k < s->count; k++) {
-        memset(s->state->lanes[k].sums, 0, sizeof s->state->lanes[k].sums);
-        any |= measured(s, &s->variants[k]);
-    }
-    for (uint32_t i = 0; i < s->height; i++) {
-        adm_wavelet_row(s, 0, i);
-        adm_wavelet_row(s, 1, i);
-        if (!any || i < g->grown_top || i >= g->grown_bottom)
-            continue;
-        if (i >= g->top && i < g->bottom)
-            denominator_row(s, totals);
-        for (uint32_t k = 0; k < s->count; k++) {
-            const AnyvmafAdmVariant *variant = &s->variants[k];
-            if (!measured(s, variant))
-                continue;
-            adm_decouple_row(s, &s->state->lanes[k], variant, i);
-            /* A row can be measured when the one below it is there; the last row is its own neighbour below. */
-            if (i > g->top && i <= g->bottom)
-                contrast_row(s, &s->state->lanes[k], variant, i - 1);
-            if (i + 1 == s->height && g->bottom == s->height)
-                contrast_row(s, &s->state->lanes[k], variant, i);
-        }
-    }
+    if (i >= g->top && i < g->bottom)
+        denominator_row(s, s->totals);
     for (uint32_t k = 0; k < s->count; k++) {
         const AnyvmafAdmVariant *variant = &s->variants[k];
-        const AdmLane *lane = &s->state->lanes[k];
-        double *record = out + 12 * k + s->scale;
-        if (!measured(s, variant)) {
-            record[0] = record[8] = 0;
-            record[4] = 1e-10f;
+        if (!measures(variant, s->scale))
             continue;
-        }
-        record[0] = adm_numerator(s, lane->sums[0], variant->noise_weight);
-        record[4] = adm_denominator(s, totals, variant);
-        record[8] = variant->skip_aim ? 0 : adm_numerator(s, lane->sums[1], 0);
+        adm_decouple_row(s, &s->lanes[k], variant, i);
+        if (i > g->top && i <= g->bottom)
+            contrast_row(s, &s->lanes[k], variant, i - 1);
+        /* The last row is its own neighbour below. */
+        if (i + 1 == s->height && g->bottom == s->height)
+            contrast_row(s, &s->lanes[k], variant, i);
     }
+}
+
+/* Numerator, denominator and AIM numerator of a scale for a parameter set. */
+static void scores_of(const AdmScale *s, uint32_t k, double *record)
+{
+    const AnyvmafAdmVariant *variant = &s->variants[k];
+    const int measured = measures(variant, s->scale);
+    record[0] = measured ? adm_numerator(s, s->lanes[k].sums[0], variant->noise_weight) : 0;
+    record[4] = measured ? adm_denominator(s, s->totals, variant) : 1e-10f;
+    record[8] = measured && !variant->skip_aim ? adm_numerator(s, s->lanes[k].sums[1], 0) : 0;
 }
 
 int32_t anyvmaf_adm(AnyvmafContext *context, const void *reference, const void *distorted,
@@ -356,26 +395,11 @@ int32_t anyvmaf_adm(AnyvmafContext *context, const void *reference, const void *
     AdmState *state = adm_prepare(context, count);
     if (!state)
         return ANYVMAF_ENOMEM;
-
-    AdmScale s = {.dsp = context->dsp,
-                  .state = state,
-                  .variants = variants,
-                  .count = count,
-                  .source_width = context->width,
-                  .source_height = context->height,
-                  .bit_depth = context->bit_depth,
-                  .source = {reference, distorted}};
-    for (; s.scale < 4; s.scale++) {
-        s.width = (s.source_width + 1) / 2;
-        s.height = (s.source_height + 1) / 2;
-        s.region = adm_region_of(s.width, s.height);
-        run_scale(&s, out);
-        if (s.scale < 3) {
-            s.source[0] = state->low[0][s.scale];
-            s.source[1] = state->low[1][s.scale];
-            s.source_width = s.width;
-            s.source_height = s.height;
-        }
-    }
+    AdmScale scales[4];
+    adm_begin(context, state, reference, distorted, variants, count, scales);
+    adm_stream(scales, measure_row, NULL);
+    for (uint32_t k = 0; k < count; k++)
+        for (int scale = 0; scale < 4; scale++)
+            scores_of(&scales[scale], k, out + 12 * k + scale);
     return 0;
 }

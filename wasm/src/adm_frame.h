@@ -20,38 +20,55 @@ typedef struct AdmLane {
     int64_t sums[2][3]; /* numerator and AIM accumulators of bands h, v, d */
 } AdmLane;
 
+/* Rows of band a that the next level needs at once. */
+#define ADM_LOW_ROWS 4
+
 struct AdmState {
     uint32_t lane_count;
-    AdmLane *lanes;
+    AdmLane *lanes; /* lane_count for each scale */
     void *lane_memory;
     void *row_memory;
     int32_t *scratch;
-    Row bands[2][4];  /* reference, distorted: a (level 3 only), h, v, d of the current row */
-    void *low[2][3];  /* band a of levels 0..2, whole */
+    Row bands[2][4];                /* reference, distorted: a (level 3 only), h, v, d of the current row */
+    void *low[2][3][ADM_LOW_ROWS];  /* the last rows of band a of levels 0..2, row i at i % ADM_LOW_ROWS */
 };
 
-/* One scale: what its steps need to know. */
+/* One scale on its way through a picture: what its steps need to know. */
 typedef struct AdmScale {
     const AnyvmafDsp *dsp;
     AdmState *state;
+    AdmLane *lanes;
     const AnyvmafAdmVariant *variants;
     uint32_t count;
     uint32_t scale;
-    uint32_t source_width, source_height;
     uint32_t bit_depth;
-    const void *source[2];
-    uint32_t width, height; /* of the bands */
+    const void *picture[2];
+    uint32_t source_width, source_height; /* of the picture or band a of the level before */
+    uint32_t width, height;               /* of the bands */
     AdmRegion region;
+    int measured;       /* whether any parameter set measures this scale */
+    uint32_t rows;      /* that are done */
+    uint64_t totals[3]; /* the denominator's accumulators of bands h, v, d */
 } AdmScale;
 
 /* Memory for `count` parameter sets, kept by the context; NULL when there is none. */
 AdmState *adm_prepare(AnyvmafContext *context, uint32_t count);
 
+/* The four scales of a pair of pictures, before their first rows. */
+void adm_begin(const AnyvmafContext *context, AdmState *state, const void *reference, const void *distorted,
+               const AnyvmafAdmVariant *variants, uint32_t count, AdmScale scales[4]);
+
+/* What is done with row i of a scale, whose bands h, v, d are in state->bands. */
+typedef void AdmVisitor(AdmScale *s, uint32_t i, void *data);
+
+/*
+ * Runs a pair through all scales and calls `visit` for each row of the grown region of those that are measured. A row is
+ * made as soon as the rows of band a that it needs are there, so that these are still in the cache and few are kept.
+ */
+void adm_stream(AdmScale scales[4], AdmVisitor *visit, void *data);
+
 /* What of bands of this size is measured. */
 AdmRegion adm_region_of(uint32_t width, uint32_t height);
-
-/* Bands of row i of one side. Band a goes to its plane, the others to the current row. */
-void adm_wavelet_row(const AdmScale *s, int side, uint32_t i);
 
 /* Restored and additive parts and masking signals of the current row, which is row i. */
 void adm_decouple_row(const AdmScale *s, AdmLane *lane, const AnyvmafAdmVariant *variant, uint32_t i);

@@ -88,25 +88,19 @@ static void denominator_cells(const AdmScale *s, uint32_t i, const AdmCells *map
     }
 }
 
-static void map_scale(const AdmScale *s, const AdmCells *map)
+/* Adds row i to the cells' denominators, and row i - 1 to their numerators. data: the cells of all scales. */
+static void map_row(AdmScale *s, uint32_t i, void *data)
 {
     const AdmRegion *g = &s->region;
-    AdmLane *lane = s->state->lanes;
-    memset(map->cells, 0, (size_t)map->columns * map->rows * sizeof *map->cells);
-    for (uint32_t i = 0; i < s->height; i++) {
-        adm_wavelet_row(s, 0, i);
-        adm_wavelet_row(s, 1, i);
-        if (i < g->grown_top || i >= g->grown_bottom)
-            continue;
-        if (i >= g->top && i < g->bottom)
-            denominator_cells(s, i, map);
-        adm_decouple_row(s, lane, s->variants, i);
-        /* As in the frame's driver: a row waits for the one below it, and the last row is its own. */
-        if (i > g->top && i <= g->bottom)
-            numerator_cells(s, lane, i - 1, map);
-        if (i + 1 == s->height && g->bottom == s->height)
-            numerator_cells(s, lane, i, map);
-    }
+    const AdmCells *map = (const AdmCells *)data + s->scale;
+    if (i >= g->top && i < g->bottom)
+        denominator_cells(s, i, map);
+    adm_decouple_row(s, s->lanes, s->variants, i);
+    /* As in a frame: a row waits for the one below it, and the last row is its own. */
+    if (i > g->top && i <= g->bottom)
+        numerator_cells(s, s->lanes, i - 1, map);
+    if (i + 1 == s->height && g->bottom == s->height)
+        numerator_cells(s, s->lanes, i, map);
 }
 
 /* The frame's scores of a scale, from the sums of its cells. */
@@ -134,29 +128,18 @@ int32_t anyvmaf_adm_map(AnyvmafContext *context, const void *reference, const vo
         return ANYVMAF_ENOMEM;
     AnyvmafAdmVariant detail = *variant;
     detail.skip_aim = 1;
-    AdmScale s = {.dsp = context->dsp,
-                  .state = state,
-                  .variants = &detail,
-                  .count = 1,
-                  .source_width = context->width,
-                  .source_height = context->height,
-                  .bit_depth = context->bit_depth,
-                  .source = {reference, distorted}};
+    detail.skip_scale0 = 0;
+    AdmScale scales[4];
+    AdmCells maps[4];
+    adm_begin(context, state, reference, distorted, &detail, 1, scales);
     AdmCell *next = (AdmCell *)cells;
-    for (; s.scale < 4; s.scale++) {
-        s.width = (s.source_width + 1) / 2;
-        s.height = (s.source_height + 1) / 2;
-        s.region = adm_region_of(s.width, s.height);
-        const AdmCells map = cells_of(&s, block, next);
-        map_scale(&s, &map);
-        scores_of(&s, &map, out);
-        next += (size_t)map.columns * map.rows;
-        if (s.scale < 3) {
-            s.source[0] = state->low[0][s.scale];
-            s.source[1] = state->low[1][s.scale];
-            s.source_width = s.width;
-            s.source_height = s.height;
-        }
+    for (int scale = 0; scale < 4; scale++) {
+        maps[scale] = cells_of(&scales[scale], block, next);
+        next += (size_t)maps[scale].columns * maps[scale].rows;
     }
+    memset(cells, 0, (size_t)((uint8_t *)next - (uint8_t *)cells));
+    adm_stream(scales, map_row, maps);
+    for (int scale = 0; scale < 4; scale++)
+        scores_of(&scales[scale], &maps[scale], out);
     return 0;
 }

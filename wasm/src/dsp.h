@@ -80,15 +80,17 @@ typedef struct AnyvmafDsp {
 
     /*
      * One row of the first wavelet level. rows: the four source rows, reflection already resolved.
-     * Each output row has (width + 1) / 2 coefficients. scratch: two rows of int16_t.
+     * Band a has (width + 1) / 2 coefficients; of h, v, d only columns from..to - 1 are wanted, none if to is 0. Up to 7
+     * further coefficients may be written on both sides. scratch: two rows of int16_t.
      */
-    void (*adm_wavelet_s0)(const void *const rows[4], uint32_t width, uint32_t bit_depth, int16_t *scratch,
-                           int16_t *const bands[4]);
+    void (*adm_wavelet_s0)(const void *const rows[4], uint32_t width, uint32_t bit_depth, uint32_t from, uint32_t to,
+                           int16_t *scratch, int16_t *const bands[4]);
     /* The same for level 1 (from the int16_t band a of level 0). scratch: two rows of int32_t. */
-    void (*adm_wavelet_s1)(const int16_t *const rows[4], uint32_t width, int32_t *scratch, int32_t *const bands[4]);
+    void (*adm_wavelet_s1)(const int16_t *const rows[4], uint32_t width, uint32_t from, uint32_t to, int32_t *scratch,
+                           int32_t *const bands[4]);
     /* The same for levels 2 and 3. */
-    void (*adm_wavelet_s23)(const int32_t *const rows[4], uint32_t width, uint32_t scale, int32_t *scratch,
-                            int32_t *const bands[4]);
+    void (*adm_wavelet_s23)(const int32_t *const rows[4], uint32_t width, uint32_t scale, uint32_t from, uint32_t to,
+                            int32_t *scratch, int32_t *const bands[4]);
 
     /* Splits n distorted coefficients of bands h, v, d into restored and additive parts (spec 4.5). */
     void (*adm_decouple_s0)(const int16_t *const reference[3], const int16_t *const distorted[3], uint32_t n,

@@ -1,13 +1,15 @@
 /*
  * motion_simd.c - motion in SIMD128, equal to motion.c to the last bit.
  *
- * Samples are brought to one depth first, x << (D - depth), so that every shift below is a constant: the definition's
+ * Samples are brought to one depth first, x << (D - depth), so that every shift below is a constant; only 8 bits have
+ * their own constant. The definition's
  * (sum K*x + 2^(depth-1)) >> depth is (sum K*(x << (D - depth)) + 2^(D-1)) >> D.
  *
- * Up to 14 bits a difference and the sum of two fit 16. The vertical result v of a difference needs 17, but seldom: rows
- * in which it does, and wider samples, are filtered in two parts. With v = 2h + l the horizontal sum splits into two that
- * fit 32 bits: (sum K*v + 2^15) >> 16 = (sum K*h + ((sum K*l + 2^15) >> 1)) >> 15. The same split serves the 17-bit
- * differences of 16-bit samples vertically.
+ * Up to 14 bits a difference and the sum of two fit 16. The vertical result v of a difference needs 17, but seldom: it is
+ * cut off, and columns that see one that was are done once more, in two parts, as wider samples always are. With
+ * v = 2h + l the horizontal sum splits into two that fit 32 bits:
+ * (sum K*v + 2^15) >> 16 = (sum K*h + ((sum K*l + 2^15) >> 1)) >> 15. The same split serves the 17-bit differences of
+ * 16-bit samples vertically.
  */
 #include "motion.h"
 
@@ -17,8 +19,12 @@
 #define SCALE 2  /* the blur is the filter of VIF scale 2 */
 #define WINDOW 3 /* its pairs */
 #define MARGIN 8
-#define NARROW 14 /* bits of samples whose differences are filtered as they are */
-#define RING 6    /* rows of differences that two rows of results need */
+#define NARROW 14 /* bits of samples whose differences are filtered as they are; below, but above 8, they get as many */
+#define BLOCK 32  /* columns among which results of 17 bits are looked for */
+#define REACHED 8 /* columns to either side that these may concern: two, and vectors */
+
+/* Not copied to where it is called: engines take megabytes to optimise what is long, and count them as ours. */
+#define ALONE static __attribute__((noinline))
 
 /* Samples of a buffered row: margins for the mirror, and what vectors may run over. */
 static uint32_t row_samples(uint32_t width) { return ((width + 15) & ~15u) + 2 * MARGIN + 16; }
@@ -27,7 +33,7 @@ static uint32_t blocks_of(uint32_t width) { return (width + 15) / 16; }
 /* Buffers of one call, cut from the scratch memory. */
 typedef struct Buffers {
     Kernel *kernels;     /* for a window that starts at each place of the ring */
-    int16_t *pairs[2];   /* rings of WINDOW rows of pairs, or one of RING rows */
+    int16_t *pairs[2];   /* rings of WINDOW rows of pairs, or four rows of differences */
     Sums *sums;          /* a row of them */
     int16_t *rows[2][2]; /* two rows of two signals */
 } Buffers;
@@ -59,7 +65,7 @@ static Buffers cut(void *scratch, uint32_t width)
 }
 
 /* Mirrored samples around a row. */
-static void extend_row(int16_t *row, uint32_t width, int repeat_end)
+ALONE void extend_row(int16_t *row, uint32_t width, int repeat_end)
 {
     for (int32_t k = 1; k <= 2; k++) {
         const int32_t before = -k, behind = (int32_t)width + k - 1;
@@ -92,20 +98,19 @@ INLINE void store_split(int16_t *const rows[2], uint32_t j, V v0, V v1)
     wasm_v128_store(rows[1] + j, wasm_i16x8_narrow_i32x4(wasm_v128_and(v0, one), wasm_v128_and(v1, one)));
 }
 
-/* Sum of a row's magnitudes after the horizontal pass. */
-static uint64_t split_row_sad(const Buffers *b, int16_t *const rows[2], uint32_t width)
+/* Sum of the magnitudes of columns `from` to `to` of an extended row in two parts, after the horizontal pass. */
+ALONE uint64_t split_sad(const Buffers *b, int16_t *const rows[2], uint32_t from, uint32_t to)
 {
-    const uint32_t blocks = blocks_of(width);
-    extend_row(rows[0], width, 0);
-    extend_row(rows[1], width, 0);
-    filter_blocks(&b->kernels[0], rows[0] - 2, 0, rows[1] - 2, 32768, 2, 16, blocks, b->sums);
+    const uint32_t blocks = blocks_of(to - from);
+    const int32_t start = (int32_t)from - 2;
+    filter_blocks(&b->kernels[0], rows[0] + start, 0, rows[1] + start, 32768, 2, 16, blocks, b->sums);
     V total = wasm_i32x4_const_splat(0);
     for (uint32_t j = 0; j < blocks; j++)
         for (uint32_t parity = 0; parity < 2; parity++)
             for (uint32_t half = 0; half < 2; half++) {
                 V d = wasm_i32x4_abs(join(b->sums[j].a[parity][half], b->sums[j].b[parity][half]));
-                if (16 * j + 16 > width)
-                    d = wasm_v128_and(d, inside(16 * j + 8 * half + parity, width));
+                if (from + 16 * j + 16 > to)
+                    d = wasm_v128_and(d, inside(from + 16 * j + 8 * half + parity, to));
                 total = wasm_i32x4_add(total, d);
             }
     return lane_sum(total);
@@ -113,115 +118,185 @@ static uint64_t split_row_sad(const Buffers *b, int16_t *const rows[2], uint32_t
 
 /* ---- Samples of up to 14 bits ---- */
 
-/* Differences of a row, 14 bits and a sign. */
-static void subtract_rows(const void *earlier, const void *current, size_t at, uint32_t width, uint32_t bit_depth,
-                          int16_t *out)
+/* Two pictures whose difference is filtered. */
+typedef struct Pair {
+    const void *earlier, *current;
+    uint32_t width, height;
+    uint32_t narrowed; /* bits that differences are brought to: 8 as they are, otherwise NARROW */
+    V unit;            /* what they are multiplied by for that */
+} Pair;
+
+/* Eight differences from sample `at` on. */
+INLINE V difference(const Pair *p, size_t at, const uint32_t narrowed)
 {
-    const V unit = wasm_i16x8_splat((int16_t)(1 << (NARROW - bit_depth)));
-    if (bit_depth == 8) {
-        const uint8_t *e = (const uint8_t *)earlier + at, *c = (const uint8_t *)current + at;
-        for (uint32_t j = 0; j < width; j += 8)
-            wasm_v128_store(out + j, wasm_i16x8_shl(wasm_i16x8_sub(wasm_u16x8_load8x8(e + j), wasm_u16x8_load8x8(c + j)),
-                                                    NARROW - 8));
-    } else {
-        const uint16_t *e = (const uint16_t *)earlier + at, *c = (const uint16_t *)current + at;
-        for (uint32_t j = 0; j < width; j += 8)
-            wasm_v128_store(out + j, wasm_i16x8_mul(wasm_i16x8_sub(wasm_v128_load(e + j), wasm_v128_load(c + j)), unit));
-    }
+    if (narrowed == 8)
+        return wasm_i16x8_sub(wasm_u16x8_load8x8((const uint8_t *)p->earlier + at),
+                              wasm_u16x8_load8x8((const uint8_t *)p->current + at));
+    return wasm_i16x8_mul(wasm_i16x8_sub(wasm_v128_load((const uint16_t *)p->earlier + at),
+                                         wasm_v128_load((const uint16_t *)p->current + at)), p->unit);
 }
+
+/* The first sample of a row, mirrored. */
+ALONE size_t row_start(const Pair *p, int32_t row) { return (size_t)mirror(row, (int32_t)p->height) * p->width; }
 
 /* Two taps, or a tap and the rounding constant, of a dot product. */
 INLINE V two(int32_t first, int32_t second) { return wasm_i32x4_splat((int32_t)((uint32_t)second << 16 | (uint32_t)first)); }
 
 /* Eight vertical results from the rows two away, one away and at the output, the symmetric ones added up. */
-INLINE void filter_column(V outer, V inner, V centre, V v[2])
+INLINE void filter_column(V outer, V inner, V centre, const uint32_t narrowed, V v[2])
 {
     const V one = wasm_i16x8_const_splat(1);
-    const V sides = two(motion_filter[0], motion_filter[1]), middle = two(motion_filter[2], 1 << (NARROW - 1));
+    const V sides = two(motion_filter[0], motion_filter[1]), middle = two(motion_filter[2], 1 << (narrowed - 1));
     v[0] = wasm_i32x4_shr(wasm_i32x4_add(wasm_i32x4_dot_i16x8(pairs_low(outer, inner), sides),
-                                         wasm_i32x4_dot_i16x8(pairs_low(centre, one), middle)), NARROW);
+                                         wasm_i32x4_dot_i16x8(pairs_low(centre, one), middle)), narrowed);
     v[1] = wasm_i32x4_shr(wasm_i32x4_add(wasm_i32x4_dot_i16x8(pairs_high(outer, inner), sides),
-                                         wasm_i32x4_dot_i16x8(pairs_high(centre, one), middle)), NARROW);
+                                         wasm_i32x4_dot_i16x8(pairs_high(centre, one), middle)), narrowed);
 }
 
-/* Vertical pass of two rows from six; gives the largest magnitudes of both, 32767 or more where they need 17 bits. */
-static void filter_rows(const int16_t *const d[RING], uint32_t width, int16_t *const out[2], V largest[2])
+/*
+ * Vertical pass of two rows. `columns` has of each eight columns the differences of the four rows before, and then of the
+ * next four; those of the last two rows, which begin at `next`, are made on the way. Gives the largest magnitudes of both
+ * results, 32767 or more where they need 17 bits.
+ */
+INLINE void filter_rows(const Pair *p, V *columns, const size_t next[2], int16_t *const out[2], const uint32_t narrowed,
+                        V largest[2])
 {
+    const Pair pair = *p;
+    const size_t next0 = next[0], next1 = next[1];
+    int16_t *const out0 = out[0], *const out1 = out[1];
     V top = wasm_i16x8_const_splat(0), bottom = top;
-    for (uint32_t j = 0; j < width; j += 8) {
-        const V d0 = wasm_v128_load(d[0] + j), d1 = wasm_v128_load(d[1] + j), d2 = wasm_v128_load(d[2] + j);
-        const V d3 = wasm_v128_load(d[3] + j), d4 = wasm_v128_load(d[4] + j), d5 = wasm_v128_load(d[5] + j);
+    for (uint32_t j = 0; j < pair.width; j += 8, columns += 4) {
+        const V d0 = columns[0], d1 = columns[1], d2 = columns[2], d3 = columns[3];
+        const V d4 = difference(&pair, next0 + j, narrowed), d5 = difference(&pair, next1 + j, narrowed);
+        columns[0] = d2, columns[1] = d3, columns[2] = d4, columns[3] = d5;
         V sums[2];
-        filter_column(wasm_i16x8_add(d0, d4), wasm_i16x8_add(d1, d3), d2, sums);
+        filter_column(wasm_i16x8_add(d0, d4), wasm_i16x8_add(d1, d3), d2, narrowed, sums);
         V v = wasm_i16x8_narrow_i32x4(sums[0], sums[1]);
-        wasm_v128_store(out[0] + j, v);
+        wasm_v128_store(out0 + j, v);
         top = wasm_u16x8_max(top, wasm_i16x8_abs(v));
-        filter_column(wasm_i16x8_add(d1, d5), wasm_i16x8_add(d2, d4), d3, sums);
+        filter_column(wasm_i16x8_add(d1, d5), wasm_i16x8_add(d2, d4), d3, narrowed, sums);
         v = wasm_i16x8_narrow_i32x4(sums[0], sums[1]);
-        wasm_v128_store(out[1] + j, v);
+        wasm_v128_store(out1 + j, v);
         bottom = wasm_u16x8_max(bottom, wasm_i16x8_abs(v));
     }
     largest[0] = top, largest[1] = bottom;
 }
 
-/* Vertical pass of a row from five, in two parts. */
-static void filter_row_split(const int16_t *const d[5], uint32_t width, int16_t *const out[2])
-{
-    for (uint32_t j = 0; j < width; j += 8) {
-        V sums[2];
-        filter_column(wasm_i16x8_add(wasm_v128_load(d[0] + j), wasm_v128_load(d[4] + j)),
-                      wasm_i16x8_add(wasm_v128_load(d[1] + j), wasm_v128_load(d[3] + j)), wasm_v128_load(d[2] + j), sums);
-        store_split(out, j, sums[0], sums[1]);
-    }
-}
-
-/* Sum of the magnitudes of a row of 16-bit vertical results after the horizontal pass. */
-static uint64_t row_sad(int16_t *row, uint32_t width)
+/* The same of 16-bit vertical results. */
+ALONE uint64_t row_sad(const int16_t *row, uint32_t from, uint32_t to)
 {
     const int32_t *const f = motion_filter;
     const V round = wasm_i32x4_const_splat(32768);
+    const int16_t *window = row + (int32_t)from - 2;
     V total = wasm_i32x4_const_splat(0);
-    extend_row(row, width, 0);
-    for (uint32_t j = 0; j < width; j += 8) {
-        const V a = wasm_v128_load(row + (int32_t)j - 2), b = wasm_v128_load(row + j), c = wasm_v128_load(row + j + 2);
-        V even = wasm_i32x4_add(wasm_i32x4_add(wasm_i32x4_dot_i16x8(a, two(f[0], f[1])), round),
-                                wasm_i32x4_add(wasm_i32x4_dot_i16x8(b, two(f[2], f[3])), wasm_i32x4_dot_i16x8(c, two(f[4], 0))));
-        V odd = wasm_i32x4_add(wasm_i32x4_add(wasm_i32x4_dot_i16x8(a, two(0, f[0])), round),
-                               wasm_i32x4_add(wasm_i32x4_dot_i16x8(b, two(f[1], f[2])), wasm_i32x4_dot_i16x8(c, two(f[3], f[4]))));
+    for (uint32_t j = from; j < to; j += 8, window += 8) {
+        const V a = wasm_v128_load(window), b = wasm_v128_load(window + 2), c = wasm_v128_load(window + 4);
+        V even = wasm_i32x4_add(wasm_i32x4_dot_i16x8(a, two(f[0], f[1])), round);
+        even = wasm_i32x4_add(even, wasm_i32x4_add(wasm_i32x4_dot_i16x8(b, two(f[2], f[3])),
+                                                   wasm_i32x4_dot_i16x8(c, two(f[4], 0))));
+        V odd = wasm_i32x4_add(wasm_i32x4_dot_i16x8(a, two(0, f[0])), round);
+        odd = wasm_i32x4_add(odd, wasm_i32x4_add(wasm_i32x4_dot_i16x8(b, two(f[1], f[2])),
+                                                 wasm_i32x4_dot_i16x8(c, two(f[3], f[4]))));
         even = wasm_i32x4_abs(wasm_i32x4_shr(even, 16));
         odd = wasm_i32x4_abs(wasm_i32x4_shr(odd, 16));
-        if (j + 8 > width) {
-            even = wasm_v128_and(even, inside(j, width));
-            odd = wasm_v128_and(odd, inside(j + 1, width));
+        if (j + 8 > to) {
+            even = wasm_v128_and(even, inside(j, to));
+            odd = wasm_v128_and(odd, inside(j + 1, to));
         }
         total = wasm_i32x4_add(total, wasm_i32x4_add(even, odd));
     }
     return lane_sum(total);
 }
 
-static uint64_t sad_narrow(const Buffers *b, const void *earlier, const void *current, uint32_t width, uint32_t height,
-                           uint32_t bit_depth)
+/* Whether a magnitude of these needs 17 bits. */
+INLINE int is_wide(V largest) { return wasm_v128_any_true(wasm_u16x8_ge(largest, wasm_i16x8_const_splat(32767))); }
+
+/* Vertical pass of columns `from` to `to` of row y, in two parts. */
+INLINE void filter_split(const Pair *p, int32_t y, uint32_t from, uint32_t to, const uint32_t narrowed,
+                         int16_t *const out[2])
 {
-    const size_t row = row_samples(width);
+    size_t at[5];
+    for (int32_t k = 0; k < 5; k++)
+        at[k] = row_start(p, y + k - 2);
+    for (uint32_t j = from; j < to; j += 8) {
+        V d[5], v[2];
+        for (uint32_t k = 0; k < 5; k++)
+            d[k] = difference(p, at[k] + j, narrowed);
+        filter_column(wasm_i16x8_add(d[0], d[4]), wasm_i16x8_add(d[1], d[3]), d[2], narrowed, v);
+        store_split(out, j, v[0], v[1]);
+    }
+}
+
+/* The same as row_sad of columns `from` to `to` of row y, from vertical results in two parts. */
+ALONE uint64_t wide_sad(const Buffers *b, const Pair *p, int32_t y, uint32_t from, uint32_t to)
+{
+    int16_t *const parts[2] = {b->rows[0][1], b->rows[1][1]};
+    const uint32_t width = p->width;
+    const uint32_t first = from ? from - REACHED : 0, end = to + REACHED < width ? to + REACHED : width;
+    if (p->narrowed == 8)
+        filter_split(p, y, first, end, 8, parts);
+    else
+        filter_split(p, y, first, end, NARROW, parts);
+    if (first == 0 || end == width) {
+        extend_row(parts[0], width, 0);
+        extend_row(parts[1], width, 0);
+    }
+    return split_sad(b, parts, from, to);
+}
+
+/* What a row's sum lacks because vertical results of row y that need 17 bits were cut off. */
+ALONE int64_t cut_off(const Buffers *b, const Pair *p, int32_t y, const int16_t *row)
+{
+    const uint32_t width = p->width;
+    int64_t lack = 0;
+    uint32_t done = 0;
+    for (uint32_t j = 0; j < width; j += BLOCK) {
+        V largest = wasm_i16x8_abs(wasm_v128_load(row + j));
+        for (uint32_t k = 8; k < BLOCK; k += 8)
+            largest = wasm_u16x8_max(largest, wasm_i16x8_abs(wasm_v128_load(row + j + k)));
+        if (!is_wide(largest))
+            continue;
+        /* The columns around it see them too. */
+        const uint32_t from = j > done + REACHED ? j - REACHED : done;
+        const uint32_t to = j + BLOCK + REACHED < width ? j + BLOCK + REACHED : width;
+        lack += (int64_t)wide_sad(b, p, y, from, to) - (int64_t)row_sad(row, from, to);
+        done = to;
+    }
+    return lack;
+}
+
+ALONE void filter_rows_8(const Pair *p, V *columns, const size_t next[2], int16_t *const out[2], V largest[2])
+{
+    filter_rows(p, columns, next, out, 8, largest);
+}
+
+ALONE void filter_rows_14(const Pair *p, V *columns, const size_t next[2], int16_t *const out[2], V largest[2])
+{
+    filter_rows(p, columns, next, out, NARROW, largest);
+}
+
+ALONE uint64_t sad_narrow(const Buffers *b, const Pair *p)
+{
+    V *const columns = (V *)b->pairs[0];
+    int16_t *const out[2] = {b->rows[0][0], b->rows[1][0]};
     uint64_t sad = 0;
-    uint32_t loaded = 0; /* rows that have entered the ring; row q is that of the picture's q - 2 */
-    for (uint32_t y = 0; y < height; y += 2) {
-        for (; loaded < y + RING; loaded++)
-            subtract_rows(earlier, current, (size_t)mirror((int32_t)loaded - 2, (int32_t)height) * width, width, bit_depth,
-                          b->pairs[0] + loaded % RING * row);
-        const int16_t *d[RING];
-        for (uint32_t k = 0; k < RING; k++)
-            d[k] = b->pairs[0] + (y + k) % RING * row;
-        int16_t *const out[2] = {b->rows[0][0], b->rows[1][0]};
+    for (int32_t k = 0; k < 4; k++) {
+        const size_t at = row_start(p, k - 2);
+        for (uint32_t j = 0; j < p->width; j += 8)
+            columns[j / 2 + k] = difference(p, at + j, p->narrowed);
+    }
+    for (int32_t y = 0; y < (int32_t)p->height; y += 2) {
+        const size_t next[2] = {row_start(p, y + 2), row_start(p, y + 3)};
         V largest[2];
-        filter_rows(d, width, out, largest);
-        for (uint32_t r = 0; r < 2 && y + r < height; r++) {
-            if (wasm_v128_any_true(wasm_u16x8_ge(largest[r], wasm_i16x8_const_splat(32767)))) {
-                filter_row_split(d + r, width, b->rows[r]);
-                sad += split_row_sad(b, b->rows[r], width);
-            } else {
-                sad += row_sad(b->rows[r][0], width);
-            }
+        if (p->narrowed == 8)
+            filter_rows_8(p, columns, next, out, largest);
+        else
+            filter_rows_14(p, columns, next, out, largest);
+        for (int32_t r = 0; r < 2 && y + r < (int32_t)p->height; r++) {
+            extend_row(out[r], p->width, 0);
+            sad += row_sad(out[r], 0, p->width);
+            if (is_wide(largest[r]))
+                sad += (uint64_t)cut_off(b, p, y + r, out[r]);
         }
     }
     return sad;
@@ -251,7 +326,7 @@ INLINE void load_pairs(const void *plane, const size_t at[2], uint32_t j, uint32
 /* What brings samples to 16 bits. */
 INLINE V unit_of(uint32_t bit_depth) { return wasm_i16x8_splat((int16_t)(1u << (16 - bit_depth))); }
 
-static uint64_t sad_wide(const Buffers *b, const uint16_t *earlier, const uint16_t *current, uint32_t width,
+ALONE uint64_t sad_wide(const Buffers *b, const uint16_t *earlier, const uint16_t *current, uint32_t width,
                          uint32_t height, uint32_t bit_depth)
 {
     const size_t stride = 2 * row_samples(width);
@@ -284,8 +359,11 @@ static uint64_t sad_wide(const Buffers *b, const uint16_t *earlier, const uint16
                 const Sums *sums = &b->sums[j];
                 store_split(b->rows[r], 8 * j, join(sums->a[r][0], sums->b[r][0]), join(sums->a[r][1], sums->b[r][1]));
             }
-        for (uint32_t r = 0; r < 2 && y + r < height; r++)
-            sad += split_row_sad(b, b->rows[r], width);
+        for (uint32_t r = 0; r < 2 && y + r < height; r++) {
+            extend_row(b->rows[r][0], width, 0);
+            extend_row(b->rows[r][1], width, 0);
+            sad += split_sad(b, b->rows[r], 0, width);
+        }
     }
     return sad;
 }
@@ -294,8 +372,12 @@ uint64_t motion_sad_simd(const void *earlier, const void *current, uint32_t widt
                          uint32_t bit_depth, void *scratch)
 {
     const Buffers b = cut(scratch, width);
-    return bit_depth <= NARROW ? sad_narrow(&b, earlier, current, width, height, bit_depth)
-                               : sad_wide(&b, earlier, current, width, height, bit_depth);
+    if (bit_depth > NARROW)
+        return sad_wide(&b, earlier, current, width, height, bit_depth);
+    Pair pair = {.earlier = earlier, .current = current, .width = width, .height = height};
+    pair.narrowed = bit_depth == 8 ? 8 : NARROW;
+    pair.unit = wasm_i16x8_splat((int16_t)(1 << (NARROW - bit_depth)));
+    return sad_narrow(&b, &pair);
 }
 
 /* ---- libvmaf up to 3.0 ---- */
