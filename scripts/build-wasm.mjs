@@ -74,7 +74,7 @@ function exportedFunctions() {
   return [...header.matchAll(/\b(anyvmaf_\w+)\s*\(/g)].map((match) => `_${match[1]}`);
 }
 
-/** What test/wasm needs to call each function of the table by itself, see wasm/src/dsp.h, and a stage of SpEED. */
+/** What test/wasm needs to call each function of the table by itself, see wasm/src/dsp.h, a stage of SpEED and powers. */
 const TABLE_EXPORTS = [
   '_anyvmaf_dsp',
   '_vif_build_tables',
@@ -85,6 +85,7 @@ const TABLE_EXPORTS = [
   '_hvs_build_tables',
   '_ciede_build_tables',
   '_speed_eigenvalues',
+  '_power_fused',
 ];
 
 /** Compiles and links into `out`. */

@@ -1,8 +1,7 @@
 /* ssim_frame.c - float_ssim and float_ms_ssim of a pair of pictures (cli-formats-metrics D.7). */
-#include <math.h>
-
 #include "context.h"
 #include "picture.h"
+#include "power.h"
 #include "ssim.h"
 
 /* Mirror that repeats the edge sample: -1 -> 0, n -> n - 1. */
@@ -127,8 +126,8 @@ int32_t anyvmaf_float_ms_ssim(AnyvmafContext *context, const AnyvmafFrames *fram
         SsimMeans means;
         ssim_means(context->dsp, a, b, width, height, work, &means);
         /* The means' exponents: luminance counts at the last scale only. */
-        const double l = pow(means.l, scale == SCALES - 1 ? (double)beta[scale] : 0);
-        score *= l * pow(means.c, (double)beta[scale]) * pow(means.s, (double)beta[scale]);
+        const double l = scale == SCALES - 1 ? power_fused(means.l, (double)beta[scale]) : 1;
+        score *= l * power_fused(means.c, (double)beta[scale]) * power_fused(means.s, (double)beta[scale]);
         out[1 + 3 * scale] = means.l;
         out[2 + 3 * scale] = means.c;
         out[3 + 3 * scale] = means.s;
