@@ -137,8 +137,16 @@ describe.skipIf(!canRun)(title('the mediabunny decoder'), () => {
     expect(await failure(() => decoder.probe(join(encodeFolder(), 'none.mp4')), 'io')).toContain(
       'no such file',
     );
-    const audio = ffmpeg(join(encodeFolder(), 'audio.m4a'), ['-f', 'lavfi', '-i', 'sine=d=1']);
-    expect(await failure(() => decoder.probe(audio), 'media')).toContain('no video track');
+    const tone = ['-f', 'lavfi', '-i', 'sine=d=1', '-c:a', 'aac'];
+    const audio = ffmpeg(join(encodeFolder(), 'audio.m4a'), tone);
+    expect(await failure(() => decoder.probe(audio), 'media')).toBe(
+      `${audio} has no video track, only audio (aac).`,
+    );
+    // There it does not list what it does not know.
+    const stream = ffmpeg(join(encodeFolder(), 'audio.ts'), tone);
+    expect(await failure(() => decoder.probe(stream), 'media')).toContain(
+      'has no video track, or none of a codec that mediabunny knows; install ffmpeg',
+    );
     expect(await failure(() => decoder.probe(new ReadableStream()), 'usage')).toContain('give it as a file');
   });
 

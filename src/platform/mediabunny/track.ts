@@ -2,7 +2,7 @@
  * @module platform/mediabunny/track
  * A file's video track through mediabunny, and the facts about it.
  */
-import type { Input, InputVideoTrack, VideoSample } from 'mediabunny';
+import type { Input, InputTrack, InputVideoTrack, VideoSample } from 'mediabunny';
 import { AnyvmafError } from '../../errors.js';
 import type { Fraction, TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
@@ -79,10 +79,7 @@ export async function openTrack(
     const format = await input.getFormat();
     const track = await input.getPrimaryVideoTrack();
     if (!track) {
-      throw new AnyvmafError(
-        'media',
-        `${shown(name)} has no video track, or none of a codec that mediabunny knows; ${host.remedy}.`,
-      );
+      throw new AnyvmafError('media', await withoutVideo(host, name, format.name, await input.getTracks()));
     }
     const codec = await track.getCodec();
     if (codec === null) {
@@ -120,6 +117,24 @@ export async function openTrack(
       },
     );
   }
+}
+
+/** What to say of a file in which no video is found. */
+async function withoutVideo(
+  host: MediabunnyHost,
+  name: string,
+  format: string,
+  tracks: readonly InputTrack[],
+): Promise<string> {
+  // Tracks of these that mediabunny does not know it does not list either.
+  if (format === 'Ogg' || format === 'MPEG Transport Stream') {
+    return `${shown(name)} has no video track, or none of a codec that mediabunny knows; ${host.remedy}.`;
+  }
+  if (tracks.length === 0) return `${shown(name)} has no video track, nor any other.`;
+  const kinds = await Promise.all(
+    tracks.map(async (track) => `${track.type} (${(await track.getCodec()) ?? 'unknown'})`),
+  );
+  return `${shown(name)} has no video track, only ${kinds.join(', ')}.`;
 }
 
 /** The first frame that is shown, decoded. The caller closes it. */

@@ -27,6 +27,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no folder can be made there',
   EEXIST: 'a part of its path is a file, not a folder',
   ENOTDIR: 'a part of its path is a file, not a folder',
+  EISDIR: 'there is a folder of that name',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',

@@ -105,7 +105,9 @@ class FfmpegDecoder implements Decoder {
     if (answer.code !== 0) answer = await ask(false);
     const json = parseJson(answer.stdout);
     if (listOf(json, 'streams').length === 0) throw await this.#noVideo(file, answer, signal);
-    if (listOf(json, 'frames').length === 0) await this.#refuseEncrypted(file, signal);
+    // Noise sometimes decodes, but not without complaints.
+    if (listOf(json, 'frames').length === 0 || answer.stderr !== '')
+      await this.#refuseEncrypted(file, signal);
     const { facts } = parseProbe(json, file.name);
     if (/^(ansi|bintext|xbin|idf)$/.test(facts.codec)) {
       throw new AnyvmafError('media', `${shown(file.name)} is a text file, not a video.`);
