@@ -5,6 +5,7 @@
  */
 import { type HeatmapFile, type MetricVariant, metricSpec } from '../core/metrics.js';
 import type { FramePlanes, VideoFormat } from '../media/types.js';
+import { canExceed } from './excess.js';
 
 /** One set of VIF statistics: differs from another only by its gain limit. */
 export interface VifVariant {
@@ -63,6 +64,7 @@ export interface ExtractionPlan {
  * - per motion variant 1: the integer SAD, NaN while there is no earlier picture;
  * - per PSNR plane 2: high and low 32 bits of the integer sum of squared errors;
  * - per further metric what its function in wasm/include/anyvmaf.h gives, NaN while an earlier picture is missing;
+ * - where samples can be above their range, 2: of the reference and of the distorted picture what backend/excess found;
  * - what picture models give, which the extractor leaves NaN: whoever brings the frames fills it in.
  * Fields are NaN on frames for which only what works on every frame was asked.
  */
@@ -73,6 +75,8 @@ export interface RecordLayout {
   readonly psnr: number;
   /** Of each of the plan's metrics. */
   readonly metrics: readonly number[];
+  /** -1 where no sample can be above its range. */
+  readonly excess: number;
   readonly pictures: number;
   /** Doubles per frame. */
   readonly length: number;
@@ -81,6 +85,7 @@ export interface RecordLayout {
 export const VIF_FIELDS = 8;
 export const ADM_FIELDS = 12;
 export const PSNR_FIELDS = 2;
+const EXCESS_FIELDS = 2;
 
 /** Offsets of each group within a frame's record. */
 export function recordLayout(plan: ExtractionPlan): RecordLayout {
@@ -94,9 +99,12 @@ export function recordLayout(plan: ExtractionPlan): RecordLayout {
     length += metricSpec(metric).fields;
     return at;
   });
+  const watched = canExceed(plan.format.bitDepth);
+  const excess = watched ? length : -1;
+  if (watched) length += EXCESS_FIELDS;
   const pictures = length;
   length += plan.pictures?.fields ?? 0;
-  return { vif, adm, motion, psnr, metrics, pictures, length };
+  return { vif, adm, motion, psnr, metrics, excess, pictures, length };
 }
 
 /** What has to be kept of earlier pairs. */
@@ -126,6 +134,28 @@ export function planesRead(plan: ExtractionPlan): 1 | 3 {
   return chroma || plan.metrics.some((metric) => metric.chroma) ? 3 : 1;
 }
 
+/** Which pictures of a pair are read. */
+export interface PicturesRead {
+  readonly reference: boolean;
+  readonly distorted: boolean;
+}
+
+/**
+ * Pictures that the plan's metrics read of a pair: motion alone looks at the reference only, and where subsampling leaves
+ * a pair out, often nothing is looked at.
+ * @param spatial as in {@link FrameExtractor.extract}
+ */
+export function picturesRead(plan: ExtractionPlan, spatial: boolean): PicturesRead {
+  const metrics = plan.metrics
+    .map(({ metric }) => metricSpec(metric))
+    .filter(({ everyFrame }) => everyFrame || spatial);
+  const both =
+    plan.psnrPlanes > 0 ||
+    (spatial && (plan.vif.length > 0 || plan.adm.length > 0 || plan.pictures !== undefined)) ||
+    metrics.some(({ pictures }) => pictures === 'pair');
+  return { reference: both || plan.motion.length > 0 || metrics.length > 0, distorted: both };
+}
+
 /** The files of heatmaps that the plan's metrics fill, in the order of {@link FrameExtractor.heatmaps}. */
 export function heatmapFiles(plan: ExtractionPlan): readonly HeatmapFile[] {
   return plan.metrics.flatMap(({ heatmaps }) => heatmaps ?? []);
@@ -143,7 +173,7 @@ export interface FrameExtractor {
   /** Forgets the history: the next frame is the first of a new run. */
   reset(): void;
   /**
-   * Measures the pair just written and keeps of it what later pairs look back to.
+   * Measures the pair just written, or what {@link picturesRead} names of it, and keeps of it what later pairs look back to.
    * @param into receives `layout.length` doubles from `offset`
    * @param spatial false: leave out what does not work on every frame (subsampling skips this one); its fields become
    *   NaN

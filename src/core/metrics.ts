@@ -11,6 +11,8 @@ export interface MetricSpec {
   readonly fields: number;
   /** What it needs of the pair before the one it measures. */
   readonly history: 'none' | 'reference' | 'pair';
+  /** Pictures of the pair that it reads. */
+  readonly pictures: 'reference' | 'pair';
   /** Measured on every frame, also on those that subsampling leaves out. */
   readonly everyFrame: boolean;
   /** Nanoseconds per luma sample, measured: to tell a moment from a wait. */
@@ -22,8 +24,9 @@ function metric(
   fields: number,
   cost: number,
   history: MetricSpec['history'] = 'none',
+  pictures: MetricSpec['pictures'] = 'pair',
 ): MetricSpec {
-  return { options, fields, history, everyFrame: history !== 'none', cost };
+  return { options, fields, history, pictures, everyFrame: history !== 'none', cost };
 }
 
 const METRICS = {
@@ -32,7 +35,7 @@ const METRICS = {
   float_ansnr: metric(0, 2, 18),
   float_ssim: metric(1, 4, 20),
   float_ms_ssim: metric(0, 16, 45),
-  float_motion: metric(3, 1, 6, 'reference'),
+  float_motion: metric(3, 1, 6, 'reference', 'reference'),
   float_vif: metric(6, 8, 35),
   float_adm: metric(13, 12, 15),
   psnr_hvs: metric(0, 3, 8),

@@ -3,6 +3,7 @@
  * Frames at will from a file, a Blob or bytes: each read goes straight into the caller's planes.
  */
 import { incompleteFrame, lostFraming } from './errors.js';
+import { lumaBytes } from './geometry.js';
 import { PlaneMap } from './planes.js';
 import type { ByteReader } from './platform.js';
 import type { FrameLayout, FramePlanes, FrameSource, SourceDescriptor, VideoInfo } from './types.js';
@@ -29,19 +30,47 @@ export class RandomAccessSource implements FrameSource {
 
   readFrame(index: number, into: FramePlanes): boolean | Promise<boolean> {
     const parts = this.#planes.parts(into);
-    if (index >= (this.info.frameCount ?? 0)) {
-      const { incompleteFrame: partial } = this.info;
-      if (partial && index === partial.index) throw incompleteFrame(this.info, partial);
-      return false;
-    }
+    if (!this.#holds(index)) return false;
     if (this.#header.length > 0) parts.unshift(this.#header);
     const got = this.#reader.read(this.#position(index), parts);
     if (typeof got === 'number') return this.#finish(index, into, parts, got);
     return got.then((bytes) => this.#finish(index, into, parts, bytes));
   }
 
+  checkFrame(index: number): boolean | Promise<boolean> {
+    if (!this.#holds(index)) return false;
+    const position = this.#position(index);
+    const header = this.#reader.read(position, [this.#header]);
+    const last = this.#reader.read(position + this.#header.length + lumaBytes(this.info) - 1, [
+      new Uint8Array(1),
+    ]);
+    const whole = (headerBytes: number, lastBytes: number): boolean | Promise<boolean> => {
+      if (lastBytes === 1 && headerBytes === this.#header.length && this.#isFramed()) return true;
+      // Reading says what is wrong.
+      return this.readFrame(index, { y: new Uint8Array(lumaBytes(this.info)) });
+    };
+    if (typeof header === 'number' && typeof last === 'number') return whole(header, last);
+    return Promise.all([header, last]).then(([headerBytes, lastBytes]) => whole(headerBytes, lastBytes));
+  }
+
   close(): void {
     this.#reader.close();
+  }
+
+  /**
+   * Whether the frame is one of the whole ones.
+   * @throws {MediaError} when it is the one within which the video ends
+   */
+  #holds(index: number): boolean {
+    if (index < (this.info.frameCount ?? 0)) return true;
+    const { incompleteFrame: partial } = this.info;
+    if (partial && index === partial.index) throw incompleteFrame(this.info, partial);
+    return false;
+  }
+
+  /** Whether the header just read is one, where frames have any. */
+  #isFramed(): boolean {
+    return this.#header.length === 0 || parseFrameHeader(this.#header) === this.#header.length;
   }
 
   /** Of the frame's header, or its first sample where it has none or the headers' lengths differ. */
@@ -58,7 +87,7 @@ export class RandomAccessSource implements FrameSource {
       const foundBytes = Math.max(0, got - frameHeader);
       throw incompleteFrame(this.info, { index, expectedBytes: frameBytes, foundBytes });
     }
-    if (this.#header.length > 0 && parseFrameHeader(this.#header) !== this.#header.length) {
+    if (!this.#isFramed()) {
       throw lostFraming(this.info.name, index, this.#position(index), this.#header);
     }
     this.#planes.finish(into);

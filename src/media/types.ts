@@ -100,6 +100,10 @@ export interface FrameSource {
    * @throws {MediaError} when the frame is incomplete or damaged, or reading fails.
    */
   readFrame(index: number, into: FramePlanes): Promise<boolean> | boolean;
+  /**
+   * Answers and throws as {@link readFrame} of luma would, and reads no samples. Absent where that is as much work.
+   */
+  checkFrame?(index: number): Promise<boolean> | boolean;
   /** Releases files and streams. May be called twice. */
   close(): Promise<void> | void;
 }

@@ -13,18 +13,30 @@ const WITHOUT_TOTAL = 8;
 
 /**
  * Chunks in order, without end while the total is unknown. Sizes shrink towards the end, so that no worker has much
- * left when the others are done.
+ * left when the others are done; one alone has no others.
  * @param total pairs in all, `null` while unknown
  * @param fixed size asked for by the caller
  */
 export function* cutChunks(total: number | null, workers: number, fixed?: number): Generator<Chunk, void> {
   for (let first = 0; total === null || first < total; ) {
     const left = total === null ? Number.POSITIVE_INFINITY : total - first;
-    const fair = total === null ? WITHOUT_TOTAL : Math.min(LONGEST, Math.ceil(left / (2 * workers)));
+    const fair =
+      total === null
+        ? WITHOUT_TOTAL
+        : Math.min(LONGEST, workers === 1 ? left : Math.ceil(left / (2 * workers)));
     const count = Math.min(left, fixed ?? fair);
     yield { first, count };
     first += count;
   }
+}
+
+/**
+ * Whether a worker may have a chunk in hand while it is at another: what is left after it must still even out that one
+ * of them is behind by as much.
+ * @param total pairs in all, `null` while unknown
+ */
+export function mayWait({ first, count }: Chunk, total: number | null, workers: number): boolean {
+  return workers === 1 || (total !== null && total - first - count >= workers * count);
 }
 
 /**

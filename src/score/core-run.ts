@@ -85,7 +85,7 @@ export function openCore(
             chunkFrames: checked.chunkFrames,
             sink: {
               add: (first, count, records) => scoring.add(first, count, records),
-              measured: () => meter.count(),
+              measured: (pairs) => meter.count(pairs),
             },
             signal,
             gate,
@@ -105,7 +105,12 @@ export function openCore(
             extent,
             ...finished,
             ...start(),
-            warnings: [...notes, ...plan.warnings, ...(tiny ? tiny.tinyWarnings(tiny.plan, facts()) : [])],
+            warnings: [
+              ...notes,
+              ...plan.warnings,
+              ...finished.warnings,
+              ...(tiny ? tiny.tinyWarnings(tiny.plan, facts()) : []),
+            ],
           };
         },
         async close() {

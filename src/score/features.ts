@@ -42,6 +42,8 @@ export interface FeaturePlan {
   readonly extractors: readonly BoundExtractor[];
   /** Log names of the per-frame features in libvmaf's order: those of each frame, those known with the next, those known at the end. */
   readonly names: readonly string[];
+  /** The same in libvmaf's order for a single frame: what the next one would tell is known at the end, with the rest. */
+  readonly namesOfOne: readonly string[];
   /** Names of what picture models give, which stand in the records as they are; they come last of {@link names}. */
   readonly pictureNames: readonly string[];
   /** Log names of the values for the whole sequence. */
@@ -64,7 +66,7 @@ export function planFeatures(
 ): FeaturePlan {
   const { distinct, warnings } = registerOnce(instances);
   const demand = new Demand(format, compat);
-  const places = distinct.map((instance) => demand.add(instance));
+  const places = distinct.map((instance) => addTo(demand, instance));
   const extraction = {
     ...demand.plan(),
     ...(pictures.names.length > 0 && {
@@ -77,10 +79,10 @@ export function planFeatures(
     column: places[i]?.(layout) ?? -1,
     features: emittedFeatures(instance, compat, format),
   }));
-  const namesOf = (emitted: FeatureSpec['emitted']): string[] =>
+  const namesOf = (...emitted: readonly FeatureSpec['emitted'][]): string[] =>
     extractors.flatMap(({ instance, features }) =>
       features
-        .filter((feature) => emissionOf(feature, instance) === emitted)
+        .filter((feature) => emitted.includes(emissionOf(feature, instance)))
         .map((feature) => logName(feature, instance.suffix)),
     );
   return {
@@ -89,11 +91,30 @@ export function planFeatures(
     compat,
     extractors,
     names: [...namesOf('frame'), ...namesOf('next'), ...namesOf('flush'), ...pictures.names],
+    namesOfOne: [...namesOf('frame'), ...namesOf('next', 'flush'), ...pictures.names],
     pictureNames: pictures.names,
     aggregateNames: namesOf('sequence'),
-    warnings,
+    warnings: distinct.some(overflows) ? [...warnings, OVERFLOW] : warnings,
   };
 }
+
+/** Adds an extractor; when it cannot work and nobody named it, the refusal says who did. */
+function addTo(demand: Demand, instance: ExtractorInstance): Place {
+  try {
+    return demand.add(instance);
+  } catch (error) {
+    if (!(error instanceof AnyvmafError) || !instance.where.startsWith('model')) throw error;
+    throw new AnyvmafError(error.code, `${error.message} The ${instance.where} asks for it.`);
+  }
+}
+
+/** Whether an extractor's factors do not fit the fixed point it works in: Barten's sensitivities are above 1. */
+function overflows(instance: ExtractorInstance): boolean {
+  return instance.spec.name === 'adm' && numberOption(instance, 'adm_csf_mode') === 1;
+}
+
+const OVERFLOW =
+  'The adm extractor overflows with adm_csf_mode=1, in libvmaf too, so its values mean nothing; float_adm takes this mode.';
 
 /** When a feature of an instance is known. */
 function emissionOf(

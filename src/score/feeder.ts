@@ -71,11 +71,11 @@ export class Feeder {
       if (!worker) return;
       if (message.kind === 'measured') {
         worker.pending--;
-        this.#free.push(...(message.buffers ?? []));
-        sink.measured();
+        this.#free.push(...message.buffers);
+        sink.measured(1);
       } else if (message.kind === 'primed') {
         this.#spare.push(...message.buffers.map((buffer) => new Uint8Array(buffer)));
-      } else {
+      } else if (message.kind === 'records') {
         worker.chunks--;
         sink.add(message.first, message.count, message.records);
       }

@@ -8,6 +8,7 @@ import type { ExtractorInstance } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import type { VideoFormat } from '../media/types.js';
 import type { Compat } from '../report/types.js';
+import { ExcessNotes } from './excess.js';
 import type { FeaturePlan } from './features.js';
 import { finishAdm } from './finishers/adm.js';
 import { FURTHER } from './finishers/further.js';
@@ -56,6 +57,7 @@ export class FeatureFinisher {
   /** Of what picture models give, in {@link FeaturePlan.names}. */
   readonly #firstPicture: number;
   readonly #pending: PendingFrame[] = [];
+  readonly #excess: ExcessNotes;
   #frames = 0;
 
   /**
@@ -64,6 +66,7 @@ export class FeatureFinisher {
   constructor(plan: FeaturePlan, subsample = 1) {
     this.#plan = plan;
     this.#subsample = Math.max(1, subsample);
+    this.#excess = new ExcessNotes(plan.extraction.format.bitDepth);
     this.#firstPicture = plan.names.length - plan.pictureNames.length;
     const slots = new Map(plan.names.map((name, slot) => [name, slot]));
     this.#stages = plan.extractors.map(({ instance, column, features }) => {
@@ -90,6 +93,10 @@ export class FeatureFinisher {
     const frame = this.#frames++;
     const listed = frame % this.#subsample === 0;
     const { layout, names, pictureNames } = this.#plan;
+    if (layout.excess >= 0) {
+      const at = offset + layout.excess;
+      this.#excess.take(frame, records[at] ?? 0, records[at + 1] ?? 0);
+    }
     if (listed) {
       const values = new Float64Array(names.length);
       const from = offset + layout.pictures;
@@ -110,6 +117,16 @@ export class FeatureFinisher {
   flush(): readonly FinishedFrame[] {
     for (const { finisher, emit } of this.#stages) finisher.flush?.(emit);
     return this.#takeFinal();
+  }
+
+  /** Frames pushed so far, listed or not. */
+  get frames(): number {
+    return this.#frames;
+  }
+
+  /** What is to be said of the frames pushed so far: full sentences. */
+  warnings(): readonly string[] {
+    return this.#excess.warnings();
   }
 
   /** Values for the whole sequence by log name, in order. Complete after {@link flush}. */

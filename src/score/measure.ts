@@ -7,6 +7,8 @@ import {
   type FrameExtractor,
   type HistoryNeeds,
   historyNeeds,
+  type PicturesRead,
+  picturesRead,
 } from '../backend/types.js';
 import type { FramePlanes } from '../media/types.js';
 import { type HeatmapWriter, writeHeatmaps } from './heatmaps.js';
@@ -32,6 +34,8 @@ export class ChunkMeasurer {
   readonly #extractor: FrameExtractor;
   readonly #pair: OpenPair;
   readonly #history: HistoryNeeds;
+  /** What is read of pairs that subsampling leaves out, and of those that it lists. */
+  readonly #wanted: readonly [unlisted: PicturesRead, listed: PicturesRead];
   readonly #subsample: number;
   readonly #pictures: PictureScorers | undefined;
   readonly #heatmaps: HeatmapWriter | undefined;
@@ -50,6 +54,7 @@ export class ChunkMeasurer {
     this.#extractor = extractor;
     this.#pair = pair;
     this.#history = historyNeeds(plan);
+    this.#wanted = [picturesRead(plan, false), picturesRead(plan, true)];
     this.#subsample = subsample;
   }
 
@@ -66,11 +71,11 @@ export class ChunkMeasurer {
     for (let done = 0; done < chunk.count; done++) {
       const index = chunk.first + done;
       const planes = [this.#extractor.referencePlanes(), this.#extractor.distortedPlanes()] as const;
-      const reading = readPair(this.#pair, index, ...planes);
+      const listed = index % this.#subsample === 0;
+      const reading = readPair(this.#pair, index, ...planes, this.#wanted[listed ? 1 : 0]);
       // File readers answer at once; only streams and blobs make us wait.
       const ended = reading instanceof Promise ? await reading : reading;
       if (ended) return { count: done, records: records.slice(0, done * length), ended };
-      const listed = index % this.#subsample === 0;
       if (listed) this.#pictures?.take(...planes);
       this.#extractor.extract(records, done * length, listed);
       if (listed && this.#heatmaps) writeHeatmaps(this.#extractor, index, this.#heatmaps);

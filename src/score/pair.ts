@@ -2,6 +2,7 @@
  * @module score/pair
  * Two open videos as one sequence of pairs: reading it, its length, and what to say when the lengths differ.
  */
+import type { PicturesRead } from '../backend/types.js';
 import { AnyvmafError } from '../errors.js';
 import { MediaError, shown } from '../media/errors.js';
 import { lumaBytes } from '../media/geometry.js';
@@ -25,8 +26,11 @@ export interface Extent {
   readonly ended: EndOfPair | null;
 }
 
+const BOTH: PicturesRead = { reference: true, distorted: true };
+
 /**
  * Reads one pair. A frame within which one video ends is not reached where the other has no frame.
+ * @param wanted pictures that somebody looks at; of another one the source may leave out the samples
  * @returns at once where both sources do: `null`, or which of them had no more frames
  * @throws {MediaError} when a frame of the pair is incomplete or damaged
  */
@@ -35,14 +39,20 @@ export function readPair(
   index: number,
   reference: FramePlanes,
   distorted: FramePlanes,
+  wanted = BOTH,
 ): EndOfPair | null | Promise<EndOfPair | null> {
-  const first = attempt(() => pair.reference.readFrame(pair.skipReference + index, reference));
-  const readSecond = () => attempt(() => pair.distorted.readFrame(pair.skipDistorted + index, distorted));
+  const first = attempt(() => read(pair.reference, pair.skipReference + index, reference, wanted.reference));
+  const readSecond = () =>
+    attempt(() => read(pair.distorted, pair.skipDistorted + index, distorted, wanted.distorted));
   // One source may be both videos, and takes one call at a time.
   const second =
     pair.reference === pair.distorted && first instanceof Promise ? first.then(readSecond) : readSecond();
   if (!(first instanceof Promise || second instanceof Promise)) return ends(first, second);
   return Promise.all([first, second]).then(([a, b]) => ends(a, b));
+}
+
+function read(source: FrameSource, index: number, into: FramePlanes, wanted: boolean) {
+  return wanted || !source.checkFrame ? source.readFrame(index, into) : source.checkFrame(index);
 }
 
 /** Whether there was a frame, or what says that it is incomplete. */

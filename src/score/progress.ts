@@ -28,9 +28,9 @@ export class Meter {
     return seconds > 0 ? this.#done / seconds : 0;
   }
 
-  /** One more pair is measured. */
-  count(): void {
-    this.#done++;
+  /** So many more pairs are measured. */
+  count(pairs = 1): void {
+    this.#done += pairs;
     this.#latest = performance.now();
     if (this.#latest - this.#told < INTERVAL) return;
     this.#told = this.#latest;

@@ -66,8 +66,10 @@ export type ToWorker =
 export type FromWorker =
   /** Its picture models are ready; comes before any records. */
   | { readonly kind: 'sessions'; readonly sessions: readonly TinySessionFacts[] }
-  /** One pair is measured; buffers that came with it go back for reuse. */
-  | { readonly kind: 'measured'; readonly buffers?: readonly ArrayBuffer[] }
+  /** Further `pairs` are measured: told now and then, the last of a chunk only by its records. */
+  | { readonly kind: 'progress'; readonly pairs: number }
+  /** A pair that was sent is measured; its buffers go back for reuse. */
+  | { readonly kind: 'measured'; readonly buffers: readonly ArrayBuffer[] }
   /** What came with `prime` is taken over; its buffers go back for reuse. */
   | { readonly kind: 'primed'; readonly buffers: readonly ArrayBuffer[] }
   /** A chunk is done: records of `count` pairs from `first` on, fewer than asked where a video `ended`. */

@@ -4,14 +4,14 @@
  */
 import { createWasmExtractor } from '../backend/wasm/extractor.js';
 import type { Platform } from '../platform/platform.js';
-import { cutChunks, usefulThreads } from './chunks.js';
+import { cutChunks, mayWait, usefulThreads } from './chunks.js';
 import { Crew } from './crew.js';
 import { dispatch, type RecordSink } from './dispatch.js';
 import { Feeder, feederChunk } from './feeder.js';
 import type { HeatmapWriter } from './heatmaps.js';
 import { ChunkMeasurer } from './measure.js';
 import { describePair, type Extent, type OpenPair, readPair } from './pair.js';
-import type { WorkerSetup } from './protocol.js';
+import type { Chunk, WorkerSetup } from './protocol.js';
 import type { PictureScorers, TinySessionFacts } from './tiny.js';
 
 /** What to measure and where to put it. */
@@ -58,7 +58,7 @@ export async function measureHere(
     const measurer = new ChunkMeasurer(extractor, setup.plan, pair, setup.subsample, { pictures, heatmaps });
     let rested = performance.now();
     const measured = () => {
-      sink.measured();
+      sink.measured(1);
       signal?.throwIfAborted();
       const wait = gate?.();
       return wait || performance.now() - rested >= LOCAL_SLICE ? rest(wait) : undefined;
@@ -101,8 +101,10 @@ export async function measureOnWorkers(
   const crew = new Crew();
   hire(crew);
   crew.start(() => platform.startWorker(), workers, descriptor ? { ...setup, pair: descriptor } : setup);
+  // What may be held up hands out no more than is measured.
+  const dispatching = gate ? { gate } : { ahead: (chunk: Chunk) => mayWait(chunk, bound, workers) };
   const extent = await crew.unlessFailed(
-    descriptor ? dispatch(crew, cutChunks(bound, workers, chunkFrames), sink, gate) : feed(crew, run),
+    descriptor ? dispatch(crew, cutChunks(bound, workers, chunkFrames), sink, dispatching) : feed(crew, run),
   );
   await crew.dismiss();
   return extent;

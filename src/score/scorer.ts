@@ -142,7 +142,7 @@ class LocalLine implements Line {
     if (listed) this.#pictures?.take(this.#extractor.referencePlanes(), this.#extractor.distortedPlanes());
     this.#extractor.extract(record, 0, listed);
     if (listed && this.#pictures) await this.#pictures.score(index, record, layout.pictures);
-    this.#sink.measured();
+    this.#sink.measured(1);
     this.#sink.add(index, 1, record);
   }
 
@@ -240,7 +240,7 @@ class PushScorer implements Scorer {
     );
     this.#line = makeLine({
       add: (first, count, records) => this.#scoring.add(first, count, records),
-      measured: () => this.#meter.count(),
+      measured: (pairs) => this.#meter.count(pairs),
     });
   }
 
@@ -320,7 +320,7 @@ class PushScorer implements Scorer {
       threads,
       subsample: checked.subsample,
       frameCount: this.#pushed,
-      warnings: [...warnings, ...(tiny?.warnings ?? [])],
+      warnings: [...warnings, ...finished.warnings, ...(tiny?.warnings ?? [])],
     });
   }
 

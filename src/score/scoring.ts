@@ -104,12 +104,30 @@ export class Scoring {
     frameNumbers: readonly number[];
     series: MetricSeries[];
     aggregates: Readonly<Record<string, number>>;
+    warnings: readonly string[];
   }> {
     this.#take(this.#finisher.flush());
     await this.#scoring;
     if (this.#failure !== undefined) throw this.#failure;
     const { frames } = this.#series;
-    return { frameNumbers: frames, series: this.#series.columns(), aggregates: this.#finisher.aggregates() };
+    return {
+      frameNumbers: frames,
+      series: this.#columns(),
+      aggregates: this.#finisher.aggregates(),
+      warnings: this.#finisher.warnings(),
+    };
+  }
+
+  /** The metrics in libvmaf's order, which is another one for a single frame. */
+  #columns(): MetricSeries[] {
+    const columns = this.#series.columns();
+    if (this.#finisher.frames !== 1) return columns;
+    const { namesOfOne } = this.#plan.features;
+    const place = new Map(namesOfOne.map((name, i) => [name, i]));
+    return columns
+      .map((column, i) => ({ column, at: place.get(column.name) ?? i }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ column }) => column);
   }
 
   #take(finished: readonly FinishedFrame[]): void {

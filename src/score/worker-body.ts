@@ -13,6 +13,9 @@ import { ChunkMeasurer } from './measure.js';
 import type { FromWorker, ToWorker, WorkerSetup } from './protocol.js';
 import type { PictureModel, PictureScorers } from './tiny.js';
 
+/** Milliseconds between two messages that say how far a chunk is: one costs as much as a tenth of a cheap frame. */
+const TELLING = 20;
+
 /** What a platform lends its workers. */
 export interface WorkerTools {
   /** Sends a message to the engine. */
@@ -84,6 +87,8 @@ class Work {
   readonly #measurer: ChunkMeasurer | null;
   readonly #pictures: PictureScorers | undefined;
   readonly #heatmaps: HeatmapWriter | undefined;
+  /** When it was last told how far a chunk is. */
+  #told = performance.now();
   /** The chunk being received: number of its next pair, and the records so far. */
   #fed: { first: number; index: number; records: Float64Array<ArrayBuffer> } = {
     first: 0,
@@ -142,8 +147,14 @@ class Work {
       case 'measure': {
         if (!this.#measurer) throw new Error('measure was asked of a worker without videos');
         const { first } = message.chunk;
+        let untold = 0;
         const { count, records, ended } = await this.#measurer.measure(message.chunk, () => {
-          this.#tools.post({ kind: 'measured' });
+          untold++;
+          const now = performance.now();
+          if (now - this.#told < TELLING) return undefined;
+          this.#tools.post({ kind: 'progress', pairs: untold });
+          this.#told = now;
+          untold = 0;
           return undefined;
         });
         this.#tools.post({ kind: 'records', first, count, records, ended }, [records.buffer]);

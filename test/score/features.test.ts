@@ -82,6 +82,22 @@ describe('planFeatures', () => {
     ).toEqual([PLAIN_ADM]);
   });
 
+  it('says which model asks for what cannot be measured', async () => {
+    const text = 'version=vmaf_v0.6.1:adm.adm_norm_view_dist=1';
+    const [model] = await loadModels([text], modelStore());
+    expect(() => planFeatures(model?.extractors ?? [], format, 'libvmaf-3.2')).toThrow(
+      /^The adm extractor's .* at least 3240 .*\. The model "vmaf_v0\.6\.1" asks for it\.$/,
+    );
+  });
+
+  it('says once that the sensitivities of Barten overflow in fixed point, and not in floating point', () => {
+    const { warnings } = planOf(['adm=adm_csf_mode=1', 'adm=adm_csf_mode=1:adm_csf_scale=2'], format);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^The adm extractor overflows with adm_csf_mode=1, .*\.$/),
+    ]);
+    expect(planOf(['float_adm=adm_csf_mode=1', 'adm=adm_csf_mode=2'], format).warnings).toEqual([]);
+  });
+
   it('keeps apart what is measured differently', () => {
     const { extraction } = planOf(
       [

@@ -15,12 +15,14 @@ import {
   MAX_GAIN_LIMITS,
 } from '../../core/module.js';
 import type { FramePlanes, VideoFormat } from '../../media/types.js';
+import { findExcess } from '../excess.js';
 import {
   ADM_FIELDS,
   type ExtractionPlan,
   type FrameExtractor,
   historyNeeds,
   PSNR_FIELDS,
+  picturesRead,
   planesRead,
   type RecordLayout,
   recordLayout,
@@ -100,11 +102,15 @@ class WasmExtractor implements FrameExtractor {
   }
 
   #view(picture: Picture | undefined): FramePlanes {
+    const [y = new Uint8Array(), cb, cr] = picture ? this.#views(picture) : [];
+    return cb && cr ? { y, cb, cr } : { y };
+  }
+
+  #views({ planes }: Picture): Uint8Array[] {
     const { buffer } = this.#core.memory;
-    const [y = new Uint8Array(), cb, cr] = (picture?.planes ?? []).map(
+    return planes.map(
       ({ address, width, height }) => new Uint8Array(buffer, address, width * height * this.#bytesPerSample),
     );
-    return cb && cr ? { y, cb, cr } : { y };
   }
 
   prime(): void {
@@ -128,6 +134,14 @@ class WasmExtractor implements FrameExtractor {
     const [picture] = this.#references;
     const [distortedPicture] = this.#distorted;
     if (!picture || !distortedPicture) return;
+    if (layout.excess >= 0) {
+      const { bitDepth } = this.#plan.format;
+      const look = (each: Picture, read: boolean) => (read ? findExcess(this.#views(each), bitDepth) : 0);
+      // What is not read may hold anything.
+      const read = picturesRead(this.#plan, spatial);
+      record[layout.excess] = look(picture, read.reference);
+      record[layout.excess + 1] = look(distortedPicture, read.distorted);
+    }
     const reference = picture.planes[0]?.address ?? 0;
     const distorted = distortedPicture.planes[0]?.address ?? 0;
     if (spatial && vif.length > 0) {

@@ -7,13 +7,15 @@ import type { VideoFormat } from '../../media/types.js';
 
 /**
  * Refuses video without chroma.
+ * @param option what makes the extractor measure colour, where it does not always
  * @throws {AnyvmafError} `feature`
  */
-export function requireChroma(extractor: string, { chroma }: VideoFormat): void {
+export function requireChroma(extractor: string, { chroma }: VideoFormat, option?: string): void {
   if (chroma !== '400') return;
+  const why = option === undefined ? '' : ` with ${option}`;
   throw new AnyvmafError(
     'feature',
-    `The ${extractor} extractor measures colour but the video is 4:0:0, luma alone; leave ${extractor} out.`,
+    `The ${extractor} extractor measures colour${why} but the video is 4:0:0, luma alone; leave ${option ?? extractor} out.`,
   );
 }
 

@@ -11,7 +11,7 @@ import type { Emit, ExtractorFinisher, FurtherExtractor } from './types.js';
 export const floatMotion: FurtherExtractor = {
   measure: (instance, format) => {
     const chroma = flagOption(instance, 'motion_add_uv');
-    if (chroma) requireChroma('float_motion with motion_add_uv', format);
+    if (chroma) requireChroma('float_motion', format, 'motion_add_uv');
     if (flagOption(instance, 'motion_force_zero')) return null;
     const size = numberOption(instance, 'motion_filter_size');
     const options = [

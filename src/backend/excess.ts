@@ -1,0 +1,61 @@
+/**
+ * @module backend/excess
+ * Samples that need more bits than their video has: what they are worth to a metric is not defined.
+ *
+ * They come in files whose bit depth was given wrong, and there in nearly every row. So that looking for them takes no
+ * time beside measuring, a large plane is looked at in places.
+ */
+import { sampleBytes } from '../core/geometry.js';
+
+/** Places of a plane that are looked at, and pairs of samples in each: together all of a plane of 16384 samples. */
+const PLACES = 16;
+const PAIRS = 512;
+
+/** A sample above its range. */
+export interface Excess {
+  /** 0 luma, 1 Cb, 2 Cr. */
+  readonly plane: number;
+  readonly value: number;
+}
+
+/** Whether samples of a bit depth, stored in whole bytes, can be above their range. */
+export function canExceed(bitDepth: number): boolean {
+  return bitDepth < 8 * sampleBytes(bitDepth);
+}
+
+/**
+ * The largest sample above its range of the first plane that has one, as a number that {@link readExcess} reads; 0 when
+ * none was met.
+ * @param planes packed samples of 9 to 15 bits, two bytes each, at multiples of four bytes
+ */
+export function findExcess(planes: readonly Uint8Array[], bitDepth: number): number {
+  for (const [plane, { buffer, byteOffset, length }] of planes.entries()) {
+    const value = largestBeyond(new Uint16Array(buffer, byteOffset, length >> 1), bitDepth);
+    if (value > 0) return plane * 2 ** 16 + value;
+  }
+  return 0;
+}
+
+/** What {@link findExcess} met, if anything. */
+export function readExcess(found: number): Excess | undefined {
+  return found > 0 ? { plane: Math.floor(found / 2 ** 16), value: found % 2 ** 16 } : undefined;
+}
+
+function largestBeyond(samples: Uint16Array, bitDepth: number): number {
+  const pairs = new Uint32Array(samples.buffer, samples.byteOffset, samples.length >> 1);
+  const step = Math.max(PAIRS, Math.ceil(pairs.length / PLACES));
+  const last = samples.at(-1) ?? 0;
+  let bits = last | (last << 16);
+  for (let start = 0; start < pairs.length; start += step) {
+    const end = Math.min(start + PAIRS, pairs.length);
+    for (let i = start; i < end; i++) bits |= pairs[i] ?? 0;
+  }
+  // Two samples side by side, the upper one perhaps in the sign.
+  if (((bits | (bits >>> 16)) & 0xffff) >> bitDepth === 0) return 0;
+  let largest = last;
+  for (let start = 0; start < pairs.length; start += step) {
+    const place = samples.subarray(2 * start, 2 * (start + PAIRS));
+    largest = place.reduce((most, sample) => Math.max(most, sample), largest);
+  }
+  return largest;
+}

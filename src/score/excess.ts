@@ -1,0 +1,39 @@
+/**
+ * @module score/excess
+ * Tells of samples above the range of their bit depth, once for each video.
+ */
+import { type Excess, readExcess } from '../backend/excess.js';
+
+const PLANES = ['a luma', 'a Cb', 'a Cr'] as const;
+
+/** Reads the records of one run, frame by frame in order. */
+export class ExcessNotes {
+  readonly #bitDepth: number;
+  /** The first frame of each video in which one was met. */
+  readonly #met = new Map<'reference' | 'distorted', Excess & { readonly frame: number }>();
+
+  constructor(bitDepth: number) {
+    this.#bitDepth = bitDepth;
+  }
+
+  /** Takes what a record has of frame `frame`. */
+  take(frame: number, reference: number, distorted: number): void {
+    for (const [side, found] of [
+      ['reference', reference],
+      ['distorted', distorted],
+    ] as const) {
+      const excess = this.#met.has(side) ? undefined : readExcess(found);
+      if (excess) this.#met.set(side, { ...excess, frame });
+    }
+  }
+
+  /** What is to be said of the run: full sentences. */
+  warnings(): string[] {
+    return [...this.#met].map(
+      ([side, { plane, value, frame }]) =>
+        `Frame ${frame} of the ${side} video has ${PLANES[plane]} sample of ${value}, but ${this.#bitDepth} bits hold 0 to ` +
+        `${2 ** this.#bitDepth - 1}, so its values mean nothing; check the bit depth given for raw video or in the Y4M ` +
+        'header, and that samples are in the low bits, lower byte first.',
+    );
+  }
+}
