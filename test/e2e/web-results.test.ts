@@ -310,6 +310,51 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       .waitFor();
   });
 
+  it('prints all of it in colours for paper, and is on the screen what it was', async () => {
+    await using view = await opened([json(sized('high.mp4', 90, 4000)), json(sized('low.mp4', 60, 900))], {
+      dark: true,
+    });
+    const { page } = view;
+    const large = page.locator('.plot.large');
+    await large.scrollIntoViewIfNeeded();
+    await expect.poll(() => large.getAttribute('data-last')).toBe('499');
+    const width = () => large.locator('canvas').evaluate((canvas) => canvas.clientWidth);
+    const onScreen = await width();
+    await page.evaluate(() => {
+      // After the page's own doing, which was there before.
+      addEventListener('beforeprint', () => {
+        const charts = [...document.querySelectorAll('.plot')].map((plot) => {
+          const canvas = plot.querySelector('canvas');
+          const room = plot.clientWidth;
+          const pixels = canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data;
+          return { drawn: pixels?.some((value) => value > 0) ?? false, room, wide: canvas?.clientWidth };
+        });
+        const { theme } = document.documentElement.dataset;
+        document.body.dataset.printed = JSON.stringify({ charts, theme });
+      });
+    });
+    await page.pdf({ format: 'A4' });
+    const printed: { charts: { drawn: boolean; room: number; wide?: number }[]; theme: string } = JSON.parse(
+      (await page.locator('body').getAttribute('data-printed')) ?? '',
+    );
+    expect(printed.theme).toBe('light');
+    // Bit rates, the large chart and its map, two features.
+    expect(printed.charts.map(({ drawn }) => drawn)).toEqual([true, true, true, true, true]);
+    for (const { room, wide } of printed.charts) {
+      expect(room).toBeLessThanOrEqual(700);
+      expect(wide).toBe(room);
+    }
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+    await expect.poll(width).toBe(onScreen);
+
+    await page.setViewportSize({ width: 718, height: 1000 });
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+    expect(await page.getByRole('button', { name: 'Open a saved report' }).isVisible()).toBe(false);
+    await screenshot(page, 'web-results-print');
+  });
+
   it('grows while it scores, without being built anew, and opens the frame that is clicked', async () => {
     const clip = makeSample({ width: 320, height: 180, bitDepth: 8, chroma: '420' }, { seed: 5 });
     const write = (side: 'reference' | 'distorted') => {

@@ -31,11 +31,13 @@ function listen(): void {
     constructor(url: string | URL, options?: WorkerOptions) {
       super(url, options);
       this.addEventListener('message', ({ data }) => {
-        const { kind, index, report, frames } = data?.event ?? {};
-        if (kind !== 'frames' && kind !== 'report') return;
-        window.told[index] ??= { frames: [], report: null };
-        if (kind === 'frames') window.told[index].frames.push(...frames);
-        else window.told[index].report = report;
+        const { kind, index: of, report, encodes = [] } = data?.event ?? {};
+        const toldOf = (index: number) => {
+          window.told[index] ??= { frames: [], report: null };
+          return window.told[index];
+        };
+        for (const [index, { frames }] of encodes.entries()) toldOf(index).frames.push(...frames);
+        if (kind === 'report') toldOf(of).report = report;
       });
     }
   };

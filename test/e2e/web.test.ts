@@ -45,11 +45,12 @@ function listen(): void {
       window.workers.push(this);
       const frames = new Map<string, FrameMetrics[]>();
       this.addEventListener('message', ({ data }) => {
-        const { kind, index, report, frames: batch } = data?.event ?? {};
+        const { kind, index: of, report, encodes = [] } = data?.event ?? {};
         // A run that was given up has no part in the next one.
-        const key = `${data?.call} ${index}`;
-        if (kind === 'frames') frames.set(key, [...(frames.get(key) ?? []), ...batch]);
-        if (kind === 'report') window.reports.push({ ...report, frames: frames.get(key) ?? [] });
+        const key = (index: number) => `${data?.call} ${index}`;
+        for (const [index, { frames: batch }] of encodes.entries())
+          frames.set(key(index), [...(frames.get(key(index)) ?? []), ...batch]);
+        if (kind === 'report') window.reports.push({ ...report, frames: frames.get(key(of)) ?? [] });
       });
     }
   };
@@ -466,6 +467,37 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await screenshot(page, 'page-no-video');
     });
 
+    it('with one bad file among several, told beside what comes of the others', async () => {
+      const junk = (name: string): string => {
+        const path = join(encodeFolder(), name);
+        writeFileSync(path, 'No video either. '.repeat(40));
+        return path;
+      };
+      const [bad, worse] = [junk('bad.mp4'), junk('worse.mp4')] as const;
+      await using opened = await open();
+      const { page } = opened;
+      await choose(page, files.reference, bad, files.distorted);
+      await start(page);
+      await done(page);
+      await page.locator('.runner .failure', { hasText: 'bad.mp4' }).waitFor();
+      expect(await page.locator('.runner .failure').count()).toBe(1);
+      const [report, ...further] = await reports(page);
+      expect(further).toEqual([]);
+      const there = await score(files, { threads: 0 });
+      expect(report?.frames).toEqual(there.frames);
+      await page.locator('#results').getByText('distorted.y4m').first().waitFor();
+      expect(await page.locator('#results').textContent()).not.toContain('not finished');
+      expect(await serious(page)).toEqual([]);
+      await screenshot(page, 'page-one-bad');
+
+      // Where none is left, the run has failed.
+      await page.getByRole('button', { name: 'Remove distorted.y4m' }).click();
+      await page.setInputFiles('#pick-distorted', worse);
+      await page.getByRole('button', { name: 'Score again' }).click();
+      await page.getByText(/^Done in/).waitFor({ state: 'detached' });
+      await page.locator('.runner .failure').waitFor();
+    });
+
     it('with an empty file', async () => {
       const empty = join(encodeFolder(), 'empty.mp4');
       writeFileSync(empty, '');
@@ -534,6 +566,30 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
   });
 
   describe('a link', () => {
+    it('restores tiny models: ticks the page’s own, and asks for a file that no link holds', async () => {
+      await using opened = await open({ hash: 'tiny=nr_vmaf_v0.6.1&tiny=own&model=none' });
+      const { page } = opened;
+      await choose(page, files.reference, files.distorted);
+      await page.getByText('Settings', { exact: true }).click();
+      expect(await page.locator('#tiny-nr').isChecked()).toBe(true);
+      await page.locator('#tiny-said', { hasText: 'choose it here' }).waitFor();
+      expect(await page.locator('.ticks input:checked').count()).toBe(0);
+      await page.getByRole('button', { name: 'Reset' }).click();
+      expect(await page.locator('#tiny-nr').isChecked()).toBe(false);
+    });
+
+    it('unfolds models that few need where one of them is asked for', async () => {
+      const model = 'version=vmaf_v1.0.16_hfr_5d0h:name=vmaf_v1_hfr_phone';
+      await using opened = await open({ hash: `model=${model}` });
+      const { page } = opened;
+      await choose(page, files.reference, files.distorted);
+      await page.getByText('Settings', { exact: true }).click();
+      const box = page.getByLabel('VMAF v1 HFR Phone');
+      await box.waitFor();
+      expect(await box.isChecked()).toBe(true);
+      await expect.poll(() => page.locator('.settings .state').textContent()).toMatch(/^VMAF v1 HFR Phone/);
+    });
+
     it('restores the settings, and is copied with them', async () => {
       await using opened = await open({ hash: 'offset=-3&range=2s-4s&model=auto&raw=352x288,8,420' });
       const { page } = opened;

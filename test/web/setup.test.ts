@@ -8,11 +8,11 @@ import { loadModels } from '../../src/model/load.js';
 import type { ModelStore } from '../../src/model/types.js';
 import { DEFAULT_SETTINGS } from '../../web/src/session.js';
 import { formatBytes, formatTime } from '../../web/src/setup/facts.js';
-import { absentModel, kindOfFailure } from '../../web/src/setup/failure-kind.js';
+import { absentModel, kindOfFailure, pageWords } from '../../web/src/setup/failure-kind.js';
 import { fixOf, formatRange, parseRange } from '../../web/src/setup/fixes.js';
 import { kindOf } from '../../web/src/setup/kind.js';
 import { fromHash, toHash } from '../../web/src/setup/link.js';
-import { MODELS, summary, withModel } from '../../web/src/setup/models.js';
+import { MODEL_KEYS, MODELS, summary, withModel } from '../../web/src/setup/models.js';
 import { runOptions } from '../../web/src/setup/options.js';
 import { Stopwatch, sumProgress } from '../../web/src/setup/progress.js';
 import { formatInName, frameBytes, guessRaw } from '../../web/src/setup/raw-guess.js';
@@ -122,8 +122,8 @@ describe('ranges', () => {
 
 describe('the settings link', () => {
   it('is empty where everything is as the page comes', () => {
-    expect(toHash({ settings: DEFAULT_SETTINGS, raw: null })).toBe('');
-    expect(fromHash('')).toEqual({ settings: DEFAULT_SETTINGS, raw: null });
+    expect(toHash({ settings: DEFAULT_SETTINGS, raw: null, guess: false, ownTiny: false })).toBe('');
+    expect(fromHash('')).toEqual({ settings: DEFAULT_SETTINGS, raw: null, guess: false, ownTiny: false });
   });
 
   it('restores everything but the decoder', () => {
@@ -141,19 +141,24 @@ describe('the settings link', () => {
       decoder: 'wasm',
     } as const;
     const raw = { width: 352, height: 288, bitDepth: 10, chroma: '422' } as const;
-    expect(fromHash(`#${toHash({ settings, raw })}`)).toEqual({
+    const tiny = { guess: true, ownTiny: true };
+    expect(fromHash(`#${toHash({ settings, raw, ...tiny })}`)).toEqual({
       settings: { ...settings, decoder: 'mediabunny' },
       raw,
+      ...tiny,
     });
-    expect(fromHash(toHash({ settings: { ...settings, offset: 'auto' }, raw })).settings.offset).toBe('auto');
+    const auto = { settings: { ...settings, offset: 'auto' as const }, raw, ...tiny };
+    expect(fromHash(toHash(auto)).settings.offset).toBe('auto');
+    const alone = { settings: { ...DEFAULT_SETTINGS, models: [] }, raw: null, ...tiny };
+    expect(fromHash(toHash(alone))).toEqual(alone);
   });
 
   it.each([
-    '#scale=nearest&offset=soon&range=9-3&subsample=0&threads=1e9&raw=axb,8,420&scale-to=big&rate=no&model=&feature=',
+    '#scale=nearest&offset=soon&range=9-3&subsample=0&threads=1e9&raw=axb,8,420&scale-to=big&rate=no&model=&feature=&tiny=&tiny=/etc/passwd',
     '#%zz=1&=&&',
     '#raw=352x288,7,420',
   ])('takes what it cannot read as unsaid: %s', (hash) => {
-    expect(fromHash(hash)).toEqual({ settings: DEFAULT_SETTINGS, raw: null });
+    expect(fromHash(hash)).toEqual({ settings: DEFAULT_SETTINGS, raw: null, guess: false, ownTiny: false });
   });
 });
 
@@ -230,12 +235,44 @@ describe('failures', () => {
     expect(kind('There is no built-in model "vmaf_v9".', 'model')).toBe('model');
   });
 
+  it('advise what the page has, not what command lines have', () => {
+    expect(
+      pageWords(
+        'a.yuv is in no container; if it is raw YUV, give its width, height, pixel format and bit depth: -w, -h, -p and -b',
+      ),
+    ).toBe('a.yuv is in no container');
+    expect(
+      pageWords(
+        'a.mp4 is cut off at frame 27; get the file anew, or pass --allow-damaged to score what comes before.',
+      ),
+    ).toBe('a.mp4 is cut off at frame 27; get the file anew, or score what comes before.');
+    expect(
+      pageWords(
+        'distorted has 30 frames; pass --frame-rate-policy nearest to compare each reference frame with it.',
+      ),
+    ).toBe('distorted has 30 frames; pair by time to compare each reference frame with it.');
+    expect(
+      pageWords(
+        'it is larger, and --scale none resizes nothing; pass --scale bicubic to resize the distorted video.',
+      ),
+    ).toBe('it is larger; scale to one size to resize the distorted video.');
+    expect(pageWords('what is fine stays.')).toBe('what is fine stays.');
+  });
+
   it('name the model that has to be pulled, by the library’s own words', async () => {
     const store: ModelStore = {
       readBuiltIn: (name) => readFile(new URL(`../../model/${name}`, import.meta.url), 'utf8'),
       readFile: () => Promise.reject(new Error('not asked for')),
     };
-    for (const model of [MODELS.v1, MODELS.v1Phone, MODELS.v1Uhd]) {
+    const offered = MODEL_KEYS.filter((key) => key.startsWith('v1')).map((key) => MODELS[key]);
+    // All that there are of VMAF v1, each under a name of its own.
+    expect(offered.map((model) => /^version=(.*):name=/.exec(model)?.[1]).sort()).toEqual(
+      ['', 'hfr_'].flatMap((rate) =>
+        ['1d5h_2160', '3d0h', '3d0h_2160', '5d0h'].map((seen) => `vmaf_v1.0.16_${rate}${seen}`),
+      ),
+    );
+    expect(new Set(offered.map((model) => /:name=(.*)/.exec(model)?.[1])).size).toBe(offered.length);
+    for (const model of offered) {
       const message = await loadModels([model], store).then(
         () => '',
         (error: Error) => error.message,

@@ -8,8 +8,9 @@ import { Session } from './session.js';
 import { announce, announcer } from './setup/announce.js';
 import { findings } from './setup/findings.js';
 import { icon } from './setup/icons.js';
-import { fromHash, toHash } from './setup/link.js';
+import { fromHash, type Linked, toHash } from './setup/link.js';
 import { keepLooking } from './setup/look.js';
+import { TINY_NO_REFERENCE } from './setup/models.js';
 import { rawForm } from './setup/raw-form.js';
 import { runBar } from './setup/run-bar.js';
 import { Runner } from './setup/score.js';
@@ -22,6 +23,7 @@ const session = new Session();
 const linked = fromHash(location.hash);
 session.settings.value = linked.settings;
 session.raw.value = linked.raw;
+restoreTiny(linked);
 
 /** Where result views and the frame viewer go. */
 const results = h('section', {
@@ -48,6 +50,13 @@ async function openReports(files: readonly File[]): Promise<void> {
   } finally {
     session.reading.value = false;
   }
+}
+
+/** The tiny models of a link: one is the page's; a file that was picked stays, else one has to be. */
+function restoreTiny({ guess, ownTiny }: Linked): void {
+  const picked = session.tiny.value.filter(({ files }) => files);
+  session.tiny.value = [...(guess ? [{ model: TINY_NO_REFERENCE, resizes: false }] : []), ...picked];
+  session.tinyToPick.value = ownTiny && picked.length === 0;
 }
 
 const hero = h(
@@ -140,7 +149,12 @@ function toolbar(): HTMLElement {
   );
   let timer: ReturnType<typeof setTimeout> | undefined;
   async function copyLink(): Promise<void> {
-    const hash = toHash({ settings: session.settings.value, raw: session.raw.value });
+    const hash = toHash({
+      settings: session.settings.value,
+      raw: session.raw.value,
+      guess: session.tiny.value.some(({ files }) => !files),
+      ownTiny: session.tiny.value.some(({ files }) => files),
+    });
     const link = `${location.href.replace(/#.*$/, '')}${hash ? `#${hash}` : ''}`;
     history.replaceState(null, '', link);
     const said = await navigator.clipboard.writeText(link).then(
@@ -192,7 +206,7 @@ const showFrames = once(async () => {
 session.results.watch((shown) => {
   if (shown.length > 0) showResults();
 });
-session.run.watch(({ phase }) => {
+session.watchPhase((phase) => {
   if (phase === 'running') showResults();
 });
 session.cursor.watch((cursor) => {
@@ -200,9 +214,11 @@ session.cursor.watch((cursor) => {
 });
 
 addEventListener('hashchange', () => {
-  const { settings, raw } = fromHash(location.hash);
+  const now = fromHash(location.hash);
+  const { settings, raw } = now;
   session.settings.value = { ...settings, decoder: session.settings.value.decoder };
   if (raw) session.raw.value = raw;
+  restoreTiny(now);
 });
 
 keepOffline(session);

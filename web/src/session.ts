@@ -89,15 +89,19 @@ export type Run =
   | { readonly phase: 'idle' }
   | {
       readonly phase: 'running' | 'paused';
-      /** By encode; `null` before its first frame. */
+      /** By encode that did not fail; `null` before its first frame. */
       readonly progress: readonly (Progress | null)[];
     }
-  | { readonly phase: 'done' }
+  /** Of several encodes, some may have failed. */
+  | { readonly phase: 'done'; readonly failures: readonly Failure[] }
   | { readonly phase: 'cancelled' }
   | { readonly phase: 'failed'; readonly failure: Failure };
 
 /** Options as they went to the engine, without callbacks. */
-export type RunOptions = Omit<ScoreManyOptions, 'signal' | 'gate' | 'onProgress' | 'onFrame' | 'onReport'>;
+export type RunOptions = Omit<
+  ScoreManyOptions,
+  'signal' | 'gate' | 'onProgress' | 'onFrame' | 'onReport' | 'onFailure'
+>;
 
 /** The two files of an encode and how they were paired: all that it takes to get its frames again. */
 export interface EncodeSource {
@@ -137,6 +141,8 @@ export class Session {
   readonly settings = new Cell<Settings>(DEFAULT_SETTINGS);
   /** Tiny models that score beside VMAF, or alone where there is no reference. */
   readonly tiny = new Cell<readonly ChosenTiny[]>([]);
+  /** Whether the settings of a link go with a tiny model that the user has to pick. */
+  readonly tinyToPick = new Cell(false);
   /** By the distorted file's id. */
   readonly looks = new Cell<ReadonlyMap<number, Look>>(new Map());
   readonly run = new Cell<Run>({ phase: 'idle' });
@@ -146,4 +152,15 @@ export class Session {
   readonly reading = new Cell(false);
   /** `null`: no frame is open. */
   readonly cursor = new Cell<Cursor | null>(null);
+
+  /** Calls back now and when a run begins, is held up, goes on or ends: not for every step of it. */
+  watchPhase(watcher: (phase: Run['phase'], before: Run['phase'] | undefined) => void): void {
+    let before: Run['phase'] | undefined;
+    this.run.watch(({ phase }) => {
+      if (phase === before) return;
+      const was = before;
+      before = phase;
+      watcher(phase, was);
+    });
+  }
 }

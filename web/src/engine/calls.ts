@@ -76,7 +76,8 @@ export function serve(functions: Readonly<Record<string, Served>>, scope: Scope)
   };
 }
 
-function failureOf(error: unknown): Failure {
+/** An error as it crosses the border. */
+export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
   return { name: error.name, message: error.message, ...code };

@@ -1,7 +1,7 @@
 /**
  * @module web/engine/functions
- * What the page asks of the library: look at a pair, find its offset, score, and fetch frames; and what a tiny model is made of. Runs in
- * the worker.
+ * What the page asks of the library: look at a pair, find its offset, score, and fetch frames; and what a tiny model is made
+ * of. Runs in the worker.
  */
 import {
   type AlignOptions,
@@ -20,11 +20,12 @@ import {
   type TinyModelDescription,
 } from 'anyvmaf';
 import { frameFunctions } from '../frames/serve.js';
+import { BEAT } from '../turns.js';
 import { scoreAll } from './alone.js';
-import type { CallContext } from './calls.js';
+import { type CallContext, type Failure, failureOf } from './calls.js';
 
 /** Options as they cross the border: no callbacks, no signal. */
-type Plain<T> = Omit<T, 'signal' | 'gate' | 'onProgress' | 'onFrame' | 'onReport'>;
+type Plain<T> = Omit<T, 'signal' | 'gate' | 'onProgress' | 'onFrame' | 'onReport' | 'onFailure'>;
 
 export interface ScoreCall {
   /** `null` where tiny models look at the distorted videos alone. */
@@ -33,17 +34,20 @@ export interface ScoreCall {
   readonly options: Plain<ScoreManyOptions>;
 }
 
-/** What a run tells while it works; frames come in batches. A report comes without the frames, which were told by then. */
-export type ScoreEvent =
-  | { readonly kind: 'progress'; readonly index: number; readonly progress: Progress }
-  | { readonly kind: 'frames'; readonly index: number; readonly frames: readonly FrameMetrics[] }
-  | { readonly kind: 'report'; readonly index: number; readonly report: Report };
+/** What is new of an encode. */
+export interface News {
+  readonly progress?: Progress;
+  readonly frames: readonly FrameMetrics[];
+}
 
 /**
- * Milliseconds between two batches of news: often enough for a chart that grows, seldom enough that drawing it takes
- * nothing from the scorers, with which it shares the cores.
+ * What a run tells while it works; all encodes' news come at once, now and then. A report comes without the frames, which
+ * were told by then. Of several encodes, one may fail and the others go on; one alone fails with the call.
  */
-const BATCH = 250;
+export type ScoreEvent =
+  | { readonly kind: 'news'; readonly encodes: readonly News[] }
+  | { readonly kind: 'report'; readonly index: number; readonly report: Report }
+  | { readonly kind: 'failure'; readonly index: number; readonly failure: Failure };
 
 /** What a run that is held up waits at. */
 let gate: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
@@ -104,19 +108,18 @@ export const engine = {
     const waiting = distorted.map((): { frames: FrameMetrics[]; progress?: Progress } => ({ frames: [] }));
     let timer: ReturnType<typeof setTimeout> | undefined;
     let told = Number.NEGATIVE_INFINITY;
-    // All that is new at once: the page then draws once.
+    // All that is new at once, once a beat: the page then draws once.
     const tell = () => {
       clearTimeout(timer);
       timer = undefined;
       told = performance.now();
-      waiting.forEach((news, index) => {
-        if (news.progress) emit({ kind: 'progress', index, progress: news.progress });
-        delete news.progress;
-        if (news.frames.length > 0) emit({ kind: 'frames', index, frames: news.frames.splice(0) });
-      });
+      const encodes = waiting.map((news): News => ({ ...news, frames: news.frames.splice(0) }));
+      for (const news of waiting) delete news.progress;
+      if (encodes.some(({ progress, frames }) => progress || frames.length > 0))
+        emit({ kind: 'news', encodes });
     };
     const tellSoon = () => {
-      timer ??= setTimeout(tell, Math.max(0, told + BATCH - performance.now()));
+      timer ??= setTimeout(tell, Math.max(0, told + BEAT - performance.now()));
     };
     hold(false);
     // A run that was given up while it was held up must get to its end.
@@ -140,6 +143,12 @@ export const engine = {
           // Frames cross the border once, in batches: many at a time would hold the page up.
           emit({ kind: 'report', index, report: { ...report, frames: [] } });
         },
+        ...(distorted.length > 1 && {
+          onFailure(error, index) {
+            tell();
+            emit({ kind: 'failure', index, failure: failureOf(error) });
+          },
+        }),
       });
     } finally {
       tell();

@@ -208,6 +208,8 @@ export function chartSection(encodes: Encodes, view: View): Section {
   }
 
   let listed = '';
+  /** Of the map: how often it was left as it is. */
+  let beats = 0;
   function update(): void {
     const { metrics } = encodes;
     const metric = view.metric ?? metrics[0] ?? '';
@@ -218,10 +220,10 @@ export function chartSection(encodes: Encodes, view: View): Section {
       fill(select, ...[...scores, ...rest].map((name) => h('option', { value: name }, labelOf(name))));
     }
     select.value = metric;
-    for (const plot of [large, map]) {
-      plot.metric = metric;
-      plot.update();
-    }
+    large.show(metric);
+    // Where it shows no more than the large chart it need not keep pace with it.
+    beats = encodes.coming && view.zoom.value === null ? beats + 1 : 0;
+    if (beats % 4 === 0) map.show(metric);
     describe();
     tell();
     table.update();
@@ -239,6 +241,9 @@ export function chartSection(encodes: Encodes, view: View): Section {
   return {
     element,
     update,
+    complete() {
+      for (const plot of [large, map]) plot.complete();
+    },
     close() {
       for (const stop of stops) stop();
       large.close();

@@ -22,7 +22,7 @@ interface Shares {
 export function distributionSection(encodes: Encodes, view: View): Section {
   let kind: 'histogram' | 'cumulative' = 'histogram';
   const hint = h('span', { class: 'faint small' });
-  const drawing = h('div', { class: 'hist', role: 'img' });
+  const drawing = h('div', { class: 'hist', role: 'img', 'aria-label': words.heading });
   const table = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': words.percentile });
   const buttons = (['histogram', 'cumulative'] as const).map((name) => {
     const button = h(
@@ -157,6 +157,7 @@ export function distributionSection(encodes: Encodes, view: View): Section {
   return {
     element,
     update,
+    hasContent: () => encodes.list.some(({ columns }) => columns.extent(view.metric ?? '')),
     close() {
       stop();
       stopMetric();

@@ -63,6 +63,11 @@ export class Encodes {
     return phase === 'running' || phase === 'paused' || this.#session.reading.value;
   }
 
+  /** Whether frames come at this time: none do while a run is held up. */
+  get coming(): boolean {
+    return this.#session.run.value.phase === 'running' || this.#session.reading.value;
+  }
+
   /** Whether all frames that will ever be are here. */
   get settled(): boolean {
     return !this.running && this.list.every(({ columns, result }) => columns.length === result.frames.length);

@@ -79,9 +79,14 @@ export function featureSection(encodes: Encodes, view: View): Section {
     }
   }
 
-  function update(): void {
+  /** All metrics but the main one. */
+  function shown(): string[] {
     const main = encodes.ranking?.metric;
-    const metrics = encodes.metrics.filter((name) => name !== main);
+    return encodes.metrics.filter((name) => name !== main);
+  }
+
+  function update(): void {
+    const metrics = shown();
     element.hidden = metrics.length === 0;
     if (metrics.join() !== listed) {
       listed = metrics.join();
@@ -95,6 +100,10 @@ export function featureSection(encodes: Encodes, view: View): Section {
   return {
     element,
     update,
+    hasContent: () => shown().length > 0,
+    complete() {
+      for (const { plot } of features) plot.complete();
+    },
     close() {
       stop();
       for (const { plot } of features) plot.close();

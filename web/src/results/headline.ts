@@ -3,7 +3,7 @@
  * The answer: one encode's score and what it means, or several encodes in a table.
  */
 import { viewerOpinion } from 'anyvmaf';
-import { fill, h } from '../dom.js';
+import { h, patch } from '../dom.js';
 import { text } from '../text.js';
 import { bitrateOf, type Encode, type Encodes, fileSizeOf, type Pooled } from './encodes.js';
 import {
@@ -32,7 +32,7 @@ export function headlineSection(encodes: Encodes): Section {
   const update = () => {
     const [only, ...others] = encodes.list;
     if (!only) return;
-    fill(element, ...(others.length === 0 ? single(encodes, only) : several(encodes)));
+    patch(element, ...(others.length === 0 ? single(encodes, only) : several(encodes)));
   };
   return { element, update, close: () => {} };
 }
@@ -249,8 +249,10 @@ function several(encodes: Encodes): (HTMLElement | undefined)[] {
   ];
   const [reference] = references;
   const input = list.find(({ facts }) => facts.reference)?.facts.reference;
-  const growing = list.some(({ growing: is }) => is);
-  const why = growing ? undefined : incomparable(list, references);
+  // Of one that failed before its first frame nothing is to come.
+  const scored = encodes.running ? list : list.filter(({ columns }) => columns.length > 0);
+  const growing = scored.some(({ growing: is }) => is);
+  const why = growing ? undefined : incomparable(scored, references);
   const show = (values: readonly (number | undefined)[]) =>
     values.map((value) => (value === undefined ? undefined : valueText(encodes, metric, value)));
   const means = pooled.map((values) => values?.mean);
@@ -264,7 +266,9 @@ function several(encodes: Encodes): (HTMLElement | undefined)[] {
     { values: rates, shown: rates.map(bitrateText), better: 'low' },
     { values: sizes, shown: sizes.map(sizeText), better: 'low' },
   ];
-  const marks = compared.map((column) => (growing || why !== undefined ? [] : bestOf(column)));
+  const marks = compared.map((column) =>
+    growing || why !== undefined || scored.length < 2 ? [] : bestOf(column),
+  );
   const all = [...means, ...tails, ...tops].filter((value) => value !== undefined && Number.isFinite(value));
   const [from, to] = (encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined) ?? [
     Math.min(...all.map(Number)),
@@ -311,7 +315,7 @@ function several(encodes: Encodes): (HTMLElement | undefined)[] {
       ...heads.map((head, column) => cell(column + 1, i, head)),
     );
   });
-  const frames = Math.min(...list.map(({ columns }) => columns.length));
+  const frames = Math.min(...scored.map(({ columns }) => columns.length));
   const note = growing
     ? soFar(encodes, words.frames(whole(frames)))
     : why === undefined

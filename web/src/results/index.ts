@@ -8,21 +8,27 @@ import { distributionSection } from './distribution.js';
 import { Encodes } from './encodes.js';
 import { featureSection } from './features.js';
 import { headlineSection } from './headline.js';
+import { onPaper } from './paper.js';
 import { ratesSection } from './rates.js';
-import { following, inTurn, type Section } from './section.js';
+import { type Follower, following, type Section } from './section.js';
 import { detailsSection, findingsSection, pooledSection } from './tables.js';
 import { takeSection } from './take.js';
 import { View } from './view.js';
 import { worstSection } from './worst.js';
 import 'uplot/dist/uPlot.min.css';
 import './results.css';
+import './print.css';
 import { h } from '../dom.js';
+import { inTurn } from '../turns.js';
+
+/** Milliseconds between two parts that are made while a run begins: one at a time, for it takes all cores then. */
+const APART = 80;
 
 /** Shows the session's results in an element, from the first frame on. */
 export function mountResults(element: HTMLElement, session: Session): void {
   const encodes = new Encodes(session);
   const view = new View(encodes, session);
-  let parts: ReturnType<typeof following>[] = [];
+  let parts: Follower[] = [];
   /** How often the parts were made: what is left of an earlier time stops. */
   let built = 0;
 
@@ -37,29 +43,30 @@ export function mountResults(element: HTMLElement, session: Session): void {
     if (encodes.list.length === 0) return;
     const two = h('div', { class: 'two' });
     const generation = built;
-    // The answer and the chart at once, the rest one by one; and how often each is drawn again at most.
+    // The answer at once, the rest one by one; and how often each is drawn again at most.
     const plan: readonly [make: () => Section, milliseconds: number, into?: HTMLElement][] = [
-      [() => headlineSection(encodes), 250],
+      [() => headlineSection(encodes), 500],
       [() => findingsSection(encodes), 500],
       [() => ratesSection(encodes, view), 500],
-      [() => chartSection(encodes, view), 90],
-      [() => distributionSection(encodes, view), 500, two],
+      [() => chartSection(encodes, view), 500],
+      [() => distributionSection(encodes, view), 1000, two],
       [() => worstSection(encodes, view), 1000, two],
-      [() => featureSection(encodes, view), 400],
+      [() => featureSection(encodes, view), 1000],
       [() => takeSection(encodes), 500],
-      [() => pooledSection(encodes), 1000],
+      [() => pooledSection(encodes), 2000],
       [() => detailsSection(encodes), 500],
     ];
     plan.forEach(([make, milliseconds, into = element], i) => {
       const add = () => {
         if (generation !== built) return;
         const section = make();
-        parts.push(following(section, milliseconds, () => encodes.running));
         if (into === two && !two.isConnected) element.append(two);
         into.append(section.element);
-        section.update();
+        parts.push(following(section, milliseconds, () => encodes.coming));
+        if (i === 0) section.update();
       };
       if (i === 0) add();
+      else if (encodes.coming) setTimeout(() => inTurn(add), i * APART);
       else inTurn(add);
     });
   }
@@ -70,4 +77,7 @@ export function mountResults(element: HTMLElement, session: Session): void {
   };
   build();
   encodes.onGrown();
+  onPaper(() => {
+    for (const part of parts) part.complete();
+  });
 }

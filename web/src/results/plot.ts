@@ -7,16 +7,19 @@ import uPlot from 'uplot';
 import { h } from '../dom.js';
 import { text } from '../text.js';
 import { onTheme } from '../theme.js';
+import { inTurn } from '../turns.js';
 import { type Aligned, decimate } from './decimate.js';
 import type { Encodes } from './encodes.js';
 import { labelOf, NONE, roundStep, scoreText, shortText, ticks, timeText } from './format.js';
-import { inTurn } from './section.js';
 import type { View } from './view.js';
 
 const words = text.results.chart;
 
 /** `large`: axes, readout, gestures. `small`: a curve. `map`: all frames, whatever the others show. */
 export type PlotKind = 'large' | 'small' | 'map';
+
+/** Milliseconds without a change after which charts out of sight are drawn too: for who scrolls fast, or saves a picture. */
+const REST = 400;
 
 /** A colour of the page. */
 export function colour(name: string): string {
@@ -39,6 +42,7 @@ export class Plot {
   #seen = false;
   #closed = false;
   #stale = true;
+  #resting: ReturnType<typeof setTimeout> | undefined;
   readonly #sight: IntersectionObserver;
   readonly #resize: ResizeObserver;
   readonly #stop: (() => void)[] = [];
@@ -52,7 +56,7 @@ export class Plot {
     this.#sight = new IntersectionObserver(
       (entries) => {
         this.#seen = entries.at(-1)?.isIntersecting ?? false;
-        if (this.#seen && this.#stale) inTurn(() => this.#stale && this.#draw());
+        if (this.#seen && this.#stale) inTurn(() => this.#late());
       },
       { rootMargin: '150px' },
     );
@@ -75,27 +79,50 @@ export class Plot {
 
   close(): void {
     this.#closed = true;
+    clearTimeout(this.#resting);
     this.#sight.disconnect();
     this.#resize.disconnect();
     for (const stop of this.#stop) stop();
     this.#chart?.destroy();
   }
 
-  /** Draws again before the screen is next drawn, or when the chart next comes into sight. */
+  /** Draws what there is of a metric now. */
+  show(metric: string): void {
+    this.metric = metric;
+    this.update();
+  }
+
+  /** Draws again before the screen is next drawn; out of sight once it comes into it, or when all has come to rest. */
   update(): void {
-    if (this.#stale) return;
+    const waits = this.#stale;
     this.#stale = true;
-    if (!this.#seen) return;
-    // The large chart follows the pointer; the others come one by one.
-    if (this.#kind === 'large') requestAnimationFrame(() => this.#draw());
+    if (!this.#seen) {
+      clearTimeout(this.#resting);
+      if (!this.#encodes.coming) this.#resting = setTimeout(() => inTurn(() => this.#late()), REST);
+      return;
+    }
+    if (waits) return;
+    // The large chart follows the pointer; the others come one by one, and so does all that grows.
+    if (this.#kind === 'large' && !this.#encodes.coming) requestAnimationFrame(() => this.#draw());
     else inTurn(() => this.#draw());
+  }
+
+  /** Draws at once, wherever it is and as wide as it is now. */
+  complete(): void {
+    this.#room = [this.element.clientWidth, this.element.clientHeight];
+    this.#draw(true);
+  }
+
+  #late(): void {
+    if (this.#stale) this.#draw();
   }
 
   get #span(): readonly [number, number] {
     return this.#kind === 'map' ? this.#encodes.span : this.#view.span;
   }
 
-  #draw(): void {
+  /** @param whole in one go */
+  #draw(whole = false): void {
     const [width, height] = this.#room;
     if (width === 0 || height === 0 || this.#closed) return;
     this.#stale = false;
@@ -106,7 +133,9 @@ export class Plot {
       this.#chart = undefined;
       this.#dark = dark;
     }
-    const data = this.#data(width);
+    // The first time takes longest: while a run has the cores it is two pieces of work, an empty chart and what is in it.
+    const first = !this.#chart && this.#encodes.coming && !whole;
+    const data: Aligned = first ? [[], ...this.#encodes.list.map(() => [])] : this.#data(width);
     if (!this.#chart) {
       this.#chart = new uPlot(this.#options(width, height), data, this.element);
       this.#size = [width, height];
@@ -120,6 +149,11 @@ export class Plot {
         if (this.#chart?.series[index + 1]?.show !== show) this.#chart?.setSeries(index + 1, { show });
       });
       this.#chart.setData(data, true);
+    }
+    if (first) {
+      this.#stale = true;
+      inTurn(() => this.#late());
+      return;
     }
     // Up to where it is drawn.
     this.element.dataset.last = String(Math.max(0, ...this.#encodes.list.map(({ columns }) => columns.last)));

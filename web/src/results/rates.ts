@@ -76,25 +76,30 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   let points: readonly Point[] = [];
   let drawn = '';
 
+  function all(): Point[] {
+    const metric = encodes.ranking?.metric;
+    return metric === undefined ? [] : pointsOf(encodes, metric);
+  }
+
   function update(): void {
     const metric = encodes.ranking?.metric;
-    const all = metric === undefined ? [] : pointsOf(encodes, metric);
-    element.hidden = all.length < 2;
+    const rated = all();
+    element.hidden = rated.length < 2;
     if (metric === undefined || element.hidden) return;
     const { clientWidth: width, clientHeight: height } = plot;
-    points = all.filter(({ index }) => view.shown.value[index]);
-    const now = JSON.stringify([all, points, width, height, colour('--bg')]);
+    points = rated.filter(({ index }) => view.shown.value[index]);
+    const now = JSON.stringify([rated, points, width, height, colour('--bg')]);
     if (now === drawn || width === 0) return;
     drawn = now;
     const label = labelOf(metric);
     const better = encodes.ranking?.worse === 'high' ? words.lowerBetter : words.higherBetter;
     heading.textContent = words.heading(label);
     hint.textContent = better;
-    plot.setAttribute('aria-label', words.label(label, all.length));
+    plot.setAttribute('aria-label', words.label(label, rated.length));
     draw(metric, width, height);
     fill(
       table,
-      tableOf(all, label, (value) => valueText(metric, value)),
+      tableOf(rated, label, (value) => valueText(metric, value)),
     );
   }
 
@@ -257,6 +262,7 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   return {
     element,
     update,
+    hasContent: () => all().length > 1,
     close() {
       resize.disconnect();
       for (const stop of stops) stop();

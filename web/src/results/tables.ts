@@ -3,7 +3,7 @@
  * What is text and tables: findings, pooled values, and how it was run.
  */
 import type { Finding, Report, Severity } from 'anyvmaf';
-import { fill, h } from '../dom.js';
+import { h, patch } from '../dom.js';
 import { text } from '../text.js';
 import { type Encode, type Encodes, PERCENTS } from './encodes.js';
 import { bitrateText, cellText, inputFacts, sizeText, whole } from './format.js';
@@ -15,6 +15,7 @@ const words = text.results;
 function section(
   heading: string,
   id: string,
+  hasContent: () => boolean,
   render: () => readonly (HTMLElement | false | undefined)[],
 ): Section {
   const body = h('div', {});
@@ -27,10 +28,10 @@ function section(
   return {
     element,
     update() {
-      const content = render().filter((child) => child instanceof HTMLElement);
-      element.hidden = content.length === 0;
-      fill(body, ...content);
+      element.hidden = !hasContent();
+      patch(body, ...(element.hidden ? [] : render().filter((child) => child instanceof HTMLElement)));
     },
+    hasContent,
     close: () => {},
   };
 }
@@ -67,9 +68,9 @@ function remarks(list: readonly Encode[]): Remark[] {
 }
 
 export function findingsSection(encodes: Encodes): Section {
-  return section(words.findings.heading, 'findings-heading', () => {
+  const any = () => remarks(encodes.list).length > 0;
+  return section(words.findings.heading, 'findings-heading', any, () => {
     const all = remarks(encodes.list);
-    if (all.length === 0) return [];
     const item = ({ severity, message, finding, of }: Remark) => {
       const [tone, sign] = SIGNS[severity];
       const which = of.length < encodes.list.length ? of.map((i) => encodes.list[i]?.name).join(', ') : '';
@@ -109,12 +110,13 @@ export function findingsSection(encodes: Encodes): Section {
 // --- pooled values ---
 
 export function pooledSection(encodes: Encodes): Section {
-  return section(words.pooled.heading, 'pooled-heading', () => {
+  const any = () => encodes.metrics.length > 0;
+  return section(words.pooled.heading, 'pooled-heading', any, () => {
     const { metrics, list } = encodes;
     const main = encodes.ranking?.metric;
     const ordered = [...metrics].sort((a, b) => Number(b === main) - Number(a === main));
     const [only, ...others] = list;
-    if (!only || metrics.length === 0) return [];
+    if (!only) return [];
     if (others.length === 0) return [pooledTable(encodes, only, ordered, main), aggregates(only)];
     const means = h(
       'div',
@@ -261,8 +263,9 @@ export function detailsSection(encodes: Encodes): Section {
       ];
       const known = groups.filter((child) => child !== undefined);
       element.hidden = known.length === 0;
-      fill(body, ...known);
+      patch(body, ...known);
     },
+    hasContent: () => encodes.list.some(({ facts }) => facts.reference || facts.distorted || facts.models),
     close: () => {},
   };
 }

@@ -3,7 +3,7 @@
  * Files to take away: libvmaf's formats, ours, and the report as a page of its own.
  */
 import type { Report, ReportFormat } from 'anyvmaf';
-import { fill, h } from '../dom.js';
+import { h, patch } from '../dom.js';
 import { writeSaved } from '../saved/client.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
@@ -80,15 +80,16 @@ export function takeSection(encodes: Encodes): Section {
   function update(): void {
     const all = reports();
     const ready = present();
-    fill(
+    patch(
       which,
       ...encodes.list.flatMap(({ name, index }) => (all[index] ? [h('option', { value: index }, name)] : [])),
     );
     which.hidden = ready.length < 2;
     for (const button of [...buttons, page]) button.disabled = ready.length === 0;
-    const growing = encodes.list.some(({ growing: is }) => is);
-    if (ready.length === 0) said.textContent = growing ? words.unfinished : words.incomplete;
-    else if (said.textContent === words.unfinished || said.textContent === words.incomplete)
+    const saved = encodes.list.some(({ result }) => result.saved);
+    const why = encodes.running ? words.unfinished : saved ? words.incomplete : words.stopped;
+    if (ready.length === 0) said.textContent = why;
+    else if ([words.unfinished, words.incomplete, words.stopped].some((is) => is === said.textContent))
       said.textContent = '';
   }
 

@@ -6,9 +6,10 @@ import { frameGap, worstFrames } from 'anyvmaf';
 import { fill, h, setBusy } from '../dom.js';
 import { replacedBy } from '../focus.js';
 import { text } from '../text.js';
+import { spaced } from '../turns.js';
 import type { Encode, Encodes } from './encodes.js';
 import { percentOf, scoreText, shortText, timeText } from './format.js';
-import { type Section, spaced } from './section.js';
+import type { Section } from './section.js';
 import type { View } from './view.js';
 
 const words = text.results.worst;

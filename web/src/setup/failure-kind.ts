@@ -51,3 +51,19 @@ export function kindOfFailure({ code, message, name }: Failure, settings: Settin
       return 'other';
   }
 }
+
+/** What command lines have to be told, and what stands for it here, where there are forms and buttons. */
+const ADVICE: readonly (readonly [asked: RegExp, here: string])[] = [
+  [
+    /(?:;| \()\s*if it is raw YUV, give its width, height, pixel format and bit depth: -w, -h, -p and -b\)?/,
+    '',
+  ],
+  [/, or pass --allow-damaged to score what comes before/, ', or score what comes before'],
+  [/; pass --frame-rate-policy nearest to compare/, '; pair by time to compare'],
+  [/, and --scale none resizes nothing; pass --scale bicubic to resize/, '; scale to one size to resize'],
+];
+
+/** A message of the library without the options of its command line. */
+export function pageWords(message: string): string {
+  return ADVICE.reduce((words, [asked, here]) => words.replace(asked, here), message);
+}

@@ -6,7 +6,7 @@ import { fill, h } from '../dom.js';
 import type { Failure } from '../engine/calls.js';
 import type { ChosenFile, Session, Settings } from '../session.js';
 import { text } from '../text.js';
-import { absentModel, kindOfFailure } from './failure-kind.js';
+import { absentModel, kindOfFailure, pageWords } from './failure-kind.js';
 import { fetchModel, modelServer } from './fetch-model.js';
 import { treatAsRaw } from './files.js';
 
@@ -49,7 +49,7 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
         'p',
         {},
         absent === undefined
-          ? sentence(failure.message.replace(RAW_ADVICE, ''))
+          ? sentence(pageWords(failure.message))
           : failures.absentWhy(absent, modelServer().host),
       ),
       kind in advice && h('p', { class: 'soft small' }, advice[kind as keyof typeof advice]),
@@ -67,6 +67,9 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
           /scale/i.test(failure.message) &&
           settings.value.scale !== 'bicubic' &&
           button(failures.bicubic, set({ scale: 'bicubic' })),
+        kind === 'differs' &&
+          /frame-rate-policy/.test(failure.message) &&
+          button(failures.nearest, set({ frameRatePolicy: 'nearest' })),
         kind === 'media' && mayBeDamaged && button(failures.damaged, set({ allowDamaged: true })),
         (kind === 'memory' || kind === 'died' || kind === 'other') && again && button(failures.again, again),
       ),
@@ -98,10 +101,6 @@ function fetchButton(model: string, again: () => void): HTMLElement {
 export function sentence(message: string): string {
   return message.replace(/^[a-z]+(?=[ ,])/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
 }
-
-/** What command lines need to be told, the page asks in a form. */
-const RAW_ADVICE =
-  /(?:;| \()\s*if it is raw YUV, give its width, height, pixel format and bit depth: -w, -h, -p and -b\)?/;
 
 /** Files that a message names and that could be raw YUV without saying so by their names. */
 function maybeRaw({ message }: Failure, session: Session): readonly ChosenFile[] {

@@ -32,10 +32,8 @@ export function findings(session: Session): HTMLElement {
     body,
   );
   // What was read before the run makes way for what comes of it.
-  let before = session.run.value.phase;
-  session.run.watch(({ phase }) => {
+  session.watchPhase((phase, before) => {
     if (phase === 'running' && before !== 'paused') element.open = false;
-    before = phase;
   });
   session.looks.watch((looks) => {
     element.hidden = looks.size === 0;

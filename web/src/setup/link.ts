@@ -6,15 +6,25 @@
 import type { RawVideoFormat, ScaleTo } from 'anyvmaf';
 import { DEFAULT_SETTINGS, type Settings } from '../session.js';
 import { formatRange, parseRange } from './fixes.js';
+import { TINY_NO_REFERENCE } from './models.js';
+
+/** Stands for no model: tiny ones alone. */
+const NONE = 'none';
+/** Stands for a tiny model from the user's files. */
+const OWN = 'own';
 
 /** What a link restores. */
 export interface Linked {
   readonly settings: Settings;
   readonly raw: RawVideoFormat | null;
+  /** Whether the tiny model that the page brings scores as well. */
+  readonly guess: boolean;
+  /** Whether a tiny model of the user's own does. A link holds no names of files, so nothing else of it. */
+  readonly ownTiny: boolean;
 }
 
 /** The hash without `#`; empty where everything is as the page comes. */
-export function toHash({ settings, raw }: Linked): string {
+export function toHash({ settings, raw, guess, ownTiny }: Linked): string {
   const pairs = new URLSearchParams();
   const {
     models,
@@ -29,8 +39,10 @@ export function toHash({ settings, raw }: Linked): string {
     allowDamaged,
   } = settings;
   if (models.join('|') !== DEFAULT_SETTINGS.models.join('|'))
-    for (const model of models) pairs.append('model', model);
+    for (const model of models.length > 0 ? models : [NONE]) pairs.append('model', model);
   for (const feature of features) pairs.append('feature', feature);
+  if (guess) pairs.append('tiny', TINY_NO_REFERENCE);
+  if (ownTiny) pairs.append('tiny', OWN);
   if (scale !== 'default') pairs.set('scale', scale);
   if (scaleTo !== 'ref')
     pairs.set('scale-to', typeof scaleTo === 'string' ? scaleTo : `${scaleTo.width}x${scaleTo.height}`);
@@ -51,7 +63,7 @@ export function fromHash(hash: string): Linked {
   const scale = pairs.get('scale');
   const rate = pairs.get('rate');
   const settings: Settings = {
-    models: models.length > 0 ? models : DEFAULT_SETTINGS.models,
+    models: models.length === 0 ? DEFAULT_SETTINGS.models : models.filter((model) => model !== NONE),
     features: pairs.getAll('feature').filter((feature) => feature !== ''),
     scale: (['bicubic', 'bilinear', 'lanczos', 'none'] as const).find((one) => one === scale) ?? 'default',
     scaleTo: parseScaleTo(pairs.get('scale-to')),
@@ -63,7 +75,12 @@ export function fromHash(hash: string): Linked {
     allowDamaged: pairs.get('damaged') === 'allow',
     decoder: DEFAULT_SETTINGS.decoder,
   };
-  return { settings, raw: parseRaw(pairs.get('raw')) };
+  return {
+    settings,
+    raw: parseRaw(pairs.get('raw')),
+    guess: pairs.getAll('tiny').includes(TINY_NO_REFERENCE),
+    ownTiny: pairs.getAll('tiny').includes(OWN),
+  };
 }
 
 function whole(text: string | null, min: number, max: number): number | undefined {

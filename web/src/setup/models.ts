@@ -18,12 +18,27 @@ export const MODELS = {
   v1: 'version=vmaf_v1.0.16_3d0h:name=vmaf_v1',
   v1Phone: 'version=vmaf_v1.0.16_5d0h:name=vmaf_v1_phone',
   v1Uhd: 'version=vmaf_v1.0.16_1d5h_2160:name=vmaf_v1_4k',
+  v1UhdFar: 'version=vmaf_v1.0.16_3d0h_2160:name=vmaf_v1_4k_far',
+  v1Hfr: 'version=vmaf_v1.0.16_hfr_3d0h:name=vmaf_v1_hfr',
+  v1HfrPhone: 'version=vmaf_v1.0.16_hfr_5d0h:name=vmaf_v1_hfr_phone',
+  v1HfrUhd: 'version=vmaf_v1.0.16_hfr_1d5h_2160:name=vmaf_v1_hfr_4k',
+  v1HfrUhdFar: 'version=vmaf_v1.0.16_hfr_3d0h_2160:name=vmaf_v1_hfr_4k_far',
 } as const;
 
 /** A model of the list. */
 export type ModelKey = keyof typeof MODELS;
 /** In the order of the list. */
 export const MODEL_KEYS = Object.keys(MODELS) as ModelKey[];
+/** Those that few need: folded away until one of them is asked for. */
+export const FURTHER_KEYS: readonly ModelKey[] = [
+  'v1UhdFar',
+  'v1Hfr',
+  'v1HfrPhone',
+  'v1HfrUhd',
+  'v1HfrUhdFar',
+];
+/** The tiny model that the page brings: it needs no reference. */
+export const TINY_NO_REFERENCE = 'nr_vmaf_v0.6.1';
 /** Both are called `vmaf`. */
 const EITHER: readonly ModelKey[] = ['auto', 'hd'];
 

@@ -5,14 +5,12 @@
 import { fill, h } from '../dom.js';
 import type { Run, Session } from '../session.js';
 import { text } from '../text.js';
+import { BEAT, spaced } from '../turns.js';
 import { announce } from './announce.js';
 import { formatTime } from './facts.js';
 import { failureView } from './failure.js';
 import { Stopwatch, sumProgress } from './progress.js';
 import { missing, type Runner } from './score.js';
-
-/** Milliseconds between two changes of the figures. */
-const PAINT = 200;
 
 /** The bar: a button before and after, progress in between. */
 export function runBar(session: Session, runner: Runner): HTMLElement {
@@ -54,7 +52,6 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
 
   let watch = new Stopwatch();
   let told = 0;
-  let painted = 0;
   let before: Run['phase'] = 'idle';
   const ready = () => {
     const lacks = missing(session);
@@ -68,11 +65,8 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
   };
   for (const cell of [session.reference, session.distorted, session.raw, session.tiny]) cell.watch(ready);
 
-  session.run.watch((run) => {
+  const show = (run: Run) => {
     const now = performance.now();
-    // Every encode tells ten times a second; nobody reads as fast.
-    if (run.phase === 'running' && before === 'running' && now - painted < PAINT) return;
-    painted = now;
     const active = run.phase === 'running' || run.phase === 'paused';
     busy.hidden = !active;
     ready();
@@ -127,12 +121,21 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
     if (!active && (before === 'running' || before === 'paused')) {
       watch.run(false, now);
       const held = busy.contains(document.activeElement);
-      fill(outcome, end(run, session, watch.seconds(now), start));
+      fill(outcome, ...end(run, session, watch.seconds(now), start));
       fill(go, text.run.scoreAgain);
       if (held || document.activeElement === document.body) go.focus({ preventScroll: true });
       if (run.phase === 'done') announce(text.run.finished);
     }
     before = run.phase;
+  };
+  const showSoon = spaced(
+    () => show(session.run.value),
+    BEAT,
+    () => true,
+  );
+  session.run.watch((run) => {
+    if (run.phase === 'running' && before === 'running') showSoon();
+    else show(run);
   });
   addEventListener('beforeunload', (event) => {
     const { phase } = session.run.value;
@@ -141,15 +144,24 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
   return element;
 }
 
-function end(run: Run, session: Session, seconds: number, again: () => void): HTMLElement | null {
-  if (run.phase === 'failed') return failureView(run.failure, session, again);
-  if (run.phase === 'done')
-    return h(
-      'p',
-      { class: 'soft small' },
-      text.run.done(seconds < 10 ? `${seconds.toFixed(1)} s` : formatTime(seconds)),
-    );
-  if (run.phase !== 'cancelled') return null;
-  const some = session.results.value.some(({ frames }) => frames.length > 0);
-  return h('p', { class: 'soft small', role: 'status' }, some ? text.run.cancelled : text.run.cancelledEarly);
+/** What is said of a run that ended. */
+function end(run: Run, session: Session, seconds: number, again: () => void): HTMLElement[] {
+  switch (run.phase) {
+    case 'failed':
+      return [failureView(run.failure, session, again)];
+    case 'done': {
+      const took = text.run.done(seconds < 10 ? `${seconds.toFixed(1)} s` : formatTime(seconds));
+      return [
+        ...run.failures.map((failure) => failureView(failure, session, again)),
+        h('p', { class: 'soft small' }, took),
+      ];
+    }
+    case 'cancelled': {
+      const some = session.results.value.some(({ frames }) => frames.length > 0);
+      const said = some ? text.run.cancelled : text.run.cancelledEarly;
+      return [h('p', { class: 'soft small', role: 'status' }, said)];
+    }
+    default:
+      return [];
+  }
 }

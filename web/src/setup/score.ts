@@ -2,6 +2,8 @@
  * @module web/setup/score
  * Starts, pauses and ends the run.
  */
+import type { Progress } from 'anyvmaf';
+import type { Failure } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import type { ScoreEvent } from '../engine/functions.js';
 import type { EncodeResult, Session } from '../session.js';
@@ -47,26 +49,29 @@ export class Runner {
     }));
     session.cursor.value = null;
     session.results.value = [];
-    session.run.value = { phase: 'running', progress: distorted.map(() => null) };
+    let progress: readonly (Progress | null)[] = distorted.map(() => null);
+    session.run.value = { phase: 'running', progress };
+    /** By encode. */
+    const failures = new Map<number, Failure>();
+    const going = <T>(all: readonly T[]) => all.filter((_, index) => !failures.has(index));
 
     const onEvent = (event: ScoreEvent) => {
       if (stop.signal.aborted) return;
-      if (event.kind === 'progress') {
-        const { run } = session;
-        if (run.value.phase !== 'running' && run.value.phase !== 'paused') return;
-        const progress = run.value.progress.with(event.index, event.progress);
-        run.value = { phase: run.value.phase, progress };
-        return;
+      if (event.kind === 'report') {
+        const result = results[event.index];
+        if (!result) return;
+        // One array for both: who reads the report sees all frames.
+        const report = { ...event.report, frames: result.frames };
+        results = results.with(event.index, { ...result, report });
+      } else if (event.kind === 'failure') failures.set(event.index, event.failure);
+      else {
+        for (const [index, { frames }] of event.encodes.entries()) results[index]?.frames.push(...frames);
+        progress = progress.map((known, index) => event.encodes[index]?.progress ?? known);
       }
-      const result = results[event.index];
-      if (!result) return;
-      if (event.kind === 'frames') result.frames.push(...event.frames);
-      results =
-        event.kind === 'report'
-          ? // One array for both: who reads the report sees all frames.
-            results.with(event.index, { ...result, report: { ...event.report, frames: result.frames } })
-          : [...results];
-      session.results.value = results;
+      const { run } = session;
+      if (run.value.phase === 'running' || run.value.phase === 'paused')
+        run.value = { phase: run.value.phase, progress: going(progress) };
+      session.results.value = [...results];
     };
 
     try {
@@ -75,7 +80,11 @@ export class Runner {
         { reference: reference?.file ?? null, distorted, options },
         { signal: stop.signal, onEvent },
       );
-      session.run.value = { phase: 'done' };
+      const [first] = failures.values();
+      session.run.value =
+        first && failures.size === distorted.length
+          ? { phase: 'failed', failure: first }
+          : { phase: 'done', failures: [...failures.values()] };
     } catch (error) {
       session.run.value = stop.signal.aborted
         ? { phase: 'cancelled' }

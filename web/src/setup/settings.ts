@@ -9,7 +9,7 @@ import { text } from '../text.js';
 import { announce } from './announce.js';
 import { rawFiles } from './files.js';
 import { formatRange, parseRange } from './fixes.js';
-import { MODEL_KEYS, MODELS, summary, withModel } from './models.js';
+import { FURTHER_KEYS, MODEL_KEYS, MODELS, type ModelKey, summary, withModel } from './models.js';
 import { missing } from './score.js';
 import { tinyModels } from './tiny.js';
 
@@ -25,7 +25,7 @@ export function settingsForm(session: Session): HTMLElement {
   const state = h('span', { class: 'faint small state' });
   const updates: ((settings: Settings) => void)[] = [];
 
-  const models = MODEL_KEYS.map((key) => {
+  const tick = (key: ModelKey) => {
     const [name = '', hint = ''] = text.settings.model[key];
     const box = check(`model-${key}`, name, hint, (on) => {
       set({ models: withModel(settings.value.models, key, on) });
@@ -34,6 +34,16 @@ export function settingsForm(session: Session): HTMLElement {
       box.input.checked = models.includes(MODELS[key]);
     });
     return box.element;
+  };
+  const further = h(
+    'details',
+    { class: 'further' },
+    h('summary', {}, text.settings.furtherModels),
+    h('div', { class: 'ticks' }, ...FURTHER_KEYS.map(tick)),
+  );
+  const models = [...MODEL_KEYS.filter((key) => !FURTHER_KEYS.includes(key)).map(tick), further];
+  updates.push(({ models }) => {
+    if (FURTHER_KEYS.some((key) => models.includes(MODELS[key]))) further.open = true;
   });
 
   const [psnrName = '', psnrHint = ''] = text.settings.psnr;
@@ -130,7 +140,14 @@ export function settingsForm(session: Session): HTMLElement {
 
   const reset = h(
     'button',
-    { class: 'tool', type: 'button', onclick: () => set(DEFAULT_SETTINGS) },
+    {
+      class: 'tool',
+      type: 'button',
+      onclick: () => {
+        set(DEFAULT_SETTINGS);
+        session.tiny.value = session.tiny.value.filter(({ files }) => files);
+      },
+    },
     text.settings.reset,
   );
   const group = (name: string, body: string, ...children: HTMLElement[]) =>
@@ -156,10 +173,16 @@ export function settingsForm(session: Session): HTMLElement {
   );
   settings.watch((now) => {
     fill(state, summary(now).join(' · '));
-    reset.disabled = JSON.stringify(now) === JSON.stringify(DEFAULT_SETTINGS);
     for (const update of updates) update(now);
   });
-  session.run.watch(({ phase }) => {
+  const touched = () => {
+    reset.disabled =
+      JSON.stringify(settings.value) === JSON.stringify(DEFAULT_SETTINGS) &&
+      session.tiny.value.every(({ files }) => files);
+  };
+  settings.watch(touched);
+  session.tiny.watch(touched);
+  session.watchPhase((phase) => {
     element.inert = phase === 'running' || phase === 'paused';
   });
   return element;

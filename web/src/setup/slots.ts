@@ -59,7 +59,7 @@ export function slots(session: Session, openReports: (files: readonly File[]) =>
   };
   session.reference.watch(both);
   session.distorted.watch(both);
-  session.run.watch(({ phase }) => {
+  session.watchPhase((phase) => {
     element.inert = phase === 'running' || phase === 'paused';
   });
   dropAnywhere(session, take);

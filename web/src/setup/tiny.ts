@@ -8,30 +8,28 @@ import { engine } from '../engine/client.js';
 import type { ChosenTiny, Session } from '../session.js';
 import { text } from '../text.js';
 import { announce } from './announce.js';
-
-/** The no-reference model of the page. */
-const NO_REFERENCE = 'nr_vmaf_v0.6.1';
+import { TINY_NO_REFERENCE } from './models.js';
 
 /** The boxes and the button, for the form of settings. */
 export function tinyModels(session: Session): readonly HTMLElement[] {
-  const { tiny } = session;
+  const { tiny, tinyToPick } = session;
   const without = (model: string) => tiny.value.filter((one) => one.model !== model);
-  const [name, hint] = text.tiny.noReference;
+  const [name, guess] = text.tiny.noReference;
 
   const box = h('input', {
     id: 'tiny-nr',
     type: 'checkbox',
     onchange: () => {
       tiny.value = box.checked
-        ? [{ model: NO_REFERENCE, resizes: false }, ...tiny.value]
-        : without(NO_REFERENCE);
+        ? [{ model: TINY_NO_REFERENCE, resizes: false }, ...tiny.value]
+        : without(TINY_NO_REFERENCE);
     },
   });
   const ready = h(
     'label',
     { class: 'check', for: 'tiny-nr' },
     box,
-    h('span', {}, name, h('span', { class: 'faint small' }, ` ${hint}`)),
+    h('span', {}, name, h('span', { class: 'faint small' }, ` ${guess}`)),
   );
 
   const input = h('input', {
@@ -56,7 +54,11 @@ export function tinyModels(session: Session): readonly HTMLElement[] {
     tiny.value = tiny.value.filter(({ files }) => !files);
     input.value = '';
     said.classList.remove('wrong');
-    fill(said, text.tiny.hint);
+    hint();
+  }
+
+  function hint(): void {
+    fill(said, tinyToPick.value ? text.tiny.pick : text.tiny.hint);
   }
 
   /** Looks at what was picked, before it stands in the way of a run. */
@@ -68,15 +70,19 @@ export function tinyModels(session: Session): readonly HTMLElement[] {
     if (picked.some((file, i) => input.files?.[i] !== file)) return;
     said.classList.toggle('wrong', typeof found === 'string');
     const words = typeof found === 'string' ? found : found.words;
-    if (typeof found !== 'string') tiny.value = [...tiny.value, found.chosen];
+    if (typeof found !== 'string') {
+      tiny.value = [...tiny.value, found.chosen];
+      tinyToPick.value = false;
+    }
     fill(said, words);
     announce(words);
   }
 
   tiny.watch((chosen) => {
-    box.checked = chosen.some(({ model }) => model === NO_REFERENCE);
+    box.checked = chosen.some(({ model }) => model === TINY_NO_REFERENCE);
     drop.hidden = chosen.every(({ files }) => !files);
   });
+  tinyToPick.watch(() => tiny.value.every(({ files }) => !files) && hint());
   return [ready, own];
 }
 
