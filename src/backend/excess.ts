@@ -11,6 +11,9 @@ import { sampleBytes } from '../core/geometry.js';
 const PLACES = 16;
 const PAIRS = 512;
 
+/** Planes by their number, as sentences name them. */
+const PLANES = ['luma', 'Cb', 'Cr'] as const;
+
 /** A sample above its range. */
 export interface Excess {
   /** 0 luma, 1 Cb, 2 Cr. */
@@ -27,10 +30,12 @@ export function canExceed(bitDepth: number): boolean {
  * The largest sample above its range of the first plane that has one, as a number that {@link readExcess} reads; 0 when
  * none was met.
  * @param planes packed samples of 9 to 15 bits, two bytes each, at multiples of four bytes
+ * @param everywhere look at all samples of a large plane as well
  */
-export function findExcess(planes: readonly Uint8Array[], bitDepth: number): number {
+export function findExcess(planes: readonly Uint8Array[], bitDepth: number, everywhere = false): number {
   for (const [plane, { buffer, byteOffset, length }] of planes.entries()) {
-    const value = largestBeyond(new Uint16Array(buffer, byteOffset, length >> 1), bitDepth);
+    const samples = new Uint16Array(buffer, byteOffset, length >> 1);
+    const value = largestBeyond(samples, bitDepth, everywhere ? samples.length : PLACES);
     if (value > 0) return plane * 2 ** 16 + value;
   }
   return 0;
@@ -41,9 +46,18 @@ export function readExcess(found: number): Excess | undefined {
   return found > 0 ? { plane: Math.floor(found / 2 ** 16), value: found % 2 ** 16 } : undefined;
 }
 
-function largestBeyond(samples: Uint16Array, bitDepth: number): number {
+/** What is wrong with a sample, as the end of a sentence that names its video. */
+export function describeExcess({ plane, value }: Excess, bitDepth: number): string {
+  return `has a ${PLANES[plane]} sample of ${value}, but ${bitDepth} bits hold 0 to ${2 ** bitDepth - 1}`;
+}
+
+/** What to look at when there are such samples. */
+export const EXCESS_ADVICE =
+  'check the bit depth given for raw video or in the Y4M header, and that samples are in the low bits, lower byte first';
+
+function largestBeyond(samples: Uint16Array, bitDepth: number, places: number): number {
   const pairs = new Uint32Array(samples.buffer, samples.byteOffset, samples.length >> 1);
-  const step = Math.max(PAIRS, Math.ceil(pairs.length / PLACES));
+  const step = Math.max(PAIRS, Math.ceil(pairs.length / places));
   const last = samples.at(-1) ?? 0;
   let bits = last | (last << 16);
   for (let start = 0; start < pairs.length; start += step) {

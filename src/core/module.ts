@@ -324,10 +324,11 @@ export class CoreContext {
   }
 
   /**
-   * Runs a metric on the pictures of {@link setFrames}; its fields as wasm/include/anyvmaf.h has them.
+   * Runs a metric on the pictures of {@link setFrames}; its fields as wasm/include/anyvmaf.h has them, `undefined` when
+   * a sample needs more bits than the video has and the metric has no value then.
    * @param heat where its heatmaps go, if they are wanted
    */
-  metric({ metric, options }: MetricVariant, heat?: number): Float64Array {
+  metric({ metric, options }: MetricVariant, heat?: number): Float64Array | undefined {
     const name = heat === undefined ? `anyvmaf_${metric}` : `anyvmaf_${metric}_map`;
     let run = this.#metrics.get(name);
     if (!run) {
@@ -338,13 +339,7 @@ export class CoreContext {
     const places = heat === undefined ? [this.#results] : [heat, this.#results];
     const status = run(this.#context, this.#frames, this.#parameters, ...places);
     // Options and sizes are checked before a run, so it can only be the samples.
-    if (status === OUT_OF_RANGE) {
-      throw new AnyvmafError(
-        'media',
-        `The ${metric} extractor met a sample that needs more bits than the video has; check the bit depth that was ` +
-          'given for raw video.',
-      );
-    }
+    if (status === OUT_OF_RANGE) return undefined;
     return this.#take(status, metric, metricSpec(metric).fields);
   }
 

@@ -2,9 +2,7 @@
  * @module score/excess
  * Tells of samples above the range of their bit depth, once for each video.
  */
-import { type Excess, readExcess } from '../backend/excess.js';
-
-const PLANES = ['a luma', 'a Cb', 'a Cr'] as const;
+import { describeExcess, EXCESS_ADVICE, type Excess, readExcess } from '../backend/excess.js';
 
 /** Reads the records of one run, frame by frame in order. */
 export class ExcessNotes {
@@ -30,10 +28,8 @@ export class ExcessNotes {
   /** What is to be said of the run: full sentences. */
   warnings(): string[] {
     return [...this.#met].map(
-      ([side, { plane, value, frame }]) =>
-        `Frame ${frame} of the ${side} video has ${PLANES[plane]} sample of ${value}, but ${this.#bitDepth} bits hold 0 to ` +
-        `${2 ** this.#bitDepth - 1}, so its values mean nothing; check the bit depth given for raw video or in the Y4M ` +
-        'header, and that samples are in the low bits, lower byte first.',
+      ([side, { frame, ...excess }]) =>
+        `Frame ${frame} of the ${side} video ${describeExcess(excess, this.#bitDepth)}, so its values mean nothing; ${EXCESS_ADVICE}.`,
     );
   }
 }

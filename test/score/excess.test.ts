@@ -16,8 +16,8 @@ const LUMA = width * height;
 const FRAME = LUMA + 2 * (width >> 1) * (height >> 1);
 
 /** Raw frames of 10 bits; `set` puts samples into them by their place in the file. */
-function raw(set: Readonly<Record<number, number>> = {}): Uint8Array<ArrayBuffer> {
-  const samples = Uint16Array.from({ length: FRAMES * FRAME }, (_, i) => (i * 37) % 1024);
+function raw(set: Readonly<Record<number, number>> = {}, length = FRAMES * FRAME): Uint8Array<ArrayBuffer> {
+  const samples = Uint16Array.from({ length }, (_, i) => (i * 37) % 1024);
   for (const [at, sample] of Object.entries(set)) samples[Number(at)] = sample;
   return new Uint8Array(samples.buffer);
 }
@@ -101,4 +101,26 @@ describe('samples that need more bits than the video has', () => {
     }
     expect(told(await score({ reference: good, distorted: good, raw: SMALL_10 }, options))).toEqual([]);
   });
+
+  /** As long as CAMBI needs a side to be. */
+  const wide = { ...SMALL_10, width: 216, height: 32 };
+
+  it.each([
+    ['distorted', 'one of the last', { [216 * 32 - 2]: 1024 }, 'cambi', 'luma sample of 1024'],
+    ['reference', 'the first', { 0: 65_535 }, 'cambi=full_ref=true', 'luma sample of 65535'],
+  ])(
+    'of the %s video, %s, make CAMBI refuse, which has no value then',
+    async (side, _, set, feature, found) => {
+      const frame = 1.5 * wide.width * wide.height;
+      const [within, beyond] = [raw({}, frame), raw(set, frame)];
+      const videos = { reference: within, distorted: within, [side]: beyond, raw: wide };
+      const scoring = score(videos, { features: [feature], noPrediction: true, threads: 0 });
+      await expect(scoring).rejects.toMatchObject({
+        code: 'media',
+        message: expect.stringContaining(
+          `The cambi extractor has no value here: the ${side} video has a ${found}, but 10 bits hold 0 to 1023; check`,
+        ),
+      });
+    },
+  );
 });

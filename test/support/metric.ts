@@ -83,7 +83,9 @@ export function runMetric(
     earlierReference: earlierReference && put(earlierReference),
     earlierDistorted: earlierDistorted && put(earlierDistorted),
   });
-  return [...context.metric({ metric, options, chroma: true })];
+  const values = context.metric({ metric, options, chroma: true });
+  if (!values) throw new Error(`the core has no ${metric} for these pictures and options`);
+  return [...values];
 }
 
 /** What both implementations give, portable first: a test expects them to be equal. */

@@ -14,8 +14,9 @@ import {
   MAX_ADM_VARIANTS,
   MAX_GAIN_LIMITS,
 } from '../../core/module.js';
+import { AnyvmafError } from '../../errors.js';
 import type { FramePlanes, VideoFormat } from '../../media/types.js';
-import { findExcess } from '../excess.js';
+import { describeExcess, EXCESS_ADVICE, findExcess, readExcess } from '../excess.js';
 import {
   ADM_FIELDS,
   type ExtractionPlan,
@@ -186,8 +187,23 @@ class WasmExtractor implements FrameExtractor {
     this.#plan.metrics.forEach((variant, i) => {
       const { everyFrame, history } = metricSpec(variant.metric);
       if ((!spatial && !everyFrame) || (!known && history !== 'none')) return;
-      record.set(this.#context.metric(variant, this.#heat[i]), this.layout.metrics[i] ?? 0);
+      const values = this.#context.metric(variant, this.#heat[i]);
+      if (!values) throw this.#beyondMeasure(variant.metric, reference, distorted);
+      record.set(values, this.layout.metrics[i] ?? 0);
     });
+  }
+
+  /** Why a metric has no value for a pair. */
+  #beyondMeasure(metric: string, reference: Picture, distorted: Picture): AnyvmafError {
+    const { bitDepth } = this.#plan.format;
+    const pictures = { reference, distorted };
+    const [met = 'a video has a sample out of range'] = (['distorted', 'reference'] as const).flatMap(
+      (side) => {
+        const excess = readExcess(findExcess(this.#views(pictures[side]), bitDepth, true));
+        return excess ? `the ${side} video ${describeExcess(excess, bitDepth)}` : [];
+      },
+    );
+    return new AnyvmafError('media', `The ${metric} extractor has no value here: ${met}; ${EXCESS_ADVICE}.`);
   }
 
   heatmaps(): readonly Uint8Array[] {

@@ -7,6 +7,7 @@ import type { HeatmapFile } from '../../core/metrics.js';
 import { choiceOption, type ExtractorInstance, flagOption, numberOption } from '../../core/options.js';
 import { AnyvmafError } from '../../errors.js';
 import type { VideoFormat } from '../../media/types.js';
+import { leaveOut } from './checks.js';
 import type { FurtherExtractor } from './types.js';
 
 /** The default of topk and cambi_topk: the first counts unless it has it. */
@@ -81,7 +82,7 @@ function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
     throw new AnyvmafError(
       'feature',
       `The cambi extractor needs pictures of at least ${LEAST_SIDE} columns or rows but this one has ${text(size)}; ` +
-        'leave cambi out.',
+        leaveOut('cambi'),
     );
   }
   if ((src.width - enc.width) * (src.height - enc.height) < 0) {

@@ -15,7 +15,8 @@ export function requireChroma(extractor: string, { chroma }: VideoFormat, option
   const why = option === undefined ? '' : ` with ${option}`;
   throw new AnyvmafError(
     'feature',
-    `The ${extractor} extractor measures colour${why} but the video is 4:0:0, luma alone; leave ${option ?? extractor} out.`,
+    `The ${extractor} extractor measures colour${why} but the video is 4:0:0, luma alone; ` +
+      (option === undefined ? leaveOut(extractor) : `leave ${option} out.`),
   );
 }
 
@@ -33,8 +34,13 @@ export function requireSide(
   throw new AnyvmafError(
     'feature',
     `The ${extractor} extractor needs pictures of at least ${least}x${least}${why} but the video is ` +
-      `${width}x${height}; leave ${extractor} out.`,
+      `${width}x${height}; ${leaveOut(extractor)}`,
   );
+}
+
+/** What to do about an extractor that cannot work, whoever asked for it. */
+export function leaveOut(extractor: string): string {
+  return `leave ${extractor} out, and a preset that asks for it.`;
 }
 
 /** Peak of luma samples in units of 8-bit levels, 255.75 at 10 bit. */
