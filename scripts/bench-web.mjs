@@ -22,7 +22,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { build } from 'vite';
-import { builtPath, loadBuilt, ROOT, replaceBlock, table } from './lib/project.mjs';
+import { builtCommand, loadBuilt, ROOT, replaceBlock, table } from './lib/project.mjs';
 
 const { values: flags } = parseArgs({
   options: {
@@ -41,7 +41,7 @@ const [RUNS, LOADS, THREADS] = [flags.runs, flags.loads, flags.threads].map(Numb
 const [FRAMES, LONG] = [flags.frames, flags.long].map((frames) => Math.ceil(Number(frames) / GROUP) * GROUP);
 const FOLDER = resolve(flags.folder);
 const PAGE = join(FOLDER, 'page');
-const CLI = builtPath('cli/main.js');
+const CLI = builtCommand();
 const SECONDS = 1000;
 /** How long a page may take to look at files, or to load, on a machine with much other work. */
 const PATIENCE = 300 * SECONDS;

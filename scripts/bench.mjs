@@ -35,7 +35,7 @@ import { benchDecode } from './lib/bench-decode.mjs';
 import { benchEvaluation } from './lib/bench-evaluation.mjs';
 import { benchMetrics } from './lib/bench-metrics.mjs';
 import { benchTiny } from './lib/bench-tiny.mjs';
-import { builtPath, loadBuilt, ROOT, replaceBlock, table } from './lib/project.mjs';
+import { builtCommand, loadBuilt, ROOT, replaceBlock, table } from './lib/project.mjs';
 
 const ALL_ROWS = [
   'native',
@@ -79,7 +79,7 @@ if (flags.write && missing.length > 0) {
 const FRAMES = Number(flags.frames);
 const RUNS = Number(flags.runs);
 const FOLDER = resolve(flags.folder);
-const CLI = builtPath('cli/main.js');
+const CLI = builtCommand();
 const MODEL = 'version=vmaf_v0.6.1';
 
 const { makeSample } = await loadBuilt('sample/generator.js');

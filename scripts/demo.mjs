@@ -7,9 +7,9 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { builtPath, loadBuilt } from './lib/project.mjs';
+import { builtCommand, loadBuilt } from './lib/project.mjs';
 
-const CLI = builtPath('cli/main.js');
+const CLI = builtCommand();
 const FORMAT = { width: 640, height: 360, bitDepth: 8, chroma: '420' };
 const FRAMES = 60;
 

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { builtPath, loadBuilt, ROOT } from './lib/project.mjs';
+import { builtCommand, loadBuilt, ROOT } from './lib/project.mjs';
 
 const FORMAT = { width: 576, height: 324, bitDepth: 8, chroma: '420' };
 const FRAMES = 150;
@@ -86,7 +86,7 @@ function makeTable() {
   writeFileSync(join(folder, 'pairs.csv'), `reference,distorted,key,clip\n${pairs.join('\n')}\n`);
   const { status, stderr } = spawnSync(
     process.execPath,
-    [builtPath('cli/main.js'), 'features', '--pairs', 'pairs.csv', '--parquet', 'features.parquet'].concat([
+    [builtCommand(), 'features', '--pairs', 'pairs.csv', '--parquet', 'features.parquet'].concat([
       '--teacher',
       'vmaf_v0.6.1',
       '--quiet',
@@ -110,7 +110,7 @@ async function converse() {
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
-      args: [builtPath('cli/main.js'), 'mcp', '--allow', folder],
+      args: [builtCommand(), 'mcp', '--allow', folder],
       cwd: folder,
       stderr: 'inherit',
     }),

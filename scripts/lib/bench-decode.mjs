@@ -6,9 +6,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { builtPath, loadBuilt } from './project.mjs';
+import { builtCommand, loadBuilt } from './project.mjs';
 
-const CLI = builtPath('cli/main.js');
+const CLI = builtCommand();
 const SELF = fileURLToPath(import.meta.url);
 /** Frames that ffmpeg.wasm decodes, which is slow. */
 const FEW = 30;

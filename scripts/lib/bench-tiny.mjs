@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { builtPath, loadBuilt, ROOT } from './project.mjs';
+import { builtCommand, loadBuilt, ROOT } from './project.mjs';
 
 const FR = 'fr_vmaf_v0.6.1';
 const NR = 'nr_vmaf_v0.6.1';
@@ -39,7 +39,7 @@ function childrenTime() {
 function attached({ args, folder, runs, median, report }) {
   const timed = (more) => {
     const [time, cpu] = [performance.now(), childrenTime()];
-    const { status, stderr } = spawnSync(process.execPath, [builtPath('cli/main.js'), ...args, ...more], {
+    const { status, stderr } = spawnSync(process.execPath, [builtCommand(), ...args, ...more], {
       cwd: folder,
       encoding: 'utf8',
     });

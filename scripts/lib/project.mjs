@@ -19,6 +19,11 @@ export function builtPath(path) {
   return file;
 }
 
+/** The command as it ships. */
+export function builtCommand() {
+  return builtPath('bundle/js/main.js');
+}
+
 /** Imports a built module. */
 export function loadBuilt(path) {
   return import(pathToFileURL(builtPath(path)).href);

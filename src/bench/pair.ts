@@ -46,7 +46,7 @@ export async function makePair(
   const format: VideoFormat = { width, height, bitDepth: 8, chroma: '420' };
   const job: MakerJob = { format, frames, seed: SEED, paths };
   // Flags of the process, such as --import of a test runner, are not meant for it.
-  const worker = new Worker(new URL('./maker.js', import.meta.url), { workerData: job, execArgv: [] });
+  const worker = new Worker(new URL('./pair-maker.js', import.meta.url), { workerData: job, execArgv: [] });
   const stop = () => void worker.terminate();
   signal?.addEventListener('abort', stop, { once: true });
   try {

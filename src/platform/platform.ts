@@ -41,7 +41,7 @@ export interface Platform {
 export interface Assets {
   /** The core `anyvmaf.wasm`: where it is, its bytes, or the compiled module. */
   readonly wasm?: string | URL | BufferSource | WebAssembly.Module;
-  /** The module that workers run: `platform/node/worker.js` or `platform/browser/worker.js`. */
+  /** The module that workers run: `platform/node/node-worker.js` or `platform/browser/browser-worker.js`. */
   readonly worker?: string | URL;
   /** The folder that holds the built-in models, ending in `/`. */
   readonly models?: string | URL;
@@ -50,8 +50,8 @@ export interface Assets {
   /** Browsers: the folder of ffmpeg.wasm (`@ffmpeg/core/dist/esm/`); without it ffmpeg.wasm is not used there. */
   readonly ffmpegCore?: string | URL;
   /**
-   * The module that runs ffmpeg.wasm: `platform/node/wasm-decoder-worker.js` or
-   * `platform/browser/wasm-decoder-worker.js`.
+   * The module that runs ffmpeg.wasm: `platform/node/node-ffmpeg-worker.js` or
+   * `platform/browser/browser-ffmpeg-worker.js`.
    */
   readonly ffmpegWorker?: string | URL;
   /**

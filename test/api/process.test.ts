@@ -14,7 +14,7 @@ file(folder, 'damaged.y4m', pair.distorted.slice(0, -10));
 
 /** Runs a module that has `api`; its last line of output is JSON. */
 function run(code: string, ...flags: string[]): unknown {
-  const script = `import * as api from ${JSON.stringify(built('dist/index.js'))};\n${code}`;
+  const script = `import * as api from ${JSON.stringify(built('dist/bundle/js/index.js'))};\n${code}`;
   const { stdout, stderr, status, signal } = spawnSync(
     process.execPath,
     [...flags, '--input-type=module', '-e', script],

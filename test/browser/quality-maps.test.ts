@@ -20,7 +20,7 @@ const files = {
 };
 
 const WORKER = `
-  import { qualityMaps } from '/dist/index.browser.js';
+  import { qualityMaps } from '/dist/bundle/js/index.browser.js';
   onmessage = async ({ data: request }) => {
     for await (const maps of qualityMaps(request, [1]))
       postMessage({ lost: [...maps.lost().values], picture: [...maps.render().image.data] });
@@ -41,7 +41,7 @@ describe.skipIf(noChromium)(`in Chromium${noChromium}`, () => {
   let browser: Browser;
 
   beforeAll(async () => {
-    built('dist/index.browser.js');
+    built('dist/bundle/js/index.browser.js');
     server = await serve(root.replace(/\/$/, ''), { ...files, '/worker.js': WORKER, '/index.html': PAGE });
     browser = await launchChromium();
   });

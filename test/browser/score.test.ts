@@ -39,13 +39,13 @@ describe.skipIf(noChromium)(`in Chromium${noChromium}`, () => {
   const files: Record<string, Uint8Array<ArrayBuffer>> = {};
 
   beforeAll(async () => {
-    built('dist/index.browser.js');
+    built('dist/bundle/js/index.browser.js');
     for (const [name, { clip, frames }] of Object.entries(CLIPS)) {
       files[`/${name}/reference.y4m`] = y4mFile(clip, 'reference', frames);
       files[`/${name}/distorted.y4m`] = y4mFile(clip, 'distorted', frames);
     }
     const hostWorker = `
-      import { score } from '/dist/index.browser.js';
+      import { score } from '/dist/bundle/js/index.browser.js';
       onmessage = async ({ data: { reference, distorted, options } }) => {
         const report = await score({ reference, distorted }, options);
         postMessage(report.frames);
@@ -53,7 +53,7 @@ describe.skipIf(noChromium)(`in Chromium${noChromium}`, () => {
     server = await serve(root.replace(/\/$/, ''), {
       ...files,
       '/index.html': `<!doctype html><link rel="icon" href="data:,"><script type="module">
-        window.anyvmaf = import('/dist/index.browser.js');
+        window.anyvmaf = import('/dist/bundle/js/index.browser.js');
       </script>`,
       '/host-worker.js': hostWorker,
     });

@@ -40,11 +40,11 @@ describe.skipIf(absent !== '')(`tiny models in Chromium${absent && ` (${absent})
   const video = seeded(11).bytes(FRAMES * FRAME);
 
   beforeAll(async () => {
-    built('dist/index.browser.js');
+    built('dist/bundle/js/index.browser.js');
     server = await serve(root.replace(/\/$/, ''), {
       '/index.html':
         '<!doctype html><link rel="icon" href="data:,"><script type="module">' +
-        "window.anyvmafTiny = import('/dist/index.browser.js');</script>",
+        "window.anyvmafTiny = import('/dist/bundle/js/index.browser.js');</script>",
       '/nr.onnx': meanOf(['B', 1, 'H', 'W'], { factor: 255 }),
       '/nr.json': JSON.stringify({ name: 'luma_mean', kind: 'nr' }),
       '/fr.onnx': linear([1, 0, 0, 0, 0, 0], 0),

@@ -11,7 +11,7 @@ import { y4mFile, yuvFile } from '../../src/sample/files.js';
 import { makeSample, type SampleOptions } from '../../src/sample/generator.js';
 
 /** The built executable. */
-export const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+export const PROGRAM = fileURLToPath(new URL('../../dist/bundle/js/main.js', import.meta.url));
 
 /** What a run left behind. */
 export interface Outcome {

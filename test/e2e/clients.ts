@@ -86,7 +86,7 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const SERVER = () => built('dist/cli/main.js');
+const SERVER = () => built('dist/bundle/js/main.js');
 
 /** Starts a server and connects a client. */
 export async function connect(way: Way, { cwd, env = {} }: StartOptions): Promise<Connection> {

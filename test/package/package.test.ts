@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build, type Metafile, type OutputFile } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -85,7 +85,7 @@ function runtimePackages(): string[] {
 }
 
 beforeAll(() => {
-  built('dist/index.js');
+  built('dist/bundle/js/index.js');
   home = mkdtempSync(join(tmpdir(), 'anyvmaf-package-'));
   const project = join(home, 'project');
   mkdirSync(project);
@@ -119,8 +119,7 @@ describe('the packed tarball', () => {
       .map(({ path }) => path)
       .filter(
         (path) =>
-          path.startsWith('dist/') &&
-          !existsSync(join(root, path.replace(/^dist(.*?)(\.d)?\.[jt]s$/, 'src$1.ts'))),
+          path.endsWith('.d.ts') && !existsSync(join(root, path.replace(/^dist(.*)\.d\.ts$/, 'src$1.ts'))),
       );
     expect(stale, 'delete dist and build again').toEqual([]);
   });
@@ -155,33 +154,49 @@ describe('the packed tarball', () => {
     expect(paths.filter((path) => /^(src|test|scripts|\.)|\.tsbuildinfo$|\.c$/.test(path))).toEqual([]);
   });
 
-  it('imports nothing that is not in it: relative files that exist and what Node brings', () => {
-    const wrong: string[] = [];
-    const files = readdirSync(join(installed(), 'dist'), { recursive: true, encoding: 'utf8' });
-    for (const file of files.filter((name) => name.endsWith('.js'))) {
-      const path = join(installed(), 'dist', file);
-      const text = readFileSync(path, 'utf8');
-      const names = text.matchAll(
-        /^(?:import|export)\b(?:[\w\s{},*$]*\bfrom)?\s*'([^'\n]+)'|\bimport\('([^']+)'\)/gm,
-      );
-      for (const [, fixed, loaded] of names) {
-        const name = fixed ?? loaded ?? '';
-        // Optional packages are loaded when a decoder is asked for, and only by the parts made for them.
-        const optional = fixed === undefined && file.startsWith('platform') && OPTIONAL.includes(name);
-        // Pictures are encoded in a part of their own.
-        const server =
-          (file.startsWith('mcp') && SERVER.some((known) => `${name}/`.startsWith(`${known}/`))) ||
-          (file.startsWith('media/picture') && name === 'fast-png') ||
-          (file.startsWith('tiny/dataset') && TABLES.includes(name));
-        const found = name.startsWith('.')
-          ? existsSync(join(path, '..', name))
-          : name.startsWith('node:') || optional || server;
-        if (!found) wrong.push(`${file}: ${name}`);
-      }
-    }
+  it('imports nothing that is not in it: its own files, what Node brings, and packages that the manifest names', () => {
+    const named = [...Object.keys(manifest.dependencies ?? {}), ...OPTIONAL];
+    const wrong = importsOf(join(installed(), 'dist')).filter(({ path, name }) =>
+      name.startsWith('.')
+        ? !existsSync(join(path, '..', name))
+        : !name.startsWith('node:') && !named.some((known) => `${name}/`.startsWith(`${known}/`)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('loads packages only in the parts that are made for them', () => {
+    const folder = join(root, 'dist');
+    const wrong = importsOf(folder).filter(({ path, name, onDemand }) => {
+      const file = relative(folder, path);
+      if (/^(\.|node:)/.test(name) || file.startsWith('bundle')) return false;
+      // Optional packages are loaded when a decoder is asked for.
+      if (onDemand && file.startsWith('platform') && OPTIONAL.includes(name)) return false;
+      if (file.startsWith('mcp') && SERVER.some((known) => `${name}/`.startsWith(`${known}/`))) return false;
+      // Pictures are encoded in a part of their own.
+      if (file.startsWith('media/picture') && name === 'fast-png') return false;
+      return !(file.startsWith('tiny/dataset') && TABLES.includes(name));
+    });
     expect(wrong).toEqual([]);
   });
 });
+
+/** What the modules of a folder import, statically or on demand. */
+function importsOf(folder: string): { path: string; name: string; onDemand: boolean }[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return files
+    .filter((file) => file.endsWith('.js'))
+    .flatMap((file) => {
+      const path = join(folder, file);
+      const names = readFileSync(path, 'utf8').matchAll(
+        /^(?:import|export)\b(?:[\w\s{},*$]*\bfrom)?\s*["']([^"'\n]+)["']|\bimport\(["']([^"']+)["']\)/gm,
+      );
+      return [...names].map(([, fixed, loaded]) => ({
+        path,
+        name: fixed ?? loaded ?? '',
+        onDemand: fixed === undefined,
+      }));
+    });
+}
 
 /** The entry and everything it imports before anything is asked of it. */
 function startBundle(files: readonly OutputFile[], outputs: Metafile['outputs']): Uint8Array {
@@ -199,7 +214,7 @@ function startBundle(files: readonly OutputFile[], outputs: Metafile['outputs'])
 describe('the browser build', () => {
   it('bundles without anything of Node and stays small', async () => {
     const { outputFiles, metafile } = await build({
-      entryPoints: [built('dist/index.browser.js')],
+      entryPoints: [built('dist/bundle/js/index.browser.js')],
       bundle: true,
       minify: true,
       format: 'esm',

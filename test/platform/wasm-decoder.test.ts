@@ -15,7 +15,7 @@ import { seeded } from '../support/random.js';
 import { SAMPLES, titleOf } from './decoded.js';
 
 const decoder = nodeWasmDecoder({
-  worker: () => new URL('../../dist/platform/node/wasm-decoder-worker.js', import.meta.url),
+  worker: () => new URL('../../dist/bundle/js/node-ffmpeg-worker.js', import.meta.url),
 });
 const { usable } = await decoder.availability();
 const canRun = usable && hasFfmpeg;
@@ -192,7 +192,7 @@ describe.skipIf(!canRun)(title('the wasm decoder'), () => {
   });
 
   it('decodes for the command line where nothing is on PATH', () => {
-    const main = built('dist/cli/main.js');
+    const main = built('dist/bundle/js/main.js');
     const args = [main, clip(), encode({ codec: 'mpeg2', frames: 50 }), '--decoder', 'wasm', '--json'];
     const { status, stdout, stderr } = spawnSync(process.execPath, [...args, '--output', '-'], {
       encoding: 'utf8',

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const built = join(root, 'dist/index.js');
+const built = join(root, 'dist/bundle/js/index.js');
 
 export default function build(): void {
   if (existsSync(built) && statSync(built).mtimeMs > newest(join(root, 'src'))) return;
@@ -19,7 +19,7 @@ export default function build(): void {
   });
   // Types that do not fit are for `npm run typecheck` to refuse; the code that came out can still be tested.
   if (status !== 0) console.warn(stdout);
-  if (!existsSync(built)) throw new Error('the build left no dist/index.js');
+  if (!existsSync(built)) throw new Error('the build left no dist/bundle/js/index.js');
 }
 
 /** When the newest file or folder of a tree was changed, milliseconds. */

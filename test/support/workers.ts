@@ -5,6 +5,6 @@
 import { configureNode } from '../../src/platform/node/platform.js';
 
 configureNode({
-  worker: new URL('../../dist/platform/node/worker.js', import.meta.url),
-  ffmpegWorker: new URL('../../dist/platform/node/wasm-decoder-worker.js', import.meta.url),
+  worker: new URL('../../dist/bundle/js/node-worker.js', import.meta.url),
+  ffmpegWorker: new URL('../../dist/bundle/js/node-ffmpeg-worker.js', import.meta.url),
 });

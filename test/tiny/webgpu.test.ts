@@ -105,7 +105,7 @@ describe.skipIf(noBrowser !== '')(`WebGPU in Chromium${noBrowser && ` (${noBrows
     const server = await serve(root.replace(/\/$/, ''), {
       '/index.html':
         '<!doctype html><link rel="icon" href="data:,"><script type="module">' +
-        "window.anyvmafGpu = import('/dist/index.browser.js');</script>",
+        "window.anyvmafGpu = import('/dist/bundle/js/index.browser.js');</script>",
       '/ort/ort.js': source,
       [`/ort/${code}`]: readFileSync(join(root, ORT, code)),
     });

@@ -7,7 +7,7 @@ import { AnyvmafError } from '../../errors.js';
 import type { FromPictureThread, PictureJob, TakenPair, ToPictureThread } from './protocol.js';
 
 /** The thread's script in the built package. */
-const SCRIPT = new URL('./worker.js', import.meta.url);
+const SCRIPT = new URL('./picture-worker.js', import.meta.url);
 
 /** Milliseconds that a thread which was told to stop gets to end what it decodes. */
 const GRACE = 150;

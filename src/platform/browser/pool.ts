@@ -4,12 +4,12 @@
  */
 import type { FromWorker, WorkerHandle } from '../../score/protocol.js';
 
-/** @param script this package's `platform/browser/worker.js`, when the host says where it is */
+/** @param script this package's `platform/browser/browser-worker.js`, when the host says where it is */
 export function startBrowserWorker(script: string | URL | undefined): WorkerHandle {
   const worker =
     script === undefined
       ? // Spelt out in one expression, by which bundlers find the script and bring it along.
-        new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'anyvmaf' })
+        new Worker(new URL('./browser-worker.js', import.meta.url), { type: 'module', name: 'anyvmaf' })
       : new Worker(script, { type: 'module', name: 'anyvmaf' });
   return {
     post: (message, transfer) => worker.postMessage(message, transfer ?? []),

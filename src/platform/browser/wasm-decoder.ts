@@ -14,7 +14,7 @@ import { readableBlob } from './readable-blob.js';
 export interface BrowserWasmPlaces {
   /** Folder of `ffmpeg-core.js` and `ffmpeg-core.wasm` (`@ffmpeg/core/dist/esm/`). */
   core(): string | URL | undefined;
-  /** This package's `platform/browser/wasm-decoder-worker.js`, when the host moved it. */
+  /** This package's `platform/browser/browser-ffmpeg-worker.js`, when the host moved it. */
   worker(): string | URL | undefined;
 }
 
@@ -91,7 +91,7 @@ function startThread(script: string | URL | undefined): WasmThread {
   const worker =
     script === undefined
       ? // Spelt out in one expression, by which bundlers find the script and bring it along.
-        new Worker(new URL('./wasm-decoder-worker.js', import.meta.url), {
+        new Worker(new URL('./browser-ffmpeg-worker.js', import.meta.url), {
           type: 'module',
           name: 'anyvmaf ffmpeg',
         })

@@ -33,7 +33,7 @@ export const nodePlatform: Platform = {
   async decoders({ allowUrl }) {
     const { nodeDecoders } = await import('./decoders.js');
     return nodeDecoders(allowUrl, {
-      worker: () => locate(assets.ffmpegWorker, new URL('./wasm-decoder-worker.js', import.meta.url)),
+      worker: () => locate(assets.ffmpegWorker, new URL('./node-ffmpeg-worker.js', import.meta.url)),
     });
   },
   async tiny() {
@@ -53,7 +53,7 @@ export const nodePlatform: Platform = {
     });
     return core;
   },
-  startWorker: () => startNodeWorker(locate(assets.worker, new URL('./worker.js', import.meta.url))),
+  startWorker: () => startNodeWorker(locate(assets.worker, new URL('./node-worker.js', import.meta.url))),
   breathe: () => new Promise((resolve) => setImmediate(resolve)),
 };
 

@@ -21,13 +21,13 @@ const BLOCK = 1 << 20;
 
 /** Where the decoder's own files are. */
 export interface NodeWasmOptions {
-  /** This package's `platform/node/wasm-decoder-worker.js`. */
+  /** This package's `platform/node/node-ffmpeg-worker.js`. */
   readonly worker?: () => URL;
 }
 
 /** FFmpeg in WebAssembly; usable where the package `@ffmpeg/core` is installed. */
 export function nodeWasmDecoder(options: NodeWasmOptions = {}): Decoder {
-  const worker = options.worker ?? (() => new URL('./wasm-decoder-worker.js', import.meta.url));
+  const worker = options.worker ?? (() => new URL('./node-ffmpeg-worker.js', import.meta.url));
   const host: WasmHost = {
     sharedMemory: true,
     remedy: 'install ffmpeg, which can, or the packages mediabunny and @mediabunny/server',

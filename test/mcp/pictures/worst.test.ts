@@ -22,7 +22,7 @@ import { needsShared, sharedPath } from '../../support/shared.js';
 import { type FakeContext, fakeContext, refused, videoFolder } from '../tools/support.js';
 import { SAID, standIn } from '../vision/library.js';
 
-const script = pathToFileURL(built('dist/mcp/pictures/worker.js'));
+const script = pathToFileURL(built('dist/bundle/js/picture-worker.js'));
 const NONE: WorstFramesParts = { script, describer: async () => ({ modelId: null, hint: 'none here' }) };
 
 /** Calls as the server does, with the built thread. */

@@ -1,5 +1,5 @@
 /**
- * @module platform/browser/wasm-decoder-worker
+ * @module platform/browser/browser-ffmpeg-worker
  * The script of a module worker in a browser that runs FFmpeg in WebAssembly.
  */
 import type { CreateFfmpegCore, SyncReader } from '../wasm/core.js';

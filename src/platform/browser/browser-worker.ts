@@ -1,5 +1,5 @@
 /**
- * @module platform/browser/worker
+ * @module platform/browser/browser-worker
  * The script of a module worker in a browser.
  */
 import { createWasmExtractor } from '../../backend/wasm/extractor.js';

@@ -1,5 +1,5 @@
 /**
- * @module platform/node/worker
+ * @module platform/node/node-worker
  * The script of a worker thread in Node.
  */
 import { parentPort } from 'node:worker_threads';
@@ -10,7 +10,7 @@ import { nodeFiles } from './files.js';
 import { LOADED } from './pool.js';
 
 const port = parentPort;
-if (!port) throw new Error('platform/node/worker must run as a worker thread');
+if (!port) throw new Error('platform/node/node-worker must run as a worker thread');
 
 port.on(
   'message',

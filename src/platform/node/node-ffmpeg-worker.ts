@@ -1,5 +1,5 @@
 /**
- * @module platform/node/wasm-decoder-worker
+ * @module platform/node/node-ffmpeg-worker
  * The script of a worker thread in Node that runs FFmpeg in WebAssembly.
  */
 import { fstatSync, openSync, readSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { type RunningJob, startJob } from '../wasm/job.js';
 import type { FromWasmWorker, JobInput, RemoteMemory, ToWasmWorker } from '../wasm/protocol.js';
 
 const port = parentPort;
-if (!port) throw new Error('platform/node/wasm-decoder-worker must run as a worker thread');
+if (!port) throw new Error('platform/node/node-ffmpeg-worker must run as a worker thread');
 
 // The core was built for a browser's worker and looks for what that has.
 Object.assign(globalThis, { self: globalThis, location: { href: 'file:///' } });

@@ -1,5 +1,5 @@
 /**
- * @module bench/maker
+ * @module bench/pair-maker
  * The script of a thread that computes a pair of videos and writes them as Y4M files.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { makeSample, type SampleSide } from '../sample/generator.js';
 import type { MakerJob } from './pair.js';
 
 const port = parentPort;
-if (!port) throw new Error('bench/maker must run as a worker thread');
+if (!port) throw new Error('bench/pair-maker must run as a worker thread');
 
 const { format, frames, seed, paths }: MakerJob = workerData;
 const clip = makeSample(format, { seed });

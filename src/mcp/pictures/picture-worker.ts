@@ -1,5 +1,5 @@
 /**
- * @module mcp/pictures/worker
+ * @module mcp/pictures/picture-worker
  * The script of a thread that takes frames out of videos, measures them and makes PNGs of them, so that the server's own
  * thread stays free for other calls.
  */
@@ -22,7 +22,7 @@ import type {
 } from './protocol.js';
 
 const port = parentPort;
-if (!port) throw new Error('mcp/pictures/worker must run as a worker thread');
+if (!port) throw new Error('mcp/pictures/picture-worker must run as a worker thread');
 
 const post = (message: FromPictureThread): void => port.postMessage(message);
 const stopping = new AbortController();

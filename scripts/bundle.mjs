@@ -1,0 +1,41 @@
+/**
+ * @module scripts/bundle
+ * The second half of `npm run build`: joins the compiled modules in dist/ into the files that the package ships. Modules
+ * that are always loaded together become one file, so that a program starts sooner and keeps less in memory, and what is
+ * loaded on demand stays apart.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { builtPath, ROOT } from './lib/project.mjs';
+
+// As deep in the package as platform/node and platform/browser: they find its models and its core from where they are.
+const FOLDER = join(ROOT, 'dist/bundle/js');
+
+/** What is started by name: doors, and scripts of workers, which are looked for beside whoever starts them. */
+const ENTRIES = [
+  'index.js',
+  'index.browser.js',
+  'cli/main.js',
+  'platform/node/node-worker.js',
+  'platform/node/node-ffmpeg-worker.js',
+  'platform/browser/browser-worker.js',
+  'platform/browser/browser-ffmpeg-worker.js',
+  'mcp/pictures/picture-worker.js',
+  'bench/pair-maker.js',
+];
+
+rmSync(FOLDER, { recursive: true, force: true });
+await build({
+  entryPoints: ENTRIES.map(builtPath),
+  outdir: FOLDER,
+  entryNames: '[name]',
+  chunkNames: '[name]-[hash]',
+  bundle: true,
+  splitting: true,
+  packages: 'external',
+  format: 'esm',
+  platform: 'neutral',
+  target: 'es2022',
+  logLevel: 'warning',
+});
