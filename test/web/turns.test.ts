@@ -3,7 +3,7 @@
  * When the page does its work: pieces in tasks, calls that are spaced, and the beat that what grows is drawn on.
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BEAT, inTurn, spaced } from '../../web/src/turns.js';
+import { BEAT, inTurn, newsAfter, spaced } from '../../web/src/turns.js';
 
 /** Milliseconds since a time; a timer of none takes one here. */
 const since = (start: number) => (time: number) => Math.round((time - start) / 10) * 10;
@@ -90,5 +90,11 @@ describe('calls that are spaced', () => {
     call();
     vi.runAllTimers();
     expect(work).not.toHaveBeenCalled();
+  });
+});
+
+describe('news of a run', () => {
+  it('come on every beat at first, and on every other when it takes long', () => {
+    expect([0, 14_000, 16_000, 3_600_000].map(newsAfter)).toEqual([BEAT, BEAT, 2 * BEAT, 2 * BEAT]);
   });
 });

@@ -8,6 +8,14 @@
 /** Milliseconds from beat to beat. */
 export const BEAT = 500;
 
+/** Milliseconds after which a run is a long one, in which a beat adds little to what is there. */
+const LONG = 15_000;
+
+/** Milliseconds from one news of a run to the next, when it has gone on for so many. */
+export function newsAfter(elapsed: number): number {
+  return elapsed < LONG ? BEAT : 2 * BEAT;
+}
+
 /** Milliseconds of work in one task; input comes between tasks. */
 const SLICE = 2;
 

@@ -20,7 +20,7 @@ import {
   type TinyModelDescription,
 } from 'anyvmaf';
 import { frameFunctions } from '../frames/serve.js';
-import { BEAT } from '../turns.js';
+import { newsAfter } from '../turns.js';
 import { scoreAll } from './alone.js';
 import { type CallContext, type Failure, failureOf } from './calls.js';
 
@@ -108,7 +108,8 @@ export const engine = {
     const waiting = distorted.map((): { frames: FrameMetrics[]; progress?: Progress } => ({ frames: [] }));
     let timer: ReturnType<typeof setTimeout> | undefined;
     let told = Number.NEGATIVE_INFINITY;
-    // All that is new at once, once a beat: the page then draws once.
+    const begun = performance.now();
+    // All that is new at once: the page then draws once.
     const tell = () => {
       clearTimeout(timer);
       timer = undefined;
@@ -119,7 +120,8 @@ export const engine = {
         emit({ kind: 'news', encodes });
     };
     const tellSoon = () => {
-      timer ??= setTimeout(tell, Math.max(0, told + BEAT - performance.now()));
+      const now = performance.now();
+      timer ??= setTimeout(tell, Math.max(0, told + newsAfter(now - begun) - now));
     };
     hold(false);
     // A run that was given up while it was held up must get to its end.
