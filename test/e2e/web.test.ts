@@ -370,6 +370,41 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
   });
 
   describe('a run', () => {
+    it('rehearses what shows the results while it waits, and nobody notices', async () => {
+      await using opened = await open();
+      const { page } = opened;
+      const height = () => page.evaluate(() => document.documentElement.scrollHeight);
+      await choose(page, files.long, files.longDistorted);
+      const rehearsal = page.locator('.rehearsal');
+      await rehearsal.locator('canvas').first().waitFor({ state: 'attached' });
+      // It cannot be seen, focused or read out, and takes no room.
+      expect(await rehearsal.locator('canvas').first().isVisible()).toBe(false);
+      expect(await rehearsal.evaluate((element) => [element.matches('[inert][aria-hidden=true]')])).toEqual([
+        true,
+      ]);
+      const during = await height();
+      await rehearsal.waitFor({ state: 'detached' });
+      expect(await height()).toBe(during);
+
+      await page.click('button.primary');
+      await page.waitForFunction(() => window.reports.length === 1);
+      expect(await rehearsal.count()).toBe(0);
+      expect(await page.locator('#chart-heading').count()).toBe(1);
+    });
+
+    it('gives the rehearsal up when it is asked to score', async () => {
+      await using opened = await open();
+      const { page } = opened;
+      await choose(page, files.long, files.longDistorted);
+      await page.waitForSelector('.rehearsal', { state: 'attached' });
+      const left = await page.evaluate(() => {
+        document.querySelector<HTMLButtonElement>('button.primary')?.click();
+        return document.querySelectorAll('.rehearsal').length;
+      });
+      expect(left).toBe(0);
+      await page.waitForFunction(() => window.reports.length === 1);
+    });
+
     it('pauses, goes on and ends with all frames', async () => {
       await using opened = await open({ hash: SLOW });
       const { page } = opened;

@@ -212,6 +212,31 @@ session.watchPhase((phase) => {
 session.cursor.watch((cursor) => {
   if (cursor) showFrames();
 });
+rehearseResults();
+
+/** Between the choice of a pair and its run there is time to prepare what will show the results. */
+function rehearseResults(): void {
+  let begun = false;
+  let over = false;
+  let stop = () => {};
+  const prepare = async () => {
+    const { rehearse } = await import('./results/rehearsal.js');
+    if (!over) stop = rehearse();
+  };
+  session.looks.watch((looks) => {
+    if (begun || over || ![...looks.values()].some(({ phase }) => phase === 'found')) return;
+    begun = true;
+    // Without it nothing else is lost.
+    prepare().catch(() => {});
+  });
+  const end = (is: boolean) => {
+    if (over || !is) return;
+    over = true;
+    stop();
+  };
+  session.results.watch((shown) => end(shown.length > 0));
+  session.watchPhase((phase) => end(phase === 'running'));
+}
 
 addEventListener('hashchange', () => {
   const now = fromHash(location.hash);

@@ -24,8 +24,11 @@ import { inTurn } from '../turns.js';
 /** Milliseconds between two parts that are made while a run begins: one at a time, for it takes all cores then. */
 const APART = 80;
 
-/** Shows the session's results in an element, from the first frame on. */
-export function mountResults(element: HTMLElement, session: Session): void {
+/**
+ * Shows the session's results in an element, from the first frame on.
+ * @returns takes them away again; the session is not to change after that
+ */
+export function mountResults(element: HTMLElement, session: Session): () => void {
   const encodes = new Encodes(session);
   const view = new View(encodes, session);
   let parts: Follower[] = [];
@@ -77,7 +80,13 @@ export function mountResults(element: HTMLElement, session: Session): void {
   };
   build();
   encodes.onGrown();
-  onPaper(() => {
+  const stopPaper = onPaper(() => {
     for (const part of parts) part.complete();
   });
+  return () => {
+    built++;
+    for (const part of parts) part.close();
+    stopPaper();
+    element.replaceChildren();
+  };
 }

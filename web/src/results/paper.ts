@@ -7,21 +7,28 @@
 /**
  * Has the page be printed whole.
  * @param complete draws all there is, as wide as it is now
+ * @returns lets it be
  */
-export function onPaper(complete: () => void): void {
+export function onPaper(complete: () => void): () => void {
   const { documentElement: root } = document;
   let theme: string | undefined;
-  addEventListener('beforeprint', () => {
+  const before = () => {
     theme ??= root.dataset.theme;
     root.dataset.theme = 'light';
     root.classList.add('paper');
     complete();
-  });
-  addEventListener('afterprint', () => {
+  };
+  const after = () => {
     root.classList.remove('paper');
     if (theme !== undefined) root.dataset.theme = theme;
     theme = undefined;
     // For the screen again.
     complete();
-  });
+  };
+  addEventListener('beforeprint', before);
+  addEventListener('afterprint', after);
+  return () => {
+    removeEventListener('beforeprint', before);
+    removeEventListener('afterprint', after);
+  };
 }

@@ -133,8 +133,8 @@ export class Plot {
       this.#chart = undefined;
       this.#dark = dark;
     }
-    // The first time takes longest: while a run has the cores it is two pieces of work, an empty chart and what is in it.
-    const first = !this.#chart && this.#encodes.coming && !whole;
+    // The first time takes longest: it is two pieces of work, an empty chart and what is in it.
+    const first = !this.#chart && !whole;
     const data: Aligned = first ? [[], ...this.#encodes.list.map(() => [])] : this.#data(width);
     if (!this.#chart) {
       this.#chart = new uPlot(this.#options(width, height), data, this.element);
