@@ -34,6 +34,25 @@ declare global {
   }
 }
 
+/** In the page: families, sizes, weights and styles of all text that is laid out. */
+function fontsInUse(): string[] {
+  const withText = [...document.querySelectorAll('body *')].filter(
+    (element) =>
+      element.getClientRects().length > 0 &&
+      // Of a run that is held up, when the cores are free.
+      !element.matches('.figures b') &&
+      [...element.childNodes].some((node) => node instanceof Text && node.data.trim() !== ''),
+  );
+  return [
+    ...new Set(
+      withText.map((element) => {
+        const { fontFamily, fontSize, fontWeight, fontStyle } = getComputedStyle(element);
+        return `${fontStyle} ${fontWeight} ${fontSize} ${fontFamily}`;
+      }),
+    ),
+  ];
+}
+
 /** Remembers workers and what they report: frames in batches, then what is left of the report. */
 function listen(): void {
   window.reports = [];
@@ -390,6 +409,22 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await page.waitForFunction(() => window.reports.length === 1);
       expect(await rehearsal.count()).toBe(0);
       expect(await page.locator('#chart-heading').count()).toBe(1);
+    });
+
+    it('has every font of a run before the run, for the browser waits for each', async () => {
+      await using opened = await open({ hash: SLOW });
+      const { page } = opened;
+      const fonts = () => page.evaluate(fontsInUse);
+      await choose(page, files.long, files.longDistorted);
+      const rehearsal = page.locator('.rehearsal');
+      await rehearsal.locator('canvas').first().waitFor({ state: 'attached' });
+      const known = new Set<string>();
+      while ((await rehearsal.count()) > 0) for (const font of await fonts()) known.add(font);
+      await pauseSoon(page);
+      await start(page);
+      await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
+      await page.locator('.headline .score').waitFor();
+      expect((await fonts()).filter((font) => !known.has(font))).toEqual([]);
     });
 
     it('gives the rehearsal up when it is asked to score', async () => {
