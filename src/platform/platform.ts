@@ -41,7 +41,7 @@ export interface Platform {
 export interface Assets {
   /** The core `anyvmaf.wasm`: where it is, its bytes, or the compiled module. */
   readonly wasm?: string | URL | BufferSource | WebAssembly.Module;
-  /** The module that workers run: `platform/node/node-worker.js` or `platform/browser/browser-worker.js`. */
+  /** The module that workers run: `node-worker.js` or `browser-worker.js` of this package. */
   readonly worker?: string | URL;
   /** The folder that holds the built-in models, ending in `/`. */
   readonly models?: string | URL;
@@ -49,10 +49,7 @@ export interface Assets {
   readonly mediabunny?: string | URL;
   /** Browsers: the folder of ffmpeg.wasm (`@ffmpeg/core/dist/esm/`); without it ffmpeg.wasm is not used there. */
   readonly ffmpegCore?: string | URL;
-  /**
-   * The module that runs ffmpeg.wasm: `platform/node/node-ffmpeg-worker.js` or
-   * `platform/browser/browser-ffmpeg-worker.js`.
-   */
+  /** The module that runs ffmpeg.wasm: `node-ffmpeg-worker.js` or `browser-ffmpeg-worker.js` of this package. */
   readonly ffmpegWorker?: string | URL;
   /**
    * Browsers: the library onnxruntime-web (`onnxruntime-web/dist/ort.webgpu.bundle.min.mjs`), where it is not bundled.

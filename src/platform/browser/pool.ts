@@ -4,7 +4,7 @@
  */
 import type { FromWorker, WorkerHandle } from '../../score/protocol.js';
 
-/** @param script this package's `platform/browser/browser-worker.js`, when the host says where it is */
+/** @param script this package's `browser-worker.js`, when the host says where it is */
 export function startBrowserWorker(script: string | URL | undefined): WorkerHandle {
   const worker =
     script === undefined

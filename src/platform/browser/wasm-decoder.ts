@@ -14,7 +14,7 @@ import { readableBlob } from './readable-blob.js';
 export interface BrowserWasmPlaces {
   /** Folder of `ffmpeg-core.js` and `ffmpeg-core.wasm` (`@ffmpeg/core/dist/esm/`). */
   core(): string | URL | undefined;
-  /** This package's `platform/browser/browser-ffmpeg-worker.js`, when the host moved it. */
+  /** This package's `browser-ffmpeg-worker.js`, when the host moved it. */
   worker(): string | URL | undefined;
 }
 

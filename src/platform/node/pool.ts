@@ -11,7 +11,7 @@ export const LOADED = 'loaded';
 /** Milliseconds that loading may take before a worker is ended anyway. */
 const LOADING_TIME = 2000;
 
-/** Starts a thread that runs `script`, this package's `platform/node/node-worker.js`. */
+/** Starts a thread that runs `script`, this package's `node-worker.js`. */
 export function startNodeWorker(script: URL): WorkerHandle {
   // Flags of the process, such as --import of a test runner, are not meant for it.
   const worker = new Worker(script, { name: 'anyvmaf', execArgv: [] });

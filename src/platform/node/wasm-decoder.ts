@@ -21,7 +21,7 @@ const BLOCK = 1 << 20;
 
 /** Where the decoder's own files are. */
 export interface NodeWasmOptions {
-  /** This package's `platform/node/node-ffmpeg-worker.js`. */
+  /** This package's `node-ffmpeg-worker.js`. */
   readonly worker?: () => URL;
 }
 
