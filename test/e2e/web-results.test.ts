@@ -405,11 +405,12 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     await page.context().close();
     const tasks = mainTasks(trace.traceEvents);
     expect(tasks.filter((time) => time > 1).length).toBeGreaterThan(20);
-    // Time of the thread itself, as a share of all of it: neither what else runs on the machine counts nor how fast it is.
+    // As a share of all of it, so that neither what else runs on the machine counts nor how fast it is. Measured: 34 to 39
+    // ms of 1.3 to 1.7 s, so that the bound stands for about 50 ms.
     const all = tasks.reduce((sum, time) => sum + time, 0);
     const longest = Math.max(...tasks);
     console.log(`longest task ${longest.toFixed(1)} ms of ${all.toFixed(0)} ms`);
-    expect(longest / all).toBeLessThan(0.05);
+    expect(longest / all).toBeLessThan(0.04);
   });
 
   it.each([

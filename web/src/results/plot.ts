@@ -38,6 +38,8 @@ export class Plot {
   /** Of the element: asked for when it changes, for asking while it is being changed would lay the page out. */
   #room: readonly [width: number, height: number] = [0, 0];
   #size: readonly [width: number, height: number] = [0, 0];
+  /** For the drawing that comes next. */
+  #prepared: Aligned | undefined;
   #dark: string | undefined;
   #seen = false;
   #closed = false;
@@ -96,6 +98,7 @@ export class Plot {
   update(): void {
     const waits = this.#stale;
     this.#stale = true;
+    this.#prepared = undefined;
     if (!this.#seen) {
       clearTimeout(this.#resting);
       if (!this.#encodes.coming) this.#resting = setTimeout(() => inTurn(() => this.#late()), REST);
@@ -133,9 +136,12 @@ export class Plot {
       this.#chart = undefined;
       this.#dark = dark;
     }
-    // The first time takes longest: it is two pieces of work, an empty chart and what is in it.
+    // The first time takes longest: it is three pieces of work, an empty chart, what is to be in it, and putting it there.
     const first = !this.#chart && !whole;
-    const data: Aligned = first ? [[], ...this.#encodes.list.map(() => [])] : this.#data(width);
+    const data: Aligned = first
+      ? [[], ...this.#encodes.list.map(() => [])]
+      : (this.#prepared ?? this.#data(width));
+    this.#prepared = undefined;
     if (!this.#chart) {
       this.#chart = new uPlot(this.#options(width, height), data, this.element);
       this.#size = [width, height];
@@ -152,7 +158,10 @@ export class Plot {
     }
     if (first) {
       this.#stale = true;
-      inTurn(() => this.#late());
+      inTurn(() => {
+        this.#prepared = this.#data(width);
+        inTurn(() => this.#late());
+      });
       return;
     }
     // Up to where it is drawn.
