@@ -113,6 +113,7 @@ export class Plot {
   /** Draws at once, wherever it is and as wide as it is now. */
   complete(): void {
     this.#room = [this.element.clientWidth, this.element.clientHeight];
+    this.#prepared = undefined;
     this.#draw(true);
   }
 
