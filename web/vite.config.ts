@@ -15,8 +15,12 @@ const require = createRequire(import.meta.url);
 
 /** Files that the library fetches by name at run time: folder on the page, and where they come from. */
 const FETCHED: readonly { readonly to: string; readonly from: string; readonly only: RegExp }[] = [
-  { to: 'model', from: join(ROOT, 'model'), only: /\.(json|txt)$/ },
-  { to: 'model/tiny', from: join(ROOT, 'model/tiny'), only: /^(?!.*\.(schema|figures)\.).*\.(json|onnx)$/ },
+  { to: 'model', from: join(ROOT, 'model'), only: /\.txt$/ },
+  {
+    to: 'ort',
+    from: dirname(require.resolve('onnxruntime-web')),
+    only: /^ort\.bundle\.min\.mjs$|^ort-wasm-simd-threaded\.jsep\.wasm$/,
+  },
   {
     to: 'ffmpeg',
     from: join(dirname(require.resolve('@ffmpeg/core')), '../esm'),
@@ -35,7 +39,12 @@ function fetchedFiles(): Plugin {
         const folder = FETCHED.findLast(({ to }) => path.startsWith(`${to}/`));
         const name = folder && relative(folder.to, path);
         if (!folder || !name || name.includes('..') || !folder.only.test(name)) return next();
-        const types = { js: 'text/javascript', wasm: 'application/wasm', json: 'application/json' };
+        const types = {
+          mjs: 'text/javascript',
+          js: 'text/javascript',
+          wasm: 'application/wasm',
+          json: 'application/json',
+        };
         const type = Object.entries(types).find(([ending]) => name.endsWith(`.${ending}`))?.[1];
         if (type) response.setHeader('content-type', type);
         createReadStream(join(folder.from, name)).on('error', next).pipe(response);
@@ -77,7 +86,7 @@ async function licencesText(): Promise<string> {
   return parts.map((text, i) => `${rule}\n${names[i]}\n${rule}\n\n${text.trim()}\n`).join('\n\n');
 }
 
-const packages = new Set<string>(['@ffmpeg/core']);
+const packages = new Set<string>(['@ffmpeg/core', 'onnxruntime-web']);
 
 /** Remembers which packages a bundle was made of. */
 function collectPackages(): Plugin {
@@ -135,7 +144,7 @@ function offline(): Plugin {
       const styles = names.filter((name) => /^assets\/index-.*\.css$/.test(name));
       const shell = ['./', ...first, ...styles, 'icon.svg', 'manifest.webmanifest'];
       // What is large and seldom needed is kept once it was.
-      const seldom = /^ffmpeg\/|^assets\/ort[.-]|^model\/tiny\/|\.html$/;
+      const seldom = /^ffmpeg\/|^ort\/|^assets\/[nf]r_vmaf_|\.html$/;
       const rest = names.filter((name) => !shell.includes(name) && !seldom.test(name));
       const hash = createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 12);
       const code = await readFile(join(ROOT, 'web/src/sw.js'), 'utf8');

@@ -1,7 +1,13 @@
 import { configure, score } from 'anyvmaf';
 
-// Only needed where a bundler moves the package's files without adapting their names.
-configure({ wasm: new URL('anyvmaf/anyvmaf.wasm', import.meta.url) });
+/** To be called first where the bundler leaves `new URL(…, import.meta.url)` alone, as esbuild and Rollup do. */
+export function namePlaces(): void {
+  configure({
+    wasm: '/anyvmaf/wasm/anyvmaf.wasm',
+    models: '/anyvmaf/model/',
+    worker: '/anyvmaf-worker.js',
+  });
+}
 
 /** Scores two files a user has chosen; they are read in workers and uploaded nowhere. */
 export async function compare(

@@ -2,9 +2,11 @@
  * @module core/module
  * Loader and typed view of the WebAssembly core (wasm/include/anyvmaf.h): one instance, its memory, its contexts.
  */
+
 import { AnyvmafError } from '../errors.js';
 import type { VideoFormat } from '../media/types.js';
 import { type MetricVariant, metricSpec } from './metrics.js';
+import type { WasmBytes, WasmMemory, WasmModule } from './wasm-types.js';
 
 /** Which column of the core's function table runs. */
 export type Implementation = 'simd128' | 'portable';
@@ -59,7 +61,7 @@ export interface CoreAdmVariant {
 type Native = (...args: number[]) => number;
 
 interface CoreExports {
-  readonly memory: WebAssembly.Memory;
+  readonly memory: WasmMemory;
   readonly call: (name: string) => Native;
 }
 
@@ -67,7 +69,7 @@ interface CoreExports {
  * Compiles the core once for any number of instances.
  * @throws {AnyvmafError} 'internal' when the bytes are no WebAssembly module or this runtime has no 128-bit SIMD.
  */
-export async function compileCore(bytes: BufferSource): Promise<WebAssembly.Module> {
+export async function compileCore(bytes: WasmBytes): Promise<WasmModule> {
   try {
     return await WebAssembly.compile(bytes);
   } catch (cause) {
@@ -106,14 +108,14 @@ function readExports(instance: WebAssembly.Instance): CoreExports {
 
 /** An instance of the core. Not shared between threads. */
 export class Core {
-  readonly memory: WebAssembly.Memory;
+  readonly memory: WasmMemory;
   readonly #alloc: Native;
   readonly #free: Native;
   readonly #planeBytes: Native;
   /** The exported functions by name. */
   readonly call: CoreExports['call'];
 
-  constructor(module: WebAssembly.Module) {
+  constructor(module: WasmModule) {
     // Growth needs no notice: views are made anew from the memory's current buffer.
     const imports = { env: { emscripten_notify_memory_growth: () => {} } };
     const { memory, call } = readExports(new WebAssembly.Instance(module, imports));

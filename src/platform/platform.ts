@@ -2,7 +2,9 @@
  * @module platform/platform
  * What the engine needs from the world around it: files, the core's code, models, workers and cores.
  */
+
 import type { NativeHost } from '../backend/native/host.js';
+import type { WasmBytes, WasmModule } from '../core/wasm-types.js';
 import type { Decoder } from '../media/decoder.js';
 import type { FilePlatform } from '../media/platform.js';
 import type { ModelStore } from '../model/types.js';
@@ -30,7 +32,7 @@ export interface Platform {
    * The core, compiled; compiled once only.
    * @throws {AnyvmafError} `io` when its file cannot be had, `internal` when it does not compile here
    */
-  loadCore(): Promise<WebAssembly.Module>;
+  loadCore(): Promise<WasmModule>;
   /** Starts a thread that runs score/worker-body. */
   startWorker(): WorkerHandle;
   /** Lets timers, input and output have their turn; resolves soon after. */
@@ -40,7 +42,7 @@ export interface Platform {
 /** Where the package's own files are, for programs whose bundler moved them; what is absent is found by itself. */
 export interface Assets {
   /** The core `anyvmaf.wasm`: where it is, its bytes, or the compiled module. */
-  readonly wasm?: string | URL | BufferSource | WebAssembly.Module;
+  readonly wasm?: string | URL | WasmBytes | WasmModule;
   /** The module that workers run: `node-worker.js` or `browser-worker.js` of this package. */
   readonly worker?: string | URL;
   /** The folder that holds the built-in models, ending in `/`. */
@@ -52,8 +54,8 @@ export interface Assets {
   /** The module that runs ffmpeg.wasm: `node-ffmpeg-worker.js` or `browser-ffmpeg-worker.js` of this package. */
   readonly ffmpegWorker?: string | URL;
   /**
-   * Browsers: the library onnxruntime-web (`onnxruntime-web/dist/ort.webgpu.bundle.min.mjs`), where it is not bundled.
-   * Its WebAssembly lies beside it.
+   * Browsers: the library onnxruntime-web (`onnxruntime-web/dist/ort.webgpu.bundle.min.mjs`), with its WebAssembly beside
+   * it. Without it tiny models run only where an import map knows `onnxruntime-web`; bundlers do not bring it along.
    */
   readonly onnxruntime?: string | URL;
 }

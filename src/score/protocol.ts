@@ -2,8 +2,10 @@
  * @module score/protocol
  * The messages between the engine and its workers, the same over Node's worker threads and browsers' module workers.
  */
+
 import type { ExtractionPlan } from '../backend/types.js';
 import type { Implementation } from '../core/module.js';
+import type { WasmModule } from '../core/wasm-types.js';
 import type { ErrorCode } from '../errors.js';
 import type { SourceDescriptor } from '../media/types.js';
 import type { PictureModel, TinySessionFacts } from './tiny.js';
@@ -24,7 +26,7 @@ export interface PairDescriptor {
 
 /** Everything that stays the same during a worker's life. */
 export interface WorkerSetup {
-  readonly module: WebAssembly.Module;
+  readonly module: WasmModule;
   readonly plan: ExtractionPlan;
   readonly implementation: Implementation;
   /** Only pairs whose number is a multiple get more than what works on every frame. */

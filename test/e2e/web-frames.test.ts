@@ -359,7 +359,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     await page.keyboard.press('Escape');
     const frames = await page
       .locator('.moments .when')
-      .evaluateAll((all) => all.map(({ textContent }) => Number(/frame (\d+)/.exec(textContent)?.[1])));
+      .evaluateAll((all) => all.map(({ textContent }) => Number(/frame (\d+)/.exec(textContent ?? '')?.[1])));
     // Each frame is worse than the one before: what was worst then is hardly among the worst now.
     const nearest = frames.toSorted((a, b) => Math.abs(a - opened) - Math.abs(b - opened))[0];
     await expect

@@ -135,7 +135,12 @@ describe('the packed tarball', () => {
     );
     const paths = new Set(packed.files.map(({ path }) => path));
     for (const target of [...targets, ...Object.values(manifest.bin)]) {
-      expect(paths, target).toContain(target.replace(/^\.\//, ''));
+      const path = target.replace(/^\.\//, '');
+      // A pattern stands for files of a folder.
+      const named = path.endsWith('/*')
+        ? [...paths].filter((other) => other.startsWith(path.slice(0, -1)))
+        : [path].filter((other) => paths.has(other));
+      expect(named, target).not.toEqual([]);
     }
   });
 

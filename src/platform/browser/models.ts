@@ -5,12 +5,17 @@
 import { AnyvmafError } from '../../errors.js';
 import type { ModelStore } from '../../model/types.js';
 import { browserModelKeep } from './model-keep.js';
+import { shippedModel } from './shipped-models.js';
 
-/** @param folder gives the folder of the built-in models, ending in `/` */
-export function browserModels(folder: () => string | URL): ModelStore {
+/** @param folder gives the folder of the built-in models, ending in `/`, when the host names one */
+export function browserModels(folder: () => string | URL | undefined): ModelStore {
   return {
     keep: browserModelKeep,
-    readBuiltIn: (fileName) => fetchText(new URL(fileName, new URL(folder(), location.href))),
+    async readBuiltIn(fileName) {
+      const url = shippedModel(fileName, folder());
+      if (url) return fetchText(url);
+      throw new AnyvmafError('internal', `The model file ${fileName} does not ship with this package.`);
+    },
     readFile: (path) => fetchText(new URL(path, location.href)),
   };
 }

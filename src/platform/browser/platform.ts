@@ -26,7 +26,7 @@ export function configureBrowser(changes: Assets): void {
 /** The engine's world in a browser. */
 export const browserPlatform: Platform = {
   files: browserFiles,
-  models: browserModels(() => assets.models ?? new URL('../../../model/', import.meta.url)),
+  models: browserModels(() => assets.models),
   async decoders() {
     const { browserDecoders } = await import('./decoders.js');
     return browserDecoders(() => assets);
@@ -34,7 +34,7 @@ export const browserPlatform: Platform = {
   async tiny() {
     const { browserTiny } = await import('./tiny/platform.js');
     tiny ??= browserTiny(
-      () => assets.models ?? new URL('../../../model/', import.meta.url),
+      () => assets.models,
       () => assets.onnxruntime,
     );
     return tiny;

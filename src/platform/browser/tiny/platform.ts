@@ -4,20 +4,21 @@
  */
 import { AnyvmafError } from '../../../errors.js';
 import type { TinyFolder, TinyPlatform, TinySignatures } from '../../../tiny/types.js';
+import { shippedModel } from '../shipped-models.js';
 import { browserTinyRuntimes } from './runtimes.js';
 
 /**
- * @param models gives the folder of the built-in models, ending in `/`
+ * @param models gives the folder of the built-in models, ending in `/`, when the host names one
  * @param onnxruntime says where onnxruntime-web is, when the host does
  */
 export function browserTiny(
-  models: () => string | URL,
+  models: () => string | URL | undefined,
   onnxruntime: () => string | URL | undefined,
 ): TinyPlatform {
   return {
     files: {
       get builtIn() {
-        return folderAt(new URL('tiny/', new URL(models(), location.href)));
+        return builtInFolder(models());
       },
       async locate(path) {
         const url = new URL(path, location.href);
@@ -30,6 +31,18 @@ export function browserTiny(
   };
 }
 
+/** The models that ship; the host may serve them from a folder of its own. */
+function builtInFolder(models: string | URL | undefined): TinyFolder {
+  if (models !== undefined) return folderAt(new URL('tiny/', new URL(models, location.href)));
+  return {
+    name: 'the models that ship with anyvmaf',
+    async read(file, limit) {
+      const url = shippedModel(`tiny/${file}`, undefined);
+      return url ? fetchWithin(url, limit) : null;
+    },
+  };
+}
+
 function folderAt(base: URL): TinyFolder {
   return {
     name: base.href,
@@ -37,22 +50,27 @@ function folderAt(base: URL): TinyFolder {
       const url = new URL(file, base);
       if (!url.href.startsWith(base.href))
         throw new AnyvmafError('model', `${file} leads out of its folder ${base.href}, and is not fetched.`);
-      let response: Response;
-      try {
-        response = await fetch(url);
-      } catch (cause) {
-        throw new AnyvmafError('io', `The file ${url.href} of a tiny model cannot be fetched.`, { cause });
-      }
-      if (response.status === 404 || response.status === 410) return null;
-      if (!response.ok) {
-        throw new AnyvmafError(
-          'io',
-          `The file ${url.href} of a tiny model cannot be fetched: the server answered ${response.status}.`,
-        );
-      }
-      return readWithin(response, limit, url.href);
+      return fetchWithin(url, limit);
     },
   };
+}
+
+/** A file's bytes, `null` where there is none. */
+async function fetchWithin(url: URL, limit: number): Promise<Uint8Array | null> {
+  let response: Response;
+  try {
+    response = await fetch(url);
+  } catch (cause) {
+    throw new AnyvmafError('io', `The file ${url.href} of a tiny model cannot be fetched.`, { cause });
+  }
+  if (response.status === 404 || response.status === 410) return null;
+  if (!response.ok) {
+    throw new AnyvmafError(
+      'io',
+      `The file ${url.href} of a tiny model cannot be fetched: the server answered ${response.status}.`,
+    );
+  }
+  return readWithin(response, limit, url.href);
 }
 
 /** The body, given up as soon as it is longer than it may be. */

@@ -51,13 +51,14 @@ async function hasGpu(): Promise<boolean> {
   }
 }
 
+/** Kept apart from the import: bundlers would put its 28 MB into every page, and some refuse to build without it. */
+const LIBRARY = 'onnxruntime-web';
+
 async function importLibrary(place: string | URL | undefined): Promise<OrtWeb> {
+  // Without a place, an import map may know the name.
+  const address = place === undefined ? LIBRARY : new URL(place, location.href).href;
   try {
-    const library: OrtWeb =
-      place === undefined
-        ? // By its name, by which bundlers and import maps find it.
-          await import('onnxruntime-web')
-        : await import(/* @vite-ignore */ /* webpackIgnore: true */ new URL(place, location.href).href);
+    const library: OrtWeb = await import(/* @vite-ignore */ /* webpackIgnore: true */ address);
     // Threads need headers that pages rarely have; frames are shared out among workers already.
     library.env.wasm.numThreads = 1;
     library.env.logLevel = 'fatal';
@@ -65,8 +66,8 @@ async function importLibrary(place: string | URL | undefined): Promise<OrtWeb> {
   } catch (cause) {
     throw new AnyvmafError(
       'backend',
-      'the library onnxruntime-web cannot be loaded; install onnxruntime-web and bundle it, or name its URL with ' +
-        'configure({ onnxruntime }).',
+      `the library onnxruntime-web cannot be loaded from ${address}; serve the folder onnxruntime-web/dist and name ` +
+        'ort.webgpu.bundle.min.mjs in it with configure({ onnxruntime }).',
       { cause },
     );
   }

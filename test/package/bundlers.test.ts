@@ -1,0 +1,193 @@
+/**
+ * @module test/package/bundlers
+ * The packed package in a page that Vite, webpack, esbuild and Rollup bundle, as docs/api.md says: it scores a pair in
+ * Chromium with Node's numbers, and ships nothing that the page does not use.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { nodeResolve } from '@rollup/plugin-node-resolve';
+import { build as esbuild } from 'esbuild';
+import type { Browser } from 'playwright-core';
+import { rollup } from 'rollup';
+import { build as vite } from 'vite';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import webpack from 'webpack';
+import { score } from '../../src/index.js';
+import { shippedModels } from '../../src/platform/browser/shipped-models.js';
+import { y4mFile } from '../../src/sample/files.js';
+import { makeSample } from '../../src/sample/generator.js';
+import { built, root } from '../support/built.js';
+import { launchChromium, noChromium, PATIENCE, PATIENT } from '../support/chromium.js';
+import { serve } from '../support/server.js';
+
+vi.setConfig(PATIENT);
+
+/** What the package needs in a page, with what that needs; no optional package is installed. */
+const NEEDED = ['fast-png', 'fflate', 'iobuffer', 'hyparquet', 'hyparquet-writer', 'zod'];
+
+/** The most that a page of ours may hold: the core, the models and our code, bytes. */
+const BUDGET = 3_000_000;
+
+const clip = makeSample({ width: 64, height: 48, bitDepth: 8, chroma: '420' });
+const reference = y4mFile(clip, 'reference', 4);
+const distorted = y4mFile(clip, 'distorted', 4);
+
+const RUN = `
+  window.scores = async () => {
+    const files = ['/reference.y4m', '/distorted.y4m'].map(async (url) => (await fetch(url)).blob());
+    const [reference, distorted] = await Promise.all(files);
+    const report = await score({ reference, distorted }, { threads: 2 });
+    return report.frames.map(({ metrics }) => metrics.vmaf);
+  };`;
+
+/** For bundlers that bring addresses along by themselves. */
+const PLAIN = `import { score } from 'anyvmaf';${RUN}`;
+
+/** For the others, with the two folders served beside the page. */
+const CONFIGURED = `import { configure, score } from 'anyvmaf';
+  configure({ wasm: '/anyvmaf/wasm/anyvmaf.wasm', models: '/anyvmaf/model/', worker: '/anyvmaf-worker.js' });${RUN}`;
+
+/** The project as a user of the package has it. */
+let home = '';
+const installed = () => join(home, 'node_modules/anyvmaf');
+
+/** Writes the page for a bundler, and returns its folder for the bundler's output. */
+function project(name: string, code: string): string {
+  const folder = join(home, name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'app.js'), code);
+  writeFileSync(
+    join(folder, 'index.html'),
+    '<!doctype html><link rel="icon" href="data:,"><script type="module" src="./app.js"></script>',
+  );
+  return folder;
+}
+
+/** What docs/api.md says to serve where a bundler leaves addresses alone. */
+function serveFolders(out: string): void {
+  for (const name of ['wasm', 'model'])
+    cpSync(join(installed(), name), join(out, 'anyvmaf', name), { recursive: true });
+}
+
+const BUNDLERS: Readonly<Record<string, () => Promise<string>>> = {
+  async Vite() {
+    const folder = project('vite', PLAIN);
+    const outDir = join(folder, 'out');
+    await vite({ root: folder, configFile: false, logLevel: 'error', build: { outDir } });
+    return outDir;
+  },
+  async webpack() {
+    const folder = project('webpack', PLAIN);
+    const out = join(folder, 'out');
+    await new Promise<void>((resolve, reject) => {
+      webpack(
+        { mode: 'production', context: folder, entry: './app.js', output: { path: out, filename: 'app.js' } },
+        (error, stats) => {
+          if (error) reject(error);
+          else if (stats?.hasErrors()) reject(new Error(stats.toString({ all: false, errors: true })));
+          else resolve();
+        },
+      );
+    });
+    cpSync(join(folder, 'index.html'), join(out, 'index.html'));
+    return out;
+  },
+  async esbuild() {
+    const folder = project('esbuild', CONFIGURED);
+    const out = join(folder, 'out');
+    await esbuild({
+      absWorkingDir: folder,
+      entryPoints: { app: './app.js', 'anyvmaf-worker': 'anyvmaf/browser-worker.js' },
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      external: ['mediabunny'],
+      outdir: out,
+      logLevel: 'error',
+    });
+    cpSync(join(folder, 'index.html'), join(out, 'index.html'));
+    serveFolders(out);
+    return out;
+  },
+  async Rollup() {
+    const folder = project('rollup', CONFIGURED);
+    const out = join(folder, 'out');
+    const bundle = await rollup({
+      input: { app: join(folder, 'app.js'), 'anyvmaf-worker': 'anyvmaf/browser-worker.js' },
+      external: ['mediabunny'],
+      plugins: [nodeResolve({ browser: true, rootDir: folder })],
+    });
+    await bundle.write({ dir: out, format: 'es' });
+    await bundle.close();
+    cpSync(join(folder, 'index.html'), join(out, 'index.html'));
+    serveFolders(out);
+    return out;
+  },
+};
+
+beforeAll(() => {
+  built('dist/bundle/js/index.browser.js');
+  home = mkdtempSync(join(tmpdir(), 'anyvmaf-bundlers-'));
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
+  const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', home], {
+    cwd: root,
+    env: { ...env, HOME: home },
+    encoding: 'utf8',
+    stdio: 'pipe',
+  });
+  const [{ filename }] = JSON.parse(packed) as [{ readonly filename: string }];
+  mkdirSync(installed(), { recursive: true });
+  execFileSync('tar', ['xzf', join(home, filename), '--strip-components=1', '-C', installed()]);
+  for (const name of NEEDED)
+    cpSync(join(root, 'node_modules', name), join(home, 'node_modules', name), { recursive: true });
+});
+
+afterAll(() => rmSync(home, { recursive: true, force: true }), 120_000);
+
+it('pages find every model file that the package ships for them', () => {
+  const files = readdirSync(join(root, 'model'), { recursive: true, encoding: 'utf8' });
+  const wanted = files.filter(
+    (file) => /\.(json|onnx)$/.test(file) && !/\.(schema|figures)\.json$/.test(file),
+  );
+  expect([...shippedModels()].sort()).toEqual(wanted.sort());
+});
+
+describe.skipIf(noChromium)(`a page bundled without optional packages${noChromium}`, () => {
+  let browser: Browser;
+  let expected: readonly (number | undefined)[];
+
+  beforeAll(async () => {
+    browser = await launchChromium();
+    const report = await score({ reference, distorted });
+    expected = report.frames.map(({ metrics }) => metrics.vmaf);
+  });
+  afterAll(() => browser?.close());
+
+  it.each(Object.keys(BUNDLERS))('by %s scores a pair as Node does', async (name) => {
+    const out = (await BUNDLERS[name]?.()) ?? '';
+    const server = await serve(out, { '/reference.y4m': reference, '/distorted.y4m': distorted });
+    const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE);
+    const missing: string[] = [];
+    page.on('response', (response) => {
+      if (response.status() >= 400) missing.push(response.url());
+    });
+    try {
+      await page.goto(`${server.origin}/index.html`);
+      await page.waitForFunction('window.scores');
+      expect(await page.evaluate('window.scores()')).toEqual(expected);
+      expect(missing).toEqual([]);
+    } finally {
+      await page.close();
+      await server.stop();
+    }
+    const bytes = readdirSync(out, { recursive: true, encoding: 'utf8' })
+      .map((file) => statSync(join(out, file)))
+      .filter((stats) => stats.isFile())
+      .reduce((sum, { size }) => sum + size, 0);
+    console.log(`${name}: a page of ${bytes} bytes`);
+    expect(bytes).toBeLessThan(BUDGET);
+  });
+});
