@@ -12,8 +12,9 @@ import type { FromWasmWorker, JobInput, RemoteMemory, ToWasmWorker } from '../wa
 const port = parentPort;
 if (!port) throw new Error('platform/node/node-ffmpeg-worker must run as a worker thread');
 
-// The core was built for a browser's worker and looks for what that has.
-Object.assign(globalThis, { self: globalThis, location: { href: 'file:///' } });
+// The core was built for a browser's worker and looks for what that has. Deno has a `location` that cannot be assigned to.
+for (const [name, value] of Object.entries({ self: globalThis, location: { href: 'file:///' } }))
+  Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
 
 const post = (message: FromWasmWorker, transfer: ArrayBuffer[] = []): void =>
   port.postMessage(message, transfer);
