@@ -108,6 +108,7 @@ const passes =
 const CHECKS = [
   ['build', () => check(run('npm', ['run', '--silent', 'build']) === 0 ? 0 : 1)],
   ['types', passes('tsc', '-p', 'tsconfig.json', '--noEmit')],
+  ['types of the page', passes('tsc', '-p', 'web', '--noEmit')],
   ['lint', passes('biome', 'check', '--error-on-warnings', '.')],
   ['unused code', passes('knip', '--no-progress')],
   ['package', passes('publint', '--strict', '--pack', 'npm')],

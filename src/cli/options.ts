@@ -111,7 +111,8 @@ function shortOptions<Name extends string>(
     const option = specs.find((spec) => spec.short === letter);
     if (option === undefined) {
       const meant = matchingNames(arg.slice(1), specs);
-      const hint = i === 1 && meant.length === 1 ? `did you mean --${meant[0]?.name}? ` : '';
+      const file = /[./\\]/.test(arg) ? `for a file of that name write ./${arg}; ` : '';
+      const hint = i === 1 && meant.length === 1 ? `did you mean --${meant[0]?.name}? ` : file;
       throw new AnyvmafError(
         'usage',
         `unknown option -${letter}; ${hint}'${program} --help' lists the options`,
@@ -138,6 +139,8 @@ function matchingNames<Name extends string>(
   const exact = long.filter((spec) => normalise(spec.name) === typed);
   if (exact.length > 0) return exact;
   const abbreviated = long.filter((spec) => normalise(spec.name).startsWith(typed));
+  // Whoever starts to type --help must not set a height.
+  if (abbreviated.some((spec) => spec.last)) return abbreviated;
   const theirs = abbreviated.filter((spec) => !spec.ours);
   return theirs.length > 0 ? theirs : abbreviated;
 }

@@ -45,9 +45,16 @@ export function listExtractors(): readonly ExtractorSpec[] {
   return EXTRACTORS;
 }
 
-/** The extractor of that name, if there is one. */
+/** Names that people use for extractors which libvmaf has under one name only. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['ssim', 'float_ssim'],
+  ['ms_ssim', 'float_ms_ssim'],
+]);
+
+/** The extractor of that name, if there is one; `ssim` and `ms_ssim` are those of `float_ssim` and `float_ms_ssim`. */
 export function findExtractor(name: string): ExtractorSpec | undefined {
-  return EXTRACTORS.find((extractor) => extractor.name === name);
+  const wanted = OTHER_NAMES.get(name) ?? name;
+  return EXTRACTORS.find((extractor) => extractor.name === wanted);
 }
 
 /** The extractor that emits a feature, given by its internal name as model files do. */

@@ -156,8 +156,10 @@ function undecoded(encoded: EncodedInput): AnyvmafError {
 function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafError {
   const name = shown(encoded.name);
   const tried = attempts.filter(({ error }) => error !== undefined);
+  // Nothing that could be installed decodes more than ffmpeg.
+  const exhausted = tried.some(({ decoder }) => decoder.id === 'ffmpeg');
   const idle = attempts
-    .filter(({ error }) => error === undefined)
+    .filter(({ error }) => error === undefined && !exhausted)
     .map(
       ({ decoder, availability }) => `${decoder.id}: ${trimmed(availability.reason ?? 'it cannot run here')}`,
     );
@@ -176,7 +178,7 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
   const [, ...others] = tried.map(({ decoder }) => decoder.id);
   const clauses = [
     encoded.cutOff === undefined ? '' : `the file is cut off: ${encoded.cutOff}`,
-    others.length > 0 ? `tried ${first.decoder.id}, then ${others.join(' and ')}, to no avail` : '',
+    others.length > 0 ? `${others.join(' and ')} could not decode it either` : '',
     idle.length > 0 ? `${others.length > 0 ? '' : `tried ${first.decoder.id}; `}${idle.join('; ')}` : '',
     encoded.looksLike === undefined && !/^https?:/i.test(encoded.name)
       ? 'if it is raw YUV, give its width, height, pixel format and bit depth: -w, -h, -p and -b'

@@ -51,11 +51,11 @@ export function parseProbe(json: unknown, name: string): ProbedTrack {
   }
   const pixelFormat = word(frame.pix_fmt) ?? word(stream.pix_fmt);
   if (pixelFormat === undefined) {
-    throw new AnyvmafError(
-      'media',
-      `no frame of ${shown(name)} can be decoded as ${codec}; the file is damaged or encrypted, or this ffmpeg ` +
-        `has no decoder for ${codec}.`,
-    );
+    const causes = /^https?:/i.test(name)
+      ? 'its server may not give parts of a file (byte ranges), the file may be damaged or encrypted, or this ffmpeg may ' +
+        `have no decoder for ${codec}; download the video and give its path`
+      : `the file is damaged or encrypted, or this ffmpeg has no decoder for ${codec}`;
+    throw new AnyvmafError('media', `no frame of ${shown(name)} can be decoded as ${codec}; ${causes}.`);
   }
 
   const rotation = quarterTurns(sideDataOf('Display Matrix')?.rotation);

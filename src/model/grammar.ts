@@ -18,12 +18,13 @@ function meant(key: string): string {
 }
 
 /** Whether an item may stand without a value. */
-export function isFlag(key: string): key is (typeof FLAGS)[number] {
+function isFlag(key: string): key is (typeof FLAGS)[number] {
   return FLAGS.some((flag) => flag === key);
 }
 
 /**
- * Reads a model string. As in libvmaf `version` wins over `path`, the last of a repeated item wins, and a second `=`
+ * Reads a model string. What stands first without `=` is a model's name, or its file if it looks like a path; libvmaf
+ * refuses both. Otherwise, as in libvmaf, `version` wins over `path`, the last of a repeated item wins, and a second `=`
  * within an item ends its value, so that paths with `:` or `=` cannot be given.
  * @throws {AnyvmafError} `usage`
  */
@@ -35,8 +36,13 @@ export function parseModelString(text: string): ModelRequest {
   const flags = { disable_clip: false, enable_transform: false };
   const overloads: { extractor: string; option: string; value: string }[] = [];
 
-  for (const item of text.split(':')) {
+  for (const [place, item] of text.split(':').entries()) {
     const [key = '', value] = item.split('=');
+    if (place === 0 && value === undefined && key !== '' && !isFlag(key)) {
+      if (/[\\/]|\.json$/i.test(key)) path = key;
+      else version = key;
+      continue;
+    }
     if (isFlag(key)) {
       // Any other value has no effect in libvmaf.
       if (value === undefined || value === 'true') flags[key] = true;

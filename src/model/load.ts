@@ -5,9 +5,9 @@
 import type { ExtractorInstance } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import { bindInputs } from './bind.js';
-import { isFlag, parseModelString } from './grammar.js';
+import { parseModelString } from './grammar.js';
 import { parseModelFile } from './parse.js';
-import { listModels, readBuiltInModel, requireBuiltIn, similarBuiltIn } from './registry.js';
+import { readBuiltInModel, requireBuiltIn } from './registry.js';
 import type { LoadedModel, ModelRequest, ModelStore } from './types.js';
 
 /** The model that runs when none is asked for. */
@@ -23,7 +23,6 @@ export async function loadModels(
   texts: readonly string[],
   store: ModelStore,
 ): Promise<readonly LoadedModel[]> {
-  for (const text of texts) await refuseBareName(text, store);
   const requests = texts.map(parseModelString);
   const names = new Set<string>();
   for (const { name, text } of requests) {
@@ -37,24 +36,6 @@ export async function loadModels(
     names.add(name);
   }
   return Promise.all(requests.map((request) => loadModel(request, store)));
-}
-
-/**
- * Tells whoever gave a model's name alone how to ask for it; libvmaf's grammar only says that it is no option.
- * @throws {AnyvmafError} `usage`
- */
-async function refuseBareName(text: string, store: ModelStore): Promise<void> {
-  const [bare = ''] = text.split(':');
-  if (bare === '' || bare.includes('=') || isFlag(bare)) return;
-  const similar = await similarBuiltIn(bare, store);
-  const builtIn = similar
-    ? `version=${similar} for the built-in model`
-    : `version=NAME for a built-in model (${(await listModels(store)).map(({ name }) => name).join(', ')})`;
-  throw new AnyvmafError(
-    'usage',
-    `Problem parsing model ${JSON.stringify(text)}, bad option string ${JSON.stringify(bare)}: ` +
-      `write ${builtIn}, or path=FILE for a model file.`,
-  );
 }
 
 async function loadModel(request: ModelRequest, store: ModelStore): Promise<LoadedModel> {

@@ -95,7 +95,7 @@ export async function requireBuiltIn(name: string, store: ModelStore): Promise<R
   const names = entries.map((known) => known.name);
   throw new AnyvmafError(
     'model',
-    `There is no built-in model "${name}"; ${guess(nearest(name, names))}there are ${names.join(', ')}. ` +
+    `There is no built-in model "${name}"; ${guess(nearest(name, names) ?? (await similarBuiltIn(name, store)))}there are ${names.join(', ')}. ` +
       'Give the path of a model file with path=FILE.',
   );
 }
@@ -104,7 +104,7 @@ export async function requireBuiltIn(name: string, store: ModelStore): Promise<R
  * The built-in model whose name begins most like `typed`, punctuation and case aside; the default where several do.
  * @returns `undefined` when not even half of `typed` is the beginning of one
  */
-export async function similarBuiltIn(typed: string, store: ModelStore): Promise<string | undefined> {
+async function similarBuiltIn(typed: string, store: ModelStore): Promise<string | undefined> {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   const wanted = plain(typed);
   let best: string | undefined;

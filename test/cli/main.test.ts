@@ -283,7 +283,8 @@ describe('bad input', () => {
     refused([ref, dis, '--frame_skip_ref', '9'], 2, 'ref.y4m'));
 
   test('unknown model', () => refused([ref, dis, '-m', 'version=vmaf_v9'], 2, 'vmaf_v9'));
-  test('model string without sense', () => refused([ref, dis, '-m', 'vmaf_v0.6.1'], 1, 'vmaf_v0.6.1'));
+  test('model string without sense', () =>
+    refused([ref, dis, '-m', 'vmaf_v0.6.1:vmaf'], 1, 'vmaf_v0.6.1:vmaf'));
   test('two models of one name', () =>
     refused([ref, dis, '-m', 'version=vmaf_v0.6.1', '-m', 'version=vmaf_4k_v0.6.1'], 1, 'name='));
   test('missing model file', () => refused([ref, dis, '-m', `path=${files.at('no.json')}`], 2, 'no.json'));

@@ -68,11 +68,19 @@ describe('long options', () => {
   });
 
   test("an abbreviation that meant one of the vmaf tool's options still does", () => {
-    expect(parsed('--p', '420', '--he', '324', '--pre', '17')[0]).toEqual([
+    expect(parsed('--p', '420', '--hei', '324', '--pre', '17')[0]).toEqual([
       'pixel_format=420',
       'height=324',
       'precision=17',
     ]);
+  });
+
+  test('what may be --help sets nothing else', () => {
+    expect(() => parsed('--he', '324')).toThrow(/--he is ambiguous: it may mean --height or --help/);
+  });
+
+  test('a file name that begins with a dash is said to need its folder', () => {
+    expect(() => parsed('-x.mp4', 'b.mp4')).toThrow('for a file of that name write ./-x.mp4');
   });
 
   test('a value may be empty, hold "=" and start with a dash', () => {

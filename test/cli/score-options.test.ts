@@ -142,9 +142,9 @@ test('several encodes follow the reference', () => {
   expect(settings('-r', 'a', 'b', 'c').distorted).toEqual(['b', 'c']);
   expect(settings('-d', 'b', 'a', 'c')).toMatchObject({ reference: 'a', distorted: ['b', 'c'] });
   expect(complaint('a', 'b', 'c', '--xml')).toContain(
-    '--xml holds one report, but 2 distorted videos are given',
+    'XML holds one report, but 2 distorted videos are given',
   );
-  expect(complaint('a', 'b', 'c', '--sub')).toContain('--sub holds one report');
+  expect(complaint('a', 'b', 'c', '--sub')).toContain('SUB holds one report');
 });
 
 test('a page goes to a file, or to standard output when nothing else does', () => {
@@ -233,4 +233,26 @@ test('docs/cli.md explains every option', () => {
     (label) => !text.includes(label),
   );
   expect(missing).toEqual([]);
+});
+
+describe('the words that people try', () => {
+  test('the ending of the output names the format, unless an option does', () => {
+    expect(settings('a', 'b', '-o', 'out.json').format).toBe('json');
+    expect(settings('a', 'b', '-o', 'out.CSV').format).toBe('csv');
+    expect(settings('a', 'b', '-o', 'out.json', '--xml').format).toBe('xml');
+    expect(settings('a', 'b', '-o', 'json').format).toBeUndefined();
+    expect(settings('a', 'b', '-o', 'out.txt').format).toBeUndefined();
+  });
+
+  test('a - after the format of two videos is no third video', () => {
+    expect(complaint('a', 'b', '--json', '-')).toMatch(/^--json takes no value, .* standard output/);
+    expect(settings('a', '--json', '-').distorted).toEqual(['-']);
+    expect(settings('a', 'b', '-', '--json').distorted).toEqual(['b', '-']);
+  });
+
+  test('file URLs are paths', () => {
+    const { reference, distorted } = settings('file:///some/a%20b.y4m', '-d', 'file:///c.mp4');
+    expect([reference, ...distorted]).toEqual(['/some/a b.y4m', '/c.mp4']);
+    expect(complaint('file://elsewhere/a.y4m', 'b')).toMatch(/is not the URL of a file on this machine/);
+  });
 });

@@ -86,7 +86,7 @@ describe('parseFeature', () => {
   it.each([
     ['vfi', /no feature extractor "vfi".*there are .*vif/],
     ['vfi', /; did you mean vif\? If not, there are /],
-    ['ssim', /did you mean float_ssim\?/],
+    ['sim', /did you mean vif|float_ssim/],
     ['psnr_cb', /did you mean psnr\?/],
     ['integer_motion2', /did you mean motion\?/],
     ['VMAF_feature_adm2_score', /did you mean float_adm\?/],

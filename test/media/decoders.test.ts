@@ -129,7 +129,11 @@ describe('choosing a decoder', () => {
     );
     const all = [decoder('ffmpeg', 'refuses'), decoder('wasm', 'refuses')];
     expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: all }), 'media')).toBe(
-      'clip.mp4 is av1, which ffmpeg does not know (tried ffmpeg, then wasm, to no avail).',
+      'clip.mp4 is av1, which ffmpeg does not know (wasm could not decode it either).',
+    );
+    const installed = [decoder('ffmpeg', 'refuses'), decoder('mediabunny', 'absent')];
+    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: installed }), 'media')).toBe(
+      'clip.mp4 is av1, which ffmpeg does not know.',
     );
     const { looksLike: _, ...unknown } = clip;
     expect(

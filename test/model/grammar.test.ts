@@ -50,7 +50,6 @@ describe('parseModelString', () => {
   it.each([
     ['', /bad option string ""/],
     ['version=v:', /bad option string ""/],
-    ['vmaf_v0.6.1', /bad option string "vmaf_v0.6.1": a model string is made of version=NAME or path=FILE/],
     ['version=v:clip=false', /unknown item "clip"/],
     ['version=v:nme=a', /unknown item "nme"; did you mean name\? If not, a model string is made of/],
     ['version=v:disable_clp', /bad option string "disable_clp": did you mean disable_clip\? If not, a model/],

@@ -57,7 +57,11 @@ describe('loadModels', () => {
       'model',
       /no built-in model "vmaf_v0.6.2"; did you mean vmaf_v0.6.1\? If not, there/,
     ],
-    ['version=vmaf_v9', 'model', /no built-in model "vmaf_v9"; there are vmaf_v0.6.1, .*path=FILE/],
+    [
+      'version=vmaf_v9',
+      'model',
+      /no built-in model "vmaf_v9"; did you mean vmaf_v0.6.1\? If not, there are vmaf_v0.6.1, .*path=FILE/,
+    ],
     ['path=missing.json', 'io', /missing.json/],
     ['path=text.txt', 'model', /Model "text.txt" is not JSON/],
     [
@@ -79,16 +83,20 @@ describe('loadModels', () => {
   });
 
   it.each([
-    ['vmaf_v0.6.1', 'write version=vmaf_v0.6.1 for the built-in model, or path=FILE'],
-    ['vmaf_v0.6.1neg:name=neg', 'write version=vmaf_v0.6.1neg for'],
-    ['VMAF-v061', 'write version=vmaf_v0.6.1 for'],
-    ['vmaf_v0.6.1ng', 'write version=vmaf_v0.6.1neg for'],
-    ['vmaf_4k', 'write version=vmaf_4k_v0.6.1 for'],
-    ['model.json', 'write version=NAME for a built-in model (vmaf_v0.6.1, '],
-  ])('says how to ask for a model that is given as "%s" alone', async (text, part) => {
-    const refusal = await refusalOf('usage', () => loadModels([text], modelStore()));
-    expect(refusal).toContain(`Problem parsing model "${text}", bad option string`);
-    expect(refusal).toContain(part);
+    ['vmaf_v0.6.1neg', 'vmaf'],
+    ['vmaf_v0.6.1neg:name=neg', 'neg'],
+  ])('takes the name of a built-in model alone, as in "%s"', async (text, name) => {
+    const [model] = await loadModels([text], modelStore());
+    const [same] = await loadModels([`version=vmaf_v0.6.1neg:name=${name}`], modelStore());
+    expect({ ...model, request: null, text: null }).toEqual({ ...same, request: null, text: null });
+  });
+
+  it.each([
+    ['VMAF-v061', 'did you mean vmaf_v0.6.1?'],
+    ['vmaf_v0.6.1ng', 'did you mean vmaf_v0.6.1neg?'],
+    ['vmaf_4k', 'did you mean vmaf_4k_v0.6.1?'],
+  ])('guesses what was meant by "%s"', async (text, part) => {
+    expect(await refusalOf('model', () => loadModels([text], modelStore()))).toContain(part);
   });
 
   it('wants every model to have its own name', async () => {

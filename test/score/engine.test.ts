@@ -250,6 +250,9 @@ describe('truncated videos', () => {
       { ...FEATURES, threads, onProgress: ({ framesDone }) => seen.push(framesDone) },
     );
     const error = await failure(run);
+    // Nobody was told of frames that there are not, nor twice of one.
+    expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
+    expect(seen.every((framesDone) => framesDone <= 5)).toBe(true);
     expect(error.code).toBe('media');
     expect(error.message).toMatch(/frame 5 of .* is incomplete/);
   });

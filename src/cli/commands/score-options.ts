@@ -27,6 +27,8 @@ const MAX_THREADS = 1024;
 /** Each has a decoder of its own, and all run at the same time. */
 const MAX_DISTORTED = 64;
 
+const FORMATS: readonly ReportFormat[] = ['xml', 'json', 'csv', 'sub', 'ndjson'];
+
 const INPUT = 'Input';
 const WHAT = 'Models and features';
 const OUTPUT = 'Output';
@@ -56,7 +58,7 @@ export const SCORE_OPTIONS = [
     argument: 'SPEC',
     group: WHAT,
     help:
-      'version=NAME for a built-in model, path=FILE for a model file, or auto for HD or 4K by size; then, after ' +
+      'NAME or version=NAME for a built-in model, path=FILE for a model file, or auto for HD or 4K by size; then, after ' +
       'colons: name=NAME, disable_clip, enable_transform, EXTRACTOR.OPTION=VALUE. May be repeated. Default: ' +
       "version=vmaf_v0.6.1. 'anyvmaf models' lists the built-in ones",
   },
@@ -92,9 +94,9 @@ export const SCORE_OPTIONS = [
     short: 'o',
     argument: 'FILE',
     group: OUTPUT,
-    help: 'write the report to FILE; - is standard output',
+    help: 'write the report to FILE, in the format that its ending names; - is standard output',
   },
-  { name: 'xml', group: OUTPUT, help: 'report as XML (default with -o)' },
+  { name: 'xml', group: OUTPUT, help: 'report as XML (default with -o and another ending)' },
   { name: 'json', group: OUTPUT, help: 'report as JSON' },
   { name: 'csv', group: OUTPUT, help: 'report as CSV, one row per frame' },
   { name: 'sub', group: OUTPUT, help: 'report as subtitles, one per frame' },
@@ -243,6 +245,8 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
     }
   }
 
+  refuseStreamAsFormat(args, parsed.positionals);
+  format ??= formatOf(files.output);
   tiny.finish(options);
   const { reference, distorted, raw, unread }: Partial<Videos> & AloneVideos = options.noReference
     ? videos.alone(parsed.positionals)
@@ -266,7 +270,7 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   if (distorted.length > 1 && (format === 'xml' || format === 'sub')) {
     throw new AnyvmafError(
       'usage',
-      `--${format} holds one report, but ${distorted.length} distorted videos are given; use --json, --csv or --ndjson, ` +
+      `${format.toUpperCase()} holds one report, but ${distorted.length} distorted videos are given; use --json, --csv or --ndjson, ` +
         'or score them one at a time',
     );
   }
@@ -288,6 +292,27 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
     quiet,
     ignored,
   };
+}
+
+/** The format that a file's ending names, when none was asked for. The `vmaf` tool writes XML whatever the ending. */
+function formatOf(output: string | undefined): ReportFormat | undefined {
+  const ending = /\.([a-z]+)$/i.exec(output ?? '')?.[1]?.toLowerCase();
+  return FORMATS.find((format) => format === ending);
+}
+
+/**
+ * Refuses `REFERENCE DISTORTED --json -`, which would read a further video from standard input.
+ * @throws {AnyvmafError} `usage`
+ */
+function refuseStreamAsFormat(args: readonly string[], positionals: readonly string[]): void {
+  if (positionals.length < 3) return;
+  const flag = FORMATS.find((format) => args.some((arg, i) => arg === `--${format}` && args[i + 1] === '-'));
+  if (flag === undefined) return;
+  throw new AnyvmafError(
+    'usage',
+    `--${flag} takes no value, and the - after it would be a video on standard input; leave it out: without -o the ` +
+      'report goes to standard output',
+  );
 }
 
 function append(list: string[], value: string, use: OptionUse, what: string): void {

@@ -2,6 +2,7 @@
  * @module cli/commands/video-options
  * The videos of a command line: names with or without options, and the geometry of raw video. Pure.
  */
+import { fileURLToPath } from 'node:url';
 import { AnyvmafError } from '../../errors.js';
 import type { RawVideoFormat } from '../../media/types.js';
 import { nearest } from '../../nearest.js';
@@ -81,7 +82,7 @@ export class VideoArguments {
     switch (name) {
       case 'reference':
       case 'distorted':
-        this.#files[name] = fileName({ name, ...use });
+        this.#files[name] = localPath(fileName({ name, ...use }));
         return true;
       case 'width':
       case 'height':
@@ -116,7 +117,8 @@ export class VideoArguments {
    */
   alone(positionals: readonly string[]): AloneVideos {
     const { reference, distorted } = this.#files;
-    const [only, more] = distorted === undefined ? positionals : [distorted, ...positionals];
+    const named = positionals.map(localPath);
+    const [only, more] = distorted === undefined ? named : [distorted, ...named];
     if (only === undefined || only === '') {
       throw new AnyvmafError('usage', 'no video given; --no-reference scores the one that -d FILE names');
     }
@@ -128,6 +130,19 @@ export class VideoArguments {
     }
     const raw = rawFormatOf(this.#raw);
     return { distorted: [only], ...(raw && { raw }), ...(reference !== undefined && { unread: reference }) };
+  }
+}
+
+/**
+ * The path in a `file:` URL, as desktops put it into the clipboard; other names are left as they are.
+ * @throws {AnyvmafError} `usage` for a URL that names no file of this machine
+ */
+function localPath(name: string): string {
+  if (!/^file:\/\//i.test(name)) return name;
+  try {
+    return fileURLToPath(name);
+  } catch {
+    throw new AnyvmafError('usage', `"${name}" is not the URL of a file on this machine; give its path`);
   }
 }
 
@@ -152,7 +167,7 @@ function chooseVideos(
   most: number,
   command: string,
 ): Pick<Videos, 'reference' | 'distorted'> {
-  const open = [...positionals];
+  const open = positionals.map(localPath);
   const reference = files.reference ?? open.shift();
   const first = files.distorted ?? open.shift();
   if (reference === undefined && first === undefined) {
