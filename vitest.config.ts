@@ -2,6 +2,14 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+/** What compares times, or counts on a process to answer in time: one file after the other, when all else is done. */
+const TIMED = [
+  'test/score/engine-stop.test.ts',
+  'test/e2e/web-results.test.ts',
+  'test/report/write.test.ts',
+  'test/api/process.test.ts',
+];
+
 export default defineConfig({
   resolve: {
     // What users import, here from the sources.
@@ -18,7 +26,16 @@ export default defineConfig({
     },
   ],
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      {
+        extends: true,
+        test: { name: 'plain', include: ['test/**/*.test.ts'], exclude: TIMED, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        test: { name: 'timed', include: TIMED, maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
+    ],
     globalSetup: 'test/support/build-once.ts',
     setupFiles: 'test/support/workers.ts',
     // Many tests wait for processes and browsers: one file more than Vitest would run beside each other on two cores.
