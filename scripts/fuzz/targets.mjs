@@ -1,0 +1,49 @@
+/**
+ * @module scripts/fuzz/targets
+ * Every entry point that takes foreign bytes. A target opens what it needs once, makes an input from random numbers, and runs
+ * it: it returns nothing when the input was taken, a sentence when the result is wrong, and throws what the entry point throws.
+ *
+ * `inputs` is how many go through one process before it is renewed; `short` how many `npm test` runs.
+ */
+
+const text = () => import('./targets/text.mjs');
+const tables = () => import('./targets/tables.mjs');
+const videos = () => import('./targets/videos.mjs');
+const mcp = () => import('./targets/mcp.mjs');
+const core = () => import('./targets/core.mjs');
+
+export const TARGETS = {
+  y4m: { load: videos, name: 'y4m', short: 1500 },
+  raw: { load: videos, name: 'raw', short: 1500 },
+  'model-json': { load: text, name: 'modelJson', short: 300 },
+  libsvm: { load: text, name: 'libsvm', short: 300 },
+  'feature-string': { load: text, name: 'featureString', short: 3000 },
+  'model-string': { load: text, name: 'modelString', short: 1500 },
+  'command-line': { load: text, name: 'commandLine', short: 3000 },
+  report: { load: text, name: 'report', short: 500 },
+  sidecar: { load: text, name: 'sidecar', short: 1500 },
+  'pairs-list': { load: text, name: 'pairsList', short: 1500 },
+  onnx: { load: tables, name: 'onnx', short: 200 },
+  parquet: { load: tables, name: 'parquet', short: 60, inputs: 2000 },
+  'mcp-lines': { load: mcp, name: 'lines', short: 300, inputs: 5000 },
+  'mcp-arguments': { load: mcp, name: 'callArguments', short: 300, inputs: 5000 },
+  simd: { load: core, name: 'simd', short: 40, inputs: 2000 },
+  'mp4-mediabunny': { load: videos, name: 'mp4Mediabunny', short: 15, inputs: 500 },
+  'mkv-mediabunny': { load: videos, name: 'mkvMediabunny', short: 15, inputs: 500 },
+  'webm-mediabunny': { load: videos, name: 'webmMediabunny', short: 8, inputs: 500 },
+  'ts-mediabunny': { load: videos, name: 'tsMediabunny', short: 8, inputs: 500 },
+  'mp4-ffmpeg': { load: videos, name: 'mp4Ffmpeg', short: 4, inputs: 500 },
+  'mkv-ffmpeg': { load: videos, name: 'mkvFfmpeg', short: 4, inputs: 500 },
+  'webm-ffmpeg': { load: videos, name: 'webmFfmpeg', short: 2, inputs: 500 },
+  'ts-ffmpeg': { load: videos, name: 'tsFfmpeg', short: 4, inputs: 500 },
+  'mp4-wasm': { load: videos, name: 'mp4Wasm', short: 2, inputs: 300 },
+  'mkv-wasm': { load: videos, name: 'mkvWasm', short: 2, inputs: 300 },
+  'webm-wasm': { load: videos, name: 'webmWasm', short: 1, inputs: 300 },
+  'ts-wasm': { load: videos, name: 'tsWasm', short: 1, inputs: 300 },
+};
+
+/** @returns {Promise<{ make(random): unknown, run(input): unknown, close?(): void }>} */
+export async function openTarget(name) {
+  const { load, name: made } = TARGETS[name];
+  return (await load())[made]();
+}

@@ -1,0 +1,108 @@
+/**
+ * @module scripts/fuzz/targets/videos
+ * Videos: Y4M and raw YUV by our own readers, containers by each decoder.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadBuilt } from '../../lib/project.mjs';
+import { damageBytes } from '../mutate.mjs';
+
+const FORMATS = [
+  { width: 32, height: 24, bitDepth: 8, chroma: '420' },
+  { width: 17, height: 19, bitDepth: 10, chroma: '422' },
+  { width: 24, height: 32, bitDepth: 12, chroma: '444' },
+  { width: 40, height: 17, bitDepth: 8, chroma: '400' },
+];
+
+/** Scores without a model: every frame is read, little is measured. */
+const CHEAP = { noPrediction: true, features: ['psnr=enable_chroma=false'], threads: 0 };
+
+async function samples() {
+  const { makeSample } = await loadBuilt('sample/generator.js');
+  const { y4mFile, yuvFile } = await loadBuilt('sample/files.js');
+  return { clips: FORMATS.map((format) => makeSample(format)), y4mFile, yuvFile };
+}
+
+export async function y4m() {
+  const { score } = await loadBuilt('index.js');
+  const { clips, y4mFile } = await samples();
+  const corpus = clips.map((clip) => y4mFile(clip, 'distorted', 2));
+  const references = clips.map((clip) => y4mFile(clip, 'reference', 2));
+  return {
+    make(random) {
+      const which = random.int(0, corpus.length - 1);
+      // The header is where it matters.
+      const bytes = corpus[which];
+      const head = damageBytes(random, bytes.subarray(0, 60));
+      const damaged = random.oneIn(3)
+        ? damageBytes(random, bytes)
+        : new Uint8Array([...head, ...bytes.subarray(60)]);
+      return { which, bytes: damaged };
+    },
+    async run({ which, bytes }) {
+      const report = await score({ reference: references[which], distorted: bytes }, CHEAP);
+      if (report.frames.length > 2) return `${report.frames.length} frames of at most 2`;
+    },
+  };
+}
+
+export async function raw() {
+  const { score } = await loadBuilt('index.js');
+  return {
+    make: (random) => ({
+      bytes: random.bytes(random.int(0, 3000)),
+      raw: {
+        width: random.pick([0, 1, 16, 17, 32, 33, -1, 1.5, 8192, 1e9, Number.NaN, random.int(1, 64)]),
+        height: random.pick([0, 1, 16, 18, 24, 31, -1, 4320, 2 ** 31, random.int(1, 64)]),
+        bitDepth: random.pick([8, 10, 12, 16, 7, 9, 0, -8, '8']),
+        chroma: random.pick(['420', '422', '444', '400', '411', '', 420]),
+      },
+    }),
+    run: async ({ bytes, raw: format }) =>
+      void (await score({ reference: bytes, distorted: bytes, raw: format }, CHEAP)),
+  };
+}
+
+/** How the containers are made. */
+const ENCODE = {
+  mp4: ['-c:v', 'libx264', '-crf', '35', '-g', '4'],
+  mkv: ['-c:v', 'libx264', '-crf', '35', '-g', '4'],
+  webm: ['-c:v', 'libvpx', '-b:v', '50k', '-g', '4'],
+  ts: ['-c:v', 'mpeg2video', '-q:v', '20', '-g', '4'],
+};
+
+/** @param {keyof ENCODE} container @param decoder name of `--decoder` */
+async function encoded(container, decoder) {
+  const { score } = await loadBuilt('index.js');
+  const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-fuzz-videos-'));
+  const clean = () => rmSync(folder, { recursive: true, force: true });
+  process.on('exit', clean);
+  const whole = join(folder, `whole.${container}`);
+  const source = ['-f', 'lavfi', '-i', 'testsrc2=s=64x48:r=25:d=0.32'];
+  execFileSync('ffmpeg', ['-v', 'error', ...source, '-pix_fmt', 'yuv420p', ...ENCODE[container], whole]);
+  const bytes = readFileSync(whole);
+  const file = join(folder, `damaged.${container}`);
+  return {
+    make: (random) => damageBytes(random, bytes),
+    async run(input) {
+      writeFileSync(file, input);
+      await score({ reference: whole, distorted: file }, { ...CHEAP, decoder, preflight: false });
+    },
+    close: clean,
+  };
+}
+
+export const mp4Mediabunny = () => encoded('mp4', 'mediabunny');
+export const mkvMediabunny = () => encoded('mkv', 'mediabunny');
+export const webmMediabunny = () => encoded('webm', 'mediabunny');
+export const tsMediabunny = () => encoded('ts', 'mediabunny');
+export const mp4Ffmpeg = () => encoded('mp4', 'ffmpeg');
+export const mkvFfmpeg = () => encoded('mkv', 'ffmpeg');
+export const webmFfmpeg = () => encoded('webm', 'ffmpeg');
+export const tsFfmpeg = () => encoded('ts', 'ffmpeg');
+export const mp4Wasm = () => encoded('mp4', 'wasm');
+export const mkvWasm = () => encoded('mkv', 'wasm');
+export const webmWasm = () => encoded('webm', 'wasm');
+export const tsWasm = () => encoded('ts', 'wasm');

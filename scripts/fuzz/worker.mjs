@@ -1,0 +1,56 @@
+/**
+ * @module scripts/fuzz/worker
+ * One process that feeds one target. It writes the number of the input at hand where the parent reads it, so that an input
+ * which never ends, or ends the process, is known.
+ *
+ *   node scripts/fuzz/worker.mjs TARGET SEED FROM TO PLACE     PLACE is a file of eight bytes
+ */
+import { openSync, writeSync } from 'node:fs';
+import { faultOf, GROWTH } from './contract.mjs';
+import { Random } from './random.mjs';
+import { openTarget } from './targets.mjs';
+
+const [name, seed, from, to, place] = process.argv.slice(2);
+const mark = Buffer.alloc(8);
+const file = openSync(place, 'r+');
+
+function at(index) {
+  mark.writeDoubleLE(index);
+  writeSync(file, mark, 0, 8, 0);
+}
+
+const target = await openTarget(name);
+let outcome = { accepted: 0, refused: 0 };
+let rest = process.memoryUsage.rss();
+process.send({ kind: 'ready' });
+for (let index = Number(from); index < Number(to); index++) {
+  at(index);
+  const input = target.make(new Random(seed, name, index));
+  let fault;
+  try {
+    fault = await target.run(input);
+    outcome.accepted++;
+  } catch (error) {
+    fault = faultOf(error);
+    outcome.refused++;
+  }
+  if (fault !== undefined) process.send({ kind: 'fault', index, fault });
+  // What is needed once, such as a module, is no growth.
+  if (index === Number(from) + 20) rest = process.memoryUsage.rss();
+  const grown = process.memoryUsage.rss() - rest;
+  if (grown > GROWTH) {
+    process.send({ kind: 'fault', index, fault: `the process grew by ${Math.round(grown / 2 ** 20)} MB` });
+    rest = process.memoryUsage.rss();
+  }
+  if (index % 256 === 255) {
+    process.send({ kind: 'progress', index, ...outcome });
+    outcome = { accepted: 0, refused: 0 };
+    // Lets messages leave and timers have their turn.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+process.send({ kind: 'progress', index: Number(to), ...outcome }, () => {
+  target.close?.();
+  process.disconnect();
+  process.exit(0);
+});
