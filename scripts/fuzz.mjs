@@ -50,6 +50,20 @@ const seconds = Number(options.seconds) / Math.max(1, Math.ceil(wanted.length / 
 const most = options.inputs === undefined ? Number.MAX_SAFE_INTEGER : Number(options.inputs);
 const until = options.inputs === undefined ? seconds * 1000 : Number.POSITIVE_INFINITY;
 
+/** How many times longer than its limit an input may take without computing: a machine may be busy with other things. */
+const IDLE = 10;
+
+/** Milliseconds of processor time that a process has used, where the system tells; Linux counts in hundredths of a second. */
+function cpuTime(pid) {
+  try {
+    const [, rest] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+    const fields = rest.split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  } catch {
+    return performance.now();
+  }
+}
+
 /** Feeds inputs `from` to `to` in one process; ends when done, when time is up, or at an input that does not end. */
 function feed(name, from, to, deadline, record) {
   return new Promise((resolve) => {
@@ -68,6 +82,7 @@ function feed(name, from, to, deadline, record) {
     const current = () => readFileSync(place).readDoubleLE(0);
     let last = -1;
     let since = performance.now();
+    let spent = 0;
     let ready = false;
     let stopped;
     const timer = setInterval(() => {
@@ -76,15 +91,18 @@ function feed(name, from, to, deadline, record) {
       if (index !== last) {
         last = index;
         since = now;
+        spent = cpuTime(child.pid);
       }
       if (ready && now > deadline) stopped ??= { reason: 'time' };
-      else if (ready && now - since > PATIENCE) stopped ??= { reason: 'hang', index };
+      else if (ready && (cpuTime(child.pid) - spent > PATIENCE || now - since > IDLE * PATIENCE))
+        stopped ??= { reason: 'hang' };
       if (stopped) child.kill('SIGKILL');
     }, 50);
     child.on('message', (message) => {
       if (message.kind === 'ready') {
         ready = true;
         since = performance.now();
+        spent = cpuTime(child.pid);
       } else record(message);
     });
     child.on('exit', (code, signal) => {

@@ -166,6 +166,6 @@ export async function pairsList() {
   return {
     make: (random) =>
       damageText(random, random.pick(corpus), ['reference', 'distorted', 'mos', 'key', '""', ',,']),
-    run: (input) => void parsePairs(input, 'pairs.csv'),
+    run: (input) => void parsePairs(input, 'pairs.csv', (path) => path),
   };
 }
