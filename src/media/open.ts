@@ -3,9 +3,9 @@
  * From anything that can be a video to a source of frames.
  */
 import { AnyvmafError } from '../errors.js';
+import { shown } from '../printable.js';
 import { convertCommand, STANDARD_INPUT } from './advice.js';
 import { blankSource } from './blank.js';
-import { shown } from './errors.js';
 import { describeFormat, formatProblem } from './geometry.js';
 import type { ByteReader, ByteStream, FilePlatform } from './platform.js';
 import { RandomAccessSource } from './random.js';

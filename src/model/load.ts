@@ -2,8 +2,11 @@
  * @module model/load
  * Loads the models that a run asks for by model strings: built-ins and files, overloads and flags applied.
  */
+
 import type { ExtractorInstance } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
+import { MAX_STRING, requireLength } from '../limits.js';
+import { quoted } from '../printable.js';
 import { bindInputs } from './bind.js';
 import { isFlag, parseModelString } from './grammar.js';
 import { parseModelFile } from './parse.js';
@@ -23,14 +26,17 @@ export async function loadModels(
   texts: readonly string[],
   store: ModelStore,
 ): Promise<readonly LoadedModel[]> {
-  for (const text of texts) await refuseBareName(text, store);
+  for (const text of texts) {
+    requireLength('A model string', text, MAX_STRING);
+    await refuseBareName(text, store);
+  }
   const requests = texts.map(parseModelString);
   const names = new Set<string>();
   for (const { name, text } of requests) {
     if (names.has(name)) {
       throw new AnyvmafError(
         'usage',
-        `Model string "${text}" gives its score the name "${name}", which another model has already; ` +
+        `Model string ${quoted(text)} gives its score the name ${quoted(name)}, which another model has already; ` +
           'add name=NAME so that each has its own.',
       );
     }
@@ -52,7 +58,7 @@ async function refuseBareName(text: string, store: ModelStore): Promise<void> {
     : `version=NAME for a built-in model (${(await listModels(store)).map(({ name }) => name).join(', ')})`;
   throw new AnyvmafError(
     'usage',
-    `Problem parsing model ${JSON.stringify(text)}, bad option string ${JSON.stringify(bare)}: ` +
+    `Problem parsing model ${quoted(text)}, bad option string ${quoted(bare)}: ` +
       `write ${builtIn}, or path=FILE for a model file.`,
   );
 }

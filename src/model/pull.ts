@@ -4,6 +4,7 @@
  * the registry, and kept where the platform keeps such things.
  */
 import { AnyvmafError } from '../errors.js';
+import { quoted } from '../printable.js';
 import { sumOf } from './pulled.js';
 import { type RegistryEntry, readRegistry, requireBuiltIn } from './registry.js';
 import type { ModelKeep, ModelStore, PulledModel, PullOptions } from './types.js';
@@ -81,11 +82,13 @@ async function pullOne(entry: PulledEntry, keep: ModelKeep, options: PullOptions
 
 /** Where the file lies: `FROM/OWNER/REPOSITORY/TAG/FOLDER/FILE`. */
 function addressOf({ pull: { repository, tag, folder }, file }: PulledEntry, from: string): string {
-  const base = from.replace(/\/+$/, '');
+  let end = from.length;
+  while (from[end - 1] === '/') end--;
+  const base = from.slice(0, end);
   if (!/^https?:\/\/./.test(base)) {
     throw new AnyvmafError(
       'usage',
-      `The address to pull models from is ${JSON.stringify(from)}, but it must begin with https:// or http://.`,
+      `The address to pull models from is ${quoted(from)}, but it must begin with https:// or http://.`,
     );
   }
   return `${base}/${repository}/${tag}/${folder}/${file}`;

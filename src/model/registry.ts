@@ -2,8 +2,10 @@
  * @module model/registry
  * The models that ship with the package, as `model/registry.json` lists them.
  */
+
 import { AnyvmafError } from '../errors.js';
 import { guess, nearest } from '../nearest.js';
+import { quoted } from '../printable.js';
 import { bindInputs } from './bind.js';
 import { parseModelFile } from './parse.js';
 import { readPulledModel } from './pulled.js';
@@ -95,7 +97,7 @@ export async function requireBuiltIn(name: string, store: ModelStore): Promise<R
   const names = entries.map((known) => known.name);
   throw new AnyvmafError(
     'model',
-    `There is no built-in model "${name}"; ${guess(nearest(name, names))}there are ${names.join(', ')}. ` +
+    `There is no built-in model ${quoted(name)}; ${guess(nearest(name, names))}there are ${names.join(', ')}. ` +
       'Give the path of a model file with path=FILE.',
   );
 }

@@ -2,12 +2,14 @@
  * @module report/inspection
  * Two videos side by side before they are scored, for a terminal and as JSON: what they declare, what preflight found.
  */
+
 import type { AlignResult } from '../media/align/types.js';
 import type { Fraction } from '../media/decoder.js';
 import type { Finding, SideFacts } from '../media/preflight/types.js';
+import { printable } from '../printable.js';
 import { bitrateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
-import { aligned, clock, columns, cut, type Paint, pad, paint, plural, printable } from './terminal.js';
+import { aligned, clock, columns, cut, type Paint, pad, paint, plural } from './terminal.js';
 
 /** What an inspection found. */
 export interface InspectionView {

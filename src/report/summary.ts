@@ -2,6 +2,7 @@
  * @module report/summary
  * A report as a person reads it in a terminal: scores, pooled values, percentiles, worst frames, what ran.
  */
+import { printable } from '../printable.js';
 import { bitrateText, frameRate, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { formatFixed, formatGeneral, type Precision, textNumber } from './format.js';
@@ -17,7 +18,7 @@ import {
   pad,
   paint,
   plural,
-  printable,
+  widest,
   wrap,
 } from './terminal.js';
 import type { Report, ReportInput, ReportModel } from './types.js';
@@ -275,7 +276,7 @@ function run(report: Report, { style, width }: View): string[] {
     }),
     ['anyvmaf', report.version],
   ];
-  const label = Math.max(...rows.map(([name]) => name.length));
+  const label = widest(rows.map(([name]) => name.length));
   const lines = rows.flatMap(([name, value]) =>
     wrap(value, width - label - 4).map(
       (line, i) => `  ${style.dim(pad(i === 0 ? name : '', label))}  ${line}`,

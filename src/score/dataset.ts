@@ -3,11 +3,13 @@
  * Makes a table of features out of pairs of videos: every frame of every pair a row, for training models and for
  * evaluating them.
  */
+
 import { EXTRACTORS } from '../core/extractors.js';
 import { folderOption } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import type { VideoInput } from '../media/types.js';
 import type { Platform } from '../platform/platform.js';
+import { sentence } from '../printable.js';
 import type { Report } from '../report/types.js';
 import { columnFor } from '../tiny/dataset/names.js';
 import { DatasetWriter } from '../tiny/dataset/write.js';
@@ -94,7 +96,7 @@ export async function* makeDataset(
         ...(onProgress && { onProgress: (progress) => onProgress(progress, index) }),
       },
     );
-    warnings.push(...report.warnings.map((warning) => `${report.distorted.name}: ${warning}`));
+    for (const warning of report.warnings) warnings.push(sentence(`${report.distorted.name}: ${warning}`));
     const names = featureNames(report, asked);
     writer ??= new DatasetWriter({
       features: names,

@@ -4,13 +4,13 @@
  * each wanted frame on, not from the start.
  */
 import { AnyvmafError } from '../errors.js';
-import { shown } from '../media/errors.js';
 import { chromaSize, lumaBytes, sampleBytes } from '../media/geometry.js';
 import { nameOf, openPlanned, partOfPlan, type Side } from '../media/pairing/prepare.js';
 import { colorMeaning } from '../media/picture/color.js';
 import { FramePair, FramePicture } from '../media/picture/frame-pair.js';
 import type { FramePlanes, VideoFormat } from '../media/types.js';
 import type { Platform } from '../platform/platform.js';
+import { shown } from '../printable.js';
 import { closeKnown, type KnownInputs, knowInputs, readyInputs } from './inputs.js';
 import { type CheckedOptions, checkOptions, checkRequest, EXTRACT_OPTIONS, show } from './options.js';
 import { expectPairs, type OpenPair, readPair } from './pair.js';

@@ -10,6 +10,7 @@ import type { DecoderChoice, ScaleFilter } from '../media/decoder.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../media/pairing/types.js';
 import type { VideoFormat } from '../media/types.js';
 import { aomCtc, nflxCtc, type Preset } from '../presets.js';
+import { quoted } from '../printable.js';
 import type { TinyModelOptions } from '../tiny/types.js';
 import { checkTiny } from './tiny-options.js';
 import type { PairingOptions, ScoreOptions, ScoreRequest, ScorerOptions } from './types.js';
@@ -151,10 +152,7 @@ export function checkOptions(
   requireObject('options', options);
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || known.includes(name)) continue;
-    throw new AnyvmafError(
-      'usage',
-      `There is no option ${JSON.stringify(name)}; there are ${known.join(', ')}.`,
-    );
+    throw new AnyvmafError('usage', `There is no option ${quoted(name)}; there are ${known.join(', ')}.`);
   }
   const { threads, maxThreads, chunkFrames, models, signal, names } = options;
   for (const name of ['onStart', 'onFrame', 'onProgress', 'gate'] as const) {

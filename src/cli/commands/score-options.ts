@@ -3,9 +3,11 @@
  * The options of the scoring command: every option of the `vmaf` tool and ours, and what a command line made of them
  * asks for. Pure: nothing is opened here.
  */
+
 import { AnyvmafError } from '../../errors.js';
 import type { RawVideoFormat } from '../../media/types.js';
 import { aomCtc, nflxCtc, type Preset } from '../../presets.js';
+import { quoted } from '../../printable.js';
 import { type Precision, parsePrecision } from '../../report/format.js';
 import type { Compat } from '../../report/types.js';
 import type { ReportFormat } from '../../report/write.js';
@@ -294,7 +296,7 @@ function append(list: string[], value: string, use: OptionUse, what: string): vo
   if (list.length === MAX_MODELS) {
     throw new AnyvmafError(
       'usage',
-      `${use.label} "${use.value}" is one too many: a run takes at most ${MAX_MODELS} ${what}`,
+      `${use.label} ${quoted(use.value)} is one too many: a run takes at most ${MAX_MODELS} ${what}`,
     );
   }
   list.push(value);
@@ -306,7 +308,7 @@ function precisionValue(use: OptionUse): Precision {
   } catch {
     throw new AnyvmafError(
       'usage',
-      `${use.label} is "${use.value}", but it must be legacy, max, full or a whole number from 1 to 17`,
+      `${use.label} is ${quoted(use.value)}, but it must be legacy, max, full or a whole number from 1 to 17`,
     );
   }
 }

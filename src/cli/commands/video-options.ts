@@ -2,9 +2,11 @@
  * @module cli/commands/video-options
  * The videos of a command line: names with or without options, and the geometry of raw video. Pure.
  */
+
 import { AnyvmafError } from '../../errors.js';
 import type { RawVideoFormat } from '../../media/types.js';
 import { nearest } from '../../nearest.js';
+import { quoted, shown } from '../../printable.js';
 import { COMMANDS } from '../command.js';
 import { type OptionSpec, type OptionUse, orList } from '../options.js';
 import { choiceValue, unsigned, unsignedValue } from '../values.js';
@@ -123,7 +125,7 @@ export class VideoArguments {
     if (more !== undefined) {
       throw new AnyvmafError(
         'usage',
-        `"${more}" is one argument too many; --no-reference scores one video, and no reference`,
+        `${quoted(more)} is one argument too many; --no-reference scores one video, and no reference`,
       );
     }
     const raw = rawFormatOf(this.#raw);
@@ -142,7 +144,7 @@ function bitDepthValue(use: OptionUse): number {
   if (depth !== undefined && BIT_DEPTHS.includes(depth)) return depth;
   throw new AnyvmafError(
     'usage',
-    `${use.label} is "${use.value}", but it must be ${orList(BIT_DEPTHS.map(String))}`,
+    `${use.label} is ${quoted(use.value)}, but it must be ${orList(BIT_DEPTHS.map(String))}`,
   );
 }
 
@@ -173,7 +175,7 @@ function chooseVideos(
     const hint = near === undefined ? '' : `; or did you mean the command ${near}?`;
     throw new AnyvmafError(
       'usage',
-      `only one video given, "${reference}"; the other is missing: ${command} REFERENCE DISTORTED${hint}`,
+      `only one video given, "${shown(reference)}"; the other is missing: ${command} REFERENCE DISTORTED${hint}`,
     );
   }
   const distorted: [string, ...string[]] = [first, ...open];
@@ -181,7 +183,7 @@ function chooseVideos(
   if (surplus !== undefined) {
     throw new AnyvmafError(
       'usage',
-      `"${surplus}" is one argument too many; ${command} takes one reference and ` +
+      `${quoted(surplus)} is one argument too many; ${command} takes one reference and ` +
         `${most === 1 ? 'one distorted video' : `at most ${most} distorted videos`}`,
     );
   }
