@@ -2,6 +2,14 @@
  * @module media/open
  * From anything that can be a video to a source of frames.
  */
+import {
+  isObject,
+  requireArray,
+  requireAttached,
+  requireObject,
+  requireText,
+  wrongType,
+} from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
 import { shown } from '../printable.js';
 import { convertCommand, STANDARD_INPUT } from './advice.js';
@@ -280,6 +288,29 @@ function urlOf(input: VideoInput): string | undefined {
   if (typeof text !== 'string' || /^file:/i.test(text)) return undefined;
   return /^[a-z][a-z\d+.-]+:\/\//i.test(text) ? text : undefined;
 }
+
+/**
+ * Refuses what is no video of any kind, before anything is opened.
+ * @param name of the argument
+ * @throws {AnyvmafError} `usage`
+ */
+export function requireVideo(name: string, input: VideoInput): void {
+  if (typeof input === 'string' || typeof input === 'number') return;
+  if (!isObject(input)) throw wrongType(name, input, KINDS);
+  requireAttached(name, input);
+  if (input instanceof URL || input instanceof Blob || input instanceof Uint8Array) return;
+  if (input instanceof ReadableStream) return;
+  requireObject(name, input, KINDS);
+  if (!isFrameSource(input)) throw wrongType(name, input, KINDS);
+  const { info, readFrame } = input;
+  requireObject(`${name}.info`, info);
+  requireText(`${name}.info.name`, info.name);
+  requireText(`${name}.info.container`, info.container);
+  requireArray(`${name}.info.warnings`, info.warnings, 'an array of sentences, which may be empty');
+  if (typeof readFrame !== 'function') throw wrongType(`${name}.readFrame`, readFrame, 'a function');
+}
+
+const KINDS = 'a path, URL, file descriptor, Blob, Uint8Array, ReadableStream or FrameSource';
 
 function isFrameSource(input: VideoInput): input is FrameSource {
   return typeof input === 'object' && input !== null && 'readFrame' in input && 'info' in input;

@@ -3,6 +3,7 @@
  * Models that may not ship with the package: fetched once from their repository on request, checked against the sum in
  * the registry, and kept where the platform keeps such things.
  */
+import { requireObject, requireText } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
 import { quoted } from '../printable.js';
 import { sumOf } from './pulled.js';
@@ -31,6 +32,8 @@ export async function pullModels(
   store: ModelStore,
   options: PullOptions,
 ): Promise<readonly PulledModel[]> {
+  requireText('name', name, 'the name of a model, or all');
+  requireObject('options', options);
   const entries = await entriesOf(name, store);
   if (entries.length === 0) return [];
   const keep = keepOf(store);

@@ -3,6 +3,7 @@
  * The models that ship with the package, as `model/registry.json` lists them.
  */
 
+import { requireText } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
 import { guess, nearest } from '../nearest.js';
 import { quoted } from '../printable.js';
@@ -58,6 +59,7 @@ export async function readBuiltInModel(entry: RegistryEntry, store: ModelStore):
  * @throws {AnyvmafError} `model` when there is none of that name, or it has to be pulled first
  */
 export async function describeModel(name: string, store: ModelStore): Promise<ModelDescription> {
+  requireText('name', name, 'the name of a model');
   const entry = await requireBuiltIn(name, store);
   const { members } = parseModelFile(await readBuiltInModel(entry, store), name);
   const [main] = members;

@@ -3,6 +3,7 @@
  * One model on its own: what it reads, and its score for feature values that need not come from a video.
  */
 
+import { requireText } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
 import { quoted } from '../printable.js';
 import { loadModels } from './load.js';
@@ -15,6 +16,7 @@ import type { FeatureModel, LoadedModel, ModelInput, ModelStore } from './types.
  * @throws {AnyvmafError} as `loadModels`
  */
 export async function openModel(text: string, store: ModelStore): Promise<FeatureModel> {
+  requireText('model', text, 'a model string such as version=vmaf_v0.6.1');
   const [model] = await loadModels([text], store);
   const [main] = model?.members ?? [];
   if (!model || !main) throw new AnyvmafError('internal', `The model ${quoted(text)} holds no model.`);

@@ -2,6 +2,7 @@
  * @module report/summary
  * A report as a person reads it in a terminal: scores, pooled values, percentiles, worst frames, what ran.
  */
+import { requireObject } from '../arguments.js';
 import { printable } from '../printable.js';
 import { bitrateText, frameRate, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
@@ -22,6 +23,7 @@ import {
   wrap,
 } from './terminal.js';
 import type { Report, ReportInput, ReportModel } from './types.js';
+import { requireParts, WHOLE } from './whole.js';
 import { frameGap, type Ranking, ranking, worstFrames } from './worst.js';
 
 export interface SummaryOptions {
@@ -40,6 +42,8 @@ export interface SummaryOptions {
  * @throws {AnyvmafError} `usage` when the precision is not one
  */
 export function summarize(report: Report, options: SummaryOptions = {}): string {
+  requireParts('report', report, WHOLE);
+  requireObject('options', options);
   const view: View = {
     width: Math.max(60, options.width ?? 80),
     style: paint(options.color ?? false),

@@ -4,6 +4,7 @@
  * evaluating them.
  */
 
+import { requireArray, requireObject, requireText, requireTexts } from '../arguments.js';
 import { EXTRACTORS } from '../core/extractors.js';
 import { folderOption } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
@@ -68,7 +69,12 @@ export async function* makeDataset(
   pairs: readonly DatasetPair[],
   options: DatasetOptions,
 ): AsyncGenerator<Uint8Array, DatasetSummary, undefined> {
+  requireArray('pairs', pairs, 'an array of pairs');
+  for (const pair of pairs) requireObject('a pair', pair);
+  requireObject('options', options);
   const { teacher, features = [], onProgress, ...rest } = options;
+  requireTexts('features', features);
+  if (teacher !== undefined) requireText('teacher', teacher, 'a model string');
   const known = apart(pairs.map(checkPair), pairs);
   checkTogether(pairs);
   const folder = folderOption([...features, ...(teacher === undefined ? [] : [teacher])]);

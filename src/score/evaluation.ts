@@ -2,6 +2,7 @@
  * @module score/evaluation
  * Evaluates tiny models on a table of features that is a file, a Blob or bytes.
  */
+import { requireAttached, requireObject, requireText, requireTexts } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
 import type { ByteReader, FilePlatform } from '../media/platform.js';
 import { blobReader, bytesReader } from '../media/readers.js';
@@ -21,22 +22,24 @@ export interface EvaluationPlatform {
 }
 
 /** As the public `evaluateModel`. */
-export function evaluateModelOn(
+export async function evaluateModelOn(
   platform: EvaluationPlatform,
   model: string,
   features: TableInput,
   options: EvaluateOptions,
 ): Promise<Evaluation> {
+  requireText('model', model, 'the id or the path of a tiny model');
   return withTable(platform, features, options, (tiny, table) => evaluate(tiny, model, table, options));
 }
 
 /** As the public `compareModels`. */
-export function compareModelsOn(
+export async function compareModelsOn(
   platform: EvaluationPlatform,
   models: readonly string[],
   features: TableInput,
   options: EvaluateOptions,
 ): Promise<Comparison> {
+  requireTexts('models', models);
   return withTable(platform, features, options, (tiny, table) => compare(tiny, models, table, options));
 }
 
@@ -46,7 +49,9 @@ async function withTable<T>(
   options: EvaluateOptions,
   use: (tiny: TinyPlatform, table: FeatureTable) => Promise<T>,
 ): Promise<T> {
+  requireObject('options', options);
   checkOptions(options);
+  requireAttached('features', features);
   const name = nameOf(features);
   const reader = await openBytes(features, name, platform.files);
   try {

@@ -11,6 +11,7 @@ import { root } from '../support/built.js';
 /** Which parts a part may call. Everybody may use those at the top; types may come from anywhere below. */
 const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
   choices: [],
+  arguments: [],
   errors: [],
   limits: [],
   nearest: [],
@@ -37,11 +38,21 @@ const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Single files at the top of `src` that everybody may use. */
-const TOP = ['choices', 'errors', 'limits', 'nearest', 'numbers', 'presets', 'printable', 'version'];
+const TOP = [
+  'arguments',
+  'choices',
+  'errors',
+  'limits',
+  'nearest',
+  'numbers',
+  'presets',
+  'printable',
+  'version',
+];
 
 /** Parts that run unchanged in Node, browsers and workers. */
 const ISOMORPHIC =
-  /^(core|media|model|tiny|report|score|backend|sample|public|choices|errors|limits|nearest|numbers|presets|printable|version|index\.browser|platform\/(ffmpeg|wasm|mediabunny))\b/;
+  /^(core|media|model|tiny|report|score|backend|sample|public|arguments|choices|errors|limits|nearest|numbers|presets|printable|version|index\.browser|platform\/(ffmpeg|wasm|mediabunny))\b/;
 
 /** What decoders of several platforms share. */
 const SHARED_PLATFORM = /^platform\/(ffmpeg|wasm|mediabunny)\//;
