@@ -18,7 +18,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /** @throws {AnyvmafError} `usage` for what is no object, and for one whose members cannot be read */
 export function requireObject(name: string, value: unknown, expected = 'an object'): void {
-  if (!isObject(value)) throw wrongType(name, value, expected);
+  if (!isObject(value) || ArrayBuffer.isView(value)) throw wrongType(name, value, expected);
   try {
     for (const key of Object.keys(value)) void value[key];
   } catch (cause) {
@@ -42,7 +42,7 @@ export function requireTexts(name: string, value: unknown): void {
   if (!value.every((text) => typeof text === 'string')) throw wrongType(name, value, 'an array of strings');
 }
 
-/** @throws {AnyvmafError} `usage` for anything but a number; NaN is one */
+/** @throws {AnyvmafError} `usage` for anything but a number, of which NaN is one */
 export function requireNumber(name: string, value: unknown, expected = 'a number'): void {
   if (typeof value !== 'number') throw wrongType(name, value, expected);
 }
@@ -61,7 +61,7 @@ export function requireAttached(name: string, value: unknown): void {
 }
 
 /** As `Array.isArray`, which throws for a revoked proxy. */
-function isArray(value: unknown): value is unknown[] {
+export function isArray(value: unknown): boolean {
   try {
     return Array.isArray(value);
   } catch {

@@ -49,9 +49,13 @@ export function heatmapColor(share: number): HeatmapColor {
  * @param beyond 0..1; default 0.03, as in `render`
  */
 export function heatmapFull(densities: Float32Array | Float64Array, beyond = 0.03): number {
-  if (!(densities instanceof Float32Array || densities instanceof Float64Array))
+  if (
+    !ArrayBuffer.isView(densities) ||
+    !(densities instanceof Float32Array || densities instanceof Float64Array)
+  )
     throw wrongType('densities', densities, 'a Float32Array or a Float64Array');
   requireAttached('densities', densities);
+  requireNumber('beyond', beyond, 'a number from 0 to 1');
   if (!(beyond >= 0 && beyond <= 1)) throw wrongType('beyond', beyond, 'a number from 0 to 1');
   const sorted = densities.slice().sort();
   const high = sorted[Math.floor((1 - beyond) * (sorted.length - 1))] ?? 0;

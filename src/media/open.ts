@@ -2,14 +2,7 @@
  * @module media/open
  * From anything that can be a video to a source of frames.
  */
-import {
-  isObject,
-  requireArray,
-  requireAttached,
-  requireObject,
-  requireText,
-  wrongType,
-} from '../arguments.js';
+import { requireArray, requireAttached, requireObject, requireText, wrongType } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
 import { shown } from '../printable.js';
 import { convertCommand, STANDARD_INPUT } from './advice.js';
@@ -295,12 +288,11 @@ function urlOf(input: VideoInput): string | undefined {
  * @throws {AnyvmafError} `usage`
  */
 export function requireVideo(name: string, input: VideoInput): void {
-  if (typeof input === 'string' || typeof input === 'number') return;
-  if (!isObject(input)) throw wrongType(name, input, KINDS);
+  if (typeof input === 'string' || (Number.isInteger(input) && Number(input) >= 0)) return;
   requireAttached(name, input);
-  if (input instanceof URL || input instanceof Blob || input instanceof Uint8Array) return;
-  if (input instanceof ReadableStream) return;
+  if (ArrayBuffer.isView(input) && input instanceof Uint8Array) return;
   requireObject(name, input, KINDS);
+  if (input instanceof URL || input instanceof Blob || input instanceof ReadableStream) return;
   if (!isFrameSource(input)) throw wrongType(name, input, KINDS);
   const { info, readFrame } = input;
   requireObject(`${name}.info`, info);

@@ -3,7 +3,7 @@
  * Reports as one page that needs nothing else: charts, tables, findings, in a single HTML file.
  */
 
-import { requireObject } from '../arguments.js';
+import { isArray, requireObject } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
 import { pageOf, renderPage } from './html/page.js';
 import type { FailedEncode, Report } from './types.js';
@@ -30,7 +30,8 @@ export function* writeHtml(
   options: HtmlOptions = {},
 ): Generator<string, void, undefined> {
   requireObject('options', options);
-  const list: readonly Report[] = Array.isArray(reports) ? reports : [reports];
+  // What isArray says of a readonly array no type says.
+  const list = isArray(reports) ? (reports as readonly Report[]) : [reports as Report];
   for (const report of list) requireParts('report', report, WHOLE);
   const [first, ...others] = list;
   if (first === undefined)

@@ -2,7 +2,7 @@
  * @module score/evaluation
  * Evaluates tiny models on a table of features that is a file, a Blob or bytes.
  */
-import { requireAttached, requireObject, requireText, requireTexts } from '../arguments.js';
+import { requireAttached, requireObject, requireText, requireTexts, wrongType } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
 import type { ByteReader, FilePlatform } from '../media/platform.js';
 import { blobReader, bytesReader } from '../media/readers.js';
@@ -51,7 +51,7 @@ async function withTable<T>(
 ): Promise<T> {
   requireObject('options', options);
   checkOptions(options);
-  requireAttached('features', features);
+  requireTable(features);
   const name = nameOf(features);
   const reader = await openBytes(features, name, platform.files);
   try {
@@ -60,6 +60,15 @@ async function withTable<T>(
   } finally {
     reader.close();
   }
+}
+
+function requireTable(features: TableInput): void {
+  const expected = 'a table of features: the path or file URL of a Parquet file, a Blob, or its bytes';
+  if (typeof features === 'string') return;
+  requireAttached('features', features);
+  if (ArrayBuffer.isView(features) && features instanceof Uint8Array) return;
+  requireObject('features', features, expected);
+  if (!(features instanceof URL || features instanceof Blob)) throw wrongType('features', features, expected);
 }
 
 /** What a caller may have got wrong that no schema or type has checked. */

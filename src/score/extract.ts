@@ -3,7 +3,7 @@
  * Gets single pairs of frames out of two videos, brought together as for scoring. What is encoded is decoded from near
  * each wanted frame on, not from the start.
  */
-import { requireObject } from '../arguments.js';
+import { isArray, requireObject } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
 import { chromaSize, lumaBytes, sampleBytes } from '../media/geometry.js';
 import { nameOf, openPlanned, partOfPlan, type Side } from '../media/pairing/prepare.js';
@@ -202,7 +202,7 @@ function beyond({ sides }: KnownInputs, index: number, count: number | null): An
 
 /** Ascending, each once. */
 function checkFrames(frames: readonly number[]): number[] {
-  if (!Array.isArray(frames)) {
+  if (!isArray(frames)) {
     throw new AnyvmafError(
       'usage',
       `frames is ${showValue(frames)}, but it must be an array of frame numbers.`,

@@ -337,6 +337,7 @@ export function checkFormat(what: string, format: VideoFormat): void {
   const shape = 'give an object with width, height, bitDepth and chroma';
   if (!isObject(format))
     throw new AnyvmafError('usage', `${what}, but it is ${showValue(format)}; ${shape}.`);
+  requireObject('the format', format);
   if (typeof format.chroma !== 'string')
     throw new AnyvmafError(
       'usage',

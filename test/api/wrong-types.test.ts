@@ -68,6 +68,8 @@ interface Argument {
 
 const OBJECTS = ['object', 'null-prototype object'] as const;
 const options: Argument = { fits: {}, takes: ['undefined', ...OBJECTS] };
+/** Where members that there are not are passed over. */
+const loose: Argument = { fits: {}, takes: ['undefined', ...OBJECTS, 'source without warnings'] };
 /** Whose names are looked up among others. */
 const text: Argument = { fits: 'x', takes: ['text'] };
 const csv = readReport('Frame,psnr_y,\n0,30.5,\n');
@@ -78,7 +80,7 @@ const ranked: Argument = { fits: { metric: 'psnr_y', worse: 'low' } };
 const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   AnyvmafError: [],
   score: [request, { ...options, takes: ['undefined', ...OBJECTS] }],
-  scoreMany: [{ fits: 'a.y4m', takes: ['text'] }, { fits: ['b.y4m'], takes: ['array'] }, options],
+  scoreMany: [{ fits: 'a.y4m', takes: ['text', 'number'] }, { fits: ['b.y4m'], takes: ['array'] }, options],
   inspect: [request, options],
   align: [request, options],
   extractFrames: [request, { fits: [0], takes: ['array'] }, options],
@@ -87,41 +89,41 @@ const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   createScorer: [{ fits: { width: 16, height: 16, bitDepth: 8, chroma: '420' } }, options],
   listModels: [],
   describeModel: [text],
-  pullModel: [text, options],
+  pullModel: [text, loose],
   openModel: [{ ...text, takes: ['text', 'undefined'] }],
-  evaluateModel: [text, { fits: 'x.parquet', takes: ['text'] }, options],
-  compareModels: [{ fits: ['x'], takes: [] }, { fits: 'x.parquet', takes: ['text'] }, options],
+  evaluateModel: [text, { fits: 'x.parquet', takes: ['text'] }, loose],
+  compareModels: [{ fits: ['x'], takes: ['array'] }, { fits: 'x.parquet', takes: ['text'] }, loose],
   writeFeatures: [{ fits: [{ reference: 'a.y4m', distorted: 'b.y4m' }], takes: [] }, options],
   listTinyModels: [],
-  describeTinyModel: [text, options],
+  describeTinyModel: [text, loose],
   listTinyDevices: [],
-  listBackends: [options],
-  probeBackend: [{ fits: 'x' }, options],
-  describeNative: [options],
-  diagnose: [options],
-  configure: [{ fits: {}, takes: [...OBJECTS] }],
+  listBackends: [loose],
+  probeBackend: [{ fits: 'x' }, loose],
+  describeNative: [loose],
+  diagnose: [loose],
+  configure: [{ fits: {}, takes: [...OBJECTS, 'source without warnings'] }],
   listExtractors: [],
   heatmapColor: [{ fits: 0.5, takes: ['number', 'NaN'] }],
   heatmapFull: [
     { fits: new Float32Array(3), takes: [] },
     { fits: 0.03, takes: ['undefined'] },
   ],
-  isReport: [{ fits: csv, takes: [...OBJECTS] }],
+  isReport: [{ fits: csv, takes: [...OBJECTS, 'source without warnings'] }],
   viewerOpinion: [{ fits: whole }, { fits: undefined }],
-  formatProgress: [{ fits: { framesDone: 1, framesTotal: 2, fps: 3, secondsLeft: 4 }, takes: [] }, options],
+  formatProgress: [{ fits: { framesDone: 1, framesTotal: 2, fps: 3, secondsLeft: 4 }, takes: [] }, loose],
   readReport: [text, { fits: 'x', takes: ['undefined', 'text'] }],
-  summarize: [{ fits: csv }, options],
-  frameGap: [{ fits: {}, takes: [...OBJECTS] }],
+  summarize: [{ fits: csv }, loose],
+  frameGap: [{ fits: {}, takes: [...OBJECTS, 'source without warnings'] }],
   ranking: [{ fits: csv }],
   worstFrames: [
     { fits: csv },
     ranked,
-    { fits: 5, takes: ['number', 'undefined'] },
-    { fits: 5, takes: ['number', 'undefined'] },
+    { fits: 5, takes: ['number', 'NaN', 'undefined'] },
+    { fits: 5, takes: ['number', 'NaN', 'undefined'] },
   ],
-  formatHtml: [{ fits: csv }, options],
-  formatReport: [{ fits: csv }, { fits: 'csv' }, options],
-  writeReport: [{ fits: csv }, { fits: 'csv' }, options],
+  formatHtml: [{ fits: csv }, loose],
+  formatReport: [{ fits: csv }, { fits: 'csv' }, loose],
+  writeReport: [{ fits: csv }, { fits: 'csv' }, loose],
 };
 
 type Call = (...args: readonly unknown[]) => unknown;
