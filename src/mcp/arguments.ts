@@ -125,10 +125,9 @@ export function checkArguments<Schema extends z.ZodObject>(
  * @throws {AnyvmafError} `usage`
  */
 function requireSize(value: unknown, name: string, depth = 0): void {
-  if (typeof value === 'string') return requireLength(`A text in ${shown(name, SHOWN)}`, value, MAX_STRING);
-  if (typeof value !== 'object' || value === null) return;
-  if (depth > MAX_DEPTH)
-    throw new AnyvmafError('usage', `${shown(name, SHOWN)} nests deeper than ${MAX_DEPTH} levels.`);
+  if (typeof value === 'string') requireLength(`A text in ${shown(name, SHOWN)}`, value, MAX_STRING);
+  // What nests deeper fits no schema, and is refused unread.
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return;
   const members = Object.entries(value);
   if (members.length > MAX_MEMBERS) {
     throw new AnyvmafError(

@@ -9,10 +9,10 @@ import { parseSync } from 'vite';
 import { describe, expect, it } from 'vitest';
 import { root } from '../support/built.js';
 
-const LENGTH = 40_000;
+const LENGTH = 30_000;
 
 /** Milliseconds: a linear one takes less than 3, a quadratic one a second. */
-const MOST = 150;
+const MOST = 100;
 
 /** What may stand in for a class of characters. */
 const ALPHABET = [...'aAfx019 \t\n\r.,:;-+_"\'/\\=<>|{}[]()#!&e\0\u2028'];
@@ -56,8 +56,8 @@ function* texts({ source }: RegExp): Generator<string> {
     '[a]',
   ])) {
     const long = piece.repeat(Math.ceil(LENGTH / piece.length));
-    for (const start of ['', 'a', '<a ', '{1}{2}frame: 1|', '<a b="', '['])
-      for (const end of ['\u0001', '\n\u0001', 'x!']) yield start + long + end;
+    for (const start of ['', '<a ', '['])
+      for (const end of ['\u0001', 'x!']) yield start + long + end;
   }
 }
 
