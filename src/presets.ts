@@ -4,6 +4,7 @@
  * (cli-formats-metrics A.4).
  */
 import { AnyvmafError } from './errors.js';
+import { quoted } from './printable.js';
 
 const AOM_CTC_VERSIONS = ['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'] as const;
 const NFLX_CTC_VERSIONS = ['v1.0'] as const;
@@ -70,5 +71,5 @@ export function nflxCtc(version: string): Preset {
 
 function unknown(preset: string, version: string, known: readonly string[]): AnyvmafError {
   const there = known.length === 1 ? `there is ${known[0]}` : `there are ${known.join(', ')}`;
-  return new AnyvmafError('usage', `bad ${preset} version ${JSON.stringify(version)}; ${there}.`);
+  return new AnyvmafError('usage', `bad ${preset} version ${quoted(version)}; ${there}.`);
 }

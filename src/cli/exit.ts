@@ -3,7 +3,7 @@
  * The exit codes of the program and which error leads to which.
  */
 import { AnyvmafError } from '../errors.js';
-import { printable } from '../report/terminal.js';
+import { sentence } from '../printable.js';
 
 /** Exit codes, documented in docs/cli.md and in the help. */
 export const EXIT = {
@@ -50,7 +50,7 @@ export function exitCodeOf(error: unknown): number {
 export function messageOf(error: unknown): string | undefined {
   if (error instanceof ClosedPipe) return undefined;
   const text = error instanceof Error ? error.message || error.name : String(error);
-  const line = printable(text.replace(/\s*[\r\n]+\s*/g, ' ').trim());
+  const line = sentence(text);
   if (error instanceof AnyvmafError) return line;
   return `a defect of anyvmaf itself, please report it: ${line} (ANYVMAF_DEBUG=1 shows where)`;
 }

@@ -5,6 +5,7 @@
 import { lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AnyvmafError } from '../errors.js';
+import { shown } from '../printable.js';
 
 /** A place for a result that has been found writable. */
 export interface OutputFile {
@@ -30,7 +31,10 @@ type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
 export async function openOutput(path: string, inputs: readonly string[] = []): Promise<OutputFile> {
   for (const input of inputs) {
     if (await sameFile(path, input)) {
-      throw new AnyvmafError('usage', `the output "${path}" is one of the videos; give it another name`);
+      throw new AnyvmafError(
+        'usage',
+        `the output "${shown(path)}" is one of the videos; give it another name`,
+      );
     }
   }
   try {
@@ -146,5 +150,7 @@ const REASONS: Readonly<Record<string, string>> = {
 function outputError(path: string, error: unknown): AnyvmafError {
   if (error instanceof AnyvmafError) return error;
   const { code = '', message } = error as NodeJS.ErrnoException;
-  return new AnyvmafError('io', `cannot write "${path}": ${REASONS[code] ?? message}`, { cause: error });
+  return new AnyvmafError('io', `cannot write "${shown(path)}": ${REASONS[code] ?? message}`, {
+    cause: error,
+  });
 }

@@ -4,7 +4,6 @@
  */
 import { baseName } from '../report/facts.js';
 import { remarks } from '../report/findings.js';
-import { printable } from '../report/terminal.js';
 import type { Report } from '../report/types.js';
 import type { Terminal } from './terminal.js';
 
@@ -16,8 +15,6 @@ export function complainOf(reports: readonly Report[], terminal: Terminal): void
       of.length < reports.length
         ? `${of.map((i) => baseName(reports[i]?.distorted.name ?? '')).join(', ')}: `
         : '';
-    terminal.complain(
-      printable(`${severity}: ${about}${message}${fix === undefined ? '' : ` (fix: ${fix})`}`),
-    );
+    terminal.complain(`${severity}: ${about}${message}${fix === undefined ? '' : ` (fix: ${fix})`}`);
   }
 }

@@ -2,7 +2,6 @@
  * @module core/module
  * Loader and typed view of the WebAssembly core (wasm/include/anyvmaf.h): one instance, its memory, its contexts.
  */
-
 import { AnyvmafError } from '../errors.js';
 import type { VideoFormat } from '../media/types.js';
 import { type MetricVariant, metricSpec } from './metrics.js';

@@ -2,7 +2,7 @@
  * @module media/advice
  * Commands that error messages suggest for turning a file into one that can be read.
  */
-import { shown } from './errors.js';
+import { printable } from '../printable.js';
 
 /** What messages and reports call standard input. */
 export const STANDARD_INPUT = 'standard input';
@@ -13,7 +13,7 @@ export const STANDARD_INPUT = 'standard input';
  */
 export function convertCommand(name: string, filter = ''): string {
   const middle = filter === '' ? '' : ` ${filter}`;
-  return `ffmpeg -i ${shellWord(shown(name))}${middle} -strict -1 OUTPUT.y4m`;
+  return `ffmpeg -i ${shellWord(printable(name))}${middle} -strict -1 OUTPUT.y4m`;
 }
 
 function shellWord(text: string): string {

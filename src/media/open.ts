@@ -2,10 +2,11 @@
  * @module media/open
  * From anything that can be a video to a source of frames.
  */
+import { requireArray, requireAttached, requireObject, requireText, wrongType } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
+import { shown } from '../printable.js';
 import { convertCommand, STANDARD_INPUT } from './advice.js';
 import { blankSource } from './blank.js';
-import { shown } from './errors.js';
 import { describeFormat, formatProblem } from './geometry.js';
 import type { ByteReader, ByteStream, FilePlatform } from './platform.js';
 import { RandomAccessSource } from './random.js';
@@ -280,6 +281,28 @@ function urlOf(input: VideoInput): string | undefined {
   if (typeof text !== 'string' || /^file:/i.test(text)) return undefined;
   return /^[a-z][a-z\d+.-]+:\/\//i.test(text) ? text : undefined;
 }
+
+/**
+ * Refuses what is no video of any kind, before anything is opened.
+ * @param name of the argument
+ * @throws {AnyvmafError} `usage`
+ */
+export function requireVideo(name: string, input: VideoInput): void {
+  if (typeof input === 'string' || (Number.isInteger(input) && Number(input) >= 0)) return;
+  requireAttached(name, input);
+  if (ArrayBuffer.isView(input) && input instanceof Uint8Array) return;
+  requireObject(name, input, KINDS);
+  if (input instanceof URL || input instanceof Blob || input instanceof ReadableStream) return;
+  if (!isFrameSource(input)) throw wrongType(name, input, KINDS);
+  const { info, readFrame } = input;
+  requireObject(`${name}.info`, info);
+  requireText(`${name}.info.name`, info.name);
+  requireText(`${name}.info.container`, info.container);
+  requireArray(`${name}.info.warnings`, info.warnings, 'an array of sentences, which may be empty');
+  if (typeof readFrame !== 'function') throw wrongType(`${name}.readFrame`, readFrame, 'a function');
+}
+
+const KINDS = 'a path, URL, file descriptor, Blob, Uint8Array, ReadableStream or FrameSource';
 
 function isFrameSource(input: VideoInput): input is FrameSource {
   return typeof input === 'object' && input !== null && 'readFrame' in input && 'info' in input;

@@ -3,8 +3,8 @@
  * Whether two videos can be compared as they are (cli-formats-metrics B.4, B.6).
  */
 import { AnyvmafError } from '../errors.js';
+import { shown } from '../printable.js';
 import { convertCommand } from './advice.js';
-import { shown } from './errors.js';
 import { formatProblem, MIN_SIDE } from './geometry.js';
 import { type EncodedInput, notY4m, type OpenOptions, openInput, openVideo } from './open.js';
 import type { FrameSource, VideoFormat, VideoInfo, VideoInput } from './types.js';

@@ -4,8 +4,9 @@
  * (cli-formats-metrics B.2, B.3).
  */
 import { AnyvmafError } from '../errors.js';
+import { shown } from '../printable.js';
 import { convertCommand } from './advice.js';
-import { incompleteFrame, lostFraming, MediaError, quoted, shown } from './errors.js';
+import { incompleteFrame, lostFraming, MediaError, quoted } from './errors.js';
 import { formatProblem, lumaBytes, storedFrameBytes } from './geometry.js';
 import type { ByteReader } from './platform.js';
 import type { FrameLayout, IncompleteFrame, VideoFormat, VideoInfo } from './types.js';

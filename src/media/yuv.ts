@@ -3,7 +3,7 @@
  * Raw planar YUV: frames back to back, nothing else (cli-formats-metrics B.1).
  */
 import { AnyvmafError } from '../errors.js';
-import { shown } from './errors.js';
+import { shown } from '../printable.js';
 import { describeFormat, formatProblem, storedFrameBytes } from './geometry.js';
 import { sniffContent } from './sniff.js';
 import type { FrameLayout, RawVideoFormat, VideoInfo } from './types.js';

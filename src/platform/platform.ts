@@ -2,7 +2,6 @@
  * @module platform/platform
  * What the engine needs from the world around it: files, the core's code, models, workers and cores.
  */
-
 import type { NativeHost } from '../backend/native/host.js';
 import type { WasmBytes, WasmModule } from '../core/wasm-types.js';
 import type { Decoder } from '../media/decoder.js';

@@ -3,7 +3,8 @@
  * Preflight findings and warnings as a person reads them in a terminal.
  */
 import type { Finding, Severity } from '../media/preflight/types.js';
-import { type Paint, printable, wrap } from './terminal.js';
+import { printable } from '../printable.js';
+import { type Paint, wrap } from './terminal.js';
 import type { Report } from './types.js';
 
 const ORDER: readonly Severity[] = ['error', 'warning', 'info'];

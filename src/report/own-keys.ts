@@ -16,7 +16,6 @@
  * - `native`, where an installed libvmaf measured: `flavour`, `path`, `version`, `libvmaf`, `decimals`, `pooled`, `input`;
  * - `compat`, `backend_requested`, `backend_used`, `implementation`, `threads`, `subsample`, `frame_count`, `warnings`.
  */
-
 import type { FrameList, InputPairing, Pairing } from '../media/pairing/types.js';
 import type { Finding } from '../media/preflight/types.js';
 import { type Json, quote } from './json-text.js';

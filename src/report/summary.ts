@@ -2,6 +2,8 @@
  * @module report/summary
  * A report as a person reads it in a terminal: scores, pooled values, percentiles, worst frames, what ran.
  */
+import { requireObject } from '../arguments.js';
+import { printable } from '../printable.js';
 import { bitrateText, frameRate, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { formatFixed, formatGeneral, type Precision, textNumber } from './format.js';
@@ -17,10 +19,11 @@ import {
   pad,
   paint,
   plural,
-  printable,
+  widest,
   wrap,
 } from './terminal.js';
 import type { Report, ReportInput, ReportModel } from './types.js';
+import { requireParts, WHOLE } from './whole.js';
 import { frameGap, type Ranking, ranking, worstFrames } from './worst.js';
 
 export interface SummaryOptions {
@@ -39,6 +42,8 @@ export interface SummaryOptions {
  * @throws {AnyvmafError} `usage` when the precision is not one
  */
 export function summarize(report: Report, options: SummaryOptions = {}): string {
+  requireParts('report', report, WHOLE);
+  requireObject('options', options);
   const view: View = {
     width: Math.max(60, options.width ?? 80),
     style: paint(options.color ?? false),
@@ -275,7 +280,7 @@ function run(report: Report, { style, width }: View): string[] {
     }),
     ['anyvmaf', report.version],
   ];
-  const label = Math.max(...rows.map(([name]) => name.length));
+  const label = widest(rows.map(([name]) => name.length));
   const lines = rows.flatMap(([name, value]) =>
     wrap(value, width - label - 4).map(
       (line, i) => `  ${style.dim(pad(i === 0 ? name : '', label))}  ${line}`,

@@ -6,11 +6,11 @@ import { AnyvmafError } from '../errors.js';
 import { type OpenedPart, RecordedThumbs } from '../media/align/recorded.js';
 import type { AlignResult } from '../media/align/types.js';
 import { alignThumbs } from '../media/align.js';
-import { shown } from '../media/errors.js';
 import { reopen } from '../media/open.js';
 import { nameOf, type Side, type Sides } from '../media/pairing/prepare.js';
 import { framePartners, frameRatio } from '../media/pairing/timeline.js';
 import type { Platform } from '../platform/platform.js';
+import { shown } from '../printable.js';
 import type { ReferenceLooks } from './looks.js';
 
 /** What was found, and how far was looked. */

@@ -2,7 +2,6 @@
  * @module score/engine
  * Scores one pair of videos from the request to the report: opens, plans, measures, finishes, predicts, pools.
  */
-
 import { checkMeasurable } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import type { Platform } from '../platform/platform.js';

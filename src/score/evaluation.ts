@@ -2,6 +2,7 @@
  * @module score/evaluation
  * Evaluates tiny models on a table of features that is a file, a Blob or bytes.
  */
+import { requireAttached, requireObject, requireText, requireTexts, wrongType } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
 import type { ByteReader, FilePlatform } from '../media/platform.js';
 import { blobReader, bytesReader } from '../media/readers.js';
@@ -21,22 +22,24 @@ export interface EvaluationPlatform {
 }
 
 /** As the public `evaluateModel`. */
-export function evaluateModelOn(
+export async function evaluateModelOn(
   platform: EvaluationPlatform,
   model: string,
   features: TableInput,
   options: EvaluateOptions,
 ): Promise<Evaluation> {
+  requireText('model', model, 'the id or the path of a tiny model');
   return withTable(platform, features, options, (tiny, table) => evaluate(tiny, model, table, options));
 }
 
 /** As the public `compareModels`. */
-export function compareModelsOn(
+export async function compareModelsOn(
   platform: EvaluationPlatform,
   models: readonly string[],
   features: TableInput,
   options: EvaluateOptions,
 ): Promise<Comparison> {
+  requireTexts('models', models);
   return withTable(platform, features, options, (tiny, table) => compare(tiny, models, table, options));
 }
 
@@ -46,7 +49,9 @@ async function withTable<T>(
   options: EvaluateOptions,
   use: (tiny: TinyPlatform, table: FeatureTable) => Promise<T>,
 ): Promise<T> {
+  requireObject('options', options);
   checkOptions(options);
+  requireTable(features);
   const name = nameOf(features);
   const reader = await openBytes(features, name, platform.files);
   try {
@@ -55,6 +60,15 @@ async function withTable<T>(
   } finally {
     reader.close();
   }
+}
+
+function requireTable(features: TableInput): void {
+  const expected = 'a table of features: the path or file URL of a Parquet file, a Blob, or its bytes';
+  if (typeof features === 'string') return;
+  requireAttached('features', features);
+  if (ArrayBuffer.isView(features) && features instanceof Uint8Array) return;
+  requireObject('features', features, expected);
+  if (!(features instanceof URL || features instanceof Blob)) throw wrongType('features', features, expected);
 }
 
 /** What a caller may have got wrong that no schema or type has checked. */

@@ -5,6 +5,7 @@
 import { type FrameExtractor, heatmapFiles } from '../backend/types.js';
 import type { HeatmapFile } from '../core/metrics.js';
 import { AnyvmafError } from '../errors.js';
+import { quoted } from '../printable.js';
 import type { FeaturePlan } from './features.js';
 
 /** Files that pictures are written into, open in one thread. */
@@ -61,7 +62,7 @@ export async function createHeatmaps(
   if (store) return (await store()).create(files);
   throw new AnyvmafError(
     'feature',
-    `cambi is to write heatmaps into ${JSON.stringify(first.folder)}, but there is no place for files here; leave out ` +
+    `cambi is to write heatmaps into ${quoted(first.folder)}, but there is no place for files here; leave out ` +
       'heatmaps_path, or score a whole video with the command line or score() in Node.',
   );
 }

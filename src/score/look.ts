@@ -2,6 +2,7 @@
  * @module score/look
  * Looks at a pair without scoring it: what preflight finds, and the offset between the two.
  */
+import { requireObject } from '../arguments.js';
 import type { AlignResult } from '../media/align/types.js';
 import type { Platform } from '../platform/platform.js';
 import { findOffset } from './alignment.js';
@@ -12,11 +13,12 @@ import { type Inspection, Preflight } from './preflight.js';
 import type { AlignOptions, InspectOptions, ScoreOptions, ScoreRequest } from './types.js';
 
 /** Everything preflight finds. The videos are not refused, whatever it is. */
-export function inspectPair(
+export async function inspectPair(
   platform: Platform,
   request: ScoreRequest,
   options: InspectOptions,
 ): Promise<Inspection> {
+  requireObject('options', options);
   const checked = checkOptions({ scale: 'bicubic', ...options }, LOOK_OPTIONS);
   return known(platform, request, { scale: 'bicubic', ...options }, async (inputs, signal) => {
     const size = () => inputs.plan?.format ?? { width: 1920, height: 1080 };
@@ -34,11 +36,12 @@ export function inspectPair(
 }
 
 /** The offset at which two videos show the same pictures. */
-export function alignPair(
+export async function alignPair(
   platform: Platform,
   request: ScoreRequest,
   options: AlignOptions,
 ): Promise<AlignResult> {
+  requireObject('options', options);
   const { window, ...others } = options;
   return known(platform, request, { scale: 'bicubic', ...others }, async ({ sides }, signal) => {
     const found = await findOffset(platform, sides, {

@@ -2,14 +2,17 @@
  * @module score/options
  * Checks what callers ask for and fills in the defaults.
  */
+import { isObject, requireObject } from '../arguments.js';
 import type { DeviceOptions } from '../backend/native/task.js';
 import { BACKEND_CHOICES, type BackendChoice } from '../backend/native/types.js';
 import { folderOption } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import type { DecoderChoice, ScaleFilter } from '../media/decoder.js';
+import { requireVideo } from '../media/open.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../media/pairing/types.js';
 import type { VideoFormat } from '../media/types.js';
 import { aomCtc, nflxCtc, type Preset } from '../presets.js';
+import { quoted, showValue } from '../printable.js';
 import type { TinyModelOptions } from '../tiny/types.js';
 import { checkTiny } from './tiny-options.js';
 import type { PairingOptions, ScoreOptions, ScoreRequest, ScorerOptions } from './types.js';
@@ -151,17 +154,14 @@ export function checkOptions(
   requireObject('options', options);
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || known.includes(name)) continue;
-    throw new AnyvmafError(
-      'usage',
-      `There is no option ${JSON.stringify(name)}; there are ${known.join(', ')}.`,
-    );
+    throw new AnyvmafError('usage', `There is no option ${quoted(name)}; there are ${known.join(', ')}.`);
   }
   const { threads, maxThreads, chunkFrames, models, signal, names } = options;
   for (const name of ['onStart', 'onFrame', 'onProgress', 'gate'] as const) {
     if (options[name] !== undefined) ofType(name, options[name], 'function', 'a function');
   }
   if (signal !== undefined && !(isObject(signal) && 'throwIfAborted' in signal)) {
-    throw new AnyvmafError('usage', `signal is ${show(signal)}, but it must be an AbortSignal.`);
+    throw new AnyvmafError('usage', `signal is ${showValue(signal)}, but it must be an AbortSignal.`);
   }
   if (names !== undefined) {
     requireObject('names', names);
@@ -239,12 +239,15 @@ function checkNative(options: ScoreOptions): CheckedNative {
   if (vmafBin !== undefined) {
     ofType('vmafBin', vmafBin, 'string', 'the path of a program');
     if (vmafBin === '' || vmafBin.includes('\0')) {
-      throw new AnyvmafError('usage', `vmafBin is ${show(vmafBin)}, but it must be the path of a program.`);
+      throw new AnyvmafError(
+        'usage',
+        `vmafBin is ${showValue(vmafBin)}, but it must be the path of a program.`,
+      );
     }
     if (backend === undefined) {
       throw new AnyvmafError(
         'usage',
-        `vmafBin is ${show(vmafBin)}, but no native backend is asked for that would run it; add backend native-cpu, ` +
+        `vmafBin is ${showValue(vmafBin)}, but no native backend is asked for that would run it; add backend native-cpu, ` +
           'cuda, sycl, hip, metal or auto.',
       );
     }
@@ -258,7 +261,7 @@ function checkNative(options: ScoreOptions): CheckedNative {
     if (options[name] === undefined || backend === of || backend === 'auto') continue;
     throw new AnyvmafError(
       'usage',
-      `${name} is ${show(options[name])}, but the backend is ${backend ?? 'wasm'}, not ${of}; leave one of them out.`,
+      `${name} is ${showValue(options[name])}, but the backend is ${backend ?? 'wasm'}, not ${of}; leave one of them out.`,
     );
   }
   const names = ['cpumask', 'gpumask', 'syclDevice', 'hipDevice', 'metalDevice'] as const;
@@ -279,7 +282,7 @@ function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing 
   if (offset !== 'auto' && !(Number.isInteger(offset) && Math.abs(offset) <= MAX_COUNT)) {
     throw new AnyvmafError(
       'usage',
-      `offset is ${show(offset)}, but it must be a whole number of frames or auto.`,
+      `offset is ${showValue(offset)}, but it must be a whole number of frames or auto.`,
     );
   }
   return {
@@ -302,14 +305,19 @@ export type PairRequest = ScoreRequest & Required<Pick<ScoreRequest, 'reference'
 
 /** @throws {AnyvmafError} `usage` when there is no request, or a part of it is missing */
 export function checkRequest(request: ScoreRequest, noReference = false): asserts request is PairRequest {
-  if (!isObject(request)) {
+  if (isObject(request)) requireObject('request', request);
+  else {
     throw new AnyvmafError(
       'usage',
-      `score needs a request, but it is ${show(request)}; give an object with reference and distorted.`,
+      `score needs a request, but it is ${showValue(request)}; give an object with reference and distorted.`,
     );
   }
   for (const side of ['reference', 'distorted'] as const) {
-    if (request[side] !== undefined && request[side] !== null) continue;
+    const video = request[side];
+    if (video !== undefined && video !== null) {
+      requireVideo(side, video);
+      continue;
+    }
     if (side === 'reference' && noReference) continue;
     throw new AnyvmafError(
       'usage',
@@ -326,27 +334,19 @@ export function checkRequest(request: ScoreRequest, noReference = false): assert
  */
 export function checkFormat(what: string, format: VideoFormat): void {
   const shape = 'give an object with width, height, bitDepth and chroma';
-  if (!isObject(format)) throw new AnyvmafError('usage', `${what}, but it is ${show(format)}; ${shape}.`);
+  if (!isObject(format))
+    throw new AnyvmafError('usage', `${what}, but it is ${showValue(format)}; ${shape}.`);
+  requireObject('the format', format);
   if (typeof format.chroma !== 'string')
     throw new AnyvmafError(
       'usage',
-      `${what}, but its chroma is ${show(format.chroma)}, not a string; ${shape}.`,
+      `${what}, but its chroma is ${showValue(format.chroma)}, not a string; ${shape}.`,
     );
-}
-
-/** Whether a value is an object with members: neither `null` nor an array. */
-export function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function requireObject(name: string, value: unknown): void {
-  if (isObject(value)) return;
-  throw new AnyvmafError('usage', `${name} is ${show(value)}, but it must be an object.`);
 }
 
 function ofType<T>(name: string, value: T, type: 'boolean' | 'function' | 'string', expected: string): T {
   if (typeof value === type) return value;
-  throw new AnyvmafError('usage', `${name} is ${show(value)}, but it must be ${expected}.`);
+  throw new AnyvmafError('usage', `${name} is ${showValue(value)}, but it must be ${expected}.`);
 }
 
 function checkSize(size: ScaleTo): ScaleTo {
@@ -354,7 +354,7 @@ function checkSize(size: ScaleTo): ScaleTo {
   if (typeof size !== 'object' || size === null) {
     throw new AnyvmafError(
       'usage',
-      `scaleTo is ${show(size)}, but it must be ref, dis or a width and height.`,
+      `scaleTo is ${showValue(size)}, but it must be ref, dis or a width and height.`,
     );
   }
   return {
@@ -385,13 +385,13 @@ function count(name: string, value: number, min = 0, max = MAX_COUNT): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw new AnyvmafError(
     'usage',
-    `${name} is ${show(value)}, but it must be a whole number from ${min} to ${max}.`,
+    `${name} is ${showValue(value)}, but it must be a whole number from ${min} to ${max}.`,
   );
 }
 
 function oneOf<T extends string>(name: string, value: T, allowed: readonly NoInfer<T>[]): T {
   if (allowed.includes(value)) return value;
-  throw new AnyvmafError('usage', `${name} is ${show(value)}, but it must be ${choice(allowed)}.`);
+  throw new AnyvmafError('usage', `${name} is ${showValue(value)}, but it must be ${choice(allowed)}.`);
 }
 
 function choice(allowed: readonly string[]): string {
@@ -400,13 +400,5 @@ function choice(allowed: readonly string[]): string {
 
 function texts(name: string, value: readonly string[]): readonly string[] {
   if (Array.isArray(value) && value.every((text) => typeof text === 'string')) return value;
-  throw new AnyvmafError('usage', `${name} is ${show(value)}, but it must be an array of strings.`);
-}
-
-/** A value as a message shows it, whatever it is. */
-export function show(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (typeof value === 'function') return 'a function';
-  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+  throw new AnyvmafError('usage', `${name} is ${showValue(value)}, but it must be an array of strings.`);
 }

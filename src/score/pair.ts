@@ -4,10 +4,11 @@
  */
 import type { PicturesRead } from '../backend/types.js';
 import { AnyvmafError } from '../errors.js';
-import { MediaError, shown } from '../media/errors.js';
+import { MediaError } from '../media/errors.js';
 import { lumaBytes } from '../media/geometry.js';
 import type { MappedSource } from '../media/pairing/mapped.js';
 import type { FramePlanes, FrameSource } from '../media/types.js';
+import { shown } from '../printable.js';
 import type { EndOfPair, PairDescriptor } from './protocol.js';
 
 /** Two open videos, and how many frames at the start of each do not count. Pair 0 is the first that does. */

@@ -2,7 +2,6 @@
  * @module score/protocol
  * The messages between the engine and its workers, the same over Node's worker threads and browsers' module workers.
  */
-
 import type { ExtractionPlan } from '../backend/types.js';
 import type { Implementation } from '../core/module.js';
 import type { WasmModule } from '../core/wasm-types.js';

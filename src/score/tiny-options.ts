@@ -4,6 +4,7 @@
  */
 import { TINY_DEVICE_CHOICES, TINY_RESIZES } from '../choices.js';
 import { AnyvmafError } from '../errors.js';
+import { quoted } from '../printable.js';
 import type { TinyModelOptions } from '../tiny/types.js';
 
 /** Tiny models of one run at most. */
@@ -40,7 +41,7 @@ export function checkTiny(value: readonly TinyModelOptions[] | undefined): reado
       if (member !== undefined && !KNOWN.includes(name))
         throw new AnyvmafError(
           'usage',
-          `${at} has no option ${JSON.stringify(name)}; there are ${KNOWN.join(', ')}.`,
+          `${at} has no option ${quoted(name)}; there are ${KNOWN.join(', ')}.`,
         );
     }
     check(at, given);

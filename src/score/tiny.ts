@@ -6,6 +6,7 @@
 import type { ExtractorInstance } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import type { FramePlanes, VideoFormat } from '../media/types.js';
+import { quoted } from '../printable.js';
 import type { ReportTinyModel } from '../report/types.js';
 import { bindTinyModel, type FeatureBinding, type PictureBinding, type TinyBinding } from '../tiny/bind.js';
 import { loadTinyModel } from '../tiny/load.js';
@@ -85,7 +86,7 @@ function requireAlone(binding: TinyBinding): void {
   if (why === undefined) return;
   throw new AnyvmafError(
     'usage',
-    `The tiny model ${JSON.stringify(binding.source)} ${why}, so it cannot score without one; give the reference, or ` +
+    `The tiny model ${quoted(binding.source)} ${why}, so it cannot score without one; give the reference, or ` +
       'take a no-reference model.',
   );
 }
@@ -246,7 +247,7 @@ export class TinyRegressors {
         if (found >= 0) return found;
         throw new AnyvmafError(
           'model',
-          `The tiny model ${JSON.stringify(binding.source)} reads ${feature}, which this run does not measure.`,
+          `The tiny model ${quoted(binding.source)} reads ${feature}, which this run does not measure.`,
         );
       });
       return { session, regressor: new TinyRegressor(binding, session), at };
@@ -346,13 +347,13 @@ export function tinyWarnings(
     const typed = model.graph.inputs.some(({ type }) => type === 10);
     return options.fp16 === true && device !== undefined && !halves && !typed
       ? [
-          `tiny_fp16 made no difference: ${device} computes the tiny model ${JSON.stringify(model.source)} as it is stored.`,
+          `tiny_fp16 made no difference: ${device} computes the tiny model ${quoted(model.source)} as it is stored.`,
         ]
       : [];
   });
   const smoke = attached.flatMap(({ model }) =>
     model.entry?.smoke === true
-      ? [`The tiny model "${model.entry.id}" is for trying things out; its values mean nothing.`]
+      ? [`The tiny model ${quoted(model.entry.id)} is for trying things out; its values mean nothing.`]
       : [],
   );
   return [...new Set([...attached.flatMap(({ model }) => model.warnings), ...smoke, ...notes, ...unused])];

@@ -3,7 +3,6 @@
  * Looks at the pictures of a pair while it is scored: what alignment and preflight want to see is taken from frames as
  * they come by, so that nothing is decoded for it.
  */
-
 import type { AlignResult } from '../media/align/types.js';
 import { alignThumbs, PassingThumbs } from '../media/align.js';
 import type { MappedSource } from '../media/pairing/mapped.js';

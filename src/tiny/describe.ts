@@ -2,6 +2,7 @@
  * @module tiny/describe
  * What there is to know about tiny models without running them.
  */
+import { requireObject, requireText } from '../arguments.js';
 import { CANONICAL_FEATURES } from './features.js';
 import { loadTinyModel } from './load.js';
 import { readRegistry } from './registry.js';
@@ -67,8 +68,12 @@ export function listTinyDevices({ runtimes }: TinyPlatform): Promise<readonly Ti
 export async function describeTinyModel(
   source: string,
   platform: TinyPlatform,
-  { files }: DescribeTinyOptions = {},
+  options: DescribeTinyOptions = {},
 ): Promise<TinyModelDescription> {
+  requireText('model', source, 'the id or the path of a tiny model');
+  requireObject('options', options);
+  const { files } = options;
+  if (files !== undefined) requireObject('files', files, 'an object of Blobs by their names');
   const model = await loadTinyModel(source, platform, { ...(files && { given: files }) });
   const { sidecar, graph, program, entry } = model;
   const [first] = graph.inputs;

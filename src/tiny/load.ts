@@ -5,6 +5,7 @@
  */
 import { AnyvmafError } from '../errors.js';
 import { nearest } from '../nearest.js';
+import { quoted } from '../printable.js';
 import { givenFiles } from './given.js';
 import { checkOnnx, MAX_MODEL_BYTES, tooLarge } from './onnx/check.js';
 import { readRegistry } from './registry.js';
@@ -82,7 +83,7 @@ async function find(source: string, files: TinyPlatform['files']): Promise<Found
     );
     throw new AnyvmafError(
       'model',
-      `There is no tiny model ${JSON.stringify(source)}; there are ${known.map(({ id }) => id).join(', ') || 'none'}` +
+      `There is no tiny model ${quoted(source)}; there are ${known.map(({ id }) => id).join(', ') || 'none'}` +
         `${close === undefined ? '' : ` (did you mean ${close}?)`}. Give one of them or the path of an ONNX file.`,
     );
   }
@@ -154,7 +155,7 @@ async function readBest(
   if (!bytes) {
     throw new AnyvmafError(
       entry ? 'model' : 'io',
-      `The tiny model ${JSON.stringify(source)} has no file ${file} in ${folder.name}.`,
+      `The tiny model ${quoted(source)} has no file ${file} in ${folder.name}.`,
     );
   }
   const expected = isSibling ? entry?.int8Sha256 : entry?.sha256;
@@ -168,7 +169,7 @@ async function readBest(
     quantisation: eight ? (mode === 'fp32' ? 'static' : mode) : 'fp32',
     warnings: missing
       ? [
-          `The tiny model ${JSON.stringify(source)} is said to be quantised, but there is no ${sibling}; ${file} runs.`,
+          `The tiny model ${quoted(source)} is said to be quantised, but there is no ${sibling}; ${file} runs.`,
         ]
       : [],
   };
@@ -194,9 +195,9 @@ async function matching(
   throw new AnyvmafError(
     'model',
     expected === undefined
-      ? `The registry lists the tiny model "${entry.id}" without ${key}, so ${file} cannot be trusted; add its digest, ` +
+      ? `The registry lists the tiny model ${quoted(entry.id)} without ${key}, so ${file} cannot be trusted; add its digest, ` +
           `${found}, if it is the right file.`
-      : `The file ${file} of the tiny model "${entry.id}" has the SHA-256 ${found}, but the registry says ${expected}: ` +
+      : `The file ${file} of the tiny model ${quoted(entry.id)} has the SHA-256 ${found}, but the registry says ${expected}: ` +
           'it was changed or damaged; fetch it again.',
   );
 }
@@ -218,7 +219,7 @@ async function verifySignature(
     throw new AnyvmafError(
       'model',
       `tiny_model_verify asks for a signature of ${file}, but ` +
-        `${entry ? `the registry's row "${entry.id}" names no Sigstore bundle for it` : 'no registry lists it'}; leave ` +
+        `${entry ? `the registry's row ${quoted(entry.id)} names no Sigstore bundle for it` : 'no registry lists it'}; leave ` +
         'tiny_model_verify out, or register the model with sigstore_bundle.',
     );
   }
@@ -244,7 +245,7 @@ async function withWeights(
     if (!weights) {
       throw new AnyvmafError(
         'model',
-        `The tiny model ${JSON.stringify(source)} keeps weights in ${JSON.stringify(path)}, which is not beside it in ` +
+        `The tiny model ${quoted(source)} keeps weights in ${quoted(path)}, which is not beside it in ` +
           `${folder.name}.`,
       );
     }

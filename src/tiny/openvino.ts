@@ -3,6 +3,7 @@
  * Sessions of OpenVINO through the package openvino-node.
  */
 import { AnyvmafError } from '../errors.js';
+import { clause, quoted, shown } from '../printable.js';
 import type { DeviceOffer } from './devices.js';
 import { fromHalves, toHalves } from './half.js';
 import { inTurn } from './in-turn.js';
@@ -77,7 +78,7 @@ async function open(
     notes,
   }: { readonly device: TinyDevice; readonly name: string; readonly notes: readonly string[] },
 ): Promise<TinySession> {
-  const what = `The tiny model ${JSON.stringify(source)}`;
+  const what = `The tiny model ${quoted(source)}`;
   if (program.external.length > 0) {
     throw new AnyvmafError(
       'backend',
@@ -104,7 +105,7 @@ async function open(
   const ports = new Map(graph.inputs.map((port) => [port.name, port]));
 
   async function run(inputs: Readonly<Record<string, TinyTensor>>): Promise<Record<string, TinyTensor>> {
-    if (!request) throw new AnyvmafError('usage', `The session of ${JSON.stringify(source)} is closed.`);
+    if (!request) throw new AnyvmafError('usage', `The session of ${quoted(source)} is closed.`);
     const feeds = Object.entries(inputs).map(
       ([input, tensor]) => [input, toOpenVino(library, ports.get(input), tensor)] as const,
     );
@@ -164,8 +165,5 @@ function numbersOf(data: unknown): Float32Array {
 
 function reason(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : String(cause);
-  return text
-    .replaceAll(/\s+/g, ' ')
-    .replace(/[.\s]+$/, '')
-    .slice(0, 300);
+  return shown(clause(text.replaceAll(/\s+/g, ' ')), 300);
 }

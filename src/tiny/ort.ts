@@ -3,6 +3,7 @@
  * Sessions of onnxruntime, whichever of its packages was loaded: they share one interface.
  */
 import { AnyvmafError } from '../errors.js';
+import { clause, quoted, shown } from '../printable.js';
 import { fromHalves, toHalves } from './half.js';
 import { inTurn } from './in-turn.js';
 import type {
@@ -80,7 +81,7 @@ export async function openOrt(
   } catch (cause) {
     throw new AnyvmafError(
       'backend',
-      `The tiny model ${JSON.stringify(source)} does not start on ${device} (${runtime}: ${reason(cause)}). No other ` +
+      `The tiny model ${quoted(source)} does not start on ${device} (${runtime}: ${reason(cause)}). No other ` +
         'device is taken instead; ask for auto or cpu if any will do.',
       { cause },
     );
@@ -89,7 +90,7 @@ export async function openOrt(
   let closed = false;
 
   async function run(inputs: Readonly<Record<string, TinyTensor>>): Promise<Record<string, TinyTensor>> {
-    if (closed) throw new AnyvmafError('usage', `The session of ${JSON.stringify(source)} is closed.`);
+    if (closed) throw new AnyvmafError('usage', `The session of ${quoted(source)} is closed.`);
     const feeds = Object.entries(inputs).map(
       ([name, tensor]) => [name, toOrt(ort, ports.get(name), tensor)] as const,
     );
@@ -101,7 +102,7 @@ export async function openOrt(
     } catch (cause) {
       throw new AnyvmafError(
         'model',
-        `The tiny model ${JSON.stringify(source)} failed on ${device} (${runtime}: ${reason(cause)}).`,
+        `The tiny model ${quoted(source)} failed on ${device} (${runtime}: ${reason(cause)}).`,
         { cause },
       );
     }
@@ -126,10 +127,7 @@ export async function openOrt(
 /** What onnxruntime says, in one line. */
 function reason(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : String(cause);
-  return text
-    .replaceAll(/\s+/g, ' ')
-    .replace(/[.\s]+$/, '')
-    .slice(0, 300);
+  return shown(clause(text.replaceAll(/\s+/g, ' ')), 300);
 }
 
 function toOrt(ort: OrtModule, port: TinyPort | undefined, { data, dims }: TinyTensor): OrtTensor {

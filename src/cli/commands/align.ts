@@ -3,6 +3,7 @@
  * `anyvmaf align REFERENCE DISTORTED`: finds the frame of the reference with which the distorted video begins.
  */
 import { AnyvmafError } from '../../errors.js';
+import { quoted } from '../../printable.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
@@ -57,7 +58,7 @@ export const align: Command = {
         if (window < 1 || window > 1000) {
           throw new AnyvmafError(
             'usage',
-            `${use.label} is "${use.value}", but it must be from 1 to 1000 frames`,
+            `${use.label} is ${quoted(use.value)}, but it must be from 1 to 1000 frames`,
           );
         }
       }

@@ -5,6 +5,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AnyvmafError } from '../../errors.js';
+import { quoted, shown } from '../../printable.js';
 import type { QualityMapOptions } from '../../score/quality-maps.js';
 import type { ScoreRequest } from '../../score/types.js';
 import type { Command } from '../command.js';
@@ -141,7 +142,7 @@ export function heatmapSettings(args: readonly string[]): HeatmapSettings | 'hel
   if (isFile(output) && count > 1) {
     throw new AnyvmafError(
       'usage',
-      `${count} frames do not go into the one file "${output}"; name a folder with -o/--output`,
+      `${count} frames do not go into the one file "${shown(output)}"; name a folder with -o/--output`,
     );
   }
   return {
@@ -242,7 +243,7 @@ async function refuseNoFolder(path: string): Promise<void> {
   if (found && !found.isDirectory()) {
     throw new AnyvmafError(
       'io',
-      `cannot write into "${path}": it is no folder; name a folder or a .png file`,
+      `cannot write into "${shown(path)}": it is no folder; name a folder or a .png file`,
     );
   }
 }
@@ -254,7 +255,7 @@ function frameNumbers(use: OptionUse): number[] {
     if (number !== undefined && number <= 1e9) return number;
     throw new AnyvmafError(
       'usage',
-      `${use.label} is "${use.value}", but it must be the number of a frame such as 12, or several such as 12,250`,
+      `${use.label} is ${quoted(use.value)}, but it must be the number of a frame such as 12, or several such as 12,250`,
     );
   });
 }
@@ -264,7 +265,7 @@ function worstValue(use: OptionUse): number {
   if (count >= 1 && count <= MOST_FRAMES) return count;
   throw new AnyvmafError(
     'usage',
-    `${use.label} is "${use.value}", but it must be from 1 to ${MOST_FRAMES} frames`,
+    `${use.label} is ${quoted(use.value)}, but it must be from 1 to ${MOST_FRAMES} frames`,
   );
 }
 
@@ -273,6 +274,6 @@ function blockValue(use: OptionUse): number {
   if (BLOCKS.includes(side)) return side;
   throw new AnyvmafError(
     'usage',
-    `${use.label} is "${use.value}", but it must be ${orList(BLOCKS.map(String))}`,
+    `${use.label} is ${quoted(use.value)}, but it must be ${orList(BLOCKS.map(String))}`,
   );
 }

@@ -5,6 +5,7 @@
 import { AnyvmafError } from '../../errors.js';
 import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../../media/pairing/types.js';
+import { quoted } from '../../printable.js';
 import type { PairingOptions } from '../../score/types.js';
 import type { OptionSpec, OptionUse } from '../options.js';
 import { choiceValue, unsigned } from '../values.js';
@@ -145,7 +146,7 @@ function sizeValue(use: OptionUse): ScaleTo {
   if (width !== undefined && height !== undefined) return { width: Number(width), height: Number(height) };
   throw new AnyvmafError(
     'usage',
-    `${use.label} is "${use.value}", but it must be ref, dis or a size such as 1920x1080`,
+    `${use.label} is ${quoted(use.value)}, but it must be ref, dis or a size such as 1920x1080`,
   );
 }
 
@@ -157,7 +158,7 @@ function offsetValue(use: OptionUse): number | 'auto' {
   if (frames !== undefined && frames <= 1e9) return sign === '-' ? -frames : frames;
   throw new AnyvmafError(
     'usage',
-    `${use.label} is "${use.value}", but it must be a whole number of frames, such as 12 or -3, or auto`,
+    `${use.label} is ${quoted(use.value)}, but it must be a whole number of frames, such as 12 or -3, or auto`,
   );
 }
 
@@ -177,7 +178,7 @@ function rangeValue(use: OptionUse): FrameRange {
   if (start === undefined || end === undefined || (start === null && end === null)) {
     throw new AnyvmafError(
       'usage',
-      `${use.label} is "${use.value}", but it must be a range of frames such as 240-480, or of time such as ` +
+      `${use.label} is ${quoted(use.value)}, but it must be a range of frames such as 240-480, or of time such as ` +
         '1:30-2:00 or 10s-12.5s; one end may be left out',
     );
   }
@@ -190,7 +191,7 @@ function rangeValue(use: OptionUse): FrameRange {
   if (range.end !== undefined && range.end <= range.start) {
     throw new AnyvmafError(
       'usage',
-      `${use.label} is "${use.value}", which is empty: its end must come after its start`,
+      `${use.label} is ${quoted(use.value)}, which is empty: its end must come after its start`,
     );
   }
   return range;

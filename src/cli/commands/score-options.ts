@@ -6,6 +6,7 @@
 import { AnyvmafError } from '../../errors.js';
 import type { RawVideoFormat } from '../../media/types.js';
 import { aomCtc, nflxCtc, type Preset } from '../../presets.js';
+import { quoted } from '../../printable.js';
 import { type Precision, parsePrecision } from '../../report/format.js';
 import type { Compat } from '../../report/types.js';
 import type { ReportFormat } from '../../report/write.js';
@@ -319,7 +320,7 @@ function append(list: string[], value: string, use: OptionUse, what: string): vo
   if (list.length === MAX_MODELS) {
     throw new AnyvmafError(
       'usage',
-      `${use.label} "${use.value}" is one too many: a run takes at most ${MAX_MODELS} ${what}`,
+      `${use.label} ${quoted(use.value)} is one too many: a run takes at most ${MAX_MODELS} ${what}`,
     );
   }
   list.push(value);
@@ -331,7 +332,7 @@ function precisionValue(use: OptionUse): Precision {
   } catch {
     throw new AnyvmafError(
       'usage',
-      `${use.label} is "${use.value}", but it must be legacy, max, full or a whole number from 1 to 17`,
+      `${use.label} is ${quoted(use.value)}, but it must be legacy, max, full or a whole number from 1 to 17`,
     );
   }
 }

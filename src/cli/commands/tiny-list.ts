@@ -4,7 +4,8 @@
  */
 import { AnyvmafError } from '../../errors.js';
 import type { TinyDeviceStatus, TinyModelDescription, TinyPort, TinyRegistryEntry } from '../../index.js';
-import { printable, wrap } from '../../report/terminal.js';
+import { printable, quoted } from '../../printable.js';
+import { wrap } from '../../report/terminal.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp, twoColumns } from '../help.js';
@@ -43,7 +44,10 @@ export const tinyListing: Command = {
     const api = await import('../../index.js');
     const excess = action === 'describe' ? surplus : model;
     if (excess !== undefined) {
-      throw new AnyvmafError('usage', `"${excess}" is one argument too many: ${page.usage.join(', or ')}`);
+      throw new AnyvmafError(
+        'usage',
+        `${quoted(excess)} is one argument too many: ${page.usage.join(', or ')}`,
+      );
     }
     const print = async <T>(data: T, text: (data: T) => string): Promise<number> => {
       await terminal.print(json ? `${JSON.stringify(data, null, 2)}\n` : text(data));

@@ -6,7 +6,7 @@ import { TINY_DEVICE_CHOICES } from '../../choices.js';
 import { AnyvmafError } from '../../errors.js';
 import type { EvaluateOptions, Split } from '../../index.js';
 import { nearest } from '../../nearest.js';
-import { printable } from '../../report/terminal.js';
+import { quoted } from '../../printable.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
@@ -152,7 +152,7 @@ async function compareAll(
     import('../evaluation-text.js'),
   ]);
   const comparison = await compareModels(models, features, options);
-  for (const { model, error } of comparison.errors) terminal.complain(printable(`${model}: ${error}`));
+  for (const { model, error } of comparison.errors) terminal.complain(`${model}: ${error}`);
   if (json) await terminal.print(asJson(comparison));
   else if (comparison.ranked.length > 0) {
     await terminal.print(view.comparisonText(comparison, helpWidth(terminal.columns)));
@@ -168,7 +168,7 @@ function unknownAction(action: string | undefined): AnyvmafError {
   const near = action === undefined ? undefined : nearest(action, [...ACTIONS, ...LISTINGS]);
   return new AnyvmafError(
     'usage',
-    `${action === undefined ? `${NAME} needs to know what to do` : `${NAME} has no "${action}"`}; ` +
+    `${action === undefined ? `${NAME} needs to know what to do` : `${NAME} has no ${quoted(action)}`}; ` +
       (near === undefined
         ? `it has list, describe, devices, eval and compare, see '${NAME} --help'`
         : `did you mean ${near}?`),

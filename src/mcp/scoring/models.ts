@@ -4,6 +4,7 @@
  * for other pictures.
  */
 import { AnyvmafError, type Report } from '../../index.js';
+import { quoted } from '../../printable.js';
 import type { ToolFiles } from '../context.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
 
@@ -21,7 +22,7 @@ export async function modelStrings(input: ModelInput, files: ToolFiles): Promise
   if (models !== undefined && model !== DEFAULT_MODEL) {
     throw new AnyvmafError(
       'usage',
-      `model is ${JSON.stringify(model)} and models has ${models.length} more, but they exclude each other; put all into models.`,
+      `model is ${quoted(model)} and models has ${models.length} more, but they exclude each other; put all into models.`,
     );
   }
   const suffix = modelSuffix(input);
@@ -68,7 +69,7 @@ export function grammatical(path: string): string {
   if (!/[:=]/.test(path)) return path;
   throw new AnyvmafError(
     'usage',
-    `The model file ${JSON.stringify(path)} has a colon or an equals sign in its path, which a model string cannot say; rename it.`,
+    `The model file ${quoted(path)} has a colon or an equals sign in its path, which a model string cannot say; rename it.`,
   );
 }
 

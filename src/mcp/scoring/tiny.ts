@@ -3,6 +3,7 @@
  * The parameters of tiny ONNX models, as options of the public API.
  */
 import { AnyvmafError, listTinyModels, type ScoreOptions, type TinyModelOptions } from '../../index.js';
+import { showValue } from '../../printable.js';
 import type { ToolFiles } from '../context.js';
 import type { ScoringInput } from './parameters.js';
 
@@ -60,7 +61,7 @@ function refuseWithout(input: ScoringInput): void {
     const value = input[name];
     if (value === undefined || value === neutral) continue;
     throw usage(
-      `${name} is ${JSON.stringify(value)}, but it is about a tiny model and none is given; add tiny_model.`,
+      `${name} is ${showValue(value)}, but it is about a tiny model and none is given; add tiny_model.`,
     );
   }
 }

@@ -3,9 +3,9 @@
  * Makes two videos of any kind into two sources of one format whose n-th frames belong together, and says how.
  */
 import { AnyvmafError } from '../../errors.js';
+import { shown } from '../../printable.js';
 import type { DecodedSource, DecodeRequest, Fraction, ScaleFilter } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
-import { shown } from '../errors.js';
 import type { FrameSource, VideoFormat, VideoInfo } from '../types.js';
 import { adaptSource } from './adapt.js';
 import { commonFormat, describeConversion } from './convert.js';

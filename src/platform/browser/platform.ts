@@ -2,6 +2,7 @@
  * @module platform/browser/platform
  * A browser, page or worker, as a platform of the engine.
  */
+import { requireObject } from '../../arguments.js';
 import { compileCore } from '../../core/module.js';
 import { AnyvmafError } from '../../errors.js';
 import type { TinyPlatform } from '../../tiny/types.js';
@@ -19,6 +20,7 @@ let tiny: TinyPlatform | undefined;
 
 /** Says where the package's files are; see the public `configure`. */
 export function configureBrowser(changes: Assets): void {
+  requireObject('assets', changes, 'an object of addresses');
   assets = { ...assets, ...changes };
   if (changes.wasm !== undefined) core = undefined;
 }

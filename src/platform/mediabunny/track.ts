@@ -6,9 +6,9 @@ import type { Input, InputTrack, InputVideoTrack, VideoSample } from 'mediabunny
 import { AnyvmafError } from '../../errors.js';
 import type { Fraction, TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
-import { shown } from '../../media/errors.js';
 import { formatProblem } from '../../media/geometry.js';
 import type { ByteReader } from '../../media/platform.js';
+import { shown } from '../../printable.js';
 import type { Mediabunny, MediabunnyHost } from './host.js';
 import { type Orientation, samplePixelFormat } from './samples.js';
 

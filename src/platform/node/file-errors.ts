@@ -3,7 +3,7 @@
  * Turns what Node's file functions throw into a sentence that names the file and the reason.
  */
 import { AnyvmafError } from '../../errors.js';
-import { shown } from '../../media/errors.js';
+import { shown } from '../../printable.js';
 
 /** Reasons by system error code, as the end of a sentence. */
 const REASONS: Readonly<Record<string, string>> = {

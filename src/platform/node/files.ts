@@ -19,8 +19,8 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { AnyvmafError } from '../../errors.js';
-import { shown } from '../../media/errors.js';
 import type { ByteReader, FilePlatform, OpenedFile } from '../../media/platform.js';
+import { shown } from '../../printable.js';
 import { fileError } from './file-errors.js';
 import { nodeByteStream } from './file-stream.js';
 

@@ -7,7 +7,7 @@ import { open, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { HeatmapFile } from '../../core/metrics.js';
 import { AnyvmafError } from '../../errors.js';
-import { shown } from '../../media/errors.js';
+import { shown } from '../../printable.js';
 import type { HeatmapRun, HeatmapStore, HeatmapWriter } from '../../score/heatmaps.js';
 import { makeFolders, writeReason } from './folders.js';
 

@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { pathToFileURL } from 'node:url';
+import { requireObject } from '../../arguments.js';
 import { compileCore } from '../../core/module.js';
 import { AnyvmafError } from '../../errors.js';
 import type { TinyPlatform } from '../../tiny/types.js';
@@ -22,6 +23,7 @@ let tiny: TinyPlatform | undefined;
 
 /** Says where the package's files are; see the public `configure`. */
 export function configureNode(changes: Assets): void {
+  requireObject('assets', changes, 'an object of addresses');
   assets = { ...assets, ...changes };
   if (changes.wasm !== undefined) core = undefined;
 }

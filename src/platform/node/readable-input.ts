@@ -4,10 +4,10 @@
  */
 import { existsSync } from 'node:fs';
 import { AnyvmafError } from '../../errors.js';
-import { shown } from '../../media/errors.js';
 import type { ByteReader } from '../../media/platform.js';
 import { blobReader, bytesReader } from '../../media/readers.js';
 import type { VideoInput } from '../../media/types.js';
+import { shown } from '../../printable.js';
 import { nodeFiles } from './files.js';
 
 /** A video that can be read at will. */

@@ -5,9 +5,9 @@
 import { AnyvmafError } from '../../errors.js';
 import type { Decoder, TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
-import { shown } from '../../media/errors.js';
 import { parseProbe } from '../../media/facts.js';
 import type { VideoInput } from '../../media/types.js';
+import { shown } from '../../printable.js';
 import { packetsArgs, probeArgs } from '../ffmpeg/commands.js';
 import { PacketTimes, type TrackTimes } from '../ffmpeg/packet-times.js';
 import type { OpenedInput, WasmHost } from './host.js';

@@ -6,11 +6,11 @@ import { AnyvmafError } from '../../errors.js';
 import { type EarlyEnd, earlyEndError, earlyEndWarning } from '../../media/damage.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
-import { shown } from '../../media/errors.js';
 import { storedFrameBytes } from '../../media/geometry.js';
 import { PlaneMap } from '../../media/planes.js';
 import { ByteQueue } from '../../media/stream.js';
 import type { FramePlanes, VideoInfo } from '../../media/types.js';
+import { shown } from '../../printable.js';
 import { decodeArgs, type Part } from '../ffmpeg/commands.js';
 import { ChunkReader, type FrameReader } from './chunks.js';
 import type { OpenedInput, WasmHost } from './host.js';
@@ -179,7 +179,7 @@ export class WasmSource implements DecodedSource {
     this.#what.request.signal?.throwIfAborted();
     if (this.#ended || !(await this.#isThere())) return false;
     // A frame's time is known before its first byte.
-    this.#upcoming.push(...this.#reader.takeTimes());
+    for (const time of this.#reader.takeTimes()) this.#upcoming.push(time);
     const time = this.#upcoming.shift() ?? Number.NaN;
     this.#zero ??= time;
     let found = 0;

@@ -6,6 +6,7 @@
 import type { DecodedArray, FileMetaData, ParquetScan, SchemaTree } from 'hyparquet';
 import { AnyvmafError } from '../../errors.js';
 import type { ByteReader } from '../../media/platform.js';
+import { quoted } from '../../printable.js';
 import { keyText } from '../evaluation/split.js';
 
 /** Rows of a table that is read: eight columns of numbers are 320 MB then. */
@@ -182,11 +183,6 @@ export class FeatureTable {
       );
     }
   }
-}
-
-/** A column's name for a message. */
-export function quoted(name: string): string {
-  return JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}...` : name);
 }
 
 /** Some names for a message. */

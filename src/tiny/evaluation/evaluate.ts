@@ -4,8 +4,9 @@
  * compared with the target.
  */
 import { AnyvmafError } from '../../errors.js';
+import { quoted } from '../../printable.js';
 import { TARGET_COLUMN } from '../dataset/names.js';
-import { type FeatureTable, quoted } from '../dataset/read.js';
+import type { FeatureTable } from '../dataset/read.js';
 import { loadTinyModel } from '../load.js';
 import type { TinyDevice, TinyDeviceChoice, TinyModel, TinyPlatform, TinyRuntimeName } from '../types.js';
 import { bootstrap, type Intervals } from './bootstrap.js';
@@ -141,8 +142,8 @@ export async function evaluateOn(
   if (usable.length < 2) {
     throw new AnyvmafError(
       'usage',
-      `Of the ${selected.rows.length} rows of the split ${JSON.stringify(selected.split)} of ${table.name}, ` +
-        `${usable.length} have all features of ${JSON.stringify(source)}, but at least 2 are needed to compute ` +
+      `Of the ${selected.rows.length} rows of the split ${quoted(selected.split)} of ${table.name}, ` +
+        `${usable.length} have all features of ${quoted(source)}, but at least 2 are needed to compute ` +
         'correlations.',
     );
   }
@@ -153,7 +154,7 @@ export async function evaluateOn(
     const row = selected.rows[usable[bad] ?? 0] ?? 0;
     throw new AnyvmafError(
       'model',
-      `The tiny model ${JSON.stringify(source)} gives ${prediction[bad]} for row ${row} of ${table.name}, though all of ` +
+      `The tiny model ${quoted(source)} gives ${prediction[bad]} for row ${row} of ${table.name}, though all of ` +
         'its inputs are finite; it cannot be evaluated.',
     );
   }
@@ -180,7 +181,7 @@ export async function evaluateOn(
       ...(lost > 0 ? [`${rowCount(lost)} left out: a feature is missing or not finite there.`] : []),
       ...figures.notes,
       ...(model.entry?.smoke
-        ? [`The registry calls ${JSON.stringify(source)} a model to try loading with, not one to believe.`]
+        ? [`The registry calls ${quoted(source)} a model to try loading with, not one to believe.`]
         : []),
       ...model.warnings,
       ...remarks,
@@ -234,7 +235,7 @@ function scoresOf(
   if (!output) {
     throw new AnyvmafError(
       'model',
-      `The sidecar of the tiny model ${JSON.stringify(source)} names the output ${quoted(name)}, but the graph gives ` +
+      `The sidecar of the tiny model ${quoted(source)} names the output ${quoted(name)}, but the graph gives ` +
         `${Object.keys(outputs).map(quoted).join(', ')}.`,
     );
   }
@@ -243,7 +244,7 @@ function scoresOf(
   if (each !== 1 && !(sidecar.outputReduce === 'mean' && Number.isInteger(each) && each > 0)) {
     throw new AnyvmafError(
       'model',
-      `The output ${quoted(name)} of the tiny model ${JSON.stringify(source)} has the shape [${dims.join(', ')}] for ` +
+      `The output ${quoted(name)} of the tiny model ${quoted(source)} has the shape [${dims.join(', ')}] for ` +
         `${rows} rows, but one number per row is needed: the shape [${rows}].`,
     );
   }

@@ -4,9 +4,10 @@
  * it; the codec block from what rows or the caller say of the encoder; anything else from columns named after the input.
  */
 import { AnyvmafError } from '../../errors.js';
+import { quoted } from '../../printable.js';
 import { type CodecFacts, codecBlock } from '../codec.js';
 import { columnOf, spellingsOf } from '../dataset/names.js';
-import { type FeatureTable, listed, quoted } from '../dataset/read.js';
+import { type FeatureTable, listed } from '../dataset/read.js';
 import { bindColumns, CANONICAL_FEATURES } from '../features.js';
 import type { TinyModel, TinyPort } from '../types.js';
 
@@ -127,7 +128,7 @@ function featureColumns(
   if (here.length === 0 || (stated && missing.length > 0)) {
     throw new AnyvmafError(
       'usage',
-      `${table.name} has ${here.length === 0 ? 'none' : 'not all'} of the features of ${JSON.stringify(model.source)}: ` +
+      `${table.name} has ${here.length === 0 ? 'none' : 'not all'} of the features of ${quoted(model.source)}: ` +
         `${listed(missing)} ${missing.length === 1 ? 'is' : 'are'} missing, under that name or as ` +
         `${quoted(lacking[0]?.other ?? '')}; it has ${listed(table.columns)}.`,
     );
@@ -262,7 +263,7 @@ function shape(dims: readonly (number | null)[]): string {
 }
 
 function titled({ source }: TinyModel): string {
-  return `The tiny model ${JSON.stringify(source)}`;
+  return `The tiny model ${quoted(source)}`;
 }
 
 function refused(model: TinyModel, reason: string): AnyvmafError {

@@ -3,8 +3,9 @@
  * The rows of a table that a model is evaluated on: those of a split, with their targets, keys and clips.
  */
 import { AnyvmafError } from '../../errors.js';
+import { quoted } from '../../printable.js';
 import { CLIP_COLUMN, KEY_COLUMN } from '../dataset/names.js';
-import { type FeatureTable, listed, quoted } from '../dataset/read.js';
+import { type FeatureTable, listed } from '../dataset/read.js';
 import { SPLITS, type Split, splitOf } from './split.js';
 
 /** Rows that belong together. */
@@ -162,7 +163,7 @@ function tooFew(
       : ` By its ${keys === 1 ? 'key' : `${keys} keys`}, the rows are ${others.join(', ')}.`;
   return new AnyvmafError(
     'usage',
-    `The split ${JSON.stringify(split)} of ${table.name} has ${rows}${without}, but at least 2 are needed to compute ` +
+    `The split ${quoted(split)} of ${table.name} has ${rows}${without}, but at least 2 are needed to compute ` +
       `correlations.${found}${split === 'all' ? '' : ' Choose another split, or all.'}`,
   );
 }

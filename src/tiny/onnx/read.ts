@@ -3,6 +3,7 @@
  * The parts of an ONNX model that decide whether a runtime may see it: operators, subgraphs, shapes, constants, and where
  * its weights lie. Field numbers are those of onnx.proto.
  */
+import { quoted } from '../../printable.js';
 import { WireError, WireReader } from './protobuf.js';
 
 /** A whole model. */
@@ -124,7 +125,8 @@ function readGraph(reader: WireReader, depth: number): OnnxGraph {
     else if (reader.field === 5) initializers.push(readTensor(reader.message()));
     else if (reader.field === 11) inputs.push(readPort(reader.message()));
     else if (reader.field === 12) outputs.push(readPort(reader.message()));
-    else if (reader.field === 15) initializers.push(...readSparse(reader.message()));
+    else if (reader.field === 15)
+      for (const tensor of readSparse(reader.message())) initializers.push(tensor);
   }
   return { nodes, initializers, inputs, outputs };
 }
@@ -169,7 +171,8 @@ function readAttribute(
     else if (reader.field === 8) reader.ints(integers, SHAPE_SIZE + 1);
     else if (reader.field === 10) tensors.push(readTensor(reader.message()));
     else if (reader.field === 11) graphs.push(readGraph(reader.message(), depth + 1));
-    else if (reader.field === 22 || reader.field === 23) tensors.push(...readSparse(reader.message()));
+    else if (reader.field === 22 || reader.field === 23)
+      for (const tensor of readSparse(reader.message())) tensors.push(tensor);
   }
   if (tensor) tensors.push(tensor);
   if (graph) graphs.push(graph);
@@ -206,7 +209,7 @@ function readTensor(reader: WireReader): OnnxTensor {
   }
   if (dims.length > MAX_RANK) throw new WireError(`a tensor has more than ${MAX_RANK} dimensions`);
   if (dims.some((size) => !Number.isSafeInteger(size) || size < 0))
-    throw new WireError(`the tensor ${JSON.stringify(name)} has the impossible size ${dims.join('x')}`);
+    throw new WireError(`the tensor ${quoted(name)} has the impossible size ${dims.join('x')}`);
   const integers = type === INT64 ? shapeOf(dims, listed, raw) : undefined;
   const floats = type === FLOAT ? rowOf(dims, listedFloats, raw) : undefined;
   return {
@@ -226,7 +229,7 @@ function readEntry(reader: WireReader, entries: Map<string, string>): void {
     if (reader.field === 1) key = reader.text();
     else if (reader.field === 2) value = reader.text();
   }
-  if (entries.has(key)) throw new WireError(`a tensor says ${JSON.stringify(key)} of its file twice`);
+  if (entries.has(key)) throw new WireError(`a tensor says ${quoted(key)} of its file twice`);
   entries.set(key, value);
 }
 
@@ -235,9 +238,7 @@ function externalOf(name: string, entries: ReadonlyMap<string, string>): NonNull
     const text = entries.get(key);
     if (text === undefined) return null;
     if (/^\d{1,15}$/.test(text)) return Number(text);
-    throw new WireError(
-      `the tensor ${JSON.stringify(name)} has the impossible ${key} ${JSON.stringify(text)}`,
-    );
+    throw new WireError(`the tensor ${quoted(name)} has the impossible ${key} ${quoted(text)}`);
   };
   return { location: entries.get('location') ?? '', offset: number('offset') ?? 0, length: number('length') };
 }

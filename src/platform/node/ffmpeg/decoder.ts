@@ -11,10 +11,10 @@ import type {
   TrackFacts,
 } from '../../../media/decoder.js';
 import { type Delivery, delivery } from '../../../media/delivery.js';
-import { shown } from '../../../media/errors.js';
 import { parseProbe } from '../../../media/facts.js';
 import { storedFrameBytes } from '../../../media/geometry.js';
 import type { VideoFormat, VideoInput } from '../../../media/types.js';
+import { shown } from '../../../printable.js';
 import {
   decodeArgs,
   firstPacketArgs,

@@ -6,8 +6,8 @@ import { access, constants, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AnyvmafError } from '../../../errors.js';
-import { shown } from '../../../media/errors.js';
 import type { VideoInput } from '../../../media/types.js';
+import { shown } from '../../../printable.js';
 import { fileError } from '../file-errors.js';
 
 /** An input as ffmpeg and as people call it. */

@@ -5,9 +5,10 @@
 import { AnyvmafError } from '../../../errors.js';
 import { afterTime, earlyEndError, earlyEndWarning } from '../../../media/damage.js';
 import type { DecodedSource, DecodeRequest, Fraction, TrackFacts } from '../../../media/decoder.js';
-import { MediaError, shown } from '../../../media/errors.js';
+import { MediaError } from '../../../media/errors.js';
 import { PlaneMap } from '../../../media/planes.js';
 import type { FramePlanes, VideoFormat, VideoInfo } from '../../../media/types.js';
+import { shown } from '../../../printable.js';
 import type { DecodedFrame, DecodeRun, End } from './run.js';
 
 /** What a source hands out. */

@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { AnyvmafError } from '../../../errors.js';
-import { shown } from '../../../media/errors.js';
+import { shown } from '../../../printable.js';
 import type { Channel } from './channel.js';
 
 export type ToolName = 'ffmpeg' | 'ffprobe';
