@@ -9,8 +9,9 @@ import type { FramePlanes, VideoFormat } from '../media/types.js';
 import type { ReportTinyModel } from '../report/types.js';
 import { bindTinyModel, type FeatureBinding, type PictureBinding, type TinyBinding } from '../tiny/bind.js';
 import { loadTinyModel } from '../tiny/load.js';
-import { checkPicture, TinyPictureScorer } from '../tiny/picture.js';
-import { TinyRegressor } from '../tiny/regressor.js';
+import { checkSize } from '../tiny/onnx/size.js';
+import { checkPicture, pictureShapes, TinyPictureScorer } from '../tiny/picture.js';
+import { featureShapes, TinyRegressor } from '../tiny/regressor.js';
 import type {
   TinyModel,
   TinyModelOptions,
@@ -31,7 +32,10 @@ export interface AttachedTiny {
 export interface TinyRequest {
   /** What feature models read, in order. */
   readonly extractors: readonly ExtractorInstance[];
-  /** @throws {AnyvmafError} `usage` when a picture model does not take pictures of the format */
+  /**
+   * @throws {AnyvmafError} `usage` when a picture model does not take pictures of the format; `model` when it would take
+   * too much memory or work for them
+   */
   plan(format: VideoFormat): TinyPlan;
 }
 
@@ -68,6 +72,7 @@ export async function attachTiny(
       const model = await loadTinyModel(options.model, tiny, { verify, ...(files && { given: files }) });
       const binding = bindTinyModel(model, options);
       if (noReference) requireAlone(binding);
+      if (binding.kind === 'features') checkSize(model, featureShapes(binding));
       return { options, model, binding };
     }),
   );
@@ -110,7 +115,10 @@ export interface TinyPlan {
 
 function planTiny(attached: readonly AttachedTiny[], format: VideoFormat): TinyPlan {
   const pictures = picturesOf(attached);
-  for (const { binding } of pictures) checkPicture(binding, format);
+  for (const { model, binding } of pictures) {
+    checkPicture(binding, format);
+    checkSize(model, pictureShapes(binding, format));
+  }
   return {
     attached,
     pictureMetrics: pictures.flatMap(({ binding }) => binding.outputs.map(({ metric }) => metric)),

@@ -7,6 +7,7 @@ import { AnyvmafError } from '../../errors.js';
 import { TARGET_COLUMN } from '../dataset/names.js';
 import { type FeatureTable, quoted } from '../dataset/read.js';
 import { loadTinyModel } from '../load.js';
+import { checkSize } from '../onnx/size.js';
 import type { TinyDevice, TinyDeviceChoice, TinyModel, TinyPlatform, TinyRuntimeName } from '../types.js';
 import { bootstrap, type Intervals } from './bootstrap.js';
 import { type Agreement, agreementOf, mean, sampleOf } from './correlation.js';
@@ -202,17 +203,23 @@ async function predict(
   { inputs, batch, usable: { length } }: BoundInputs,
   { device = 'auto', threads = 0, fp16 = false, signal }: EvaluateOptions,
 ): Promise<Predictions> {
+  const step = batch ?? BATCH;
+  const shapeOf = ({ name, width }: BoundInputs['inputs'][number], rows: number): readonly number[] =>
+    model.graph.inputs.find((input) => input.name === name)?.dims?.length === 1 ? [rows] : [rows, width];
+  checkSize(
+    model,
+    Object.fromEntries(inputs.map((input) => [input.name, shapeOf(input, Math.min(step, length))])),
+  );
   const session = await runtimes.open(model, { device, threads, fp16 });
   try {
     const predictions = new Float64Array(length);
-    const step = batch ?? BATCH;
     for (let start = 0; start < length; start += step) {
       signal?.throwIfAborted();
       const rows = Math.min(step, length - start);
-      const fed = inputs.map(({ name, width, data }) => {
-        const rank1 = model.graph.inputs.find((input) => input.name === name)?.dims?.length === 1;
+      const fed = inputs.map((input) => {
+        const { name, width, data } = input;
         const part = data.subarray(start * width, (start + rows) * width);
-        return [name, { data: part, dims: rank1 ? [rows] : [rows, width] }] as const;
+        return [name, { data: part, dims: shapeOf(input, rows) }] as const;
       });
       const outputs = await session.run(Object.fromEntries(fed));
       predictions.set(scoresOf(model, outputs, rows), start);
