@@ -9,7 +9,8 @@
  * - `models`: per model `name`, `source`, `chosen` (where the choice was ours), `features`, `options` {`disable_clip`, `enable_transform`} and, for a
  *   bootstrap collection, `collection` {`members`, `bagging`, `stddev`, `ci_p95_lo`, `ci_p95_hi`};
  * - `no_reference`, where the distorted video was scored by itself: true;
- * - `tiny`, where there are tiny models: per model `name`, `source`, `file`, `sha256`, `registered`, `kind`,
+ * - `tiny`, where there are tiny models: per model `name`, `source`, `file`, `sha256`, `manifest_sha256`,
+ *   `parts` (per file `name`, `role`, `bytes`, `sha256`), `registered`, `kind`,
  *   `quantisation`, `metrics`, `features`, `device_requested`, `device`, `runtime`, and where they apply `codec`, `preset`,
  *   `crf`, `resize`;
  * - `distribution`: per complete metric `percentiles` {`p1` .. `p99`} and `stddev`;
@@ -29,6 +30,7 @@ import type {
   ReportInput,
   ReportModel,
   ReportTinyModel,
+  ReportTinyPart,
 } from './types.js';
 
 /** Key and value, in the order in which they are written. */
@@ -270,6 +272,8 @@ function tinyJson(model: ReportTinyModel): Json {
       ['source', quote(model.source)],
       ['file', quote(model.file)],
       ['sha256', quote(model.sha256)],
+      ['manifest_sha256', quote(model.manifest_sha256)],
+      ['parts', { list: model.parts.map(partJson) }],
       ['registered', String(model.registered)],
       ['kind', quote(model.kind)],
       ['quantisation', quote(model.quantisation)],
@@ -282,6 +286,17 @@ function tinyJson(model: ReportTinyModel): Json {
       ...entry('preset', model.preset),
       ...entry('crf', model.crf, number),
       ...entry('resize', model.resize),
+    ],
+  };
+}
+
+function partJson({ name, role, bytes, sha256 }: ReportTinyPart): Json {
+  return {
+    map: [
+      ['name', quote(name)],
+      ['role', quote(role)],
+      ['bytes', number(bytes)],
+      ['sha256', quote(sha256)],
     ],
   };
 }

@@ -84,6 +84,7 @@ function tinyElement({ metrics, features, ...model }: ReportTinyModel): string {
     ['source', model.source],
     ['file', model.file],
     ['sha256', model.sha256],
+    ['manifest_sha256', model.manifest_sha256],
     ['registered', String(model.registered)],
     ['kind', model.kind],
     ['quantisation', model.quantisation],

@@ -64,11 +64,15 @@ export interface TinyRegistryEntry {
   /** Made to be loaded, not to be believed. */
   readonly smoke: boolean;
   readonly quantisation: TinyQuantisation;
+  /** Of the manifest: graph, weights in other files and sidecar together. Without it the row vouches for the graph alone. */
+  readonly manifestSha256?: string;
   /** Of the sibling `STEM.int8.onnx`. */
   readonly int8Sha256?: string;
+  /** Of the manifest of the sibling. */
+  readonly int8ManifestSha256?: string;
   /** Sigstore bundle, relative to the registry. */
   readonly sigstoreBundle?: string;
-  /** Who must have signed; absent: anybody that Sigstore knows. */
+  /** Who must have signed; without it no signature counts. */
   readonly signer?: TinySigner;
 }
 
@@ -163,6 +167,16 @@ export interface TinyProgram {
   readonly external: readonly { readonly path: string; readonly bytes: Uint8Array }[];
 }
 
+/** A file that a model is made of. */
+export interface TinyPart {
+  /** Relative to the folder of the graph. */
+  readonly name: string;
+  readonly role: 'graph' | 'weights' | 'sidecar';
+  /** Its size. */
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
 /** A model that was read and keeps the contract. */
 export interface TinyModel {
   /** Id or path, as it was asked for. */
@@ -171,8 +185,16 @@ export interface TinyModel {
   readonly file: string;
   /** Of the bytes that were read. */
   readonly sha256: string;
+  /** All files that it is made of. */
+  readonly parts: readonly TinyPart[];
+  /** Lists the parts; a registry states its digest, and a signature is one of it. */
+  readonly manifest: string;
+  /** Of the manifest. */
+  readonly manifestSha256: string;
   /** Its row in the registry; absent for files that no registry lists. */
   readonly entry?: TinyRegistryEntry;
+  /** Whether a registry vouches for every part that scores depend on. */
+  readonly registered: boolean;
   readonly sidecar: TinySidecar;
   readonly graph: TinyGraph;
   readonly program: TinyProgram;
@@ -267,16 +289,22 @@ export interface TinyFiles {
    * The folder and the name of the file that a path means.
    * @throws {AnyvmafError} `io` when there is none; `usage` where it lies outside the folder that paths are confined to
    */
-  locate(path: string): Promise<{ readonly folder: TinyFolder; readonly file: string }>;
+  locate(path: string): Promise<TinyPlace & { readonly target?: TinyPlace }>;
+}
+
+/** A file and where it lies; as `target` the file that a symbolic link leads to. */
+export interface TinyPlace {
+  readonly folder: TinyFolder;
+  readonly file: string;
 }
 
 /** The signature of a file, checked. */
 export interface TinySignatures {
   /**
    * @param bundle the text of a Sigstore bundle
-   * @throws {AnyvmafError} `model` when the bundle does not sign the bytes, or nothing here can tell
+   * @throws {AnyvmafError} `model` when the bundle does not sign the bytes in the signer's name, or nothing here can tell
    */
-  verify(bytes: Uint8Array, bundle: string, what: string, signer?: TinySigner): Promise<void>;
+  verify(bytes: Uint8Array, bundle: string, what: string, signer: TinySigner): Promise<void>;
 }
 
 /** All that tiny models need of a platform. */

@@ -185,7 +185,10 @@ describe('auto', () => {
 describe('signatures', () => {
   it('fail closed', async () => {
     const verify = (load: (name: string) => Promise<unknown>, bundle = '{}') =>
-      nodeTinySignatures(load).verify(Uint8Array.of(1), bundle, 'a.onnx');
+      nodeTinySignatures(load).verify(Uint8Array.of(1), bundle, 'a.onnx', {
+        issuer: 'https://issuer.example',
+        identity: 'a@example.com',
+      });
     await expect(verify(loading({ sigstore: null }))).rejects.toThrow(
       'cannot be checked without the package sigstore',
     );
@@ -195,7 +198,12 @@ describe('signatures', () => {
     await expect(verify(loading({ sigstore: refusing }))).rejects.toThrow(
       'does not prove that it is what was signed (wrong key)',
     );
-    await expect(verify(loading({ sigstore: { verify: async () => ({}) } }))).resolves.toBeUndefined();
+    const asked: unknown[] = [];
+    const agreeing = { verify: async (...args: unknown[]) => asked.push(args[2]) };
+    await expect(verify(loading({ sigstore: agreeing }))).resolves.toBeUndefined();
+    expect(asked).toEqual([
+      { certificateIssuer: 'https://issuer.example', certificateIdentityEmail: 'a@example.com' },
+    ]);
     // The installed package, on a bundle that signs nothing.
     await expect(verify(loading({}))).rejects.toThrow('does not prove');
   });

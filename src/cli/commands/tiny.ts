@@ -170,7 +170,7 @@ function unknownAction(action: string | undefined): AnyvmafError {
     'usage',
     `${action === undefined ? `${NAME} needs to know what to do` : `${NAME} has no "${action}"`}; ` +
       (near === undefined
-        ? `it has list, describe, devices, eval and compare, see '${NAME} --help'`
+        ? `it has list, describe, manifest, devices, eval and compare, see '${NAME} --help'`
         : `did you mean ${near}?`),
   );
 }
