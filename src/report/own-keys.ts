@@ -11,7 +11,8 @@
  * - `no_reference`, where the distorted video was scored by itself: true;
  * - `tiny`, where there are tiny models: per model `name`, `source`, `file`, `sha256`, `manifest_sha256`,
  *   `parts` (per file `name`, `role`, `bytes`, `sha256`), `registered`, `kind`,
- *   `quantisation`, `metrics`, `features`, `device_requested`, `device`, `runtime`, and where they apply `codec`, `preset`,
+ *   `precision_requested`, `quantisation`, `metrics`, `features`, `device_requested`, `device`, `runtime`, and where they
+ *   apply `adapter`, `codec`, `preset`,
  *   `crf`, `resize`;
  * - `distribution`: per complete metric `percentiles` {`p1` .. `p99`} and `stddev`;
  * - `native`, where an installed libvmaf measured: `flavour`, `path`, `version`, `libvmaf`, `decimals`, `pooled`, `input`;
@@ -276,12 +277,14 @@ function tinyJson(model: ReportTinyModel): Json {
       ['parts', { list: model.parts.map(partJson) }],
       ['registered', String(model.registered)],
       ['kind', quote(model.kind)],
+      ['precision_requested', quote(model.precision_requested)],
       ['quantisation', quote(model.quantisation)],
       ['metrics', { list: model.metrics.map(quote) }],
       ['features', { list: model.features.map(quote) }],
       ['device_requested', quote(model.device_requested)],
       ['device', scalar(model.device)],
       ['runtime', scalar(model.runtime)],
+      ...entry('adapter', model.adapter),
       ...entry('codec', model.codec),
       ...entry('preset', model.preset),
       ...entry('crf', model.crf, number),

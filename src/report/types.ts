@@ -103,6 +103,8 @@ export interface ReportTinyModel {
   readonly registered: boolean;
   /** `fr` compares with the reference, `nr` looks at the distorted video alone. */
   readonly kind: 'fr' | 'nr';
+  readonly precision_requested: 'auto' | 'fp32' | 'int8';
+  /** What ran: the model itself, or an 8-bit one. */
   readonly quantisation: 'fp32' | 'static' | 'dynamic' | 'qat';
   /** Keys of its scores in the frames. */
   readonly metrics: readonly string[];
@@ -115,6 +117,8 @@ export interface ReportTinyModel {
   readonly device: string | null;
   /** The library that ran it. */
   readonly runtime: string | null;
+  /** The GPU as its driver calls it, where the platform says. */
+  readonly adapter?: string | undefined;
   /** What a codec-aware model was told. */
   readonly codec?: string | undefined;
   readonly preset?: string | undefined;

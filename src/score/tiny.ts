@@ -52,6 +52,7 @@ export interface TinySessionFacts {
   readonly name: string;
   readonly runtime: TinySession['runtime'];
   readonly device: TinySession['device'];
+  readonly adapter?: string;
   readonly notes: readonly string[];
 }
 
@@ -68,8 +69,12 @@ export async function attachTiny(
   const tiny = await platform();
   const attached = await Promise.all(
     wanted.map(async (options) => {
-      const { files, verify = false } = options;
-      const model = await loadTinyModel(options.model, tiny, { verify, ...(files && { given: files }) });
+      const { files, verify = false, precision = 'auto' } = options;
+      const model = await loadTinyModel(options.model, tiny, {
+        verify,
+        precision,
+        ...(files && { given: files }),
+      });
       const binding = bindTinyModel(model, options);
       if (noReference) requireAlone(binding);
       if (binding.kind === 'features') checkSize(model, featureShapes(binding));
@@ -159,8 +164,8 @@ export function pictureModels({ attached }: TinyPlan): readonly PictureModel[] {
   }));
 }
 
-function factsOf(name: string, { runtime, device, notes }: TinySession): TinySessionFacts {
-  return { name, runtime, device, notes };
+function factsOf(name: string, { runtime, device, adapter, notes }: TinySession): TinySessionFacts {
+  return { name, runtime, device, ...(adapter !== undefined && { adapter }), notes };
 }
 
 /** The picture models of one thread. */
@@ -328,6 +333,7 @@ export function reportTiny(
       parts: model.parts,
       registered: model.registered,
       kind: model.kind === 'nr' ? 'nr' : 'fr',
+      precision_requested: options.precision ?? 'auto',
       quantisation: model.quantisation,
       metrics: binding.outputs.map(({ metric }) => metric),
       features:
@@ -336,6 +342,7 @@ export function reportTiny(
       device_requested: options.device ?? 'auto',
       device: session?.device ?? null,
       runtime: session?.runtime ?? null,
+      ...(session?.adapter !== undefined && { adapter: session.adapter }),
       ...(codec !== undefined && { codec }),
       ...(preset !== undefined && { preset }),
       ...(crf !== undefined && { crf }),

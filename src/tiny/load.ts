@@ -16,6 +16,7 @@ import type {
   TinyModel,
   TinyPlace,
   TinyPlatform,
+  TinyPrecision,
   TinyProgram,
   TinyQuantisation,
   TinyRegistryEntry,
@@ -29,6 +30,8 @@ const MAX_BUNDLE_BYTES = 1024 * 1024;
 export interface LoadOptions {
   /** Only what the registry's Sigstore bundle signs. */
   readonly verify?: boolean;
+  /** Which of a model and its 8-bit sibling is wanted. Default `auto`. */
+  readonly precision?: TinyPrecision;
   /** Where the model is, instead of among those of the platform; `source` is the name of one of them. */
   readonly given?: Readonly<Record<string, Blob>>;
 }
@@ -46,13 +49,13 @@ interface Found extends TinyPlace {
 export async function loadTinyModel(
   source: string,
   { files, signatures }: Pick<TinyPlatform, 'files' | 'signatures'>,
-  { verify = false, given }: LoadOptions = {},
+  { verify = false, given, precision = 'auto' }: LoadOptions = {},
 ): Promise<TinyModel> {
   const { folder, file, entry } = await (given ? locate(source, givenFiles(given)) : find(source, files));
   const { stated, part } = await readSidecar(folder, file);
   const quantisation = entry?.quantisation ?? stated.quantisation ?? 'fp32';
   const found = { folder, file, ...(entry && { entry }) };
-  const read = await readBest(found, quantisation, source);
+  const read = await readBest(found, quantisation, source, precision);
   const graph = checkOnnx(read.bytes, source);
   const sidecar = placeScaler(stated, graph);
   const program = await withWeights(read.bytes, graph, folder, file, source);
@@ -157,19 +160,36 @@ interface Read {
   readonly warnings: readonly string[];
 }
 
-/** The 8-bit sibling of a model that is quantised, where there is one; else the model itself. */
+/** The 8-bit sibling of a model that is quantised, where there is one; else the model itself; or what is asked for. */
 async function readBest(
   { folder, file, entry }: Found,
-  mode: TinyQuantisation,
+  stated: TinyQuantisation,
   source: string,
+  precision: TinyPrecision,
 ): Promise<Read> {
   const sibling = int8Name(file);
   const isSibling = entry !== undefined && file !== entry.file;
-  if (mode !== 'fp32' && !isSibling && !/\.int8\.onnx$/i.test(file)) {
+  const eight = isSibling || /\.int8\.onnx$/i.test(file);
+  if (eight && precision === 'fp32') {
+    throw new AnyvmafError(
+      'usage',
+      `tiny_precision is fp32, but ${file} is the 8-bit sibling of a model; name the model itself, or ask for int8.`,
+    );
+  }
+  // Nobody says how a sibling was quantised that is asked for all the same.
+  const mode = precision === 'int8' && stated === 'fp32' ? 'static' : stated;
+  if (precision !== 'fp32' && mode !== 'fp32' && !eight) {
     const bytes = await folder.read(sibling, MAX_MODEL_BYTES);
     if (bytes) {
       const sha256 = await matching(bytes, entry, entry?.int8Sha256, 'int8_sha256', sibling);
       return { bytes, file: sibling, sha256, quantisation: mode, warnings: [] };
+    }
+    if (precision === 'int8') {
+      throw new AnyvmafError(
+        'model',
+        `tiny_precision is int8, but the tiny model ${JSON.stringify(source)} has no ${sibling} in ${folder.name}; ask for ` +
+          'fp32, or leave it out.',
+      );
     }
   }
   const bytes = await folder.read(file, MAX_MODEL_BYTES);
@@ -181,8 +201,7 @@ async function readBest(
   }
   const expected = isSibling ? entry?.int8Sha256 : entry?.sha256;
   const sha256 = await matching(bytes, entry, expected, isSibling ? 'int8_sha256' : 'sha256', file);
-  const eight = isSibling || /\.int8\.onnx$/i.test(file);
-  const missing = mode !== 'fp32' && !eight;
+  const missing = mode !== 'fp32' && !eight && precision !== 'fp32';
   return {
     bytes,
     file,

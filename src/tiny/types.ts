@@ -2,7 +2,7 @@
  * @module tiny/types
  * Tiny ONNX models: what their registry and sidecars say, what a caller may ask of them, and what runs them.
  */
-import type { TINY_DEVICE_CHOICES, TINY_DEVICES, TINY_RESIZES } from '../choices.js';
+import type { TINY_DEVICE_CHOICES, TINY_DEVICES, TINY_PRECISIONS, TINY_RESIZES } from '../choices.js';
 
 /** What a model looks at: both videos, the distorted one alone, or neither: a filter makes pictures. */
 export type TinyKind = 'fr' | 'nr' | 'filter';
@@ -15,6 +15,9 @@ export type TinyDevice = (typeof TINY_DEVICES)[number];
 
 /** What may be asked for. */
 export type TinyDeviceChoice = (typeof TINY_DEVICE_CHOICES)[number];
+
+/** Which of a model and its 8-bit sibling runs. */
+export type TinyPrecision = (typeof TINY_PRECISIONS)[number];
 
 /** Filters that bring luma to a model's size. */
 export type TinyResize = (typeof TINY_RESIZES)[number];
@@ -33,6 +36,11 @@ export interface TinyModelOptions {
   readonly threads?: number;
   /** Half precision where the device computes in it (OpenVINO, TensorRT). Default false. */
   readonly fp16?: boolean;
+  /**
+   * `fp32` takes the model itself, `int8` its 8-bit sibling or nothing; `auto`, the default, the sibling where the registry
+   * or the sidecar says that the model is quantised. The report says which ran.
+   */
+  readonly precision?: TinyPrecision;
   /** Load only what the Sigstore bundle of the registry signs. Default false. */
   readonly verify?: boolean;
   /** Codec-aware models: the encoder that made the distorted video, `libx264` or an alias such as `h264`. */
@@ -229,6 +237,8 @@ export interface TinySession {
   readonly runtime: TinyRuntimeName;
   /** What it took. */
   readonly device: TinyDevice;
+  /** The GPU as its driver calls it, where the platform says. */
+  readonly adapter?: string;
   /** Why `auto` did not take what stands before it in its order: full sentences. */
   readonly notes: readonly string[];
   /**
@@ -245,10 +255,15 @@ export interface TinySession {
 /** Whether a device can be asked for here. */
 export interface TinyDeviceStatus {
   readonly device: TinyDevice;
-  /** A runtime here offers it. Whether its driver works shows when a session starts. */
+  /** It was tried, and works. */
   readonly available: boolean;
+  /** What runs models on it, or would. */
   readonly runtime: TinyRuntimeName | null;
-  /** Where it is not there: how to get it, a full sentence. */
+  /** The GPU as its driver calls it, where the platform says. */
+  readonly adapter?: string;
+  /** The adapter computes on the processor: `auto` does not take it. */
+  readonly software?: true;
+  /** Where it is not there: why, and how to get it, full sentences. */
   readonly how?: string;
 }
 

@@ -8,7 +8,14 @@ import { TARGET_COLUMN } from '../dataset/names.js';
 import { type FeatureTable, quoted } from '../dataset/read.js';
 import { loadTinyModel } from '../load.js';
 import { checkSize } from '../onnx/size.js';
-import type { TinyDevice, TinyDeviceChoice, TinyModel, TinyPlatform, TinyRuntimeName } from '../types.js';
+import type {
+  TinyDevice,
+  TinyDeviceChoice,
+  TinyModel,
+  TinyPlatform,
+  TinyPrecision,
+  TinyRuntimeName,
+} from '../types.js';
 import { bootstrap, type Intervals } from './bootstrap.js';
 import { type Agreement, agreementOf, mean, sampleOf } from './correlation.js';
 import { type BoundInputs, bindInputs } from './inputs.js';
@@ -35,6 +42,8 @@ export interface EvaluateOptions {
   readonly threads?: number;
   /** Half precision where the device computes in it. Default false. */
   readonly fp16?: boolean;
+  /** Which of a model and its 8-bit sibling runs. Default `auto`: as its registry or sidecar says. */
+  readonly precision?: TinyPrecision;
   /** Load only what the registry's Sigstore bundle signs. Default false. */
   readonly verify?: boolean;
   /**
@@ -134,7 +143,10 @@ export async function evaluateOn(
   options: EvaluateOptions,
 ): Promise<Evaluation> {
   options.signal?.throwIfAborted();
-  const model = await loadTinyModel(source, platform, { verify: options.verify ?? false });
+  const model = await loadTinyModel(source, platform, {
+    verify: options.verify ?? false,
+    precision: options.precision ?? 'auto',
+  });
   const bound = await bindInputs(model, table, selected.rows, options);
   const { predictions, runtime, device, remarks } = await predict(platform, model, bound, options);
   const usable = selected.rows.map((_, i) => i).filter((i) => bound.usable[i] === 1);
