@@ -59,7 +59,7 @@ export function describeDevices(
     const { runtime, adapter } = offer;
     const failure = failures.get(device);
     if (failure !== undefined) {
-      const how = `${runtime} offers it, but it does not start: ${failure}. ${sentence(HOW[device])}.`;
+      const how = `Offered by ${runtime}, but it does not start: ${failure}. ${sentence(HOW[device])}.`;
       return { device, available: false, runtime, how };
     }
     return {

@@ -325,6 +325,23 @@ describe('an 8-bit sibling', () => {
     }
   });
 
+  it('does not score where the model itself is asked for, and the report says which did', async () => {
+    const path = await registered('either', 'dynamic', dynamic);
+    for (const [precision, file, quantisation] of [
+      ['fp32', 'm.onnx', 'fp32'],
+      ['int8', 'm.int8.onnx', 'dynamic'],
+    ] as const) {
+      const { tiny } = await run({ model: path, precision });
+      expect(tiny?.[0]).toMatchObject({
+        precision_requested: precision,
+        file,
+        quantisation,
+        registered: true,
+        parts: expect.arrayContaining([expect.objectContaining({ name: 'm.json', role: 'sidecar' })]),
+      });
+    }
+  });
+
   it('is refused with another digest or none, and missed aloud', async () => {
     await expect(
       run({ model: await registered('changed', 'dynamic', dynamic, sha256(qdq)) }),

@@ -87,6 +87,29 @@ describe('8-bit siblings', () => {
     expect(await saying('six', unlisted)).toMatch(/without int8_sha256/);
   });
 
+  it('run or do not run as is asked for', async () => {
+    const files = { 'registry.json': registry(quantised), 'six.onnx': six, 'six.int8.onnx': eight };
+    const taken = async (precision: 'fp32' | 'int8' | 'auto', source = 'six', given: Files = files) => {
+      const { file, quantisation, warnings } = await loadTinyModel(source, tinyFiles(given, given), {
+        precision,
+      });
+      return [file, quantisation, ...warnings];
+    };
+    expect(await taken('auto')).toEqual(['six.int8.onnx', 'dynamic']);
+    expect(await taken('int8')).toEqual(['six.int8.onnx', 'dynamic']);
+    expect(await taken('fp32')).toEqual(['six.onnx', 'fp32']);
+    // A sibling of which nobody speaks is taken when it is asked for.
+    const unsaid = { 'six.onnx': six, 'six.int8.onnx': eight };
+    expect(await taken('auto', '/models/six.onnx', unsaid)).toEqual(['six.onnx', 'fp32']);
+    expect(await taken('int8', '/models/six.onnx', unsaid)).toEqual(['six.int8.onnx', 'static']);
+    await expect(taken('int8', '/models/six.onnx', { 'six.onnx': six })).rejects.toThrow(
+      'has no six.int8.onnx in /models',
+    );
+    await expect(taken('fp32', '/models/six.int8.onnx', files)).rejects.toThrow(
+      'tiny_precision is fp32, but six.int8.onnx is the 8-bit sibling',
+    );
+  });
+
   it('are missed aloud', async () => {
     const files = { 'registry.json': registry(quantised), 'six.onnx': six };
     const { warnings, quantisation } = await loadTinyModel('six', tinyFiles(files));

@@ -77,11 +77,15 @@ function listing(list: readonly TinyRegistryEntry[], width: number): string {
   return `Tiny models, for --tiny-model ID; '${NAME} describe ID' says more:\n\n${twoColumns(rows, width)}\n`;
 }
 
+/** What was found of a device, as a table says it. */
+export function deviceText({ available, runtime, adapter, software, how }: TinyDeviceStatus): string {
+  if (!available) return printable(`not here. ${how ?? ''}`);
+  const on = adapter === undefined ? '' : ` on ${adapter}${software ? ', which is software' : ''}`;
+  return printable(`here (${runtime}${on})`);
+}
+
 function devices(list: readonly TinyDeviceStatus[], width: number): string {
-  const rows = list.map(({ device, available, runtime, how }): [string, string] => [
-    device,
-    available ? `here (${runtime})` : `not here. ${how ?? ''}`,
-  ]);
+  const rows = list.map((status): [string, string] => [status.device, deviceText(status)]);
   return `Devices, for --tiny-device NAME:\n\n${twoColumns(rows, width)}\n`;
 }
 

@@ -45,8 +45,12 @@ export function tryProvider(provider: OrtTarget['provider']): Promise<string | n
 }
 
 function oneLine(text: string): string {
-  return text
-    .replaceAll(/\s+/g, ' ')
-    .replace(/[.\s]+$/, '')
-    .slice(0, 200);
+  return (
+    text
+      .replaceAll(/\s+/g, ' ')
+      // Before it stands the place in onnxruntime's code that found it.
+      .replace(/^.* was false\. /, '')
+      .replace(/[.\s]+$/, '')
+      .slice(0, 200)
+  );
 }
