@@ -10,9 +10,9 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { manifestOf } from '../../dist/tiny/manifest.js';
-import { ROOT, table } from '../lib/project.mjs';
+import { loadBuilt, ROOT, table } from '../lib/project.mjs';
 
+const { manifestOf } = await loadBuilt('tiny/manifest.js');
 const FOLDER = join(ROOT, 'model/tiny');
 const { values, positionals } = parseArgs({
   options: { cards: { type: 'boolean', default: false } },

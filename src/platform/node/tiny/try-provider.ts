@@ -13,8 +13,8 @@ const GRAPH = 'CAc6MgoLCgF4EgF5IgNOZWcSAWdaDwoBeBIKCggIARIECgIIAWIPCgF5EgoKCAgBE
 const LIMITS = { timeout: 20_000, maxBuffer: 1024 * 1024 } as const;
 
 const SCRIPT = `
-const [graph, provider] = process.argv.slice(1);
-const found = await import('onnxruntime-node');
+const [name, graph, provider] = process.argv.slice(1);
+const found = await import(name);
 const { InferenceSession, Tensor } = found.InferenceSession ? found : found.default;
 try {
   const session = await InferenceSession.create(Buffer.from(graph, 'base64'), {
@@ -34,7 +34,7 @@ process.exit();
  * @returns why it does not work, as the end of a sentence; `null` where it does
  */
 export function tryProvider(provider: OrtTarget['provider']): Promise<string | null> {
-  const args = ['--input-type=module', '--eval', SCRIPT, GRAPH, JSON.stringify(provider)];
+  const args = ['--input-type=module', '--eval', SCRIPT, 'onnxruntime-node', GRAPH, JSON.stringify(provider)];
   return new Promise((resolve) => {
     execFile(process.execPath, args, { ...LIMITS, cwd: import.meta.dirname }, (error, stdout) => {
       const said = stdout.trim().split('\n').at(-1) ?? '';
