@@ -103,6 +103,7 @@ export type {
   ReportInput,
   ReportModel,
   ReportTinyModel,
+  ReportTinyPart,
 } from './report/types.js';
 export {
   frameGap,
@@ -165,6 +166,7 @@ export type {
   TinyDeviceStatus,
   TinyKind,
   TinyModelOptions,
+  TinyPart,
   TinyPort,
   TinyQuantisation,
   TinyRegistryEntry,

@@ -274,10 +274,14 @@ function run(report: Report, { style, width }: View): string[] {
       const why = chosen === undefined ? '' : ` (${chosen.replace(/\.$/, '')})`;
       return ['model', printable(`${name} = ${source}${set.join('')}: ${features.join(', ')}${why}`)];
     }),
-    ...(report.tiny ?? []).map(({ name, source, device, runtime, features }): [string, string] => {
-      const of = features.length > 0 ? `: ${features.join(', ')}` : '';
-      return ['tiny model', printable(`${name} = ${source} on ${device} (${runtime})${of}`)];
-    }),
+    ...(report.tiny ?? []).map(
+      ({ name, source, device, runtime, adapter, quantisation, features }): [string, string] => {
+        const of = features.length > 0 ? `: ${features.join(', ')}` : '';
+        const by = [runtime, adapter, quantisation === 'fp32' ? undefined : '8 bit'];
+        const how = by.filter((part) => typeof part === 'string').join(', ');
+        return ['tiny model', printable(`${name} = ${source} on ${device} (${how})${of}`)];
+      },
+    ),
     ['anyvmaf', report.version],
   ];
   const label = widest(rows.map(([name]) => name.length));

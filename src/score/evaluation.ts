@@ -3,6 +3,7 @@
  * Evaluates tiny models on a table of features that is a file, a Blob or bytes.
  */
 import { requireAttached, requireObject, requireText, requireTexts, wrongType } from '../arguments.js';
+import { TINY_PRECISIONS } from '../choices.js';
 import { AnyvmafError } from '../errors.js';
 import type { ByteReader, FilePlatform } from '../media/platform.js';
 import { blobReader, bytesReader } from '../media/readers.js';
@@ -72,7 +73,7 @@ function requireTable(features: TableInput): void {
 }
 
 /** What a caller may have got wrong that no schema or type has checked. */
-function checkOptions({ split, resamples, seed, crf, threads }: EvaluateOptions): void {
+function checkOptions({ split, resamples, seed, crf, threads, precision }: EvaluateOptions): void {
   if (split !== undefined) parseSplit(split);
   const whole = (name: string, value: number | undefined, most: number) => {
     if (value === undefined || (Number.isInteger(value) && value >= 0 && value <= most)) return;
@@ -81,6 +82,12 @@ function checkOptions({ split, resamples, seed, crf, threads }: EvaluateOptions)
   whole('resamples', resamples, 100_000);
   whole('seed', seed, 0xffffffff);
   whole('threads', threads, 1024);
+  if (precision !== undefined && !TINY_PRECISIONS.includes(precision)) {
+    throw new AnyvmafError(
+      'usage',
+      `precision is ${JSON.stringify(precision)}, but it must be one of ${TINY_PRECISIONS.join(', ')}.`,
+    );
+  }
   if (crf !== undefined && !(crf >= 0 && crf <= 63)) {
     throw new AnyvmafError('usage', `crf is ${crf}, but it must be from 0 to 63.`);
   }

@@ -9,6 +9,7 @@ import { readRegistry } from './registry.js';
 import type {
   TinyDeviceStatus,
   TinyKind,
+  TinyPart,
   TinyPlatform,
   TinyPort,
   TinyQuantisation,
@@ -25,6 +26,13 @@ export interface TinyModelDescription {
   readonly kind: TinyKind;
   readonly file: string;
   readonly sha256: string;
+  /** All files that it is made of. */
+  readonly parts: readonly TinyPart[];
+  /** Lists the parts: what a signature is one of. */
+  readonly manifest: string;
+  readonly manifestSha256: string;
+  /** Whether a registry vouches for every part that its scores depend on. */
+  readonly registered: boolean;
   /** Bytes, weights in other files included. */
   readonly bytes: number;
   readonly opset: number;
@@ -85,6 +93,10 @@ export async function describeTinyModel(
     kind: model.kind,
     file: model.file,
     sha256: model.sha256,
+    parts: model.parts,
+    manifest: model.manifest,
+    manifestSha256: model.manifestSha256,
+    registered: model.registered,
     bytes: program.external.reduce((sum, { bytes }) => sum + bytes.length, program.bytes.length),
     opset: graph.opset,
     producer: graph.producer,

@@ -7,7 +7,9 @@ import { clause, quoted, shown } from '../printable.js';
 import type { DeviceOffer } from './devices.js';
 import { fromHalves, toHalves } from './half.js';
 import { inTurn } from './in-turn.js';
+import { inputOf } from './ort.js';
 import type { TinyDevice, TinyPort, TinySession, TinyTensor } from './types.js';
+import { requireWhole } from './whole.js';
 
 /** What of openvino-node is used; it is optional, so its own types are not. */
 export interface OpenVino {
@@ -107,7 +109,7 @@ async function open(
   async function run(inputs: Readonly<Record<string, TinyTensor>>): Promise<Record<string, TinyTensor>> {
     if (!request) throw new AnyvmafError('usage', `The session of ${quoted(source)} is closed.`);
     const feeds = Object.entries(inputs).map(
-      ([input, tensor]) => [input, toOpenVino(library, ports.get(input), tensor)] as const,
+      ([input, tensor]) => [input, toOpenVino(library, ports.get(input), tensor, source)] as const,
     );
     try {
       const results = await request.inferAsync(Object.fromEntries(feeds));
@@ -142,15 +144,17 @@ function toOpenVino(
   library: OpenVino,
   port: TinyPort | undefined,
   { data, dims }: TinyTensor,
+  source: string,
 ): OpenVinoTensor {
   const element = ELEMENTS[port?.type ?? 1] ?? 'f32';
+  if (element === 'i64') requireWhole(data, 'int64', inputOf(source, port));
   const values =
     element === 'f16'
       ? toHalves(data)
       : element === 'f64'
         ? Float64Array.from(data)
         : element === 'i64'
-          ? BigInt64Array.from(data, (value) => BigInt(Math.round(value)))
+          ? BigInt64Array.from(data, BigInt)
           : data;
   return new library.Tensor(library.element[element], dims, values);
 }

@@ -31,6 +31,15 @@ export function checkPicture(binding: PictureBinding, format: VideoFormat): void
   );
 }
 
+/** The inputs that a picture model is given for pictures of a format, by name. */
+export function pictureShapes(
+  { inputs, channels, width, height }: PictureBinding,
+  format: VideoFormat,
+): Record<string, readonly number[]> {
+  const dims = [1, channels, height ?? format.height, width ?? format.width];
+  return Object.fromEntries(inputs.map(({ tensor }) => [tensor, dims]));
+}
+
 /** A picture model with its session, for pictures of one format. */
 export class TinyPictureScorer {
   readonly #binding: PictureBinding;

@@ -67,7 +67,9 @@ function entryOf(row: JsonObject): TinyRegistryEntry {
     licenceUrl: row.text('license_url', 512),
     smoke: row.flag('smoke') ?? false,
     quantisation,
+    manifestSha256: digest(row, 'manifest_sha256'),
     int8Sha256: digest(row, 'int8_sha256'),
+    int8ManifestSha256: digest(row, 'int8_manifest_sha256'),
     sigstoreBundle: row.text('sigstore_bundle', 255),
     signer: signerOf(row),
   });

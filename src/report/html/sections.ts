@@ -199,9 +199,10 @@ function comparisonRows(report: Report): Row[] {
     ['range', range && `${range.start} to ${range.end ?? 'the end'} (${range.unit})`],
     ['frames', odd.join(', ')],
     ...(report.tiny ?? []).map(
-      ({ name, source, device, runtime }): Row => [
+      ({ name, source, device, runtime, adapter, quantisation }): Row => [
         'tiny model',
-        `${name === source ? source : `${name} = ${source}`}, on ${device} by ${runtime}`,
+        `${name === source ? source : `${name} = ${source}`}, on ${device}${adapter === undefined ? '' : ` (${adapter})`} by ` +
+          `${runtime}${quantisation === 'fp32' ? '' : ', 8 bit'}`,
       ],
     ),
     ...report.models.map(({ name, source, chosen, options, collection }): Row => {

@@ -8,7 +8,15 @@ import { quoted } from '../../printable.js';
 import { TARGET_COLUMN } from '../dataset/names.js';
 import type { FeatureTable } from '../dataset/read.js';
 import { loadTinyModel } from '../load.js';
-import type { TinyDevice, TinyDeviceChoice, TinyModel, TinyPlatform, TinyRuntimeName } from '../types.js';
+import { checkSize } from '../onnx/size.js';
+import type {
+  TinyDevice,
+  TinyDeviceChoice,
+  TinyModel,
+  TinyPlatform,
+  TinyPrecision,
+  TinyRuntimeName,
+} from '../types.js';
 import { bootstrap, type Intervals } from './bootstrap.js';
 import { type Agreement, agreementOf, mean, sampleOf } from './correlation.js';
 import { type BoundInputs, bindInputs } from './inputs.js';
@@ -35,6 +43,8 @@ export interface EvaluateOptions {
   readonly threads?: number;
   /** Half precision where the device computes in it. Default false. */
   readonly fp16?: boolean;
+  /** Which of a model and its 8-bit sibling runs. Default `auto`: as its registry or sidecar says. */
+  readonly precision?: TinyPrecision;
   /** Load only what the registry's Sigstore bundle signs. Default false. */
   readonly verify?: boolean;
   /**
@@ -134,7 +144,10 @@ export async function evaluateOn(
   options: EvaluateOptions,
 ): Promise<Evaluation> {
   options.signal?.throwIfAborted();
-  const model = await loadTinyModel(source, platform, { verify: options.verify ?? false });
+  const model = await loadTinyModel(source, platform, {
+    verify: options.verify ?? false,
+    precision: options.precision ?? 'auto',
+  });
   const bound = await bindInputs(model, table, selected.rows, options);
   const { predictions, runtime, device, remarks } = await predict(platform, model, bound, options);
   const usable = selected.rows.map((_, i) => i).filter((i) => bound.usable[i] === 1);
@@ -203,17 +216,23 @@ async function predict(
   { inputs, batch, usable: { length } }: BoundInputs,
   { device = 'auto', threads = 0, fp16 = false, signal }: EvaluateOptions,
 ): Promise<Predictions> {
+  const step = batch ?? BATCH;
+  const shapeOf = ({ name, width }: BoundInputs['inputs'][number], rows: number): readonly number[] =>
+    model.graph.inputs.find((input) => input.name === name)?.dims?.length === 1 ? [rows] : [rows, width];
+  checkSize(
+    model,
+    Object.fromEntries(inputs.map((input) => [input.name, shapeOf(input, Math.min(step, length))])),
+  );
   const session = await runtimes.open(model, { device, threads, fp16 });
   try {
     const predictions = new Float64Array(length);
-    const step = batch ?? BATCH;
     for (let start = 0; start < length; start += step) {
       signal?.throwIfAborted();
       const rows = Math.min(step, length - start);
-      const fed = inputs.map(({ name, width, data }) => {
-        const rank1 = model.graph.inputs.find((input) => input.name === name)?.dims?.length === 1;
+      const fed = inputs.map((input) => {
+        const { name, width, data } = input;
         const part = data.subarray(start * width, (start + rows) * width);
-        return [name, { data: part, dims: rank1 ? [rows] : [rows, width] }] as const;
+        return [name, { data: part, dims: shapeOf(input, rows) }] as const;
       });
       const outputs = await session.run(Object.fromEntries(fed));
       predictions.set(scoresOf(model, outputs, rows), start);

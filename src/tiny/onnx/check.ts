@@ -16,6 +16,7 @@ import {
   type OnnxTensor,
   readOnnx,
 } from './read.js';
+import { MAX_ELEMENTS } from './size.js';
 
 /** Bytes of a model and its weights. */
 export const MAX_MODEL_BYTES = 50 * 1024 * 1024;
@@ -27,8 +28,6 @@ const MAX_TRIPS = 1024;
 /** Rounds of a Loop together with those of the Loops around it. */
 const MAX_NESTED_TRIPS = 65_536;
 const MAX_NODES = 20_000;
-/** Elements of a tensor that a constant shape asks for. */
-const MAX_ELEMENTS = 2 ** 27;
 
 /**
  * Reads a model and makes sure that it keeps the limits.

@@ -20,7 +20,10 @@ export function nodeTinyFiles(folder: () => URL): TinyFiles {
     async locate(path) {
       const file = path.startsWith('file:') ? fileURLToPath(path) : resolve(path);
       await confine(file);
-      return { folder: folderAt(dirname(file)), file: basename(file) };
+      const place = { folder: folderAt(dirname(file)), file: basename(file) };
+      const [folder, target] = await Promise.all([real(dirname(file)), real(file)]);
+      if (folder === null || target === null || target === join(folder, place.file)) return place;
+      return { ...place, target: { folder: folderAt(dirname(target)), file: basename(target) } };
     },
   };
 }
