@@ -90,15 +90,18 @@ size_t cambi_counts_bytes(uint32_t width)
 
 size_t cambi_rows_bytes(uint32_t width) { return 8 * ((size_t)width + 48); }
 
-/* Bytes rounded up so that what follows is aligned, with room for vectors that read ahead. */
-static size_t padded(size_t bytes) { return (bytes + 64 + 15) & ~(size_t)15; }
+/* With room for vectors that read ahead. */
+static size_t padded(size_t bytes) { return bytes + 64; }
 
 size_t cambi_scratch_bytes(uint32_t to_width, uint32_t to_height)
 {
     const size_t samples = (size_t)to_width * to_height;
-    return padded(samples * sizeof(uint16_t)) + padded(samples) + padded(samples * sizeof(float)) +
-           padded((size_t)to_width * sizeof(float)) + padded(cambi_rows_bytes(to_width)) +
-           padded(cambi_counts_bytes(to_width));
+    const size_t sizes[] = {samples * sizeof(uint16_t), samples, samples * sizeof(float), to_width * sizeof(float),
+                            cambi_rows_bytes(to_width), cambi_counts_bytes(to_width)};
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        bytes += area_bytes(padded(sizes[i]));
+    return bytes;
 }
 
 /* Nearest samples at ten bits, or all of them when the size stays. */
@@ -193,13 +196,13 @@ int32_t cambi_measure(const AnyvmafDsp *dsp, const void *plane, const CambiPlane
 {
     uint32_t w = shape->to_width, h = shape->to_height;
     const size_t samples = (size_t)w * h;
-    char *next = scratch;
-    uint16_t *image = (uint16_t *)next;
-    uint8_t *mask = (uint8_t *)(next += padded(samples * sizeof *image));
-    float *contrasts = (float *)(next += padded(samples));
-    float *row = (float *)(next += padded(samples * sizeof *contrasts));
-    void *rows = next += padded(w * sizeof *row);
-    void *counts = next + padded(cambi_rows_bytes(w));
+    uint8_t *next = scratch;
+    uint16_t *image = core_cut(&next, padded(samples * sizeof *image));
+    uint8_t *mask = core_cut(&next, padded(samples));
+    float *contrasts = core_cut(&next, padded(samples * sizeof *contrasts));
+    float *row = core_cut(&next, padded(w * sizeof *row));
+    void *rows = core_cut(&next, padded(cambi_rows_bytes(w)));
+    void *counts = core_cut(&next, padded(cambi_counts_bytes(w)));
 
     if (load(dsp, plane, shape, image))
         return ANYVMAF_EINVAL;
