@@ -182,6 +182,14 @@ static void count_row(const CambiField *field, uint32_t y, int leaving)
         }
         x = next_masked(mask, end, field->width);
     }
+    for (uint32_t x = field->width; x < field->beyond.end; x++) {
+        const size_t at = (size_t)y * CAMBI_MAX_REACH + x;
+        if (!field->beyond.mask[at])
+            continue;
+        uint16_t *counts = (uint16_t *)field->counts + field->beyond.image[at] * stride + CAMBI_MAX_WINDOW;
+        for (uint32_t k = 0; k < field->width; k++)
+            counts[k] = (uint16_t)(leaving ? counts[k] - 1 : counts[k] + 1);
+    }
 }
 
 /* reciprocals[v] of four lanes of 16 bits from lane `first` on. */
