@@ -20,6 +20,8 @@ export interface Preset {
   readonly models: readonly string[];
   /** Feature strings. */
   readonly features: readonly string[];
+  /** Extractors whose earlier entry on a command line the preset's takes the place of. */
+  readonly replaces?: readonly string[];
   /** Videos of different bit depths are compared at the larger one. */
   readonly commonBitDepth: boolean;
 }
@@ -50,6 +52,7 @@ export function aomCtc(version: string): Preset {
       'psnr_hvs',
       ...(number >= 3 ? ['cambi'] : []),
     ],
+    ...(number >= 7 && { replaces: ['float_ssim'] }),
     commonBitDepth: number >= 6,
   };
 }

@@ -4,7 +4,7 @@
  */
 import { AnyvmafError } from '../errors.js';
 import { shown } from '../printable.js';
-import { describeFormat } from './geometry.js';
+import { describeFormat, roundedDownChroma } from './geometry.js';
 import type { IncompleteFrame, VideoInfo } from './types.js';
 
 /** A frame that cannot be read from a video that opened. */
@@ -43,6 +43,8 @@ export function incompleteFrame(info: VideoInfo, at: IncompleteFrame): MediaErro
     return new MediaError('incomplete', index, `${what}; the video is truncated.`);
   }
   const size = index * expectedBytes + foundBytes;
+  const roundedDown = roundedDownChroma(info, size);
+  if (roundedDown !== undefined) return new MediaError('incomplete', index, `${what}; ${roundedDown}.`);
   return new MediaError(
     'incomplete',
     index,

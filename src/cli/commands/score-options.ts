@@ -180,7 +180,21 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   /** As in the `vmaf` tool, a preset stands for its models and features at its place on the command line. */
   function take(preset: Preset, use: OptionUse): void {
     for (const model of preset.models) append(models, model, use, 'models');
-    for (const feature of preset.features) append(features, feature, use, 'features');
+    for (const feature of preset.features) {
+      const name = extractorOf(feature);
+      const earlier = preset.replaces?.includes(name)
+        ? features.findIndex((given) => extractorOf(given) === name)
+        : -1;
+      if (earlier < 0) {
+        append(features, feature, use, 'features');
+        continue;
+      }
+      ignored.push(
+        `--feature ${features[earlier]} has no effect: as in the vmaf tool, ${use.label} ${use.value} behind it puts its own ` +
+          `${feature} in its place; measure it in a run without the preset.`,
+      );
+      features[earlier] = feature;
+    }
     if (preset.commonBitDepth) options.commonBitDepth = true;
   }
 
@@ -314,6 +328,11 @@ function refuseStreamAsFormat(args: readonly string[], positionals: readonly str
     `--${flag} takes no value, and the - after it would be a video on standard input; leave it out: without -o the ` +
       'report goes to standard output',
   );
+}
+
+/** The extractor that a feature string names. */
+function extractorOf(feature: string): string {
+  return feature.split('=', 1)[0] ?? '';
 }
 
 function append(list: string[], value: string, use: OptionUse, what: string): void {
