@@ -21,6 +21,9 @@ const FIRST_PAIRS = 50;
 /** Frames that every search may read, however small its window. */
 const MIN_MAX_FRAMES = 300;
 
+/** Frames of the faster video that are read for each of the slower one, at most. */
+const MOST_AHEAD = 16;
+
 /**
  * Finds the offset at which two videos show the same pictures: distorted frame i shows what reference frame i + offset
  * shows. Sizes, bit depths, brightness and contrast may differ. Reads only as far as needed, luma only.
@@ -68,19 +71,10 @@ export async function alignThumbs(
   const { window, maxFrames, ratio, assumed } = checked(options);
   const evidence = new Evidence(ratio, THUMBNAIL.width, partners);
   for (let frames = Math.min(maxFrames, window + FIRST_PAIRS); ; frames = Math.min(maxFrames, 2 * frames)) {
+    const wanted = framesToRead(frames, ratio);
     const read = [
-      () =>
-        first.readTo(
-          Math.ceil(frames * Math.max(1, ratio)),
-          (t) => evidence.add('reference', t),
-          options.signal,
-        ),
-      () =>
-        second.readTo(
-          Math.ceil(frames / Math.min(1, ratio)),
-          (t) => evidence.add('distorted', t),
-          options.signal,
-        ),
+      () => first.readTo(wanted.reference, (t) => evidence.add('reference', t), options.signal),
+      () => second.readTo(wanted.distorted, (t) => evidence.add('distorted', t), options.signal),
     ] as const;
     if (oneAtATime) {
       for (const next of read) await next();
@@ -90,6 +84,19 @@ export async function alignThumbs(
     const result = search(evidence, window, assumed, base);
     if (!result.ambiguous || frames >= maxFrames || (first.ended && second.ended)) return result;
   }
+}
+
+/**
+ * Frames of each video to read for `frames` pairs. Where one rate is more than {@link MOST_AHEAD} times the other's, fewer
+ * pairs are compared, so that memory and time stay bounded.
+ * @param ratio reference frames per distorted frame
+ */
+export function framesToRead(frames: number, ratio: number): { reference: number; distorted: number } {
+  const most = frames * MOST_AHEAD;
+  return {
+    reference: Math.min(most, Math.ceil(frames * Math.max(1, ratio))),
+    distorted: Math.min(most, Math.ceil(frames / Math.min(1, ratio))),
+  };
 }
 
 function checked(options: AlignOptions) {
@@ -108,7 +115,7 @@ function checked(options: AlignOptions) {
     Number.isInteger(maxFrames) && maxFrames >= 8,
     'a whole number of at least 8',
   );
-  check('rateRatio', ratio, ratio >= 1 / 16 && ratio <= 16, 'a number from 1/16 to 16');
+  check('rateRatio', ratio, ratio > 0 && Number.isFinite(ratio), 'a number above 0');
   check('assumed', assumed, Number.isInteger(assumed), 'a whole number');
   for (const side of ['reference', 'distorted'] as const) {
     const frame = start[side];

@@ -6,6 +6,7 @@ import { geometryFindings } from './preflight/geometry.js';
 import { modelFindings } from './preflight/model.js';
 import { sampleFindings } from './preflight/samples.js';
 import { swapFindings } from './preflight/swap.js';
+import { finding } from './preflight/text.js';
 import { timingFindings } from './preflight/timing.js';
 import type { Finding, PreflightContext, Severity, SideFacts } from './preflight/types.js';
 
@@ -40,4 +41,14 @@ export function preflight(
     ...sampleFindings(reference, distorted, context),
     ...modelFindings(reference, distorted, context),
   ].sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+}
+
+/**
+ * Says that preflight itself failed: what it would have found is not known.
+ * @param what was not looked at
+ */
+export function uncheckedFinding(what: string, error: unknown): Finding {
+  const reason = error instanceof Error ? error.message : String(error);
+  const sentence = `preflight could not look at ${what}, so that what is wrong with them may go unsaid: ${reason}`;
+  return finding('unchecked', 'warning', /[.!?]$/.test(sentence) ? sentence : `${sentence}.`, [null, null]);
 }

@@ -5,7 +5,7 @@
 import { AnyvmafError } from '../errors.js';
 import { type OpenedPart, RecordedThumbs } from '../media/align/recorded.js';
 import type { AlignResult } from '../media/align/types.js';
-import { alignThumbs } from '../media/align.js';
+import { alignThumbs, framesToRead } from '../media/align.js';
 import { shown } from '../media/errors.js';
 import { reopen } from '../media/open.js';
 import { nameOf, type Side, type Sides } from '../media/pairing/prepare.js';
@@ -48,15 +48,16 @@ export async function findOffset(
   sides: Sides,
   { skipReference, skipDistorted, assumed, window, looks, signal }: AlignmentOptions,
 ): Promise<Alignment> {
-  const rateRatio = Math.min(16, Math.max(1 / 16, frameRatio(sides.reference.times, sides.distorted.times)));
+  const rateRatio = frameRatio(sides.reference.times, sides.distorted.times);
   const most = mostFrames(window);
+  const wanted = framesToRead(most, rateRatio);
   const record = (side: Side, skip: number, until = signal) =>
     new RecordedThumbs((first, end) => openAgain(platform, side, skip, { first, end }, until));
   const recorded =
     looks?.thumbs((until) => record(sides.reference, skipReference, until)) ??
     record(sides.reference, skipReference);
-  const reference = recorded.reader(Math.ceil(most * Math.max(1, rateRatio)));
-  const distorted = record(sides.distorted, skipDistorted).reader(Math.ceil(most / Math.min(1, rateRatio)));
+  const reference = recorded.reader(wanted.reference);
+  const distorted = record(sides.distorted, skipDistorted).reader(wanted.distorted);
   try {
     const first = { reference: skipReference, distorted: skipDistorted };
     const partners = framePartners(sides.reference.times, sides.distorted.times, first);

@@ -42,6 +42,8 @@ export const FINDING_CODES = [
   'swapped',
   'model-size',
   'viewing-distance',
+  // Preflight itself
+  'unchecked',
 ] as const;
 
 /** What a finding is about. */
