@@ -40,7 +40,12 @@ export function preflight(
     ...geometryFindings(reference, distorted, context),
     ...sampleFindings(reference, distorted, context),
     ...modelFindings(reference, distorted, context),
-  ].sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+  ].sort(bySeverity);
+}
+
+/** The order of findings: the most severe first. */
+export function bySeverity(a: Finding, b: Finding): number {
+  return ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity);
 }
 
 /**

@@ -18,7 +18,7 @@
  */
 
 import type { FrameList, InputPairing, Pairing } from '../media/pairing/types.js';
-import type { Finding } from '../media/preflight/types.js';
+import type { Finding, FindingPlace } from '../media/preflight/types.js';
 import { type Json, quote } from './json-text.js';
 import type {
   FailedEncode,
@@ -259,6 +259,16 @@ function findingJson(finding: Finding): Json {
       ...entry('reference', finding.reference, scalar),
       ...entry('distorted', finding.distorted, scalar),
       ...entry('fix', finding.fix),
+      ...entry('places', finding.places, (places) => ({ list: places.map(placeJson) })),
+    ],
+  };
+}
+
+function placeJson({ frame, frames }: FindingPlace): Json {
+  return {
+    map: [
+      ['frame', String(frame)],
+      ['frames', String(frames)],
     ],
   };
 }

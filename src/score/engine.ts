@@ -5,10 +5,14 @@
 
 import { checkMeasurable } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
+import { unwatchedFinding } from '../media/preflight/slips.js';
+import type { Finding } from '../media/preflight/types.js';
+import { bySeverity } from '../media/preflight.js';
 import type { Platform } from '../platform/platform.js';
 import { buildReport } from '../report/build.js';
 import type { Report } from '../report/types.js';
 import { version } from '../version.js';
+import { Continuity } from './continuity.js';
 import { openCore } from './core-run.js';
 import {
   closeKnown,
@@ -107,12 +111,11 @@ export async function scorePair(
   }
 
   /** The pair to read, so that its pictures are looked at: as they come by, or else beside the scoring. */
-  function watched(pair: ReadyInputs, expected: number | null, aside: boolean): ReadyInputs {
+  function watched(pair: ReadyInputs, expected: number | null, passing: boolean): ReadyInputs {
     const { strict } = checked.pairing;
     // Under --strict they were looked at before.
     if (!preflight || strict) return pair;
-    // What workers or programs read by themselves nobody sees here.
-    const passing = !aside || describePair(pair) === undefined;
+    // Frames that workers or programs read by themselves are not seen here.
     const watching = passing ? preflight.watch(pair, expected) : undefined;
     if (!watching) preflight.look(ending.signal);
     return watching ?? pair;
@@ -144,7 +147,10 @@ export async function scorePair(
     ending.signal.throwIfAborted();
     const { expected, bound } = expectPairs(ready, ready.limit);
     const aside = planned.isAside(expected);
-    const pair = watched(ready, expected, aside);
+    const inThread = !aside || describePair(ready) === undefined;
+    const looked = watched(ready, expected, inThread);
+    const continuity = wanted && unwatchable(known) === undefined ? new Continuity() : undefined;
+    const pair = inThread && continuity ? continuity.follow(looked) : looked;
     // A pair that is compared as stored was checked already. What both declare is compared while workers start; its
     // pictures are looked at only on request, for that takes time and memory of which such a run has none to spare.
     const later =
@@ -180,6 +186,7 @@ export async function scorePair(
       expected,
       bound,
       meter,
+      continuity: inThread ? undefined : continuity,
       onStart: (known) => options.onStart?.({ ...head(), ...known }),
     });
     refuseEmpty(pair, extent);
@@ -187,7 +194,11 @@ export async function scorePair(
     await later;
     const lengths =
       checked.pairing.range || checked.noReference ? [] : explainLengths(pair, extent, checked.frameCount);
-    const found = (await preflight?.inspection())?.findings;
+    const seen = (await preflight?.inspection())?.findings;
+    const found =
+      seen &&
+      [...seen, ...middle(inputs, seen, extent.pairs, measured.backend_used, continuity)].sort(bySeverity);
+    if (strict) preflight?.refuse(found ?? []);
     // Said once: of stored pairs by the warning, which knows how many pairs there were, of others by the finding.
     const twice = lengths.length > 0 && found?.some(({ code }) => code === 'frame-count') === true;
     const findings = twice && stored ? found?.filter(({ code }) => code !== 'frame-count') : found;
@@ -205,6 +216,27 @@ export async function scorePair(
         ...(twice && !stored ? [] : lengths),
       ],
     });
+  }
+
+  /** Why frames in the middle of the run cannot be watched; `undefined` where they can. */
+  function unwatchable({ plan }: KnownInputs): string | undefined {
+    if (checked.subsample > 1) return `only one frame in ${checked.subsample} is scored`;
+    return plan && plan.ratio !== 1 ? 'the frame rates differ' : undefined;
+  }
+
+  /** What the middle of the run shows. */
+  function middle(
+    inputs: KnownInputs,
+    seen: readonly Finding[],
+    pairs: number,
+    backend: string,
+    continuity: Continuity | undefined,
+  ): readonly Finding[] {
+    const unseen = unwatchable(inputs) ?? `not all pictures pass through anyvmaf with the backend ${backend}`;
+    const findings = continuity?.findings(pairs, seen, unseen) ?? [unwatchedFinding(unseen)];
+    // A picture that stands for several by its time is told by the times.
+    const byTime = inputs.plan?.paired?.consecutive === false;
+    return byTime ? findings.filter(({ code }) => code !== 'freeze') : findings;
   }
 
   try {

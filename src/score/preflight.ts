@@ -85,6 +85,11 @@ export class Preflight {
   /** @throws {AnyvmafError} `mismatch` for every warning too, after the pictures have been looked at */
   async refuseWarnings(): Promise<void> {
     const { findings } = await this.inspection();
+    this.refuse(findings);
+  }
+
+  /** @throws {AnyvmafError} `mismatch` for errors and warnings, as --strict asks */
+  refuse(findings: readonly Finding[]): void {
     refuseFindings(findings, ['error', 'warning']);
   }
 

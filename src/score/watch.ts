@@ -125,7 +125,7 @@ export class Watch {
 }
 
 /** A source that shows the luma of each frame it has read. Workers cannot open it by themselves. */
-function passing(source: FrameSource, look: (index: number, luma: Uint8Array) => void): FrameSource {
+export function passing(source: FrameSource, look: (index: number, luma: Uint8Array) => void): FrameSource {
   return {
     info: source.info,
     seekable: source.seekable,

@@ -42,6 +42,10 @@ export const FINDING_CODES = [
   'swapped',
   'model-size',
   'viewing-distance',
+  // The whole run
+  'slip',
+  'freeze',
+  'unwatched',
   // Preflight itself
   'unchecked',
 ] as const;
@@ -72,6 +76,19 @@ export interface Finding {
    * preparing the files (`ffmpeg -vf bwdif`). Absent where nothing needs to be done.
    */
   readonly fix?: string;
+  /** Where in the run it was found; the first 50 places at most. */
+  readonly places?: readonly FindingPlace[];
+}
+
+/** A place in a run. */
+export interface FindingPlace {
+  /** Number of the first pair concerned, as in the report's frames. */
+  readonly frame: number;
+  /**
+   * `slip`: frames by which the distorted video runs further ahead from there on, negative where it falls behind.
+   * `freeze`: pairs that repeat the picture before.
+   */
+  readonly frames: number;
 }
 
 /** Rows and columns of black around the picture, in samples. */
