@@ -77,18 +77,8 @@ export const ffmpeg = (...args) => run('ffmpeg', ['-nostdin', '-v', 'error', '-y
  */
 export function read(path, size = sizeOf(path)) {
   const [width, height] = size;
-  const scale = `scale=${width}:${height}:flags=bicubic`;
-  const bytes = ffmpeg(
-    '-i',
-    path,
-    '-vf',
-    `${scale},extractplanes=y`,
-    '-f',
-    'rawvideo',
-    '-pix_fmt',
-    'gray',
-    '-',
-  );
+  const filter = `extractplanes=y,scale=${width}:${height}:flags=bicubic`;
+  const bytes = ffmpeg('-i', path, '-vf', filter, '-f', 'rawvideo', '-pix_fmt', 'gray', '-');
   const samples = width * height;
   const frameCount = bytes.length / samples;
   return {

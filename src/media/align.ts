@@ -56,6 +56,8 @@ export interface ThumbsOptions {
   readonly base?: number;
   /** Reference frame of each distorted one at offset 0, ascending, where the ratio of the rates does not tell. */
   readonly partners?: ArrayLike<number> | undefined;
+  /** Wider windows to go on with, one after another, while the answer is not clear. Default: none. */
+  readonly wider?: readonly number[];
 }
 
 /**
@@ -66,11 +68,12 @@ export async function alignThumbs(
   first: Thumbs,
   second: Thumbs,
   options: Omit<AlignOptions, 'start'>,
-  { oneAtATime = false, base = 0, partners }: ThumbsOptions = {},
+  { oneAtATime = false, base = 0, partners, wider = [] }: ThumbsOptions = {},
 ): Promise<AlignResult> {
   const { window, maxFrames, ratio, assumed } = checked(options);
   const evidence = new Evidence(ratio, THUMBNAIL.width, partners);
-  for (let frames = Math.min(maxFrames, window + FIRST_PAIRS); ; frames = Math.min(maxFrames, 2 * frames)) {
+
+  async function readTo(frames: number): Promise<void> {
     const wanted = framesToRead(frames, ratio);
     const read = [
       () => first.readTo(wanted.reference, (t) => evidence.add('reference', t), options.signal),
@@ -81,9 +84,28 @@ export async function alignThumbs(
     } else {
       await Promise.all(read.map((next) => next()));
     }
-    const result = search(evidence, window, assumed, base);
-    if (!result.ambiguous || frames >= maxFrames || (first.ended && second.ended)) return result;
   }
+
+  let found: AlignResult | undefined;
+  for (const span of [window, ...wider]) {
+    const most = span === window ? maxFrames : framesForWider(span);
+    for (let frames = Math.min(most, span + FIRST_PAIRS); ; frames = Math.min(most, 2 * frames)) {
+      await readTo(frames);
+      found = search(evidence, span, assumed, base);
+      if (!found.ambiguous) return found;
+      if (frames >= most || (first.ended && second.ended)) break;
+    }
+    // No offset is further away than the videos are long.
+    const { reference, distorted } = evidence.frames;
+    if (first.ended && second.ended && span >= Math.max(reference, distorted)) break;
+  }
+  if (!found) throw new Error('one window is always searched');
+  return found;
+}
+
+/** Frames of each video that a wider window than asked for is searched with, at most. */
+export function framesForWider(window: number): number {
+  return 2 * window;
 }
 
 /**

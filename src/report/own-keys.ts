@@ -209,6 +209,7 @@ function pairingJson(pairing: Pairing): Json {
             ['offset', number(frames.offset)],
             ['offset_requested', scalar(frames.offsetRequested)],
             ...entry('offset_confidence', frames.offsetConfidence, number),
+            ...entry('offset_state', frames.offsetState),
             ['pairs', number(frames.pairs)],
             ['missing', frameListJson(frames.missing)],
             ['repeated', frameListJson(frames.repeated)],

@@ -2,7 +2,7 @@
  * @module report/summary
  * A report as a person reads it in a terminal: scores, pooled values, percentiles, worst frames, what ran.
  */
-import { bitrateText, frameRate, sizeText } from './facts.js';
+import { bitrateText, frameRate, offsetStateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { formatFixed, formatGeneral, type Precision, textNumber } from './format.js';
 import { viewerOpinion } from './opinion.js';
@@ -299,7 +299,7 @@ function pairingRows({ pairing }: Report): [string, string][] {
     return facts.length > 0 ? [[role, printable(facts.join(', '))]] : [];
   });
   const { policy, offset, offsetRequested, offsetConfidence, missing, repeated, dropped } = pairing.frames;
-  const found = offsetRequested === 'auto' ? ' (found' : '';
+  const found = offsetRequested === 'auto' ? ` (${offsetStateText(pairing.frames)}` : '';
   const sure = offsetConfidence === undefined ? '' : `, confidence ${offsetConfidence.toFixed(2)}`;
   const facts = [
     policy === 'number' ? 'by number' : policy === 'nearest' ? 'by nearest time' : 'by time, strictly',

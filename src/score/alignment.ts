@@ -5,7 +5,7 @@
 import { AnyvmafError } from '../errors.js';
 import { type OpenedPart, RecordedThumbs } from '../media/align/recorded.js';
 import type { AlignResult } from '../media/align/types.js';
-import { alignThumbs, framesToRead } from '../media/align.js';
+import { alignThumbs, framesForWider, framesToRead } from '../media/align.js';
 import { shown } from '../media/errors.js';
 import { reopen } from '../media/open.js';
 import { nameOf, type Side, type Sides } from '../media/pairing/prepare.js';
@@ -24,8 +24,8 @@ export interface AlignmentOptions {
   readonly skipDistorted: number;
   /** The offset to stay with where the pictures do not tell. */
   readonly assumed: number;
-  /** Offsets tried to either side. Default: as media/align has it. */
-  readonly window?: number;
+  /** Offsets tried to either side. Default: as media/align has it, and more while the answer is not clear. */
+  readonly window?: number | undefined;
   /** Where the reference is looked at for other runs too. */
   readonly looks?: ReferenceLooks | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -33,6 +33,9 @@ export interface AlignmentOptions {
 
 /** Frames that an automatic search decodes at least, where its answer stays unclear. */
 const FEWEST_MOST = 300;
+
+/** Windows that a search widens to by itself while its answer is not clear. */
+const WIDER = [150, 500] as const;
 
 /** Frames of each video that a search of a window decodes at most. */
 export function mostFrames(window = 0): number {
@@ -50,7 +53,8 @@ export async function findOffset(
 ): Promise<Alignment> {
   const rateRatio = frameRatio(sides.reference.times, sides.distorted.times);
   const most = mostFrames(window);
-  const wanted = framesToRead(most, rateRatio);
+  const wider = window === undefined ? WIDER : [];
+  const wanted = framesToRead(Math.max(most, ...wider.map(framesForWider)), rateRatio);
   const record = (side: Side, skip: number, until = signal) =>
     new RecordedThumbs((first, end) => openAgain(platform, side, skip, { first, end }, until));
   const recorded =
@@ -66,7 +70,7 @@ export async function findOffset(
       reference,
       distorted,
       { ...search, ...(signal && { signal }) },
-      { partners },
+      { partners, wider },
     );
     return { result };
   } finally {

@@ -5,11 +5,11 @@
 import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../media/align/signature.js';
 import { SlipWatch } from '../media/align/slips.js';
 import { slipFindings, unwatchedFinding } from '../media/preflight/slips.js';
+import { bySeverity, uncheckedFinding } from '../media/preflight/text.js';
 import type { Finding } from '../media/preflight/types.js';
-import { uncheckedFinding } from '../media/preflight.js';
 import type { FrameSource } from '../media/types.js';
-import type { ReadyInputs } from './inputs.js';
-import { passing } from './watch.js';
+import type { KnownInputs, ReadyInputs } from './inputs.js';
+import { passing } from './passing.js';
 
 /** Pairs of which one frame was read and the other was not, before nobody waits for it any longer. */
 const MOST_WAITING = 64;
@@ -23,6 +23,22 @@ export class Continuity {
   readonly #half = new Map<number, Uint8Array>();
   #next = 0;
   #defect: { readonly error: unknown } | undefined;
+  /** Why frames cannot be watched. */
+  readonly #prevented: string | undefined;
+  /** Whether pictures that stand for several by their times are told by the times. */
+  readonly #byTime: boolean;
+
+  /** @param subsample one pair in so many is scored */
+  constructor({ plan }: KnownInputs, subsample: number) {
+    if (subsample > 1) this.#prevented = `only one frame in ${subsample} is scored`;
+    else if (plan && plan.ratio !== 1) this.#prevented = 'the frame rates differ';
+    this.#byTime = plan?.paired?.consecutive === false;
+  }
+
+  /** Whether signatures are of any use. */
+  get takes(): boolean {
+    return this.#prevented === undefined;
+  }
 
   /** Takes signatures of consecutive pairs from `first` on, in any order. */
   add(first: number, signatures: Uint8Array): void {
@@ -40,7 +56,7 @@ export class Continuity {
 
   /** The pair to read in this thread, so that its frames are taken as they come by. */
   follow(pair: ReadyInputs): ReadyInputs {
-    if (pair.reference === pair.distorted) return pair;
+    if (!this.takes || pair.reference === pair.distorted) return pair;
     return {
       ...pair,
       reference: this.#followed(pair.reference, pair.skipReference, 0),
@@ -49,15 +65,22 @@ export class Continuity {
   }
 
   /**
-   * What was found.
+   * All findings: what is known of the beginning, and what was found after it.
    * @param pairs that were scored
-   * @param known findings about the first frames
-   * @param unseen why frames may not have been seen
+   * @param backend that read them
    */
-  findings(pairs: number, known: readonly Finding[], unseen: string): readonly Finding[] {
-    if (this.#defect) return [uncheckedFinding('the whole run', this.#defect.error)];
-    if (this.#next < pairs) return [unwatchedFinding(unseen)];
-    return slipFindings(this.#watch.finish(), known);
+  findings(pairs: number, known: readonly Finding[], backend: string): readonly Finding[] {
+    return [...known, ...this.#found(pairs, known, backend)].sort(bySeverity);
+  }
+
+  #found(pairs: number, known: readonly Finding[], backend: string): readonly Finding[] {
+    if (this.#defect) return [uncheckedFinding('all frames', this.#defect.error)];
+    if (this.#prevented !== undefined) return [unwatchedFinding(this.#prevented)];
+    if (this.#next < pairs) {
+      return [unwatchedFinding(`the backend ${backend} reads pictures that anyvmaf does not see`)];
+    }
+    const findings = slipFindings(this.#watch.finish(), known);
+    return this.#byTime ? findings.filter(({ code }) => code !== 'freeze') : findings;
   }
 
   #followed(source: FrameSource, skip: number, at: number): FrameSource {

@@ -5,14 +5,10 @@
 
 import { checkMeasurable } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
-import { unwatchedFinding } from '../media/preflight/slips.js';
-import type { Finding } from '../media/preflight/types.js';
-import { bySeverity } from '../media/preflight.js';
 import type { Platform } from '../platform/platform.js';
 import { buildReport } from '../report/build.js';
 import type { Report } from '../report/types.js';
 import { version } from '../version.js';
-import { Continuity } from './continuity.js';
 import { openCore } from './core-run.js';
 import {
   closeKnown,
@@ -75,6 +71,8 @@ export async function scorePair(
   loading?.catch(() => {});
   const choosing = loading ? undefined : chooseNative();
   choosing?.catch(() => {});
+  const watching = checked.pairing.preflight && !checked.noReference ? openContinuity() : undefined;
+  watching?.catch(() => {});
   let known: KnownInputs | undefined;
   let readying: Promise<ReadyInputs> | undefined;
   let planned: PlannedMeasurement | undefined;
@@ -83,6 +81,11 @@ export async function scorePair(
   async function chooseNative() {
     const { chooseBackend } = await import('./native-choice.js');
     return chooseBackend(platform, checked, ending.signal);
+  }
+
+  async function openContinuity() {
+    const { Continuity } = await import('./continuity.js');
+    return (inputs: KnownInputs) => new Continuity(inputs, checked.subsample);
   }
 
   async function open(inputs: KnownInputs): Promise<OpenBackend> {
@@ -149,7 +152,7 @@ export async function scorePair(
     const aside = planned.isAside(expected);
     const inThread = !aside || describePair(ready) === undefined;
     const looked = watched(ready, expected, inThread);
-    const continuity = wanted && unwatchable(known) === undefined ? new Continuity() : undefined;
+    const continuity = (await watching)?.(known);
     const pair = inThread && continuity ? continuity.follow(looked) : looked;
     // A pair that is compared as stored was checked already. What both declare is compared while workers start; its
     // pictures are looked at only on request, for that takes time and memory of which such a run has none to spare.
@@ -186,7 +189,7 @@ export async function scorePair(
       expected,
       bound,
       meter,
-      continuity: inThread ? undefined : continuity,
+      continuity: inThread || !continuity?.takes ? undefined : continuity,
       onStart: (known) => options.onStart?.({ ...head(), ...known }),
     });
     refuseEmpty(pair, extent);
@@ -195,9 +198,7 @@ export async function scorePair(
     const lengths =
       checked.pairing.range || checked.noReference ? [] : explainLengths(pair, extent, checked.frameCount);
     const seen = (await preflight?.inspection())?.findings;
-    const found =
-      seen &&
-      [...seen, ...middle(inputs, seen, extent.pairs, measured.backend_used, continuity)].sort(bySeverity);
+    const found = seen && (continuity?.findings(extent.pairs, seen, measured.backend_used) ?? seen);
     if (strict) preflight?.refuse(found ?? []);
     // Said once: of stored pairs by the warning, which knows how many pairs there were, of others by the finding.
     const twice = lengths.length > 0 && found?.some(({ code }) => code === 'frame-count') === true;
@@ -216,27 +217,6 @@ export async function scorePair(
         ...(twice && !stored ? [] : lengths),
       ],
     });
-  }
-
-  /** Why frames in the middle of the run cannot be watched; `undefined` where they can. */
-  function unwatchable({ plan }: KnownInputs): string | undefined {
-    if (checked.subsample > 1) return `only one frame in ${checked.subsample} is scored`;
-    return plan && plan.ratio !== 1 ? 'the frame rates differ' : undefined;
-  }
-
-  /** What the middle of the run shows. */
-  function middle(
-    inputs: KnownInputs,
-    seen: readonly Finding[],
-    pairs: number,
-    backend: string,
-    continuity: Continuity | undefined,
-  ): readonly Finding[] {
-    const unseen = unwatchable(inputs) ?? `not all pictures pass through anyvmaf with the backend ${backend}`;
-    const findings = continuity?.findings(pairs, seen, unseen) ?? [unwatchedFinding(unseen)];
-    // A picture that stands for several by its time is told by the times.
-    const byTime = inputs.plan?.paired?.consecutive === false;
-    return byTime ? findings.filter(({ code }) => code !== 'freeze') : findings;
   }
 
   try {

@@ -8,8 +8,9 @@ import type { AlignResult } from '../media/align/types.js';
 import { reopen } from '../media/open.js';
 import type { Side } from '../media/pairing/prepare.js';
 import { framePartners } from '../media/pairing/timeline.js';
+import { uncheckedFinding } from '../media/preflight/text.js';
 import type { Finding, PreflightContext, SideFacts, SideMeasurements } from '../media/preflight/types.js';
-import { preflight, uncheckedFinding } from '../media/preflight.js';
+import { preflight } from '../media/preflight.js';
 import type { Platform } from '../platform/platform.js';
 import { findOffset, mostFrames } from './alignment.js';
 import { canReadAgain, type KnownInputs, type ReadyInputs } from './inputs.js';
@@ -69,6 +70,7 @@ export class Preflight {
       ...(plan && { comparedSize: { width: plan.format.width, height: plan.format.height } }),
       ...(pairing.frameRatePolicy && { frameRatePolicy: pairing.frameRatePolicy }),
       offset: this.#offset,
+      offsetSearched: checked.pairing.offset === 'auto',
       partial:
         pairing.range !== undefined ||
         Number.isFinite(checked.frameCount) ||

@@ -11,6 +11,7 @@ import { LumaMeter, rescaleBorders, spreadFrames } from '../media/preflight/meas
 import type { SideFacts, SideMeasurements } from '../media/preflight/types.js';
 import type { FrameSource } from '../media/types.js';
 import type { ReadyInputs } from './inputs.js';
+import { passing } from './passing.js';
 
 /** What both videos' pictures show. */
 export interface Looked {
@@ -122,21 +123,4 @@ export class Watch {
       return undefined;
     }
   }
-}
-
-/** A source that shows the luma of each frame it has read. Workers cannot open it by themselves. */
-export function passing(source: FrameSource, look: (index: number, luma: Uint8Array) => void): FrameSource {
-  return {
-    info: source.info,
-    seekable: source.seekable,
-    readFrame(index, into) {
-      const shown = (found: boolean) => {
-        if (found) look(index, into.y);
-        return found;
-      };
-      const reading = source.readFrame(index, into);
-      return typeof reading === 'boolean' ? shown(reading) : reading.then(shown);
-    },
-    close: () => source.close(),
-  };
 }

@@ -148,6 +148,8 @@ export interface PreflightContext {
   readonly frameRatePolicy?: 'strict' | 'nearest';
   /** Frame i of the distorted video is compared with frame i + offset of the reference. Default 0. */
   readonly offset?: number;
+  /** Whether the offset is what the alignment says, and not one that the user gave. */
+  readonly offsetSearched?: boolean;
   /** True when the frames are deliberately part of the videos (`--range`, `--frame_cnt`): lengths need not agree. */
   readonly partial?: boolean;
   /** Result of the alignment check on the first seconds, when it ran. */

@@ -208,7 +208,10 @@ function framesOf(fields: Fields | undefined): FramePairing | undefined {
     policy,
     offset,
     offsetRequested: asked ?? offset,
-    ...known({ offsetConfidence: fields.number('offset_confidence') }),
+    ...known({
+      offsetConfidence: fields.number('offset_confidence'),
+      offsetState: fields.oneOf('offset_state', ['found', 'ambiguous', 'none']),
+    }),
     pairs,
     missing: listOf(fields, 'missing'),
     repeated: listOf(fields, 'repeated'),
