@@ -17,7 +17,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { CONTENTS, ENCODES, ffmpeg, HELD_OUT, HELD_OUT_ENCODES, make, read } from './lib/alignment-clips.mjs';
+import { CONTENTS, ENCODES, HELD_OUT, HELD_OUT_ENCODES, make, read } from './lib/alignment-clips.mjs';
 import { loadBuilt, ROOT } from './lib/project.mjs';
 
 const { PAIR_BYTES, SIGNATURE_BYTES, Signer } = await loadBuilt('media/align/signature.js');
@@ -128,7 +128,8 @@ function judge(reference, distorted, expected) {
   // Padding at the end brings a clip back into step, which may be told or not.
   const inside = slips.filter(({ frame }) => frame < pairs - 45);
   const right = expected.filter(([frame, by]) =>
-    inside.some((slip) => slip.by === by && Math.abs(slip.frame - frame) <= NEAR),
+    // While a picture is shown again and again, it is late by less than in the end.
+    inside.some((slip) => slip.by === by && Math.abs(slip.frame - frame) <= NEAR + Math.max(0, -by)),
   );
   return {
     right: right.length,

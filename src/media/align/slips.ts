@@ -49,14 +49,24 @@ const BEFORE = 16;
 /** Pairs that a search looks at, at most. */
 const LONGEST = 64;
 
+/** Pairs that are kept to find the first displaced one. */
+const KEPT = 192;
+
 /** Mean squared difference, in squared 8-bit levels, that rounding and sampling make. */
 const FLOOR = 0.3;
 
 /** A neighbour must leave so much more than the offset in force, or the latter is not confirmed. */
 const CONFIRMED = 1.3;
 
-/** Times that the residual at the offset in force exceeds another's before that is evidence against it. */
-const AGAINST = { ahead: 1.6, late: 4, far: 2.5 } as const;
+/**
+ * Times that the residual at the offset in force exceeds another's before that is evidence against it. Encoders in a hurry
+ * show parts of the past, so that an offset a little behind fits better without being true; but parts of two pictures do
+ * not leave as little as a whole one did before.
+ */
+const AGAINST = { ahead: 1.6, late: 4, lateAsUsual: 2, far: 2.5 } as const;
+
+/** Times the usual residual up to which a picture is a whole one. */
+const AS_USUAL = 1.25;
 
 /** Frames behind that an encoder's lag may seem to be. */
 const LAG = 4;
@@ -141,6 +151,11 @@ function dot(a: Float32Array, b: Float32Array): number {
   return s0 + s1 + s2 + s3;
 }
 
+/** What one pair may say. */
+function limited(said: number): number {
+  return Math.max(-MOST_OF_ONE, Math.min(MOST_OF_ONE, said));
+}
+
 /** Mean squared change from one picture to another. */
 function change(a: Signed, b: Signed): number {
   let sum = 0;
@@ -166,8 +181,8 @@ function blockChange(a: Signed, b: Signed): number {
 
 /** Takes the signatures of all pairs in order. Its memory does not depend on their number. */
 export class SlipWatch {
-  readonly #reference = new Ring(2 * REACH + LONGEST + 2 * BLOCK);
-  readonly #distorted = new Ring(REACH + LONGEST + 2 * BLOCK);
+  readonly #reference = new Ring(2 * REACH + KEPT + 2 * BLOCK);
+  readonly #distorted = new Ring(REACH + KEPT + 2 * BLOCK);
   readonly #slips: Slip[] = [];
   readonly #freezes: Freeze[] = [];
   #count = 0;
@@ -283,9 +298,23 @@ export class SlipWatch {
     }
     if (!best || !this.#explains(best.ahead, here, first, best.from, end)) return false;
     if (!this.#isDistinct(best.ahead, best.from, end)) return false;
-    this.#slips.push({ frame: best.from, by: best.ahead - now, ahead: best.ahead });
+    const earliest = Math.max(this.#slips.at(-1)?.frame ?? 0, end - KEPT);
+    const frame = this.#begin(best.ahead, earliest, end);
+    this.#slips.push({ frame, by: best.ahead - now, ahead: best.ahead });
     this.#ahead = best.ahead;
     return true;
+  }
+
+  /** The pair from which on an offset explains the pictures better than the one in force. */
+  #begin(ahead: number, first: number, end: number): number {
+    let [sum, most, from] = [0, 0, end - 1];
+    for (let frame = end - 1; frame >= first; frame--) {
+      const [here, there] = [this.#residual(frame, this.#ahead), this.#residual(frame, ahead)];
+      if (here === undefined || there === undefined) break;
+      sum += limited(Math.log((here + FLOOR) / (there + FLOOR)));
+      if (sum > most) [most, from] = [sum, frame];
+    }
+    return from;
   }
 
   /** What the latest pairs say for an offset against that in force, and since which pair they say it. */
@@ -296,9 +325,13 @@ export class SlipWatch {
     end: number,
   ): { from: number; worth: number } | undefined {
     const step = ahead - this.#ahead;
-    const against =
-      step > 0 && step <= LAG ? AGAINST.ahead : step < 0 && step >= -LAG ? AGAINST.late : AGAINST.far;
-    const margin = Math.log(against);
+    const near = Math.abs(step) <= LAG;
+    const usual = AS_USUAL * ((this.#usual ?? 0) + FLOOR);
+    const against = (there: number) => {
+      if (!near) return AGAINST.far;
+      if (step > 0) return AGAINST.ahead;
+      return this.#usual !== undefined && there + FLOOR <= usual ? AGAINST.lateAsUsual : AGAINST.late;
+    };
     let [sum, worth, from] = [0, 0, end];
     for (let frame = end - 1; frame >= first; frame--) {
       const there = this.#residual(frame, ahead);
@@ -307,7 +340,7 @@ export class SlipWatch {
         break;
       }
       const said = Math.log(((here[frame - first] ?? 0) + FLOOR) / (there + FLOOR));
-      sum += Math.max(-MOST_OF_ONE, Math.min(MOST_OF_ONE, said - margin));
+      sum += limited(said - Math.log(against(there)));
       if (sum > worth) [worth, from] = [sum, frame];
     }
     return { from, worth };
@@ -334,7 +367,7 @@ export class SlipWatch {
         const [mine, theirs] = [this.#residual(frame, ahead), this.#residual(frame, other)];
         if (mine === undefined || theirs === undefined) continue;
         const said = Math.log((theirs + FLOOR) / (mine + FLOOR));
-        sum += Math.max(-MOST_OF_ONE, Math.min(MOST_OF_ONE, said));
+        sum += limited(said);
         pairs++;
       }
       if (pairs > 0 && sum < DISTINCT) return false;
