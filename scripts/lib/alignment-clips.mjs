@@ -13,7 +13,7 @@ const SIZE = 's=640x360:r=25';
 const FROZEN = `mandelbrot=${SIZE},loop=-1:1:0`;
 
 /** Frames of each synthetic clip. */
-export const FRAMES = 200;
+const FRAMES = 200;
 
 /** ffmpeg's synthetic sources by what they are like: those on which the constants were chosen. */
 export const CONTENTS = {
