@@ -130,7 +130,8 @@ describe('an offset that is searched', () => {
   it('is not called found where nothing moves', async () => {
     const report = await score({ reference: standing, distorted: standingToo }, { ...QUICK, offset: 'auto' });
     expect(report.pairing?.frames).toMatchObject({ offset: 0, offsetState: 'ambiguous' });
-    expect(report.preflight?.map(({ code }) => code)).toContain('offset-unclear');
+    const doubt = report.preflight?.find(({ code }) => code === 'offset-unclear');
+    expect(doubt).toMatchObject({ severity: 'warning', message: expect.stringContaining('0 is used') });
   });
 
   it('says how far to search only where it is searched', async () => {
