@@ -2,6 +2,7 @@
  * @module report/facts
  * What a report knows of its files beyond their frames, in words: size, bit rate, codec.
  */
+import type { FramePairing } from '../media/pairing/types.js';
 import type { Report, ReportInput, ReportModel } from './types.js';
 
 /** A score by the rule that views share: two decimals, never rounded up to a round 100. */
@@ -82,4 +83,10 @@ export function baseName(path: string): string {
 
 function isSlash(character: string | undefined): boolean {
   return character === '/' || character === '\\';
+}
+
+/** What became of the search for an offset, in words. Reports of older versions do not say. */
+export function offsetStateText({ offsetState }: Pick<FramePairing, 'offsetState'>): string {
+  if (offsetState === 'ambiguous') return 'ambiguous, a guess';
+  return offsetState === 'none' ? 'not found, a guess' : 'found';
 }

@@ -19,7 +19,7 @@
  * - `compat`, `backend_requested`, `backend_used`, `implementation`, `threads`, `subsample`, `frame_count`, `warnings`.
  */
 import type { FrameList, InputPairing, Pairing } from '../media/pairing/types.js';
-import type { Finding } from '../media/preflight/types.js';
+import type { Finding, FindingPlace } from '../media/preflight/types.js';
 import { type Json, quote } from './json-text.js';
 import type {
   FailedEncode,
@@ -211,6 +211,7 @@ function pairingJson(pairing: Pairing): Json {
             ['offset', number(frames.offset)],
             ['offset_requested', scalar(frames.offsetRequested)],
             ...entry('offset_confidence', frames.offsetConfidence, number),
+            ...entry('offset_state', frames.offsetState),
             ['pairs', number(frames.pairs)],
             ['missing', frameListJson(frames.missing)],
             ['repeated', frameListJson(frames.repeated)],
@@ -261,6 +262,16 @@ function findingJson(finding: Finding): Json {
       ...entry('reference', finding.reference, scalar),
       ...entry('distorted', finding.distorted, scalar),
       ...entry('fix', finding.fix),
+      ...entry('places', finding.places, (places) => ({ list: places.map(placeJson) })),
+    ],
+  };
+}
+
+function placeJson({ frame, frames }: FindingPlace): Json {
+  return {
+    map: [
+      ['frame', String(frame)],
+      ['frames', String(frames)],
     ],
   };
 }

@@ -4,7 +4,7 @@
  */
 import { requireObject } from '../arguments.js';
 import { printable } from '../printable.js';
-import { bitrateText, frameRate, sizeText } from './facts.js';
+import { bitrateText, frameRate, offsetStateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { formatFixed, formatGeneral, type Precision, textNumber } from './format.js';
 import { viewerOpinion } from './opinion.js';
@@ -308,7 +308,7 @@ function pairingRows({ pairing }: Report): [string, string][] {
     return facts.length > 0 ? [[role, printable(facts.join(', '))]] : [];
   });
   const { policy, offset, offsetRequested, offsetConfidence, missing, repeated, dropped } = pairing.frames;
-  const found = offsetRequested === 'auto' ? ' (found' : '';
+  const found = offsetRequested === 'auto' ? ` (${offsetStateText(pairing.frames)}` : '';
   const sure = offsetConfidence === undefined ? '' : `, confidence ${offsetConfidence.toFixed(2)}`;
   const facts = [
     policy === 'number' ? 'by number' : policy === 'nearest' ? 'by nearest time' : 'by time, strictly',

@@ -133,6 +133,7 @@ function pairingElement({ reference, distorted, range, frames, ...as }: Pairing)
     ['offset', frames.offset],
     ['offset_requested', frames.offsetRequested],
     ['offset_confidence', frames.offsetConfidence],
+    ['offset_state', frames.offsetState],
     ['pairs', frames.pairs],
     ['missing', frames.missing.count],
     ['repeated', frames.repeated.count],

@@ -3,6 +3,7 @@
  * From two inputs of any kind to two sources whose n-th frames belong together. Decoders and all that pairing needs are
  * loaded only when a pair is not simply two Y4M or raw videos of one format.
  */
+import { alignState } from '../media/align/types.js';
 import { checkPair, closeInput, type OpenedInput, openInputs } from '../media/pair.js';
 import type { OpenDecoder, PairingPlan, Side, Sides } from '../media/pairing/prepare.js';
 import type { Pairing } from '../media/pairing/types.js';
@@ -107,9 +108,14 @@ async function pairUp(
       skipReference,
       skipDistorted,
       assumed: 0,
+      window: pairing.window,
       looks,
       signal,
     });
+  }
+  if (alignment?.result.ambiguous && !pairing.preflight) {
+    const { doubtText } = await import('../media/preflight/timing.js');
+    warnings.push(doubtText(alignment.result));
   }
   const offset = pairing.offset === 'auto' ? (alignment?.result.offset ?? 0) : pairing.offset;
   // Y4M and raw video go by number, as libvmaf has it, unless times are asked for.
@@ -120,7 +126,10 @@ async function pairUp(
     frameRatePolicy: pairing.frameRatePolicy ?? 'nearest',
     offset,
     offsetRequested: pairing.offset,
-    ...(alignment && { offsetConfidence: alignment.result.confidence }),
+    ...(alignment && {
+      offsetConfidence: alignment.result.confidence,
+      offsetState: alignState(alignment.result),
+    }),
     ...(pairing.range && { range: pairing.range }),
     skipReference,
     skipDistorted,

@@ -60,6 +60,7 @@ export interface CheckedPairing {
   readonly scaleTo: ScaleTo | undefined;
   readonly frameRatePolicy: FrameRatePolicy | undefined;
   readonly offset: number | 'auto';
+  readonly window: number | undefined;
   readonly range: FrameRange | undefined;
   readonly allowDamaged: boolean;
   readonly allowUrl: boolean;
@@ -97,6 +98,7 @@ const PAIRING = [
   'scaleTo',
   'frameRatePolicy',
   'offset',
+  'window',
   'range',
   'allowDamaged',
   'allowUrl',
@@ -278,11 +280,20 @@ function checkNative(options: ScoreOptions): CheckedNative {
 }
 
 function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing {
-  const { scale, scaleTo, frameRatePolicy, offset = 0, range } = options;
+  const { scale, scaleTo, frameRatePolicy, offset = 0, window, range } = options;
   if (offset !== 'auto' && !(Number.isInteger(offset) && Math.abs(offset) <= MAX_COUNT)) {
     throw new AnyvmafError(
       'usage',
       `offset is ${showValue(offset)}, but it must be a whole number of frames or auto.`,
+    );
+  }
+  if (window !== undefined && !(Number.isInteger(window) && window >= 1 && window <= 1000)) {
+    throw new AnyvmafError('usage', `window is ${showValue(window)}, but it must be from 1 to 1000 frames.`);
+  }
+  if (window !== undefined && offset !== 'auto') {
+    throw new AnyvmafError(
+      'usage',
+      `window is ${showValue(window)}, but the offset is not searched; leave it out, or let the offset be auto.`,
     );
   }
   return {
@@ -291,6 +302,7 @@ function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing 
     scaleTo: scaleTo && checkSize(scaleTo),
     frameRatePolicy: frameRatePolicy && oneOf('frameRatePolicy', frameRatePolicy, ['strict', 'nearest']),
     offset,
+    window,
     range: range && checkRange(range),
     allowDamaged: ofType('allowDamaged', options.allowDamaged ?? false, 'boolean', 'true or false'),
     allowUrl: ofType('allowUrl', options.allowUrl ?? false, 'boolean', 'true or false'),

@@ -157,6 +157,12 @@ export function refuseEmpty(pair: OpenPair, extent: Extent): void {
       const skipped = skip > 0 ? `, of which the first ${skip} are skipped` : '';
       return `${role} ${shown(source.info.name)} has ${frameCount === null && skip === 0 ? 'no frames' : frames}${skipped}`;
     });
+  if (reasons.length === 0) {
+    reasons.push(
+      `no moment of the reference ${shown(pair.reference.info.name)} that was asked for is one that the distorted ` +
+        `${shown(pair.distorted.info.name)} shows; check the offset and the range`,
+    );
+  }
   throw new AnyvmafError('media', `There are no frames to score: ${reasons.join(', and ')}.`);
 }
 

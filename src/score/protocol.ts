@@ -38,6 +38,8 @@ export interface WorkerSetup {
   readonly onnxruntime?: string;
   /** Absent when the engine reads the frames and sends them. */
   readonly pair?: PairDescriptor;
+  /** Whether a signature of each picture is sent along with the records, of videos that the worker reads itself. */
+  readonly signs?: boolean;
 }
 
 /** Which videos had no more frames. */
@@ -80,6 +82,8 @@ export type FromWorker =
       readonly count: number;
       readonly records: Float64Array<ArrayBuffer>;
       readonly ended: EndOfPair | null;
+      /** Of the pairs, as media/align/signature has them, where they are wanted. */
+      readonly signatures?: Uint8Array<ArrayBuffer>;
     }
   | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string }
   /** The answer to `stop`: memory and files are released. */

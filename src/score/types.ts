@@ -56,6 +56,11 @@ export interface PairingOptions {
    * Default 0.
    */
   readonly offset?: number | 'auto';
+  /**
+   * Offsets that `offset: 'auto'` tries are -window…window frames, 1..1000. Default: 50, then 150 and 500 while the answer
+   * is not clear.
+   */
+  readonly window?: number;
   /** The part of the reference to score. Default: all. */
   readonly range?: FrameRange;
   /** Score a damaged or truncated video up to its first damage instead of refusing it. Default false. */

@@ -116,6 +116,7 @@ class Work {
         ? new ChunkMeasurer(extractor, setup.plan, { ...setup.pair, reference, distorted }, setup.subsample, {
             pictures,
             heatmaps,
+            signs: setup.signs,
           })
         : null;
   }
@@ -148,7 +149,7 @@ class Work {
         if (!this.#measurer) throw new Error('measure was asked of a worker without videos');
         const { first } = message.chunk;
         let untold = 0;
-        const { count, records, ended } = await this.#measurer.measure(message.chunk, () => {
+        const { count, records, ended, signatures } = await this.#measurer.measure(message.chunk, () => {
           untold++;
           const now = performance.now();
           if (now - this.#told < TELLING) return undefined;
@@ -157,7 +158,10 @@ class Work {
           untold = 0;
           return undefined;
         });
-        this.#tools.post({ kind: 'records', first, count, records, ended }, [records.buffer]);
+        this.#tools.post(
+          { kind: 'records', first, count, records, ended, ...(signatures && { signatures }) },
+          [records.buffer, ...(signatures ? [signatures.buffer] : [])],
+        );
         break;
       }
       case 'begin':

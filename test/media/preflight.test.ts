@@ -465,7 +465,10 @@ describe('preflight finds', () => {
   });
 
   it('every code in one of these cases', () => {
-    expect([...new Set(CASES.map(({ code }) => code))].sort()).toEqual([...FINDING_CODES].sort());
+    // What is found while a pair is scored has tests of its own.
+    const whileScored = new Set<FindingCode>(['slip', 'freeze', 'unwatched', 'unchecked']);
+    const codes = FINDING_CODES.filter((code) => !whileScored.has(code));
+    expect([...new Set(CASES.map(({ code }) => code))].sort()).toEqual(codes.sort());
   });
 });
 

@@ -390,6 +390,7 @@ export const text = {
       offset: 'offset',
       offsetFrames: (n: number) => (Math.abs(n) === 1 ? `${n} frame` : `${n} frames`),
       offsetFound: (n: string, confidence: string) => `${n}, found with confidence ${confidence}`,
+      offsetGuessed: (n: string, confidence: string) => `${n}, a guess with confidence ${confidence}`,
       range: 'range',
       rangeOf: (from: string, to: string, unit: string) => `${from} to ${to} (${unit})`,
       toEnd: 'the end',

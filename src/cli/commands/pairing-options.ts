@@ -8,7 +8,7 @@ import type { FrameRange, FrameRatePolicy, ScaleTo } from '../../media/pairing/t
 import { quoted } from '../../printable.js';
 import type { PairingOptions } from '../../score/types.js';
 import type { OptionSpec, OptionUse } from '../options.js';
-import { choiceValue, unsigned } from '../values.js';
+import { choiceValue, unsigned, unsignedValue } from '../values.js';
 
 const DECODERS: readonly DecoderChoice[] = ['auto', 'ffmpeg', 'mediabunny', 'wasm', 'none'];
 const FILTERS: readonly (ScaleFilter | 'none')[] = ['bicubic', 'bilinear', 'lanczos', 'none'];
@@ -52,6 +52,13 @@ export const PAIRING_OPTIONS = [
     group: PAIRING,
     ours: true,
     help: 'the distorted video begins with reference frame N (negative: it has frames before the first); auto finds N',
+  },
+  {
+    name: 'window',
+    argument: 'N',
+    group: PAIRING,
+    ours: true,
+    help: 'offset auto tries offsets from -N to N frames, 1 to 1000 (default: 50, and more while that does not tell)',
   },
   {
     name: 'range',
@@ -106,6 +113,9 @@ export function takePairingOption(use: OptionUse, options: PairingDraft): boolea
     case 'offset':
       options.offset = offsetValue(use);
       return true;
+    case 'window':
+      options.window = windowValue(use);
+      return true;
     case 'range':
       options.range = rangeValue(use);
       return true;
@@ -131,6 +141,12 @@ export function takePairingOption(use: OptionUse, options: PairingDraft): boolea
  * @throws {AnyvmafError} `usage`
  */
 export function checkPairingOptions(options: PairingOptions): void {
+  if (options.window !== undefined && options.offset !== 'auto') {
+    throw new AnyvmafError(
+      'usage',
+      '--window says how far --offset auto searches, but the offset is not searched; leave out --window, or add --offset auto',
+    );
+  }
   if (options.strict && options.preflight === false) {
     throw new AnyvmafError(
       'usage',
@@ -160,6 +176,16 @@ function offsetValue(use: OptionUse): number | 'auto' {
     'usage',
     `${use.label} is ${quoted(use.value)}, but it must be a whole number of frames, such as 12 or -3, or auto`,
   );
+}
+
+/**
+ * Frames to either side.
+ * @throws {AnyvmafError} `usage`
+ */
+export function windowValue(use: OptionUse): number {
+  const window = unsignedValue(use, 100);
+  if (window >= 1 && window <= 1000) return window;
+  throw new AnyvmafError('usage', `${use.label} is "${use.value}", but it must be from 1 to 1000 frames`);
 }
 
 /** One end of a range: a number, and its unit where it has one. */

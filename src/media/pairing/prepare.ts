@@ -4,6 +4,7 @@
  */
 import { AnyvmafError } from '../../errors.js';
 import { shown } from '../../printable.js';
+import type { AlignState } from '../align/types.js';
 import type { DecodedSource, DecodeRequest, Fraction, ScaleFilter } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
 import type { FrameSource, VideoFormat, VideoInfo } from '../types.js';
@@ -49,6 +50,7 @@ export interface PairingPlanOptions {
   readonly offset: number;
   readonly offsetRequested: number | 'auto';
   readonly offsetConfidence?: number;
+  readonly offsetState?: AlignState;
   readonly range?: FrameRange;
   readonly skipReference: number;
   readonly skipDistorted: number;
@@ -438,7 +440,7 @@ function describePairing(
   distorted: InputPairing,
   pairs: number,
 ): Pairing {
-  const { range, offsetConfidence } = options;
+  const { range, offsetConfidence, offsetState } = options;
   const { width, height, bitDepth, chroma } = format;
   return {
     reference,
@@ -454,6 +456,7 @@ function describePairing(
       offset: options.offset,
       offsetRequested: options.offsetRequested,
       ...(offsetConfidence !== undefined && { offsetConfidence }),
+      ...(offsetState && { offsetState }),
       pairs,
       missing: frameList(paired?.missing),
       repeated: frameList(paired?.repeated),

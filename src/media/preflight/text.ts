@@ -21,6 +21,23 @@ export function finding(
   return { code, severity, message: sentence, reference, distorted, ...(fix !== undefined && { fix }) };
 }
 
+/**
+ * Says that preflight itself failed: what it would have found is not known.
+ * @param what was not looked at
+ */
+export function uncheckedFinding(what: string, error: unknown): Finding {
+  const reason = error instanceof Error ? error.message : String(error);
+  const sentence = `preflight could not look at ${what}, so that what is wrong with them may go unsaid: ${reason}`;
+  return finding('unchecked', 'warning', /[.!?]$/.test(sentence) ? sentence : `${sentence}.`, [null, null]);
+}
+
+const ORDER: readonly Severity[] = ['error', 'warning', 'info'];
+
+/** The order of findings: the most severe first. */
+export function bySeverity(a: Finding, b: Finding): number {
+  return ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity);
+}
+
 /** `1920x1080`. */
 export function dimensions({ width, height }: { readonly width: number; readonly height: number }): string {
   return `${width}x${height}`;

@@ -38,7 +38,9 @@ export function* timingFindings(
   yield* lengthFindings(reference, distorted, context);
   yield* timestampFindings(reference, distorted, context);
   yield* interlacingFindings(reference, distorted);
-  if (context.alignment) yield* alignmentFindings(context.alignment, context.offset ?? 0);
+  if (!context.alignment) return;
+  if (context.offsetSearched && context.alignment.ambiguous) yield doubtFinding(context.alignment);
+  else yield* alignmentFindings(context.alignment, context.offset ?? 0);
 }
 
 /** A rate that someone meant, not an average over what is there. */
@@ -266,6 +268,23 @@ function* alignmentFindings(alignment: AlignResult, used: number): Generator<Fin
       [null, null],
     );
   }
+}
+
+/** An offset that was searched and not found: that some offset is in use is no answer. */
+function doubtFinding(alignment: AlignResult): Finding {
+  const wider = alignment.reason === 'edge' || alignment.reason === 'unrelated' ? WIDER : undefined;
+  return finding('offset-unclear', 'warning', doubtText(alignment), [null, null], wider);
+}
+
+/** The same in a sentence. */
+export function doubtText({ offset, confidence, candidates, reason, explanation }: AlignResult): string {
+  const others = reason === 'static' || reason === 'repetitive' ? candidates : [];
+  const named = others.filter((candidate) => candidate.offset !== offset).slice(0, NAMED);
+  const fits = named.length > 0 ? ` Others that fit: ${named.map((one) => one.offset).join(', ')}.` : '';
+  return (
+    `The offset was searched and not found; ${offset} is used, which is a guess (confidence ${confidence.toFixed(2)}). ` +
+    `${explanation}${fits}`
+  );
 }
 
 function lowered(sentence: string): string {

@@ -42,6 +42,12 @@ export const FINDING_CODES = [
   'swapped',
   'model-size',
   'viewing-distance',
+  // The whole run
+  'slip',
+  'freeze',
+  'unwatched',
+  // Preflight itself
+  'unchecked',
 ] as const;
 
 /** What a finding is about. */
@@ -70,6 +76,19 @@ export interface Finding {
    * preparing the files (`ffmpeg -vf bwdif`). Absent where nothing needs to be done.
    */
   readonly fix?: string;
+  /** Where in the run it was found; the first 50 places at most. */
+  readonly places?: readonly FindingPlace[];
+}
+
+/** A place in a run. */
+export interface FindingPlace {
+  /** Number of the first pair concerned, as in the report's frames. */
+  readonly frame: number;
+  /**
+   * `slip`: frames by which the distorted video runs further ahead from there on, negative where it falls behind.
+   * `freeze`: pairs that repeat the picture before.
+   */
+  readonly frames: number;
 }
 
 /** Rows and columns of black around the picture, in samples. */
@@ -129,6 +148,8 @@ export interface PreflightContext {
   readonly frameRatePolicy?: 'strict' | 'nearest';
   /** Frame i of the distorted video is compared with frame i + offset of the reference. Default 0. */
   readonly offset?: number;
+  /** Whether the offset is what the alignment says, and not one that the user gave. */
+  readonly offsetSearched?: boolean;
   /** True when the frames are deliberately part of the videos (`--range`, `--frame_cnt`): lengths need not agree. */
   readonly partial?: boolean;
   /** Result of the alignment check on the first seconds, when it ran. */

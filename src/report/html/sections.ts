@@ -2,7 +2,7 @@
  * @module report/html/sections
  * The parts of the page that are text and tables: preflight, worst frames, pooled values, how it was run.
  */
-import { baseName, bitrateText, frameRate, inputFacts, sizeText } from '../facts.js';
+import { baseName, bitrateText, frameRate, inputFacts, offsetStateText, sizeText } from '../facts.js';
 import { remarks } from '../findings.js';
 import { pooledMetric } from '../own-keys.js';
 import { clock } from '../terminal.js';
@@ -194,7 +194,7 @@ function comparisonRows(report: Report): Row[] {
     [
       'offset',
       offset &&
-        `${frames.offset} frames${frames.offsetRequested === 'auto' ? `, found${confidence === undefined ? '' : ` with confidence ${confidence.toFixed(2)}`}` : ''}`,
+        `${frames.offset} frames${frames.offsetRequested === 'auto' ? `, ${offsetStateText(frames)}${confidence === undefined ? '' : ` with confidence ${confidence.toFixed(2)}`}` : ''}`,
     ],
     ['range', range && `${range.start} to ${range.end ?? 'the end'} (${range.unit})`],
     ['frames', odd.join(', ')],

@@ -333,7 +333,11 @@ function comparisonRows({ facts }: Encode): Row[] {
     [
       details.offset,
       offset && frames.offsetConfidence !== undefined
-        ? details.offsetFound(offset, frames.offsetConfidence.toFixed(2))
+        ? details[
+            frames.offsetState === undefined || frames.offsetState === 'found'
+              ? 'offsetFound'
+              : 'offsetGuessed'
+          ](offset, frames.offsetConfidence.toFixed(2))
         : offset || undefined,
     ],
     [
