@@ -7,6 +7,7 @@ import { BACKEND_CHOICES, type BackendChoice } from '../backend/native/types.js'
 import { folderOption } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import type { DecoderChoice, ScaleFilter } from '../media/decoder.js';
+import type { Origin } from '../media/origin.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../media/pairing/types.js';
 import type { VideoFormat } from '../media/types.js';
 import { aomCtc, nflxCtc, type Preset } from '../presets.js';
@@ -97,6 +98,7 @@ const PAIRING = [
   'range',
   'allowDamaged',
   'allowUrl',
+  'origin',
   'commonBitDepth',
   'strict',
   'preflight',
@@ -282,6 +284,7 @@ function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing 
       `offset is ${show(offset)}, but it must be a whole number of frames or auto.`,
     );
   }
+  checkOrigin(options.origin);
   return {
     decoder: oneOf('decoder', options.decoder ?? 'auto', DECODERS),
     scale: scale && oneOf('scale', scale, FILTERS),
@@ -295,6 +298,25 @@ function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing 
     strict: ofType('strict', options.strict ?? false, 'boolean', 'true or false'),
     preflight: ofType('preflight', options.preflight ?? true, 'boolean', 'true or false'),
   };
+}
+
+/**
+ * Who named the files.
+ * @throws {AnyvmafError} `usage`
+ */
+export function checkOrigin(origin: Origin | undefined): void {
+  if (origin === undefined) return;
+  if (!isObject(origin)) {
+    throw new AnyvmafError('usage', `origin is ${show(origin)}, but it must be an object with by.`);
+  }
+  oneOf('origin.by', origin.by, ['user', 'foreign']);
+  const { by, folders } = origin;
+  if (folders === undefined) return;
+  if (by === 'foreign' && Array.isArray(folders) && folders.every((one) => typeof one === 'string')) return;
+  throw new AnyvmafError(
+    'usage',
+    `origin.folders is ${show(folders)}, but it must be a list of real paths, and goes with by foreign only.`,
+  );
 }
 
 /** A request with both videos. */

@@ -67,7 +67,7 @@ export const evaluationParameters = {
 /** What the engine is asked for. */
 export function evaluateOptions(
   input: z.output<z.ZodObject<typeof evaluationParameters>>,
-  signal: AbortSignal,
+  { signal, files }: Pick<ToolContext, 'signal' | 'files'>,
 ): EvaluateOptions {
   const {
     split,
@@ -85,6 +85,7 @@ export function evaluateOptions(
     target,
     device,
     seed,
+    origin: files.origin,
     signal,
     // Indistinguishable from not given: the engine looks for it first anyway, after what a sidecar says.
     ...(input_name !== 'features' && { inputName: input_name }),
