@@ -72,8 +72,11 @@ function find(path: string, { folders }: Origin): number {
   }
 }
 
-/** Opens a path without waiting for anything, then compares it with what lies where the path leads afterwards. */
-function openAndCompare(path: string, { folders }: Origin): number {
+/**
+ * Where descriptors cannot be asked: opens a path without waiting for anything, then compares it with what lies where the
+ * path leads afterwards.
+ */
+export function openAndCompare(path: string, { folders }: Origin): number {
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const opened = fstatSync(fd, { bigint: true });
