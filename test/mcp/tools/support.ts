@@ -54,7 +54,7 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
     asked,
     progress: (report) => told.push(report),
     files: {
-      origin: { by: 'foreign', folders: [realpathSync(root)] },
+      origin: { by: 'foreign', folders: [existsSync(root) ? realpathSync(root) : root] },
       sizeOf: (path) => statSync(path).size,
       resolveInput: resolve,
       resolveOutput: resolve,
