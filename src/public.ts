@@ -40,6 +40,7 @@ export type {
   TrackFacts,
 } from './media/decoder.js';
 export type { CellGrid } from './media/heatmap/draw.js';
+export type { Origin } from './media/origin.js';
 export type {
   FrameList,
   FramePairing,
@@ -81,6 +82,7 @@ export type {
   ModelDescription,
   ModelInputDescription,
   ModelSummary,
+  OpenModelOptions,
   PulledModel,
   PullOptions,
 } from './model/types.js';

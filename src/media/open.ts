@@ -124,7 +124,7 @@ export function reopen(descriptor: SourceDescriptor, platform: FilePlatform): Fr
   function readerOf(stored: Exclude<SourceDescriptor, { kind: 'blank' }>): ByteReader {
     switch (stored.kind) {
       case 'file':
-        return platform.reopen(stored.path);
+        return platform.reopen(stored.path, stored.origin);
       case 'blob':
         return blobReader(stored.blob, stored.info.name);
       case 'bytes':
@@ -150,11 +150,11 @@ async function openBytes(
   if (typeof input === 'string' || typeof input === 'number' || input instanceof URL) {
     const file = await platform.open(input);
     if (file.kind === 'stream') return file;
-    const { reader, path } = file;
+    const { reader, path, origin } = file;
     return {
       kind: 'random',
       reader,
-      describe: (info, layout) => ({ kind: 'file', path, info, layout }),
+      describe: (info, layout) => ({ kind: 'file', path, ...(origin && { origin }), info, layout }),
     };
   }
   if (input instanceof Uint8Array) {

@@ -12,6 +12,7 @@ import { type Comparison, compare } from '../tiny/evaluation/compare.js';
 import { type EvaluateOptions, type Evaluation, evaluate } from '../tiny/evaluation/evaluate.js';
 import { parseSplit } from '../tiny/evaluation/split.js';
 import type { TinyPlatform } from '../tiny/types.js';
+import { checkOrigin } from './options.js';
 
 /** A Parquet file: its path or file URL, a `File` or Blob, or its bytes. */
 export type TableInput = string | URL | Blob | Uint8Array;
@@ -53,6 +54,7 @@ async function withTable<T>(
   requireObject('options', options);
   checkOptions(options);
   requireTable(features);
+  checkOrigin(options.origin);
   const name = nameOf(features);
   const reader = await openBytes(features, name, platform.files);
   try {

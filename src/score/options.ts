@@ -9,6 +9,7 @@ import { folderOption } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import type { DecoderChoice, ScaleFilter } from '../media/decoder.js';
 import { requireVideo } from '../media/open.js';
+import type { Origin } from '../media/origin.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../media/pairing/types.js';
 import type { VideoFormat } from '../media/types.js';
 import { aomCtc, nflxCtc, type Preset } from '../presets.js';
@@ -102,6 +103,7 @@ const PAIRING = [
   'range',
   'allowDamaged',
   'allowUrl',
+  'origin',
   'commonBitDepth',
   'strict',
   'preflight',
@@ -296,6 +298,7 @@ function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing 
       `window is ${showValue(window)}, but the offset is not searched; leave it out, or let the offset be auto.`,
     );
   }
+  checkOrigin(options.origin);
   return {
     decoder: oneOf('decoder', options.decoder ?? 'auto', DECODERS),
     scale: scale && oneOf('scale', scale, FILTERS),
@@ -310,6 +313,25 @@ function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing 
     strict: ofType('strict', options.strict ?? false, 'boolean', 'true or false'),
     preflight: ofType('preflight', options.preflight ?? true, 'boolean', 'true or false'),
   };
+}
+
+/**
+ * Who named the files.
+ * @throws {AnyvmafError} `usage`
+ */
+export function checkOrigin(origin: Origin | undefined): void {
+  if (origin === undefined) return;
+  if (!isObject(origin)) {
+    throw new AnyvmafError('usage', `origin is ${showValue(origin)}, but it must be an object with by.`);
+  }
+  oneOf('origin.by', origin.by, ['user', 'foreign']);
+  const { by, folders } = origin;
+  if (folders === undefined) return;
+  if (by === 'foreign' && Array.isArray(folders) && folders.every((one) => typeof one === 'string')) return;
+  throw new AnyvmafError(
+    'usage',
+    `origin.folders is ${showValue(folders)}, but it must be a list of real paths, and goes with by foreign only.`,
+  );
 }
 
 /** A request with both videos. */

@@ -33,7 +33,8 @@ const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
   index: ['public', 'score', 'model', 'tiny', 'platform'],
   'index.browser': ['public', 'score', 'model', 'tiny', 'platform'],
   bench: ['index', 'sample'],
-  mcp: ['index', 'report', 'sample', 'bench'],
+  // What tools may read is checked where files are opened.
+  mcp: ['index', 'report', 'sample', 'bench', 'platform'],
   cli: ['index', 'mcp', 'report', 'bench'],
 };
 

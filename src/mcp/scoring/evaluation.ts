@@ -71,7 +71,7 @@ export const evaluationParameters = {
 /** What the engine is asked for. */
 export function evaluateOptions(
   input: z.output<z.ZodObject<typeof evaluationParameters>>,
-  signal: AbortSignal,
+  { signal, files }: Pick<ToolContext, 'signal' | 'files'>,
 ): EvaluateOptions {
   const {
     split,
@@ -91,6 +91,7 @@ export function evaluateOptions(
     device,
     precision,
     seed,
+    origin: files.origin,
     signal,
     // Indistinguishable from not given: the engine looks for it first anyway, after what a sidecar says.
     ...(input_name !== 'features' && { inputName: input_name }),

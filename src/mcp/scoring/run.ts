@@ -28,10 +28,11 @@ export async function runScore(
   context: ToolContext,
 ): Promise<Report> {
   refuseWriting(options);
-  const { signal } = context;
+  const { signal, files } = context;
   return context.pool.run(label, weight, async ({ threads }) => {
     const scoring = score(request, {
       ...options,
+      origin: files.origin,
       // A clip that is over in a moment needs no worker at all.
       maxThreads: threads,
       signal,
@@ -60,7 +61,7 @@ export async function runScoreMany(
   context: ToolContext,
 ): Promise<ManyOutcome> {
   refuseWriting(options);
-  const { signal } = context;
+  const { signal, files } = context;
   const states = distorted.map(() => ({ done: 0, total: null as number | null, fps: 0 }));
   const tell = () => {
     const totals = states.map(({ total }) => total);
@@ -83,6 +84,7 @@ export async function runScoreMany(
       const batch = distorted.slice(first, first + size);
       const scoring = scoreMany(reference, batch, {
         ...options,
+        origin: files.origin,
         maxThreads: threads,
         signal,
         onProgress: ({ framesDone, framesTotal, fps }, index) => {

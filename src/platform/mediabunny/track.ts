@@ -58,7 +58,7 @@ export async function openTrack(
   name: string,
   reader: ByteReader,
 ): Promise<OpenedTrack> {
-  const { ALL_FORMATS, CustomSource, Input, UnsupportedInputFormatError } = library;
+  const { ALL_FORMATS, CustomSource, HLS, Input, UnsupportedInputFormatError } = library;
   const source = new CustomSource({
     getSize: () => reader.size,
     async read(start, end) {
@@ -70,7 +70,9 @@ export async function openTrack(
     // Whoever reads next gets the error.
     handleUnhandledError() {},
   });
-  const input = new Input({ formats: ALL_FORMATS, source });
+  // A playlist names other files, and only the one that was given is read.
+  const formats = ALL_FORMATS.filter((format) => format !== HLS);
+  const input = new Input({ formats, source });
   const close = (): void => {
     input.dispose();
     reader.close();

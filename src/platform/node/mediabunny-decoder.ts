@@ -4,6 +4,7 @@
  */
 import { AnyvmafError } from '../../errors.js';
 import type { Decoder } from '../../media/decoder.js';
+import { FOREIGN } from '../../media/origin.js';
 import { createMediabunnyDecoder } from '../mediabunny/decoder.js';
 import type { Mediabunny } from '../mediabunny/host.js';
 import { guardDecoders, isPatched, silenceLibav } from './mediabunny-guard.js';
@@ -16,8 +17,11 @@ const ABSENT =
 /** Loaded once a process: decoders are registered for all of it. */
 let library: Promise<Mediabunny> | undefined;
 
-/** mediabunny over libavcodec; usable where `mediabunny` and `@mediabunny/server` are installed. */
-export function nodeMediabunnyDecoder(): Decoder {
+/**
+ * mediabunny over libavcodec; usable where `mediabunny` and `@mediabunny/server` are installed.
+ * @param origin of the names of its files
+ */
+export function nodeMediabunnyDecoder(origin = FOREIGN): Decoder {
   return createMediabunnyDecoder({
     engine: 'libavcodec',
     async availability() {
@@ -33,7 +37,7 @@ export function nodeMediabunnyDecoder(): Decoder {
       }
     },
     load,
-    openInput: (input) => openReadable(input, 'mediabunny'),
+    openInput: (input) => openReadable(input, 'mediabunny', origin),
     isPatched,
     remedy: 'install ffmpeg, which decodes more',
   });

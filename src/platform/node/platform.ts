@@ -8,9 +8,10 @@ import { pathToFileURL } from 'node:url';
 import { requireObject } from '../../arguments.js';
 import { compileCore } from '../../core/module.js';
 import { AnyvmafError } from '../../errors.js';
+import { BY_USER, type Origin } from '../../media/origin.js';
 import type { TinyPlatform } from '../../tiny/types.js';
 import type { Assets, Platform } from '../platform.js';
-import { nodeFiles } from './files.js';
+import { nodeFilesOf } from './files.js';
 import { nodeModels } from './models.js';
 import { startNodeWorker } from './pool.js';
 
@@ -28,22 +29,30 @@ export function configureNode(changes: Assets): void {
   if (changes.wasm !== undefined) core = undefined;
 }
 
+const modelFolder = (): URL => locate(assets.models, new URL('../../../model/', import.meta.url));
+
+/** What opens files by the names of one origin. */
+function openers(origin: Origin): Pick<Platform, 'files' | 'models' | 'decoders' | 'tiny'> {
+  return {
+    files: nodeFilesOf(origin),
+    models: nodeModels(modelFolder, origin),
+    async decoders({ allowUrl }) {
+      const { nodeDecoders } = await import('./decoders.js');
+      return nodeDecoders({ allowUrl, origin }, () =>
+        locate(assets.ffmpegWorker, new URL('./node-ffmpeg-worker.js', import.meta.url)),
+      );
+    },
+    async tiny() {
+      const { nodeTiny, nodeTinyFiles } = await import('./tiny/platform.js');
+      tiny ??= nodeTiny(modelFolder);
+      return { ...tiny, files: nodeTinyFiles(modelFolder, origin) };
+    },
+  };
+}
+
 /** The engine's world in Node. */
 export const nodePlatform: Platform = {
-  files: nodeFiles,
-  models: nodeModels(() => locate(assets.models, new URL('../../../model/', import.meta.url))),
-  async decoders({ allowUrl }) {
-    const { nodeDecoders } = await import('./decoders.js');
-    return nodeDecoders(allowUrl, {
-      worker: () => locate(assets.ffmpegWorker, new URL('./node-ffmpeg-worker.js', import.meta.url)),
-    });
-  },
-  async tiny() {
-    tiny ??= (await import('./tiny/platform.js')).nodeTiny(() =>
-      locate(assets.models, new URL('../../../model/', import.meta.url)),
-    );
-    return tiny;
-  },
+  ...openers(BY_USER),
   heatmaps: async () => (await import('./heatmaps.js')).nodeHeatmaps,
   native: async () => (await import('./native/host.js')).nodeNative,
   parallelism: availableParallelism(),
@@ -58,6 +67,11 @@ export const nodePlatform: Platform = {
   startWorker: () => startNodeWorker(locate(assets.worker, new URL('./node-worker.js', import.meta.url))),
   breathe: () => new Promise((resolve) => setImmediate(resolve)),
 };
+
+/** The same for names of this origin: whatever is opened by one is checked as it says. */
+export function nodePlatformOf(origin: Origin): Platform {
+  return { ...nodePlatform, ...openers(origin) };
+}
 
 async function loadCore(wasm: NonNullable<Assets['wasm']>): Promise<WebAssembly.Module> {
   if (wasm instanceof WebAssembly.Module) return wasm;

@@ -11,6 +11,7 @@ import { PlaneMap } from '../../media/planes.js';
 import { ByteQueue } from '../../media/stream.js';
 import type { FramePlanes, VideoInfo } from '../../media/types.js';
 import { shown } from '../../printable.js';
+import { CONTAINED, type ToolSource } from '../ffmpeg/access.js';
 import { decodeArgs, type Part } from '../ffmpeg/commands.js';
 import { ChunkReader, type FrameReader } from './chunks.js';
 import type { OpenedInput, WasmHost } from './host.js';
@@ -21,6 +22,11 @@ import { type RunResult, startRun, type ToolRun } from './run.js';
 
 /** Containers that recorders start at any moment, so that the first pictures may refer to ones that are not there. */
 const RECORDINGS = new Set(['mpegts', 'mpeg', 'h264', 'hevc', 'mpegvideo', 'm4v', 'vc1', 'cavsvideo']);
+
+/** The input of this name, which is all that there is for FFmpeg to open. */
+export function sourceOf(inputName: string): ToolSource {
+  return { url: `/${inputName}`, access: CONTAINED };
+}
 
 /** What to decode, and how. */
 export interface Decoding {
@@ -105,7 +111,7 @@ export class WasmSource implements DecodedSource {
     // Not scaled: without its assembler code swscale rounds otherwise than in a native FFmpeg, as the scorer's own
     // resampler does not.
     const { size: _, ...unscaled } = request;
-    const args = decodeArgs(`/${inputName}`, facts, planes, unscaled, part, version);
+    const args = decodeArgs(sourceOf(inputName), facts, planes, unscaled, part, version);
     // Frames leave whole, so that the one before a damage is not lost with it.
     const output = ['-flush_packets', '1', FRAMES];
     const run = await startRun(

@@ -4,6 +4,7 @@
  * compared with the target.
  */
 import { AnyvmafError } from '../../errors.js';
+import type { Origin } from '../../media/origin.js';
 import { quoted } from '../../printable.js';
 import { TARGET_COLUMN } from '../dataset/names.js';
 import type { FeatureTable } from '../dataset/read.js';
@@ -54,6 +55,8 @@ export interface EvaluateOptions {
   readonly resamples?: number;
   /** Seed of the bootstrap. Default 1. */
   readonly seed?: number;
+  /** Who named the model and the table, in Node. Default `{ by: 'user' }`. */
+  readonly origin?: Origin;
   readonly signal?: AbortSignal;
 }
 

@@ -38,14 +38,23 @@ export function toolCommand(tool: ToolName): string {
   return process.env[tool === 'ffmpeg' ? 'ANYVMAF_FFMPEG' : 'ANYVMAF_FFPROBE'] || tool;
 }
 
-/**
- * Starts a tool without a shell and without standard input.
- * @param channel takes its output, instead of a pipe that is made for it
- */
-export function startTool(tool: ToolName, args: readonly string[], channel?: Channel): ToolProcess {
+/** What a tool is started with. */
+interface StartOptions {
+  /** Takes its output, instead of a pipe that is made for it. */
+  readonly channel?: Channel | undefined;
+  /** A descriptor of this process that the tool gets as its own number 3. */
+  readonly file?: number | undefined;
+}
+
+/** Starts a tool without a shell and without standard input. Inputs are opened by `launch`. */
+export function startTool(
+  tool: ToolName,
+  args: readonly string[],
+  { channel, file }: StartOptions = {},
+): ToolProcess {
   const command = toolCommand(tool);
   const child = spawn(command, args, {
-    stdio: ['ignore', channel?.output ?? 'pipe', 'pipe'],
+    stdio: ['ignore', channel?.output ?? 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
     windowsHide: true,
     // In a process group of its own, Ctrl-C reaches it through us, in order, and not at the same time as us.
     detached: process.platform !== 'win32',
@@ -87,19 +96,24 @@ export function startTool(tool: ToolName, args: readonly string[], channel?: Cha
   };
 }
 
+/** How a tool is run to its end. */
+export interface RunOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Takes standard output line by line; without it the output is collected. */
+  readonly onLine?: (line: string) => void;
+}
+
 /**
  * Runs a tool to its end.
- * @param onLine takes standard output line by line; without it the output is collected
  * @throws {AnyvmafError} `io` when it cannot be started; the signal's reason when it aborts
  */
 export async function runTool(
   tool: ToolName,
   args: readonly string[],
-  options: { readonly signal?: AbortSignal | undefined; readonly onLine?: (line: string) => void } = {},
+  { signal, onLine, ...start }: RunOptions & StartOptions = {},
 ): Promise<Ending & { readonly stdout: string; readonly stderr: string }> {
-  const { signal, onLine } = options;
   signal?.throwIfAborted();
-  const child = startTool(tool, args);
+  const child = startTool(tool, args, start);
   const stop = () => void child.kill();
   signal?.addEventListener('abort', stop, { once: true });
   let stdout = '';
