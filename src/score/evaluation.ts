@@ -1,15 +1,17 @@
 /**
  * @module score/evaluation
- * Evaluates tiny models on a table of features that is a file, a Blob or bytes.
+ * Evaluates tiny models on a table of features that is a file, a Blob or bytes. Table and model are foreign: they are
+ * read in a thread that can be ended, and what is computed of them is computed there too.
  */
 import { AnyvmafError } from '../errors.js';
 import type { ByteReader, FilePlatform } from '../media/platform.js';
 import { blobReader, bytesReader } from '../media/readers.js';
-import { FeatureTable } from '../tiny/dataset/read.js';
-import { type Comparison, compare } from '../tiny/evaluation/compare.js';
-import { type EvaluateOptions, type Evaluation, evaluate } from '../tiny/evaluation/evaluate.js';
+import { Parser } from '../parsing/parser.js';
+import type { ParserWorker } from '../parsing/protocol.js';
+import type { Comparison } from '../tiny/evaluation/compare.js';
+import type { EvaluateOptions, Evaluation } from '../tiny/evaluation/evaluate.js';
 import { parseSplit } from '../tiny/evaluation/split.js';
-import type { TinyPlatform } from '../tiny/types.js';
+import type { EvaluationCalls, LentTable } from './evaluation-calls.js';
 
 /** A Parquet file: its path or file URL, a `File` or Blob, or its bytes. */
 export type TableInput = string | URL | Blob | Uint8Array;
@@ -17,7 +19,9 @@ export type TableInput = string | URL | Blob | Uint8Array;
 /** What evaluation needs of a platform. */
 export interface EvaluationPlatform {
   readonly files: FilePlatform;
-  tiny(): Promise<TinyPlatform>;
+  startParser(): ParserWorker;
+  /** What the thread is told to begin with. */
+  evaluationTask(): unknown;
 }
 
 /** As the public `evaluateModel`. */
@@ -27,7 +31,9 @@ export function evaluateModelOn(
   features: TableInput,
   options: EvaluateOptions,
 ): Promise<Evaluation> {
-  return withTable(platform, features, options, (tiny, table) => evaluate(tiny, model, table, options));
+  return withTable(platform, features, options, (parser, asked) =>
+    parser.call('evaluate', { ...asked, model }, { signal: options.signal }),
+  );
 }
 
 /** As the public `compareModels`. */
@@ -37,22 +43,31 @@ export function compareModelsOn(
   features: TableInput,
   options: EvaluateOptions,
 ): Promise<Comparison> {
-  return withTable(platform, features, options, (tiny, table) => compare(tiny, models, table, options));
+  return withTable(platform, features, options, (parser, asked) =>
+    parser.call('compare', { ...asked, models }, { signal: options.signal }),
+  );
 }
 
 async function withTable<T>(
   platform: EvaluationPlatform,
   features: TableInput,
   options: EvaluateOptions,
-  use: (tiny: TinyPlatform, table: FeatureTable) => Promise<T>,
+  use: (
+    parser: Parser<EvaluationCalls>,
+    asked: { readonly table: LentTable; readonly options: Omit<EvaluateOptions, 'signal'> },
+  ) => Promise<T>,
 ): Promise<T> {
   checkOptions(options);
+  const { signal, ...rest } = options;
+  signal?.throwIfAborted();
   const name = nameOf(features);
   const reader = await openBytes(features, name, platform.files);
+  const parser = new Parser<EvaluationCalls>(platform.startParser(), platform.evaluationTask());
+  parser.lend(reader);
   try {
-    const table = await FeatureTable.open(reader, name);
-    return await use(await platform.tiny(), table);
+    return await use(parser, { table: { name, size: reader.size }, options: rest });
   } finally {
+    parser.close();
     reader.close();
   }
 }

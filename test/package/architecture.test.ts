@@ -17,14 +17,15 @@ const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
   version: [],
   core: [],
   media: ['core'],
+  parsing: ['media'],
   sample: [],
   model: ['core'],
   tiny: ['core'],
   report: ['core'],
   backend: ['core'],
-  score: ['media', 'backend', 'model', 'tiny', 'report', 'core'],
+  score: ['media', 'parsing', 'backend', 'model', 'tiny', 'report', 'core'],
   // Platforms implement what media and score declare; their worker scripts start the body that score brings.
-  platform: ['score', 'media', 'backend', 'tiny', 'core'],
+  platform: ['score', 'media', 'parsing', 'backend', 'tiny', 'core'],
   public: ['core', 'report'],
   index: ['public', 'score', 'model', 'tiny', 'platform'],
   'index.browser': ['public', 'score', 'model', 'tiny', 'platform'],
@@ -35,7 +36,7 @@ const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
 
 /** Parts that run unchanged in Node, browsers and workers. */
 const ISOMORPHIC =
-  /^(core|media|model|tiny|report|score|backend|sample|public|choices|errors|nearest|presets|version|index\.browser|platform\/(ffmpeg|wasm|mediabunny))\b/;
+  /^(core|media|parsing|model|tiny|report|score|backend|sample|public|choices|errors|nearest|presets|version|index\.browser|platform\/(ffmpeg|wasm|mediabunny))\b/;
 
 /** What decoders of several platforms share. */
 const SHARED_PLATFORM = /^platform\/(ffmpeg|wasm|mediabunny)\//;

@@ -8,6 +8,7 @@ import type { TinyPlatform } from '../../tiny/types.js';
 import type { Assets, Platform } from '../platform.js';
 import { browserFiles } from './files.js';
 import { browserModels } from './models.js';
+import { startBrowserParser } from './parser-worker.js';
 import { startBrowserWorker } from './pool.js';
 
 let assets: Assets = {};
@@ -53,6 +54,12 @@ export const browserPlatform: Platform = {
       core = undefined;
     });
     return core;
+  },
+  startParser: () => startBrowserParser(assets.parserWorker),
+  evaluationTask() {
+    const base = location.href;
+    const models = new URL(assets.models ?? new URL('../../../model/', import.meta.url), base).href;
+    return { kind: 'evaluation', settings: { models, base, onnxruntime: browserPlatform.onnxruntime } };
   },
   startWorker: () => startBrowserWorker(assets.worker),
   breathe,

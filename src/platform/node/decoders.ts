@@ -4,7 +4,7 @@
  */
 import type { Decoder } from '../../media/decoder.js';
 import { createFfmpegDecoder } from './ffmpeg/decoder.js';
-import { nodeMediabunnyDecoder } from './mediabunny-decoder.js';
+import { type NodeParserOptions, nodeMediabunnyDecoder } from './mediabunny-decoder.js';
 import { type NodeWasmOptions, nodeWasmDecoder } from './wasm-decoder.js';
 
 /** Made once each, because decoders remember what they were asked. */
@@ -12,11 +12,14 @@ let made: { readonly local: readonly Decoder[]; readonly fetching: readonly Deco
 
 /**
  * @param allowUrl lets ffmpeg fetch videos
- * @param wasm where the worker of ffmpeg.wasm is
+ * @param places where the workers of mediabunny and ffmpeg.wasm are
  */
-export function nodeDecoders(allowUrl: boolean, wasm: NodeWasmOptions): readonly Decoder[] {
+export function nodeDecoders(
+  allowUrl: boolean,
+  places: NodeWasmOptions & NodeParserOptions,
+): readonly Decoder[] {
   if (!made) {
-    const others = [nodeMediabunnyDecoder(), nodeWasmDecoder(wasm)];
+    const others = [nodeMediabunnyDecoder(places), nodeWasmDecoder(places)];
     made = {
       local: [createFfmpegDecoder(), ...others],
       fetching: [createFfmpegDecoder({ allowUrl: true }), ...others],

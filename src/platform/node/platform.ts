@@ -11,6 +11,7 @@ import type { TinyPlatform } from '../../tiny/types.js';
 import type { Assets, Platform } from '../platform.js';
 import { nodeFiles } from './files.js';
 import { nodeModels } from './models.js';
+import { startNodeParser } from './parser-process.js';
 import { startNodeWorker } from './pool.js';
 
 let assets: Assets = {};
@@ -34,6 +35,7 @@ export const nodePlatform: Platform = {
     const { nodeDecoders } = await import('./decoders.js');
     return nodeDecoders(allowUrl, {
       worker: () => locate(assets.ffmpegWorker, new URL('./node-ffmpeg-worker.js', import.meta.url)),
+      parser: parserScript,
     });
   },
   async tiny() {
@@ -53,6 +55,11 @@ export const nodePlatform: Platform = {
     });
     return core;
   },
+  startParser: () => startNodeParser(parserScript()),
+  evaluationTask: () => ({
+    kind: 'evaluation',
+    settings: { models: locate(assets.models, new URL('../../../model/', import.meta.url)).href },
+  }),
   startWorker: () => startNodeWorker(locate(assets.worker, new URL('./node-worker.js', import.meta.url))),
   breathe: () => new Promise((resolve) => setImmediate(resolve)),
 };
@@ -70,6 +77,11 @@ async function loadCore(wasm: NonNullable<Assets['wasm']>): Promise<WebAssembly.
     });
   }
   return compileCore(bytes);
+}
+
+/** The script of parser threads. */
+function parserScript(): URL {
+  return locate(assets.parserWorker, new URL('./node-parser-worker.js', import.meta.url));
 }
 
 /** A place as a URL; what is no URL is a path. */

@@ -5,7 +5,7 @@
  */
 import { AnyvmafError } from '../../errors.js';
 import { TARGET_COLUMN } from '../dataset/names.js';
-import { type FeatureTable, quoted } from '../dataset/read.js';
+import { quoted, type TableColumns } from '../dataset/read.js';
 import { loadTinyModel } from '../load.js';
 import type { TinyDevice, TinyDeviceChoice, TinyModel, TinyPlatform, TinyRuntimeName } from '../types.js';
 import { bootstrap, type Intervals } from './bootstrap.js';
@@ -117,7 +117,7 @@ const FEW_UNITS = 10;
 export async function evaluate(
   platform: TinyPlatform,
   model: string,
-  table: FeatureTable,
+  table: TableColumns,
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
   const rows = await selectRows(table, options.split ?? 'test', options.target ?? TARGET_COLUMN);
@@ -128,7 +128,7 @@ export async function evaluate(
 export async function evaluateOn(
   platform: TinyPlatform,
   source: string,
-  table: FeatureTable,
+  table: TableColumns,
   selected: SplitRows,
   options: EvaluateOptions,
 ): Promise<Evaluation> {

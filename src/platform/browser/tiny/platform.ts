@@ -9,18 +9,20 @@ import { browserTinyRuntimes } from './runtimes.js';
 /**
  * @param models gives the folder of the built-in models, ending in `/`
  * @param onnxruntime says where onnxruntime-web is, when the host does
+ * @param base what relative addresses start from: in a worker, the page's
  */
 export function browserTiny(
   models: () => string | URL,
   onnxruntime: () => string | URL | undefined,
+  base: string = location.href,
 ): TinyPlatform {
   return {
     files: {
       get builtIn() {
-        return folderAt(new URL('tiny/', new URL(models(), location.href)));
+        return folderAt(new URL('tiny/', new URL(models(), base)));
       },
       async locate(path) {
-        const url = new URL(path, location.href);
+        const url = new URL(path, base);
         const at = url.pathname.lastIndexOf('/') + 1;
         return { folder: folderAt(new URL('./', url)), file: url.pathname.slice(at) + url.search };
       },
