@@ -27,8 +27,9 @@ const KEPT_BLOCKS = 16;
  * @throws {AnyvmafError} `io` when reading fails
  */
 export async function openLent({ name, size }: LentVideo, watched: Watched): Promise<ByteReader> {
+  // Not `media`, after which the next decoder would be asked: what keeps one reader busy is not shown to others.
   const silence = Math.min(MOST_SILENCE, SILENCE + size / BYTES_PER_MILLISECOND);
-  watched.patience(silence, { code: 'media', subject: `${shown(name)} cannot be read by mediabunny` });
+  watched.patience(silence, { code: 'io', subject: `${shown(name)} cannot be read by mediabunny` });
   const input = watched.input(size);
   if (size <= SMALL) {
     const bytes = new Uint8Array(size);
