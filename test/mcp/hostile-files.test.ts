@@ -86,11 +86,7 @@ afterEach(() => {
 });
 
 const EVALUATION = { model: 'model.onnx', features: 'endless-run-1.parquet', split: 'all' };
-const VIDEO = {
-  reference: 'endless-element-2.mkv',
-  distorted: 'endless-element-2.mkv',
-  decoder: 'mediabunny',
-};
+const VIDEO = 'endless-element-2.mkv';
 
 describe.skipIf(process.platform !== 'linux')(
   'a server that reads a file without end (looks at /proc)',
