@@ -85,7 +85,8 @@ export class McpHost {
   /** Stops every call and deletes every result. */
   async close(): Promise<void> {
     this.#closing.abort(new AnyvmafError('aborted', 'The server is shutting down.'));
-    await this.idle(2000);
+    // A request to end is obeyed within two seconds.
+    await this.idle(1000);
     await this.resources.close();
   }
 }

@@ -15,7 +15,7 @@ import { Sessions } from './sessions.js';
 const BODY_LIMIT = 4 << 20;
 
 /** Milliseconds that calls may take to finish once the server is to end; then they are cancelled. */
-const GRACE = 3000;
+const GRACE = 500;
 
 /** Milliseconds that answers of cancelled calls have to leave. */
 const LAST_WORDS = 500;

@@ -1,17 +1,19 @@
 /**
  * @module score/evaluation
- * Evaluates tiny models on a table of features that is a file, a Blob or bytes.
+ * Evaluates tiny models on a table of features that is a file, a Blob or bytes. Table and model are foreign: they are
+ * read in a thread that can be ended, and what is computed of them is computed there too.
  */
 import { requireAttached, requireObject, requireText, requireTexts, wrongType } from '../arguments.js';
 import { TINY_PRECISIONS } from '../choices.js';
 import { AnyvmafError } from '../errors.js';
 import type { ByteReader, FilePlatform } from '../media/platform.js';
 import { blobReader, bytesReader } from '../media/readers.js';
-import { FeatureTable } from '../tiny/dataset/read.js';
-import { type Comparison, compare } from '../tiny/evaluation/compare.js';
-import { type EvaluateOptions, type Evaluation, evaluate } from '../tiny/evaluation/evaluate.js';
+import { Parser } from '../parsing/parser.js';
+import type { ParserWorker } from '../parsing/protocol.js';
+import type { Comparison } from '../tiny/evaluation/compare.js';
+import type { EvaluateOptions, Evaluation } from '../tiny/evaluation/evaluate.js';
 import { parseSplit } from '../tiny/evaluation/split.js';
-import type { TinyPlatform } from '../tiny/types.js';
+import type { EvaluationCalls, LentTable } from './evaluation-calls.js';
 import { checkOrigin } from './options.js';
 
 /** A Parquet file: its path or file URL, a `File` or Blob, or its bytes. */
@@ -20,7 +22,9 @@ export type TableInput = string | URL | Blob | Uint8Array;
 /** What evaluation needs of a platform. */
 export interface EvaluationPlatform {
   readonly files: FilePlatform;
-  tiny(): Promise<TinyPlatform>;
+  startParser(): ParserWorker;
+  /** What the thread is told to begin with. */
+  evaluationTask(): unknown;
 }
 
 /** As the public `evaluateModel`. */
@@ -31,7 +35,9 @@ export async function evaluateModelOn(
   options: EvaluateOptions,
 ): Promise<Evaluation> {
   requireText('model', model, 'the id or the path of a tiny model');
-  return withTable(platform, features, options, (tiny, table) => evaluate(tiny, model, table, options));
+  return withTable(platform, features, options, (parser, asked) =>
+    parser.call('evaluate', { ...asked, model }, { signal: options.signal }),
+  );
 }
 
 /** As the public `compareModels`. */
@@ -42,25 +48,34 @@ export async function compareModelsOn(
   options: EvaluateOptions,
 ): Promise<Comparison> {
   requireTexts('models', models);
-  return withTable(platform, features, options, (tiny, table) => compare(tiny, models, table, options));
+  return withTable(platform, features, options, (parser, asked) =>
+    parser.call('compare', { ...asked, models }, { signal: options.signal }),
+  );
 }
 
 async function withTable<T>(
   platform: EvaluationPlatform,
   features: TableInput,
   options: EvaluateOptions,
-  use: (tiny: TinyPlatform, table: FeatureTable) => Promise<T>,
+  use: (
+    parser: Parser<EvaluationCalls>,
+    asked: { readonly table: LentTable; readonly options: Omit<EvaluateOptions, 'signal'> },
+  ) => Promise<T>,
 ): Promise<T> {
   requireObject('options', options);
   checkOptions(options);
   requireTable(features);
   checkOrigin(options.origin);
+  const { signal, ...rest } = options;
+  signal?.throwIfAborted();
   const name = nameOf(features);
   const reader = await openBytes(features, name, platform.files);
+  const parser = new Parser<EvaluationCalls>(platform.startParser(), platform.evaluationTask());
+  parser.lend(reader);
   try {
-    const table = await FeatureTable.open(reader, name);
-    return await use(await platform.tiny(), table);
+    return await use(parser, { table: { name, size: reader.size }, options: rest });
   } finally {
+    parser.close();
     reader.close();
   }
 }

@@ -21,14 +21,15 @@ const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
   version: [],
   core: [],
   media: ['core'],
+  parsing: ['media'],
   sample: [],
   model: ['core'],
   tiny: ['core'],
   report: ['core'],
   backend: ['core'],
-  score: ['media', 'backend', 'model', 'tiny', 'report', 'core'],
+  score: ['media', 'parsing', 'backend', 'model', 'tiny', 'report', 'core'],
   // Platforms implement what media and score declare; their worker scripts start the body that score brings.
-  platform: ['score', 'media', 'backend', 'tiny', 'core'],
+  platform: ['score', 'media', 'parsing', 'backend', 'tiny', 'core'],
   public: ['core', 'report'],
   index: ['public', 'score', 'model', 'tiny', 'platform'],
   'index.browser': ['public', 'score', 'model', 'tiny', 'platform'],
@@ -53,7 +54,7 @@ const TOP = [
 
 /** Parts that run unchanged in Node, browsers and workers. */
 const ISOMORPHIC =
-  /^(core|media|model|tiny|report|score|backend|sample|public|arguments|choices|errors|limits|nearest|numbers|presets|printable|version|index\.browser|platform\/(ffmpeg|wasm|mediabunny))\b/;
+  /^(core|media|parsing|model|tiny|report|score|backend|sample|public|arguments|choices|errors|limits|nearest|numbers|presets|printable|version|index\.browser|platform\/(ffmpeg|wasm|mediabunny))\b/;
 
 /** What decoders of several platforms share. */
 const SHARED_PLATFORM = /^platform\/(ffmpeg|wasm|mediabunny)\//;

@@ -8,12 +8,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BY_USER } from '../../src/media/origin.js';
 import { accessOf, findDenial, inputArgs } from '../../src/platform/ffmpeg/access.js';
 import { createFfmpegDecoder } from '../../src/platform/node/ffmpeg/decoder.js';
 import { nodeMediabunnyDecoder } from '../../src/platform/node/mediabunny-decoder.js';
 import { nodeWasmDecoder } from '../../src/platform/node/wasm-decoder.js';
+import { built } from '../support/built.js';
 import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 
 const PLAYLISTS = ['hls', 'dash', 'concat', 'imf', 'image2'];
@@ -102,7 +104,11 @@ describe.runIf(hasFfmpeg)(`a playlist, ${needsFfmpeg}`, () => {
   it('is opened by no decoder that was not told so', async () => {
     const path = put('local.mp4', 'part.ts');
     await expect(createFfmpegDecoder().probe(path)).rejects.toThrow('makes ffmpeg open other files (hls)');
-    for (const decoder of [nodeMediabunnyDecoder(BY_USER), nodeWasmDecoder({ origin: BY_USER })]) {
+    const parser = () => pathToFileURL(built('dist/bundle/js/node-parser-worker.js'));
+    for (const decoder of [
+      nodeMediabunnyDecoder({ parser }, BY_USER),
+      nodeWasmDecoder({ origin: BY_USER }),
+    ]) {
       if ((await decoder.availability()).usable) await expect(decoder.probe(path)).rejects.toThrow(path);
     }
   });

@@ -9,6 +9,7 @@ import type { TinyPlatform } from '../../tiny/types.js';
 import type { Assets, Platform } from '../platform.js';
 import { browserFiles } from './files.js';
 import { browserModels } from './models.js';
+import { startBrowserParser } from './parser-worker.js';
 import { startBrowserWorker } from './pool.js';
 
 let assets: Assets = {};
@@ -55,6 +56,15 @@ export const browserPlatform: Platform = {
       core = undefined;
     });
     return core;
+  },
+  startParser: () => startBrowserParser(assets.parserWorker),
+  evaluationTask() {
+    const base = location.href;
+    const models = assets.models === undefined ? undefined : new URL(assets.models, base).href;
+    return {
+      kind: 'evaluation',
+      settings: { ...(models !== undefined && { models }), base, onnxruntime: browserPlatform.onnxruntime },
+    };
   },
   startWorker: () => startBrowserWorker(assets.worker),
   breathe,

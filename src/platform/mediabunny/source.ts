@@ -159,6 +159,7 @@ export class MediabunnySource implements DecodedSource {
         return this.#broken('damaged', why.replace(/\.$/, ''));
       }
       const sample = result.value;
+      this.#host.progress();
       if (signal?.aborted) {
         sample?.close();
         throw signal.reason;

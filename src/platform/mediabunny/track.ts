@@ -54,15 +54,15 @@ export interface OpenedTrack {
  */
 export async function openTrack(
   host: MediabunnyHost,
-  library: Mediabunny,
   name: string,
   reader: ByteReader,
 ): Promise<OpenedTrack> {
+  const { library } = host;
   const { ALL_FORMATS, CustomSource, HLS, Input, UnsupportedInputFormatError } = library;
   const source = new CustomSource({
     getSize: () => reader.size,
     async read(start, end) {
-      const bytes = new Uint8Array(end - start);
+      const bytes = new Uint8Array(Math.max(0, Math.min(end, reader.size) - start));
       const got = await reader.read(start, [bytes]);
       return got === bytes.length ? bytes : bytes.subarray(0, got);
     },
@@ -152,6 +152,7 @@ async function firstSample(host: MediabunnyHost, opened: OpenedTrack): Promise<V
   }
   const sink = new library.VideoSampleSink(track, DECODING);
   for await (const sample of sink.samples()) {
+    host.progress();
     if (sample.timestamp >= -SAME) return sample;
     sample.close();
   }

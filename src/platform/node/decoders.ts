@@ -5,7 +5,7 @@
 import type { Decoder } from '../../media/decoder.js';
 import type { Origin } from '../../media/origin.js';
 import { createFfmpegDecoder } from './ffmpeg/decoder.js';
-import { nodeMediabunnyDecoder } from './mediabunny-decoder.js';
+import { type NodeParserOptions, nodeMediabunnyDecoder } from './mediabunny-decoder.js';
 import { nodeWasmDecoder } from './wasm-decoder.js';
 
 /** What decoders may open. */
@@ -21,14 +21,19 @@ const KEPT = 16;
 /** By what they may open; each made once, because decoders remember what they were asked. */
 const made = new Map<string, readonly Decoder[]>();
 
-/** @param worker says where the worker of ffmpeg.wasm is */
-export function nodeDecoders(access: DecoderAccess, worker: () => URL): readonly Decoder[] {
+/** Where the scripts of workers are. */
+export interface WorkerPlaces extends NodeParserOptions {
+  /** The worker of ffmpeg.wasm. */
+  readonly worker: () => URL;
+}
+
+export function nodeDecoders(access: DecoderAccess, places: WorkerPlaces): readonly Decoder[] {
   const { allowUrl, origin } = access;
   const key = JSON.stringify([allowUrl, origin.by, origin.folders]);
   const decoders = made.get(key) ?? [
     createFfmpegDecoder(access),
-    nodeMediabunnyDecoder(origin),
-    nodeWasmDecoder({ worker, origin }),
+    nodeMediabunnyDecoder(places, origin),
+    nodeWasmDecoder({ worker: places.worker, origin }),
   ];
   const [oldest] = made.keys();
   if (!made.has(key) && made.size >= KEPT && oldest !== undefined) made.delete(oldest);

@@ -13,6 +13,7 @@ import type { TinyPlatform } from '../../tiny/types.js';
 import type { Assets, Platform } from '../platform.js';
 import { nodeFilesOf } from './files.js';
 import { nodeModels } from './models.js';
+import { startNodeParser } from './parser-process.js';
 import { startNodeWorker } from './pool.js';
 
 let assets: Assets = {};
@@ -32,14 +33,20 @@ export function configureNode(changes: Assets): void {
 const modelFolder = (): URL => locate(assets.models, new URL('../../../model/', import.meta.url));
 
 /** What opens files by the names of one origin. */
-function openers(origin: Origin): Pick<Platform, 'files' | 'models' | 'decoders' | 'tiny'> {
+function openers(
+  origin: Origin,
+): Pick<Platform, 'files' | 'models' | 'decoders' | 'tiny' | 'evaluationTask'> {
   return {
     files: nodeFilesOf(origin),
     models: nodeModels(modelFolder, origin),
     async decoders({ allowUrl }) {
       const { nodeDecoders } = await import('./decoders.js');
-      return nodeDecoders({ allowUrl, origin }, () =>
-        locate(assets.ffmpegWorker, new URL('./node-ffmpeg-worker.js', import.meta.url)),
+      return nodeDecoders(
+        { allowUrl, origin },
+        {
+          worker: () => locate(assets.ffmpegWorker, new URL('./node-ffmpeg-worker.js', import.meta.url)),
+          parser: parserScript,
+        },
       );
     },
     async tiny() {
@@ -47,6 +54,7 @@ function openers(origin: Origin): Pick<Platform, 'files' | 'models' | 'decoders'
       tiny ??= nodeTiny(modelFolder);
       return { ...tiny, files: nodeTinyFiles(modelFolder, origin) };
     },
+    evaluationTask: () => ({ kind: 'evaluation', settings: { models: modelFolder().href, origin } }),
   };
 }
 
@@ -64,6 +72,7 @@ export const nodePlatform: Platform = {
     });
     return core;
   },
+  startParser: () => startNodeParser(parserScript()),
   startWorker: () => startNodeWorker(locate(assets.worker, new URL('./node-worker.js', import.meta.url))),
   breathe: () => new Promise((resolve) => setImmediate(resolve)),
 };
@@ -86,6 +95,11 @@ async function loadCore(wasm: NonNullable<Assets['wasm']>): Promise<WebAssembly.
     });
   }
   return compileCore(bytes);
+}
+
+/** The script of parser threads. */
+function parserScript(): URL {
+  return locate(assets.parserWorker, new URL('./node-parser-worker.js', import.meta.url));
 }
 
 /** A place as a URL; what is no URL is a path. */

@@ -31,7 +31,13 @@ type ColumnKind =
   /** What it holds instead, with the article. */
   | { readonly kind: 'other'; readonly what: string };
 
-/** A table in a Parquet file. */
+/** What evaluation asks of a table. */
+export type TableColumns = Pick<
+  FeatureTable,
+  'name' | 'rows' | 'columns' | 'has' | 'isText' | 'numbers' | 'texts'
+>;
+
+/** A table in a Parquet file. Reading it may never end where the file is made for that: do it where it can be ended. */
 export class FeatureTable {
   /** What messages call it. */
   readonly name: string;

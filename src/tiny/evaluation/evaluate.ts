@@ -7,7 +7,7 @@ import { AnyvmafError } from '../../errors.js';
 import type { Origin } from '../../media/origin.js';
 import { quoted } from '../../printable.js';
 import { TARGET_COLUMN } from '../dataset/names.js';
-import type { FeatureTable } from '../dataset/read.js';
+import type { TableColumns } from '../dataset/read.js';
 import { loadTinyModel } from '../load.js';
 import { checkSize } from '../onnx/size.js';
 import type {
@@ -131,7 +131,7 @@ const FEW_UNITS = 10;
 export async function evaluate(
   platform: TinyPlatform,
   model: string,
-  table: FeatureTable,
+  table: TableColumns,
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
   const rows = await selectRows(table, options.split ?? 'test', options.target ?? TARGET_COLUMN);
@@ -142,7 +142,7 @@ export async function evaluate(
 export async function evaluateOn(
   platform: TinyPlatform,
   source: string,
-  table: FeatureTable,
+  table: TableColumns,
   selected: SplitRows,
   options: EvaluateOptions,
 ): Promise<Evaluation> {

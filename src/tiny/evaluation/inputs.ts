@@ -7,7 +7,7 @@ import { AnyvmafError } from '../../errors.js';
 import { quoted } from '../../printable.js';
 import { type CodecFacts, codecBlock } from '../codec.js';
 import { columnOf, spellingsOf } from '../dataset/names.js';
-import { type FeatureTable, listed } from '../dataset/read.js';
+import { listed, type TableColumns } from '../dataset/read.js';
 import { bindColumns, CANONICAL_FEATURES } from '../features.js';
 import type { TinyModel, TinyPort } from '../types.js';
 
@@ -44,7 +44,7 @@ export interface BoundInputs {
  */
 export async function bindInputs(
   model: TinyModel,
-  table: FeatureTable,
+  table: TableColumns,
   rows: Uint32Array,
   options: InputOptions,
 ): Promise<BoundInputs> {
@@ -112,7 +112,7 @@ function featurePort(model: TinyModel, wanted: string | undefined): TinyPort {
 function featureColumns(
   model: TinyModel,
   port: TinyPort,
-  table: FeatureTable,
+  table: TableColumns,
 ): readonly { readonly feature: string; readonly column: string }[] {
   const width = port.dims?.[1] ?? undefined;
   const stated = model.sidecar.features;
@@ -171,7 +171,7 @@ const CODEC_COLUMNS = ['codec', 'encoder'];
 async function codecInput(
   model: TinyModel,
   port: TinyPort,
-  table: FeatureTable,
+  table: TableColumns,
   rows: Uint32Array,
   options: InputOptions,
 ): Promise<BoundInput> {
@@ -218,7 +218,7 @@ async function codecInput(
 async function columnInput(
   model: TinyModel,
   port: TinyPort,
-  table: FeatureTable,
+  table: TableColumns,
   rows: Uint32Array,
   usable: Uint8Array,
 ): Promise<BoundInput> {
@@ -239,7 +239,7 @@ async function columnInput(
 
 /** Columns side by side, row by row, in single precision; rows that are not finite are marked. */
 async function fromColumns(
-  table: FeatureTable,
+  table: TableColumns,
   rows: Uint32Array,
   columns: readonly string[],
   usable: Uint8Array,

@@ -5,7 +5,7 @@
 import { AnyvmafError } from '../../errors.js';
 import { quoted } from '../../printable.js';
 import { CLIP_COLUMN, KEY_COLUMN } from '../dataset/names.js';
-import { type FeatureTable, listed } from '../dataset/read.js';
+import { listed, type TableColumns } from '../dataset/read.js';
 import { SPLITS, type Split, splitOf } from './split.js';
 
 /** Rows that belong together. */
@@ -49,7 +49,7 @@ export interface SplitRows {
  * @param target name of the column to predict
  * @throws {AnyvmafError} `usage` when there is no such column, or fewer than two rows are left; `io` when reading fails
  */
-export async function selectRows(table: FeatureTable, wanted: Split, target: string): Promise<SplitRows> {
+export async function selectRows(table: TableColumns, wanted: Split, target: string): Promise<SplitRows> {
   if (!table.has(target)) {
     throw new AnyvmafError(
       'usage',
@@ -145,7 +145,7 @@ export function groupsAmong(groups: Groups, kept: Uint32Array): Groups {
 }
 
 function tooFew(
-  table: FeatureTable,
+  table: TableColumns,
   split: Split,
   n: number,
   count: Omit<LeftOut, 'no_feature'>,
