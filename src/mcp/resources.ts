@@ -4,11 +4,11 @@
  * address as resources of the protocol and by path as files.
  */
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AnyvmafError } from '../errors.js';
+import { makeScratchFolder, removeScratch, sweepScratch } from '../platform/node/scratch.js';
 import type { Publication, Published, ToolResources } from './context.js';
 import { SAMPLE_NAMES, type SampleName, writeSample } from './samples.js';
 
@@ -53,7 +53,7 @@ export class ServerResources implements ToolResources {
   readonly #allow: (folder: string) => void;
   #bytes = 0;
   #home: Promise<string> | undefined;
-  #made: string | undefined;
+  #sweeping: Promise<void> | undefined;
   #closed = false;
 
   /** @param allow lets tools read the folder as well */
@@ -134,32 +134,31 @@ export class ServerResources implements ToolResources {
     return sample === undefined ? this.#kept.get(uri)?.path : this.#sample(sample);
   }
 
+  /** Removes what servers left that were killed. Resolves when that is done. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= realpath(tmpdir()).then(sweepScratch);
+    return this.#sweeping;
+  }
+
   /** Deletes everything. */
   async close(): Promise<void> {
     this.#closed = true;
-    process.off('exit', this.#clean);
+    await this.sweep().catch(() => {});
     const home = await this.#home?.catch(() => undefined);
     await Promise.allSettled(this.#samples.values());
-    if (home !== undefined) await rm(home, { recursive: true, force: true });
+    if (home !== undefined) await removeScratch(home);
   }
 
   /** The folder, made when it is first needed and readable by this user only. */
   #folder(): Promise<string> {
     if (this.#closed) throw new AnyvmafError('aborted', 'The server is shutting down.');
     this.#home ??= (async () => {
-      const made = await realpath(await mkdtemp(join(tmpdir(), 'anyvmaf-mcp-')));
-      this.#made = made;
-      // Also when the process ends in another way than by closing the server.
-      process.once('exit', this.#clean);
+      const made = await makeScratchFolder('mcp', await realpath(tmpdir()));
       this.#allow(made);
       return made;
     })();
     return this.#home;
   }
-
-  readonly #clean = () => {
-    if (this.#made !== undefined) rmSync(this.#made, { recursive: true, force: true });
-  };
 
   /** Drops the oldest results until the rest fits. */
   async #forget(): Promise<void> {
