@@ -5,7 +5,7 @@
 import { renameSync } from 'node:fs';
 import { lstat, open, realpath, rm, stat } from 'node:fs/promises';
 import { AnyvmafError } from '../errors.js';
-import { forgetScratch, removeScratch, scratchBeside } from '../platform/node/scratch.js';
+import { forgetScratch, removeScratch, scratchBeside } from '../scratch/scratch.js';
 
 /** A place for a result that has been found writable. */
 export interface OutputFile {

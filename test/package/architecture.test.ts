@@ -8,13 +8,16 @@ import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root } from '../support/built.js';
 
-/** Which parts a part may call. Everybody may use `choices`, `errors`, `nearest`, `presets` and `version`; types may come from anywhere below. */
+/** Which parts a part may call. Everybody may use `choices`, `errors`, `nearest`, `presets`, `system-limits` and `version`; types may come from anywhere below. */
 const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
   choices: [],
   errors: [],
   nearest: [],
   presets: [],
+  'system-limits': [],
   version: [],
+  // Temporary files, for what runs in Node.
+  scratch: [],
   core: [],
   media: ['core'],
   sample: [],
@@ -24,14 +27,17 @@ const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
   backend: ['core'],
   score: ['media', 'backend', 'model', 'tiny', 'report', 'core'],
   // Platforms implement what media and score declare; their worker scripts start the body that score brings.
-  platform: ['score', 'media', 'backend', 'tiny', 'core'],
+  platform: ['score', 'media', 'backend', 'tiny', 'core', 'scratch'],
   public: ['core', 'report'],
   index: ['public', 'score', 'model', 'tiny', 'platform'],
   'index.browser': ['public', 'score', 'model', 'tiny', 'platform'],
-  bench: ['index', 'sample'],
-  mcp: ['index', 'report', 'sample', 'bench'],
-  cli: ['index', 'mcp', 'report', 'bench'],
+  bench: ['index', 'sample', 'scratch'],
+  mcp: ['index', 'report', 'sample', 'bench', 'scratch'],
+  cli: ['index', 'mcp', 'report', 'bench', 'scratch'],
 };
+
+/** What everybody may call. */
+const TOP = ['choices', 'errors', 'nearest', 'presets', 'system-limits', 'version'];
 
 /** Parts that run unchanged in Node, browsers and workers. */
 const ISOMORPHIC =
@@ -76,7 +82,7 @@ describe('the house', () => {
   it('calls only downwards', () => {
     const wrong = sources.flatMap((source) => {
       const part = partOf(source.file);
-      const allowed = [part, 'choices', 'errors', 'nearest', 'presets', 'version', ...(MAY_CALL[part] ?? [])];
+      const allowed = [part, ...TOP, ...(MAY_CALL[part] ?? [])];
       return calls(source)
         .filter((target) => !allowed.includes(partOf(target)))
         .map((target) => `${source.file} calls ${target}`);

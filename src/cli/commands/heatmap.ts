@@ -5,9 +5,9 @@
 import { rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../errors.js';
-import { makeFolders, writeReason } from '../../platform/node/folders.js';
 import type { QualityMapOptions } from '../../score/quality-maps.js';
 import type { ScoreRequest } from '../../score/types.js';
+import { makeFolders, writeReason } from '../../scratch/folders.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';

@@ -9,8 +9,8 @@ import type { HeatmapFile } from '../../core/metrics.js';
 import { AnyvmafError } from '../../errors.js';
 import { shown } from '../../media/errors.js';
 import type { HeatmapRun, HeatmapStore, HeatmapWriter } from '../../score/heatmaps.js';
-import { makeFolders, writeReason } from './folders.js';
-import { forgetScratch, removeScratch, scratchBeside } from './scratch.js';
+import { makeFolders, writeReason } from '../../scratch/folders.js';
+import { forgetScratch, removeScratch, scratchBeside } from '../../scratch/scratch.js';
 
 /** The file system. */
 export const nodeHeatmaps: HeatmapStore = { create: createFiles, open: (paths) => new FileWriter(paths) };

@@ -7,9 +7,9 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../errors.js';
 import type { ModelKeep } from '../../model/types.js';
+import { makeFolders, writeReason } from '../../scratch/folders.js';
+import { writeWhole } from '../../scratch/scratch.js';
 import { fileError } from './file-errors.js';
-import { makeFolders, writeReason } from './folders.js';
-import { writeWhole } from './scratch.js';
 
 /** The cache folder: what `ANYVMAF_CACHE` says, else where this system's programs keep such files. */
 function cacheFolder(): string {

@@ -7,7 +7,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { NativeHost, NativeJob, NativeOutcome } from '../../../backend/native/host.js';
-import { makeScratchFolder, removeScratch } from '../scratch.js';
+import { makeScratchFolder, removeScratch } from '../../../scratch/scratch.js';
+import { limitError } from '../../../system-limits.js';
 import { findPrograms } from './find.js';
 import { makePipes, PipeWriter } from './pipes.js';
 
@@ -55,6 +56,11 @@ async function runIn(
   let child: ReturnType<typeof startProgram>;
   try {
     child = startProgram(path, args, folder);
+    // So it is where the process may have no more files; the child emits an error as well.
+    if (!child.stdout || !child.stderr) {
+      child.on('error', () => {});
+      throw new Error('EMFILE: no pipes can be made');
+    }
   } catch (error) {
     // Of some reasons Node learns at once.
     const reason = startProblem(error instanceof Error ? error : new Error(String(error)));
@@ -223,7 +229,7 @@ function startProblem(error: Error): string {
   if (code === 'EACCES') return 'this user may not run it';
   if (code === 'ENOENT') return 'it is gone, or what it needs to run is not there';
   if (code === 'ENOEXEC' || code === 'UNKNOWN') return 'it is no program for this system';
-  return error.message;
+  return limitError(error)?.message ?? error.message;
 }
 
 function readIfThere(path: string): string | undefined {

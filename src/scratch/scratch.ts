@@ -1,5 +1,5 @@
 /**
- * @module platform/node/scratch
+ * @module scratch/scratch
  * Temporary files and folders. Each carries the process that made it in its name and is removed when that process ends.
  * What a killed process left is removed by the next one that makes something in the same folder.
  */
@@ -7,8 +7,7 @@ import { rmSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir, uptime } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { AnyvmafError } from '../../errors.js';
-import { shown } from '../../media/errors.js';
+import { AnyvmafError } from '../errors.js';
 import { writeReason } from './folders.js';
 
 /** What a temporary folder is for. */
@@ -45,7 +44,7 @@ export async function makeScratchFolder(kind: ScratchKind, parent: string = tmpd
     forgetScratch(path);
     throw new AnyvmafError(
       'io',
-      `No temporary folder can be made in ${shown(parent)}: ${writeReason(cause)}; name another with TMPDIR.`,
+      `No temporary folder can be made in ${JSON.stringify(parent)}: ${writeReason(cause)}; name another with TMPDIR.`,
       { cause },
     );
   }

@@ -1,5 +1,5 @@
 /**
- * @module test/platform/scratch
+ * @module test/scratch/scratch
  * Temporary files and folders: what a process that has ended left is removed, and nothing else is.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -26,7 +26,7 @@ import {
   scratchBeside,
   sweepScratch,
   writeWhole,
-} from '../../src/platform/node/scratch.js';
+} from '../../src/scratch/scratch.js';
 import { root } from '../support/built.js';
 
 let folder = '';
@@ -73,7 +73,7 @@ it('a folder is readable by this user only, and goes when it is removed', async 
 it('a folder that cannot be made is an error that says what to do', async () => {
   await expect(makeScratchFolder('mcp', join(folder, 'none'))).rejects.toMatchObject({
     code: 'io',
-    message: `No temporary folder can be made in ${join(folder, 'none')}: no folder can be made there; name another with TMPDIR.`,
+    message: `No temporary folder can be made in "${join(folder, 'none')}": no folder can be made there; name another with TMPDIR.`,
   });
 });
 
@@ -137,7 +137,7 @@ it.skipIf(process.getuid?.() !== 0)('what belongs to another user stays (needs r
 
 it('what a process has not removed goes when it exits, and stays for the next one when it is killed', async () => {
   const script = (end: string) => `
-    const { makeScratchFolder } = await import(${JSON.stringify(pathToFileURL(join(root, 'dist/platform/node/scratch.js')).href)});
+    const { makeScratchFolder } = await import(${JSON.stringify(pathToFileURL(join(root, 'dist/scratch/scratch.js')).href)});
     await makeScratchFolder('native', process.argv[1]);
     ${end}`;
   const run = async (end: string) => {
