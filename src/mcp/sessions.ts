@@ -16,6 +16,9 @@ const MOST_SESSIONS = 100;
 /** Milliseconds after which an unused session is forgotten. */
 const IDLE_TIME = 30 * 60_000;
 
+/** A comment at the start of an event stream: headers leave with the first bytes, and clients wait for them. */
+const OPENING = new TextEncoder().encode(':\n\n');
+
 type RequestId = string | number;
 
 /** All sessions of a server. */
@@ -148,7 +151,15 @@ class Session {
     }
     listening = request.method === 'GET' && response.ok;
     if (request.signal.aborted) hangUp();
-    const watched = response.body.pipeThrough(new TransformStream({ flush: done }));
+    const events = response.headers.get('content-type') === 'text/event-stream';
+    const watched = response.body.pipeThrough(
+      new TransformStream({
+        start: (stream) => {
+          if (events) stream.enqueue(OPENING);
+        },
+        flush: done,
+      }),
+    );
     return new Response(watched, { status: response.status, headers: response.headers });
   }
 
