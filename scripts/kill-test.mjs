@@ -262,6 +262,8 @@ try {
     const scenario = SCENARIOS[i % SCENARIOS.length];
     if ((await killOnce(scenario, times.get(scenario), i)) > 0) withLeftovers++;
     killed++;
+    if (killed % 50 === 0)
+      console.log(`${killed} kills, ${withLeftovers} with something left, ${problems.length} problems`);
   }
 } finally {
   rmSync(root, { recursive: true, force: true });
