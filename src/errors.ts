@@ -21,6 +21,8 @@ export type ErrorCode =
   | 'feature'
   /** A backend that is not here, does not work, or cannot do what was asked. */
   | 'backend'
+  /** The system gives no more files, memory or processes: a limit to raise, or less to ask for at once. */
+  | 'resource'
   /** The caller's signal asked to stop. */
   | 'aborted'
   /** A worker or the core failed; not the caller's fault. */

@@ -137,7 +137,7 @@ export class Core {
   /**
    * Zeroed memory, 16-byte aligned.
    * @returns its address
-   * @throws {AnyvmafError} 'internal' when there is none left.
+   * @throws {AnyvmafError} 'resource' when there is none left.
    */
   alloc(bytes: number): number {
     const address = this.#alloc(bytes) >>> 0;
@@ -179,7 +179,7 @@ function reporting(run: Native, metric: string, { width, height, bitDepth }: Vid
 }
 
 function outOfMemory(): AnyvmafError {
-  return new AnyvmafError('internal', 'The WebAssembly core is out of memory; score with fewer threads.');
+  return new AnyvmafError('resource', 'The WebAssembly core is out of memory; score with fewer threads.');
 }
 
 /** Most VIF gain limits and ADM parameter sets that one call measures. */

@@ -92,8 +92,8 @@ function problem(issue: z.core.$ZodIssue): string {
 }
 
 /** The sentence about arguments that did not fit. */
-export function argumentSentence(error: z.ZodError): string {
-  const problems = error.issues.map(problem);
+export function argumentSentence({ issues }: { readonly issues: readonly z.core.$ZodIssue[] }): string {
+  const problems = issues.map(problem);
   const rest = problems.length - TOLD;
   return [...problems.slice(0, TOLD), ...(rest > 0 ? [`and ${rest} more problems`] : [])].join('; ');
 }

@@ -51,7 +51,10 @@ export class McpHost {
   static async open(options: HostOptions): Promise<McpHost> {
     const { folders, remarks } = await findRoots(options);
     for (const remark of remarks) options.log(remark);
-    return new McpHost(options, folders);
+    const host = new McpHost(options, folders);
+    // Later than what a client waits for.
+    setImmediate(() => void host.resources.sweep().catch(() => {}));
+    return host;
   }
 
   /** Aborts when the server ends. */

@@ -5,6 +5,7 @@
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../errors.js';
 import { sentence, shown } from '../printable.js';
+import { limitError } from '../system-limits.js';
 import { argumentSentence } from './arguments.js';
 import type { ExtraContent, ToolOutcome } from './tool.js';
 
@@ -40,7 +41,8 @@ export function refusal(sentence: string): CallAnswer {
 }
 
 /** One sentence about anything thrown, without a stack. */
-export function sentenceOf(error: unknown): string {
+export function sentenceOf(thrown: unknown): string {
+  const error = limitError(thrown) ?? thrown;
   if (error instanceof AnyvmafError) return error.message;
   if (error instanceof z.ZodError) return sentence(argumentSentence(error));
   const what = error instanceof Error ? error.message : String(error);

@@ -102,7 +102,8 @@ export function openCore(
                   crew = hired;
                 });
           const finished = await scoring.finish();
-          if (extent.pairs > 0) await heatmaps?.keep();
+          signal?.throwIfAborted();
+          if (extent.pairs > 0) heatmaps?.keep();
           return {
             extent,
             ...finished,

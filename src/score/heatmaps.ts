@@ -23,10 +23,10 @@ export interface HeatmapRun {
   /** What to open in the threads that write; the order is that of the files asked for. */
   readonly paths: readonly string[];
   /**
-   * Gives the files their names, over files that have them already.
+   * Gives the files their names, over files that have them already, all at once.
    * @throws {AnyvmafError} `io`
    */
-  keep(): Promise<void>;
+  keep(): void;
   /** Leaves nothing behind, unless {@link keep} was called. May be called twice. */
   discard(): Promise<void>;
 }

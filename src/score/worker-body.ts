@@ -6,6 +6,7 @@ import type { ExtractionPlan, FrameExtractor } from '../backend/types.js';
 import type { Implementation } from '../core/module.js';
 import { AnyvmafError } from '../errors.js';
 import type { FrameSource, SourceDescriptor } from '../media/types.js';
+import { limitError } from '../system-limits.js';
 import type { TinyRuntimes } from '../tiny/types.js';
 import { copyPlanes, viewPlanes, writeHistory } from './frames.js';
 import { type HeatmapStore, type HeatmapWriter, writeHeatmaps } from './heatmaps.js';
@@ -61,7 +62,8 @@ export function createWorkerBody(tools: WorkerTools): (message: ToWorker) => voi
 
 /** An error as it can cross to another thread: known ones keep their code, others are the core's or ours. */
 function describe(error: unknown): Pick<FromWorker & { kind: 'failed' }, 'code' | 'message'> {
-  if (error instanceof AnyvmafError) return { code: error.code, message: error.message };
+  const known = error instanceof AnyvmafError ? error : limitError(error);
+  if (known) return { code: known.code, message: known.message };
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return { code: 'internal', message: `A worker failed while measuring frames (${reason}).` };
 }

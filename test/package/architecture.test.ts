@@ -18,7 +18,10 @@ const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
   numbers: [],
   presets: [],
   printable: [],
+  'system-limits': [],
   version: [],
+  // Temporary files, for what runs in Node.
+  scratch: [],
   core: [],
   media: ['core'],
   parsing: ['media'],
@@ -29,14 +32,14 @@ const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
   backend: ['core'],
   score: ['media', 'parsing', 'backend', 'model', 'tiny', 'report', 'core'],
   // Platforms implement what media and score declare; their worker scripts start the body that score brings.
-  platform: ['score', 'media', 'parsing', 'backend', 'tiny', 'core'],
+  platform: ['score', 'media', 'parsing', 'backend', 'tiny', 'core', 'scratch'],
   public: ['core', 'report'],
   index: ['public', 'score', 'model', 'tiny', 'platform'],
   'index.browser': ['public', 'score', 'model', 'tiny', 'platform'],
-  bench: ['index', 'sample'],
+  bench: ['index', 'sample', 'scratch'],
   // What tools may read is checked where files are opened.
-  mcp: ['index', 'report', 'sample', 'bench', 'platform'],
-  cli: ['index', 'mcp', 'report', 'bench'],
+  mcp: ['index', 'report', 'sample', 'bench', 'platform', 'scratch'],
+  cli: ['index', 'mcp', 'report', 'bench', 'scratch'],
 };
 
 /** Single files at the top of `src` that everybody may use. */
@@ -49,6 +52,7 @@ const TOP = [
   'numbers',
   'presets',
   'printable',
+  'system-limits',
   'version',
 ];
 

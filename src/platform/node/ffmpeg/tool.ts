@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { AnyvmafError } from '../../../errors.js';
 import { shown } from '../../../printable.js';
+import { limitError } from '../../../system-limits.js';
 import type { Channel } from './channel.js';
 
 export type ToolName = 'ffmpeg' | 'ffprobe';
@@ -65,7 +66,8 @@ export function startTool(
   channel?.output.destroy();
   const stdout = channel?.input ?? child.stdout;
   const { stderr } = child;
-  if (!stdout || !stderr) throw new Error('the tool was started without pipes');
+  // So it is where the process may have no more files; why, the error says that the child emits.
+  if (!stdout || !stderr) throw pipeFailure(command);
   const emptied = new Promise<void>((resolve) => {
     if (channel) channel.input.once('close', () => resolve());
     else resolve(); // which `close` of the process has waited for
@@ -167,6 +169,11 @@ function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
+function pipeFailure(command: string): Error {
+  const cause = new Error('EMFILE: no pipes can be made');
+  return limitError(cause, `${shown(command)} cannot be started`) ?? cause;
+}
+
 function startFailure(tool: ToolName, command: string, cause: Error): AnyvmafError {
   const code = 'code' in cause ? cause.code : undefined;
   const variable = tool === 'ffmpeg' ? 'ANYVMAF_FFMPEG' : 'ANYVMAF_FFPROBE';
@@ -179,6 +186,8 @@ function startFailure(tool: ToolName, command: string, cause: Error): AnyvmafErr
       { cause },
     );
   }
+  const limited = limitError(cause, `${shown(command)} cannot be started`);
+  if (limited) return limited;
   const why = code === 'EACCES' ? 'this user may not run it' : cause.message;
   return new AnyvmafError('io', `${shown(command)} cannot be started: ${shown(why)}.`, { cause });
 }
