@@ -60,6 +60,7 @@ export type {
   Finding,
   FindingCode,
   FindingValue,
+  Hint,
   Severity,
   SideFacts,
   SideMeasurements,

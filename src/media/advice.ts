@@ -16,9 +16,13 @@ export function convertCommand(name: string, filter = ''): string {
   return `ffmpeg -i ${shellWord(shown(name))}${middle} -strict -1 OUTPUT.y4m`;
 }
 
-function shellWord(text: string): string {
+/** A file's name as a word that a shell takes as it is, and no program as an option. */
+export function shellWord(text: string): string {
   if (text === STANDARD_INPUT) return '-';
-  if (/^[\w./:@%+,=][\w./:@%+,=-]*$/.test(text)) return text;
-  const path = text.startsWith('-') ? `./${text}` : text;
-  return `'${path.replaceAll("'", "'\\''")}'`;
+  return quotedWord(text.startsWith('-') ? `./${text}` : text);
+}
+
+/** An argument as a word that a shell takes as it is. */
+export function quotedWord(text: string): string {
+  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

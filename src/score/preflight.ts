@@ -208,8 +208,9 @@ async function whatever<T>(work: Promise<T>, signal: AbortSignal): Promise<T | u
 function refuseFindings(findings: readonly Finding[], severities: readonly Finding['severity'][]): void {
   const against = findings.filter(({ severity }) => severities.includes(severity));
   if (against.length === 0) return;
-  const texts = against.map(({ message, fix }) => {
+  const texts = against.map(({ message, fix, hint }) => {
     if (fix === undefined) return message;
+    if (hint?.purpose === 'accept') return `${message} ${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`;
     return `${message} ${fix.startsWith('--') ? 'Pass' : 'Use'} ${fix}.`;
   });
   throw new AnyvmafError('mismatch', texts.join(' '));
