@@ -19,10 +19,14 @@ export function convertCommand(name: string, filter = ''): string {
 /** A file's name as a word that a shell takes as it is, and no program as an option. */
 export function shellWord(text: string): string {
   if (text === STANDARD_INPUT) return '-';
-  return quotedWord(text.startsWith('-') ? `./${text}` : text);
+  return text.startsWith('-') ? inQuotes(`./${text}`) : quotedWord(text);
 }
 
 /** An argument as a word that a shell takes as it is. */
 export function quotedWord(text: string): string {
-  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\w./:@%+,=-]+$/.test(text) ? text : inQuotes(text);
+}
+
+function inQuotes(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -74,7 +74,8 @@ export class Preflight {
         Number.isFinite(checked.frameCount) ||
         checked.skipReference + checked.skipDistorted > 0,
     };
-    this.#declared = preflight(this.#facts.reference, this.#facts.distorted, this.#context);
+    const declared = preflight(this.#facts.reference, this.#facts.distorted, this.#context);
+    this.#declared = [...(known.geometry ?? []), ...declared];
   }
 
   /** @throws {AnyvmafError} `mismatch` for what cannot be compared as asked */
@@ -188,7 +189,10 @@ export class Preflight {
   #conclude({ alignment, ...measured }: Looked): Inspection {
     const reference = { ...this.#facts.reference, measured: measured.reference };
     const distorted = { ...this.#facts.distorted, measured: measured.distorted };
-    const findings = preflight(reference, distorted, { ...this.#context, alignment });
+    const findings = [
+      ...(this.#known.geometry ?? []),
+      ...preflight(reference, distorted, { ...this.#context, alignment }),
+    ];
     return { reference, distorted, findings, alignment };
   }
 }

@@ -49,6 +49,10 @@ function parametersOf(hint: OptionHint): string {
   switch (hint.option) {
     case 'frameRatePolicy':
       return `frame_rate_policy: ${JSON.stringify(hint.value)}`;
+    case 'raw': {
+      const { width, height, chroma, bitDepth } = hint.value;
+      return `width: ${width}, height: ${height}, pixfmt: "${chroma}", bitdepth: ${bitDepth}`;
+    }
     case 'scaleTo':
       return `scale_to: "${hint.value.width}x${hint.value.height}"`;
     case 'swap':
@@ -71,7 +75,7 @@ function storedParametersOf(hint: OptionHint, place: 'stored' | 'raw'): string {
     return `${skip}frame_cnt: ${end - start}`;
   }
   const parameters = parametersOf(hint);
-  if (hint.option === 'model' || hint.option === 'swap' || hint.option === 'window') return parameters;
+  if (['model', 'raw', 'swap', 'window'].includes(hint.option)) return parameters;
   const first = place === 'raw' ? ', once ffmpeg has written the raw videos as Y4M' : '';
   return `${parameters} to vmaf_score_encoded${first}`;
 }

@@ -58,6 +58,10 @@ function optionText(hint: OptionHint): string {
       const text = (value: number) => (unit === 'seconds' ? `${rounded(value)}s` : String(value));
       return `--range ${text(start)}-${end === undefined ? '' : text(end)}`;
     }
+    case 'raw': {
+      const { width, height, chroma, bitDepth } = hint.value;
+      return `--width ${width} --height ${height} --pixel_format ${chroma} --bitdepth ${bitDepth}`;
+    }
     case 'scaleTo':
       return `--scale-to ${dimensions(hint.value)}`;
     case 'swap':

@@ -5,7 +5,7 @@
 import type { AlignResult } from '../align/types.js';
 import type { ScaleFilter, TrackFacts } from '../decoder.js';
 import type { FrameRange } from '../pairing/types.js';
-import type { VideoFormat } from '../types.js';
+import type { RawVideoFormat, VideoFormat } from '../types.js';
 
 /**
  * Every code that a {@link Finding} may have. Codes are stable: one is never renamed or given another meaning.
@@ -13,6 +13,7 @@ import type { VideoFormat } from '../types.js';
  */
 export const FINDING_CODES = [
   // Pictures
+  'raw-geometry',
   'size',
   'sample-aspect',
   'display-aspect',
@@ -62,6 +63,8 @@ interface OptionValues {
   readonly frameRatePolicy: 'nearest';
   readonly model: string;
   readonly offset: number | 'auto';
+  /** The geometry of raw video. */
+  readonly raw: RawVideoFormat;
   /** Part of the reference that both videos show. */
   readonly range: FrameRange;
   readonly scale: ScaleFilter;

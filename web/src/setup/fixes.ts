@@ -2,12 +2,13 @@
  * @module web/setup/fixes
  * What a finding advises, as a change of settings that a button makes.
  */
-import type { Finding, FrameRange } from 'anyvmaf';
+import type { Finding, FrameRange, RawVideoFormat } from 'anyvmaf';
 import type { Settings } from '../session.js';
 
 /** What a button does. */
 export type Fix =
   | { readonly kind: 'settings'; readonly change: Partial<Settings> }
+  | { readonly kind: 'raw'; readonly format: RawVideoFormat }
   | { readonly kind: 'swap' };
 
 /** The fix that the page can make itself; `undefined` where the files must be prepared, or the user must choose. */
@@ -15,6 +16,8 @@ export function fixOf({ hint }: Finding): Fix | undefined {
   switch (hint?.option) {
     case 'swap':
       return { kind: 'swap' };
+    case 'raw':
+      return { kind: 'raw', format: hint.value };
     case 'model':
       return { kind: 'settings', change: { models: [hint.value] } };
     case 'frameRatePolicy':
