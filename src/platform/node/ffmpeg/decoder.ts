@@ -129,8 +129,10 @@ class FfmpegDecoder implements Decoder {
     const plan = await this.#plan(file, facts, request);
     const { width, height } = size ?? facts;
     const format: VideoFormat = { width, height, bitDepth: planes.bitDepth, chroma: planes.chroma };
-    const start = async (part: Part): Promise<Started> =>
-      startRun(
+    const restamp = this.#rememberedTimes(file)?.setBack !== undefined;
+    const start = async (asked: Part): Promise<Started> => {
+      const part = restamp ? { ...asked, restamp } : asked;
+      return startRun(
         await DecodeRun.start({
           args: decodeArgs(file.url, facts, planes, request, part, version),
           frameBytes: storedFrameBytes(format),
@@ -141,6 +143,7 @@ class FfmpegDecoder implements Decoder {
         }),
         signal,
       );
+    };
     let started = await start(plan.part);
     const { seek, ...fromTheStart } = plan.part;
     if (seek !== undefined && !landed(started, plan)) {
