@@ -522,7 +522,10 @@ describe('preflight finds', () => {
   });
 
   it('every code in one of these cases', () => {
-    expect([...new Set(CASES.map(({ code }) => code))].sort()).toEqual([...FINDING_CODES].sort());
+    // Raw video is looked at by its bytes, in a test of its own.
+    expect([...new Set(CASES.map(({ code }) => code))].sort()).toEqual(
+      [...FINDING_CODES.filter((code) => code !== 'raw-geometry')].sort(),
+    );
   });
 });
 

@@ -43,7 +43,7 @@ export function finding(
 }
 
 /** A hint as it is typed: `--offset 12`, `to accept, pass --scale bicubic`, or an ffmpeg command line. */
-export function hintText(hint: Hint): string {
+function hintText(hint: Hint): string {
   if (hint.purpose === 'prepare') return hint.commands.map(ffmpegCommand).join(' && ');
   const option = optionText(hint);
   return hint.purpose === 'accept' ? `to accept, pass ${option}` : option;
