@@ -61,6 +61,7 @@ export type {
   Finding,
   FindingCode,
   FindingValue,
+  Hint,
   Severity,
   SideFacts,
   SideMeasurements,

@@ -78,7 +78,8 @@ export function checkPair(reference: VideoInfo, distorted: VideoInfo, anyDepth =
   if (colorRange && reference.colorRange && colorRange !== reference.colorRange) {
     warnings.add(
       `Distorted has ${colorRange} colour range but reference has ${reference.colorRange}; sample values ` +
-        'are compared as stored, which lowers the score.',
+        'are compared as stored; where they were converted too, and not only labelled, the score is too ' +
+        `${colorRange === 'full' ? 'high' : 'low'}.`,
     );
   }
   return [...warnings];

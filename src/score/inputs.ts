@@ -7,6 +7,7 @@ import { alignState } from '../media/align/types.js';
 import { checkPair, closeInput, type OpenedInput, openInputs } from '../media/pair.js';
 import type { OpenDecoder, PairingPlan, Side, Sides } from '../media/pairing/prepare.js';
 import type { Pairing } from '../media/pairing/types.js';
+import type { Finding } from '../media/preflight/types.js';
 import type { FrameSource, VideoFormat } from '../media/types.js';
 import type { Platform } from '../platform/platform.js';
 import type { ReportInput } from '../report/types.js';
@@ -23,6 +24,8 @@ export interface KnownInputs {
   readonly warnings: readonly string[];
   /** Absent where frames are compared as stored, by number. */
   readonly plan?: PairingPlan;
+  /** What the pictures of raw videos say against their geometry. */
+  readonly geometry?: readonly Finding[];
   /** What the search for the offset found, where it was asked for. */
   readonly alignment?: Alignment;
 }
@@ -58,25 +61,62 @@ export async function knowInputs(
     raw: request.raw,
     platform: platform.files,
     decoding: { allowUrl: pairing.allowUrl },
+    partialFrame: pairing.allowDamaged ? 'drop' : 'refuse',
     signal,
   });
   try {
     const [reference, distorted] = inputs;
+    const geometry = pairing.preflight ? await checkRaw(inputs, platform) : [];
     const sized = pairing.scale !== undefined || pairing.scaleTo !== undefined;
     const asked =
       sized || pairing.frameRatePolicy !== undefined || pairing.range !== undefined || pairing.offset !== 0;
     if ('kind' in reference || 'kind' in distorted || asked) {
-      return await pairUp(platform, inputs, sized, checked, signal, looks);
+      return { ...(await pairUp(platform, inputs, sized, checked, signal, looks)), geometry };
     }
     if (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth) {
-      return await pairUp(platform, inputs, sized, checked, signal, looks);
+      return { ...(await pairUp(platform, inputs, sized, checked, signal, looks)), geometry };
     }
     const warnings = checkPair(reference.info, distorted.info);
     const side = (source: FrameSource): Side => ({ kind: 'frames', source, times: null });
-    return { sides: { reference: side(reference), distorted: side(distorted) }, warnings };
+    return { sides: { reference: side(reference), distorted: side(distorted) }, warnings, geometry };
   } catch (error) {
     await Promise.all(inputs.map(closeInput));
     throw error;
+  }
+}
+
+/** Looks whether raw videos have the geometry that was given for them, as far as they can be read anywhere. */
+async function checkRaw(
+  [reference, distorted]: readonly [OpenedInput, OpenedInput],
+  platform: Platform,
+): Promise<readonly Finding[]> {
+  const sides = [
+    { role: 'reference', source: reference },
+    { role: 'distorted', source: distorted },
+  ] as const;
+  const raw = sides.flatMap(({ role, source }) =>
+    !('kind' in source) && source.info.container === 'yuv' && source.descriptor ? [{ role, source }] : [],
+  );
+  if (raw.length === 0) return [];
+  const [{ rawFindings }, { bytesOf }] = await Promise.all([
+    import('../media/preflight/raw.js'),
+    import('../media/open.js'),
+  ]);
+  const opened = raw.flatMap(({ role, source: { info, descriptor } }) => {
+    const reader = descriptor && bytesOf(descriptor, platform.files);
+    return reader ? [{ role, info, reader }] : [];
+  });
+  try {
+    return await rawFindings(
+      opened.map(({ role, info, reader }) => ({
+        role,
+        name: info.name,
+        format: { width: info.width, height: info.height, bitDepth: info.bitDepth, chroma: info.chroma },
+        bytes: { size: reader.size, read: (position, into) => reader.read(position, [into]) },
+      })),
+    );
+  } finally {
+    for (const { reader } of opened) reader.close();
   }
 }
 

@@ -76,7 +76,8 @@ export class Preflight {
         Number.isFinite(checked.frameCount) ||
         checked.skipReference + checked.skipDistorted > 0,
     };
-    this.#declared = this.#compare(this.#facts.reference, this.#facts.distorted, this.#context);
+    const declared = this.#compare(this.#facts.reference, this.#facts.distorted, this.#context);
+    this.#declared = [...(known.geometry ?? []), ...declared];
   }
 
   /** @throws {AnyvmafError} `mismatch` for what cannot be compared as asked */
@@ -197,7 +198,10 @@ export class Preflight {
   #conclude({ alignment, ...measured }: Looked): Inspection {
     const reference = { ...this.#facts.reference, measured: measured.reference };
     const distorted = { ...this.#facts.distorted, measured: measured.distorted };
-    const findings = this.#compare(reference, distorted, { ...this.#context, alignment });
+    const findings = [
+      ...(this.#known.geometry ?? []),
+      ...this.#compare(reference, distorted, { ...this.#context, alignment }),
+    ];
     return { reference, distorted, findings, alignment };
   }
 
@@ -245,8 +249,9 @@ const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['media', 'io']);
 function refuseFindings(findings: readonly Finding[], severities: readonly Finding['severity'][]): void {
   const against = findings.filter(({ severity }) => severities.includes(severity));
   if (against.length === 0) return;
-  const texts = against.map(({ message, fix }) => {
+  const texts = against.map(({ message, fix, hint }) => {
     if (fix === undefined) return message;
+    if (hint?.purpose === 'accept') return `${message} ${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`;
     return `${message} ${fix.startsWith('--') ? 'Pass' : 'Use'} ${fix}.`;
   });
   throw new AnyvmafError('mismatch', texts.join(' '));

@@ -88,6 +88,7 @@ export const text = {
       model: (model: string) =>
         model === 'auto' ? 'Choose the model by size' : `Use ${model.replace('version=', '')}`,
       range: 'Set the range',
+      raw: (width: number, height: number, bits: number) => `Read as ${width} × ${height}, ${bits} bit`,
       swap: 'Swap the videos',
     },
   },

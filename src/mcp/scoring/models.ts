@@ -88,6 +88,15 @@ const PRESETS = [
   ['vmaf_b_v0.6.3', 'hd'],
 ] as const;
 
+/** How to score small pictures as they are watched. */
+function scaledUp({ reference, distorted }: Report): string {
+  const raw = [reference, distorted].some(({ container }) => container === 'yuv');
+  return (
+    `score them at the size at which they are watched, with scale_to: "1920x1080" of vmaf_score_encoded` +
+    (raw ? ', once ffmpeg has written them as Y4M: it takes no raw video' : '')
+  );
+}
+
 /**
  * What to tell of models that are meant for pictures of another class than those scored; `undefined` where all fit, and
  * for models of which nothing is known.
@@ -108,7 +117,7 @@ export function mismatchedModelWarning(
         ? 'use version=vmaf_4k_v0.6.1'
         : source === 'hd'
           ? 'use version=vmaf_v0.6.1'
-          : 'score them at the size at which they are watched, with scale_to 1920x1080 of vmaf_score_encoded';
+          : scaledUp(report);
     return [
       `Model ${name} is meant for ${preset} pictures, but these are ${width}x${height}, which is ${source}: ` +
         `scores do not mean what the model's name promises; ${advice}.`,

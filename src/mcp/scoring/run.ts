@@ -39,7 +39,7 @@ export async function runScore(
       onProgress: ({ framesDone, framesTotal, fps }) =>
         context.progress({ done: framesDone, total: framesTotal, fps }),
     });
-    return reworded(await worded(scoring));
+    return reworded(await worded(scoring), label);
   });
 }
 
@@ -93,7 +93,7 @@ export async function runScoreMany(
         },
         onReport(report, index) {
           over(first + index, report.frameCount);
-          outcome[first + index] = reworded(report);
+          outcome[first + index] = reworded(report, label);
         },
         onFailure(error, index) {
           over(first + index, 0);
@@ -106,6 +106,10 @@ export async function runScoreMany(
   });
 }
 
-function reworded(report: Report): Report {
-  return report.preflight ? { ...report, preflight: report.preflight.map(findingInParameters) } : report;
+function reworded(report: Report, tool: string): Report {
+  const { preflight, reference, distorted } = report;
+  if (!preflight) return report;
+  const raw = reference.container === 'yuv' || distorted.container === 'yuv';
+  const place = tool === 'vmaf_score' ? (raw ? 'raw' : 'stored') : 'encoded';
+  return { ...report, preflight: preflight.map((finding) => findingInParameters(finding, place)) };
 }

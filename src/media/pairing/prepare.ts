@@ -196,7 +196,7 @@ type Role = 'reference' | 'distorted';
  * @throws {MediaError} where one is cut off before the frames that are asked for end, unless damage is allowed
  */
 export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDecoded): Promise<PreparedPair> {
-  if (!plan.options.allowDamaged) for (const cutOff of cutOffs(plan).values()) refuseCutOff(cutOff);
+  refuseCutOffs(plan);
   const opening = [openSide(plan, 'reference', open), openSide(plan, 'distorted', open)] as const;
   try {
     const [reference, distorted] = await Promise.all(opening);
@@ -212,6 +212,12 @@ export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDec
     for (const side of opening) side.then(({ source }) => source.close()).catch(() => {});
     throw error;
   }
+}
+
+/** @throws {MediaError} where a file is cut off before the frames that are asked for end, unless damage is allowed */
+export function refuseCutOffs(plan: PairingPlan): void {
+  if (plan.options.allowDamaged) return;
+  for (const cutOff of cutOffs(plan).values()) refuseCutOff(cutOff);
 }
 
 interface OpenedSide {

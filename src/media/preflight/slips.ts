@@ -48,7 +48,7 @@ function offsetFinding({ ahead }: Slip): Finding {
     `the pictures do not belong together from the start: distorted runs ${counted(Math.abs(ahead), 'frame')} ` +
       `${ahead > 0 ? 'ahead of' : 'behind'} reference, and frames that are compared show different moments.`,
     [null, null],
-    '--offset auto',
+    { purpose: 'fix', option: 'offset', value: 'auto' },
   );
 }
 

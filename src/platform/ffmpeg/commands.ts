@@ -25,6 +25,8 @@ export interface Part {
   readonly untilTime?: number;
   /** Frames wanted at most. */
   readonly count?: number;
+  /** Times go back within the file, which ffmpeg writes only once they are numbered anew. */
+  readonly restamp?: boolean;
 }
 
 /** Asks for all that container and codec declare and, unless that is not to be had, for the first frame. */
@@ -146,6 +148,7 @@ function filters(
   if (size && (size.width !== facts.width || size.height !== facts.height)) {
     chain.push(`scale=${size.width}:${size.height}:flags=${size.filter}`);
   }
+  if (part.restamp) chain.push('setpts=N');
   return chain;
 }
 

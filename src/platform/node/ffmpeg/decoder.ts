@@ -137,8 +137,10 @@ class FfmpegDecoder implements Decoder {
     const plan = await this.#plan(file, facts, request);
     const { width, height } = size ?? facts;
     const format: VideoFormat = { width, height, bitDepth: planes.bitDepth, chroma: planes.chroma };
-    const start = async (part: Part): Promise<Started> =>
-      startRun(
+    const restamp = this.#rememberedTimes(file)?.setBack !== undefined;
+    const start = async (asked: Part): Promise<Started> => {
+      const part = restamp ? { ...asked, restamp } : asked;
+      return startRun(
         await DecodeRun.start({
           start: (channel) =>
             startOn(
@@ -155,6 +157,7 @@ class FfmpegDecoder implements Decoder {
         }),
         signal,
       );
+    };
     let started = await start(plan.part);
     const { seek, ...fromTheStart } = plan.part;
     if (seek !== undefined && !landed(started, plan)) {
@@ -174,7 +177,10 @@ class FfmpegDecoder implements Decoder {
       format,
       frameCount: plan.frameCount,
       trackStart: plan.trackStart,
-      warnings: plan.part.fromTime === undefined ? skipped(run, facts) : [],
+      warnings: [
+        ...(plan.part.fromTime === undefined ? skipped(run, facts) : []),
+        ...setBack(this.#rememberedTimes(file), facts),
+      ],
     });
   }
 
@@ -191,12 +197,15 @@ class FfmpegDecoder implements Decoder {
         const left = facts.frameCount === null ? null : Math.max(0, facts.frameCount - start);
         return { part: { fromFrame: start, ...count }, frameCount: atMost(left, end - start) };
       }
-      const { times, trackStart } = known;
+      const { times, trackStart, setBack } = known;
       const at = times[start];
       const before = times[start - 1];
       if (at === undefined || before === undefined) {
         throw emptyRange(facts, `frames from ${start} on`, `it has ${times.length} frames`);
       }
+      // Where a time comes twice, nothing can be found by it.
+      if (setBack)
+        return { part: { fromFrame: start, ...count }, frameCount: Math.min(times.length, end) - start };
       const part = { ...from(trackStart + (at + before) / 2, trackStart), ...count };
       return {
         part,
@@ -420,6 +429,18 @@ function nothing(facts: TrackFacts, { frames, time }: DecodeRequest): AnyvmafErr
     'media',
     `${shown(facts.name)} has a video track (${facts.codec}) without a single frame.`,
   );
+}
+
+/** What to say of a clock that was set back, a sentence. */
+function setBack(times: TrackTimes | null | undefined, facts: TrackFacts): string[] {
+  const places = times?.setBack ?? [];
+  if (places.length === 0) return [];
+  const named = places.slice(0, 5).map((time) => `${time.toFixed(3)} s`);
+  const more = places.length > named.length ? ` and ${places.length - named.length} more` : '';
+  return [
+    `The time stamps of ${shown(facts.name)} go back at ${named.join(', ')}${more}, as where recordings are joined; frames ` +
+      'after that are paired as if the clock had gone on.',
+  ];
 }
 
 /** What to say when the first pictures of a track could not be decoded. */

@@ -54,6 +54,7 @@ export class DecodeRun {
   readonly #times: number[] = [];
   #unit = Number.NaN;
   #decoding = false;
+  #gaps = 0;
   /** Frames decoded, announced as wanted, and taken. */
   #seen = 0;
   #announced = 0;
@@ -97,6 +98,11 @@ export class DecodeRun {
         this.#stir();
       },
     );
+  }
+
+  /** Packets so far before which others may be missing. */
+  get gaps(): number {
+    return this.#gaps;
   }
 
   /** Time of the first frame that was decoded, wanted or not, in seconds on the file's clock. */
@@ -155,6 +161,9 @@ export class DecodeRun {
         return;
       case 'decoding':
         this.#decoding = true;
+        return;
+      case 'gap':
+        this.#gaps++;
         return;
       case 'damage':
         if (this.#trouble.length < KEPT_LINES) this.#trouble.push(event.text);
