@@ -2,10 +2,11 @@
  * @module scripts/build-wasm
  * Builds wasm/anyvmaf.wasm from wasm/src with the toolchain pinned in emsdk.lock; the same sources give the same bytes.
  *
- *   node scripts/build-wasm.mjs [--out FILE] [--check]
+ *   node scripts/build-wasm.mjs [--out FILE | --guards FILE] [--check]
  *
- * --out FILE  writes there instead of wasm/anyvmaf.wasm
- * --check     builds into a temporary folder and compares with the committed file
+ * --out FILE     writes there instead of wasm/anyvmaf.wasm
+ * --guards FILE  writes a module for tests there, which has guard zones around its memory areas (wasm/src/memory.h)
+ * --check        builds into a temporary folder and compares with the committed file
  *
  * Exit codes: 0 done, 1 failed or different bytes, 2 the pinned toolchain is not installed.
  */
@@ -79,6 +80,7 @@ const TABLE_EXPORTS = [
   '_anyvmaf_dsp',
   '_vif_build_tables',
   '_vif_scratch_bytes',
+  '_adm_scratch_bytes',
   '_motion_scratch_bytes',
   '_cambi_build_sight',
   '_cambi_counts_bytes',
@@ -88,8 +90,11 @@ const TABLE_EXPORTS = [
   '_power_fused',
 ];
 
+/** What a module with guard zones has more. */
+const GUARDS = { flags: ['-DANYVMAF_GUARDS'], exports: ['_anyvmaf_guards_broken'] };
+
 /** Compiles and links into `out`. */
-function build(out) {
+function build(out, { flags, exports } = { flags: [], exports: [] }) {
   const sources = readdirSync(join(ROOT, 'wasm/src'))
     .filter((name) => name.endsWith('.c'))
     .sort()
@@ -99,7 +104,8 @@ function build(out) {
     const linked = join(scratch, 'anyvmaf.wasm');
     const args = [
       ...FLAGS,
-      `-sEXPORTED_FUNCTIONS=${[...exportedFunctions(), ...TABLE_EXPORTS].join(',')}`,
+      ...flags,
+      `-sEXPORTED_FUNCTIONS=${[...exportedFunctions(), ...TABLE_EXPORTS, ...exports].join(',')}`,
       ...sources,
       '-o',
       linked,
@@ -143,11 +149,15 @@ function check() {
   }
 }
 
-const { values } = parseArgs({ options: { out: { type: 'string' }, check: { type: 'boolean' } } });
+const { values } = parseArgs({
+  options: { out: { type: 'string' }, guards: { type: 'string' }, check: { type: 'boolean' } },
+});
 try {
   checkToolchain();
   if (values.check) {
     check();
+  } else if (values.guards !== undefined) {
+    build(resolve(values.guards), GUARDS);
   } else {
     const out = values.out === undefined ? COMMITTED : resolve(values.out);
     build(out);

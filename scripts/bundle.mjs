@@ -19,8 +19,10 @@ const ENTRIES = [
   'cli/main.js',
   'platform/node/node-worker.js',
   'platform/node/node-ffmpeg-worker.js',
+  'platform/node/node-parser-worker.js',
   'platform/browser/browser-worker.js',
   'platform/browser/browser-ffmpeg-worker.js',
+  'platform/browser/browser-parser-worker.js',
   'mcp/pictures/picture-worker.js',
   'bench/pair-maker.js',
 ];

@@ -119,6 +119,7 @@ const CHECKS = [
   ],
   ['models', () => check(run('node', ['scripts/extract-models.mjs', '--check']))],
   ['tool reference', () => check(run('node', ['scripts/generate-mcp-docs.mjs', '--check']))],
+  ['protocol conformance', () => check(run('node', ['scripts/mcp-conformance.mjs']))],
   ['metric reference', () => check(run('node', ['scripts/generate-metrics-docs.mjs', '--check']))],
   ['wasm is reproducible', () => check(run('node', ['scripts/build-wasm.mjs', '--check']))],
   ['unit tests', unitTests],

@@ -24,5 +24,8 @@ export const TINY_DEVICES = [
 /** What may be asked for: a device, or whichever works first. */
 export const TINY_DEVICE_CHOICES = ['auto', ...TINY_DEVICES] as const;
 
+/** Whether a tiny model that has an 8-bit sibling runs as that: as its registry says, never, or always. */
+export const TINY_PRECISIONS = ['auto', 'fp32', 'int8'] as const;
+
 /** Filters that bring luma to a model's size; `disabled` refuses another. */
 export const TINY_RESIZES = ['bilinear', 'nearest', 'bicubic', 'disabled'] as const;

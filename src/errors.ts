@@ -3,6 +3,7 @@
  * The one error type that users meet: a full sentence that says what is wrong, its value, what was expected and what
  * to do, with a stable code for programs.
  */
+import { sentence } from './printable.js';
 
 /** Stable, documented reasons for an {@link AnyvmafError}. */
 export type ErrorCode =
@@ -20,18 +21,32 @@ export type ErrorCode =
   | 'feature'
   /** A backend that is not here, does not work, or cannot do what was asked. */
   | 'backend'
+  /** The system gives no more files, memory or processes: a limit to raise, or less to ask for at once. */
+  | 'resource'
   /** The caller's signal asked to stop. */
   | 'aborted'
   /** A worker or the core failed; not the caller's fault. */
   | 'internal';
 
-/** An error whose message is meant for the user as it stands. */
+/**
+ * An error whose message is meant for the user as it stands: one printable line of at most about 3,000 characters,
+ * whatever it repeats of a file.
+ */
 export class AnyvmafError extends Error {
   override readonly name: string = 'AnyvmafError';
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+    super(sentence(message), options && { ...options, cause: legible(options.cause) });
     this.code = code;
   }
+}
+
+/** A cause is printed below the error: one whose message is not fit for that is replaced by a copy that is. */
+function legible(cause: unknown): unknown {
+  if (typeof cause === 'string') return sentence(cause);
+  if (!(cause instanceof Error) || cause instanceof AnyvmafError) return cause;
+  const message = sentence(cause.message);
+  if (message === cause.message.trim()) return cause;
+  return Object.assign(new Error(message), { name: cause.name }, 'code' in cause && { code: cause.code });
 }

@@ -3,7 +3,8 @@
  * The public API of anyvmaf in Node. `index.browser` has the same names for browsers.
  */
 import { describeModel as describe, listModels as list } from './model/registry.js';
-import { configureNode, nodePlatform } from './platform/node/platform.js';
+import { configureNode, nodePlatform, nodePlatformOf } from './platform/node/platform.js';
+import type { Platform } from './platform/platform.js';
 import type {
   AlignOptions,
   AlignResult,
@@ -29,6 +30,8 @@ import type {
   ModelSummary,
   NativeDescription,
   NativeOptions,
+  OpenModelOptions,
+  Origin,
   ProbeOptions,
   PulledModel,
   PullOptions,
@@ -51,6 +54,12 @@ import { scorePair } from './score/engine.js';
 
 export * from './public.js';
 
+/** The world as far as names of the options' origin may be opened. */
+function platformOf(options: { readonly origin?: Origin } | null): Platform {
+  const origin = options?.origin;
+  return origin === undefined ? nodePlatform : nodePlatformOf(origin);
+}
+
 /**
  * Scores a distorted video against its reference.
  *
@@ -66,7 +75,7 @@ export * from './public.js';
  * ```
  */
 export function score(request: ScoreRequest, options: ScoreOptions = {}): Promise<Report> {
-  return scorePair(nodePlatform, request, options);
+  return scorePair(platformOf(options), request, options);
 }
 
 /**
@@ -87,7 +96,7 @@ export async function scoreMany(
   options: ScoreManyOptions = {},
 ): Promise<Report[]> {
   const { scoreEach } = await import('./score/many.js');
-  return scoreEach(nodePlatform, reference, distorted, options);
+  return scoreEach(platformOf(options), reference, distorted, options);
 }
 
 /**
@@ -97,7 +106,7 @@ export async function scoreMany(
  */
 export async function inspect(request: ScoreRequest, options: InspectOptions = {}): Promise<Inspection> {
   const { inspectPair } = await import('./score/look.js');
-  return inspectPair(nodePlatform, request, options);
+  return inspectPair(platformOf(options), request, options);
 }
 
 /**
@@ -107,7 +116,7 @@ export async function inspect(request: ScoreRequest, options: InspectOptions = {
  */
 export async function align(request: ScoreRequest, options: AlignOptions = {}): Promise<AlignResult> {
   const { alignPair } = await import('./score/look.js');
-  return alignPair(nodePlatform, request, options);
+  return alignPair(platformOf(options), request, options);
 }
 
 /**
@@ -133,7 +142,7 @@ export async function* extractFrames(
   options: ExtractOptions = {},
 ): AsyncGenerator<FramePair, void, undefined> {
   const { extractPairs } = await import('./score/extract.js');
-  yield* extractPairs(nodePlatform, request, frames, options);
+  yield* extractPairs(platformOf(options), request, frames, options);
 }
 
 /**
@@ -156,7 +165,7 @@ export async function* qualityMaps(
   options: QualityMapOptions = {},
 ): AsyncGenerator<QualityMaps, void, undefined> {
   const { mapPairs } = await import('./score/quality-maps.js');
-  yield* mapPairs(nodePlatform, request, frames, options);
+  yield* mapPairs(platformOf(options), request, frames, options);
 }
 
 /**
@@ -225,9 +234,12 @@ export async function pullModel(name: string, options: PullOptions = {}): Promis
  * for (const { frameNum, metrics } of report.frames) console.log(frameNum, model.predict(metrics));
  * ```
  */
-export async function openModel(model = 'version=vmaf_v0.6.1'): Promise<FeatureModel> {
+export async function openModel(
+  model = 'version=vmaf_v0.6.1',
+  options: OpenModelOptions = {},
+): Promise<FeatureModel> {
   const { openModel: open } = await import('./model/single.js');
-  return open(model, nodePlatform.models);
+  return open(model, platformOf(options).models);
 }
 
 /**
@@ -249,7 +261,7 @@ export async function evaluateModel(
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
   const evaluation = await import('./score/evaluation.js');
-  return evaluation.evaluateModelOn(nodePlatform, model, features, options);
+  return evaluation.evaluateModelOn(platformOf(options), model, features, options);
 }
 
 /**
@@ -263,7 +275,7 @@ export async function compareModels(
   options: EvaluateOptions = {},
 ): Promise<Comparison> {
   const evaluation = await import('./score/evaluation.js');
-  return evaluation.compareModelsOn(nodePlatform, models, features, options);
+  return evaluation.compareModelsOn(platformOf(options), models, features, options);
 }
 
 /**

@@ -15,14 +15,17 @@ export function nearest(
   key: (name: string) => string = (name) => name,
 ): string | undefined {
   const wanted = key(typed).toLowerCase();
-  const longer = candidates.filter((candidate) => continues(wanted, key(candidate).toLowerCase()));
-  if (longer.length === 1) return longer[0];
+  const further = candidates.filter((candidate) => continues(wanted, key(candidate).toLowerCase()));
+  if (further.length === 1) return further[0];
   let best: string | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
     const name = key(candidate).toLowerCase();
+    const longer = Math.max(wanted.length, name.length);
+    // So different in length that no edit brings them near: what was typed may be megabytes.
+    if ((longer - Math.min(wanted.length, name.length)) * 3 > longer) continue;
     const distance = editDistance(wanted, name);
-    if (distance < least && distance * 3 <= Math.max(wanted.length, name.length)) {
+    if (distance < least && distance * 3 <= longer) {
       best = candidate;
       least = distance;
     }

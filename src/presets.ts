@@ -4,6 +4,7 @@
  * (cli-formats-metrics A.4).
  */
 import { AnyvmafError } from './errors.js';
+import { quoted } from './printable.js';
 
 const AOM_CTC_VERSIONS = ['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'] as const;
 const NFLX_CTC_VERSIONS = ['v1.0'] as const;
@@ -19,6 +20,8 @@ export interface Preset {
   readonly models: readonly string[];
   /** Feature strings. */
   readonly features: readonly string[];
+  /** Extractors whose earlier entry on a command line the preset's takes the place of. */
+  readonly replaces?: readonly string[];
   /** Videos of different bit depths are compared at the larger one. */
   readonly commonBitDepth: boolean;
 }
@@ -49,6 +52,7 @@ export function aomCtc(version: string): Preset {
       'psnr_hvs',
       ...(number >= 3 ? ['cambi'] : []),
     ],
+    ...(number >= 7 && { replaces: ['float_ssim'] }),
     commonBitDepth: number >= 6,
   };
 }
@@ -70,5 +74,5 @@ export function nflxCtc(version: string): Preset {
 
 function unknown(preset: string, version: string, known: readonly string[]): AnyvmafError {
   const there = known.length === 1 ? `there is ${known[0]}` : `there are ${known.join(', ')}`;
-  return new AnyvmafError('usage', `bad ${preset} version ${JSON.stringify(version)}; ${there}.`);
+  return new AnyvmafError('usage', `bad ${preset} version ${quoted(version)}; ${there}.`);
 }

@@ -40,6 +40,7 @@ export type {
   TrackFacts,
 } from './media/decoder.js';
 export type { CellGrid } from './media/heatmap/draw.js';
+export type { Origin } from './media/origin.js';
 export type {
   FrameList,
   FramePairing,
@@ -60,6 +61,7 @@ export type {
   Finding,
   FindingCode,
   FindingValue,
+  Hint,
   Severity,
   SideFacts,
   SideMeasurements,
@@ -81,6 +83,7 @@ export type {
   ModelDescription,
   ModelInputDescription,
   ModelSummary,
+  OpenModelOptions,
   PulledModel,
   PullOptions,
 } from './model/types.js';
@@ -103,6 +106,7 @@ export type {
   ReportInput,
   ReportModel,
   ReportTinyModel,
+  ReportTinyPart,
 } from './report/types.js';
 export {
   frameGap,
@@ -165,6 +169,7 @@ export type {
   TinyDeviceStatus,
   TinyKind,
   TinyModelOptions,
+  TinyPart,
   TinyPort,
   TinyQuantisation,
   TinyRegistryEntry,

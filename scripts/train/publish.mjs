@@ -10,8 +10,9 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ROOT, table } from '../lib/project.mjs';
+import { loadBuilt, ROOT, table } from '../lib/project.mjs';
 
+const { manifestOf } = await loadBuilt('tiny/manifest.js');
 const FOLDER = join(ROOT, 'model/tiny');
 const { values, positionals } = parseArgs({
   options: { cards: { type: 'boolean', default: false } },
@@ -204,15 +205,16 @@ for (const file of readdirSync(FOLDER)
   if (!existsSync(figures)) continue;
   const facts = JSON.parse(readFileSync(figures, 'utf8'));
   const { sidecar, description, card } = (facts.kind === 'fr' ? regressor : scorer)(name, facts);
-  writeFileSync(join(FOLDER, `${name}.json`), json(sidecar));
+  const part = { name: `${name}.json`, bytes: Buffer.from(json(sidecar)) };
+  const graph = { bytes: readFileSync(join(FOLDER, file)), external: [] };
+  writeFileSync(join(FOLDER, part.name), part.bytes);
   writeFileSync(join(FOLDER, `${name}.md`), card);
   models.push({
     id: name,
     kind: facts.kind,
     onnx: file,
-    sha256: createHash('sha256')
-      .update(readFileSync(join(FOLDER, file)))
-      .digest('hex'),
+    sha256: createHash('sha256').update(graph.bytes).digest('hex'),
+    manifest_sha256: (await manifestOf(graph, file, part)).sha256,
     opset: 13,
     description,
     card: `${name}.md`,

@@ -2,10 +2,11 @@
  * @module bench/run
  * Times every usable backend on generated videos and compares its numbers with those of the portable core.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AnyvmafError, formatReport, listBackends, probeBackend, type Report, score } from '../index.js';
+import { makeScratchFolder, removeScratch, writeWhole } from '../scratch/scratch.js';
 import { compareReports } from './compare.js';
 import { makePair, type PairPaths } from './pair.js';
 import { chooseShapes } from './shapes.js';
@@ -31,7 +32,7 @@ export async function runBenchmark(options: BenchOptions = {}): Promise<BenchRes
   let before = 0;
   const tests: BenchTest[] = [];
   const { temporary = tmpdir() } = options;
-  const folder = await made(temporary, mkdtemp(join(temporary, 'anyvmaf-bench-')));
+  const folder = await makeScratchFolder('bench', temporary);
   try {
     for (const shape of shapes) {
       const { name, width, height, frames } = shape;
@@ -59,7 +60,7 @@ export async function runBenchmark(options: BenchOptions = {}): Promise<BenchRes
       await Promise.all([rm(pair.reference), rm(pair.distorted)]);
     }
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await removeScratch(folder);
   }
   return { tests, skipped, machine: machine(), threads, model: MODEL };
 }
@@ -111,7 +112,7 @@ async function time(
   const seconds = (performance.now() - started) / 1000;
   if (reports !== undefined) {
     const file = join(reports, `${shape.name}-${backend}.json`);
-    await made(file, writeFile(file, formatReport(report, 'json', { precision: 'max' })));
+    await made(file, writeWhole(file, formatReport(report, 'json', { precision: 'max' })));
   }
   return { report, seconds };
 }

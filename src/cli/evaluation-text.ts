@@ -3,7 +3,8 @@
  * Evaluations of tiny models as text for a terminal or a log.
  */
 import type { Agreement, Comparison, Evaluation, Interval, Intervals, KeyAgreement } from '../index.js';
-import { grid, printable, wrap } from '../report/terminal.js';
+import { printable } from '../printable.js';
+import { grid, wrap } from '../report/terminal.js';
 
 /** Keys that are shown, the worst first; JSON has them all. */
 const SHOWN_KEYS = 10;

@@ -3,14 +3,15 @@
  * The exit codes of the program and which error leads to which.
  */
 import { AnyvmafError } from '../errors.js';
-import { printable } from '../report/terminal.js';
+import { sentence } from '../printable.js';
+import { limitError } from '../system-limits.js';
 
 /** Exit codes, documented in docs/cli.md and in the help. */
 export const EXIT = {
   ok: 0,
   /** The command line is wrong. */
   usage: 1,
-  /** A video, a model, a feature or a file cannot be used. */
+  /** A video, a model, a feature or a file cannot be used, or a limit of the system was reached. */
   failed: 2,
   /** The score is below `--fail-under`. */
   below: 3,
@@ -38,7 +39,8 @@ export class Interrupted extends AnyvmafError {
 }
 
 /** The exit code for whatever a command threw. */
-export function exitCodeOf(error: unknown): number {
+export function exitCodeOf(thrown: unknown): number {
+  const error = limitError(thrown) ?? thrown;
   if (error instanceof ClosedPipe) return EXIT.closedPipe;
   if (error instanceof Interrupted) return error.exitCode;
   if (!(error instanceof AnyvmafError) || error.code === 'internal') return EXIT.internal;
@@ -47,10 +49,11 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /** What to say about it on one line, `undefined` for silence. */
-export function messageOf(error: unknown): string | undefined {
+export function messageOf(thrown: unknown): string | undefined {
+  const error = limitError(thrown) ?? thrown;
   if (error instanceof ClosedPipe) return undefined;
   const text = error instanceof Error ? error.message || error.name : String(error);
-  const line = printable(text.replace(/\s*[\r\n]+\s*/g, ' ').trim());
+  const line = sentence(text);
   if (error instanceof AnyvmafError) return line;
   return `a defect of anyvmaf itself, please report it: ${line} (ANYVMAF_DEBUG=1 shows where)`;
 }

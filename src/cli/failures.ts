@@ -3,7 +3,6 @@
  * Says on standard error which of several encodes could not be scored, and why.
  */
 import { baseName } from '../report/facts.js';
-import { printable } from '../report/terminal.js';
 import type { FailedEncode } from '../report/types.js';
 import type { Terminal } from './terminal.js';
 
@@ -18,10 +17,10 @@ export function complainOfFailures(failed: readonly FailedEncode[], of: number, 
   for (const [message, names] of reasons) {
     const named = names.length === of || names.every((name) => message.includes(name));
     const line = `${named ? '' : `${names.join(', ')}: `}${message}`;
-    terminal.complain(printable(line.replace(/\s*[\r\n]+\s*/g, ' ').trim()));
+    terminal.complain(line);
   }
   if (failed.length < of) {
     const names = failed.map(({ distorted }) => baseName(distorted)).join(', ');
-    terminal.complain(printable(`${failed.length} of ${of} encodes could not be scored: ${names}`));
+    terminal.complain(`${failed.length} of ${of} encodes could not be scored: ${names}`);
   }
 }

@@ -4,6 +4,7 @@
  */
 import { AnyvmafError } from '../errors.js';
 import { nearest } from '../nearest.js';
+import { quoted } from '../printable.js';
 import type { Command } from './command.js';
 import { EXIT } from './exit.js';
 import { helpWidth, renderHelp } from './help.js';
@@ -54,7 +55,10 @@ export function listingCommand({ command, noun, usage, about, names, list, descr
       }
       const [name, surplus] = positionals;
       if (surplus !== undefined) {
-        throw new AnyvmafError('usage', `"${surplus}" is one argument too many; name one ${noun} at a time`);
+        throw new AnyvmafError(
+          'usage',
+          `${quoted(surplus)} is one argument too many; name one ${noun} at a time`,
+        );
       }
       if (name !== undefined) await known(name, noun, names);
       const view = name === undefined ? await list() : await describe(name);
@@ -73,5 +77,5 @@ async function known(name: string, noun: string, names: Listing['names']): Promi
     near === undefined
       ? `there are ${orList(all).replace(/ or ([^ ]*)$/, ' and $1')}`
       : `did you mean ${near}?`;
-  throw new AnyvmafError('usage', `there is no ${noun} "${name}"; ${hint}`);
+  throw new AnyvmafError('usage', `there is no ${noun} ${quoted(name)}; ${hint}`);
 }

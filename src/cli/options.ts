@@ -5,6 +5,7 @@
  */
 import { AnyvmafError } from '../errors.js';
 import { nearest } from '../nearest.js';
+import { quoted } from '../printable.js';
 
 /** One option as it is declared; the help text is made from the same declaration. */
 export interface OptionSpec<Name extends string = string> {
@@ -78,7 +79,7 @@ export function parseArguments<Name extends string>(
 
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     if (arg === '--') {
-      positionals.push(...rest);
+      for (const argument of rest) positionals.push(argument);
       break;
     }
     if (arg.startsWith('--')) {
@@ -87,7 +88,10 @@ export function parseArguments<Name extends string>(
       const value = equals < 0 ? undefined : arg.slice(equals + 1);
       const option = longOption(name, specs, program);
       if (value !== undefined && option.argument === undefined) {
-        throw new AnyvmafError('usage', `option --${option.name} takes no value, but "${value}" was given`);
+        throw new AnyvmafError(
+          'usage',
+          `option --${option.name} takes no value, but ${quoted(value)} was given`,
+        );
       }
       if (use(option, value)) break;
     } else if (arg.startsWith('-') && arg !== '-') {

@@ -2,9 +2,11 @@
  * @module cli/output
  * Writes a result file whole or not at all: into a new file beside it that takes its name when complete.
  */
-import { lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { renameSync } from 'node:fs';
+import { lstat, open, realpath, rm, stat } from 'node:fs/promises';
 import { AnyvmafError } from '../errors.js';
+import { shown } from '../printable.js';
+import { forgetScratch, removeScratch, scratchBeside } from '../scratch/scratch.js';
 
 /** A place for a result that has been found writable. */
 export interface OutputFile {
@@ -14,6 +16,23 @@ export interface OutputFile {
    * @throws {AnyvmafError} `io`, or the signal's reason
    */
   write(pieces: Pieces, signal?: AbortSignal): Promise<void>;
+  /**
+   * Writes the whole file without giving it its name, so that several can appear together. Devices, pipes and what is
+   * written in place have it at once.
+   * @throws as {@link OutputFile.write}
+   */
+  prepare(pieces: Pieces, signal?: AbortSignal): Promise<PreparedFile>;
+}
+
+/** A file that is complete and has not its name yet. One of the two is to be called. */
+export interface PreparedFile {
+  /**
+   * Gives it its name, without a pause in which a signal could be noticed.
+   * @throws {AnyvmafError} `io`
+   */
+  keep(): void;
+  /** Leaves nothing behind. */
+  discard(): Promise<void>;
 }
 
 /** A file's content in order. */
@@ -30,34 +49,53 @@ type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
 export async function openOutput(path: string, inputs: readonly string[] = []): Promise<OutputFile> {
   for (const input of inputs) {
     if (await sameFile(path, input)) {
-      throw new AnyvmafError('usage', `the output "${path}" is one of the videos; give it another name`);
+      throw new AnyvmafError(
+        'usage',
+        `the output "${shown(path)}" is one of the videos; give it another name`,
+      );
     }
   }
   try {
     const target = await resolveTarget(path);
-    if (target.temporary === undefined) {
-      if (target.regular) await (await open(target.path, 'r+')).close();
-      return {
-        write: (pieces, signal) =>
-          explained(path, () => writeTo(target.path, 'w', undefined, pieces, signal)),
-      };
-    }
-    const { temporary, mode } = target;
+    if (target.temporary === undefined && target.regular) await (await open(target.path, 'r+')).close();
+    const prepare = (pieces: Pieces, signal?: AbortSignal) => prepareFile(path, target, pieces, signal);
     return {
-      write: (pieces, signal) =>
-        explained(path, async () => {
-          try {
-            await writeTo(temporary, 'wx', mode, pieces, signal);
-            await rename(temporary, target.path);
-          } catch (error) {
-            await rm(temporary, { force: true });
-            throw error;
-          }
-        }),
+      prepare,
+      write: async (pieces, signal) => (await prepare(pieces, signal)).keep(),
     };
   } catch (error) {
     throw outputError(path, error);
   }
+}
+
+async function prepareFile(
+  path: string,
+  { path: file, temporary, mode }: Target,
+  pieces: Pieces,
+  signal: AbortSignal | undefined,
+): Promise<PreparedFile> {
+  const discard = async () => {
+    if (temporary !== undefined) await removeScratch(temporary);
+  };
+  try {
+    await writeTo(temporary ?? file, temporary === undefined ? 'w' : 'wx', mode, pieces, signal);
+  } catch (error) {
+    await discard();
+    throw outputError(path, error);
+  }
+  return {
+    discard,
+    keep() {
+      if (temporary === undefined) return;
+      try {
+        renameSync(temporary, file);
+        forgetScratch(temporary);
+      } catch (error) {
+        // What keeps its temporary name is removed when the process ends.
+        throw outputError(path, error);
+      }
+    },
+  };
 }
 
 /** Names of this process's own streams, which may lead to a regular file that is not ours to replace. */
@@ -80,9 +118,7 @@ async function resolveTarget(path: string): Promise<Target> {
   // A link to a file that is not there yet: writing through it makes that file.
   if (!found && (await lstat(path).catch(ignoreMissing))) return { path, regular: false };
   const file = found ? await realpath(path) : path;
-  // Short whatever the file is called, and nobody else's: containers that share a folder have the same process numbers.
-  const unique = Math.random().toString(36).slice(2, 10);
-  const temporary = join(dirname(file), `.anyvmaf-${process.pid}-${unique}.tmp`);
+  const temporary = await scratchBeside(file);
   try {
     await (await open(temporary, 'wx')).close();
     await rm(temporary);
@@ -122,14 +158,6 @@ async function writeTo(
   }
 }
 
-async function explained(path: string, action: () => Promise<void>): Promise<void> {
-  try {
-    await action();
-  } catch (error) {
-    throw outputError(path, error);
-  }
-}
-
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'its folder is not a folder',
@@ -146,5 +174,7 @@ const REASONS: Readonly<Record<string, string>> = {
 function outputError(path: string, error: unknown): AnyvmafError {
   if (error instanceof AnyvmafError) return error;
   const { code = '', message } = error as NodeJS.ErrnoException;
-  return new AnyvmafError('io', `cannot write "${path}": ${REASONS[code] ?? message}`, { cause: error });
+  return new AnyvmafError('io', `cannot write "${shown(path)}": ${REASONS[code] ?? message}`, {
+    cause: error,
+  });
 }

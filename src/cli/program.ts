@@ -6,6 +6,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { COMMANDS, type CommandEntry } from './command.js';
 import { exitCodeOf, messageOf } from './exit.js';
+import { endProcess } from './process-end.js';
 import { openTerminal, type Terminal } from './terminal.js';
 
 /** Runs the process's own command line and ends the process. */
@@ -21,7 +22,7 @@ export async function main(args: readonly string[]): Promise<never> {
   process.on('uncaughtException', stray).on('unhandledRejection', stray);
   const code = await run(args, terminal).catch(fail);
   await terminal.flush();
-  process.exit(code);
+  return endProcess(code);
 }
 
 /** Runs the command that `args` names, the first of {@link COMMANDS} when they name none. */

@@ -2,8 +2,9 @@
  * @module cli/progress-bar
  * Draws the progress of a run in the last line of a terminal, and takes it away again.
  */
+import { printable } from '../printable.js';
 import { formatProgress } from '../report/progress.js';
-import { cut, printable } from '../report/terminal.js';
+import { cut } from '../report/terminal.js';
 import type { Progress } from '../score/types.js';
 import type { Terminal } from './terminal.js';
 

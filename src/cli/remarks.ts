@@ -3,21 +3,19 @@
  * Says on standard error what reports warn of, one line each.
  */
 import { baseName } from '../report/facts.js';
-import { remarks } from '../report/findings.js';
-import { printable } from '../report/terminal.js';
+import { accepts, remarks } from '../report/findings.js';
 import type { Report } from '../report/types.js';
 import type { Terminal } from './terminal.js';
 
 /** Complains of errors and warnings; what is only worth knowing stays in the report. */
 export function complainOf(reports: readonly Report[], terminal: Terminal): void {
-  for (const { severity, message, fix, of } of remarks(reports)) {
+  for (const { severity, message, fix, finding, of } of remarks(reports)) {
     if (severity === 'info') continue;
     const about =
       of.length < reports.length
         ? `${of.map((i) => baseName(reports[i]?.distorted.name ?? '')).join(', ')}: `
         : '';
-    terminal.complain(
-      printable(`${severity}: ${about}${message}${fix === undefined ? '' : ` (fix: ${fix})`}`),
-    );
+    const remedy = fix === undefined ? '' : ` (${accepts(finding) ? '' : 'fix: '}${fix})`;
+    terminal.complain(`${severity}: ${about}${message}${remedy}`);
   }
 }

@@ -1,8 +1,12 @@
 /**
  * @module cli/signals
- * Turns Ctrl-C and a request to terminate into an AbortSignal, so that a run ends cleanly.
+ * Turns Ctrl-C and a request to terminate into an AbortSignal, so that a run ends cleanly; one that does not is ended.
  */
 import { Interrupted } from './exit.js';
+import { endNow } from './process-end.js';
+
+/** Milliseconds that a run has to end by itself after a signal. */
+const PATIENCE = 1500;
 
 /** A run that the user can interrupt. */
 export interface Interruption {
@@ -13,19 +17,26 @@ export interface Interruption {
   release(): void;
 }
 
-/** Listens for SIGINT and SIGTERM; the first one aborts, a second one ends the process at once. */
+/**
+ * Listens for SIGINT and SIGTERM; the first one aborts, a second one ends the process at once, as does time. Signals
+ * reach a thread between two pieces of work only: what may keep it busy for long belongs elsewhere, see parsing/parser.
+ */
 export function interruption(): Interruption {
   const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
   const stop = (name: NodeJS.Signals) => {
     const reason = new Interrupted(name === 'SIGTERM' ? 'SIGTERM' : 'SIGINT');
-    if (controller.signal.aborted) process.exit(reason.exitCode);
+    const end = () => endNow(name, reason.exitCode);
+    if (controller.signal.aborted) return end();
     controller.abort(reason);
+    timer = setTimeout(end, PATIENCE);
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
   return {
     signal: controller.signal,
     abort: (reason) => controller.abort(reason),
     release: () => {
+      clearTimeout(timer);
       process.off('SIGINT', stop).off('SIGTERM', stop);
     },
   };

@@ -4,6 +4,7 @@
  */
 import type { WriteStream } from 'node:tty';
 import { AnyvmafError } from '../errors.js';
+import { sentence } from '../printable.js';
 import { ClosedPipe } from './exit.js';
 
 /** What commands may do with the terminal. */
@@ -28,7 +29,7 @@ export interface Terminal {
   print(text: string): Promise<void>;
   /** Writes to standard error as it stands; a reader that went away is ignored. */
   draw(text: string): void;
-  /** One line on standard error, after the program's name. */
+  /** One printable line on standard error, after the program's name, whatever the sentence repeats. */
   complain(sentence: string): void;
   /** Resolves when both streams have been handed over. */
   flush(): Promise<void>;
@@ -56,8 +57,8 @@ export function openTerminal({ stdout, stderr, env }: NodeJS.Process): Terminal 
     draw: (text) => {
       stderr.write(text, () => {});
     },
-    complain: (sentence) => {
-      stderr.write(`anyvmaf: ${sentence}\n`, () => {});
+    complain: (words) => {
+      stderr.write(`anyvmaf: ${sentence(words)}\n`, () => {});
     },
     flush: async () => {
       await Promise.allSettled([write(stdout, ''), write(stderr, '')]);

@@ -2,7 +2,6 @@
  * @module core/adm-csf
  * Contrast sensitivity factors of ADM for a viewing condition (spec 4.6).
  */
-
 import { AnyvmafError } from '../errors.js';
 import { log10 } from './log10.js';
 

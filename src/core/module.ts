@@ -2,7 +2,6 @@
  * @module core/module
  * Loader and typed view of the WebAssembly core (wasm/include/anyvmaf.h): one instance, its memory, its contexts.
  */
-
 import { AnyvmafError } from '../errors.js';
 import type { VideoFormat } from '../media/types.js';
 import { type MetricVariant, metricSpec } from './metrics.js';
@@ -138,7 +137,7 @@ export class Core {
   /**
    * Zeroed memory, 16-byte aligned.
    * @returns its address
-   * @throws {AnyvmafError} 'internal' when there is none left.
+   * @throws {AnyvmafError} 'resource' when there is none left.
    */
   alloc(bytes: number): number {
     const address = this.#alloc(bytes) >>> 0;
@@ -162,8 +161,25 @@ export class Core {
   }
 }
 
+/** A function of the core that says what it measured when the module traps: a defect of the core, never of the input. */
+function reporting(run: Native, metric: string, { width, height, bitDepth }: VideoFormat): Native {
+  return (...args) => {
+    try {
+      return run(...args);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new AnyvmafError(
+        'internal',
+        `The WebAssembly core failed on ${metric} of ${width}x${height} pictures of ${bitDepth} bits (${reason}); this ` +
+          'is a defect of anyvmaf: please report it with the metric, the size and the options of the run.',
+        { cause },
+      );
+    }
+  };
+}
+
 function outOfMemory(): AnyvmafError {
-  return new AnyvmafError('internal', 'The WebAssembly core is out of memory; score with fewer threads.');
+  return new AnyvmafError('resource', 'The WebAssembly core is out of memory; score with fewer threads.');
 }
 
 /** Most VIF gain limits and ADM parameter sets that one call measures. */
@@ -173,6 +189,7 @@ export const MAX_ADM_VARIANTS = 64;
 /** The core's metrics for pictures of one format. Planes are addresses in the core's memory. */
 export class CoreContext {
   readonly #core: Core;
+  readonly #format: VideoFormat;
   readonly #context: number;
   readonly #results: number;
   readonly #parameters: number;
@@ -187,6 +204,7 @@ export class CoreContext {
 
   constructor(core: Core, format: VideoFormat, implementation: Implementation) {
     this.#core = core;
+    this.#format = format;
     const open = core.call('anyvmaf_open');
     this.#context = open(format.width, format.height, format.bitDepth, IMPLEMENTATIONS[implementation]) >>> 0;
     if (this.#context === 0) throw outOfMemory();
@@ -194,11 +212,15 @@ export class CoreContext {
     this.#parameters = core.alloc(MAX_ADM_VARIANTS * ADM_VARIANT.bytes);
     this.#frames = core.alloc(FRAMES_WORDS * 4);
     this.#close = core.call('anyvmaf_close');
-    this.#vif = core.call('anyvmaf_vif');
-    this.#adm = core.call('anyvmaf_adm');
-    this.#motion = core.call('anyvmaf_motion');
-    this.#motionLegacy = core.call('anyvmaf_motion_legacy');
-    this.#sse = core.call('anyvmaf_sse');
+    this.#vif = this.#function('anyvmaf_vif', 'vif');
+    this.#adm = this.#function('anyvmaf_adm', 'adm');
+    this.#motion = this.#function('anyvmaf_motion', 'motion');
+    this.#motionLegacy = this.#function('anyvmaf_motion_legacy', 'motion');
+    this.#sse = this.#function('anyvmaf_sse', 'psnr');
+  }
+
+  #function(name: string, metric: string): Native {
+    return reporting(this.#core.call(name), metric, this.#format);
   }
 
   close(): void {
@@ -245,7 +267,7 @@ export class CoreContext {
     block: number,
     cells: number,
   ): Float64Array<ArrayBuffer> {
-    const run = this.#core.call('anyvmaf_vif_map');
+    const run = this.#function('anyvmaf_vif_map', 'map of vif');
     return this.#takeCells('map of vif', 4 * cells, (at) =>
       run(this.#context, reference, distorted, gainLimit, block, at),
     );
@@ -263,7 +285,7 @@ export class CoreContext {
     cells: number,
   ): { readonly cells: Float64Array<ArrayBuffer>; readonly scores: Float64Array<ArrayBuffer> } {
     this.#writeVariants([variant]);
-    const run = this.#core.call('anyvmaf_adm_map');
+    const run = this.#function('anyvmaf_adm_map', 'map of adm');
     const taken = this.#takeCells('map of adm', 6 * cells, (at) =>
       run(this.#context, reference, distorted, this.#parameters, block, at, this.#results),
     );
@@ -334,7 +356,7 @@ export class CoreContext {
     const name = heat === undefined ? `anyvmaf_${metric}` : `anyvmaf_${metric}_map`;
     let run = this.#metrics.get(name);
     if (!run) {
-      run = this.#core.call(name);
+      run = this.#function(name, metric);
       this.#metrics.set(name, run);
     }
     new Float64Array(this.#core.memory.buffer, this.#parameters, options.length).set(options);

@@ -27,8 +27,9 @@ export function formatG(value: number, digits = 6): string {
 }
 
 function fraction(digits: string): string {
-  const significant = digits.replace(/0+$/, '');
-  return significant && `.${significant}`;
+  let end = digits.length;
+  while (digits[end - 1] === '0') end--;
+  return end === 0 ? '' : `.${digits.slice(0, end)}`;
 }
 
 interface Digits {

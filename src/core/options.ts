@@ -3,7 +3,10 @@
  * Turns option texts and feature strings into extractor instances: checked values, defaults filled in, names decided.
  */
 import { AnyvmafError } from '../errors.js';
+import { MAX_STRING, requireLength } from '../limits.js';
 import { guess, nearest } from '../nearest.js';
+import { magnitude } from '../numbers.js';
+import { quoted } from '../printable.js';
 import {
   EXTRACTORS,
   type ExtractorSpec,
@@ -37,22 +40,24 @@ export interface ExtractorInstance {
  * @throws {AnyvmafError} `usage`: an item without `=`; `feature`: an unknown extractor or option, a value it cannot take
  */
 export function parseFeature(text: string): ExtractorInstance {
+  requireLength('A feature string', text, MAX_STRING);
   const [name = '', ...rest] = text.split('=');
-  const spec = requireExtractor(name, `feature ${quote(text)}`);
-  if (rest.length === 0) return createExtractor(spec, {}, `feature ${quote(text)}`);
-  const options: Record<string, string> = {};
+  requireLength('A feature name', name);
+  const spec = requireExtractor(name, `feature ${quoted(text)}`);
+  if (rest.length === 0) return createExtractor(spec, {}, `feature ${quoted(text)}`);
+  const options = new Map<string, string>();
   for (const item of rest.join('=').split(':')) {
     const [key = '', value] = item.split('=');
     if (value === undefined) {
       throw new AnyvmafError(
         'usage',
-        `Problem parsing feature "${name}", bad option string ${quote(item)}: options are written ` +
+        `Problem parsing feature ${quoted(name)}, bad option string ${quoted(item)}: options are written ` +
           `${name}=key=value:key=value. ${knownOptions(spec)}`,
       );
     }
-    options[key] = value;
+    options.set(key, value);
   }
-  return createExtractor(spec, options, `feature ${quote(text)}`);
+  return createExtractor(spec, Object.fromEntries(options), `feature ${quoted(text)}`);
 }
 
 /**
@@ -65,11 +70,12 @@ export function createExtractor(spec: ExtractorSpec, options: OptionTexts, where
   const values: Record<string, OptionValue> = {};
   for (const option of spec.options) values[option.name] = option.default;
   for (const [name, text] of Object.entries(options)) {
+    requireLength(`An option of the ${spec.name} extractor`, name);
     const option = spec.options.find((candidate) => candidate.name === name);
     if (!option) {
       throw new AnyvmafError(
         'feature',
-        `The ${spec.name} extractor has no option ${quote(name)} (in ${where}). ${meantOption(name, spec)}${knownOptions(spec)}`,
+        `The ${spec.name} extractor has no option ${quoted(name)} (in ${where}). ${meantOption(name, spec)}${knownOptions(spec)}`,
       );
     }
     values[name] = parseOption(option, text, spec.name, where);
@@ -104,7 +110,7 @@ export function folderOption(texts: readonly string[]): string | undefined {
  * @throws {AnyvmafError} `model`
  */
 export function refuseFolders(options: OptionTexts, where: string): void {
-  const name = FOLDERS.find((folder) => options[folder] !== undefined);
+  const name = FOLDERS.find((folder) => Object.hasOwn(options, folder));
   if (name === undefined) return;
   throw new AnyvmafError(
     'model',
@@ -123,7 +129,7 @@ function requireExtractor(name: string, where: string): ExtractorSpec {
   const known = EXTRACTORS.map((extractor) => extractor.name).join(', ');
   throw new AnyvmafError(
     'feature',
-    `There is no feature extractor ${quote(name)} (in ${where}); ${meantExtractor(name)}there are ${known}.`,
+    `There is no feature extractor ${quoted(name)} (in ${where}); ${meantExtractor(name)}there are ${known}.`,
   );
 }
 
@@ -151,7 +157,7 @@ export function flagOption(instance: ExtractorInstance, name: string): boolean {
 export function numberOption(instance: ExtractorInstance, name: string): number {
   const value = instance.options[name];
   if (typeof value !== 'number')
-    throw new AnyvmafError('internal', `${instance.key} has no number "${name}".`);
+    throw new AnyvmafError('internal', `${instance.key} has no number ${quoted(name)}.`);
   return value;
 }
 
@@ -159,7 +165,7 @@ export function numberOption(instance: ExtractorInstance, name: string): number 
 export function choiceOption(instance: ExtractorInstance, name: string): string {
   const value = instance.options[name];
   if (typeof value !== 'string')
-    throw new AnyvmafError('internal', `${instance.key} has no choice "${name}".`);
+    throw new AnyvmafError('internal', `${instance.key} has no choice ${quoted(name)}.`);
   return value;
 }
 
@@ -168,12 +174,14 @@ export function choiceOption(instance: ExtractorInstance, name: string): string 
  * becomes 0.3. Decimal, exponent and hexadecimal forms, as C's strtof; `undefined` when the text is anything else.
  */
 export function normaliseNumber(text: string): number | undefined {
-  const match = /^\s*([+-]?)((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|0[xX][0-9a-fA-F]+)$/.exec(text);
-  if (!match) return undefined;
-  const single = Math.fround(Number(match[2]));
+  const start = text.trimStart();
+  const negative = start.startsWith('-');
+  const single = Math.fround(
+    magnitude(negative || start.startsWith('+') ? start.slice(1) : start) ?? Number.NaN,
+  );
   if (!Number.isFinite(single)) return undefined;
   // Of the two zeros the negative one would show in names and reports.
-  return Number(match[1] + formatG(single)) + 0;
+  return Number(`${negative ? '-' : ''}${formatG(single)}`) + 0;
 }
 
 /** How close to a listed number an option must be. */
@@ -183,7 +191,7 @@ function parseOption(option: OptionSpec, text: string, extractor: string, where:
   const refuse = (expected: string): AnyvmafError =>
     new AnyvmafError(
       'feature',
-      `Option ${option.name} of the ${extractor} extractor is ${quote(text)} (in ${where}) but must be ${expected}.`,
+      `Option ${option.name} of the ${extractor} extractor is ${quoted(text)} (in ${where}) but must be ${expected}.`,
     );
   if (option.type === 'bool') {
     if (text === 'true') return true;
@@ -208,11 +216,6 @@ function parseOption(option: OptionSpec, text: string, extractor: string, where:
   if (option.near && !option.near.some((known) => Math.abs(known - value) < NEAR))
     throw refuse(`within ${NEAR} of one of ${option.near.map((known) => formatG(known)).join(', ')}`);
   return value;
-}
-
-/** Quoted, and on one line whatever it holds. */
-function quote(text: string): string {
-  return JSON.stringify(text);
 }
 
 function knownOptions(spec: ExtractorSpec): string {

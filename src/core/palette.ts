@@ -2,6 +2,7 @@
  * @module core/palette
  * The colours of quality maps: lighter with every step, so that they keep their order for the colour blind and in print.
  */
+import { requireAttached, requireNumber, wrongType } from '../arguments.js';
 
 /** Red, green and blue of 0..255, not rounded, and how much of it covers the picture, 0..1. */
 export type HeatmapColor = readonly [red: number, green: number, blue: number, cover: number];
@@ -34,7 +35,8 @@ export const TINTS: readonly HeatmapColor[] = Array.from({ length: STEPS }, (_, 
  * @param share the density over the one that gets the strongest colour; what is below 0 or above 1 counts as these
  */
 export function heatmapColor(share: number): HeatmapColor {
-  const value = Math.min(1, Math.max(0, share));
+  requireNumber('share', share, 'a number from 0 to 1');
+  const value = Math.min(1, Math.max(0, share)) || 0;
   const at = value * (COLOURS.length - 1);
   const [from, to] = [COLOURS[Math.floor(at)], COLOURS[Math.ceil(at)]];
   const mix = (k: 0 | 1 | 2) => (from?.[k] ?? 0) + (at % 1) * ((to?.[k] ?? 0) - (from?.[k] ?? 0));
@@ -47,6 +49,14 @@ export function heatmapColor(share: number): HeatmapColor {
  * @param beyond 0..1; default 0.03, as in `render`
  */
 export function heatmapFull(densities: Float32Array | Float64Array, beyond = 0.03): number {
+  if (
+    !ArrayBuffer.isView(densities) ||
+    !(densities instanceof Float32Array || densities instanceof Float64Array)
+  )
+    throw wrongType('densities', densities, 'a Float32Array or a Float64Array');
+  requireAttached('densities', densities);
+  requireNumber('beyond', beyond, 'a number from 0 to 1');
+  if (!(beyond >= 0 && beyond <= 1)) throw wrongType('beyond', beyond, 'a number from 0 to 1');
   const sorted = densities.slice().sort();
   const high = sorted[Math.floor((1 - beyond) * (sorted.length - 1))] ?? 0;
   return HEATMAP_FULLS.find((full) => full >= high) ?? Math.max(...HEATMAP_FULLS);

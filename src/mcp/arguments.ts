@@ -5,7 +5,9 @@
  */
 import type * as z from 'zod/v4';
 import { AnyvmafError } from '../errors.js';
+import { MAX_STRING, requireLength } from '../limits.js';
 import { nearest } from '../nearest.js';
+import { shown } from '../printable.js';
 
 /** Problems told at once. */
 const TOLD = 4;
@@ -90,8 +92,8 @@ function problem(issue: z.core.$ZodIssue): string {
 }
 
 /** The sentence about arguments that did not fit. */
-export function argumentSentence(error: z.ZodError): string {
-  const problems = error.issues.map(problem);
+export function argumentSentence({ issues }: { readonly issues: readonly z.core.$ZodIssue[] }): string {
+  const problems = issues.map(problem);
   const rest = problems.length - TOLD;
   return [...problems.slice(0, TOLD), ...(rest > 0 ? [`and ${rest} more problems`] : [])].join('; ');
 }
@@ -110,12 +112,38 @@ export function checkArguments<Schema extends z.ZodObject>(
   if (typeof given !== 'object' || Array.isArray(given)) {
     throw new AnyvmafError('usage', `The arguments of ${tool} must be an object, not ${showValue(given)}.`);
   }
+  requireSize(given, tool);
   const known = Object.keys(schema.shape);
   const unknown = Object.keys(given).filter((name) => !known.includes(name));
   const [first] = unknown;
   if (first !== undefined) throw new AnyvmafError('usage', unknownParameter(tool, first, known));
   return schema.parse(given, { reportInput: true });
 }
+
+/**
+ * Refuses endless texts and lists before anything is done with them: no path, name or list of names is as long.
+ * @throws {AnyvmafError} `usage`
+ */
+function requireSize(value: unknown, name: string, depth = 0): void {
+  if (typeof value === 'string') requireLength(`A text in ${shown(name, SHOWN)}`, value, MAX_STRING);
+  // What nests deeper fits no schema, and is refused unread.
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return;
+  const members = Object.entries(value);
+  if (members.length > MAX_MEMBERS) {
+    throw new AnyvmafError(
+      'usage',
+      `${shown(name, SHOWN)} has ${members.length.toLocaleString('en')} members; at most ${MAX_MEMBERS} are allowed.`,
+    );
+  }
+  for (const [key, member] of members) {
+    requireLength(`The name of a parameter in ${shown(name, SHOWN)}`, key);
+    requireSize(member, Array.isArray(value) ? name : key, depth + 1);
+  }
+}
+
+/** More than any parameter has. */
+const MAX_MEMBERS = 1000;
+const MAX_DEPTH = 8;
 
 function unknownParameter(tool: string, name: string, known: readonly string[]): string {
   const near = nearest(name.slice(0, SHOWN), known) ?? synonym(name, known);

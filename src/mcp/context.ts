@@ -3,6 +3,7 @@
  * What a tool is given besides its arguments: the call's signal and progress, the allowed files, a share of the
  * machine, and a place for results that are too big to say. Tools know the server only by these interfaces.
  */
+import type { Origin } from '../media/origin.js';
 import type { ResourceLink } from './tool.js';
 
 /** How far a call is. */
@@ -20,11 +21,21 @@ export interface ToolProgress {
 /** The one way from a path in a tool's arguments to a file. */
 export interface ToolFiles {
   /**
+   * Who named the files of a call, and where they must lie: to be handed to everything that opens one, since what a
+   * name leads to may change after {@link ToolFiles.resolveInput}.
+   */
+  readonly origin: Origin;
+  /**
    * The real path of an existing regular file under an allowed root.
    * @param path as the caller wrote it; a relative one is looked for in the working directory
    * @throws {AnyvmafError} `io`, naming the path and how to allow more, without a word on what else is or is not there
    */
   resolveInput(path: string): Promise<string>;
+  /**
+   * Bytes of a file that {@link ToolFiles.resolveInput} gave.
+   * @throws {AnyvmafError} `io` where it is no longer there, or no longer allowed
+   */
+  sizeOf(path: string): number;
   /**
    * The real path of a file to write: its folder exists under an allowed root, and what is there already, if anything,
    * is a regular file.

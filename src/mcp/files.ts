@@ -5,8 +5,10 @@
  */
 import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, parse, relative, resolve, sep } from 'node:path';
+import { basename, dirname, parse, resolve, sep } from 'node:path';
 import { AnyvmafError } from '../errors.js';
+import type { Origin } from '../media/origin.js';
+import { checkedStats, isInside } from '../platform/node/checked-file.js';
 import type { ToolFiles } from './context.js';
 
 /** Longest path that is looked at, in UTF-16 units; Linux has 4096 bytes. */
@@ -88,13 +90,6 @@ async function realFolder(path: string): Promise<string | undefined> {
   }
 }
 
-/** Whether `path` is `root` or below it. Both are real paths; `/data` does not hold `/database`. */
-export function isInside(root: string, path: string, windows = process.platform === 'win32'): boolean {
-  const [from, to] = windows ? [root.toLowerCase(), path.toLowerCase()] : [root, path];
-  const way = relative(from, to);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
-}
-
 /** The allowed files of a server. */
 export class AllowedFiles implements ToolFiles {
   readonly #roots: Set<string>;
@@ -121,13 +116,22 @@ export class AllowedFiles implements ToolFiles {
     this.#roots.add(root);
   }
 
+  get origin(): Origin {
+    return { by: 'foreign', folders: [...this.#roots] };
+  }
+
+  sizeOf(path: string): number {
+    return checkedStats(path, this.origin).size;
+  }
+
   async resolveInput(path: string): Promise<string> {
     const wanted = (await this.#translate(path)) ?? path;
     const real = await this.#real(wanted, path);
     if (real === undefined) {
       throw new AnyvmafError('io', `${shown(path)} does not exist; check the name, and give the whole path`);
     }
-    const found = await stat(real).catch(() => undefined);
+    // Not followed: of a name that became a link meanwhile, nothing is told.
+    const found = await lstat(real).catch(() => undefined);
     if (!found?.isFile()) throw notRegular(path, found);
     return real;
   }

@@ -53,10 +53,35 @@ export function authority({ host, port }: Address): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
+/** What a request is sent to. */
+export interface Target {
+  /** Name and port of the server, as the client knows it. */
+  readonly host: string;
+  /** Path and query. */
+  readonly path: string;
+}
+
+/** Name or address with an optional port; no user name, which would hide the host behind it. */
+const AUTHORITY = /^(?:\[[0-9a-f:.]{2,45}\]|[\w.-]{1,253})(?::\d{1,5})?$/i;
+
+/**
+ * Reads a request's target (RFC 9112, section 3.2): a path, or a whole address, whose host then counts.
+ * @param host the Host header; HTTP/1.0 may go without
+ * @returns `undefined` for what is malformed
+ */
+export function readTarget(target: string, host = 'localhost'): Target | undefined {
+  const whole = /^http:\/\/([^/?#]*)(.*)$/i.exec(target);
+  const name = whole?.[1] ?? host;
+  const path = whole ? `${/^\//.test(whole[2] ?? '') ? '' : '/'}${whole[2]}` : target;
+  if (!path.startsWith('/') || !AUTHORITY.test(name) || !URL.canParse(`http://${name}${path}`))
+    return undefined;
+  return { host: name, path };
+}
+
 /** What is allowed. */
 export interface GuardOptions {
-  /** What the server was told to listen on. */
-  readonly host: string;
+  /** Where the server listens. */
+  readonly address: Address;
   readonly token: string | undefined;
   /** Origins of pages that may call, as browsers send them; `*` for all. */
   readonly origins: readonly string[];
@@ -94,10 +119,14 @@ export function checkOrigin(origin: string): string {
 /** Decides on requests. */
 export class Guard {
   readonly #options: GuardOptions;
+  readonly #own: readonly string[];
   readonly #digest: Buffer | undefined;
 
   constructor(options: GuardOptions) {
     this.#options = options;
+    const { host, port } = options.address;
+    const names = isLoopback(host) ? [host, ...LOOPBACK_NAMES] : [host];
+    this.#own = names.map((name) => `http://${authority({ host: name, port })}`);
     this.#digest = options.token === undefined ? undefined : digest(options.token);
   }
 
@@ -127,17 +156,21 @@ export class Guard {
     return { status: 401, sentence: 'The server wants its token: send "Authorization: Bearer TOKEN".' };
   }
 
-  /** Whether a page of this origin may read answers. */
+  /** Whether a page of this origin may read answers: one of the server itself, which serves none, or one that is allowed. */
   allowsOrigin(origin: string): boolean {
-    return this.#options.origins.some((allowed) => allowed === '*' || allowed === origin);
+    return (
+      this.#own.includes(origin) ||
+      this.#options.origins.some((allowed) => allowed === '*' || allowed === origin)
+    );
   }
 
   /** A page that rebinds its name to this machine sends its own name; what listens everywhere has the token instead. */
   #knowsHost(header: string | null): boolean {
-    if (!isLoopback(this.#options.host)) return true;
+    const { host: own } = this.#options.address;
+    if (!isLoopback(own)) return true;
     const name = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(header ?? '');
     const host = (name?.[1] ?? name?.[2] ?? '').toLowerCase();
-    return LOOPBACK_NAMES.includes(host) || host === this.#options.host;
+    return LOOPBACK_NAMES.includes(host) || host === own;
   }
 }
 

@@ -51,7 +51,10 @@ export class McpHost {
   static async open(options: HostOptions): Promise<McpHost> {
     const { folders, remarks } = await findRoots(options);
     for (const remark of remarks) options.log(remark);
-    return new McpHost(options, folders);
+    const host = new McpHost(options, folders);
+    // Later than what a client waits for.
+    setImmediate(() => void host.resources.sweep().catch(() => {}));
+    return host;
   }
 
   /** Aborts when the server ends. */
@@ -85,7 +88,8 @@ export class McpHost {
   /** Stops every call and deletes every result. */
   async close(): Promise<void> {
     this.#closing.abort(new AnyvmafError('aborted', 'The server is shutting down.'));
-    await this.idle(2000);
+    // A request to end is obeyed within two seconds.
+    await this.idle(1000);
     await this.resources.close();
   }
 }

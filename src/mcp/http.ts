@@ -2,11 +2,24 @@
  * @module mcp/http
  * The server as Streamable HTTP: `/mcp` for the protocol in all its versions, `/health` for whoever watches it.
  */
-import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, isInitializeRequest, type McpHttpHandler } from '@modelcontextprotocol/server';
 import { AnyvmafError } from '../errors.js';
-import { type Address, authority, Guard, type GuardOptions, isLoopback, type Refusal } from './guard.js';
+import {
+  type Address,
+  authority,
+  Guard,
+  type GuardOptions,
+  isLoopback,
+  type Refusal,
+  readTarget,
+} from './guard.js';
 import type { McpHost } from './host.js';
 import { createServer } from './server.js';
 import { Sessions } from './sessions.js';
@@ -14,16 +27,23 @@ import { Sessions } from './sessions.js';
 /** Bytes of one request. */
 const BODY_LIMIT = 4 << 20;
 
+/** Milliseconds in which a request must have arrived, headers and body. */
+const ARRIVAL = 10_000;
+
+/** Milliseconds between two looks at what arrives too slowly. */
+const ARRIVAL_CHECK = 1000;
+
+/** Methods that are known to the protocol or refused with what is allowed; others have no form as a request. */
+const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'];
+
 /** Milliseconds that calls may take to finish once the server is to end; then they are cancelled. */
-const GRACE = 3000;
+const GRACE = 500;
 
 /** Milliseconds that answers of cancelled calls have to leave. */
 const LAST_WORDS = 500;
 
 /** How to listen. */
-export interface HttpOptions extends Omit<GuardOptions, 'host'> {
-  readonly address: Address;
-}
+export type HttpOptions = GuardOptions;
 
 /** A server that listens. */
 export interface RunningHttp {
@@ -46,19 +66,28 @@ export async function serveHttp(host: McpHost, options: HttpOptions): Promise<Ru
         'ANYVMAF_MCP_TOKEN, or listen on 127.0.0.1',
     );
   }
-  const endpoint = new Endpoint(host, { ...options, host: address.host });
-  const handler = toNodeHandler(endpoint, {
-    maxRequestBodySize: BODY_LIMIT,
-    onerror: (error) => host.log(`http: ${error.message}`),
-  });
-  const server = createHttpServer((request, response) => {
-    response.on('error', () => {});
-    const { method = 'GET', url = '/' } = request;
-    void handler(Object.assign(request, { method, url }), response).catch(() => response.destroy());
+  const server = createHttpServer({
+    requestTimeout: ARRIVAL,
+    headersTimeout: ARRIVAL,
+    connectionsCheckingInterval: ARRIVAL_CHECK,
   });
   await listen(server, address);
   const bound = server.address();
   const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
+  const endpoint = new Endpoint(host, { ...options, address: { ...address, port } });
+  const handler = toNodeHandler(endpoint, {
+    maxRequestBodySize: BODY_LIMIT,
+    // Clients that leave while they send are no news.
+    onerror: (error) => {
+      if (!('code' in error && error.code === 'ECONNRESET')) host.log(`http: ${error.message}`);
+    },
+  });
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    response.on('error', () => {});
+    const problem = malformation(request);
+    if (problem === undefined) void handler(asked(request), response).catch(() => response.destroy());
+    else response.writeHead(400, JSON_BODY).end(JSON.stringify(errorBody(problem, -32600)));
+  });
   return {
     url: `http://${authority({ ...address, port })}/mcp`,
     async close() {
@@ -73,6 +102,32 @@ export async function serveHttp(host: McpHost, options: HttpOptions): Promise<Ru
       clearTimeout(cut);
     },
   };
+}
+
+const JSON_BODY = { 'content-type': 'application/json', connection: 'close' };
+
+/** A request as the handler takes it, the host of a whole address in its header. */
+function asked(request: IncomingMessage) {
+  const { method = 'GET', url = '/', headers } = request;
+  const { host, path } = readTarget(url, headers.host) ?? { host: headers.host, path: url };
+  if (headers.host !== undefined) headers.host = host;
+  return Object.assign(request, { method, url: path });
+}
+
+/** Why a request cannot be understood. */
+function malformation({
+  method = 'GET',
+  url = '/',
+  headers,
+  rawHeaders,
+}: IncomingMessage): string | undefined {
+  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host');
+  if (hosts.length > 1) return 'The request has several Host headers; send one.';
+  if (readTarget(url, headers.host) === undefined)
+    return 'The target or the Host header of the request is malformed; send a path, and the name and port of this server.';
+  return METHODS.includes(method)
+    ? undefined
+    : 'The method of the request is not known here; use POST, GET or DELETE.';
 }
 
 function listen(server: HttpServer, { host, port }: Address): Promise<void> {
@@ -100,7 +155,12 @@ class Endpoint {
       if (process.env.ANYVMAF_DEBUG) host.log(`http: ${error.message}`);
     };
     this.#sessions = new Sessions(() => createServer(host));
-    this.#handler = createMcpHandler(() => createServer(host), { onerror, maxRequestBodySize: BODY_LIMIT });
+    // Clients without sessions cannot be told apart: only who knows the address of a result reads it.
+    const shared = host.resources.scope({ listed: false });
+    this.#handler = createMcpHandler(() => createServer(host, shared), {
+      onerror,
+      maxRequestBodySize: BODY_LIMIT,
+    });
   }
 
   /** From now on new calls are refused. */
@@ -167,7 +227,11 @@ function isCall(body: unknown): boolean {
 
 /** An error as JSON-RPC has it, for a request of which no id is known. */
 function problem(status: number, message: string, code = -32000, headers: HeadersInit = {}): Response {
-  return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status, headers });
+  return Response.json(errorBody(message, code), { status, headers });
+}
+
+function errorBody(message: string, code: number) {
+  return { jsonrpc: '2.0', id: null, error: { code, message } };
 }
 
 function refuse({ status, sentence }: Refusal): Response {

@@ -4,6 +4,7 @@
  * share of the cores.
  */
 import { AnyvmafError } from '../errors.js';
+import { quoted } from '../printable.js';
 import type { PoolGrant } from './context.js';
 
 /** Calls that may wait; more are refused. */
@@ -24,7 +25,7 @@ export function limitFrom(value: string | undefined, cores: number): number {
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
     throw new AnyvmafError(
       'usage',
-      `VMAF_MCP_MAX_CONCURRENT is "${value}", but it must be a whole number from 1 to 1000`,
+      `VMAF_MCP_MAX_CONCURRENT is ${quoted(value)}, but it must be a whole number from 1 to 1000`,
     );
   }
   return limit;

@@ -4,12 +4,12 @@
  * address as resources of the protocol and by path as files.
  */
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AnyvmafError } from '../errors.js';
-import type { Publication, Published, ToolResources } from './context.js';
+import { makeScratchFolder, removeScratch, sweepScratch } from '../scratch/scratch.js';
+import type { Publication, Published, ToolFiles, ToolResources } from './context.js';
 import { SAMPLE_NAMES, type SampleName, writeSample } from './samples.js';
 
 /** Addresses of results and of samples. */
@@ -43,17 +43,69 @@ interface Kept extends ResourceEntry {
   readonly size: number;
   readonly folder: string;
   readonly path: string;
+  readonly owner: ResourceScope;
+}
+
+/** The resources of one connection: the samples, and its own results. Those of others are not there for it. */
+export class ResourceScope implements ToolResources {
+  readonly #all: ServerResources;
+  /** Whether lists name results; where several clients share a scope, only who knows an address reads there. */
+  readonly listed: boolean;
+
+  constructor(all: ServerResources, listed: boolean) {
+    this.#all = all;
+    this.listed = listed;
+  }
+
+  publish(publication: Publication): Promise<Published> {
+    return this.#all.publish(publication, this);
+  }
+
+  /** What can be read: the samples, then the newest results. */
+  list(): ResourceEntry[] {
+    return this.#all.list(this);
+  }
+
+  /**
+   * Reads one.
+   * @returns `undefined` where there is none at that address
+   * @throws {AnyvmafError} `io` for one that is too big for a message, naming its file
+   */
+  async read(uri: string): Promise<ResourceContents | undefined> {
+    return this.hides(uri) ? undefined : this.#all.read(uri);
+  }
+
+  /** Whether there is a result at an address that is not this connection's. */
+  hides(uri: string): boolean {
+    const owner = this.#all.ownerOf(uri);
+    return owner !== undefined && owner !== this;
+  }
+
+  /** The files that tools may use, without results of others. */
+  filesOf(files: ToolFiles): ToolFiles {
+    return {
+      get origin() {
+        return files.origin;
+      },
+      sizeOf: (path) => files.sizeOf(path),
+      resolveInput: async (path) => {
+        if (!this.hides(path)) return files.resolveInput(path);
+        throw new AnyvmafError('io', `There is no result ${JSON.stringify(path)} in this session.`);
+      },
+      resolveOutput: (path) => files.resolveOutput(path),
+    };
+  }
 }
 
 /** The server's own files. */
-export class ServerResources implements ToolResources {
+export class ServerResources {
   /** Results by address, the oldest first. */
   readonly #kept = new Map<string, Kept>();
   readonly #samples = new Map<SampleName, Promise<string>>();
   readonly #allow: (folder: string) => void;
   #bytes = 0;
   #home: Promise<string> | undefined;
-  #made: string | undefined;
+  #sweeping: Promise<void> | undefined;
   #closed = false;
 
   /** @param allow lets tools read the folder as well */
@@ -61,7 +113,20 @@ export class ServerResources implements ToolResources {
     this.#allow = allow;
   }
 
-  async publish({ name, mimeType, description, data }: Publication): Promise<Published> {
+  /** The view of one connection, or of all clients that have none. */
+  scope({ listed }: { readonly listed: boolean }): ResourceScope {
+    return new ResourceScope(this, listed);
+  }
+
+  /** Who published the result at an address; `undefined` where there is none. */
+  ownerOf(uri: string): ResourceScope | undefined {
+    return this.#kept.get(uri)?.owner;
+  }
+
+  async publish(
+    { name, mimeType, description, data }: Publication,
+    owner: ResourceScope,
+  ): Promise<Published> {
     if (!/^[\w-][\w.-]{0,99}$/.test(name)) throw new Error(`"${name}" cannot be the name of a result`);
     const id = randomUUID();
     const folder = join(await this.#folder(), id);
@@ -76,18 +141,19 @@ export class ServerResources implements ToolResources {
       ...(description !== undefined && { description }),
       size,
     };
-    this.#kept.set(entry.uri, { ...entry, folder, path });
+    this.#kept.set(entry.uri, { ...entry, folder, path, owner });
     this.#bytes += size;
     await this.#forget();
     return { uri: entry.uri, path, link: { type: 'resource_link', ...entry } };
   }
 
-  /** What can be read: the samples, then the newest results. */
-  list(): ResourceEntry[] {
+  /** See {@link ResourceScope.list}. */
+  list(scope: ResourceScope): ResourceEntry[] {
     const results = [...this.#kept.values()]
+      .filter(({ owner }) => scope.listed && owner === scope)
       .reverse()
       .slice(0, LISTED)
-      .map(({ folder: _folder, path: _path, ...entry }) => entry);
+      .map(({ folder: _folder, path: _path, owner: _owner, ...entry }) => entry);
     return [
       {
         uri: SAMPLES,
@@ -100,11 +166,7 @@ export class ServerResources implements ToolResources {
     ];
   }
 
-  /**
-   * Reads one.
-   * @returns `undefined` where there is none at that address
-   * @throws {AnyvmafError} `io` for one that is too big for a message, naming its file
-   */
+  /** See {@link ResourceScope.read}. */
   async read(uri: string): Promise<ResourceContents | undefined> {
     if (uri === SAMPLES) {
       const text = JSON.stringify(await this.#describeSamples(), null, 2);
@@ -134,32 +196,31 @@ export class ServerResources implements ToolResources {
     return sample === undefined ? this.#kept.get(uri)?.path : this.#sample(sample);
   }
 
+  /** Removes what servers left that were killed. Resolves when that is done. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= realpath(tmpdir()).then(sweepScratch);
+    return this.#sweeping;
+  }
+
   /** Deletes everything. */
   async close(): Promise<void> {
     this.#closed = true;
-    process.off('exit', this.#clean);
+    await this.sweep().catch(() => {});
     const home = await this.#home?.catch(() => undefined);
     await Promise.allSettled(this.#samples.values());
-    if (home !== undefined) await rm(home, { recursive: true, force: true });
+    if (home !== undefined) await removeScratch(home);
   }
 
   /** The folder, made when it is first needed and readable by this user only. */
   #folder(): Promise<string> {
     if (this.#closed) throw new AnyvmafError('aborted', 'The server is shutting down.');
     this.#home ??= (async () => {
-      const made = await realpath(await mkdtemp(join(tmpdir(), 'anyvmaf-mcp-')));
-      this.#made = made;
-      // Also when the process ends in another way than by closing the server.
-      process.once('exit', this.#clean);
+      const made = await makeScratchFolder('mcp', await realpath(tmpdir()));
       this.#allow(made);
       return made;
     })();
     return this.#home;
   }
-
-  readonly #clean = () => {
-    if (this.#made !== undefined) rmSync(this.#made, { recursive: true, force: true });
-  };
 
   /** Drops the oldest results until the rest fits. */
   async #forget(): Promise<void> {

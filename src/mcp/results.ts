@@ -4,6 +4,8 @@
  */
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../errors.js';
+import { sentence, shown } from '../printable.js';
+import { limitError } from '../system-limits.js';
 import { argumentSentence } from './arguments.js';
 import type { ExtraContent, ToolOutcome } from './tool.js';
 
@@ -39,13 +41,10 @@ export function refusal(sentence: string): CallAnswer {
 }
 
 /** One sentence about anything thrown, without a stack. */
-export function sentenceOf(error: unknown): string {
-  if (error instanceof AnyvmafError) return oneLine(error.message);
-  if (error instanceof z.ZodError) return argumentSentence(error);
+export function sentenceOf(thrown: unknown): string {
+  const error = limitError(thrown) ?? thrown;
+  if (error instanceof AnyvmafError) return error.message;
+  if (error instanceof z.ZodError) return sentence(argumentSentence(error));
   const what = error instanceof Error ? error.message : String(error);
-  return `anyvmaf failed unexpectedly: ${oneLine(what).slice(0, 500)}`;
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s*\n\s*/g, ' ').trim();
+  return `anyvmaf failed unexpectedly: ${shown(what.trim(), 500)}`;
 }

@@ -3,13 +3,20 @@
  * The protocol's side of the server: lists tools, runs calls, reads resources. One instance serves one connection, or
  * one request of a stateless client; all of them share the host.
  */
-import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import * as z from 'zod/v4';
 import { nearest } from '../nearest.js';
 import { version } from '../version.js';
 import type { ToolContext } from './context.js';
 import type { McpHost } from './host.js';
 import { CallProgress } from './progress.js';
+import { ProtocolServer } from './protocol-server.js';
+import type { ResourceScope } from './resources.js';
 import { answer, type CallAnswer, refusal, sentenceOf } from './results.js';
 import type { Tool } from './tool.js';
 
@@ -62,9 +69,12 @@ function listed(tools: readonly Tool[]): ListedTool[] {
   return list;
 }
 
-/** An instance for one connection. */
-export function createServer(host: McpHost): Server {
-  const server = new Server(
+/**
+ * An instance for one connection.
+ * @param scope where its results are kept; by default its own
+ */
+export function createServer(host: McpHost, scope = host.resources.scope({ listed: true })): Server {
+  const server = new ProtocolServer(
     { name: 'anyvmaf', title: 'anyvmaf', version },
     {
       capabilities: { tools: {}, resources: {} },
@@ -79,13 +89,13 @@ export function createServer(host: McpHost): Server {
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = host.tools.find(({ name }) => name === params.name);
     if (tool === undefined) throw unknownTool(params.name, host.tools);
-    const { content, ...rest } = await host.track(call(host, tool, params.arguments, context));
+    const { content, ...rest } = await host.track(call({ host, scope }, tool, params.arguments, context));
     return { content: [...content], ...rest };
   });
-  server.setRequestHandler('resources/list', () => ({ resources: host.resources.list() }));
+  server.setRequestHandler('resources/list', () => ({ resources: scope.list() }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
-    const contents = await host.resources.read(uri).catch((error: unknown) => {
+    const contents = await scope.read(uri).catch((error: unknown) => {
       throw new ProtocolError(ProtocolErrorCode.InternalError, sentenceOf(error));
     });
     if (contents === undefined) {
@@ -109,7 +119,12 @@ function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
 }
 
 /** Runs one call to its answer; throws for nothing that a tool does. */
-async function call(host: McpHost, tool: Tool, args: unknown, context: ServerContext): Promise<CallAnswer> {
+async function call(
+  { host, scope }: { readonly host: McpHost; readonly scope: ResourceScope },
+  tool: Tool,
+  args: unknown,
+  context: ServerContext,
+): Promise<CallAnswer> {
   const { signal: cancelled, _meta: meta, notify } = context.mcpReq;
   const token = meta?.progressToken;
   const progress =
@@ -130,7 +145,7 @@ async function call(host: McpHost, tool: Tool, args: unknown, context: ServerCon
   const given: ToolContext = {
     signal,
     progress: (report) => progress?.report(report),
-    files: host.files,
+    files: scope.filesOf(host.files),
     pool: {
       run: (label, weight, task) =>
         host.pool.run(
@@ -138,7 +153,7 @@ async function call(host: McpHost, tool: Tool, args: unknown, context: ServerCon
           task,
         ),
     },
-    resources: host.resources,
+    resources: scope,
     log: (message) => host.log(`${tool.name}: ${message}`),
   };
   try {

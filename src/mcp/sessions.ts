@@ -4,7 +4,11 @@
  * session id, by which a cancellation finds the call that it means.
  */
 import { randomUUID } from 'node:crypto';
-import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import {
+  type JSONRPCMessage,
+  type Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 
 /** Sessions kept; the one unused for longest goes first. */
 const MOST_SESSIONS = 100;
@@ -12,12 +16,10 @@ const MOST_SESSIONS = 100;
 /** Milliseconds after which an unused session is forgotten. */
 const IDLE_TIME = 30 * 60_000;
 
-interface Session {
-  readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Requests being answered. */
-  busy: number;
-  used: number;
-}
+/** A comment at the start of an event stream: headers leave with the first bytes, and clients wait for them. */
+const OPENING = new TextEncoder().encode(':\n\n');
+
+type RequestId = string | number;
 
 /** All sessions of a server. */
 export class Sessions {
@@ -25,7 +27,10 @@ export class Sessions {
   readonly #makeServer: () => Server;
   readonly #now: () => number;
 
-  /** @param now milliseconds that only rise */
+  /**
+   * @param makeServer makes the protocol's side of one session
+   * @param now milliseconds that only rise
+   */
   constructor(makeServer: () => Server, now: () => number = () => performance.now()) {
     this.#makeServer = makeServer;
     this.#now = now;
@@ -48,9 +53,9 @@ export class Sessions {
         this.#byId.delete(id);
       },
     });
-    const session: Session = { transport, busy: 0, used: this.#now() };
+    const session = new Session(transport, this.#now);
     await this.#makeServer().connect(transport);
-    const response = await this.#serve(session, request, body);
+    const response = await session.serve(request, body);
     // What did not become a session is over.
     if (transport.sessionId === undefined) await transport.close();
     return response;
@@ -58,62 +63,151 @@ export class Sessions {
 
   /** Answers a request of a session, `undefined` where there is no such session. */
   async serve(id: string, request: Request, body: unknown): Promise<Response | undefined> {
-    const session = this.#byId.get(id);
-    return session && this.#serve(session, request, body);
+    return this.#byId.get(id)?.serve(request, body);
   }
 
   /** Ends every session; their calls are cancelled. */
   async close(): Promise<void> {
     const sessions = [...this.#byId.values()];
     this.#byId.clear();
-    await Promise.allSettled(sessions.map(({ transport }) => transport.close()));
-  }
-
-  async #serve(session: Session, request: Request, body: unknown): Promise<Response> {
-    const { transport } = session;
-    session.used = this.#now();
-    session.busy++;
-    const ids = requestIds(body);
-    // Whoever hangs up before the answer does not want it any more, and cannot say so.
-    const hangUp = () => {
-      for (const requestId of ids) {
-        transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
-        transport.closeSSEStream(requestId);
-      }
-      done();
-    };
-    const done = () => {
-      request.signal.removeEventListener('abort', hangUp);
-      session.busy--;
-      session.used = this.#now();
-    };
-    request.signal.addEventListener('abort', hangUp, { once: true });
-    const response = await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
-    if (response.body === null || ids.length === 0) {
-      done();
-      return response;
-    }
-    const watched = response.body.pipeThrough(new TransformStream({ flush: done }));
-    return new Response(watched, { status: response.status, headers: response.headers });
+    await Promise.allSettled(sessions.map((session) => session.close()));
   }
 
   #sweep(): void {
     const idle = [...this.#byId].filter(([, { busy }]) => busy === 0).sort(([, a], [, b]) => a.used - b.used);
     const tooMany = this.#byId.size - MOST_SESSIONS + 1;
-    for (const [i, [id, { transport, used }]] of idle.entries()) {
-      if (i >= tooMany && this.#now() - used < IDLE_TIME) return;
+    for (const [i, [id, session]] of idle.entries()) {
+      if (i >= tooMany && this.#now() - session.used < IDLE_TIME) return;
       this.#byId.delete(id);
-      void transport.close();
+      void session.close();
     }
   }
 }
 
-/** Ids of the requests in a body that may be a message or several. */
-function requestIds(body: unknown): (string | number)[] {
-  return [body].flat().flatMap((message: unknown) => {
-    if (message === null || typeof message !== 'object' || !('method' in message) || !('id' in message))
-      return [];
-    const { id } = message;
-    return typeof id === 'string' || typeof id === 'number' ? [id] : [];
-  });
+/** Requests that came in one body and are answered on one event stream. */
+interface Exchange {
+  /** Neither answered nor cancelled yet. */
+  readonly open: Set<RequestId>;
+  readonly cancelled: Set<RequestId>;
+}
+
+/** One session. */
+class Session {
+  /** Requests being answered, and open event streams. */
+  busy = 0;
+  /** When it was last used. */
+  used: number;
+  readonly #transport: WebStandardStreamableHTTPServerTransport;
+  readonly #send: WebStandardStreamableHTTPServerTransport['send'];
+  readonly #exchanges = new Map<RequestId, Exchange>();
+  readonly #now: () => number;
+
+  constructor(transport: WebStandardStreamableHTTPServerTransport, now: () => number) {
+    this.#transport = transport;
+    this.#now = now;
+    this.used = now();
+    this.#send = transport.send.bind(transport);
+    transport.send = async (message, options) => {
+      await this.#send(message, options);
+      if (!('method' in message) && message.id !== undefined) this.#settle(message.id, false);
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  async serve(request: Request, body: unknown): Promise<Response> {
+    const messages = [body].flat();
+    const ids = messages.flatMap(requestId);
+    this.#expect(ids);
+    this.used = this.#now();
+    this.busy++;
+    let over = false;
+    const done = () => {
+      if (over) return;
+      over = true;
+      request.signal.removeEventListener('abort', hangUp);
+      this.busy--;
+      this.used = this.#now();
+    };
+    let listening = false;
+    const hangUp = () => {
+      // A client that hangs up before the answer does not want it any more, and cannot say so.
+      for (const id of ids) this.#cancel(id);
+      // Otherwise its next stream would be refused until something is written to this one.
+      if (listening) this.#transport.closeStandaloneSSEStream();
+      done();
+    };
+    request.signal.addEventListener('abort', hangUp, { once: true });
+    const response = await this.#transport.handleRequest(
+      request,
+      body === undefined ? {} : { parsedBody: body },
+    );
+    for (const id of messages.flatMap(cancelledId)) this.#settle(id, true);
+    if (response.body === null) {
+      done();
+      return response;
+    }
+    listening = request.method === 'GET' && response.ok;
+    if (request.signal.aborted) hangUp();
+    const events = response.headers.get('content-type') === 'text/event-stream';
+    const watched = response.body.pipeThrough(
+      new TransformStream({
+        start: (stream) => {
+          if (events) stream.enqueue(OPENING);
+        },
+        flush: done,
+      }),
+    );
+    return new Response(watched, { status: response.status, headers: response.headers });
+  }
+
+  #expect(ids: readonly RequestId[]): void {
+    const exchange: Exchange = { open: new Set(ids), cancelled: new Set() };
+    for (const id of ids) this.#exchanges.set(id, exchange);
+  }
+
+  #cancel(id: RequestId): void {
+    if (!this.#exchanges.get(id)?.open.has(id)) return;
+    const message = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } } as const;
+    this.#transport.onmessage?.(message);
+    this.#settle(id, true);
+  }
+
+  /** A request has its answer or gets none. The transport ends a stream only when all of it is answered. */
+  #settle(id: RequestId, cancelled: boolean): void {
+    const exchange = this.#exchanges.get(id);
+    if (!exchange?.open.delete(id)) return;
+    this.#exchanges.delete(id);
+    if (cancelled) exchange.cancelled.add(id);
+    if (exchange.open.size > 0 || exchange.cancelled.size === 0) return;
+    for (const missing of exchange.cancelled) this.#transport.closeSSEStream(missing);
+    // Goes nowhere, as the stream has ended, but lets the transport forget the request.
+    for (const missing of exchange.cancelled) void this.#send(noAnswer(missing)).catch(() => {});
+  }
+}
+
+function noAnswer(id: RequestId): JSONRPCMessage {
+  return { jsonrpc: '2.0', id, error: { code: -32000, message: 'The request was cancelled.' } };
+}
+
+/** The id of a request, none of anything else. */
+function requestId(message: unknown): RequestId[] {
+  if (message === null || typeof message !== 'object' || !('method' in message) || !('id' in message))
+    return [];
+  return idOf(message.id);
+}
+
+/** The request that a message cancels. */
+function cancelledId(message: unknown): RequestId[] {
+  if (message === null || typeof message !== 'object' || !('method' in message) || !('params' in message))
+    return [];
+  const { method, params } = message;
+  if (method !== 'notifications/cancelled' || params === null || typeof params !== 'object') return [];
+  return 'requestId' in params ? idOf(params.requestId) : [];
+}
+
+function idOf(id: unknown): RequestId[] {
+  return typeof id === 'string' || typeof id === 'number' ? [id] : [];
 }

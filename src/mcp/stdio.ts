@@ -113,7 +113,11 @@ export class LineTransport implements Transport {
     try {
       message = parseJSONRPCMessage(data);
     } catch {
-      this.#complain(idOf(data), ProtocolErrorCode.InvalidRequest, 'A line is not a JSON-RPC 2.0 message.');
+      if (isMessageButParams(data)) {
+        const problem = 'The params of a message must be an object, and so must their _meta.';
+        this.#complain(idOf(data), ProtocolErrorCode.InvalidParams, problem);
+      } else
+        this.#complain(idOf(data), ProtocolErrorCode.InvalidRequest, 'A line is not a JSON-RPC 2.0 message.');
       return;
     }
     if ('method' in message && 'id' in message) this.#open.add(message.id);
@@ -133,6 +137,16 @@ export class LineTransport implements Transport {
     return new Promise((resolve) => {
       this.#output.write(`${JSON.stringify(message)}\n`, () => resolve());
     });
+  }
+}
+
+/** Whether nothing is wrong with a message but its params. */
+function isMessageButParams(data: unknown): boolean {
+  try {
+    parseJSONRPCMessage({ ...Object(data), params: {} });
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -2,7 +2,7 @@
  * @module media/advice
  * Commands that error messages suggest for turning a file into one that can be read.
  */
-import { shown } from './errors.js';
+import { printable } from '../printable.js';
 
 /** What messages and reports call standard input. */
 export const STANDARD_INPUT = 'standard input';
@@ -13,12 +13,20 @@ export const STANDARD_INPUT = 'standard input';
  */
 export function convertCommand(name: string, filter = ''): string {
   const middle = filter === '' ? '' : ` ${filter}`;
-  return `ffmpeg -i ${shellWord(shown(name))}${middle} -strict -1 OUTPUT.y4m`;
+  return `ffmpeg -i ${shellWord(printable(name))}${middle} -strict -1 OUTPUT.y4m`;
 }
 
-function shellWord(text: string): string {
+/** A file's name as a word that a shell takes as it is, and no program as an option. */
+export function shellWord(text: string): string {
   if (text === STANDARD_INPUT) return '-';
-  if (/^[\w./:@%+,=][\w./:@%+,=-]*$/.test(text)) return text;
-  const path = text.startsWith('-') ? `./${text}` : text;
-  return `'${path.replaceAll("'", "'\\''")}'`;
+  return text.startsWith('-') ? inQuotes(`./${text}`) : quotedWord(text);
+}
+
+/** An argument as a word that a shell takes as it is. */
+export function quotedWord(text: string): string {
+  return /^[\w./:@%+,=-]+$/.test(text) ? text : inQuotes(text);
+}
+
+function inQuotes(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -21,6 +21,9 @@ const FIRST_PAIRS = 50;
 /** Frames that every search may read, however small its window. */
 const MIN_MAX_FRAMES = 300;
 
+/** Frames of the faster video that are read for each of the slower one, at most. */
+const MOST_AHEAD = 16;
+
 /**
  * Finds the offset at which two videos show the same pictures: distorted frame i shows what reference frame i + offset
  * shows. Sizes, bit depths, brightness and contrast may differ. Reads only as far as needed, luma only.
@@ -53,6 +56,8 @@ export interface ThumbsOptions {
   readonly base?: number;
   /** Reference frame of each distorted one at offset 0, ascending, where the ratio of the rates does not tell. */
   readonly partners?: ArrayLike<number> | undefined;
+  /** Wider windows to go on with, one after another, while the answer is not clear. Default: none. */
+  readonly wider?: readonly number[];
 }
 
 /**
@@ -63,33 +68,57 @@ export async function alignThumbs(
   first: Thumbs,
   second: Thumbs,
   options: Omit<AlignOptions, 'start'>,
-  { oneAtATime = false, base = 0, partners }: ThumbsOptions = {},
+  { oneAtATime = false, base = 0, partners, wider = [] }: ThumbsOptions = {},
 ): Promise<AlignResult> {
   const { window, maxFrames, ratio, assumed } = checked(options);
   const evidence = new Evidence(ratio, THUMBNAIL.width, partners);
-  for (let frames = Math.min(maxFrames, window + FIRST_PAIRS); ; frames = Math.min(maxFrames, 2 * frames)) {
+
+  async function readTo(frames: number): Promise<void> {
+    const wanted = framesToRead(frames, ratio);
     const read = [
-      () =>
-        first.readTo(
-          Math.ceil(frames * Math.max(1, ratio)),
-          (t) => evidence.add('reference', t),
-          options.signal,
-        ),
-      () =>
-        second.readTo(
-          Math.ceil(frames / Math.min(1, ratio)),
-          (t) => evidence.add('distorted', t),
-          options.signal,
-        ),
+      () => first.readTo(wanted.reference, (t) => evidence.add('reference', t), options.signal),
+      () => second.readTo(wanted.distorted, (t) => evidence.add('distorted', t), options.signal),
     ] as const;
     if (oneAtATime) {
       for (const next of read) await next();
     } else {
       await Promise.all(read.map((next) => next()));
     }
-    const result = search(evidence, window, assumed, base);
-    if (!result.ambiguous || frames >= maxFrames || (first.ended && second.ended)) return result;
   }
+
+  let found: AlignResult | undefined;
+  for (const span of [window, ...wider]) {
+    const most = span === window ? maxFrames : framesForWider(span);
+    for (let frames = Math.min(most, span + FIRST_PAIRS); ; frames = Math.min(most, 2 * frames)) {
+      await readTo(frames);
+      found = search(evidence, span, assumed, base);
+      if (!found.ambiguous) return found;
+      if (frames >= most || (first.ended && second.ended)) break;
+    }
+    // No offset is further away than the videos are long.
+    const { reference, distorted } = evidence.frames;
+    if (first.ended && second.ended && span >= Math.max(reference, distorted)) break;
+  }
+  if (!found) throw new Error('one window is always searched');
+  return found;
+}
+
+/** Frames of each video that a wider window than asked for is searched with, at most. */
+export function framesForWider(window: number): number {
+  return 2 * window;
+}
+
+/**
+ * Frames of each video to read for `frames` pairs. Where one rate is more than {@link MOST_AHEAD} times the other's, fewer
+ * pairs are compared, so that memory and time stay bounded.
+ * @param ratio reference frames per distorted frame
+ */
+export function framesToRead(frames: number, ratio: number): { reference: number; distorted: number } {
+  const most = frames * MOST_AHEAD;
+  return {
+    reference: Math.min(most, Math.ceil(frames * Math.max(1, ratio))),
+    distorted: Math.min(most, Math.ceil(frames / Math.min(1, ratio))),
+  };
 }
 
 function checked(options: AlignOptions) {
@@ -108,7 +137,7 @@ function checked(options: AlignOptions) {
     Number.isInteger(maxFrames) && maxFrames >= 8,
     'a whole number of at least 8',
   );
-  check('rateRatio', ratio, ratio >= 1 / 16 && ratio <= 16, 'a number from 1/16 to 16');
+  check('rateRatio', ratio, ratio > 0 && Number.isFinite(ratio), 'a number above 0');
   check('assumed', assumed, Number.isInteger(assumed), 'a whole number');
   for (const side of ['reference', 'distorted'] as const) {
     const frame = start[side];

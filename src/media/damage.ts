@@ -2,8 +2,9 @@
  * @module media/damage
  * The one sentence about a video that ends before it should, whichever decoder finds out.
  */
+import { shown } from '../printable.js';
 import type { TrackFacts } from './decoder.js';
-import { MediaError, shown } from './errors.js';
+import { MediaError } from './errors.js';
 
 /** Where a video ends too early, and why. */
 export interface EarlyEnd {

@@ -4,6 +4,7 @@
  * and says, when none does, which were tried and what to install.
  */
 import { AnyvmafError } from '../errors.js';
+import { clause, quoted, shown } from '../printable.js';
 import { convertCommand } from './advice.js';
 import type {
   DecodedSource,
@@ -13,7 +14,6 @@ import type {
   DecoderChoice,
   TrackFacts,
 } from './decoder.js';
-import { shown } from './errors.js';
 import { type EncodedInput, notY4m } from './open.js';
 import type { VideoInput } from './types.js';
 
@@ -54,7 +54,10 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
   const candidates = choice === 'auto' ? decoders : decoders.filter(({ id }) => id === choice);
   if (candidates.length === 0) {
     const there = ['auto', ...decoders.map(({ id }) => id), 'none'];
-    throw new AnyvmafError('usage', `there is no decoder "${choice}" here; there are ${there.join(', ')}.`);
+    throw new AnyvmafError(
+      'usage',
+      `there is no decoder ${quoted(choice)} here; there are ${there.join(', ')}.`,
+    );
   }
   const attempts: Attempt[] = [];
   for (const [i, decoder] of candidates.entries()) {
@@ -161,7 +164,7 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
   const idle = attempts
     .filter(({ error }) => error === undefined && !exhausted)
     .map(
-      ({ decoder, availability }) => `${decoder.id}: ${trimmed(availability.reason ?? 'it cannot run here')}`,
+      ({ decoder, availability }) => `${decoder.id}: ${clause(availability.reason ?? 'it cannot run here')}`,
     );
   const [first] = tried;
   if (!first?.error) {
@@ -172,7 +175,7 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
       'media',
       what
         ? `${what} (${idle.join('; ')}). Install one of them, or convert the video first: ${convertCommand(encoded.name)}`
-        : `${trimmed(notY4m(encoded).message)}. If it is encoded, there is no decoder for it (${idle.join('; ')}).`,
+        : `${clause(notY4m(encoded).message)}. If it is encoded, there is no decoder for it (${idle.join('; ')}).`,
     );
   }
   const [, ...others] = tried.map(({ decoder }) => decoder.id);
@@ -185,12 +188,7 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
       : '',
   ].filter((clause) => clause !== '' && !first.error?.message.includes(clause));
   if (clauses.length === 0) return first.error;
-  return new AnyvmafError('media', `${trimmed(first.error.message)} (${clauses.join('; ')}).`, {
+  return new AnyvmafError('media', `${clause(first.error.message)} (${clauses.join('; ')}).`, {
     cause: first.error,
   });
-}
-
-/** A sentence without its full stop, to go on after it. */
-function trimmed(sentence: string): string {
-  return sentence.replace(/[.\s]+$/, '');
 }

@@ -3,7 +3,7 @@
  * In which planar format the samples of a decoded picture reach the scorer unchanged.
  */
 import { AnyvmafError } from '../errors.js';
-import { shown } from './errors.js';
+import { shown } from '../printable.js';
 import { pixelFormat, pixelFormatName, type SampleFormat } from './pixel-format.js';
 
 /** How decoded samples are put into planes; no value changes. */

@@ -1,10 +1,10 @@
 /**
  * @module media/errors
- * Errors about frames, typed so that a caller can tell a truncated video from other damage; and names as
- * messages show them.
+ * Errors about frames, typed so that a caller can tell a truncated video from other damage.
  */
 import { AnyvmafError } from '../errors.js';
-import { describeFormat } from './geometry.js';
+import { shown } from '../printable.js';
+import { describeFormat, roundedDownChroma } from './geometry.js';
 import type { IncompleteFrame, VideoInfo } from './types.js';
 
 /** A frame that cannot be read from a video that opened. */
@@ -21,16 +21,14 @@ export class MediaError extends AnyvmafError {
   }
 }
 
-/** A name or text from outside, safe within a one-line message: control characters become `\xNN`. */
-export function shown(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]/gu, hexEscape);
-}
-
 /** Bytes of a file, or text read as Latin-1 from them, quoted; all but printable ASCII becomes `\xNN`. */
 export function quoted(found: string | Uint8Array): string {
-  const text = typeof found === 'string' ? found : String.fromCharCode(...found);
-  return `"${text.replace(/[^\x20-\x7e]/g, hexEscape)}"`;
+  const text = typeof found === 'string' ? found : String.fromCharCode(...found.subarray(0, SHOWN));
+  return `"${text.slice(0, SHOWN).replace(/[^\x20-\x7e]/g, hexEscape)}"${text.length > SHOWN ? ` (${text.length} characters)` : ''}`;
 }
+
+/** Characters of a header that messages repeat. */
+const SHOWN = 80;
 
 function hexEscape(character: string): string {
   return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
@@ -45,6 +43,8 @@ export function incompleteFrame(info: VideoInfo, at: IncompleteFrame): MediaErro
     return new MediaError('incomplete', index, `${what}; the video is truncated.`);
   }
   const size = index * expectedBytes + foundBytes;
+  const roundedDown = roundedDownChroma(info, size);
+  if (roundedDown !== undefined) return new MediaError('incomplete', index, `${what}; ${roundedDown}.`);
   return new MediaError(
     'incomplete',
     index,

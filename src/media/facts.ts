@@ -3,9 +3,9 @@
  * What ffprobe's JSON says about a file, as facts about its video track.
  */
 import { AnyvmafError } from '../errors.js';
+import { shown } from '../printable.js';
 import type { Fraction, TrackFacts } from './decoder.js';
 import { type Delivery, delivery } from './delivery.js';
-import { shown } from './errors.js';
 import { formatProblem } from './geometry.js';
 
 export { pixelFormat, pixelFormatName } from './pixel-format.js';

@@ -2,7 +2,7 @@
  * @module media/geometry
  * Sizes of pictures and planes, as scored and as stored in files.
  */
-import { type PlaneSize, SUBSAMPLING, sampleBytes } from '../core/geometry.js';
+import { chromaSize, type PlaneSize, SUBSAMPLING, sampleBytes } from '../core/geometry.js';
 import type { VideoFormat } from './types.js';
 
 export { chromaSize, type PlaneSize, sampleBytes } from '../core/geometry.js';
@@ -31,6 +31,22 @@ export function lumaBytes(format: VideoFormat): number {
 export function storedFrameBytes(format: VideoFormat): number {
   const chroma = storedChromaSize(format);
   return lumaBytes(format) + 2 * chroma.width * chroma.height * sampleBytes(format.bitDepth);
+}
+
+/**
+ * What to say of raw video whose size in bytes is no whole number of frames as stored here, but one of frames whose chroma
+ * is rounded down at odd sides, as libvmaf's tool reads them; `undefined` for any other.
+ */
+export function roundedDownChroma(format: VideoFormat, size: number): string | undefined {
+  const { width, height } = chromaSize(format);
+  const frame = lumaBytes(format) + 2 * width * height * sampleBytes(format.bitDepth);
+  const frames = size / frame;
+  if (frame === storedFrameBytes(format) || frames < 1 || !Number.isInteger(frames)) return undefined;
+  return (
+    `${size} bytes are ${frames} whole frame${frames === 1 ? '' : 's'} with chroma rounded down to ${width}x${height}, as the ` +
+    'vmaf tool of libvmaf 3.2 reads odd sizes; here chroma is rounded up, as ffmpeg writes it: write the file with ' +
+    'ffmpeg, or crop both videos to an even size'
+  );
 }
 
 /** For messages: `1920x1080 4:2:0 8 bit`. */

@@ -2,10 +2,12 @@
  * @module media/open
  * From anything that can be a video to a source of frames.
  */
+import { requireArray, requireAttached, requireObject, requireText, wrongType } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
+import { shown } from '../printable.js';
 import { convertCommand, STANDARD_INPUT } from './advice.js';
 import { blankSource } from './blank.js';
-import { shown } from './errors.js';
+import { incompleteFrame, MediaError } from './errors.js';
 import { describeFormat, formatProblem } from './geometry.js';
 import type { ByteReader, ByteStream, FilePlatform } from './platform.js';
 import { RandomAccessSource } from './random.js';
@@ -36,6 +38,11 @@ export interface OpenOptions {
    * Default: URLs are unknown files.
    */
   readonly decoding?: { readonly allowUrl: boolean } | undefined;
+  /**
+   * What to do about raw video that ends within a frame: refuse it at once, or leave that frame out with a warning.
+   * Default: reading the frame fails.
+   */
+  readonly partialFrame?: 'refuse' | 'drop' | undefined;
   /** Gives up on a stream that does not begin; the error is then the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -98,7 +105,7 @@ export async function openInput(
   try {
     signal?.throwIfAborted();
     if (bytes.kind === 'stream') return await openStream(bytes.stream, name, raw);
-    const opened = await openRandom(bytes, name, raw, options.decoding !== undefined);
+    const opened = await openRandom(bytes, name, options);
     if (!('encoded' in opened)) return opened;
     close();
     const { looksLike, cutOff } = opened;
@@ -118,17 +125,27 @@ export async function openInput(
  */
 export function reopen(descriptor: SourceDescriptor, platform: FilePlatform): FrameSource {
   if (descriptor.kind === 'blank') return blankSource(descriptor.info, descriptor.info.frameCount);
-  return new RandomAccessSource(readerOf(descriptor), descriptor.info, descriptor.layout, descriptor);
+  return new RandomAccessSource(
+    readerOf(descriptor, platform),
+    descriptor.info,
+    descriptor.layout,
+    descriptor,
+  );
+}
 
-  function readerOf(stored: Exclude<SourceDescriptor, { kind: 'blank' }>): ByteReader {
-    switch (stored.kind) {
-      case 'file':
-        return platform.reopen(stored.path);
-      case 'blob':
-        return blobReader(stored.blob, stored.info.name);
-      case 'bytes':
-        return bytesReader(stored.bytes);
-    }
+/** The bytes that frames of a described source are read from; `undefined` where it has none. */
+export function bytesOf(descriptor: SourceDescriptor, platform: FilePlatform): ByteReader | undefined {
+  return descriptor.kind === 'blank' ? undefined : readerOf(descriptor, platform);
+}
+
+function readerOf(stored: Exclude<SourceDescriptor, { kind: 'blank' }>, platform: FilePlatform): ByteReader {
+  switch (stored.kind) {
+    case 'file':
+      return platform.reopen(stored.path, stored.origin);
+    case 'blob':
+      return blobReader(stored.blob, stored.info.name);
+    case 'bytes':
+      return bytesReader(stored.bytes);
   }
 }
 
@@ -149,11 +166,11 @@ async function openBytes(
   if (typeof input === 'string' || typeof input === 'number' || input instanceof URL) {
     const file = await platform.open(input);
     if (file.kind === 'stream') return file;
-    const { reader, path } = file;
+    const { reader, path, origin } = file;
     return {
       kind: 'random',
       reader,
-      describe: (info, layout) => ({ kind: 'file', path, info, layout }),
+      describe: (info, layout) => ({ kind: 'file', path, ...(origin && { origin }), info, layout }),
     };
   }
   if (input instanceof Uint8Array) {
@@ -187,9 +204,10 @@ interface Encoded {
 async function openRandom(
   bytes: RandomBytes,
   name: string,
-  raw: RawVideoFormat | undefined,
-  decoding: boolean,
+  options: Pick<OpenOptions, 'raw' | 'decoding' | 'partialFrame'>,
 ): Promise<FrameSource | Encoded> {
+  const { raw, partialFrame } = options;
+  const decoding = options.decoding !== undefined;
   const { reader } = bytes;
   const buffer = new Uint8Array(STREAM_HEADER_MAX);
   const start = buffer.subarray(0, await reader.read(0, [buffer]));
@@ -210,13 +228,30 @@ async function openRandom(
     return { encoded: true, looksLike, cutOff: await findCutOff(reader) };
   }
   if (recognised.kind === 'yuv') {
-    const info = { ...rawInfo(recognised.raw, name, reader.size, start), fileSize: reader.size };
+    const known = { ...rawInfo(recognised.raw, name, reader.size, start), fileSize: reader.size };
+    const info = partialFrame === undefined ? known : settlePartialFrame(known, partialFrame);
     const layout = rawLayout(recognised.raw);
     return new RandomAccessSource(reader, info, layout, bytes.describe(info, layout));
   }
   const index = await indexFrames(reader, recognised.header, name);
   const info = { ...y4mInfo(recognised.header, name, index), fileSize: reader.size };
   return new RandomAccessSource(reader, info, index.layout, bytes.describe(info, index.layout));
+}
+
+/** @throws {MediaError} where the file is no whole number of frames and must be */
+function settlePartialFrame(info: VideoInfo, what: 'refuse' | 'drop'): VideoInfo {
+  const { incompleteFrame: at, ...rest } = info;
+  if (!at) return info;
+  if (what === 'refuse') {
+    const { message } = incompleteFrame(info, at);
+    const remedy = `${message.replace(/\.$/, '')}; pass --allow-damaged to score the whole frames.`;
+    throw new MediaError('incomplete', at.index, remedy);
+  }
+  const { index, expectedBytes, foundBytes } = at;
+  const warning =
+    `${shown(info.name)} ends within frame ${index}, of whose ${expectedBytes} bytes ${foundBytes} are there; the frames ` +
+    'before it are used.';
+  return { ...rest, warnings: [...info.warnings, warning] };
 }
 
 async function openStream(
@@ -280,6 +315,28 @@ function urlOf(input: VideoInput): string | undefined {
   if (typeof text !== 'string' || /^file:/i.test(text)) return undefined;
   return /^[a-z][a-z\d+.-]+:\/\//i.test(text) ? text : undefined;
 }
+
+/**
+ * Refuses what is no video of any kind, before anything is opened.
+ * @param name of the argument
+ * @throws {AnyvmafError} `usage`
+ */
+export function requireVideo(name: string, input: VideoInput): void {
+  if (typeof input === 'string' || (Number.isInteger(input) && Number(input) >= 0)) return;
+  requireAttached(name, input);
+  if (ArrayBuffer.isView(input) && input instanceof Uint8Array) return;
+  requireObject(name, input, KINDS);
+  if (input instanceof URL || input instanceof Blob || input instanceof ReadableStream) return;
+  if (!isFrameSource(input)) throw wrongType(name, input, KINDS);
+  const { info, readFrame } = input;
+  requireObject(`${name}.info`, info);
+  requireText(`${name}.info.name`, info.name);
+  requireText(`${name}.info.container`, info.container);
+  requireArray(`${name}.info.warnings`, info.warnings, 'an array of sentences, which may be empty');
+  if (typeof readFrame !== 'function') throw wrongType(`${name}.readFrame`, readFrame, 'a function');
+}
+
+const KINDS = 'a path, URL, file descriptor, Blob, Uint8Array, ReadableStream or FrameSource';
 
 function isFrameSource(input: VideoInput): input is FrameSource {
   return typeof input === 'object' && input !== null && 'readFrame' in input && 'info' in input;

@@ -3,8 +3,8 @@
  * Whether two videos can be compared as they are (cli-formats-metrics B.4, B.6).
  */
 import { AnyvmafError } from '../errors.js';
+import { shown } from '../printable.js';
 import { convertCommand } from './advice.js';
-import { shown } from './errors.js';
 import { formatProblem, MIN_SIDE } from './geometry.js';
 import { type EncodedInput, notY4m, type OpenOptions, openInput, openVideo } from './open.js';
 import type { FrameSource, VideoFormat, VideoInfo, VideoInput } from './types.js';
@@ -78,7 +78,8 @@ export function checkPair(reference: VideoInfo, distorted: VideoInfo, anyDepth =
   if (colorRange && reference.colorRange && colorRange !== reference.colorRange) {
     warnings.add(
       `Distorted has ${colorRange} colour range but reference has ${reference.colorRange}; sample values ` +
-        'are compared as stored, which lowers the score.',
+        'are compared as stored; where they were converted too, and not only labelled, the score is too ' +
+        `${colorRange === 'full' ? 'high' : 'low'}.`,
     );
   }
   return [...warnings];

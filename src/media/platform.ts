@@ -2,6 +2,7 @@
  * @module media/platform
  * What reading video asks of the world outside: bytes at a position, bytes in order, and files by name.
  */
+import type { Origin } from './origin.js';
 
 /** Bytes at any position of something of known size. */
 export interface ByteReader {
@@ -30,8 +31,8 @@ export interface ByteStream {
 
 /** A file once opened: at will where it is a regular file, in order where it is a pipe or a device. */
 export type OpenedFile =
-  /** `path` opens the same file in any worker. */
-  | { readonly kind: 'random'; readonly reader: ByteReader; readonly path: string }
+  /** `path` opens the same file in any worker, checked as `origin` says where the user did not name it. */
+  | { readonly kind: 'random'; readonly reader: ByteReader; readonly path: string; readonly origin?: Origin }
   | { readonly kind: 'stream'; readonly stream: ByteStream };
 
 /** Files by name. Implemented in `platform/`. */
@@ -45,5 +46,5 @@ export interface FilePlatform {
    * Opens again what {@link open} gave as `random`.
    * @throws {AnyvmafError} `io`
    */
-  reopen(path: string): ByteReader;
+  reopen(path: string, origin?: Origin): ByteReader;
 }

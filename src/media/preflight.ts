@@ -6,8 +6,9 @@ import { geometryFindings } from './preflight/geometry.js';
 import { modelFindings } from './preflight/model.js';
 import { sampleFindings } from './preflight/samples.js';
 import { swapFindings } from './preflight/swap.js';
+import { bySeverity } from './preflight/text.js';
 import { timingFindings } from './preflight/timing.js';
-import type { Finding, PreflightContext, Severity, SideFacts } from './preflight/types.js';
+import type { Finding, PreflightContext, SideFacts } from './preflight/types.js';
 
 export { findBorders } from './preflight/borders.js';
 export { LumaMeter, measureEncoded, measureLuma, spreadFrames } from './preflight/measure.js';
@@ -20,8 +21,6 @@ export {
   type PreflightContext,
   type SideFacts,
 } from './preflight/types.js';
-
-const ORDER: readonly Severity[] = ['error', 'warning', 'info'];
 
 /**
  * Compares what is known of two videos. Reads nothing itself: timestamps, measurements and the alignment are used where
@@ -39,5 +38,5 @@ export function preflight(
     ...geometryFindings(reference, distorted, context),
     ...sampleFindings(reference, distorted, context),
     ...modelFindings(reference, distorted, context),
-  ].sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+  ].sort(bySeverity);
 }

@@ -3,7 +3,8 @@
  * Frames in order from a pipe or stream, which is read no further than the frame asked for.
  */
 import { AnyvmafError } from '../errors.js';
-import { incompleteFrame, shown } from './errors.js';
+import { shown } from '../printable.js';
+import { incompleteFrame } from './errors.js';
 import { PlaneMap } from './planes.js';
 import type { ByteStream } from './platform.js';
 import type { ByteQueue } from './stream.js';

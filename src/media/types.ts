@@ -2,6 +2,7 @@
  * @module media/types
  * What the rest of the scorer knows about video: its format, and sources that hand out frames by number.
  */
+import type { Origin } from './origin.js';
 
 /** Chroma subsampling as the field names it; `400` is luma only. */
 export type ChromaFormat = '420' | '422' | '444' | '400';
@@ -64,7 +65,14 @@ export interface FramePlanes {
 
 /** A structured-cloneable recipe from which a worker opens its own copy of a random-access source. */
 export type SourceDescriptor =
-  | { readonly kind: 'file'; readonly path: string; readonly info: VideoInfo; readonly layout: FrameLayout }
+  | {
+      readonly kind: 'file';
+      readonly path: string;
+      /** Absent: the user named it. */
+      readonly origin?: Origin;
+      readonly info: VideoInfo;
+      readonly layout: FrameLayout;
+    }
   | { readonly kind: 'blob'; readonly blob: Blob; readonly info: VideoInfo; readonly layout: FrameLayout }
   | {
       readonly kind: 'bytes';

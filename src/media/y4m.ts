@@ -4,8 +4,9 @@
  * (cli-formats-metrics B.2, B.3).
  */
 import { AnyvmafError } from '../errors.js';
+import { shown } from '../printable.js';
 import { convertCommand } from './advice.js';
-import { incompleteFrame, lostFraming, MediaError, quoted, shown } from './errors.js';
+import { incompleteFrame, lostFraming, MediaError, quoted } from './errors.js';
 import { formatProblem, lumaBytes, storedFrameBytes } from './geometry.js';
 import type { ByteReader } from './platform.js';
 import type { FrameLayout, IncompleteFrame, VideoFormat, VideoInfo } from './types.js';
@@ -224,10 +225,18 @@ async function scanFrames(reader: ByteReader, header: Y4mHeader, name: string): 
     }
     const here = window.subarray(position - windowStart, position - windowStart + FRAME_HEADER_MAX);
     const frameHeader = parseFrameHeader(here);
+    const left = Math.max(0, reader.size - position);
     if (frameHeader === 'lost' || frameHeader === 'overlong') {
+      if (
+        frameHeader === 'lost' &&
+        offsets.length > 0 &&
+        (await isStray(reader, position, left, frameBytes))
+      ) {
+        strayBytes = left;
+        break;
+      }
       throw badFrameHeader(frameHeader, name, offsets.length, position, here);
     }
-    const left = Math.max(0, reader.size - position);
     if (frameHeader === 'end') {
       strayBytes = left;
       break;
@@ -246,6 +255,27 @@ async function scanFrames(reader: ByteReader, header: Y4mHeader, name: string): 
     strayBytes,
   };
 }
+
+/**
+ * Whether the `left` bytes at the end of a file are what something appended, not frames behind a damaged header: fewer than
+ * a frame has, and no other begins among them.
+ */
+async function isStray(
+  reader: ByteReader,
+  position: number,
+  left: number,
+  frameBytes: number,
+): Promise<boolean> {
+  if (left >= PLAIN_FRAME_HEADER + frameBytes) return false;
+  for (let at = 0; at < left; at += SEARCHED - 4) {
+    if (latin1(await readAt(reader, position + at, Math.min(SEARCHED, left - at))).includes('FRAME'))
+      return false;
+  }
+  return true;
+}
+
+/** Bytes that are searched at once. */
+const SEARCHED = 1 << 16;
 
 function partial(index: number, { frameBytes }: Y4mHeader, foundBytes: number): IncompleteFrame {
   return { index, expectedBytes: frameBytes, foundBytes: Math.max(0, foundBytes) };

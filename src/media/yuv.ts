@@ -3,8 +3,8 @@
  * Raw planar YUV: frames back to back, nothing else (cli-formats-metrics B.1).
  */
 import { AnyvmafError } from '../errors.js';
-import { shown } from './errors.js';
-import { describeFormat, formatProblem, storedFrameBytes } from './geometry.js';
+import { shown } from '../printable.js';
+import { describeFormat, formatProblem, roundedDownChroma, storedFrameBytes } from './geometry.js';
 import { sniffContent } from './sniff.js';
 import type { FrameLayout, RawVideoFormat, VideoInfo } from './types.js';
 
@@ -20,6 +20,13 @@ export function checkRawFormat(raw: RawVideoFormat): void {
 /** Frames from the first byte on. */
 export function rawLayout(raw: RawVideoFormat): FrameLayout {
   return { start: 0, frameHeader: 0, frameBytes: storedFrameBytes(raw) };
+}
+
+/** The end of the sentence about a file of less than one frame. */
+function whatElse(raw: RawVideoFormat, size: number, looksLike: string | undefined): string {
+  if (looksLike) return `; it looks like ${looksLike}, not raw YUV`;
+  const roundedDown = roundedDownChroma(raw, size);
+  return roundedDown === undefined ? ': check -w, -h, -p and -b' : `; ${roundedDown}`;
 }
 
 /**
@@ -57,7 +64,7 @@ export function rawInfo(
     throw new AnyvmafError(
       'media',
       `${shown(name)} has ${size} bytes, less than one frame of ${describeFormat(raw)} (${expectedBytes} ` +
-        `bytes)${looksLike ? `; it looks like ${looksLike}, not raw YUV` : ': check -w, -h, -p and -b'}.`,
+        `bytes)${whatElse(raw, size, looksLike)}.`,
     );
   }
   return {

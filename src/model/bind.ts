@@ -6,6 +6,7 @@ import { EXTRACTORS, findProvider } from '../core/extractors.js';
 import { logName } from '../core/names.js';
 import { createExtractor, refuseFolders } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
+import { quoted } from '../printable.js';
 import type { ModelDefinition, ModelInput, ModelRequest } from './types.js';
 
 /**
@@ -28,17 +29,17 @@ export function bindInputs(
     if (used.includes(extractor)) continue;
     throw new AnyvmafError(
       'model',
-      `Model "${source}" does not use the extractor "${extractor}", so ${extractor}.${option} has no meaning for it; ` +
+      `Model ${quoted(source)} does not use the extractor ${quoted(extractor)}, so ${extractor}.${option} has no meaning for it; ` +
         `it uses ${used.join(', ')}.`,
     );
   }
   return providers.map(({ options, provider: { extractor, feature } }) => {
-    refuseFolders(options, `model "${source}"`);
-    const merged: Record<string, string> = { ...options };
+    refuseFolders(options, `model ${quoted(source)}`);
+    const merged = new Map(Object.entries(options));
     for (const overload of overloads) {
-      if (overload.extractor === extractor.name) merged[overload.option] = overload.value;
+      if (overload.extractor === extractor.name) merged.set(overload.option, overload.value);
     }
-    const instance = createExtractor(extractor, merged, `model "${source}"`);
+    const instance = createExtractor(extractor, Object.fromEntries(merged), `model ${quoted(source)}`);
     return { instance, feature, logName: logName(feature, instance.suffix) };
   });
 }
@@ -49,7 +50,7 @@ function requireProvider(feature: string, source: string): NonNullable<ReturnTyp
   const known = EXTRACTORS.map(({ name }) => name).join(', ');
   throw new AnyvmafError(
     'model',
-    `Model "${source}" reads the feature ${JSON.stringify(feature)}, which none of the extractors here gives (there are ${known}); ` +
+    `Model ${quoted(source)} reads the feature ${quoted(feature)}, which none of the extractors here gives (there are ${known}); ` +
       'choose another model.',
   );
 }

@@ -3,7 +3,9 @@
  * Takes model strings apart: `version=NAME`, `path=FILE`, `name=`, flags and feature overloads (spec 5.7).
  */
 import { AnyvmafError } from '../errors.js';
+import { MAX_STRING, requireLength } from '../limits.js';
 import { guess, nearest } from '../nearest.js';
+import { quoted } from '../printable.js';
 import type { ModelRequest } from './types.js';
 
 const HELP =
@@ -29,7 +31,8 @@ function isFlag(key: string): key is (typeof FLAGS)[number] {
  * @throws {AnyvmafError} `usage`
  */
 export function parseModelString(text: string): ModelRequest {
-  const quoted = JSON.stringify(text);
+  requireLength('A model string', text, MAX_STRING);
+  const whole = quoted(text);
   let version: string | undefined;
   let path: string | undefined;
   let name = 'vmaf';
@@ -51,7 +54,7 @@ export function parseModelString(text: string): ModelRequest {
     if (value === undefined) {
       throw new AnyvmafError(
         'usage',
-        `Problem parsing model ${quoted}, bad option string ${JSON.stringify(item)}: ${meant(item)}${HELP}.`,
+        `Problem parsing model ${whole}, bad option string ${quoted(item)}: ${meant(item)}${HELP}.`,
       );
     }
     const dot = key.indexOf('.');
@@ -62,18 +65,19 @@ export function parseModelString(text: string): ModelRequest {
     else
       throw new AnyvmafError(
         'usage',
-        `Problem parsing model ${quoted}: unknown item ${JSON.stringify(key)}; ${meant(key)}${HELP}.`,
+        `Problem parsing model ${whole}: unknown item ${quoted(key)}; ${meant(key)}${HELP}.`,
       );
   }
+  requireLength('The name of a model', name);
   if (name === '')
-    throw new AnyvmafError('usage', `Model string ${quoted} gives an empty name; leave name= out.`);
+    throw new AnyvmafError('usage', `Model string ${whole} gives an empty name; leave name= out.`);
   const source = version
     ? ({ kind: 'version', version } as const)
     : path
       ? ({ kind: 'path', path } as const)
       : undefined;
   if (!source)
-    throw new AnyvmafError('usage', `Model string ${quoted} names no model: it needs version= or path=.`);
+    throw new AnyvmafError('usage', `Model string ${whole} names no model: it needs version= or path=.`);
   return {
     text,
     source,

@@ -3,6 +3,8 @@
  * Reads the text in which libsvm stores a nu-SVR with a radial basis kernel (spec 5.2) and evaluates it.
  */
 import { AnyvmafError } from '../errors.js';
+import { decimalNumber } from '../numbers.js';
+import { quoted } from '../printable.js';
 import { exp } from './exp.js';
 import type { SupportVectors } from './types.js';
 
@@ -17,8 +19,6 @@ const HEADER = {
 } as const;
 
 type HeaderWord = keyof typeof HEADER;
-
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
  * Reads a libsvm model text. Support vectors may leave out indices, whose values are then 0.
@@ -44,7 +44,7 @@ export function parseLibsvm(text: string, dimensions: number, where: string): Su
   lines.forEach((line, row) => {
     const refuse = (token: string): AnyvmafError =>
       fail(
-        `whose support vector ${row + 1} has "${token}" where a value from 1 to ${dimensions} in order belongs`,
+        `whose support vector ${row + 1} has ${quoted(token)} where a value from 1 to ${dimensions} in order belongs`,
       );
     const [coefficient = '', ...pairs] = line.trim().split(/\s+/);
     coefficients[row] = parseNumber(coefficient, () => refuse(coefficient));
@@ -69,16 +69,16 @@ function parseHeader(
   const tokens = text.split(/\s+/).filter((token) => token !== '');
   for (let i = 0; i < tokens.length; i += 2) {
     const [word = '', value = ''] = tokens.slice(i, i + 2);
-    if (!isHeaderWord(word)) throw fail(`with the unknown word "${word}" in its header`);
+    if (!isHeaderWord(word)) throw fail(`with the unknown word ${quoted(word)} in its header`);
     const expected = HEADER[word];
     if (expected !== undefined && value !== expected)
-      throw fail(`with ${word} "${value}" instead of ${expected}`);
+      throw fail(`with ${word} ${quoted(value)} instead of ${expected}`);
     found.set(word, value);
   }
   const number = (word: HeaderWord): number => {
     const value = found.get(word);
     if (value === undefined) throw fail(`without ${word} in its header`);
-    return parseNumber(value, () => fail(`with ${word} "${value}", which is not a number`));
+    return parseNumber(value, () => fail(`with ${word} ${quoted(value)}, which is not a number`));
   };
   for (const word of ['svm_type', 'kernel_type', 'nr_class'] as const) {
     if (!found.has(word)) throw fail(`without ${word} in its header`);
@@ -94,8 +94,8 @@ function isHeaderWord(word: string): word is HeaderWord {
 
 /** The double nearest to a decimal text. */
 function parseNumber(text: string, refuse: () => AnyvmafError): number {
-  const value = NUMBER.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isFinite(value)) throw refuse();
+  const value = decimalNumber(text);
+  if (value === undefined || !Number.isFinite(value)) throw refuse();
   return value;
 }
 

@@ -4,6 +4,8 @@
  */
 import type { ExtractorInstance } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
+import { MAX_STRING, requireLength } from '../limits.js';
+import { quoted } from '../printable.js';
 import { bindInputs } from './bind.js';
 import { parseModelString } from './grammar.js';
 import { parseModelFile } from './parse.js';
@@ -23,13 +25,14 @@ export async function loadModels(
   texts: readonly string[],
   store: ModelStore,
 ): Promise<readonly LoadedModel[]> {
+  for (const text of texts) requireLength('A model string', text, MAX_STRING);
   const requests = texts.map(parseModelString);
   const names = new Set<string>();
   for (const { name, text } of requests) {
     if (names.has(name)) {
       throw new AnyvmafError(
         'usage',
-        `Model string "${text}" gives its score the name "${name}", which another model has already; ` +
+        `Model string ${quoted(text)} gives its score the name ${quoted(name)}, which another model has already; ` +
           'add name=NAME so that each has its own.',
       );
     }

@@ -4,6 +4,7 @@
  */
 import type { OptionTexts } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
+import { quoted, showJson } from '../printable.js';
 import { parseLibsvm } from './libsvm.js';
 import type { ModelDefinition, ModelFile, Normalisation, ScoreTransform } from './types.js';
 
@@ -21,7 +22,7 @@ const NORM_TYPES = ['linear_rescale', 'none'] as const;
  * @throws {AnyvmafError} `model`, saying which member is wrong and how
  */
 export function parseModelFile(text: string, name: string): ModelFile {
-  const where = `Model "${name}"`;
+  const where = `Model ${quoted(name)}`;
   const root = object(parseJson(text, where), where);
   if (root.model_dict !== undefined) return { kind: 'single', members: [parseModel(root, where)] };
   if (root['0'] === undefined) {
@@ -50,10 +51,10 @@ function parseJson(text: string, where: string): unknown {
     const reason = cause instanceof Error ? cause.message : String(cause);
     // Engines quote the text in their messages: line breaks included, and whatever binary files have.
     const line = reason.replaceAll(/\s+/g, ' ');
-    const printable = !/[\p{C}\uFFFD]/u.test(line);
+    const text = !/[\p{C}\uFFFD]/u.test(line);
     throw new AnyvmafError(
       'model',
-      `${where} is not JSON: ${printable ? line : 'it has characters that no text has'}.`,
+      `${where} is not JSON: ${text ? line : 'it has characters that no text has'}.`,
       { cause },
     );
   }
@@ -107,7 +108,7 @@ function parseOptions(value: unknown, features: number, where: string): readonly
     Object.fromEntries(
       Object.entries(object(dictionary, where)).map(([option, setting]) => {
         if (typeof setting === 'boolean' || typeof setting === 'number') return [option, String(setting)];
-        return [option, string(setting, `${where} ${JSON.stringify(option)}`)];
+        return [option, string(setting, `${where} ${quoted(option)}`)];
       }),
     ),
   );
@@ -208,16 +209,6 @@ function choice<Choice extends string>(value: unknown, choices: readonly Choice[
 }
 
 function wrong(where: string, value: unknown, expected: string): AnyvmafError {
-  const text = show(value);
-  const shown = text.length > 60 ? `${text.slice(0, 57)}...` : text;
-  return new AnyvmafError('model', `${where} is ${shown} but must be ${expected}.`);
-}
-
-/** A value as JSON, no deeper than one array: a damaged file may nest as deep as it likes. */
-function show(value: unknown): string {
-  if (value === undefined) return 'missing';
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
-  if (Array.isArray(value))
-    return `[${value.slice(0, 20).map((item) => (Array.isArray(item) ? '[...]' : show(item)))}]`;
-  return typeof value === 'object' && value !== null ? '{...}' : String(value);
+  const found = value === undefined ? 'missing' : showJson(value);
+  return new AnyvmafError('model', `${where} is ${found} but must be ${expected}.`);
 }

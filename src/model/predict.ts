@@ -4,6 +4,7 @@
  */
 import { percentile } from '../core/percentile.js';
 import { AnyvmafError } from '../errors.js';
+import { quoted } from '../printable.js';
 import { evaluate } from './libsvm.js';
 import { applyTransform, clip } from './transform.js';
 import type { LoadedMember, LoadedModel, ModelDefinition } from './types.js';
@@ -87,7 +88,7 @@ class MemberPredictor {
       if (place >= 0) return place;
       throw new AnyvmafError(
         'model',
-        `Model "${model.source}" reads the feature ${logName}, which the ${instance.spec.name} extractor does not ` +
+        `Model ${quoted(model.source)} reads the feature ${logName}, which the ${instance.spec.name} extractor does not ` +
           'give in this run: its options leave it out, or libvmaf 3.0 did not have it yet.',
       );
     });

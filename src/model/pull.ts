@@ -3,7 +3,9 @@
  * Models that may not ship with the package: fetched once from their repository on request, checked against the sum in
  * the registry, and kept where the platform keeps such things.
  */
+import { requireObject, requireText } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
+import { quoted } from '../printable.js';
 import { sumOf } from './pulled.js';
 import { type RegistryEntry, readRegistry, requireBuiltIn } from './registry.js';
 import type { ModelKeep, ModelStore, PulledModel, PullOptions } from './types.js';
@@ -30,6 +32,8 @@ export async function pullModels(
   store: ModelStore,
   options: PullOptions,
 ): Promise<readonly PulledModel[]> {
+  requireText('name', name, 'the name of a model, or all');
+  requireObject('options', options);
   const entries = await entriesOf(name, store);
   if (entries.length === 0) return [];
   const keep = keepOf(store);
@@ -81,11 +85,13 @@ async function pullOne(entry: PulledEntry, keep: ModelKeep, options: PullOptions
 
 /** Where the file lies: `FROM/OWNER/REPOSITORY/TAG/FOLDER/FILE`. */
 function addressOf({ pull: { repository, tag, folder }, file }: PulledEntry, from: string): string {
-  const base = from.replace(/\/+$/, '');
+  let end = from.length;
+  while (from[end - 1] === '/') end--;
+  const base = from.slice(0, end);
   if (!/^https?:\/\/./.test(base)) {
     throw new AnyvmafError(
       'usage',
-      `The address to pull models from is ${JSON.stringify(from)}, but it must begin with https:// or http://.`,
+      `The address to pull models from is ${quoted(from)}, but it must begin with https:// or http://.`,
     );
   }
   return `${base}/${repository}/${tag}/${folder}/${file}`;

@@ -2,8 +2,10 @@
  * @module model/registry
  * The models that ship with the package, as `model/registry.json` lists them.
  */
+import { requireText } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
 import { guess, nearest } from '../nearest.js';
+import { quoted } from '../printable.js';
 import { bindInputs } from './bind.js';
 import { parseModelFile } from './parse.js';
 import { readPulledModel } from './pulled.js';
@@ -56,6 +58,7 @@ export async function readBuiltInModel(entry: RegistryEntry, store: ModelStore):
  * @throws {AnyvmafError} `model` when there is none of that name, or it has to be pulled first
  */
 export async function describeModel(name: string, store: ModelStore): Promise<ModelDescription> {
+  requireText('name', name, 'the name of a model');
   const entry = await requireBuiltIn(name, store);
   const { members } = parseModelFile(await readBuiltInModel(entry, store), name);
   const [main] = members;
@@ -95,7 +98,7 @@ export async function requireBuiltIn(name: string, store: ModelStore): Promise<R
   const names = entries.map((known) => known.name);
   throw new AnyvmafError(
     'model',
-    `There is no built-in model "${name}"; ${guess(nearest(name, names) ?? (await similarBuiltIn(name, store)))}there are ${names.join(', ')}. ` +
+    `There is no built-in model ${quoted(name)}; ${guess(nearest(name, names) ?? (await similarBuiltIn(name, store)))}there are ${names.join(', ')}. ` +
       'Give the path of a model file with path=FILE.',
   );
 }

@@ -2,7 +2,9 @@
  * @module model/single
  * One model on its own: what it reads, and its score for feature values that need not come from a video.
  */
+import { requireText } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
+import { quoted } from '../printable.js';
 import { loadModels } from './load.js';
 import { Predictor } from './predict.js';
 import type { FeatureModel, LoadedModel, ModelInput, ModelStore } from './types.js';
@@ -13,9 +15,10 @@ import type { FeatureModel, LoadedModel, ModelInput, ModelStore } from './types.
  * @throws {AnyvmafError} as `loadModels`
  */
 export async function openModel(text: string, store: ModelStore): Promise<FeatureModel> {
+  requireText('model', text, 'a model string such as version=vmaf_v0.6.1');
   const [model] = await loadModels([text], store);
   const [main] = model?.members ?? [];
-  if (!model || !main) throw new AnyvmafError('internal', `The model "${text}" holds no model.`);
+  if (!model || !main) throw new AnyvmafError('internal', `The model ${quoted(text)} holds no model.`);
   const inputs = main.inputs.map(({ instance, feature, logName }, i) => ({
     feature: feature.name,
     logName,
@@ -48,7 +51,7 @@ function scorer(model: LoadedModel, inputs: FeatureModel['inputs']): FeatureMode
       if (typeof value !== 'number') {
         throw new AnyvmafError(
           'feature',
-          `The model "${model.source}" reads ${names.join(', ')}, but there is no value for ${name}.`,
+          `The model ${quoted(model.source)} reads ${names.join(', ')}, but there is no value for ${name}.`,
         );
       }
       values[i] = value;

@@ -2,8 +2,10 @@
  * @module model/types
  * What a VMAF model is once read: inputs, normalisation, support vectors, transform and clip.
  */
+
 import type { FeatureSpec } from '../core/extractors.js';
 import type { ExtractorInstance, OptionTexts } from '../core/options.js';
+import type { Origin } from '../media/origin.js';
 
 /** Where model files come from; platforms implement it. */
 export interface ModelStore {
@@ -195,6 +197,12 @@ export interface ModelInputDescription {
   readonly extractor: string;
   /** What the model's file asks the extractor for. */
   readonly options: OptionTexts;
+}
+
+/** How to open a model. */
+export interface OpenModelOptions {
+  /** Who named its file, in Node. Default `{ by: 'user' }`. */
+  readonly origin?: Origin;
 }
 
 /** A model by itself: what it reads, and its score for any values of that. */

@@ -2,15 +2,16 @@
  * @module platform/platform
  * What the engine needs from the world around it: files, the core's code, models, workers and cores.
  */
-
 import type { NativeHost } from '../backend/native/host.js';
 import type { WasmBytes, WasmModule } from '../core/wasm-types.js';
 import type { Decoder } from '../media/decoder.js';
 import type { FilePlatform } from '../media/platform.js';
 import type { ModelStore } from '../model/types.js';
+import type { ParserWorker } from '../parsing/protocol.js';
 import type { HeatmapStore } from '../score/heatmaps.js';
 import type { WorkerHandle } from '../score/protocol.js';
 import type { TinyPlatform } from '../tiny/types.js';
+import type { ParserTask } from './parser-tasks.js';
 
 /** One runtime: Node, or a browser. */
 export interface Platform {
@@ -33,6 +34,10 @@ export interface Platform {
    * @throws {AnyvmafError} `io` when its file cannot be had, `internal` when it does not compile here
    */
   loadCore(): Promise<WasmModule>;
+  /** Starts a thread for foreign bytes, see parsing/parser. */
+  startParser(): ParserWorker;
+  /** What such a thread is told to evaluate tiny models. */
+  evaluationTask(): ParserTask;
   /** Starts a thread that runs score/worker-body. */
   startWorker(): WorkerHandle;
   /** Lets timers, input and output have their turn; resolves soon after. */
@@ -51,6 +56,11 @@ export interface Assets {
   readonly mediabunny?: string | URL;
   /** Browsers: the folder of ffmpeg.wasm (`@ffmpeg/core/dist/esm/`); without it ffmpeg.wasm is not used there. */
   readonly ffmpegCore?: string | URL;
+  /**
+   * The module that parses foreign files where it can be ended: `node-parser-worker.js` or `browser-parser-worker.js` of
+   * this package.
+   */
+  readonly parserWorker?: string | URL;
   /** The module that runs ffmpeg.wasm: `node-ffmpeg-worker.js` or `browser-ffmpeg-worker.js` of this package. */
   readonly ffmpegWorker?: string | URL;
   /**

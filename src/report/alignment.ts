@@ -3,7 +3,8 @@
  * The temporal relation of two videos as a person reads it in a terminal: a sentence, a drawing, what to do.
  */
 import type { AlignResult } from '../media/align/types.js';
-import { aligned, type Paint, paint, plural, printable, wrap } from './terminal.js';
+import { printable } from '../printable.js';
+import { aligned, type Paint, paint, plural, wrap } from './terminal.js';
 
 export interface AlignmentOptions {
   /** Columns of the terminal, at least 60 are taken. Default 80. */

@@ -2,6 +2,7 @@
  * @module report/facts
  * What a report knows of its files beyond their frames, in words: size, bit rate, codec.
  */
+import type { FramePairing } from '../media/pairing/types.js';
 import type { Report, ReportInput, ReportModel } from './types.js';
 
 /** A score by the rule that views share: two decimals, never rounded up to a round 100. */
@@ -73,5 +74,19 @@ export function fileSizeOf({ pairing, distorted }: Report): number | undefined {
 
 /** The last part of a path: what tells files of a folder apart. */
 export function baseName(path: string): string {
-  return path.replace(/[/\\]+$/, '').replace(/^.*[/\\]/, '') || path;
+  let end = path.length;
+  while (isSlash(path[end - 1])) end--;
+  let start = end;
+  while (start > 0 && !isSlash(path[start - 1])) start--;
+  return path.slice(start, end) || path;
+}
+
+function isSlash(character: string | undefined): boolean {
+  return character === '/' || character === '\\';
+}
+
+/** What became of the search for an offset, in words. Reports of older versions do not say. */
+export function offsetStateText({ offsetState }: Pick<FramePairing, 'offsetState'>): string {
+  if (offsetState === 'ambiguous') return 'ambiguous, a guess';
+  return offsetState === 'none' ? 'not found, a guess' : 'found';
 }

@@ -3,7 +3,8 @@
  * Preflight findings and warnings as a person reads them in a terminal.
  */
 import type { Finding, Severity } from '../media/preflight/types.js';
-import { type Paint, printable, wrap } from './terminal.js';
+import { printable } from '../printable.js';
+import { type Paint, wrap } from './terminal.js';
 import type { Report } from './types.js';
 
 const ORDER: readonly Severity[] = ['error', 'warning', 'info'];
@@ -42,6 +43,11 @@ export function remarks(reports: readonly Pick<Report, 'preflight' | 'warnings'>
   return [...all.values()].sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 }
 
+/** Whether a fix changes nothing: it says that the user knows. */
+export function accepts(finding: Finding | undefined): boolean {
+  return finding?.hint?.purpose === 'accept';
+}
+
 /**
  * Remarks as lines of at most `width` columns: a sign, the sentence, then its code and what fixes it.
  * @param names of the encodes, for a remark that is not about all of them
@@ -52,15 +58,16 @@ export function remarkLines(
   style: Paint,
   names: readonly string[] = [],
 ): string[] {
-  return list.flatMap(({ severity, code, message, fix, of }) => {
+  return list.flatMap(({ severity, code, message, fix, finding, of }) => {
     const about = of.length < names.length ? `${of.map((i) => names[i]).join(', ')}: ` : '';
     const tone = severity === 'info' ? (text: string) => text : style.warn;
     const sentence = wrap(printable(about + message), width - 4).map((line, i) =>
       tone(`  ${i === 0 ? SIGNS[severity] : ' '} ${line}`),
     );
-    const tail = [code === undefined ? '' : `[${code}]`, fix === undefined ? '' : `fix: ${fix}`].filter(
-      (part) => part !== '',
-    );
+    const tail = [
+      code === undefined ? '' : `[${code}]`,
+      fix === undefined ? '' : accepts(finding) ? fix : `fix: ${fix}`,
+    ].filter((part) => part !== '');
     if (tail.length === 0) return sentence;
     return [
       ...sentence,

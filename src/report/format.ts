@@ -6,6 +6,7 @@
  * toFixed, stop at 1e21. A tie is found by scaling with a power of two, which is exact, and then resolved by hand.
  */
 import { AnyvmafError } from '../errors.js';
+import { quoted } from '../printable.js';
 
 /**
  * How reports write measured values. `legacy`: as libvmaf 3.2.0 does, six decimals, or sixteen where the fraction is
@@ -161,7 +162,7 @@ function trimZeros(digits: string): string {
 function badPrecision(text: string): AnyvmafError {
   return new AnyvmafError(
     'usage',
-    `Precision "${text}" is not one of legacy, max, full or a whole number from 1 to 17; pass 17 or max for values ` +
+    `Precision ${quoted(text)} is not one of legacy, max, full or a whole number from 1 to 17; pass 17 or max for values ` +
       'that read back as the same double.',
   );
 }

@@ -2,9 +2,11 @@
  * @module report/html
  * Reports as one page that needs nothing else: charts, tables, findings, in a single HTML file.
  */
+import { isArray, requireObject } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
 import { pageOf, renderPage } from './html/page.js';
 import type { FailedEncode, Report } from './types.js';
+import { requireParts, WHOLE } from './whole.js';
 
 /** What a page says beside what its reports do. */
 export interface HtmlOptions {
@@ -26,7 +28,11 @@ export function* writeHtml(
   reports: Report | readonly Report[],
   options: HtmlOptions = {},
 ): Generator<string, void, undefined> {
-  const [first, ...others] = 'frames' in reports ? [reports] : reports;
+  requireObject('options', options);
+  // What isArray says of a readonly array no type says.
+  const list = isArray(reports) ? (reports as readonly Report[]) : [reports as Report];
+  for (const report of list) requireParts('report', report, WHOLE);
+  const [first, ...others] = list;
   if (first === undefined)
     throw new AnyvmafError('usage', 'An HTML report needs at least one report to show.');
   yield* renderPage(pageOf([first, ...others], options));

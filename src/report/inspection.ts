@@ -5,9 +5,10 @@
 import type { AlignResult } from '../media/align/types.js';
 import type { Fraction } from '../media/decoder.js';
 import type { Finding, SideFacts } from '../media/preflight/types.js';
+import { printable } from '../printable.js';
 import { bitrateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
-import { aligned, clock, columns, cut, type Paint, pad, paint, plural, printable } from './terminal.js';
+import { aligned, clock, columns, cut, type Paint, pad, paint, plural } from './terminal.js';
 
 /** What an inspection found. */
 export interface InspectionView {

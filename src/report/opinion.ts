@@ -2,8 +2,10 @@
  * @module report/opinion
  * The word that a viewer would use for a score, where that can be said honestly.
  */
+import { requireArray, requireObject } from '../arguments.js';
 import { pooledMetric } from './own-keys.js';
 import type { Report, ReportModel } from './types.js';
+import { requireParts } from './whole.js';
 
 /** A score in a word. */
 export interface Opinion {
@@ -41,6 +43,10 @@ export function viewerOpinion(
   report: Pick<Report, 'pooled_metrics' | 'reference'>,
   model: ReportModel,
 ): Opinion | undefined {
+  requireParts('report', report, ['pooled_metrics', 'reference']);
+  requireObject('model', model, 'a model of the report');
+  requireArray('model.features', model.features, 'the names of features');
+  requireObject('model.options', model.options);
   const score = pooledMetric(report, model.name)?.mean ?? Number.NaN;
   const condition = CONDITIONS.get(model.source);
   if (!condition || model.options.enableTransform || !Number.isFinite(score)) return undefined;

@@ -9,16 +9,17 @@
  * - `models`: per model `name`, `source`, `chosen` (where the choice was ours), `features`, `options` {`disable_clip`, `enable_transform`} and, for a
  *   bootstrap collection, `collection` {`members`, `bagging`, `stddev`, `ci_p95_lo`, `ci_p95_hi`};
  * - `no_reference`, where the distorted video was scored by itself: true;
- * - `tiny`, where there are tiny models: per model `name`, `source`, `file`, `sha256`, `registered`, `kind`,
- *   `quantisation`, `metrics`, `features`, `device_requested`, `device`, `runtime`, and where they apply `codec`, `preset`,
+ * - `tiny`, where there are tiny models: per model `name`, `source`, `file`, `sha256`, `manifest_sha256`,
+ *   `parts` (per file `name`, `role`, `bytes`, `sha256`), `registered`, `kind`,
+ *   `precision_requested`, `quantisation`, `metrics`, `features`, `device_requested`, `device`, `runtime`, and where they
+ *   apply `adapter`, `codec`, `preset`,
  *   `crf`, `resize`;
  * - `distribution`: per complete metric `percentiles` {`p1` .. `p99`} and `stddev`;
  * - `native`, where an installed libvmaf measured: `flavour`, `path`, `version`, `libvmaf`, `decimals`, `pooled`, `input`;
  * - `compat`, `backend_requested`, `backend_used`, `implementation`, `threads`, `subsample`, `frame_count`, `warnings`.
  */
-
 import type { FrameList, InputPairing, Pairing } from '../media/pairing/types.js';
-import type { Finding } from '../media/preflight/types.js';
+import type { Finding, FindingPlace } from '../media/preflight/types.js';
 import { type Json, quote } from './json-text.js';
 import type {
   FailedEncode,
@@ -29,6 +30,7 @@ import type {
   ReportInput,
   ReportModel,
   ReportTinyModel,
+  ReportTinyPart,
 } from './types.js';
 
 /** Key and value, in the order in which they are written. */
@@ -209,6 +211,7 @@ function pairingJson(pairing: Pairing): Json {
             ['offset', number(frames.offset)],
             ['offset_requested', scalar(frames.offsetRequested)],
             ...entry('offset_confidence', frames.offsetConfidence, number),
+            ...entry('offset_state', frames.offsetState),
             ['pairs', number(frames.pairs)],
             ['missing', frameListJson(frames.missing)],
             ['repeated', frameListJson(frames.repeated)],
@@ -259,6 +262,16 @@ function findingJson(finding: Finding): Json {
       ...entry('reference', finding.reference, scalar),
       ...entry('distorted', finding.distorted, scalar),
       ...entry('fix', finding.fix),
+      ...entry('places', finding.places, (places) => ({ list: places.map(placeJson) })),
+    ],
+  };
+}
+
+function placeJson({ frame, frames }: FindingPlace): Json {
+  return {
+    map: [
+      ['frame', String(frame)],
+      ['frames', String(frames)],
     ],
   };
 }
@@ -270,18 +283,33 @@ function tinyJson(model: ReportTinyModel): Json {
       ['source', quote(model.source)],
       ['file', quote(model.file)],
       ['sha256', quote(model.sha256)],
+      ['manifest_sha256', quote(model.manifest_sha256)],
+      ['parts', { list: model.parts.map(partJson) }],
       ['registered', String(model.registered)],
       ['kind', quote(model.kind)],
+      ['precision_requested', quote(model.precision_requested)],
       ['quantisation', quote(model.quantisation)],
       ['metrics', { list: model.metrics.map(quote) }],
       ['features', { list: model.features.map(quote) }],
       ['device_requested', quote(model.device_requested)],
       ['device', scalar(model.device)],
       ['runtime', scalar(model.runtime)],
+      ...entry('adapter', model.adapter),
       ...entry('codec', model.codec),
       ...entry('preset', model.preset),
       ...entry('crf', model.crf, number),
       ...entry('resize', model.resize),
+    ],
+  };
+}
+
+function partJson({ name, role, bytes, sha256 }: ReportTinyPart): Json {
+  return {
+    map: [
+      ['name', quote(name)],
+      ['role', quote(role)],
+      ['bytes', number(bytes)],
+      ['sha256', quote(sha256)],
     ],
   };
 }

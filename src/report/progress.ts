@@ -2,6 +2,7 @@
  * @module report/progress
  * One line that says how far a run is, for a terminal that redraws it.
  */
+import { requireNumber, requireObject } from '../arguments.js';
 import { formatFixed } from './format.js';
 import { clock, paint, plural } from './terminal.js';
 
@@ -33,8 +34,12 @@ const MAX_BAR = 40;
  * neither percentage nor bar.
  */
 export function formatProgress(progress: ProgressView, options: ProgressOptions = {}): string {
+  requireObject('progress', progress, 'what onProgress tells');
+  requireObject('options', options);
   const { width = 80, color = false } = options;
   const { framesDone, framesTotal, fps, secondsLeft } = progress;
+  requireNumber('framesDone', framesDone);
+  if (framesTotal !== null) requireNumber('framesTotal', framesTotal, 'a number or null');
   const style = paint(color);
   const speed = Number.isFinite(fps) ? [`${formatFixed(fps, 1).padStart(6)} fps`] : [];
   if (framesTotal === null)

@@ -2,6 +2,7 @@
  * @module report/read
  * Reads saved reports back, ours and libvmaf's, whatever their format.
  */
+import { requireObject, requireText } from '../arguments.js';
 import { distribution, pool } from './pool.js';
 import { faultAt, notReport, type SavedText } from './read/fault.js';
 import { readJson, readNdjson } from './read/json.js';
@@ -37,6 +38,8 @@ const READERS: Readonly<Record<ReportFormat, (saved: SavedText) => SavedParts>> 
  * @throws {AnyvmafError} `io` when it is no report, or broken; the message says where
  */
 export function readReport(text: string, name = 'The file'): ReadReport {
+  requireText('text', text, 'the text of a report');
+  requireText('name', name, 'a name for messages');
   const saved = { name, text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text };
   const format = formatOf(saved);
   const { frames: found, notes, ...parts } = READERS[format](saved);
@@ -75,6 +78,7 @@ const KEYS = [
 
 /** Whether a file says all that a report has, as our JSON, NDJSON and XML do, so that it can be written again. */
 export function isReport(read: ReadReport): read is ReadReport & Report {
+  requireObject('read', read, 'what readReport gives');
   return KEYS.every((key) => read[key] !== undefined);
 }
 

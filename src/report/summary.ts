@@ -2,7 +2,9 @@
  * @module report/summary
  * A report as a person reads it in a terminal: scores, pooled values, percentiles, worst frames, what ran.
  */
-import { bitrateText, frameRate, sizeText } from './facts.js';
+import { requireObject } from '../arguments.js';
+import { printable } from '../printable.js';
+import { bitrateText, frameRate, offsetStateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { formatFixed, formatGeneral, type Precision, textNumber } from './format.js';
 import { viewerOpinion } from './opinion.js';
@@ -17,10 +19,11 @@ import {
   pad,
   paint,
   plural,
-  printable,
+  widest,
   wrap,
 } from './terminal.js';
 import type { Report, ReportInput, ReportModel } from './types.js';
+import { requireParts, WHOLE } from './whole.js';
 import { frameGap, type Ranking, ranking, worstFrames } from './worst.js';
 
 export interface SummaryOptions {
@@ -39,6 +42,8 @@ export interface SummaryOptions {
  * @throws {AnyvmafError} `usage` when the precision is not one
  */
 export function summarize(report: Report, options: SummaryOptions = {}): string {
+  requireParts('report', report, WHOLE);
+  requireObject('options', options);
   const view: View = {
     width: Math.max(60, options.width ?? 80),
     style: paint(options.color ?? false),
@@ -269,13 +274,17 @@ function run(report: Report, { style, width }: View): string[] {
       const why = chosen === undefined ? '' : ` (${chosen.replace(/\.$/, '')})`;
       return ['model', printable(`${name} = ${source}${set.join('')}: ${features.join(', ')}${why}`)];
     }),
-    ...(report.tiny ?? []).map(({ name, source, device, runtime, features }): [string, string] => {
-      const of = features.length > 0 ? `: ${features.join(', ')}` : '';
-      return ['tiny model', printable(`${name} = ${source} on ${device} (${runtime})${of}`)];
-    }),
+    ...(report.tiny ?? []).map(
+      ({ name, source, device, runtime, adapter, quantisation, features }): [string, string] => {
+        const of = features.length > 0 ? `: ${features.join(', ')}` : '';
+        const by = [runtime, adapter, quantisation === 'fp32' ? undefined : '8 bit'];
+        const how = by.filter((part) => typeof part === 'string').join(', ');
+        return ['tiny model', printable(`${name} = ${source} on ${device} (${how})${of}`)];
+      },
+    ),
     ['anyvmaf', report.version],
   ];
-  const label = Math.max(...rows.map(([name]) => name.length));
+  const label = widest(rows.map(([name]) => name.length));
   const lines = rows.flatMap(([name, value]) =>
     wrap(value, width - label - 4).map(
       (line, i) => `  ${style.dim(pad(i === 0 ? name : '', label))}  ${line}`,
@@ -299,7 +308,7 @@ function pairingRows({ pairing }: Report): [string, string][] {
     return facts.length > 0 ? [[role, printable(facts.join(', '))]] : [];
   });
   const { policy, offset, offsetRequested, offsetConfidence, missing, repeated, dropped } = pairing.frames;
-  const found = offsetRequested === 'auto' ? ' (found' : '';
+  const found = offsetRequested === 'auto' ? ` (${offsetStateText(pairing.frames)}` : '';
   const sure = offsetConfidence === undefined ? '' : `, confidence ${offsetConfidence.toFixed(2)}`;
   const facts = [
     policy === 'number' ? 'by number' : policy === 'nearest' ? 'by nearest time' : 'by time, strictly',

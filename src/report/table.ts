@@ -2,11 +2,12 @@
  * @module report/table
  * Several encodes of one reference side by side: score, worst frames, bit rate and size, for a terminal and as CSV.
  */
+import { printable } from '../printable.js';
 import { baseName, bitrateOf, bitrateText, fileSizeOf, inputFacts, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
 import { pooledMetric } from './own-keys.js';
-import { aligned, columns, cut, grid, type Paint, paint, plural, printable } from './terminal.js';
+import { aligned, columns, cut, grid, type Paint, paint, plural } from './terminal.js';
 import type { FailedEncode, Report } from './types.js';
 import { ranking } from './worst.js';
 

@@ -29,11 +29,6 @@ export function columns(text: string): number {
   return width;
 }
 
-/** Makes foreign text harmless on one line: control characters, which could steer the terminal, become U+FFFD. */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\uFFFD');
-}
-
 /** Text padded with blanks to a width, on the right or (`right` aligned) on the left. */
 export function pad(text: string, width: number, align: 'left' | 'right' = 'left'): string {
   const blanks = ' '.repeat(Math.max(0, width - columns(text)));
@@ -42,13 +37,18 @@ export function pad(text: string, width: number, align: 'left' | 'right' = 'left
 
 /** Texts padded to the width of the widest. */
 export function aligned(texts: readonly string[], align: 'left' | 'right'): string[] {
-  const width = Math.max(0, ...texts.map(columns));
+  const width = widest(texts.map(columns));
   return texts.map((text) => pad(text, width, align));
+}
+
+/** The largest of any number of widths, 0 for none. */
+export function widest(widths: readonly number[]): number {
+  return widths.reduce((most, width) => Math.max(most, width), 0);
 }
 
 /** Rows of cells as lines, with aligned columns and two blanks between them; empty columns vanish. */
 export function grid(rows: readonly (readonly string[])[], align: 'left' | 'right'): string[] {
-  const count = Math.max(0, ...rows.map((row) => row.length));
+  const count = widest(rows.map((row) => row.length));
   const filled = Array.from({ length: count }, (_, i) =>
     aligned(
       rows.map((row) => row[i] ?? ''),

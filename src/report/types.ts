@@ -76,6 +76,16 @@ export interface ReportModel {
   };
 }
 
+/** A file that a tiny model is made of. */
+export interface ReportTinyPart {
+  /** Relative to the folder of the graph. */
+  readonly name: string;
+  readonly role: 'graph' | 'weights' | 'sidecar';
+  /** Its size. */
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
 /** A tiny ONNX model as it ran. */
 export interface ReportTinyModel {
   /** Key of its score; of several the beginning. */
@@ -85,10 +95,16 @@ export interface ReportTinyModel {
   /** The file that was read, an 8-bit sibling perhaps. */
   readonly file: string;
   readonly sha256: string;
-  /** Whether a registry lists it, and the digest is the registry's. */
+  /** Of the manifest of all parts. */
+  readonly manifest_sha256: string;
+  /** The files that it is made of: graph, weights, sidecar. */
+  readonly parts: readonly ReportTinyPart[];
+  /** Whether a registry lists it, and vouches for every part that its scores depend on. */
   readonly registered: boolean;
   /** `fr` compares with the reference, `nr` looks at the distorted video alone. */
   readonly kind: 'fr' | 'nr';
+  readonly precision_requested: 'auto' | 'fp32' | 'int8';
+  /** What ran: the model itself, or an 8-bit one. */
   readonly quantisation: 'fp32' | 'static' | 'dynamic' | 'qat';
   /** Keys of its scores in the frames. */
   readonly metrics: readonly string[];
@@ -101,6 +117,8 @@ export interface ReportTinyModel {
   readonly device: string | null;
   /** The library that ran it. */
   readonly runtime: string | null;
+  /** The GPU as its driver calls it, where the platform says. */
+  readonly adapter?: string | undefined;
   /** What a codec-aware model was told. */
   readonly codec?: string | undefined;
   readonly preset?: string | undefined;

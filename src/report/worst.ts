@@ -2,7 +2,9 @@
  * @module report/worst
  * Finds the frames worth looking at: the lowest scores, kept apart so that one bad moment is listed once.
  */
+import { requireNumber, requireObject, requireText } from '../arguments.js';
 import type { FrameMetrics, Report } from './types.js';
+import { requireParts } from './whole.js';
 
 /** One of the worst frames of a run. */
 export interface WorstFrame {
@@ -27,10 +29,15 @@ const NEITHER = /_(num|den)(_|$)/;
 /**
  * The metric that says most about quality: the first model's score, then the first tiny model's, or else the first
  * feature that has a direction.
+ * @param report also one that was read from a file and knows of no models
  * @returns `undefined` where no metric has one
+ * @throws {AnyvmafError} `usage` for what is no report
  */
-export function ranking(report: Pick<Report, 'models' | 'metrics' | 'tiny'>): Ranking | undefined {
-  const model = report.models.find(({ name }) => report.metrics.includes(name));
+export function ranking(
+  report: Pick<Report, 'metrics'> & Partial<Pick<Report, 'models' | 'tiny'>>,
+): Ranking | undefined {
+  requireParts('report', report, ['metrics']);
+  const model = report.models?.find(({ name }) => report.metrics.includes(name));
   if (model) return { metric: model.name, worse: 'low' };
   const [tiny] = report.tiny ?? [];
   const [score] = tiny?.metrics ?? [];
@@ -44,7 +51,9 @@ export function ranking(report: Pick<Report, 'models' | 'metrics' | 'tiny'>): Ra
 }
 
 /** Frames that a second holds, rounded; 10 where the frame rate is not known. */
-export function frameGap({ reference }: Partial<Pick<Report, 'reference'>>): number {
+export function frameGap(report: Partial<Pick<Report, 'reference'>>): number {
+  requireObject('report', report, 'a report');
+  const { reference } = report;
   const rate = reference?.frameRate;
   const frames = rate ? Math.round(rate.num / rate.den) : 10;
   return Number.isFinite(frames) ? Math.max(1, frames) : 10;
@@ -62,6 +71,11 @@ export function worstFrames(
   count = 5,
   gap = frameGap(report),
 ): WorstFrame[] {
+  requireParts('report', report, ['frames']);
+  requireObject('by', by, 'what ranking() gives: a metric, and low or high');
+  requireText('by.metric', by.metric, 'the name of a metric');
+  requireNumber('count', count);
+  requireNumber('gap', gap);
   const { frames } = report;
   // Lower is worse; NaN is no value, and no comparison with it is true.
   const direction = by.worse === 'low' ? 1 : -1;

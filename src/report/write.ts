@@ -2,7 +2,9 @@
  * @module report/write
  * A report in any of its file formats, by name.
  */
+import { requireObject } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
+import { showValue } from '../printable.js';
 import { writeCsv } from './csv.js';
 import type { Precision } from './format.js';
 import type { HtmlOptions } from './html.js';
@@ -10,6 +12,7 @@ import { writeJson } from './json.js';
 import { writeNdjson } from './ndjson.js';
 import { writeSub } from './sub.js';
 import type { Report } from './types.js';
+import { requireParts, WHOLE } from './whole.js';
 import { writeXml } from './xml.js';
 
 /** libvmaf's four formats and `ndjson`, ours. */
@@ -28,6 +31,9 @@ const WRITERS: Readonly<Record<ReportFormat, (report: Report, precision?: Precis
   ndjson: writeNdjson,
 };
 
+/** Formats of frames and nothing else. */
+const ROWS: readonly ReportFormat[] = ['csv', 'sub'];
+
 /** Characters gathered before a piece is handed out: few writes, and no report in memory twice. */
 const PIECE_LENGTH = 1 << 16;
 
@@ -40,12 +46,14 @@ export function* writeReport(
   format: ReportFormat,
   options: WriteOptions = {},
 ): Generator<string, void, undefined> {
-  if (!Object.hasOwn(WRITERS, format)) {
+  if (typeof format !== 'string' || !Object.hasOwn(WRITERS, format)) {
     throw new AnyvmafError(
       'usage',
-      `There is no report format "${String(format)}"; there are ${Object.keys(WRITERS).join(', ')}.`,
+      `There is no report format ${showValue(format)}; there are ${Object.keys(WRITERS).join(', ')}.`,
     );
   }
+  requireObject('options', options);
+  requireParts('report', report, ROWS.includes(format) ? ['frames', 'metrics'] : WHOLE);
   let gathered = '';
   for (const piece of WRITERS[format](report, options.precision)) {
     gathered += piece;

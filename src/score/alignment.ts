@@ -5,12 +5,12 @@
 import { AnyvmafError } from '../errors.js';
 import { type OpenedPart, RecordedThumbs } from '../media/align/recorded.js';
 import type { AlignResult } from '../media/align/types.js';
-import { alignThumbs } from '../media/align.js';
-import { shown } from '../media/errors.js';
+import { alignThumbs, framesForWider, framesToRead } from '../media/align.js';
 import { reopen } from '../media/open.js';
 import { nameOf, type Side, type Sides } from '../media/pairing/prepare.js';
 import { framePartners, frameRatio } from '../media/pairing/timeline.js';
 import type { Platform } from '../platform/platform.js';
+import { shown } from '../printable.js';
 import type { ReferenceLooks } from './looks.js';
 
 /** What was found, and how far was looked. */
@@ -24,8 +24,8 @@ export interface AlignmentOptions {
   readonly skipDistorted: number;
   /** The offset to stay with where the pictures do not tell. */
   readonly assumed: number;
-  /** Offsets tried to either side. Default: as media/align has it. */
-  readonly window?: number;
+  /** Offsets tried to either side. Default: as media/align has it, and more while the answer is not clear. */
+  readonly window?: number | undefined;
   /** Where the reference is looked at for other runs too. */
   readonly looks?: ReferenceLooks | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -33,6 +33,9 @@ export interface AlignmentOptions {
 
 /** Frames that an automatic search decodes at least, where its answer stays unclear. */
 const FEWEST_MOST = 300;
+
+/** Windows that a search widens to by itself while its answer is not clear. */
+const WIDER = [150, 500] as const;
 
 /** Frames of each video that a search of a window decodes at most. */
 export function mostFrames(window = 0): number {
@@ -48,15 +51,17 @@ export async function findOffset(
   sides: Sides,
   { skipReference, skipDistorted, assumed, window, looks, signal }: AlignmentOptions,
 ): Promise<Alignment> {
-  const rateRatio = Math.min(16, Math.max(1 / 16, frameRatio(sides.reference.times, sides.distorted.times)));
+  const rateRatio = frameRatio(sides.reference.times, sides.distorted.times);
   const most = mostFrames(window);
+  const wider = window === undefined ? WIDER : [];
+  const wanted = framesToRead(Math.max(most, ...wider.map(framesForWider)), rateRatio);
   const record = (side: Side, skip: number, until = signal) =>
     new RecordedThumbs((first, end) => openAgain(platform, side, skip, { first, end }, until));
   const recorded =
     looks?.thumbs((until) => record(sides.reference, skipReference, until)) ??
     record(sides.reference, skipReference);
-  const reference = recorded.reader(Math.ceil(most * Math.max(1, rateRatio)));
-  const distorted = record(sides.distorted, skipDistorted).reader(Math.ceil(most / Math.min(1, rateRatio)));
+  const reference = recorded.reader(wanted.reference);
+  const distorted = record(sides.distorted, skipDistorted).reader(wanted.distorted);
   try {
     const first = { reference: skipReference, distorted: skipDistorted };
     const partners = framePartners(sides.reference.times, sides.distorted.times, first);
@@ -65,7 +70,7 @@ export async function findOffset(
       reference,
       distorted,
       { ...search, ...(signal && { signal }) },
-      { partners },
+      { partners, wider },
     );
     return { result };
   } finally {

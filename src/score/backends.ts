@@ -2,6 +2,7 @@
  * @module score/backends
  * Answers which backends there are, whether they work, and what would run them.
  */
+import { requireObject } from '../arguments.js';
 import { NO_BACKENDS } from '../backend/native/help.js';
 import { programName } from '../backend/native/host.js';
 import { probeNative } from '../backend/native/probe.js';
@@ -21,9 +22,9 @@ import {
 } from '../backend/native/types.js';
 import { AnyvmafError } from '../errors.js';
 import type { Platform } from '../platform/platform.js';
+import { showValue } from '../printable.js';
 import { scorePair } from './engine.js';
 import { forget, howToGet } from './native-choice.js';
-import { show } from './options.js';
 
 const OWN_CORE = "this package's own core";
 const NOWHERE = 'No program can be run here, only in Node.';
@@ -34,6 +35,7 @@ const GREY = 128;
 
 /** @throws the signal's reason */
 export async function listBackends(platform: Platform, options: NativeOptions): Promise<BackendList> {
+  requireObject('options', options);
   const host = await platform.native?.();
   const found = host && (await survey(host, options));
   const program = (backend: NativeBackend) => found && programFor(found, backend);
@@ -60,6 +62,7 @@ export async function listBackends(platform: Platform, options: NativeOptions): 
 
 /** @throws the signal's reason */
 export async function describeNative(platform: Platform, options: NativeOptions): Promise<NativeDescription> {
+  requireObject('options', options);
   const host = await platform.native?.();
   return describe(host && (await survey(host, options)));
 }
@@ -99,18 +102,19 @@ export async function probeBackend(
   backend: BackendName,
   options: ProbeOptions,
 ): Promise<BackendHealth> {
+  requireObject('options', options);
   const { timeout, signal } = options;
   const names = BACKEND_CHOICES.filter((name) => name !== 'auto');
   if (!names.includes(backend)) {
     throw new AnyvmafError(
       'usage',
-      `backend is ${show(backend)}, but it must be one of ${names.join(', ')}.`,
+      `backend is ${showValue(backend)}, but it must be one of ${names.join(', ')}.`,
     );
   }
   if (timeout !== undefined && !(timeout > 0 && timeout <= 2 ** 31 - 1)) {
     throw new AnyvmafError(
       'usage',
-      `timeout is ${show(timeout)}, but it must be a number of milliseconds from 1 to ${2 ** 31 - 1}.`,
+      `timeout is ${showValue(timeout)}, but it must be a number of milliseconds from 1 to ${2 ** 31 - 1}.`,
     );
   }
   if (backend === 'cpu' || backend === 'wasm') return probeOwn(platform, signal);

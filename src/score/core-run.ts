@@ -40,7 +40,7 @@ export function openCore(
       let sessions: readonly TinySessionFacts[] = [];
       return {
         isAside: (expected) => threadsFor(expected) > 0,
-        async measure({ pair, expected, bound, meter, onStart }) {
+        async measure({ pair, expected, bound, meter, continuity, onStart }) {
           heatmaps = await createHeatmaps(plan.features, platform.heatmaps);
           const tiny = plan.tiny && { ...(await import('./tiny.js')), plan: plan.tiny };
           if (tiny && tiny.plan.featureMetrics.length > 0) {
@@ -77,6 +77,7 @@ export function openCore(
               subsample,
               ...(tiny && tiny.plan.pictureMetrics.length > 0 && { pictures: tiny.pictureModels(tiny.plan) }),
               ...(heatmaps && { heatmaps: heatmaps.paths }),
+              ...(continuity && { signs: true }),
               ...(platform.onnxruntime !== undefined && { onnxruntime: platform.onnxruntime }),
             },
             pair,
@@ -86,6 +87,7 @@ export function openCore(
             sink: {
               add: (first, count, records) => scoring.add(first, count, records),
               measured: (pairs) => meter.count(pairs),
+              signed: (first, signatures) => continuity?.add(first, signatures),
             },
             signal,
             gate,
@@ -100,7 +102,8 @@ export function openCore(
                   crew = hired;
                 });
           const finished = await scoring.finish();
-          if (extent.pairs > 0) await heatmaps?.keep();
+          signal?.throwIfAborted();
+          if (extent.pairs > 0) heatmaps?.keep();
           return {
             extent,
             ...finished,

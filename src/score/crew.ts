@@ -3,6 +3,7 @@
  * The workers of one run as a whole: started together, failing together, gone together.
  */
 import { AnyvmafError } from '../errors.js';
+import { limitError } from '../system-limits.js';
 import type { FromWorker, ToWorker, WorkerHandle, WorkerSetup } from './protocol.js';
 import type { TinySessionFacts } from './tiny.js';
 
@@ -32,13 +33,22 @@ export class Crew {
   /**
    * Starts workers. To be called once.
    * @param startWorker makes one; when it throws, those made before are ended by {@link abandon}
+   * @throws {AnyvmafError} `resource` when the system starts no more
    */
   start(startWorker: () => WorkerHandle, size: number, setup: WorkerSetup): void {
     for (let number = 0; number < size; number++) {
-      const worker = startWorker();
+      const worker = this.#make(startWorker);
       this.#workers.push(worker);
       this.#listen(number, worker);
       worker.post({ kind: 'start', setup });
+    }
+  }
+
+  #make(startWorker: () => WorkerHandle): WorkerHandle {
+    try {
+      return startWorker();
+    } catch (error) {
+      throw limitError(error, 'a worker cannot be started') ?? error;
     }
   }
 
@@ -107,7 +117,8 @@ export class Crew {
         this.#stir();
       },
       (how) => {
-        this.#fail(new AnyvmafError('internal', `A worker died while measuring frames: ${how}`));
+        const died = 'A worker died while measuring frames';
+        this.#fail(limitError(how, died) ?? new AnyvmafError('internal', `${died}: ${how}`));
         this.#stir();
       },
     );

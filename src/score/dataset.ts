@@ -3,11 +3,13 @@
  * Makes a table of features out of pairs of videos: every frame of every pair a row, for training models and for
  * evaluating them.
  */
+import { requireArray, requireObject, requireText, requireTexts } from '../arguments.js';
 import { EXTRACTORS } from '../core/extractors.js';
 import { folderOption } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import type { VideoInput } from '../media/types.js';
 import type { Platform } from '../platform/platform.js';
+import { sentence } from '../printable.js';
 import type { Report } from '../report/types.js';
 import { columnFor } from '../tiny/dataset/names.js';
 import { DatasetWriter } from '../tiny/dataset/write.js';
@@ -66,7 +68,12 @@ export async function* makeDataset(
   pairs: readonly DatasetPair[],
   options: DatasetOptions,
 ): AsyncGenerator<Uint8Array, DatasetSummary, undefined> {
+  requireArray('pairs', pairs, 'an array of pairs');
+  for (const pair of pairs) requireObject('a pair', pair);
+  requireObject('options', options);
   const { teacher, features = [], onProgress, ...rest } = options;
+  requireTexts('features', features);
+  if (teacher !== undefined) requireText('teacher', teacher, 'a model string');
   const known = apart(pairs.map(checkPair), pairs);
   checkTogether(pairs);
   const folder = folderOption([...features, ...(teacher === undefined ? [] : [teacher])]);
@@ -94,7 +101,7 @@ export async function* makeDataset(
         ...(onProgress && { onProgress: (progress) => onProgress(progress, index) }),
       },
     );
-    warnings.push(...report.warnings.map((warning) => `${report.distorted.name}: ${warning}`));
+    for (const warning of report.warnings) warnings.push(sentence(`${report.distorted.name}: ${warning}`));
     const names = featureNames(report, asked);
     writer ??= new DatasetWriter({
       features: names,

@@ -2,6 +2,7 @@
  * @module score/diagnosis
  * Everything that is installed and whether it works: the own core, decoders and native backends.
  */
+import { requireObject } from '../arguments.js';
 import type { BackendHealth, BackendList, ProbeOptions } from '../backend/native/types.js';
 import type { DecoderAvailability } from '../media/decoder.js';
 import type { Platform } from '../platform/platform.js';
@@ -26,6 +27,7 @@ export interface Diagnosis {
 
 /** @throws the signal's reason */
 export async function diagnose(platform: Platform, options: ProbeOptions): Promise<Diagnosis> {
+  requireObject('options', options);
   const [decoders, backends] = await Promise.all([askDecoders(platform), listBackends(platform, options)]);
   const health: BackendHealth[] = [];
   // One after the other: each alone says how long it takes.

@@ -12,6 +12,8 @@ export interface RecordSink {
   add(first: number, count: number, records: Float64Array): void;
   /** So many more pairs are measured. */
   measured(pairs: number): void;
+  /** Signatures of pairs from `first` on, where workers send them. */
+  signed?(first: number, signatures: Uint8Array): void;
 }
 
 /** How chunks are handed out. */
@@ -69,6 +71,7 @@ export async function dispatch(
     sink.measured(message.count - worker.counted);
     worker.counted = 0;
     worker.chunks--;
+    if (message.signatures) sink.signed?.(message.first, message.signatures);
     sink.add(message.first, message.count, message.records);
     const pairs = message.first + message.count;
     if (message.ended) {

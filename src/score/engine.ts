@@ -2,7 +2,6 @@
  * @module score/engine
  * Scores one pair of videos from the request to the report: opens, plans, measures, finishes, predicts, pools.
  */
-
 import { checkMeasurable } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import type { Platform } from '../platform/platform.js';
@@ -71,6 +70,8 @@ export async function scorePair(
   loading?.catch(() => {});
   const choosing = loading ? undefined : chooseNative();
   choosing?.catch(() => {});
+  const watching = checked.pairing.preflight && !checked.noReference ? openContinuity() : undefined;
+  watching?.catch(() => {});
   let known: KnownInputs | undefined;
   let readying: Promise<ReadyInputs> | undefined;
   let planned: PlannedMeasurement | undefined;
@@ -79,6 +80,11 @@ export async function scorePair(
   async function chooseNative() {
     const { chooseBackend } = await import('./native-choice.js');
     return chooseBackend(platform, checked, ending.signal);
+  }
+
+  async function openContinuity() {
+    const { Continuity } = await import('./continuity.js');
+    return (inputs: KnownInputs) => new Continuity(inputs, checked.subsample);
   }
 
   async function open(inputs: KnownInputs): Promise<OpenBackend> {
@@ -107,12 +113,11 @@ export async function scorePair(
   }
 
   /** The pair to read, so that its pictures are looked at: as they come by, or else beside the scoring. */
-  function watched(pair: ReadyInputs, expected: number | null, aside: boolean): ReadyInputs {
+  function watched(pair: ReadyInputs, expected: number | null, passing: boolean): ReadyInputs {
     const { strict } = checked.pairing;
     // Under --strict they were looked at before.
     if (!preflight || strict) return pair;
-    // What workers or programs read by themselves nobody sees here.
-    const passing = !aside || describePair(pair) === undefined;
+    // Frames that workers or programs read by themselves are not seen here.
     const watching = passing ? preflight.watch(pair, expected) : undefined;
     if (!watching) preflight.look(ending.signal);
     return watching ?? pair;
@@ -127,7 +132,7 @@ export async function scorePair(
     // There is nothing to compare the video with.
     const wanted = checked.pairing.preflight && !checked.noReference;
     const stored = known.plan === undefined;
-    if (wanted && (strict || !stored)) {
+    if (wanted && (strict || !stored || (known.geometry ?? []).length > 0)) {
       const looking = await check(known, opened);
       looking.refuseErrors();
       if (strict) {
@@ -144,7 +149,10 @@ export async function scorePair(
     ending.signal.throwIfAborted();
     const { expected, bound } = expectPairs(ready, ready.limit);
     const aside = planned.isAside(expected);
-    const pair = watched(ready, expected, aside);
+    const inThread = !aside || describePair(ready) === undefined;
+    const looked = watched(ready, expected, inThread);
+    const continuity = (await watching)?.(known);
+    const pair = inThread && continuity ? continuity.follow(looked) : looked;
     // A pair that is compared as stored was checked already. What both declare is compared while workers start; its
     // pictures are looked at only on request, for that takes time and memory of which such a run has none to spare.
     const later =
@@ -180,6 +188,7 @@ export async function scorePair(
       expected,
       bound,
       meter,
+      continuity: inThread || !continuity?.takes ? undefined : continuity,
       onStart: (known) => options.onStart?.({ ...head(), ...known }),
     });
     refuseEmpty(pair, extent);
@@ -187,7 +196,9 @@ export async function scorePair(
     await later;
     const lengths =
       checked.pairing.range || checked.noReference ? [] : explainLengths(pair, extent, checked.frameCount);
-    const found = (await preflight?.inspection())?.findings;
+    const seen = (await preflight?.inspection())?.findings;
+    const found = seen && (continuity?.findings(extent.pairs, seen, measured.backend_used) ?? seen);
+    if (strict) preflight?.refuse(found ?? []);
     // Said once: of stored pairs by the warning, which knows how many pairs there were, of others by the finding.
     const twice = lengths.length > 0 && found?.some(({ code }) => code === 'frame-count') === true;
     const findings = twice && stored ? found?.filter(({ code }) => code !== 'frame-count') : found;

@@ -1,15 +1,20 @@
 /**
  * @module score/evaluation
- * Evaluates tiny models on a table of features that is a file, a Blob or bytes.
+ * Evaluates tiny models on a table of features that is a file, a Blob or bytes. Table and model are foreign: they are
+ * read in a thread that can be ended, and what is computed of them is computed there too.
  */
+import { requireAttached, requireObject, requireText, requireTexts, wrongType } from '../arguments.js';
+import { TINY_PRECISIONS } from '../choices.js';
 import { AnyvmafError } from '../errors.js';
 import type { ByteReader, FilePlatform } from '../media/platform.js';
 import { blobReader, bytesReader } from '../media/readers.js';
-import { FeatureTable } from '../tiny/dataset/read.js';
-import { type Comparison, compare } from '../tiny/evaluation/compare.js';
-import { type EvaluateOptions, type Evaluation, evaluate } from '../tiny/evaluation/evaluate.js';
+import { Parser } from '../parsing/parser.js';
+import type { ParserWorker } from '../parsing/protocol.js';
+import type { Comparison } from '../tiny/evaluation/compare.js';
+import type { EvaluateOptions, Evaluation } from '../tiny/evaluation/evaluate.js';
 import { parseSplit } from '../tiny/evaluation/split.js';
-import type { TinyPlatform } from '../tiny/types.js';
+import type { EvaluationCalls, LentTable } from './evaluation-calls.js';
+import { checkOrigin } from './options.js';
 
 /** A Parquet file: its path or file URL, a `File` or Blob, or its bytes. */
 export type TableInput = string | URL | Blob | Uint8Array;
@@ -17,48 +22,75 @@ export type TableInput = string | URL | Blob | Uint8Array;
 /** What evaluation needs of a platform. */
 export interface EvaluationPlatform {
   readonly files: FilePlatform;
-  tiny(): Promise<TinyPlatform>;
+  startParser(): ParserWorker;
+  /** What the thread is told to begin with. */
+  evaluationTask(): unknown;
 }
 
 /** As the public `evaluateModel`. */
-export function evaluateModelOn(
+export async function evaluateModelOn(
   platform: EvaluationPlatform,
   model: string,
   features: TableInput,
   options: EvaluateOptions,
 ): Promise<Evaluation> {
-  return withTable(platform, features, options, (tiny, table) => evaluate(tiny, model, table, options));
+  requireText('model', model, 'the id or the path of a tiny model');
+  return withTable(platform, features, options, (parser, asked) =>
+    parser.call('evaluate', { ...asked, model }, { signal: options.signal }),
+  );
 }
 
 /** As the public `compareModels`. */
-export function compareModelsOn(
+export async function compareModelsOn(
   platform: EvaluationPlatform,
   models: readonly string[],
   features: TableInput,
   options: EvaluateOptions,
 ): Promise<Comparison> {
-  return withTable(platform, features, options, (tiny, table) => compare(tiny, models, table, options));
+  requireTexts('models', models);
+  return withTable(platform, features, options, (parser, asked) =>
+    parser.call('compare', { ...asked, models }, { signal: options.signal }),
+  );
 }
 
 async function withTable<T>(
   platform: EvaluationPlatform,
   features: TableInput,
   options: EvaluateOptions,
-  use: (tiny: TinyPlatform, table: FeatureTable) => Promise<T>,
+  use: (
+    parser: Parser<EvaluationCalls>,
+    asked: { readonly table: LentTable; readonly options: Omit<EvaluateOptions, 'signal'> },
+  ) => Promise<T>,
 ): Promise<T> {
+  requireObject('options', options);
   checkOptions(options);
+  requireTable(features);
+  checkOrigin(options.origin);
+  const { signal, ...rest } = options;
+  signal?.throwIfAborted();
   const name = nameOf(features);
   const reader = await openBytes(features, name, platform.files);
+  const parser = new Parser<EvaluationCalls>(platform.startParser(), platform.evaluationTask());
+  parser.lend(reader);
   try {
-    const table = await FeatureTable.open(reader, name);
-    return await use(await platform.tiny(), table);
+    return await use(parser, { table: { name, size: reader.size }, options: rest });
   } finally {
+    parser.close();
     reader.close();
   }
 }
 
+function requireTable(features: TableInput): void {
+  const expected = 'a table of features: the path or file URL of a Parquet file, a Blob, or its bytes';
+  if (typeof features === 'string') return;
+  requireAttached('features', features);
+  if (ArrayBuffer.isView(features) && features instanceof Uint8Array) return;
+  requireObject('features', features, expected);
+  if (!(features instanceof URL || features instanceof Blob)) throw wrongType('features', features, expected);
+}
+
 /** What a caller may have got wrong that no schema or type has checked. */
-function checkOptions({ split, resamples, seed, crf, threads }: EvaluateOptions): void {
+function checkOptions({ split, resamples, seed, crf, threads, precision }: EvaluateOptions): void {
   if (split !== undefined) parseSplit(split);
   const whole = (name: string, value: number | undefined, most: number) => {
     if (value === undefined || (Number.isInteger(value) && value >= 0 && value <= most)) return;
@@ -67,6 +99,12 @@ function checkOptions({ split, resamples, seed, crf, threads }: EvaluateOptions)
   whole('resamples', resamples, 100_000);
   whole('seed', seed, 0xffffffff);
   whole('threads', threads, 1024);
+  if (precision !== undefined && !TINY_PRECISIONS.includes(precision)) {
+    throw new AnyvmafError(
+      'usage',
+      `precision is ${JSON.stringify(precision)}, but it must be one of ${TINY_PRECISIONS.join(', ')}.`,
+    );
+  }
   if (crf !== undefined && !(crf >= 0 && crf <= 63)) {
     throw new AnyvmafError('usage', `crf is ${crf}, but it must be from 0 to 63.`);
   }

@@ -3,16 +3,17 @@
  * Gets single pairs of frames out of two videos, brought together as for scoring. What is encoded is decoded from near
  * each wanted frame on, not from the start.
  */
+import { isArray, requireObject } from '../arguments.js';
 import { AnyvmafError } from '../errors.js';
-import { shown } from '../media/errors.js';
 import { chromaSize, lumaBytes, sampleBytes } from '../media/geometry.js';
 import { nameOf, openPlanned, partOfPlan, type Side } from '../media/pairing/prepare.js';
 import { colorMeaning } from '../media/picture/color.js';
 import { FramePair, FramePicture } from '../media/picture/frame-pair.js';
 import type { FramePlanes, VideoFormat } from '../media/types.js';
 import type { Platform } from '../platform/platform.js';
+import { shown, showValue } from '../printable.js';
 import { closeKnown, type KnownInputs, knowInputs, readyInputs } from './inputs.js';
-import { type CheckedOptions, checkOptions, checkRequest, EXTRACT_OPTIONS, show } from './options.js';
+import { type CheckedOptions, checkOptions, checkRequest, EXTRACT_OPTIONS } from './options.js';
 import { expectPairs, type OpenPair, readPair } from './pair.js';
 import { unlessAborted } from './signal.js';
 import type { ExtractOptions, ScoreRequest } from './types.js';
@@ -31,6 +32,7 @@ export async function* extractPairs(
   frames: readonly number[],
   options: ExtractOptions,
 ): AsyncGenerator<FramePair, void, undefined> {
+  requireObject('options', options);
   checkRequest(request);
   const checked = checkOptions(options, EXTRACT_OPTIONS);
   const wanted = checkFrames(frames);
@@ -200,14 +202,17 @@ function beyond({ sides }: KnownInputs, index: number, count: number | null): An
 
 /** Ascending, each once. */
 function checkFrames(frames: readonly number[]): number[] {
-  if (!Array.isArray(frames)) {
-    throw new AnyvmafError('usage', `frames is ${show(frames)}, but it must be an array of frame numbers.`);
+  if (!isArray(frames)) {
+    throw new AnyvmafError(
+      'usage',
+      `frames is ${showValue(frames)}, but it must be an array of frame numbers.`,
+    );
   }
   const wrong: unknown = frames.find((frame) => !(Number.isSafeInteger(frame) && frame >= 0));
   if (wrong !== undefined) {
     throw new AnyvmafError(
       'usage',
-      `${show(wrong)} is not the number of a frame; frames are counted from 0, in whole numbers.`,
+      `${showValue(wrong)} is not the number of a frame; frames are counted from 0, in whole numbers.`,
     );
   }
   return [...new Set(frames)].sort((a, b) => a - b);

@@ -5,6 +5,7 @@
 import { type FrameExtractor, heatmapFiles } from '../backend/types.js';
 import type { HeatmapFile } from '../core/metrics.js';
 import { AnyvmafError } from '../errors.js';
+import { quoted } from '../printable.js';
 import type { FeaturePlan } from './features.js';
 
 /** Files that pictures are written into, open in one thread. */
@@ -22,10 +23,10 @@ export interface HeatmapRun {
   /** What to open in the threads that write; the order is that of the files asked for. */
   readonly paths: readonly string[];
   /**
-   * Gives the files their names, over files that have them already.
+   * Gives the files their names, over files that have them already, all at once.
    * @throws {AnyvmafError} `io`
    */
-  keep(): Promise<void>;
+  keep(): void;
   /** Leaves nothing behind, unless {@link keep} was called. May be called twice. */
   discard(): Promise<void>;
 }
@@ -61,7 +62,7 @@ export async function createHeatmaps(
   if (store) return (await store()).create(files);
   throw new AnyvmafError(
     'feature',
-    `cambi is to write heatmaps into ${JSON.stringify(first.folder)}, but there is no place for files here; leave out ` +
+    `cambi is to write heatmaps into ${quoted(first.folder)}, but there is no place for files here; leave out ` +
       'heatmaps_path, or score a whole video with the command line or score() in Node.',
   );
 }

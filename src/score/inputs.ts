@@ -3,9 +3,11 @@
  * From two inputs of any kind to two sources whose n-th frames belong together. Decoders and all that pairing needs are
  * loaded only when a pair is not simply two Y4M or raw videos of one format.
  */
+import { alignState } from '../media/align/types.js';
 import { checkPair, closeInput, type OpenedInput, openInputs } from '../media/pair.js';
 import type { OpenDecoder, PairingPlan, Side, Sides } from '../media/pairing/prepare.js';
 import type { Pairing } from '../media/pairing/types.js';
+import type { Finding } from '../media/preflight/types.js';
 import type { FrameSource, VideoFormat } from '../media/types.js';
 import type { Platform } from '../platform/platform.js';
 import type { ReportInput } from '../report/types.js';
@@ -22,6 +24,8 @@ export interface KnownInputs {
   readonly warnings: readonly string[];
   /** Absent where frames are compared as stored, by number. */
   readonly plan?: PairingPlan;
+  /** What the pictures of raw videos say against their geometry. */
+  readonly geometry?: readonly Finding[];
   /** What the search for the offset found, where it was asked for. */
   readonly alignment?: Alignment;
 }
@@ -57,25 +61,62 @@ export async function knowInputs(
     raw: request.raw,
     platform: platform.files,
     decoding: { allowUrl: pairing.allowUrl },
+    partialFrame: pairing.allowDamaged ? 'drop' : 'refuse',
     signal,
   });
   try {
     const [reference, distorted] = inputs;
+    const geometry = pairing.preflight ? await checkRaw(inputs, platform) : [];
     const sized = pairing.scale !== undefined || pairing.scaleTo !== undefined;
     const asked =
       sized || pairing.frameRatePolicy !== undefined || pairing.range !== undefined || pairing.offset !== 0;
     if ('kind' in reference || 'kind' in distorted || asked) {
-      return await pairUp(platform, inputs, sized, checked, signal, looks);
+      return { ...(await pairUp(platform, inputs, sized, checked, signal, looks)), geometry };
     }
     if (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth) {
-      return await pairUp(platform, inputs, sized, checked, signal, looks);
+      return { ...(await pairUp(platform, inputs, sized, checked, signal, looks)), geometry };
     }
     const warnings = checkPair(reference.info, distorted.info);
     const side = (source: FrameSource): Side => ({ kind: 'frames', source, times: null });
-    return { sides: { reference: side(reference), distorted: side(distorted) }, warnings };
+    return { sides: { reference: side(reference), distorted: side(distorted) }, warnings, geometry };
   } catch (error) {
     await Promise.all(inputs.map(closeInput));
     throw error;
+  }
+}
+
+/** Looks whether raw videos have the geometry that was given for them, as far as they can be read anywhere. */
+async function checkRaw(
+  [reference, distorted]: readonly [OpenedInput, OpenedInput],
+  platform: Platform,
+): Promise<readonly Finding[]> {
+  const sides = [
+    { role: 'reference', source: reference },
+    { role: 'distorted', source: distorted },
+  ] as const;
+  const raw = sides.flatMap(({ role, source }) =>
+    !('kind' in source) && source.info.container === 'yuv' && source.descriptor ? [{ role, source }] : [],
+  );
+  if (raw.length === 0) return [];
+  const [{ rawFindings }, { bytesOf }] = await Promise.all([
+    import('../media/preflight/raw.js'),
+    import('../media/open.js'),
+  ]);
+  const opened = raw.flatMap(({ role, source: { info, descriptor } }) => {
+    const reader = descriptor && bytesOf(descriptor, platform.files);
+    return reader ? [{ role, info, reader }] : [];
+  });
+  try {
+    return await rawFindings(
+      opened.map(({ role, info, reader }) => ({
+        role,
+        name: info.name,
+        format: { width: info.width, height: info.height, bitDepth: info.bitDepth, chroma: info.chroma },
+        bytes: { size: reader.size, read: (position, into) => reader.read(position, [into]) },
+      })),
+    );
+  } finally {
+    for (const { reader } of opened) reader.close();
   }
 }
 
@@ -107,9 +148,14 @@ async function pairUp(
       skipReference,
       skipDistorted,
       assumed: 0,
+      window: pairing.window,
       looks,
       signal,
     });
+  }
+  if (alignment?.result.ambiguous && !pairing.preflight) {
+    const { doubtText } = await import('../media/preflight/timing.js');
+    warnings.push(doubtText(alignment.result));
   }
   const offset = pairing.offset === 'auto' ? (alignment?.result.offset ?? 0) : pairing.offset;
   // Y4M and raw video go by number, as libvmaf has it, unless times are asked for.
@@ -120,7 +166,10 @@ async function pairUp(
     frameRatePolicy: pairing.frameRatePolicy ?? 'nearest',
     offset,
     offsetRequested: pairing.offset,
-    ...(alignment && { offsetConfidence: alignment.result.confidence }),
+    ...(alignment && {
+      offsetConfidence: alignment.result.confidence,
+      offsetState: alignState(alignment.result),
+    }),
     ...(pairing.range && { range: pairing.range }),
     skipReference,
     skipDistorted,

@@ -2,23 +2,28 @@
  * @module score/look
  * Looks at a pair without scoring it: what preflight finds, and the offset between the two.
  */
+import { requireObject } from '../arguments.js';
 import type { AlignResult } from '../media/align/types.js';
+import { checkMeasurable } from '../media/pair.js';
 import type { Platform } from '../platform/platform.js';
 import { findOffset } from './alignment.js';
-import { closeKnown, type KnownInputs, knowInputs } from './inputs.js';
-import { checkOptions, checkRequest, LOOK_OPTIONS } from './options.js';
+import { closeKnown, formatOf, type KnownInputs, knowInputs } from './inputs.js';
+import { type CheckedOptions, checkOptions, checkRequest, LOOK_OPTIONS } from './options.js';
+import { refuseTruncated } from './pair.js';
 import { loadRequested } from './plan.js';
 import { type Inspection, Preflight } from './preflight.js';
 import type { AlignOptions, InspectOptions, ScoreOptions, ScoreRequest } from './types.js';
 
-/** Everything preflight finds. The videos are not refused, whatever it is. */
-export function inspectPair(
+/** Everything preflight finds. The videos are not refused for that, whatever it is, but where scoring cannot read them. */
+export async function inspectPair(
   platform: Platform,
   request: ScoreRequest,
   options: InspectOptions,
 ): Promise<Inspection> {
+  requireObject('options', options);
   const checked = checkOptions({ scale: 'bicubic', ...options }, LOOK_OPTIONS);
   return known(platform, request, { scale: 'bicubic', ...options }, async (inputs, signal) => {
+    await refuseUnscorable(inputs, checked);
     const size = () => inputs.plan?.format ?? { width: 1920, height: 1080 };
     const requested = await loadRequested(checked, platform, size);
     // What the caller did not ask for is not what preflight should take as asked for.
@@ -33,12 +38,24 @@ export function inspectPair(
   });
 }
 
+/** @throws {AnyvmafError} as scoring does of what it knows before it decodes: a file that is cut off, pictures too small */
+async function refuseUnscorable(inputs: KnownInputs, checked: CheckedOptions): Promise<void> {
+  const { plan, sides } = inputs;
+  checkMeasurable(formatOf(inputs));
+  if (plan) (await import('../media/pairing/prepare.js')).refuseCutOffs(plan);
+  const { reference, distorted } = sides;
+  if (reference.kind !== 'frames' || distorted.kind !== 'frames') return;
+  const pair = { reference: reference.source, distorted: distorted.source, ...checked };
+  await refuseTruncated(pair, plan?.count ?? checked.frameCount);
+}
+
 /** The offset at which two videos show the same pictures. */
-export function alignPair(
+export async function alignPair(
   platform: Platform,
   request: ScoreRequest,
   options: AlignOptions,
 ): Promise<AlignResult> {
+  requireObject('options', options);
   const { window, ...others } = options;
   return known(platform, request, { scale: 'bicubic', ...others }, async ({ sides }, signal) => {
     const found = await findOffset(platform, sides, {

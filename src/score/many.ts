@@ -3,10 +3,12 @@
  * Scores several distorted videos against one reference, which is decoded once: all runs go on side by side, and each
  * takes the reference's frames from one fan.
  */
+import { requireArray, requireObject } from '../arguments.js';
 import { folderOption } from '../core/options.js';
 import { AnyvmafError, type ErrorCode } from '../errors.js';
 import type { Decoder, TrackFacts } from '../media/decoder.js';
 import { openDecoded } from '../media/decoders.js';
+import { requireVideo } from '../media/open.js';
 import { readsOnce } from '../media/pair.js';
 import { Fan, type FramePart, hull } from '../media/pairing/fan.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
@@ -29,6 +31,10 @@ export async function scoreEach(
   distorted: readonly VideoInput[],
   options: ScoreManyOptions,
 ): Promise<Report[]> {
+  requireObject('options', options);
+  requireVideo('reference', reference);
+  requireArray('distorted', distorted, 'an array of videos');
+  for (const [i, video] of distorted.entries()) requireVideo(`distorted[${i}]`, video);
   const { raw, onProgress, onStart, onFrame, onReport, onFailure, signal, ...shared } = options;
   signal?.throwIfAborted();
   // What is wrong with the options is wrong for all.

@@ -10,6 +10,7 @@ import {
   type PicturesRead,
   picturesRead,
 } from '../backend/types.js';
+import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../media/align/signature.js';
 import type { FramePlanes } from '../media/types.js';
 import { type HeatmapWriter, writeHeatmaps } from './heatmaps.js';
 import { type OpenPair, readPair } from './pair.js';
@@ -21,12 +22,16 @@ export interface MeasuredChunk {
   readonly count: number;
   readonly records: Float64Array<ArrayBuffer>;
   readonly ended: EndOfPair | null;
+  /** Of the pairs, where they are taken. */
+  readonly signatures?: Uint8Array<ArrayBuffer>;
 }
 
 /** What else takes the pairs that are measured. */
 export interface Takers {
   readonly pictures?: PictureScorers | undefined;
   readonly heatmaps?: HeatmapWriter | undefined;
+  /** Whether to take a signature of every picture; not done where some are not read. */
+  readonly signs?: boolean | undefined;
 }
 
 /** Reads and measures chunk after chunk. Frames before a chunk are read again as history where a metric needs them. */
@@ -39,6 +44,7 @@ export class ChunkMeasurer {
   readonly #subsample: number;
   readonly #pictures: PictureScorers | undefined;
   readonly #heatmaps: HeatmapWriter | undefined;
+  readonly #signer: Signer | undefined;
   /** The pair that may follow without priming, because the extractor holds its history. */
   #next = 0;
 
@@ -47,7 +53,7 @@ export class ChunkMeasurer {
     plan: ExtractionPlan,
     pair: OpenPair,
     subsample: number,
-    { pictures, heatmaps }: Takers = {},
+    { pictures, heatmaps, signs }: Takers = {},
   ) {
     this.#pictures = pictures;
     this.#heatmaps = heatmaps;
@@ -55,6 +61,8 @@ export class ChunkMeasurer {
     this.#pair = pair;
     this.#history = historyNeeds(plan);
     this.#wanted = [picturesRead(plan, false), picturesRead(plan, true)];
+    const readAll = this.#wanted[1].reference && this.#wanted[1].distorted && subsample === 1;
+    this.#signer = signs && readAll ? new Signer(plan.format) : undefined;
     this.#subsample = subsample;
   }
 
@@ -65,6 +73,7 @@ export class ChunkMeasurer {
   async measure(chunk: Chunk, measured: () => Promise<void> | undefined): Promise<MeasuredChunk> {
     const { length } = this.#extractor.layout;
     const records = new Float64Array(chunk.count * length);
+    const signatures = this.#signer && new Uint8Array(chunk.count * PAIR_BYTES);
     if (this.#next !== chunk.first && !(await this.#prime(chunk.first))) {
       return { count: 0, records: new Float64Array(), ended: { reference: true, distorted: false } };
     }
@@ -75,7 +84,11 @@ export class ChunkMeasurer {
       const reading = readPair(this.#pair, index, ...planes, this.#wanted[listed ? 1 : 0]);
       // File readers answer at once; only streams and blobs make us wait.
       const ended = reading instanceof Promise ? await reading : reading;
-      if (ended) return { count: done, records: records.slice(0, done * length), ended };
+      if (ended) {
+        const signed = signatures && { signatures: signatures.slice(0, done * PAIR_BYTES) };
+        return { count: done, records: records.slice(0, done * length), ended, ...signed };
+      }
+      if (signatures) this.#sign(planes, signatures, done * PAIR_BYTES);
       if (listed) this.#pictures?.take(...planes);
       this.#extractor.extract(records, done * length, listed);
       if (listed && this.#heatmaps) writeHeatmaps(this.#extractor, index, this.#heatmaps);
@@ -85,7 +98,12 @@ export class ChunkMeasurer {
       const pause = measured();
       if (pause) await pause;
     }
-    return { count: chunk.count, records, ended: null };
+    return { count: chunk.count, records, ended: null, ...(signatures && { signatures }) };
+  }
+
+  #sign(planes: readonly [FramePlanes, FramePlanes], into: Uint8Array, at: number): void {
+    this.#signer?.sign(planes[0].y, into, at);
+    this.#signer?.sign(planes[1].y, into, at + SIGNATURE_BYTES);
   }
 
   /** Brings the extractor into the state it would have after all pairs before `first`; false past the end. */

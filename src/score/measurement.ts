@@ -3,6 +3,7 @@
  * What measures the frames of a run, whichever backend it is: opened once models are known, planned once the format is.
  */
 import type { ReportParts } from '../report/build.js';
+import type { Continuity } from './continuity.js';
 import type { ReadyInputs } from './inputs.js';
 import type { Extent } from './pair.js';
 import type { Requested } from './plan.js';
@@ -64,6 +65,8 @@ export interface MeasurementWork {
   /** Pairs after which to stop, `null` for the end of the videos. */
   readonly bound: number | null;
   readonly meter: Meter;
+  /** Takes signatures of pairs that only workers see. */
+  readonly continuity?: Continuity | undefined;
   /** To be called once, before the first frame is told. */
   readonly onStart: (start: MeasurementStart) => void;
 }

@@ -250,6 +250,8 @@ async function readableFiles(
 ): Promise<NativeInput | undefined> {
   if (flavour !== 'vmaf' || !stored || bound === null || isOdd(pair.reference.info)) return undefined;
   const [reference, distorted] = [fileOf(pair.reference), fileOf(pair.distorted)];
+  // The program opens names; of what somebody else named, only what was opened and checked here is read.
+  if (reference?.origin?.by === 'foreign' || distorted?.origin?.by === 'foreign') return undefined;
   if (!reference || !distorted || reference.info.container !== distorted.info.container) return undefined;
   const names = { reference: reference.path, distorted: distorted.path };
   const { container, width, height, bitDepth, chroma } = reference.info;

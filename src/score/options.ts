@@ -2,14 +2,18 @@
  * @module score/options
  * Checks what callers ask for and fills in the defaults.
  */
+import { isObject, requireObject } from '../arguments.js';
 import type { DeviceOptions } from '../backend/native/task.js';
 import { BACKEND_CHOICES, type BackendChoice } from '../backend/native/types.js';
 import { folderOption } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import type { DecoderChoice, ScaleFilter } from '../media/decoder.js';
+import { requireVideo } from '../media/open.js';
+import type { Origin } from '../media/origin.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../media/pairing/types.js';
 import type { VideoFormat } from '../media/types.js';
 import { aomCtc, nflxCtc, type Preset } from '../presets.js';
+import { quoted, showValue } from '../printable.js';
 import type { TinyModelOptions } from '../tiny/types.js';
 import { checkTiny } from './tiny-options.js';
 import type { PairingOptions, ScoreOptions, ScoreRequest, ScorerOptions } from './types.js';
@@ -57,6 +61,7 @@ export interface CheckedPairing {
   readonly scaleTo: ScaleTo | undefined;
   readonly frameRatePolicy: FrameRatePolicy | undefined;
   readonly offset: number | 'auto';
+  readonly window: number | undefined;
   readonly range: FrameRange | undefined;
   readonly allowDamaged: boolean;
   readonly allowUrl: boolean;
@@ -94,9 +99,11 @@ const PAIRING = [
   'scaleTo',
   'frameRatePolicy',
   'offset',
+  'window',
   'range',
   'allowDamaged',
   'allowUrl',
+  'origin',
   'commonBitDepth',
   'strict',
   'preflight',
@@ -151,17 +158,14 @@ export function checkOptions(
   requireObject('options', options);
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || known.includes(name)) continue;
-    throw new AnyvmafError(
-      'usage',
-      `There is no option ${JSON.stringify(name)}; there are ${known.join(', ')}.`,
-    );
+    throw new AnyvmafError('usage', `There is no option ${quoted(name)}; there are ${known.join(', ')}.`);
   }
   const { threads, maxThreads, chunkFrames, models, signal, names } = options;
   for (const name of ['onStart', 'onFrame', 'onProgress', 'gate'] as const) {
     if (options[name] !== undefined) ofType(name, options[name], 'function', 'a function');
   }
   if (signal !== undefined && !(isObject(signal) && 'throwIfAborted' in signal)) {
-    throw new AnyvmafError('usage', `signal is ${show(signal)}, but it must be an AbortSignal.`);
+    throw new AnyvmafError('usage', `signal is ${showValue(signal)}, but it must be an AbortSignal.`);
   }
   if (names !== undefined) {
     requireObject('names', names);
@@ -239,12 +243,15 @@ function checkNative(options: ScoreOptions): CheckedNative {
   if (vmafBin !== undefined) {
     ofType('vmafBin', vmafBin, 'string', 'the path of a program');
     if (vmafBin === '' || vmafBin.includes('\0')) {
-      throw new AnyvmafError('usage', `vmafBin is ${show(vmafBin)}, but it must be the path of a program.`);
+      throw new AnyvmafError(
+        'usage',
+        `vmafBin is ${showValue(vmafBin)}, but it must be the path of a program.`,
+      );
     }
     if (backend === undefined) {
       throw new AnyvmafError(
         'usage',
-        `vmafBin is ${show(vmafBin)}, but no native backend is asked for that would run it; add backend native-cpu, ` +
+        `vmafBin is ${showValue(vmafBin)}, but no native backend is asked for that would run it; add backend native-cpu, ` +
           'cuda, sycl, hip, metal or auto.',
       );
     }
@@ -258,7 +265,7 @@ function checkNative(options: ScoreOptions): CheckedNative {
     if (options[name] === undefined || backend === of || backend === 'auto') continue;
     throw new AnyvmafError(
       'usage',
-      `${name} is ${show(options[name])}, but the backend is ${backend ?? 'wasm'}, not ${of}; leave one of them out.`,
+      `${name} is ${showValue(options[name])}, but the backend is ${backend ?? 'wasm'}, not ${of}; leave one of them out.`,
     );
   }
   const names = ['cpumask', 'gpumask', 'syclDevice', 'hipDevice', 'metalDevice'] as const;
@@ -275,19 +282,30 @@ function checkNative(options: ScoreOptions): CheckedNative {
 }
 
 function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing {
-  const { scale, scaleTo, frameRatePolicy, offset = 0, range } = options;
+  const { scale, scaleTo, frameRatePolicy, offset = 0, window, range } = options;
   if (offset !== 'auto' && !(Number.isInteger(offset) && Math.abs(offset) <= MAX_COUNT)) {
     throw new AnyvmafError(
       'usage',
-      `offset is ${show(offset)}, but it must be a whole number of frames or auto.`,
+      `offset is ${showValue(offset)}, but it must be a whole number of frames or auto.`,
     );
   }
+  if (window !== undefined && !(Number.isInteger(window) && window >= 1 && window <= 1000)) {
+    throw new AnyvmafError('usage', `window is ${showValue(window)}, but it must be from 1 to 1000 frames.`);
+  }
+  if (window !== undefined && offset !== 'auto') {
+    throw new AnyvmafError(
+      'usage',
+      `window is ${showValue(window)}, but the offset is not searched; leave it out, or let the offset be auto.`,
+    );
+  }
+  checkOrigin(options.origin);
   return {
     decoder: oneOf('decoder', options.decoder ?? 'auto', DECODERS),
     scale: scale && oneOf('scale', scale, FILTERS),
     scaleTo: scaleTo && checkSize(scaleTo),
     frameRatePolicy: frameRatePolicy && oneOf('frameRatePolicy', frameRatePolicy, ['strict', 'nearest']),
     offset,
+    window,
     range: range && checkRange(range),
     allowDamaged: ofType('allowDamaged', options.allowDamaged ?? false, 'boolean', 'true or false'),
     allowUrl: ofType('allowUrl', options.allowUrl ?? false, 'boolean', 'true or false'),
@@ -297,19 +315,43 @@ function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing 
   };
 }
 
+/**
+ * Who named the files.
+ * @throws {AnyvmafError} `usage`
+ */
+export function checkOrigin(origin: Origin | undefined): void {
+  if (origin === undefined) return;
+  if (!isObject(origin)) {
+    throw new AnyvmafError('usage', `origin is ${showValue(origin)}, but it must be an object with by.`);
+  }
+  oneOf('origin.by', origin.by, ['user', 'foreign']);
+  const { by, folders } = origin;
+  if (folders === undefined) return;
+  if (by === 'foreign' && Array.isArray(folders) && folders.every((one) => typeof one === 'string')) return;
+  throw new AnyvmafError(
+    'usage',
+    `origin.folders is ${showValue(folders)}, but it must be a list of real paths, and goes with by foreign only.`,
+  );
+}
+
 /** A request with both videos. */
 export type PairRequest = ScoreRequest & Required<Pick<ScoreRequest, 'reference'>>;
 
 /** @throws {AnyvmafError} `usage` when there is no request, or a part of it is missing */
 export function checkRequest(request: ScoreRequest, noReference = false): asserts request is PairRequest {
-  if (!isObject(request)) {
+  if (isObject(request)) requireObject('request', request);
+  else {
     throw new AnyvmafError(
       'usage',
-      `score needs a request, but it is ${show(request)}; give an object with reference and distorted.`,
+      `score needs a request, but it is ${showValue(request)}; give an object with reference and distorted.`,
     );
   }
   for (const side of ['reference', 'distorted'] as const) {
-    if (request[side] !== undefined && request[side] !== null) continue;
+    const video = request[side];
+    if (video !== undefined && video !== null) {
+      requireVideo(side, video);
+      continue;
+    }
     if (side === 'reference' && noReference) continue;
     throw new AnyvmafError(
       'usage',
@@ -326,27 +368,19 @@ export function checkRequest(request: ScoreRequest, noReference = false): assert
  */
 export function checkFormat(what: string, format: VideoFormat): void {
   const shape = 'give an object with width, height, bitDepth and chroma';
-  if (!isObject(format)) throw new AnyvmafError('usage', `${what}, but it is ${show(format)}; ${shape}.`);
+  if (!isObject(format))
+    throw new AnyvmafError('usage', `${what}, but it is ${showValue(format)}; ${shape}.`);
+  requireObject('the format', format);
   if (typeof format.chroma !== 'string')
     throw new AnyvmafError(
       'usage',
-      `${what}, but its chroma is ${show(format.chroma)}, not a string; ${shape}.`,
+      `${what}, but its chroma is ${showValue(format.chroma)}, not a string; ${shape}.`,
     );
-}
-
-/** Whether a value is an object with members: neither `null` nor an array. */
-export function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function requireObject(name: string, value: unknown): void {
-  if (isObject(value)) return;
-  throw new AnyvmafError('usage', `${name} is ${show(value)}, but it must be an object.`);
 }
 
 function ofType<T>(name: string, value: T, type: 'boolean' | 'function' | 'string', expected: string): T {
   if (typeof value === type) return value;
-  throw new AnyvmafError('usage', `${name} is ${show(value)}, but it must be ${expected}.`);
+  throw new AnyvmafError('usage', `${name} is ${showValue(value)}, but it must be ${expected}.`);
 }
 
 function checkSize(size: ScaleTo): ScaleTo {
@@ -354,7 +388,7 @@ function checkSize(size: ScaleTo): ScaleTo {
   if (typeof size !== 'object' || size === null) {
     throw new AnyvmafError(
       'usage',
-      `scaleTo is ${show(size)}, but it must be ref, dis or a width and height.`,
+      `scaleTo is ${showValue(size)}, but it must be ref, dis or a width and height.`,
     );
   }
   return {
@@ -385,13 +419,13 @@ function count(name: string, value: number, min = 0, max = MAX_COUNT): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw new AnyvmafError(
     'usage',
-    `${name} is ${show(value)}, but it must be a whole number from ${min} to ${max}.`,
+    `${name} is ${showValue(value)}, but it must be a whole number from ${min} to ${max}.`,
   );
 }
 
 function oneOf<T extends string>(name: string, value: T, allowed: readonly NoInfer<T>[]): T {
   if (allowed.includes(value)) return value;
-  throw new AnyvmafError('usage', `${name} is ${show(value)}, but it must be ${choice(allowed)}.`);
+  throw new AnyvmafError('usage', `${name} is ${showValue(value)}, but it must be ${choice(allowed)}.`);
 }
 
 function choice(allowed: readonly string[]): string {
@@ -400,13 +434,5 @@ function choice(allowed: readonly string[]): string {
 
 function texts(name: string, value: readonly string[]): readonly string[] {
   if (Array.isArray(value) && value.every((text) => typeof text === 'string')) return value;
-  throw new AnyvmafError('usage', `${name} is ${show(value)}, but it must be an array of strings.`);
-}
-
-/** A value as a message shows it, whatever it is. */
-export function show(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (typeof value === 'function') return 'a function';
-  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+  throw new AnyvmafError('usage', `${name} is ${showValue(value)}, but it must be an array of strings.`);
 }

@@ -4,10 +4,11 @@
  */
 import type { PicturesRead } from '../backend/types.js';
 import { AnyvmafError } from '../errors.js';
-import { MediaError, shown } from '../media/errors.js';
+import { MediaError } from '../media/errors.js';
 import { lumaBytes } from '../media/geometry.js';
 import type { MappedSource } from '../media/pairing/mapped.js';
 import type { FramePlanes, FrameSource } from '../media/types.js';
+import { shown } from '../printable.js';
 import type { EndOfPair, PairDescriptor } from './protocol.js';
 
 /** Two open videos, and how many frames at the start of each do not count. Pair 0 is the first that does. */
@@ -156,6 +157,12 @@ export function refuseEmpty(pair: OpenPair, extent: Extent): void {
       const skipped = skip > 0 ? `, of which the first ${skip} are skipped` : '';
       return `${role} ${shown(source.info.name)} has ${frameCount === null && skip === 0 ? 'no frames' : frames}${skipped}`;
     });
+  if (reasons.length === 0) {
+    reasons.push(
+      `no moment of the reference ${shown(pair.reference.info.name)} that was asked for is one that the distorted ` +
+        `${shown(pair.distorted.info.name)} shows; check the offset and the range`,
+    );
+  }
   throw new AnyvmafError('media', `There are no frames to score: ${reasons.join(', and ')}.`);
 }
 

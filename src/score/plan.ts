@@ -9,6 +9,7 @@ import { DEFAULT_MODEL, loadModels } from '../model/load.js';
 import { Predictor } from '../model/predict.js';
 import type { LoadedModel } from '../model/types.js';
 import type { Platform } from '../platform/platform.js';
+import { quoted } from '../printable.js';
 import type { Compat, ReportModel } from '../report/types.js';
 import { type FeaturePlan, planFeatures } from './features.js';
 import { chooseModel, isOpen, type PictureSize, settle } from './model-choice.js';
@@ -99,7 +100,7 @@ export function planRun(requested: Requested, format: VideoFormat, compat: Compa
   if (twice !== undefined) {
     throw new AnyvmafError(
       'model',
-      `Two metrics would be called "${twice}"; give the model another name with name=, or a tiny model another name.`,
+      `Two metrics would be called ${quoted(twice)}; give the model another name with name=, or a tiny model another name.`,
     );
   }
   const warnings = metrics.length > 0 ? features.warnings : [...features.warnings, NOTHING];

@@ -3,11 +3,12 @@
  * Looks at a pair before its score is believed: at once what both declare, and beside the scoring what their pictures
  * show.
  */
-import { AnyvmafError } from '../errors.js';
+import { AnyvmafError, type ErrorCode } from '../errors.js';
 import type { AlignResult } from '../media/align/types.js';
 import { reopen } from '../media/open.js';
 import type { Side } from '../media/pairing/prepare.js';
 import { framePartners } from '../media/pairing/timeline.js';
+import { uncheckedFinding } from '../media/preflight/text.js';
 import type { Finding, PreflightContext, SideFacts, SideMeasurements } from '../media/preflight/types.js';
 import { preflight } from '../media/preflight.js';
 import type { Platform } from '../platform/platform.js';
@@ -69,12 +70,14 @@ export class Preflight {
       ...(plan && { comparedSize: { width: plan.format.width, height: plan.format.height } }),
       ...(pairing.frameRatePolicy && { frameRatePolicy: pairing.frameRatePolicy }),
       offset: this.#offset,
+      offsetSearched: checked.pairing.offset === 'auto',
       partial:
         pairing.range !== undefined ||
         Number.isFinite(checked.frameCount) ||
         checked.skipReference + checked.skipDistorted > 0,
     };
-    this.#declared = preflight(this.#facts.reference, this.#facts.distorted, this.#context);
+    const declared = this.#compare(this.#facts.reference, this.#facts.distorted, this.#context);
+    this.#declared = [...(known.geometry ?? []), ...declared];
   }
 
   /** @throws {AnyvmafError} `mismatch` for what cannot be compared as asked */
@@ -85,6 +88,11 @@ export class Preflight {
   /** @throws {AnyvmafError} `mismatch` for every warning too, after the pictures have been looked at */
   async refuseWarnings(): Promise<void> {
     const { findings } = await this.inspection();
+    this.refuse(findings);
+  }
+
+  /** @throws {AnyvmafError} `mismatch` for errors and warnings, as --strict asks */
+  refuse(findings: readonly Finding[]): void {
     refuseFindings(findings, ['error', 'warning']);
   }
 
@@ -121,14 +129,16 @@ export class Preflight {
     if (signal.aborted || !canReadAgain(reference) || !canReadAgain(distorted)) return;
     const pass = () => this.#stop.abort(signal.reason);
     signal.addEventListener('abort', pass);
-    this.#looking = this.#lookAgain().finally(() => signal.removeEventListener('abort', pass));
+    this.#looking = this.#unlessDefect(this.#lookAgain()).finally(() =>
+      signal.removeEventListener('abort', pass),
+    );
     this.#looking.catch(() => {});
   }
 
   /** Everything there is to say: with what the pictures show, where they were looked at. */
   async inspection(): Promise<Inspection> {
-    if (this.#watch) return this.#conclude(await this.#watch.looked());
-    return (await this.#looking) ?? { ...this.#facts, findings: this.#declared };
+    if (this.#watch) return this.#unlessDefect(this.#watch.looked().then((looked) => this.#conclude(looked)));
+    return (await this.#looking) ?? this.#undecoded;
   }
 
   /** Stops looking. */
@@ -170,7 +180,7 @@ export class Preflight {
         signal,
       }).then(({ result }) => result);
     const measured = (side: Side, until: AbortSignal) => measure(this.#platform, side, until);
-    const found = await whatever(
+    const found = await unlessUnreadable(
       Promise.all([
         searching,
         this.#looks?.measured((until) => measured(sides.reference, until)) ??
@@ -188,28 +198,60 @@ export class Preflight {
   #conclude({ alignment, ...measured }: Looked): Inspection {
     const reference = { ...this.#facts.reference, measured: measured.reference };
     const distorted = { ...this.#facts.distorted, measured: measured.distorted };
-    const findings = preflight(reference, distorted, { ...this.#context, alignment });
+    const findings = [
+      ...(this.#known.geometry ?? []),
+      ...this.#compare(reference, distorted, { ...this.#context, alignment }),
+    ];
     return { reference, distorted, findings, alignment };
+  }
+
+  /** What is known without the pictures. */
+  get #undecoded(): Inspection {
+    return { ...this.#facts, findings: this.#declared };
+  }
+
+  /** Findings; a defect in looking for them is one, and no reason to end a run. */
+  #compare(reference: SideFacts, distorted: SideFacts, context: PreflightContext): readonly Finding[] {
+    try {
+      return preflight(reference, distorted, context);
+    } catch (error) {
+      return [uncheckedFinding('the two videos', error)];
+    }
+  }
+
+  /** An inspection, or one without the pictures that says why; the signal's reason is thrown all the same. */
+  async #unlessDefect<T>(inspecting: Promise<Inspection | T>): Promise<Inspection | T> {
+    try {
+      return await inspecting;
+    } catch (error) {
+      this.#stop.signal.throwIfAborted();
+      const known = this.#undecoded;
+      return { ...known, findings: [uncheckedFinding('the pictures', error), ...known.findings] };
+    }
   }
 }
 
 /** What the work gives, or nothing when a video cannot be read; the signal's reason is thrown all the same. */
-async function whatever<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+async function unlessUnreadable<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof AnyvmafError && error.code !== 'internal') return undefined;
+    if (error instanceof AnyvmafError && UNREADABLE.has(error.code)) return undefined;
     throw error;
   }
 }
+
+/** Codes of errors that the run itself meets when it reads the same frames. */
+const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['media', 'io']);
 
 /** @throws {AnyvmafError} `mismatch` when there is a finding of one of the severities, naming all of them */
 function refuseFindings(findings: readonly Finding[], severities: readonly Finding['severity'][]): void {
   const against = findings.filter(({ severity }) => severities.includes(severity));
   if (against.length === 0) return;
-  const texts = against.map(({ message, fix }) => {
+  const texts = against.map(({ message, fix, hint }) => {
     if (fix === undefined) return message;
+    if (hint?.purpose === 'accept') return `${message} ${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`;
     return `${message} ${fix.startsWith('--') ? 'Pass' : 'Use'} ${fix}.`;
   });
   throw new AnyvmafError('mismatch', texts.join(' '));

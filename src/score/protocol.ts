@@ -2,7 +2,6 @@
  * @module score/protocol
  * The messages between the engine and its workers, the same over Node's worker threads and browsers' module workers.
  */
-
 import type { ExtractionPlan } from '../backend/types.js';
 import type { Implementation } from '../core/module.js';
 import type { WasmModule } from '../core/wasm-types.js';
@@ -39,6 +38,8 @@ export interface WorkerSetup {
   readonly onnxruntime?: string;
   /** Absent when the engine reads the frames and sends them. */
   readonly pair?: PairDescriptor;
+  /** Whether a signature of each picture is sent along with the records, of videos that the worker reads itself. */
+  readonly signs?: boolean;
 }
 
 /** Which videos had no more frames. */
@@ -81,6 +82,8 @@ export type FromWorker =
       readonly count: number;
       readonly records: Float64Array<ArrayBuffer>;
       readonly ended: EndOfPair | null;
+      /** Of the pairs, as media/align/signature has them, where they are wanted. */
+      readonly signatures?: Uint8Array<ArrayBuffer>;
     }
   | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string }
   /** The answer to `stop`: memory and files are released. */

@@ -2,6 +2,7 @@
  * @module score/quality-maps
  * Says of pairs of frames where in the picture VMAF's features lose quality, and shows it.
  */
+import { requireObject } from '../arguments.js';
 import type { AdmBandCells, AdmCells, FrameCells, ScaleCells, VifCells } from '../backend/quality-maps.js';
 import { WasmMapMaker } from '../backend/wasm/quality-maps.js';
 import { heatmapFull } from '../core/palette.js';
@@ -12,8 +13,9 @@ import type { FramePair } from '../media/picture/frame-pair.js';
 import { encodePng, type ImageOptions, type RgbImage, shrink } from '../media/picture/image.js';
 import type { VideoFormat } from '../media/types.js';
 import type { Platform } from '../platform/platform.js';
+import { showValue } from '../printable.js';
 import { extractPairs } from './extract.js';
-import { show } from './options.js';
+
 import type { ExtractOptions, ScoreRequest } from './types.js';
 
 /** How to make maps. */
@@ -183,6 +185,7 @@ export async function* mapPairs(
   frames: readonly number[],
   options: QualityMapOptions,
 ): AsyncGenerator<QualityMaps, void, undefined> {
+  requireObject('options', options);
   const { blockSize, enhnGainLimit, ...pairing } = options;
   const cells = checkCells({ blockSize, enhnGainLimit });
   const core = platform.loadCore();
@@ -204,6 +207,13 @@ export async function mapPair(
   pair: FramePair,
   options: MapOptions,
 ): Promise<QualityMaps> {
+  requireObject('pair', pair, 'what extractFrames gives');
+  for (const role of ['reference', 'distorted'] as const) {
+    requireObject(`pair.${role}`, pair[role], 'a picture');
+    requireObject(`pair.${role}.format`, pair[role].format);
+    requireObject(`pair.${role}.planes`, pair[role].planes);
+  }
+  requireObject('options', options);
   const cells = checkCells(options);
   const maker = new WasmMapMaker(await platform.loadCore(), pair.reference.format, cells);
   return mapOf(pair, maker, cells.blockSize);
@@ -321,11 +331,14 @@ function checkCells({
   if (![4, 8, 16, 32, 64, 128, 256].includes(blockSize)) {
     throw new AnyvmafError(
       'usage',
-      `blockSize is ${show(blockSize)}, but it must be 4, 8, 16, 32, 64, 128 or 256 pixels.`,
+      `blockSize is ${showValue(blockSize)}, but it must be 4, 8, 16, 32, 64, 128 or 256 pixels.`,
     );
   }
   if (!(enhnGainLimit >= 1 && enhnGainLimit <= 100)) {
-    throw new AnyvmafError('usage', `enhnGainLimit is ${show(enhnGainLimit)}, but it must be from 1 to 100.`);
+    throw new AnyvmafError(
+      'usage',
+      `enhnGainLimit is ${showValue(enhnGainLimit)}, but it must be from 1 to 100.`,
+    );
   }
   return { blockSize, enhnGainLimit };
 }
@@ -333,16 +346,16 @@ function checkCells({
 function checkRender(options: RenderOptions): RenderOptions {
   const { of = 'both', scale, full } = options;
   if (!['both', 'vif', 'adm'].includes(of)) {
-    throw new AnyvmafError('usage', `of is ${show(of)}, but it must be both, vif or adm.`);
+    throw new AnyvmafError('usage', `of is ${showValue(of)}, but it must be both, vif or adm.`);
   }
   if (scale !== undefined && (of === 'both' || ![0, 1, 2, 3].includes(scale))) {
     throw new AnyvmafError(
       'usage',
-      `scale is ${show(scale)}, but it must be 0, 1, 2 or 3, and goes with of vif or adm.`,
+      `scale is ${showValue(scale)}, but it must be 0, 1, 2 or 3, and goes with of vif or adm.`,
     );
   }
   if (full !== undefined && !(full > 0 && full < Number.POSITIVE_INFINITY)) {
-    throw new AnyvmafError('usage', `full is ${show(full)}, but it must be a loss above 0.`);
+    throw new AnyvmafError('usage', `full is ${showValue(full)}, but it must be a loss above 0.`);
   }
   return options;
 }

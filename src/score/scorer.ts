@@ -2,6 +2,7 @@
  * @module score/scorer
  * Scores pairs that a caller pushes one by one; on workers, or in the calling thread.
  */
+import { isObject } from '../arguments.js';
 import type { ExtractionPlan, FrameExtractor } from '../backend/types.js';
 import { createWasmExtractor } from '../backend/wasm/extractor.js';
 import { AnyvmafError } from '../errors.js';
@@ -9,6 +10,7 @@ import { formatProblem } from '../media/geometry.js';
 import { checkPair } from '../media/pair.js';
 import type { FramePlanes, VideoFormat, VideoInfo } from '../media/types.js';
 import type { Platform } from '../platform/platform.js';
+import { showValue } from '../printable.js';
 import { buildReport } from '../report/build.js';
 import type { FrameMetrics, Report, ReportInput } from '../report/types.js';
 import { version } from '../version.js';
@@ -18,7 +20,7 @@ import type { RecordSink } from './dispatch.js';
 import { Feeder, type FramePair } from './feeder.js';
 import { copyPlanes, type PlaneName, planeBytes } from './frames.js';
 import { createHeatmaps } from './heatmaps.js';
-import { type CheckedOptions, checkFormat, checkOptions, isObject, SCORER_OPTIONS, show } from './options.js';
+import { type CheckedOptions, checkFormat, checkOptions, SCORER_OPTIONS } from './options.js';
 import { loadRequested, planRun, type RunPlan, reportModel } from './plan.js';
 import { Meter } from './progress.js';
 import type { WorkerSetup } from './protocol.js';
@@ -358,7 +360,7 @@ function checkPlanes(role: string, planes: PushedPlanes, plan: ExtractionPlan): 
   if (!isObject(planes)) {
     throw new AnyvmafError(
       'usage',
-      `push needs the planes of a reference and of a distorted frame, but the ${role} frame is ${show(planes)}; ` +
+      `push needs the planes of a reference and of a distorted frame, but the ${role} frame is ${showValue(planes)}; ` +
         'give an object with y, and with cb and cr where chroma is measured.',
     );
   }
@@ -389,7 +391,7 @@ function planeOf(plane: PushedPlanes[PlaneName], what: string, { bitDepth }: Vid
     return new Uint8Array(plane.buffer, plane.byteOffset, plane.byteLength);
   throw new AnyvmafError(
     'usage',
-    `${what} is ${ArrayBuffer.isView(plane) ? `of type ${type}` : show(plane)}, but at ${bitDepth} bit it must be a ` +
+    `${what} is ${ArrayBuffer.isView(plane) ? `of type ${type}` : showValue(plane)}, but at ${bitDepth} bit it must be a ` +
       `${bitDepth > 8 ? 'Uint8Array with two bytes a sample, or a Uint16Array' : 'Uint8Array'}.`,
   );
 }

@@ -2,8 +2,9 @@
  * @module score/tiny-options
  * Checks what callers ask of tiny models.
  */
-import { TINY_DEVICE_CHOICES, TINY_RESIZES } from '../choices.js';
+import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../choices.js';
 import { AnyvmafError } from '../errors.js';
+import { quoted } from '../printable.js';
 import type { TinyModelOptions } from '../tiny/types.js';
 
 /** Tiny models of one run at most. */
@@ -17,6 +18,7 @@ const KNOWN = [
   'device',
   'threads',
   'fp16',
+  'precision',
   'verify',
   'codec',
   'preset',
@@ -40,7 +42,7 @@ export function checkTiny(value: readonly TinyModelOptions[] | undefined): reado
       if (member !== undefined && !KNOWN.includes(name))
         throw new AnyvmafError(
           'usage',
-          `${at} has no option ${JSON.stringify(name)}; there are ${KNOWN.join(', ')}.`,
+          `${at} has no option ${quoted(name)}; there are ${KNOWN.join(', ')}.`,
         );
     }
     check(at, given);
@@ -68,6 +70,11 @@ function check(at: string, given: ReadonlyMap<string, unknown>): void {
     ],
     ['threads', within(MAX_THREADS), `a whole number from 0 to ${MAX_THREADS}`],
     ['fp16', isFlag, 'true or false'],
+    [
+      'precision',
+      (value) => TINY_PRECISIONS.some((one) => one === value),
+      `one of ${TINY_PRECISIONS.join(', ')}`,
+    ],
     ['verify', isFlag, 'true or false'],
     ['codec', isText, 'the name of an encoder'],
     ['preset', isText, "the name of an encoder's preset"],

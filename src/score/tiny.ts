@@ -6,11 +6,13 @@
 import type { ExtractorInstance } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import type { FramePlanes, VideoFormat } from '../media/types.js';
+import { quoted } from '../printable.js';
 import type { ReportTinyModel } from '../report/types.js';
 import { bindTinyModel, type FeatureBinding, type PictureBinding, type TinyBinding } from '../tiny/bind.js';
 import { loadTinyModel } from '../tiny/load.js';
-import { checkPicture, TinyPictureScorer } from '../tiny/picture.js';
-import { TinyRegressor } from '../tiny/regressor.js';
+import { checkSize } from '../tiny/onnx/size.js';
+import { checkPicture, pictureShapes, TinyPictureScorer } from '../tiny/picture.js';
+import { featureShapes, TinyRegressor } from '../tiny/regressor.js';
 import type {
   TinyModel,
   TinyModelOptions,
@@ -31,7 +33,10 @@ export interface AttachedTiny {
 export interface TinyRequest {
   /** What feature models read, in order. */
   readonly extractors: readonly ExtractorInstance[];
-  /** @throws {AnyvmafError} `usage` when a picture model does not take pictures of the format */
+  /**
+   * @throws {AnyvmafError} `usage` when a picture model does not take pictures of the format; `model` when it would take
+   * too much memory or work for them
+   */
   plan(format: VideoFormat): TinyPlan;
 }
 
@@ -48,6 +53,7 @@ export interface TinySessionFacts {
   readonly name: string;
   readonly runtime: TinySession['runtime'];
   readonly device: TinySession['device'];
+  readonly adapter?: string;
   readonly notes: readonly string[];
 }
 
@@ -64,10 +70,15 @@ export async function attachTiny(
   const tiny = await platform();
   const attached = await Promise.all(
     wanted.map(async (options) => {
-      const { files, verify = false } = options;
-      const model = await loadTinyModel(options.model, tiny, { verify, ...(files && { given: files }) });
+      const { files, verify = false, precision = 'auto' } = options;
+      const model = await loadTinyModel(options.model, tiny, {
+        verify,
+        precision,
+        ...(files && { given: files }),
+      });
       const binding = bindTinyModel(model, options);
       if (noReference) requireAlone(binding);
+      if (binding.kind === 'features') checkSize(model, featureShapes(binding));
       return { options, model, binding };
     }),
   );
@@ -85,7 +96,7 @@ function requireAlone(binding: TinyBinding): void {
   if (why === undefined) return;
   throw new AnyvmafError(
     'usage',
-    `The tiny model ${JSON.stringify(binding.source)} ${why}, so it cannot score without one; give the reference, or ` +
+    `The tiny model ${quoted(binding.source)} ${why}, so it cannot score without one; give the reference, or ` +
       'take a no-reference model.',
   );
 }
@@ -110,7 +121,10 @@ export interface TinyPlan {
 
 function planTiny(attached: readonly AttachedTiny[], format: VideoFormat): TinyPlan {
   const pictures = picturesOf(attached);
-  for (const { binding } of pictures) checkPicture(binding, format);
+  for (const { model, binding } of pictures) {
+    checkPicture(binding, format);
+    checkSize(model, pictureShapes(binding, format));
+  }
   return {
     attached,
     pictureMetrics: pictures.flatMap(({ binding }) => binding.outputs.map(({ metric }) => metric)),
@@ -151,8 +165,8 @@ export function pictureModels({ attached }: TinyPlan): readonly PictureModel[] {
   }));
 }
 
-function factsOf(name: string, { runtime, device, notes }: TinySession): TinySessionFacts {
-  return { name, runtime, device, notes };
+function factsOf(name: string, { runtime, device, adapter, notes }: TinySession): TinySessionFacts {
+  return { name, runtime, device, ...(adapter !== undefined && { adapter }), notes };
 }
 
 /** The picture models of one thread. */
@@ -246,7 +260,7 @@ export class TinyRegressors {
         if (found >= 0) return found;
         throw new AnyvmafError(
           'model',
-          `The tiny model ${JSON.stringify(binding.source)} reads ${feature}, which this run does not measure.`,
+          `The tiny model ${quoted(binding.source)} reads ${feature}, which this run does not measure.`,
         );
       });
       return { session, regressor: new TinyRegressor(binding, session), at };
@@ -316,8 +330,11 @@ export function reportTiny(
       source: model.source,
       file: model.file,
       sha256: model.sha256,
-      registered: model.entry !== undefined,
+      manifest_sha256: model.manifestSha256,
+      parts: model.parts,
+      registered: model.registered,
       kind: model.kind === 'nr' ? 'nr' : 'fr',
+      precision_requested: options.precision ?? 'auto',
       quantisation: model.quantisation,
       metrics: binding.outputs.map(({ metric }) => metric),
       features:
@@ -326,6 +343,7 @@ export function reportTiny(
       device_requested: options.device ?? 'auto',
       device: session?.device ?? null,
       runtime: session?.runtime ?? null,
+      ...(session?.adapter !== undefined && { adapter: session.adapter }),
       ...(codec !== undefined && { codec }),
       ...(preset !== undefined && { preset }),
       ...(crf !== undefined && { crf }),
@@ -346,13 +364,13 @@ export function tinyWarnings(
     const typed = model.graph.inputs.some(({ type }) => type === 10);
     return options.fp16 === true && device !== undefined && !halves && !typed
       ? [
-          `tiny_fp16 made no difference: ${device} computes the tiny model ${JSON.stringify(model.source)} as it is stored.`,
+          `tiny_fp16 made no difference: ${device} computes the tiny model ${quoted(model.source)} as it is stored.`,
         ]
       : [];
   });
   const smoke = attached.flatMap(({ model }) =>
     model.entry?.smoke === true
-      ? [`The tiny model "${model.entry.id}" is for trying things out; its values mean nothing.`]
+      ? [`The tiny model ${quoted(model.entry.id)} is for trying things out; its values mean nothing.`]
       : [],
   );
   return [...new Set([...attached.flatMap(({ model }) => model.warnings), ...smoke, ...notes, ...unused])];

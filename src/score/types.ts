@@ -5,6 +5,7 @@
 import type { BackendChoice } from '../backend/native/types.js';
 import type { AnyvmafError } from '../errors.js';
 import type { DecoderChoice, ScaleFilter } from '../media/decoder.js';
+import type { Origin } from '../media/origin.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../media/pairing/types.js';
 import type { FramePlanes, RawVideoFormat, VideoFormat, VideoInput } from '../media/types.js';
 import type { AomCtc, NflxCtc } from '../presets.js';
@@ -56,12 +57,23 @@ export interface PairingOptions {
    * Default 0.
    */
   readonly offset?: number | 'auto';
+  /**
+   * Offsets that `offset: 'auto'` tries are -window…window frames, 1..1000. Default: 50, then 150 and 500 while the answer
+   * is not clear.
+   */
+  readonly window?: number;
   /** The part of the reference to score. Default: all. */
   readonly range?: FrameRange;
   /** Score a damaged or truncated video up to its first damage instead of refusing it. Default false. */
   readonly allowDamaged?: boolean;
   /** Let a decoder fetch videos given as http or other URLs. Default false. */
   readonly allowUrl?: boolean;
+  /**
+   * Who named the files, in Node. Say `{ by: 'foreign', folders: [...] }` for files that somebody uploaded or an agent
+   * asks for: they are opened only below these folders, whatever their names lead to, and never as playlists. Default
+   * `{ by: 'user' }`.
+   */
+  readonly origin?: Origin;
   /**
    * Compare two stored videos of different bit depths at the larger one, to which the other's samples are shifted. Default
    * false, which refuses such a pair; true with `aomCtc` from v6.0 on. Videos that go by time are always compared so.
@@ -172,7 +184,7 @@ export type ExtractOptions = PairingOptions &
   Pick<ScoreOptions, 'skipReference' | 'skipDistorted' | 'frameCount' | 'signal'>;
 
 /** How to search the offset between two videos. */
-export type AlignOptions = Pick<PairingOptions, 'decoder' | 'allowUrl'> &
+export type AlignOptions = Pick<PairingOptions, 'decoder' | 'allowUrl' | 'origin'> &
   Pick<ScoreOptions, 'signal'> & {
     /** Offsets tried are -window…window frames, 1..1000. Default 50. */
     readonly window?: number;

@@ -3,7 +3,6 @@
  * Looks at the pictures of a pair while it is scored: what alignment and preflight want to see is taken from frames as
  * they come by, so that nothing is decoded for it.
  */
-
 import type { AlignResult } from '../media/align/types.js';
 import { alignThumbs, PassingThumbs } from '../media/align.js';
 import type { MappedSource } from '../media/pairing/mapped.js';
@@ -11,6 +10,7 @@ import { LumaMeter, rescaleBorders, spreadFrames } from '../media/preflight/meas
 import type { SideFacts, SideMeasurements } from '../media/preflight/types.js';
 import type { FrameSource } from '../media/types.js';
 import type { ReadyInputs } from './inputs.js';
+import { passing } from './passing.js';
 
 /** What both videos' pictures show. */
 export interface Looked {
@@ -49,6 +49,8 @@ export class Watch {
   readonly #thumbs: PassingThumbs[] = [];
   readonly #meters: LumaMeter[] = [];
   readonly #alignment: Promise<AlignResult>;
+  /** What went wrong while frames were looked at, which is for {@link looked} to say and not for who reads them. */
+  #defect: { readonly error: unknown } | undefined;
   /** The pair as it is to be read now. */
   readonly pair: ReadyInputs;
 
@@ -68,6 +70,7 @@ export class Watch {
   async looked(): Promise<Looked> {
     this.#end();
     const alignment = await this.#alignment;
+    if (this.#defect) throw this.#defect.error;
     const [reference, distorted] = this.#meters.map(({ result }) => result);
     if (!reference || !distorted) throw new Error('both videos are watched');
     const { facts } = this.#options;
@@ -93,7 +96,7 @@ export class Watch {
   #watched(source: FrameSource, skip: number, { colorRange }: SideFacts, mapped?: MappedSource): FrameSource {
     const thumbs = new PassingThumbs((mapped ?? source).info);
     // The search knows what to make of different rates, but not of frames that come twice or not at all.
-    mapped?.showAll((luma) => thumbs.add(luma));
+    mapped?.showAll((luma) => this.#attempt(() => thumbs.add(luma)) ?? false);
     const meter = new LumaMeter({ ...source.info, ...(colorRange && { colorRange }) });
     this.#thumbs.push(thumbs);
     this.#meters.push(meter);
@@ -101,26 +104,22 @@ export class Watch {
     return passing(source, (index, luma) => {
       // A frame may be read again, as the history of those after it.
       if (index !== next) return;
-      if (!mapped) thumbs.add(luma);
-      if (this.#at.has(index - skip)) meter.add(index - skip, luma);
+      this.#attempt(() => {
+        if (!mapped) thumbs.add(luma);
+        if (this.#at.has(index - skip)) meter.add(index - skip, luma);
+      });
       next++;
     });
   }
-}
 
-/** A source that shows the luma of each frame it has read. Workers cannot open it by themselves. */
-function passing(source: FrameSource, look: (index: number, luma: Uint8Array) => void): FrameSource {
-  return {
-    info: source.info,
-    seekable: source.seekable,
-    readFrame(index, into) {
-      const shown = (found: boolean) => {
-        if (found) look(index, into.y);
-        return found;
-      };
-      const reading = source.readFrame(index, into);
-      return typeof reading === 'boolean' ? shown(reading) : reading.then(shown);
-    },
-    close: () => source.close(),
-  };
+  /** Looks at a frame, unless that has failed before. */
+  #attempt<T>(look: () => T): T | undefined {
+    if (this.#defect) return undefined;
+    try {
+      return look();
+    } catch (error) {
+      this.#defect = { error };
+      return undefined;
+    }
+  }
 }

@@ -6,6 +6,7 @@ import type { ExtractionPlan, FrameExtractor } from '../backend/types.js';
 import type { Implementation } from '../core/module.js';
 import { AnyvmafError } from '../errors.js';
 import type { FrameSource, SourceDescriptor } from '../media/types.js';
+import { limitError } from '../system-limits.js';
 import type { TinyRuntimes } from '../tiny/types.js';
 import { copyPlanes, viewPlanes, writeHistory } from './frames.js';
 import { type HeatmapStore, type HeatmapWriter, writeHeatmaps } from './heatmaps.js';
@@ -61,7 +62,8 @@ export function createWorkerBody(tools: WorkerTools): (message: ToWorker) => voi
 
 /** An error as it can cross to another thread: known ones keep their code, others are the core's or ours. */
 function describe(error: unknown): Pick<FromWorker & { kind: 'failed' }, 'code' | 'message'> {
-  if (error instanceof AnyvmafError) return { code: error.code, message: error.message };
+  const known = error instanceof AnyvmafError ? error : limitError(error);
+  if (known) return { code: known.code, message: known.message };
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return { code: 'internal', message: `A worker failed while measuring frames (${reason}).` };
 }
@@ -116,6 +118,7 @@ class Work {
         ? new ChunkMeasurer(extractor, setup.plan, { ...setup.pair, reference, distorted }, setup.subsample, {
             pictures,
             heatmaps,
+            signs: setup.signs,
           })
         : null;
   }
@@ -148,7 +151,7 @@ class Work {
         if (!this.#measurer) throw new Error('measure was asked of a worker without videos');
         const { first } = message.chunk;
         let untold = 0;
-        const { count, records, ended } = await this.#measurer.measure(message.chunk, () => {
+        const { count, records, ended, signatures } = await this.#measurer.measure(message.chunk, () => {
           untold++;
           const now = performance.now();
           if (now - this.#told < TELLING) return undefined;
@@ -157,7 +160,10 @@ class Work {
           untold = 0;
           return undefined;
         });
-        this.#tools.post({ kind: 'records', first, count, records, ended }, [records.buffer]);
+        this.#tools.post(
+          { kind: 'records', first, count, records, ended, ...(signatures && { signatures }) },
+          [records.buffer, ...(signatures ? [signatures.buffer] : [])],
+        );
         break;
       }
       case 'begin':

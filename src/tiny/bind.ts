@@ -4,6 +4,7 @@
  * caller asks of it.
  */
 import { AnyvmafError } from '../errors.js';
+import { quoted } from '../printable.js';
 import { codecBlock } from './codec.js';
 import { bindColumns, type TinyColumn } from './features.js';
 import type { TinyModel, TinyModelOptions, TinyPort, TinyResize, TinyScaler, TinySidecar } from './types.js';
@@ -88,7 +89,7 @@ export function bindTinyModel(model: TinyModel, options: TinyModelOptions): Tiny
   if (rank === 2) return bindFeatures(model, options, bound, first, refuse);
   if (rank === 4) return bindPictures(model, options, bound, refuse);
   throw refuse(
-    `its input ${JSON.stringify(first.name)} has ${rank === undefined ? 'no stated rank' : `rank ${rank}`}; features ` +
+    `its input ${quoted(first.name)} has ${rank === undefined ? 'no stated rank' : `rank ${rank}`}; features ` +
       'have rank 2 (rows, features) and pictures rank 4 (1, channels, height, width)',
   );
 }
@@ -105,8 +106,7 @@ function called(ports: readonly TinyPort[], names: readonly string[]): TinyPort 
 type Refuse = (reason: string) => AnyvmafError;
 
 function refusal(source: string): Refuse {
-  return (reason) =>
-    new AnyvmafError('model', `The tiny model ${JSON.stringify(source)} cannot be used: ${reason}.`);
+  return (reason) => new AnyvmafError('model', `The tiny model ${quoted(source)} cannot be used: ${reason}.`);
 }
 
 /** An input or output by the name that a sidecar gives, else by its place. */
@@ -123,7 +123,7 @@ function portOf(
   throw refuse(
     name === undefined
       ? `it has too few ${what}s: ${there}`
-      : `its sidecar names the ${what} ${JSON.stringify(name)}, but the graph has ${there}`,
+      : `its sidecar names the ${what} ${quoted(name)}, but the graph has ${there}`,
   );
 }
 
@@ -150,9 +150,7 @@ function bindFeatures(
 ): FeatureBinding {
   const [rows = null, width = null] = input.dims ?? [];
   if (rows !== null && rows !== 1)
-    throw refuse(
-      `its input ${JSON.stringify(input.name)} takes ${rows} rows at once, but 1 or any number is needed`,
-    );
+    throw refuse(`its input ${quoted(input.name)} takes ${rows} rows at once, but 1 or any number is needed`);
   if (options.resize !== undefined && options.resize !== 'disabled')
     throw misfit(source, 'tiny_resize', 'reads features, not pictures');
   const columns = bindColumns(sidecar, width, source);
@@ -191,7 +189,7 @@ function bindCodec(
   const [, width = null] = port.dims ?? [];
   if (!sidecar.codec || port.dims?.length !== 2 || width === null) {
     throw refuse(
-      `it takes ${JSON.stringify(port.name)} beside its features, which must be a codec block of rank 2 and known ` +
+      `it takes ${quoted(port.name)} beside its features, which must be a codec block of rank 2 and known ` +
         'width, with encoder_vocab in the sidecar',
     );
   }
@@ -214,7 +212,7 @@ function refuseCodec(source: string, options: TinyModelOptions): void {
 function misfit(source: string, option: string, why: string): AnyvmafError {
   return new AnyvmafError(
     'usage',
-    `${option} has no meaning for the tiny model ${JSON.stringify(source)}, which ${why}; leave it out.`,
+    `${option} has no meaning for the tiny model ${quoted(source)}, which ${why}; leave it out.`,
   );
 }
 

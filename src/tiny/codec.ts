@@ -4,6 +4,7 @@
  */
 import { AnyvmafError } from '../errors.js';
 import { nearest } from '../nearest.js';
+import { quoted } from '../printable.js';
 import type { CodecBlockSpec } from './types.js';
 
 /** How encoders are also called. */
@@ -62,7 +63,7 @@ export function codecBlock(
   source: string,
 ): Float32Array {
   const { vocabulary } = spec;
-  const model = `The tiny model ${JSON.stringify(source)}`;
+  const model = `The tiny model ${quoted(source)}`;
   if (width !== vocabulary.length && width !== vocabulary.length + 2) {
     throw new AnyvmafError(
       'model',
@@ -83,7 +84,7 @@ export function codecBlock(
     const close = nearest(codec.toLowerCase(), [...vocabulary, ...Object.keys(ALIASES)]);
     throw new AnyvmafError(
       'usage',
-      `tiny_codec is ${JSON.stringify(codec)}, which ${JSON.stringify(source)} does not know; it knows ` +
+      `tiny_codec is ${quoted(codec)}, which ${quoted(source)} does not know; it knows ` +
         `${vocabulary.join(', ')}${close === undefined ? '' : ` (did you mean ${close}?)`}.`,
     );
   }
@@ -143,6 +144,6 @@ export function presetOrdinal(encoder: string, preset: string | undefined): numb
 function unknownPreset(encoder: string, preset: string, known: string): AnyvmafError {
   return new AnyvmafError(
     'usage',
-    `tiny_preset is ${JSON.stringify(preset)}, which ${encoder} does not have; it has ${known}.`,
+    `tiny_preset is ${quoted(preset)}, which ${encoder} does not have; it has ${known}.`,
   );
 }

@@ -2,12 +2,14 @@
  * @module tiny/describe
  * What there is to know about tiny models without running them.
  */
+import { requireObject, requireText } from '../arguments.js';
 import { CANONICAL_FEATURES } from './features.js';
 import { loadTinyModel } from './load.js';
 import { readRegistry } from './registry.js';
 import type {
   TinyDeviceStatus,
   TinyKind,
+  TinyPart,
   TinyPlatform,
   TinyPort,
   TinyQuantisation,
@@ -24,6 +26,13 @@ export interface TinyModelDescription {
   readonly kind: TinyKind;
   readonly file: string;
   readonly sha256: string;
+  /** All files that it is made of. */
+  readonly parts: readonly TinyPart[];
+  /** Lists the parts: what a signature is one of. */
+  readonly manifest: string;
+  readonly manifestSha256: string;
+  /** Whether a registry vouches for every part that its scores depend on. */
+  readonly registered: boolean;
   /** Bytes, weights in other files included. */
   readonly bytes: number;
   readonly opset: number;
@@ -67,8 +76,12 @@ export function listTinyDevices({ runtimes }: TinyPlatform): Promise<readonly Ti
 export async function describeTinyModel(
   source: string,
   platform: TinyPlatform,
-  { files }: DescribeTinyOptions = {},
+  options: DescribeTinyOptions = {},
 ): Promise<TinyModelDescription> {
+  requireText('model', source, 'the id or the path of a tiny model');
+  requireObject('options', options);
+  const { files } = options;
+  if (files !== undefined) requireObject('files', files, 'an object of Blobs by their names');
   const model = await loadTinyModel(source, platform, { ...(files && { given: files }) });
   const { sidecar, graph, program, entry } = model;
   const [first] = graph.inputs;
@@ -80,6 +93,10 @@ export async function describeTinyModel(
     kind: model.kind,
     file: model.file,
     sha256: model.sha256,
+    parts: model.parts,
+    manifest: model.manifest,
+    manifestSha256: model.manifestSha256,
+    registered: model.registered,
     bytes: program.external.reduce((sum, { bytes }) => sum + bytes.length, program.bytes.length),
     opset: graph.opset,
     producer: graph.producer,

@@ -36,6 +36,8 @@ const HOW: Readonly<Record<TinyDevice, string>> = {
 export interface DeviceOffer {
   readonly device: TinyDevice;
   readonly runtime: TinyRuntimeName;
+  /** The GPU behind it, where the platform says. */
+  readonly adapter?: { readonly name: string; readonly software: boolean };
   open(
     model: Pick<TinyModel, 'source' | 'program' | 'graph'>,
     options: Pick<TinySessionOptions, 'threads' | 'fp16'>,
@@ -43,12 +45,30 @@ export interface DeviceOffer {
   ): Promise<TinySession>;
 }
 
-/** All devices, with what is offered here. */
-export function describeDevices(offers: readonly DeviceOffer[]): readonly TinyDeviceStatus[] {
+/**
+ * All devices, with what is offered here.
+ * @param failures why those do not start that are offered
+ */
+export function describeDevices(
+  offers: readonly DeviceOffer[],
+  failures: ReadonlyMap<TinyDevice, string> = new Map(),
+): readonly TinyDeviceStatus[] {
   return TINY_DEVICES.map((device) => {
     const offer = offers.find((one) => one.device === device);
-    if (offer) return { device, available: true, runtime: offer.runtime };
-    return { device, available: false, runtime: null, how: `${sentence(HOW[device])}.` };
+    if (!offer) return { device, available: false, runtime: null, how: `${sentence(HOW[device])}.` };
+    const { runtime, adapter } = offer;
+    const failure = failures.get(device);
+    if (failure !== undefined) {
+      const how = `Offered by ${runtime}, but it does not start: ${failure}. ${sentence(HOW[device])}.`;
+      return { device, available: false, runtime, how };
+    }
+    return {
+      device,
+      available: true,
+      runtime,
+      ...(adapter && { adapter: adapter.name }),
+      ...(adapter?.software && { software: true }),
+    };
   });
 }
 
@@ -81,6 +101,12 @@ export async function openOn(
   for (const name of options.only === undefined ? order : [options.only]) {
     const offer = here(name);
     if (!offer) continue;
+    if (offer.adapter?.software) {
+      failures.push(
+        `The device ${name} was passed over: its adapter ${offer.adapter.name} computes on the processor, slower than cpu.`,
+      );
+      continue;
+    }
     try {
       return await offer.open(model, options, failures);
     } catch (error) {

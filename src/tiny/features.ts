@@ -7,6 +7,7 @@ import { logName } from '../core/names.js';
 import { createExtractor, type ExtractorInstance, refuseFolders } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import { nearest } from '../nearest.js';
+import { quoted } from '../printable.js';
 import type { TinySidecar } from './types.js';
 
 /** The columns of a six-wide input that nobody names. */
@@ -40,7 +41,7 @@ export function bindColumns(
   width: number | null,
   source: string,
 ): readonly TinyColumn[] {
-  const model = `The tiny model ${JSON.stringify(source)}`;
+  const model = `The tiny model ${quoted(source)}`;
   const names = features ?? (width === CANONICAL_FEATURES.length ? CANONICAL_FEATURES : undefined);
   if (!names) {
     throw new AnyvmafError(
@@ -58,8 +59,8 @@ export function bindColumns(
   return names.map((feature, i) => {
     const { extractor, spec } = provider(feature, source);
     const options = featureOptions?.[i] ?? {};
-    refuseFolders(options, `tiny model ${JSON.stringify(source)}`);
-    const instance = createExtractor(extractor, options, `tiny model ${JSON.stringify(source)}`);
+    refuseFolders(options, `tiny model ${quoted(source)}`);
+    const instance = createExtractor(extractor, options, `tiny model ${quoted(source)}`);
     return { feature, instance, logName: logName(spec, instance.suffix) };
   });
 }
@@ -78,7 +79,7 @@ function provider(name: string, source: string): { extractor: ExtractorSpec; spe
   const close = nearest(name, [...known, ...known.map((alias) => alias.replace(/^integer_/, ''))]);
   throw new AnyvmafError(
     'model',
-    `The tiny model ${JSON.stringify(source)} reads the feature ${JSON.stringify(name)}, which no extractor gives` +
+    `The tiny model ${quoted(source)} reads the feature ${quoted(name)}, which no extractor gives` +
       `${close === undefined ? '' : ` (did you mean ${close}?)`}; docs/metrics.md lists the features.`,
   );
 }

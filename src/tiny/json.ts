@@ -3,6 +3,7 @@
  * Takes values out of JSON that others wrote: each is what it must be, or an error says where it is not.
  */
 import { AnyvmafError } from '../errors.js';
+import { showJson, shown } from '../printable.js';
 
 /** An object of JSON with readers for its members. Members that are absent or `null` are `undefined`. */
 export class JsonObject {
@@ -104,8 +105,7 @@ export class JsonObject {
   /** The error for a member. */
   wrong(key: string, expected: string): AnyvmafError {
     const value = this.raw(key);
-    const text = JSON.stringify(value) ?? 'absent';
-    const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text;
-    return new AnyvmafError('model', `${this.what}: ${key} is ${shown}, but it must be ${expected}.`);
+    const found = value === undefined ? 'absent' : showJson(value);
+    return new AnyvmafError('model', `${this.what}: ${shown(key)} is ${found}, but it must be ${expected}.`);
   }
 }

@@ -5,7 +5,9 @@
  */
 import { AnyvmafError } from '../errors.js';
 import { nearest } from '../nearest.js';
+import { quoted } from '../printable.js';
 import { givenFiles } from './given.js';
+import { type Manifest, manifestOf, sha256Of, statedManifest, uncovered } from './manifest.js';
 import { checkOnnx, MAX_MODEL_BYTES, tooLarge } from './onnx/check.js';
 import { readRegistry } from './registry.js';
 import { MAX_SIDECAR_BYTES, NO_SIDECAR, parseSidecar } from './sidecar.js';
@@ -13,7 +15,9 @@ import type {
   TinyFolder,
   TinyGraph,
   TinyModel,
+  TinyPlace,
   TinyPlatform,
+  TinyPrecision,
   TinyProgram,
   TinyQuantisation,
   TinyRegistryEntry,
@@ -27,14 +31,14 @@ const MAX_BUNDLE_BYTES = 1024 * 1024;
 export interface LoadOptions {
   /** Only what the registry's Sigstore bundle signs. */
   readonly verify?: boolean;
+  /** Which of a model and its 8-bit sibling is wanted. Default `auto`. */
+  readonly precision?: TinyPrecision;
   /** Where the model is, instead of among those of the platform; `source` is the name of one of them. */
   readonly given?: Readonly<Record<string, Blob>>;
 }
 
 /** A file of a folder, with the row that lists it. */
-interface Found {
-  readonly folder: TinyFolder;
-  readonly file: string;
+interface Found extends TinyPlace {
   readonly entry?: TinyRegistryEntry;
 }
 
@@ -46,27 +50,34 @@ interface Found {
 export async function loadTinyModel(
   source: string,
   { files, signatures }: Pick<TinyPlatform, 'files' | 'signatures'>,
-  { verify = false, given }: LoadOptions = {},
+  { verify = false, given, precision = 'auto' }: LoadOptions = {},
 ): Promise<TinyModel> {
   const { folder, file, entry } = await (given ? locate(source, givenFiles(given)) : find(source, files));
-  const stated = await readSidecar(folder, file);
+  const { stated, part } = await readSidecar(folder, file);
   const quantisation = entry?.quantisation ?? stated.quantisation ?? 'fp32';
-  const read = await readBest({ folder, file, ...(entry && { entry }) }, quantisation, source);
-  if (verify)
-    await verifySignature(read.bytes, read.file, { folder, file, ...(entry && { entry }) }, signatures);
+  const found = { folder, file, ...(entry && { entry }) };
+  const read = await readBest(found, quantisation, source, precision);
   const graph = checkOnnx(read.bytes, source);
   const sidecar = placeScaler(stated, graph);
+  const program = await withWeights(read.bytes, graph, folder, file, source);
+  const manifest = await manifestOf(program, baseName(read.file), part);
+  const open = vouched(found, read.file, manifest, stated);
+  if (verify) await verifySignature(found, read, manifest, open, signatures);
   return {
     source,
     file: read.file,
     sha256: read.sha256,
+    parts: manifest.parts,
+    manifest: manifest.text,
+    manifestSha256: manifest.sha256,
     ...(entry && { entry }),
+    registered: entry !== undefined && open.length === 0,
     sidecar,
     graph,
-    program: await withWeights(read.bytes, graph, folder, file, source),
+    program,
     kind: entry?.kind ?? sidecar.kind ?? kindOf(graph),
     quantisation: read.quantisation,
-    warnings: read.warnings,
+    warnings: [...read.warnings, ...(entry ? uncoveredWarnings(entry, manifest, open) : [])],
   };
 }
 
@@ -82,30 +93,45 @@ async function find(source: string, files: TinyPlatform['files']): Promise<Found
     );
     throw new AnyvmafError(
       'model',
-      `There is no tiny model ${JSON.stringify(source)}; there are ${known.map(({ id }) => id).join(', ') || 'none'}` +
+      `There is no tiny model ${quoted(source)}; there are ${known.map(({ id }) => id).join(', ') || 'none'}` +
         `${close === undefined ? '' : ` (did you mean ${close}?)`}. Give one of them or the path of an ONNX file.`,
     );
   }
   return locate(source, files);
 }
 
-/** A file, with the row that lists it in the registry of its folder. */
+/** A file, with the row that lists it in the registry of its folder; a link to a file that is listed is that file. */
 async function locate(source: string, files: TinyPlatform['files']): Promise<Found> {
-  const { folder, file } = await files.locate(source);
-  const rows = await readRegistry(folder);
-  // The 8-bit sibling of a listed model is listed with it.
-  const listed = rows.find((row) => row.file === file) ?? rows.find((row) => int8Name(row.file) === file);
-  return { folder, file, ...(listed && { entry: listed }) };
+  const { target, ...named } = await files.locate(source);
+  for (const { folder, file } of target ? [named, target] : [named]) {
+    const rows = await readRegistry(folder);
+    // The 8-bit sibling of a listed model is listed with it.
+    const entry = rows.find((row) => row.file === file) ?? rows.find((row) => int8Name(row.file) === file);
+    if (entry) return { folder, file, entry };
+  }
+  return named;
 }
 
-async function readSidecar(folder: TinyFolder, file: string): Promise<TinySidecar> {
+interface SidecarRead {
+  readonly stated: TinySidecar;
+  /** Its file, relative to the folder of the graph. */
+  readonly part: { readonly name: string; readonly bytes: Uint8Array } | null;
+}
+
+async function readSidecar(folder: TinyFolder, file: string): Promise<SidecarRead> {
   const stem = file.replace(/\.onnx$/i, '');
   // An 8-bit sibling named by its own path has the sidecar of the model it was made of.
   for (const name of [`${stem}.json`, `${stem.replace(/\.int8$/, '')}.json`]) {
     const bytes = await folder.read(name, MAX_SIDECAR_BYTES);
-    if (bytes) return parseSidecar(new TextDecoder().decode(bytes), `the sidecar ${name} in ${folder.name}`);
+    if (!bytes) continue;
+    const stated = parseSidecar(new TextDecoder().decode(bytes), `the sidecar ${name} in ${folder.name}`);
+    return { stated, part: { name: baseName(name), bytes } };
   }
-  return NO_SIDECAR;
+  return { stated: NO_SIDECAR, part: null };
+}
+
+function baseName(file: string): string {
+  return file.slice(file.lastIndexOf('/') + 1);
 }
 
 /** Rounding to single precision, and no more. */
@@ -135,32 +161,48 @@ interface Read {
   readonly warnings: readonly string[];
 }
 
-/** The 8-bit sibling of a model that is quantised, where there is one; else the model itself. */
+/** The 8-bit sibling of a model that is quantised, where there is one; else the model itself; or what is asked for. */
 async function readBest(
   { folder, file, entry }: Found,
-  mode: TinyQuantisation,
+  stated: TinyQuantisation,
   source: string,
+  precision: TinyPrecision,
 ): Promise<Read> {
   const sibling = int8Name(file);
   const isSibling = entry !== undefined && file !== entry.file;
-  if (mode !== 'fp32' && !isSibling && !/\.int8\.onnx$/i.test(file)) {
+  const eight = isSibling || /\.int8\.onnx$/i.test(file);
+  if (eight && precision === 'fp32') {
+    throw new AnyvmafError(
+      'usage',
+      `tiny_precision is fp32, but ${file} is the 8-bit sibling of a model; name the model itself, or ask for int8.`,
+    );
+  }
+  // Nobody says how a sibling was quantised that is asked for all the same.
+  const mode = precision === 'int8' && stated === 'fp32' ? 'static' : stated;
+  if (precision !== 'fp32' && mode !== 'fp32' && !eight) {
     const bytes = await folder.read(sibling, MAX_MODEL_BYTES);
     if (bytes) {
       const sha256 = await matching(bytes, entry, entry?.int8Sha256, 'int8_sha256', sibling);
       return { bytes, file: sibling, sha256, quantisation: mode, warnings: [] };
+    }
+    if (precision === 'int8') {
+      throw new AnyvmafError(
+        'model',
+        `tiny_precision is int8, but the tiny model ${JSON.stringify(source)} has no ${sibling} in ${folder.name}; ask for ` +
+          'fp32, or leave it out.',
+      );
     }
   }
   const bytes = await folder.read(file, MAX_MODEL_BYTES);
   if (!bytes) {
     throw new AnyvmafError(
       entry ? 'model' : 'io',
-      `The tiny model ${JSON.stringify(source)} has no file ${file} in ${folder.name}.`,
+      `The tiny model ${quoted(source)} has no file ${file} in ${folder.name}.`,
     );
   }
   const expected = isSibling ? entry?.int8Sha256 : entry?.sha256;
   const sha256 = await matching(bytes, entry, expected, isSibling ? 'int8_sha256' : 'sha256', file);
-  const eight = isSibling || /\.int8\.onnx$/i.test(file);
-  const missing = mode !== 'fp32' && !eight;
+  const missing = mode !== 'fp32' && !eight && precision !== 'fp32';
   return {
     bytes,
     file,
@@ -168,7 +210,7 @@ async function readBest(
     quantisation: eight ? (mode === 'fp32' ? 'static' : mode) : 'fp32',
     warnings: missing
       ? [
-          `The tiny model ${JSON.stringify(source)} is said to be quantised, but there is no ${sibling}; ${file} runs.`,
+          `The tiny model ${quoted(source)} is said to be quantised, but there is no ${sibling}; ${file} runs.`,
         ]
       : [],
   };
@@ -194,38 +236,90 @@ async function matching(
   throw new AnyvmafError(
     'model',
     expected === undefined
-      ? `The registry lists the tiny model "${entry.id}" without ${key}, so ${file} cannot be trusted; add its digest, ` +
+      ? `The registry lists the tiny model ${quoted(entry.id)} without ${key}, so ${file} cannot be trusted; add its digest, ` +
           `${found}, if it is the right file.`
-      : `The file ${file} of the tiny model "${entry.id}" has the SHA-256 ${found}, but the registry says ${expected}: ` +
+      : `The file ${file} of the tiny model ${quoted(entry.id)} has the SHA-256 ${found}, but the registry says ${expected}: ` +
           'it was changed or damaged; fetch it again.',
   );
 }
 
-/** SHA-256 in hexadecimal digits. */
-async function sha256Of(bytes: Uint8Array): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new Uint8Array(bytes));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+/**
+ * Compares all parts with what the registry states.
+ * @returns parts of a registered model that its row says nothing of; none where it states the digest of the manifest
+ * @throws {AnyvmafError} `model` when that digest is another
+ */
+function vouched(
+  { file, entry }: Found,
+  read: string,
+  manifest: Manifest,
+  sidecar: TinySidecar,
+): readonly string[] {
+  if (!entry) return [];
+  const isSibling = read !== file || file !== entry.file;
+  const stated = statedManifest(entry, isSibling);
+  if (stated === undefined) return uncovered(manifest, sidecar);
+  if (stated === manifest.sha256) return [];
+  const parts = manifest.parts.map(({ name }) => name).join(', ');
+  throw new AnyvmafError(
+    'model',
+    `The files ${parts} of the tiny model "${entry.id}" have the manifest digest ${manifest.sha256}, but ` +
+      `${isSibling ? 'int8_manifest_sha256' : 'manifest_sha256'} of the registry says ${stated}: its sidecar or its ` +
+      'weights were changed, added or damaged; fetch them again.',
+  );
 }
 
+function uncoveredWarnings(
+  { id }: TinyRegistryEntry,
+  { sha256 }: Manifest,
+  open: readonly string[],
+): readonly string[] {
+  if (open.length === 0) return [];
+  return [
+    `The registry vouches for the graph of the tiny model "${id}" alone, not for ${open.join(', ')}, on which its scores ` +
+      `depend as well, so that it does not count as registered; add manifest_sha256 ${sha256} to its row if these are ` +
+      'the right files.',
+  ];
+}
+
+/**
+ * The bundle signs the manifest, or the graph where the row states no manifest.
+ * @param open parts that the row says nothing of
+ */
 async function verifySignature(
-  bytes: Uint8Array,
-  file: string,
   { folder, entry }: Found,
+  { bytes, file }: Pick<Read, 'bytes' | 'file'>,
+  manifest: Manifest,
+  open: readonly string[],
   signatures: TinyPlatform['signatures'],
 ): Promise<void> {
+  const refuse = (why: string): AnyvmafError => new AnyvmafError('model', why);
   const bundle = entry?.sigstoreBundle;
   if (!entry || bundle === undefined || file !== entry.file) {
-    throw new AnyvmafError(
-      'model',
+    throw refuse(
       `tiny_model_verify asks for a signature of ${file}, but ` +
-        `${entry ? `the registry's row "${entry.id}" names no Sigstore bundle for it` : 'no registry lists it'}; leave ` +
+        `${entry ? `the registry's row ${quoted(entry.id)} names no Sigstore bundle for it` : 'no registry lists it'}; leave ` +
         'tiny_model_verify out, or register the model with sigstore_bundle.',
     );
   }
+  if (!entry.signer) {
+    throw refuse(
+      `The registry's row "${entry.id}" does not say who must have signed ${file}, and a signature of anybody proves ` +
+        'nothing; add sigstore_issuer and sigstore_identity, or leave tiny_model_verify out.',
+    );
+  }
+  if (open.length > 0) {
+    throw refuse(
+      `The signature of ${file} does not cover ${open.join(', ')}, on which the scores of "${entry.id}" depend as well; ` +
+        `sign its manifest ('anyvmaf tiny manifest'), and add manifest_sha256 ${manifest.sha256} to its row.`,
+    );
+  }
   const text = await folder.read(bundle, MAX_BUNDLE_BYTES);
-  if (!text)
-    throw new AnyvmafError('model', `The Sigstore bundle ${bundle} of ${file} is not in ${folder.name}.`);
-  await signatures.verify(bytes, new TextDecoder().decode(text), file, entry.signer);
+  if (!text) throw refuse(`The Sigstore bundle ${bundle} of ${file} is not in ${folder.name}.`);
+  const [signed, what] =
+    entry.manifestSha256 === undefined
+      ? [bytes, file]
+      : [new TextEncoder().encode(manifest.text), `the manifest of ${file}`];
+  await signatures.verify(signed, new TextDecoder().decode(text), what, entry.signer);
 }
 
 /** The model with the files that hold its weights, which lie beside it. */
@@ -244,7 +338,7 @@ async function withWeights(
     if (!weights) {
       throw new AnyvmafError(
         'model',
-        `The tiny model ${JSON.stringify(source)} keeps weights in ${JSON.stringify(path)}, which is not beside it in ` +
+        `The tiny model ${quoted(source)} keeps weights in ${quoted(path)}, which is not beside it in ` +
           `${folder.name}.`,
       );
     }

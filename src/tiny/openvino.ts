@@ -3,10 +3,13 @@
  * Sessions of OpenVINO through the package openvino-node.
  */
 import { AnyvmafError } from '../errors.js';
+import { clause, quoted, shown } from '../printable.js';
 import type { DeviceOffer } from './devices.js';
 import { fromHalves, toHalves } from './half.js';
 import { inTurn } from './in-turn.js';
+import { inputOf } from './ort.js';
 import type { TinyDevice, TinyPort, TinySession, TinyTensor } from './types.js';
+import { requireWhole } from './whole.js';
 
 /** What of openvino-node is used; it is optional, so its own types are not. */
 export interface OpenVino {
@@ -77,7 +80,7 @@ async function open(
     notes,
   }: { readonly device: TinyDevice; readonly name: string; readonly notes: readonly string[] },
 ): Promise<TinySession> {
-  const what = `The tiny model ${JSON.stringify(source)}`;
+  const what = `The tiny model ${quoted(source)}`;
   if (program.external.length > 0) {
     throw new AnyvmafError(
       'backend',
@@ -104,9 +107,9 @@ async function open(
   const ports = new Map(graph.inputs.map((port) => [port.name, port]));
 
   async function run(inputs: Readonly<Record<string, TinyTensor>>): Promise<Record<string, TinyTensor>> {
-    if (!request) throw new AnyvmafError('usage', `The session of ${JSON.stringify(source)} is closed.`);
+    if (!request) throw new AnyvmafError('usage', `The session of ${quoted(source)} is closed.`);
     const feeds = Object.entries(inputs).map(
-      ([input, tensor]) => [input, toOpenVino(library, ports.get(input), tensor)] as const,
+      ([input, tensor]) => [input, toOpenVino(library, ports.get(input), tensor, source)] as const,
     );
     try {
       const results = await request.inferAsync(Object.fromEntries(feeds));
@@ -141,15 +144,17 @@ function toOpenVino(
   library: OpenVino,
   port: TinyPort | undefined,
   { data, dims }: TinyTensor,
+  source: string,
 ): OpenVinoTensor {
   const element = ELEMENTS[port?.type ?? 1] ?? 'f32';
+  if (element === 'i64') requireWhole(data, 'int64', inputOf(source, port));
   const values =
     element === 'f16'
       ? toHalves(data)
       : element === 'f64'
         ? Float64Array.from(data)
         : element === 'i64'
-          ? BigInt64Array.from(data, (value) => BigInt(Math.round(value)))
+          ? BigInt64Array.from(data, BigInt)
           : data;
   return new library.Tensor(library.element[element], dims, values);
 }
@@ -164,8 +169,5 @@ function numbersOf(data: unknown): Float32Array {
 
 function reason(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : String(cause);
-  return text
-    .replaceAll(/\s+/g, ' ')
-    .replace(/[.\s]+$/, '')
-    .slice(0, 300);
+  return shown(clause(text.replaceAll(/\s+/g, ' ')), 300);
 }

@@ -3,6 +3,7 @@
  * Sessions of onnxruntime, whichever of its packages was loaded: they share one interface.
  */
 import { AnyvmafError } from '../errors.js';
+import { clause, quoted, shown } from '../printable.js';
 import { fromHalves, toHalves } from './half.js';
 import { inTurn } from './in-turn.js';
 import type {
@@ -14,6 +15,7 @@ import type {
   TinySessionOptions,
   TinyTensor,
 } from './types.js';
+import { requireWhole } from './whole.js';
 
 /** What of onnxruntime's packages is used; they are optional, so their own types are not. */
 export interface OrtModule {
@@ -52,6 +54,8 @@ export interface OrtTarget {
   readonly device: TinyDevice;
   /** A provider's name, or its name and options. */
   readonly provider: string | Readonly<Record<string, unknown>>;
+  /** The GPU as its driver calls it, where the platform says. */
+  readonly adapter?: string;
   readonly notes?: readonly string[];
 }
 
@@ -63,7 +67,7 @@ export async function openOrt(
   ort: OrtModule,
   { source, program, graph }: Pick<TinyModel, 'source' | 'program' | 'graph'>,
   { threads }: Pick<TinySessionOptions, 'threads'>,
-  { runtime, device, provider, notes = [] }: OrtTarget,
+  { runtime, device, provider, adapter, notes = [] }: OrtTarget,
 ): Promise<TinySession> {
   let session: OrtSession;
   try {
@@ -80,7 +84,7 @@ export async function openOrt(
   } catch (cause) {
     throw new AnyvmafError(
       'backend',
-      `The tiny model ${JSON.stringify(source)} does not start on ${device} (${runtime}: ${reason(cause)}). No other ` +
+      `The tiny model ${quoted(source)} does not start on ${device} (${runtime}: ${reason(cause)}). No other ` +
         'device is taken instead; ask for auto or cpu if any will do.',
       { cause },
     );
@@ -89,9 +93,9 @@ export async function openOrt(
   let closed = false;
 
   async function run(inputs: Readonly<Record<string, TinyTensor>>): Promise<Record<string, TinyTensor>> {
-    if (closed) throw new AnyvmafError('usage', `The session of ${JSON.stringify(source)} is closed.`);
+    if (closed) throw new AnyvmafError('usage', `The session of ${quoted(source)} is closed.`);
     const feeds = Object.entries(inputs).map(
-      ([name, tensor]) => [name, toOrt(ort, ports.get(name), tensor)] as const,
+      ([name, tensor]) => [name, toOrt(ort, ports.get(name), tensor, source)] as const,
     );
     try {
       const results = await session.run(Object.fromEntries(feeds));
@@ -101,7 +105,7 @@ export async function openOrt(
     } catch (cause) {
       throw new AnyvmafError(
         'model',
-        `The tiny model ${JSON.stringify(source)} failed on ${device} (${runtime}: ${reason(cause)}).`,
+        `The tiny model ${quoted(source)} failed on ${device} (${runtime}: ${reason(cause)}).`,
         { cause },
       );
     }
@@ -111,6 +115,7 @@ export async function openOrt(
   return {
     runtime,
     device,
+    ...(adapter !== undefined && { adapter }),
     notes,
     // Some providers take one call at a time.
     run: calls.run,
@@ -126,15 +131,24 @@ export async function openOrt(
 /** What onnxruntime says, in one line. */
 function reason(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : String(cause);
-  return text
-    .replaceAll(/\s+/g, ' ')
-    .replace(/[.\s]+$/, '')
-    .slice(0, 300);
+  return shown(clause(text.replaceAll(/\s+/g, ' ')), 300);
 }
 
-function toOrt(ort: OrtModule, port: TinyPort | undefined, { data, dims }: TinyTensor): OrtTensor {
+function toOrt(
+  ort: OrtModule,
+  port: TinyPort | undefined,
+  { data, dims }: TinyTensor,
+  source: string,
+): OrtTensor {
   const type = TYPES[port?.type ?? 1] ?? 'float32';
+  if (type === 'int64' || type === 'int32' || type === 'uint8' || type === 'int8')
+    requireWhole(data, type, inputOf(source, port));
   return new ort.Tensor(type, toType(type, data), dims);
+}
+
+/** An input as messages call it. */
+export function inputOf(source: string, port: TinyPort | undefined): string {
+  return `The input ${JSON.stringify(port?.name ?? '')} of the tiny model ${JSON.stringify(source)}`;
 }
 
 function toType(type: string, data: Float32Array): unknown {
@@ -144,13 +158,13 @@ function toType(type: string, data: Float32Array): unknown {
     case 'float64':
       return Float64Array.from(data);
     case 'int64':
-      return BigInt64Array.from(data, (value) => BigInt(Math.round(value)));
+      return BigInt64Array.from(data, BigInt);
     case 'int32':
-      return Int32Array.from(data, Math.round);
+      return Int32Array.from(data);
     case 'uint8':
-      return Uint8Array.from(data, Math.round);
+      return Uint8Array.from(data);
     case 'int8':
-      return Int8Array.from(data, Math.round);
+      return Int8Array.from(data);
     default:
       return data;
   }

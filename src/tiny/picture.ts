@@ -4,6 +4,7 @@
  */
 import { AnyvmafError } from '../errors.js';
 import type { FramePlanes, VideoFormat } from '../media/types.js';
+import { quoted } from '../printable.js';
 import type { PictureBinding, Role } from './bind.js';
 import { Resampler } from './resample.js';
 import { takeScores } from './scores.js';
@@ -18,16 +19,25 @@ export function checkPicture(binding: PictureBinding, format: VideoFormat): void
   if (channels === 3 && format.chroma === '400') {
     throw new AnyvmafError(
       'usage',
-      `The tiny model ${JSON.stringify(source)} looks at colour, but the pictures are luma only.`,
+      `The tiny model ${quoted(source)} looks at colour, but the pictures are luma only.`,
     );
   }
   const fits = (width ?? format.width) === format.width && (height ?? format.height) === format.height;
   if (fits || resize !== 'disabled') return;
   throw new AnyvmafError(
     'usage',
-    `The tiny model ${JSON.stringify(source)} takes pictures of ${width ?? 'any width'}x${height ?? 'any height'}, but ` +
+    `The tiny model ${quoted(source)} takes pictures of ${width ?? 'any width'}x${height ?? 'any height'}, but ` +
       `these are ${format.width}x${format.height}; have them resized with tiny_resize bilinear, bicubic or nearest.`,
   );
+}
+
+/** The inputs that a picture model is given for pictures of a format, by name. */
+export function pictureShapes(
+  { inputs, channels, width, height }: PictureBinding,
+  format: VideoFormat,
+): Record<string, readonly number[]> {
+  const dims = [1, channels, height ?? format.height, width ?? format.width];
+  return Object.fromEntries(inputs.map(({ tensor }) => [tensor, dims]));
 }
 
 /** A picture model with its session, for pictures of one format. */

@@ -3,6 +3,7 @@
  * Reads a registry of tiny models (model/tiny/registry.schema.json), this package's or one of the same layout.
  */
 import { AnyvmafError } from '../errors.js';
+import { quoted } from '../printable.js';
 import { JsonObject } from './json.js';
 import type { TinyFolder, TinyKind, TinyQuantisation, TinyRegistryEntry } from './types.js';
 
@@ -35,8 +36,7 @@ function parseRegistry(text: string, what: string): readonly TinyRegistryEntry[]
   const entries = models.map((value: unknown, i) => entryOf(new JsonObject(value, `${what}, model ${i}`)));
   const ids = new Set<string>();
   for (const { id } of entries) {
-    if (ids.has(id))
-      throw new AnyvmafError('model', `${what}: the id ${JSON.stringify(id)} stands there twice.`);
+    if (ids.has(id)) throw new AnyvmafError('model', `${what}: the id ${quoted(id)} stands there twice.`);
     ids.add(id);
   }
   return entries;
@@ -67,7 +67,9 @@ function entryOf(row: JsonObject): TinyRegistryEntry {
     licenceUrl: row.text('license_url', 512),
     smoke: row.flag('smoke') ?? false,
     quantisation,
+    manifestSha256: digest(row, 'manifest_sha256'),
     int8Sha256: digest(row, 'int8_sha256'),
+    int8ManifestSha256: digest(row, 'int8_manifest_sha256'),
     sigstoreBundle: row.text('sigstore_bundle', 255),
     signer: signerOf(row),
   });

@@ -10,6 +10,17 @@ import type { TinySession, TinyTensor } from './types.js';
 /** Rows that go through a graph at once at most. */
 const MAX_ROWS = 4096;
 
+/** The largest inputs that a feature model is given at once, by name. */
+export function featureShapes({
+  input,
+  columns,
+  codec,
+  batch,
+}: FeatureBinding): Record<string, readonly number[]> {
+  const rows = batch ?? MAX_ROWS;
+  return { [input]: [rows, columns.length], ...(codec && { [codec.input]: [rows, codec.block.length] }) };
+}
+
 /** A feature model with its session. */
 export class TinyRegressor {
   constructor(

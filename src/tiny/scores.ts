@@ -3,6 +3,7 @@
  * Takes scores out of what a session gave, and refuses what is none.
  */
 import { AnyvmafError } from '../errors.js';
+import { quoted } from '../printable.js';
 import type { TinyBinding } from './bind.js';
 import type { TinyTensor } from './types.js';
 
@@ -26,7 +27,7 @@ export function takeScores(
     if (data === undefined || !Number.isInteger(each) || each === 0 || (each > 1 && reduce === undefined)) {
       throw new AnyvmafError(
         'model',
-        `The tiny model ${JSON.stringify(source)} gives ${data?.length ?? 'no'} values as ${JSON.stringify(tensor)} for ` +
+        `The tiny model ${quoted(source)} gives ${data?.length ?? 'no'} values as ${quoted(tensor)} for ` +
           `${rows === 1 ? 'one frame' : `${rows} frames`}, but one each is a score; output_reduce in its sidecar can ` +
           'say what to make of more.',
       );
@@ -38,7 +39,7 @@ export function takeScores(
       if (!Number.isFinite(value)) {
         throw new AnyvmafError(
           'model',
-          `The tiny model ${JSON.stringify(source)} gives ${value} for frame ${frameOf(row)}, which is no score; the ` +
+          `The tiny model ${quoted(source)} gives ${value} for frame ${frameOf(row)}, which is no score; the ` +
             'model does not work on such input.',
         );
       }

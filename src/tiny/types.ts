@@ -2,7 +2,7 @@
  * @module tiny/types
  * Tiny ONNX models: what their registry and sidecars say, what a caller may ask of them, and what runs them.
  */
-import type { TINY_DEVICE_CHOICES, TINY_DEVICES, TINY_RESIZES } from '../choices.js';
+import type { TINY_DEVICE_CHOICES, TINY_DEVICES, TINY_PRECISIONS, TINY_RESIZES } from '../choices.js';
 
 /** What a model looks at: both videos, the distorted one alone, or neither: a filter makes pictures. */
 export type TinyKind = 'fr' | 'nr' | 'filter';
@@ -15,6 +15,9 @@ export type TinyDevice = (typeof TINY_DEVICES)[number];
 
 /** What may be asked for. */
 export type TinyDeviceChoice = (typeof TINY_DEVICE_CHOICES)[number];
+
+/** Which of a model and its 8-bit sibling runs. */
+export type TinyPrecision = (typeof TINY_PRECISIONS)[number];
 
 /** Filters that bring luma to a model's size. */
 export type TinyResize = (typeof TINY_RESIZES)[number];
@@ -33,6 +36,11 @@ export interface TinyModelOptions {
   readonly threads?: number;
   /** Half precision where the device computes in it (OpenVINO, TensorRT). Default false. */
   readonly fp16?: boolean;
+  /**
+   * `fp32` takes the model itself, `int8` its 8-bit sibling or nothing; `auto`, the default, the sibling where the registry
+   * or the sidecar says that the model is quantised. The report says which ran.
+   */
+  readonly precision?: TinyPrecision;
   /** Load only what the Sigstore bundle of the registry signs. Default false. */
   readonly verify?: boolean;
   /** Codec-aware models: the encoder that made the distorted video, `libx264` or an alias such as `h264`. */
@@ -64,11 +72,15 @@ export interface TinyRegistryEntry {
   /** Made to be loaded, not to be believed. */
   readonly smoke: boolean;
   readonly quantisation: TinyQuantisation;
+  /** Of the manifest: graph, weights in other files and sidecar together. Without it the row vouches for the graph alone. */
+  readonly manifestSha256?: string;
   /** Of the sibling `STEM.int8.onnx`. */
   readonly int8Sha256?: string;
+  /** Of the manifest of the sibling. */
+  readonly int8ManifestSha256?: string;
   /** Sigstore bundle, relative to the registry. */
   readonly sigstoreBundle?: string;
-  /** Who must have signed; absent: anybody that Sigstore knows. */
+  /** Who must have signed; without it no signature counts. */
   readonly signer?: TinySigner;
 }
 
@@ -163,6 +175,16 @@ export interface TinyProgram {
   readonly external: readonly { readonly path: string; readonly bytes: Uint8Array }[];
 }
 
+/** A file that a model is made of. */
+export interface TinyPart {
+  /** Relative to the folder of the graph. */
+  readonly name: string;
+  readonly role: 'graph' | 'weights' | 'sidecar';
+  /** Its size. */
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
 /** A model that was read and keeps the contract. */
 export interface TinyModel {
   /** Id or path, as it was asked for. */
@@ -171,8 +193,16 @@ export interface TinyModel {
   readonly file: string;
   /** Of the bytes that were read. */
   readonly sha256: string;
+  /** All files that it is made of. */
+  readonly parts: readonly TinyPart[];
+  /** Lists the parts; a registry states its digest, and a signature is one of it. */
+  readonly manifest: string;
+  /** Of the manifest. */
+  readonly manifestSha256: string;
   /** Its row in the registry; absent for files that no registry lists. */
   readonly entry?: TinyRegistryEntry;
+  /** Whether a registry vouches for every part that scores depend on. */
+  readonly registered: boolean;
   readonly sidecar: TinySidecar;
   readonly graph: TinyGraph;
   readonly program: TinyProgram;
@@ -207,6 +237,8 @@ export interface TinySession {
   readonly runtime: TinyRuntimeName;
   /** What it took. */
   readonly device: TinyDevice;
+  /** The GPU as its driver calls it, where the platform says. */
+  readonly adapter?: string;
   /** Why `auto` did not take what stands before it in its order: full sentences. */
   readonly notes: readonly string[];
   /**
@@ -223,10 +255,15 @@ export interface TinySession {
 /** Whether a device can be asked for here. */
 export interface TinyDeviceStatus {
   readonly device: TinyDevice;
-  /** A runtime here offers it. Whether its driver works shows when a session starts. */
+  /** It was tried, and works. */
   readonly available: boolean;
+  /** What runs models on it, or would. */
   readonly runtime: TinyRuntimeName | null;
-  /** Where it is not there: how to get it, a full sentence. */
+  /** The GPU as its driver calls it, where the platform says. */
+  readonly adapter?: string;
+  /** The adapter computes on the processor: `auto` does not take it. */
+  readonly software?: true;
+  /** Where it is not there: why, and how to get it, full sentences. */
   readonly how?: string;
 }
 
@@ -267,16 +304,22 @@ export interface TinyFiles {
    * The folder and the name of the file that a path means.
    * @throws {AnyvmafError} `io` when there is none; `usage` where it lies outside the folder that paths are confined to
    */
-  locate(path: string): Promise<{ readonly folder: TinyFolder; readonly file: string }>;
+  locate(path: string): Promise<TinyPlace & { readonly target?: TinyPlace }>;
+}
+
+/** A file and where it lies; as `target` the file that a symbolic link leads to. */
+export interface TinyPlace {
+  readonly folder: TinyFolder;
+  readonly file: string;
 }
 
 /** The signature of a file, checked. */
 export interface TinySignatures {
   /**
    * @param bundle the text of a Sigstore bundle
-   * @throws {AnyvmafError} `model` when the bundle does not sign the bytes, or nothing here can tell
+   * @throws {AnyvmafError} `model` when the bundle does not sign the bytes in the signer's name, or nothing here can tell
    */
-  verify(bytes: Uint8Array, bundle: string, what: string, signer?: TinySigner): Promise<void>;
+  verify(bytes: Uint8Array, bundle: string, what: string, signer: TinySigner): Promise<void>;
 }
 
 /** All that tiny models need of a platform. */

@@ -37,7 +37,7 @@ function run(entry: FixtureCase, request: FixtureRun, implementation: 'simd128' 
   );
 }
 
-for (const name of ['formats', 'options', 'extremes', 'models', 'compat', 'float']) {
+for (const name of ['formats', 'options', 'extremes', 'narrow', 'models', 'compat', 'float']) {
   describe(`libvmaf on generated clips: ${name}`, () => {
     for (const entry of readFixture(name)) {
       describe(clipTitle(entry.clip), () => {

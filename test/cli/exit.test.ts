@@ -38,5 +38,7 @@ test('what is not ours is a defect, and says so', () => {
 });
 
 test('a message is one line that cannot steer the terminal', () => {
-  expect(messageOf(new AnyvmafError('io', 'no file "a\r\n  b\u001b[2J"\n'))).toBe('no file "a b\uFFFD[2J"');
+  expect(messageOf(new AnyvmafError('io', 'no file "a\r\n  b\u001b[2J"\n'))).toBe(
+    'no file "a\\x0d\\x0a  b\\x1b[2J"',
+  );
 });

@@ -221,6 +221,29 @@ test('a preset stands for its models and features at its place', () => {
   expect(complaint('a', 'b', '--nflx_ctc=v2.0')).toContain('bad nflx_ctc version "v2.0"');
 });
 
+test('--aom_ctc v7.0 puts its float_ssim in the place of one that stands before it, and says so', () => {
+  const preset = 'float_ssim=scale=1:enable_db=true:clip_db=true';
+  const own = 'float_ssim=enable_lcs=true';
+  const before = settings('a', 'b', '--feature', own, '--feature', 'vif', '--aom_ctc', 'v7.0');
+  expect(before.options.features?.slice(0, 3)).toEqual([
+    preset,
+    'vif',
+    'psnr=reduced_hbd_peak=true:enable_apsnr=true:min_sse=0.5',
+  ]);
+  expect(before.options.features?.filter((feature) => feature.startsWith('float_ssim'))).toEqual([preset]);
+  expect(before.ignored).toEqual([
+    `--feature ${own} has no effect: as in the vmaf tool, --aom_ctc v7.0 behind it puts its own ${preset} in its place; ` +
+      'measure it in a run without the preset.',
+  ]);
+  // Earlier versions leave it alone, and so does v7.0 one that stands behind it.
+  const earlier = settings('a', 'b', '--feature', own, '--aom_ctc', 'v6.0');
+  expect(earlier.options.features).toContain(own);
+  expect(earlier.ignored).toEqual([]);
+  const behind = settings('a', 'b', '--aom_ctc', 'v7.0', '--feature', own);
+  expect(behind.options.features?.at(-1)).toBe(own);
+  expect(behind.ignored).toEqual([]);
+});
+
 test.each(['--model', '--feature'])('32 times %s is the most', (option) => {
   const many = (count: number) => Array.from({ length: count }, (_, i) => `${option}=x${i}`);
   expect(() => settings('a', 'b', ...many(32))).not.toThrow();

@@ -20,6 +20,7 @@ describe('tiny models on the command line', () => {
       device: 'cuda',
       threads: 2,
       fp16: true,
+      precision: 'fp32',
       verify: true,
       codec: 'h264',
       preset: 'slow',
@@ -27,8 +28,8 @@ describe('tiny models on the command line', () => {
       resize: 'bicubic',
     };
     const dashes =
-      '--tiny-model m.onnx --tiny-device cuda --tiny-threads 2 --tiny-fp16 --tiny-model-verify --tiny-codec h264 ' +
-      '--tiny-preset slow --tiny-crf 30 --tiny-resize bicubic';
+      '--tiny-model m.onnx --tiny-device cuda --tiny-threads 2 --tiny-fp16 --tiny-precision fp32 --tiny-model-verify ' +
+      '--tiny-codec h264 --tiny-preset slow --tiny-crf 30 --tiny-resize bicubic';
     expect(tiny(dashes)).toEqual([model]);
     expect(tiny(dashes.replaceAll(/(?<=--\S*)-(?=\w)/g, '_').replace('____', '--'))).toEqual([model]);
     expect(tiny('--tiny_model m.onnx --dnn_ep cuda')).toEqual([{ model: 'm.onnx', device: 'cuda' }]);
@@ -48,6 +49,7 @@ describe('tiny models on the command line', () => {
     expect(() => tiny('--tiny-device cpu --dnn-ep cuda --tiny-model m')).toThrow('two names of one option');
     expect(() => tiny('--tiny-codec h264')).toThrow('--tiny-codec is about a tiny model, but none is given');
     expect(() => tiny('--tiny-model m --tiny-device gpu')).toThrow('--tiny-device');
+    expect(() => tiny('--tiny-model m --tiny-precision int4')).toThrow('--tiny-precision');
     expect(() => tiny('--tiny-model=')).toThrow('is empty');
   });
 

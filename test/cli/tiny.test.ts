@@ -3,6 +3,7 @@
  * `anyvmaf features --parquet` and `anyvmaf tiny` as a user runs them: a table of several pairs read back by another
  * reader, models evaluated on it, and what is said, with which exit code, when something is wrong.
  */
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
@@ -254,6 +255,28 @@ describe('tiny list, describe and devices', () => {
       features: CANONICAL,
       registry: null,
     });
+  });
+
+  it('print the manifest of a model, whose digest the registry states', async () => {
+    const { code, stdout } = await run('tiny', 'manifest', 'fr_vmaf_v0.6.1');
+    expect(code).toBe(0);
+    const { models } = JSON.parse(readFileSync('model/tiny/registry.json', 'utf8'));
+    expect(createHash('sha256').update(stdout).digest('hex')).toBe(models[0].manifest_sha256);
+    expect(JSON.parse(stdout)).toMatchObject({
+      version: 1,
+      parts: [
+        { name: 'fr_vmaf_v0.6.1.json', role: 'sidecar' },
+        { name: 'fr_vmaf_v0.6.1.onnx', role: 'graph', sha256: models[0].sha256 },
+      ],
+    });
+  });
+
+  it('call no device here whose driver does not start', async () => {
+    const { stdout } = await anyvmaf(['tiny', 'devices', '--json'], {
+      env: { VK_ICD_FILENAMES: '/nowhere/none.json' },
+    });
+    const devices: { device: string; available: boolean }[] = JSON.parse(stdout);
+    expect(devices.filter(({ available }) => available).map(({ device }) => device)).not.toContain('webgpu');
   });
 
   it('tell of every device whether it is here, and of the others how to get them', async () => {

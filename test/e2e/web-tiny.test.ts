@@ -109,6 +109,9 @@ describe.skipIf(noChromium)(`tiny models in the page${noChromium}`, () => {
       expect(frames[i]?.metrics[name]).toBeCloseTo(metrics[name] ?? Number.NaN, 2);
     });
     await page.getByText(name).first().waitFor();
+    // On which device it ran stands among how it was run.
+    const rows = await page.locator('dd', { hasText: 'onnxruntime-web' }).allTextContents();
+    expect(rows).toEqual([expect.stringMatching(/^tiny_nr on (cpu|webgpu), .*onnxruntime-web$/)]);
     await screenshot(page, 'page-tiny-alone');
     expect(complaints).toEqual([]);
   }, 180_000);

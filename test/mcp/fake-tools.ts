@@ -92,8 +92,18 @@ const publish = defineTool({
   },
 });
 
+const locate = defineTool({
+  name: 'locate',
+  title: 'Locate',
+  description: 'Says which file a path leads to.',
+  inputSchema: z.object({ path: z.string().describe('A path or an address.') }),
+  outputSchema: z.object({ path: z.string() }),
+  annotations: READ_ONLY,
+  handler: async ({ path }, { files }) => ({ document: { path: await files.resolveInput(path) } }),
+});
+
 /** The tools, in order. */
-const FAKE_TOOLS: readonly Tool[] = [echo, work, fail, publish];
+const FAKE_TOOLS: readonly Tool[] = [echo, work, fail, publish, locate];
 
 /** A host with them; the test closes it. */
 export function fakeHost(env: Readonly<Record<string, string>> = {}, log: (line: string) => void = () => {}) {

@@ -3,9 +3,9 @@
  * Who may call over HTTP: this machine by its own names, pages that were named, holders of the token.
  */
 import { describe, expect, it } from 'vitest';
-import { authority, checkOrigin, Guard, isLoopback, parseAddress } from '../../src/mcp/guard.js';
+import { authority, checkOrigin, Guard, isLoopback, parseAddress, readTarget } from '../../src/mcp/guard.js';
 
-const open = { host: '127.0.0.1', token: undefined, origins: [] };
+const open = { address: { host: '127.0.0.1', port: 8765 }, token: undefined, origins: [] };
 
 describe('addresses', () => {
   it.each([
@@ -35,6 +35,34 @@ describe('addresses', () => {
   });
 });
 
+describe('a target', () => {
+  it('is a path, or a whole address whose host counts', () => {
+    expect(readTarget('/mcp?a=1', 'localhost:1')).toEqual({ host: 'localhost:1', path: '/mcp?a=1' });
+    expect(readTarget('http://[::1]:8765/mcp', 'localhost')).toEqual({ host: '[::1]:8765', path: '/mcp' });
+    expect(readTarget('http://a.example?x', 'localhost')).toEqual({ host: 'a.example', path: '/?x' });
+    expect(readTarget('/health')).toEqual({ host: 'localhost', path: '/health' });
+  });
+
+  it.each([
+    ['/mcp', '127.0.0.1@evil.com'],
+    ['/mcp', 'localhost:9101:1'],
+    ['/mcp', 'localhost:x'],
+    ['/mcp', 'localhost:99999'],
+    ['/mcp', ''],
+    ['/mcp', 'a b'],
+    ['/mcp', '[::1'],
+    ['/mcp', '[:::::1]'],
+    ['/mcp', 'localhost/'],
+    ['*', 'localhost'],
+    ['mcp', 'localhost'],
+    ['http://user@localhost/mcp', 'localhost'],
+    ['ftp://localhost/mcp', 'localhost'],
+    ['localhost:443', 'localhost'],
+  ])('that is malformed is told: %s at %s', (target, host) => {
+    expect(readTarget(target, host)).toBeUndefined();
+  });
+});
+
 describe('the Host header', () => {
   const guard = new Guard(open);
   const refused = (host: string | null) => guard.refuseSender({ host, origin: null })?.status;
@@ -55,7 +83,7 @@ describe('the Host header', () => {
   });
 
   it('may be any where the server listens for others, who need the token', () => {
-    const wide = new Guard({ ...open, host: '0.0.0.0', token: 't' });
+    const wide = new Guard({ ...open, address: { host: '0.0.0.0', port: 8765 }, token: 't' });
     expect(wide.refuseSender({ host: 'video.example.org', origin: null })).toBeUndefined();
   });
 });
@@ -68,6 +96,17 @@ describe('the Origin header', () => {
     expect(refused('http://localhost:6274')).toBeUndefined();
     for (const origin of ['http://localhost', 'http://localhost:62740', 'https://localhost:6274', 'null', ''])
       expect(refused(origin), origin).toBe(403);
+  });
+
+  it('may be one of the server itself, at its own port', () => {
+    const guard = new Guard(open);
+    for (const origin of ['http://127.0.0.1:8765', 'http://localhost:8765', 'http://[::1]:8765'])
+      expect(guard.refuseSender({ host: 'localhost:8765', origin }), origin).toBeUndefined();
+    for (const origin of ['http://localhost:8766', 'https://localhost:8765', 'http://evil.example:8765'])
+      expect(guard.refuseSender({ host: 'localhost:8765', origin })?.status, origin).toBe(403);
+    const wide = new Guard({ ...open, address: { host: '10.0.0.1', port: 80 }, token: 't' });
+    expect(wide.allowsOrigin('http://10.0.0.1:80')).toBe(true);
+    expect(wide.allowsOrigin('http://localhost:80')).toBe(false);
   });
 
   it('is checked when it is named', () => {

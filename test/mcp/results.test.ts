@@ -33,7 +33,7 @@ describe('an answer', () => {
 describe('an error', () => {
   it('is a sentence in JSON, without line ends and without a stack', () => {
     expect(refusal('No.')).toEqual({ content: [{ type: 'text', text: '{"error":"No."}' }], isError: true });
-    expect(sentenceOf(new AnyvmafError('io', 'cannot read\n  it'))).toBe('cannot read it');
+    expect(sentenceOf(new AnyvmafError('io', 'cannot read\n  it'))).toBe('cannot read\\x0a  it');
     expect(sentenceOf(new TypeError('x is undefined'))).toBe('anyvmaf failed unexpectedly: x is undefined');
     expect(sentenceOf('thrown text')).toBe('anyvmaf failed unexpectedly: thrown text');
   });

@@ -102,6 +102,7 @@ describe('a session', () => {
       'work',
       'fail',
       'publish',
+      'locate',
     ]);
     const [echo] = result.tools;
     expect(echo.inputSchema).toMatchObject({
@@ -250,6 +251,41 @@ describe('the end', () => {
     wire.input.end();
     await wire.ended;
     expect(wire.heard.filter(({ id }) => id === 1 || id === 2)).toHaveLength(2);
+  });
+});
+
+describe('parameters that do not fit', () => {
+  it.each([
+    ['initialize', {}, '"params.protocolVersion" is missing; it must be a string'],
+    ['initialize', undefined, '"params" is missing; it must be an object'],
+    ['resources/read', { uri: 5 }, 'resources/read: "params.uri" is 5, but it must be a string'],
+    ['resources/read', {}, 'resources/read: "params.uri" is missing; it must be a string'],
+    ['tools/list', { cursor: 1 }, 'tools/list: "params.cursor" is 1, but it must be a string'],
+    ['tools/call', { name: 5 }, 'tools/call: "params.name" is 5, but it must be a string'],
+    [
+      'tools/call',
+      { name: 'echo', arguments: null },
+      'tools/call: "params.arguments" is null, but it must be an object',
+    ],
+    [
+      'tools/call',
+      { name: 'echo', arguments: ['a'] },
+      'tools/call: "params.arguments" is a list of 1, but it must be an object',
+    ],
+    ['tools/call', ['echo'], 'The params of a message must be an object'],
+    [
+      'tools/call',
+      { name: 'echo', _meta: 5 },
+      'The params of a message must be an object, and so must their',
+    ],
+  ])('are refused as such, in a sentence: %s %j', async (method, params, sentence) => {
+    const wire = await connect();
+    wire.send({ id: 1, method, params });
+    const { error } = await wire.until(({ id }) => id === 1);
+    expect(error?.code).toBe(-32602);
+    expect(error?.message).toContain(sentence);
+    expect(error?.message).not.toMatch(/[\n{}]/);
+    expect((await wire.call(50, 'echo', { text: 'a' })).result.isError).toBeUndefined();
   });
 });
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { align, thumbnail } from '../../src/media/align.js';
-import { moving, repeating, still, type Treatment, video } from './align-support.js';
+import { type Content, moving, repeating, still, type Treatment, video } from './align-support.js';
 import { failure } from './support.js';
 
 const EVERY_TENTH = Array.from({ length: 11 }, (_, k) => 10 * k - 50);
@@ -57,6 +57,13 @@ describe('align finds the offset of moving content', () => {
     const half = video(content, { from: 9, frames: 80, order: (index) => 2 * index });
     const result = await align(video(content, { frames: 200 }), half, { rateRatio: 2 });
     expect(result).toMatchObject({ offset: 9, ambiguous: false });
+  });
+
+  it('finds the offset of one picture in forty', async () => {
+    const content = moving(8);
+    const few: Content = (index, x, y) => content(40 * index + 3, x, y);
+    const result = await align(video(content, { frames: 400 }), video(few, { frames: 9 }), { rateRatio: 40 });
+    expect(result).toMatchObject({ offset: 3, ambiguous: false, match: { reference: 3, distorted: 0 } });
   });
 
   it('sees a fade of a still picture', async () => {
@@ -164,7 +171,8 @@ describe('align refuses', () => {
     [{ window: 0 }, 'window is 0'],
     [{ window: 2.5 }, 'window is 2.5'],
     [{ maxFrames: 7 }, 'maxFrames is 7'],
-    [{ rateRatio: 17 }, 'rateRatio is 17'],
+    [{ rateRatio: 0 }, 'rateRatio is 0'],
+    [{ rateRatio: Number.POSITIVE_INFINITY }, 'rateRatio is Infinity'],
     [{ assumed: 0.5 }, 'assumed is 0.5'],
     [{ start: { reference: -1, distorted: 0 } }, 'start.reference is -1'],
   ])('%o', async (options, text) => {

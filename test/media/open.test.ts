@@ -132,7 +132,7 @@ describe('names', () => {
 
   it('with control characters stay on one line', async () => {
     expect(await failure(() => open(ascii('hello'), undefined, 'a\nb\x1b[31m\u2028.yuv'), 'media')).toContain(
-      'a\\x0ab\\x1b[31m\\x2028.yuv is not a Y4M file',
+      'a\\x0ab\\x1b[31m\\u2028.yuv is not a Y4M file',
     );
   });
 });

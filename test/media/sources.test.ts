@@ -163,6 +163,23 @@ describe.each(KINDS)('from %s', (_, wrap) => {
     );
   });
 
+  it('says where a raw file of odd size has whole frames with chroma rounded down', async () => {
+    // 21x19: luma 399; chroma 11x10 rounded up, 10x9 rounded down: 619 or 579 bytes a frame.
+    const format: RawVideoFormat = { width: 21, height: 19, bitDepth: 8, chroma: '420' };
+    const sentence =
+      'bytes are N with chroma rounded down to 10x9, as the vmaf tool of libvmaf 3.2 reads odd sizes; here chroma is ' +
+      'rounded up, as ffmpeg writes it: write the file with ffmpeg, or crop both videos to an even size.';
+    const source = await open(wrap(new Uint8Array(3 * 579)), format, 'x.yuv');
+    expect(await failure(() => readAll(source, 2), 'media')).toContain(
+      `619 bytes expected, 499 found; 1737 ${sentence.replace('N', '3 whole frames')}`,
+    );
+    expect(await failure(() => open(new Uint8Array(579), format, 'x.yuv'), 'media')).toContain(
+      `(619 bytes); 579 ${sentence.replace('N', '1 whole frame')}`,
+    );
+    const other = await open(wrap(new Uint8Array(3 * 579 + 1)), format, 'x.yuv');
+    expect(await failure(() => readAll(other, 2), 'media')).toContain('check -w, -h, -p and -b');
+  });
+
   it('counts a single whole frame in the singular', async () => {
     const format: RawVideoFormat = { width: 20, height: 18, bitDepth: 8, chroma: '420' };
     const source = await open(rawVideo(format, 2).slice(0, 560), format, 'x.yuv');
@@ -193,6 +210,30 @@ describe.each(KINDS)('from %s', (_, wrap) => {
     expect(await readAll(source, 1)).toEqual(expectedPlanes(format, 1));
     expect(await readAll(source, 2)).toBeUndefined();
     if (source.seekable) expect(source.info.warnings.join()).toContain('2 bytes after its last frame');
+  });
+
+  it('ends at what was appended to a file, with a warning, and not where frames go on behind a damaged header', async () => {
+    const [format, tag] = PLAIN;
+    const whole = y4mVideo(format, tag, 2);
+    const junk = ascii('appended by something that is not a video');
+    const source = await open(concat(whole, junk), undefined, 'x.y4m');
+    expect(source.info.frameCount).toBe(2);
+    expect(await readAll(source, 1)).toEqual(expectedPlanes(format, 1));
+    expect(await readAll(source, 2)).toBeUndefined();
+    expect(source.info.warnings).toEqual([
+      `x.y4m has ${junk.length} bytes after its last frame, which were ignored.`,
+    ]);
+    for (const [what, rest] of [
+      ['a frame begins in it', concat(junk, ascii('FRAME\n'))],
+      ['it has the size of a frame', new Uint8Array(546)],
+    ] as const) {
+      const message = await failure(() => open(concat(whole, rest), undefined, 'x.y4m'), 'media');
+      expect(message, what).toContain('frame 2 of x.y4m should begin with "FRAME"');
+    }
+    const header = ascii('YUV4MPEG2 W20 H18 F25:1 Ip\n');
+    expect(await failure(() => open(concat(header, junk), undefined, 'x.y4m'), 'media')).toContain(
+      'frame 0 of x.y4m',
+    );
   });
 
   it('refuses planes of a wrong size', async () => {

@@ -8,34 +8,57 @@ import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root } from '../support/built.js';
 
-/** Which parts a part may call. Everybody may use `choices`, `errors`, `nearest`, `presets` and `version`; types may come from anywhere below. */
+/** Which parts a part may call. Everybody may use those at the top; types may come from anywhere below. */
 const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
   choices: [],
+  arguments: [],
   errors: [],
+  limits: [],
   nearest: [],
+  numbers: [],
   presets: [],
+  printable: [],
+  'system-limits': [],
   version: [],
+  // Temporary files, for what runs in Node.
+  scratch: [],
   core: [],
   media: ['core'],
+  parsing: ['media'],
   sample: [],
   model: ['core'],
   tiny: ['core'],
   report: ['core'],
   backend: ['core'],
-  score: ['media', 'backend', 'model', 'tiny', 'report', 'core'],
+  score: ['media', 'parsing', 'backend', 'model', 'tiny', 'report', 'core'],
   // Platforms implement what media and score declare; their worker scripts start the body that score brings.
-  platform: ['score', 'media', 'backend', 'tiny', 'core'],
+  platform: ['score', 'media', 'parsing', 'backend', 'tiny', 'core', 'scratch'],
   public: ['core', 'report'],
   index: ['public', 'score', 'model', 'tiny', 'platform'],
   'index.browser': ['public', 'score', 'model', 'tiny', 'platform'],
-  bench: ['index', 'sample'],
-  mcp: ['index', 'report', 'sample', 'bench'],
-  cli: ['index', 'mcp', 'report', 'bench'],
+  bench: ['index', 'sample', 'scratch'],
+  // What tools may read is checked where files are opened.
+  mcp: ['index', 'report', 'sample', 'bench', 'platform', 'scratch'],
+  cli: ['index', 'mcp', 'report', 'bench', 'scratch'],
 };
+
+/** Single files at the top of `src` that everybody may use. */
+const TOP = [
+  'arguments',
+  'choices',
+  'errors',
+  'limits',
+  'nearest',
+  'numbers',
+  'presets',
+  'printable',
+  'system-limits',
+  'version',
+];
 
 /** Parts that run unchanged in Node, browsers and workers. */
 const ISOMORPHIC =
-  /^(core|media|model|tiny|report|score|backend|sample|public|choices|errors|nearest|presets|version|index\.browser|platform\/(ffmpeg|wasm|mediabunny))\b/;
+  /^(core|media|parsing|model|tiny|report|score|backend|sample|public|arguments|choices|errors|limits|nearest|numbers|presets|printable|version|index\.browser|platform\/(ffmpeg|wasm|mediabunny))\b/;
 
 /** What decoders of several platforms share. */
 const SHARED_PLATFORM = /^platform\/(ffmpeg|wasm|mediabunny)\//;
@@ -76,7 +99,7 @@ describe('the house', () => {
   it('calls only downwards', () => {
     const wrong = sources.flatMap((source) => {
       const part = partOf(source.file);
-      const allowed = [part, 'choices', 'errors', 'nearest', 'presets', 'version', ...(MAY_CALL[part] ?? [])];
+      const allowed = [part, ...TOP, ...(MAY_CALL[part] ?? [])];
       return calls(source)
         .filter((target) => !allowed.includes(partOf(target)))
         .map((target) => `${source.file} calls ${target}`);

@@ -3,16 +3,18 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { delivery } from '../../src/media/delivery.js';
 import { parseProbe } from '../../src/media/facts.js';
+import { accessOf } from '../../src/platform/ffmpeg/access.js';
 import { decodeArgs, probeArgs } from '../../src/platform/ffmpeg/commands.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 
 describe.runIf(hasFfmpeg)(`a part that ends before its file, ${needsFfmpeg}`, () => {
   it('is not decoded to the end of the file when nobody stops it', () => {
     const path = encode({ codec: 'h264', frames: 150 });
-    const probed = spawnSync('ffprobe', probeArgs(`file:${path}`), { encoding: 'utf8' });
+    const source = { url: `file:${path}`, access: accessOf({ by: 'foreign' }, false, false) };
+    const probed = spawnSync('ffprobe', probeArgs(source), { encoding: 'utf8' });
     const { facts } = parseProbe(JSON.parse(probed.stdout), path);
     const planes = delivery(facts.pixelFormat, facts.rotation, path);
-    const args = decodeArgs(`file:${path}`, facts, planes, {}, { fromTime: 0.2, untilTime: 0.5 }, '5.1');
+    const args = decodeArgs(source, facts, planes, {}, { fromTime: 0.2, untilTime: 0.5 }, '5.1');
     const { status, stdout, stderr } = spawnSync('ffmpeg', args, { maxBuffer: 2 ** 28 });
     expect(status).toBe(0);
     const rate = (facts.frameRate?.num ?? 0) / (facts.frameRate?.den ?? 1);

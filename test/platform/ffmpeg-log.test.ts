@@ -39,10 +39,7 @@ const lines: readonly (readonly [string, LogEvent | undefined])[] = [
     '[matroska,webm @ 0x55] [error] File ended prematurely',
     { kind: 'damage', text: 'File ended prematurely', atEnd: true },
   ],
-  [
-    '[warning] file:/a b.mp4: corrupt input packet in stream 0',
-    { kind: 'damage', text: 'corrupt input packet', atEnd: false },
-  ],
+  ['[warning] file:/a b.mp4: corrupt input packet in stream 0', { kind: 'gap' }],
   [
     '[swscaler @ 0x55] [warning] deprecated pixel format used, make sure you did set range correctly',
     undefined,

@@ -1,19 +1,23 @@
 /** mediabunny over libavcodec as a decoder in Node (src/platform/mediabunny, src/platform/node/mediabunny-decoder.ts). */
 import { openAsBlob, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { VideoSample } from 'mediabunny';
 import { describe, expect, it } from 'vitest';
 import { SampleCopier, samplePixelFormat } from '../../src/platform/mediabunny/samples.js';
 import { rate } from '../../src/platform/mediabunny/track.js';
 import { nodeMediabunnyDecoder } from '../../src/platform/node/mediabunny-decoder.js';
 import { failure } from '../media/support.js';
+import { built } from '../support/built.js';
 import { planesFor } from '../support/decoded.js';
 import { decodeAll, frameHashes } from '../support/decoding.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../support/encode.js';
 import { seeded } from '../support/random.js';
 import { SAMPLES, titleOf } from './decoded.js';
 
-const decoder = nodeMediabunnyDecoder();
+const decoder = nodeMediabunnyDecoder({
+  parser: () => pathToFileURL(built('dist/bundle/js/node-parser-worker.js')),
+});
 const { usable } = await decoder.availability();
 const canRun = usable && hasFfmpeg;
 const title = (text: string): string =>

@@ -109,4 +109,33 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
     const { warnings } = await score({ reference: master(), distorted: later() }, PSNR);
     expect(warnings.join()).toContain('goes on for 12 frames after the distorted');
   });
+
+  it('is no reason to refuse a pair, however far they are apart', async () => {
+    const few = ffmpeg(join(encodeFolder(), 'few.mp4'), [
+      ...['-i', `file:${master()}`, '-vf', "select='not(mod(n,50))',setpts=N/TB", '-r', '1', ...encoder],
+    ]);
+    const codes = async (reference: string, distorted: string) => {
+      const { preflight = [], frameCount } = await score({ reference, distorted }, PSNR);
+      expect(frameCount).toBeGreaterThan(0);
+      return preflight.map(({ code }) => code);
+    };
+    expect(await codes(master(), few)).toContain('frame-rate');
+    expect(await codes(few, master())).toContain('frame-rate');
+    expect((await align({ reference: master(), distorted: few })).offset).toBe(0);
+    await align({ reference: few, distorted: master() });
+  });
+
+  it('is nothing to fail for where the clock of a stream jumps', async () => {
+    const jumping = ffmpeg(join(encodeFolder(), 'jumping.ts'), [
+      ...['-i', `file:${master()}`, '-vf', "setpts='PTS+gte(N,120)*100/TB'", '-vsync', 'passthrough'],
+      ...encoder,
+    ]);
+    for (const [reference, distorted] of [
+      [master(), jumping],
+      [jumping, master()],
+    ] as const) {
+      const { preflight = [] } = await score({ reference, distorted }, PSNR);
+      expect(preflight.map(({ code }) => code)).toContain('missing-frames');
+    }
+  });
 });

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { evaluateModel, type Report, score, type TinyModelOptions } from '../../src/index.js';
 import { DatasetWriter } from '../../src/tiny/dataset/write.js';
 import { toHalves } from '../../src/tiny/half.js';
+import { manifestOf } from '../../src/tiny/manifest.js';
 import { floats, graph, longs, model, node, port, TYPE, tensor } from '../support/onnx.js';
 import { seeded } from '../support/random.js';
 import { sha256 } from '../support/tiny.js';
@@ -266,17 +267,30 @@ describe('an 8-bit sibling', () => {
   });
 
   /** A folder with a registry, the model and its sibling. */
-  function registered(name: string, mode: string, sibling: Uint8Array | null, digest?: string): string {
+  async function registered(
+    name: string,
+    mode: string,
+    sibling: Uint8Array | null,
+    digest?: string,
+  ): Promise<string> {
     const place = join(folder, name);
     mkdirSync(place, { recursive: true });
     writeFileSync(join(place, 'm.onnx'), full);
     if (sibling) writeFileSync(join(place, 'm.int8.onnx'), sibling);
-    writeFileSync(join(place, 'm.json'), JSON.stringify({ name: 'm', feature_order: FEATURES }));
+    const part = {
+      name: 'm.json',
+      bytes: Buffer.from(JSON.stringify({ name: 'm', feature_order: FEATURES })),
+    };
+    writeFileSync(join(place, 'm.json'), part.bytes);
+    const manifest = async (file: string, bytes: Uint8Array) =>
+      (await manifestOf({ bytes, external: [] }, file, part)).sha256;
     const row = {
       id: 'm',
       kind: 'fr',
       onnx: 'm.onnx',
       sha256: sha256(full),
+      manifest_sha256: await manifest('m.onnx', full),
+      ...(sibling && { int8_manifest_sha256: await manifest('m.int8.onnx', sibling) }),
       quant_mode: mode,
       quant_accuracy_budget_plcc: 0.01,
       ...((digest ?? sibling) && { int8_sha256: digest ?? sha256(sibling ?? full) }),
@@ -291,7 +305,7 @@ describe('an 8-bit sibling', () => {
       ['dynamic', dynamic],
       ['static', qdq],
     ] as const) {
-      const path = registered(mode, mode, sibling);
+      const path = await registered(mode, mode, sibling);
       const { frames, tiny } = await run({ model: path });
       expect(tiny?.[0]).toMatchObject({ file: 'm.int8.onnx', quantisation: mode, registered: true });
       const plain = await run({ model: save(`plain_${mode}`, full, { name: 'plain' }) });
@@ -311,11 +325,30 @@ describe('an 8-bit sibling', () => {
     }
   });
 
+  it('does not score where the model itself is asked for, and the report says which did', async () => {
+    const path = await registered('either', 'dynamic', dynamic);
+    for (const [precision, file, quantisation] of [
+      ['fp32', 'm.onnx', 'fp32'],
+      ['int8', 'm.int8.onnx', 'dynamic'],
+    ] as const) {
+      const { tiny } = await run({ model: path, precision });
+      expect(tiny?.[0]).toMatchObject({
+        precision_requested: precision,
+        file,
+        quantisation,
+        registered: true,
+        parts: expect.arrayContaining([expect.objectContaining({ name: 'm.json', role: 'sidecar' })]),
+      });
+    }
+  });
+
   it('is refused with another digest or none, and missed aloud', async () => {
-    await expect(run({ model: registered('changed', 'dynamic', dynamic, sha256(qdq)) })).rejects.toThrow(
+    await expect(
+      run({ model: await registered('changed', 'dynamic', dynamic, sha256(qdq)) }),
+    ).rejects.toThrow(
       /m\.int8\.onnx of the tiny model "m" has the SHA-256 [0-9a-f]{64}, but the registry says/,
     );
-    const { tiny, warnings = [] } = await run({ model: registered('missing', 'static', null) });
+    const { tiny, warnings = [] } = await run({ model: await registered('missing', 'static', null) });
     expect(tiny?.[0]).toMatchObject({ file: 'm.onnx', quantisation: 'fp32' });
     expect(warnings.join(' ')).toContain('there is no m.int8.onnx; m.onnx runs');
   });
@@ -341,7 +374,7 @@ describe('an 8-bit sibling', () => {
       ['dynamic', dynamic],
       ['static', qdq],
     ] as const)
-      expect(plain - (await of(registered(`budget_${mode}`, mode, sibling)))).toBeLessThanOrEqual(0.01);
+      expect(plain - (await of(await registered(`budget_${mode}`, mode, sibling)))).toBeLessThanOrEqual(0.01);
     expect(plain).toBeGreaterThan(0.99);
   });
 });

@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createScorer,
@@ -374,5 +375,19 @@ describe('what is refused', () => {
     await expect(run([{ model: at('plain.onnx') }], { backend: 'native-cpu' })).rejects.toThrow(
       'tiny cannot be passed',
     );
+  });
+});
+
+describe('a file of a few bytes that would take gigabytes', () => {
+  it('is refused before a session is made of it', async () => {
+    const model = fileURLToPath(new URL('../fixtures/hostile/onnx-pad.onnx', import.meta.url));
+    const start = performance.now();
+    await expect(alone([{ model }])).rejects.toMatchObject({
+      code: 'model',
+      message: expect.stringMatching(
+        /refused for an input of 1x1x24x32: what its operator Pad "y" makes has \d+ elements/,
+      ),
+    });
+    expect(performance.now() - start).toBeLessThan(2000);
   });
 });

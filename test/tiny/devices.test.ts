@@ -3,11 +3,13 @@
  * Devices are what the runtimes here say: an explicit one is taken or refused, and auto says what it passed over. OpenVINO
  * is a stand-in that does as it is told.
  */
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TINY_DEVICES } from '../../src/choices.js';
 import { AnyvmafError } from '../../src/errors.js';
+import { browserTinyRuntimes } from '../../src/platform/browser/tiny/runtimes.js';
 import { nodeTinyRuntimes } from '../../src/platform/node/tiny/runtimes.js';
 import { nodeTinySignatures } from '../../src/platform/node/tiny/signatures.js';
+import { tryProvider } from '../../src/platform/node/tiny/try-provider.js';
 import { type DeviceOffer, openOn } from '../../src/tiny/devices.js';
 import { checkOnnx } from '../../src/tiny/onnx/check.js';
 import type { TinyModel, TinySession } from '../../src/tiny/types.js';
@@ -59,6 +61,75 @@ describe('runtimes of Node', () => {
     expect(devices.map(({ device }) => device)).toEqual(TINY_DEVICES);
     for (const { available, how } of devices) if (!available) expect(how).toMatch(/^[A-Z].*\.$/);
     expect(devices.find(({ device }) => device === 'rocm')).toMatchObject({ available: false });
+  });
+
+  it('list as here what was tried and works alone', async () => {
+    const ort = {
+      Tensor: class {},
+      InferenceSession: {},
+      listSupportedBackends: () => ['cpu', 'webgpu', 'coreml'].map((name) => ({ name, bundled: true })),
+    };
+    const tried: unknown[] = [];
+    const runtimes = nodeTinyRuntimes(
+      loading({ 'onnxruntime-node': ort, 'openvino-node': null }),
+      async (provider) => {
+        tried.push(provider);
+        return provider === 'webgpu' ? 'found no drivers' : null;
+      },
+    );
+    const listed = await runtimes.devices();
+    expect(listed.find(({ device }) => device === 'webgpu')).toEqual({
+      device: 'webgpu',
+      available: false,
+      runtime: 'onnxruntime-node',
+      how: expect.stringMatching(
+        /^Offered by onnxruntime-node, but it does not start: found no drivers\. It needs a GPU/,
+      ),
+    });
+    expect(listed.filter(({ available }) => available).map(({ device }) => device)).toEqual([
+      'cpu',
+      'coreml',
+      'coreml-ane',
+      'coreml-gpu',
+      'coreml-cpu',
+    ]);
+    await runtimes.devices();
+    expect(tried).toHaveLength(5);
+  });
+
+  it('are tried in a process of their own, which says why a driver does not start', async () => {
+    expect(await tryProvider('cpu')).toBeNull();
+    const none = process.env.VK_ICD_FILENAMES;
+    process.env.VK_ICD_FILENAMES = '/nowhere/none.json';
+    try {
+      expect(await tryProvider('webgpu')).toMatch(/^[^\n]{10,200}$/);
+    } finally {
+      if (none === undefined) delete process.env.VK_ICD_FILENAMES;
+      else process.env.VK_ICD_FILENAMES = none;
+    }
+  });
+
+  it.each([
+    ['int64', TYPE.int64, 0.5],
+    ['int32', 6, 2 ** 31],
+    ['uint8', TYPE.uint8, -1],
+    ['int8', TYPE.int8, 128],
+  ])('refuse numbers that an input of %s cannot hold, and round none', async (name, type, wrong) => {
+    const cast = read(
+      model({
+        nodes: [node('Cast', ['x'], ['y'], { to: { int: TYPE.float } })],
+        inputs: [port('x', ['N'], type)],
+        outputs: [port('y', ['N'])],
+      }),
+    );
+    const session = await nodeTinyRuntimes().open(cast, { device: 'cpu', ...plain });
+    const fed = (value: number) => session.run({ x: { data: Float32Array.of(7, value), dims: [2] } });
+    await expect(fed(wrong)).rejects.toThrow(
+      `The input "x" of the tiny model "m.onnx" takes whole numbers (${name}), but is given ${wrong};`,
+    );
+    await expect(fed(Number.NaN)).rejects.toThrow('is given NaN');
+    expect((await fed(100)).y?.data).toEqual(Float32Array.of(7, 100));
+    await session.close();
   });
 
   it('refuse a device that is not here, naming those that are', async () => {
@@ -175,6 +246,18 @@ describe('auto', () => {
     expect(session.notes).toEqual(['The device cuda was passed over: cuda has no driver.']);
   });
 
+  it('passes over an adapter that is software, which is taken when it is asked for', async () => {
+    const software = { ...offer('webgpu', false), adapter: { name: 'google swiftshader', software: true } };
+    const offers = [software, offer('cpu', false)];
+    const session = await openOn(SUM, { device: 'auto', ...plain }, offers, ['webgpu', 'cpu']);
+    expect(session.device).toBe('cpu');
+    expect(session.notes).toEqual([
+      'The device webgpu was passed over: its adapter google swiftshader computes on the processor, slower than cpu.',
+    ]);
+    const asked = await openOn(SUM, { device: 'webgpu', ...plain }, offers, ['webgpu', 'cpu']);
+    expect(asked.device).toBe('webgpu');
+  });
+
   it('is told when a GPU is not worth it', async () => {
     const offers = [offer('cpu', false), offer('cuda', false)];
     const session = await openOn(SUM, { device: 'auto', only: 'cpu', ...plain }, offers, ['cuda', 'cpu']);
@@ -182,10 +265,41 @@ describe('auto', () => {
   });
 });
 
+describe('adapters of a browser', () => {
+  afterEach(() => vi.unstubAllGlobals());
+  const found = async (adapter: object | null) => {
+    vi.stubGlobal('navigator', { gpu: { requestAdapter: async () => adapter } });
+    const [device] = (await browserTinyRuntimes(() => undefined).devices()).filter(
+      (one) => one.device === 'webgpu',
+    );
+    return device;
+  };
+  const here = { device: 'webgpu', available: true, runtime: 'onnxruntime-web' };
+
+  it('have the name that they give, and are software where they say so', async () => {
+    expect(await found({ info: { vendor: 'nvidia', architecture: 'ampere', device: '' } })).toEqual({
+      ...here,
+      adapter: 'nvidia ampere',
+    });
+    const software = [
+      { info: { vendor: 'google', architecture: 'swiftshader' } },
+      { info: { vendor: 'mesa', description: 'llvmpipe (LLVM 15)' } },
+      { info: { vendor: 'microsoft', isFallbackAdapter: true } },
+      { isFallbackAdapter: true, info: { vendor: 'microsoft' } },
+    ];
+    for (const adapter of software) expect(await found(adapter)).toMatchObject({ ...here, software: true });
+    expect(await found({})).toEqual({ ...here, adapter: 'of no name' });
+    expect(await found(null)).toMatchObject({ available: false, runtime: null });
+  });
+});
+
 describe('signatures', () => {
   it('fail closed', async () => {
     const verify = (load: (name: string) => Promise<unknown>, bundle = '{}') =>
-      nodeTinySignatures(load).verify(Uint8Array.of(1), bundle, 'a.onnx');
+      nodeTinySignatures(load).verify(Uint8Array.of(1), bundle, 'a.onnx', {
+        issuer: 'https://issuer.example',
+        identity: 'a@example.com',
+      });
     await expect(verify(loading({ sigstore: null }))).rejects.toThrow(
       'cannot be checked without the package sigstore',
     );
@@ -195,7 +309,12 @@ describe('signatures', () => {
     await expect(verify(loading({ sigstore: refusing }))).rejects.toThrow(
       'does not prove that it is what was signed (wrong key)',
     );
-    await expect(verify(loading({ sigstore: { verify: async () => ({}) } }))).resolves.toBeUndefined();
+    const asked: unknown[] = [];
+    const agreeing = { verify: async (...args: unknown[]) => asked.push(args[2]) };
+    await expect(verify(loading({ sigstore: agreeing }))).resolves.toBeUndefined();
+    expect(asked).toEqual([
+      { certificateIssuer: 'https://issuer.example', certificateIdentityEmail: 'a@example.com' },
+    ]);
     // The installed package, on a bundle that signs nothing.
     await expect(verify(loading({}))).rejects.toThrow('does not prove');
   });

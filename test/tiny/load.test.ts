@@ -21,6 +21,8 @@ function registry(...rows: object[]): object {
 
 const row = { id: 'six', kind: 'fr', onnx: 'six.onnx', sha256: sha256(six).toUpperCase() };
 
+const signer = { sigstore_issuer: 'https://issuer.example', sigstore_identity: 'a@example.com' };
+
 /** What loading says. */
 async function saying(source: string, builtIn: Files, others: Files = {}, verify = false): Promise<string> {
   try {
@@ -85,6 +87,29 @@ describe('8-bit siblings', () => {
     expect(await saying('six', unlisted)).toMatch(/without int8_sha256/);
   });
 
+  it('run or do not run as is asked for', async () => {
+    const files = { 'registry.json': registry(quantised), 'six.onnx': six, 'six.int8.onnx': eight };
+    const taken = async (precision: 'fp32' | 'int8' | 'auto', source = 'six', given: Files = files) => {
+      const { file, quantisation, warnings } = await loadTinyModel(source, tinyFiles(given, given), {
+        precision,
+      });
+      return [file, quantisation, ...warnings];
+    };
+    expect(await taken('auto')).toEqual(['six.int8.onnx', 'dynamic']);
+    expect(await taken('int8')).toEqual(['six.int8.onnx', 'dynamic']);
+    expect(await taken('fp32')).toEqual(['six.onnx', 'fp32']);
+    // A sibling of which nobody speaks is taken when it is asked for.
+    const unsaid = { 'six.onnx': six, 'six.int8.onnx': eight };
+    expect(await taken('auto', '/models/six.onnx', unsaid)).toEqual(['six.onnx', 'fp32']);
+    expect(await taken('int8', '/models/six.onnx', unsaid)).toEqual(['six.int8.onnx', 'static']);
+    await expect(taken('int8', '/models/six.onnx', { 'six.onnx': six })).rejects.toThrow(
+      'has no six.int8.onnx in /models',
+    );
+    await expect(taken('fp32', '/models/six.int8.onnx', files)).rejects.toThrow(
+      'tiny_precision is fp32, but six.int8.onnx is the 8-bit sibling',
+    );
+  });
+
   it('are missed aloud', async () => {
     const files = { 'registry.json': registry(quantised), 'six.onnx': six };
     const { warnings, quantisation } = await loadTinyModel('six', tinyFiles(files));
@@ -124,9 +149,95 @@ describe('weights in another file', () => {
   });
 });
 
+describe('a registered model', () => {
+  const graph = model({
+    nodes: [node('Gemm', ['features', 'w'], ['score'])],
+    inputs: [port('features', ['N', 2])],
+    outputs: [port('score', ['N', 1])],
+    initializers: [elsewhere('w', [2, 1], 'w.bin')],
+  });
+  const sidecar = { feature_order: ['adm2', 'motion2'], feature_mean: [1, 2], feature_std: [3, 4] };
+  const weights = new Uint8Array(Float32Array.of(1, 2).buffer);
+  const parts: Files = { 'm.onnx': graph, 'm.json': sidecar, 'w.bin': weights };
+  const listed = { id: 'm', kind: 'fr', onnx: 'm.onnx', sha256: sha256(graph) };
+  const load = async (files: Files, entry: object) =>
+    loadTinyModel('m', tinyFiles({ ...files, 'registry.json': registry(entry) }));
+  const digest = async () => (await loadTinyModel('/models/m.onnx', tinyFiles({}, parts))).manifestSha256;
+
+  it('is one whose graph, weights and sidecar are as they were registered', async () => {
+    const found = await load(parts, { ...listed, manifest_sha256: await digest() });
+    expect(found).toMatchObject({ registered: true, warnings: [] });
+    const size = (content: unknown) => new TextEncoder().encode(JSON.stringify(content));
+    const whole = [
+      { name: 'm.json', role: 'sidecar', bytes: size(sidecar).length, sha256: sha256(size(sidecar)) },
+      { name: 'm.onnx', role: 'graph', bytes: graph.length, sha256: sha256(graph) },
+      { name: 'w.bin', role: 'weights', bytes: 8, sha256: sha256(weights) },
+    ];
+    expect(found.parts).toEqual(whole);
+    expect(found.manifest).toBe(`${JSON.stringify({ version: 1, parts: whole })}\n`);
+  });
+
+  it('is refused when weights in another file, or a mean of the sidecar, were changed', async () => {
+    const entry = { ...listed, manifest_sha256: await digest() };
+    const changed: Files[] = [
+      { ...parts, 'w.bin': new Uint8Array(Float32Array.of(1.3, 2.6).buffer) },
+      { ...parts, 'm.json': { ...sidecar, feature_mean: [1, 2.5] } },
+      Object.fromEntries(Object.entries(parts).filter(([name]) => name !== 'm.json')),
+    ];
+    for (const files of changed) {
+      await expect(load(files, entry)).rejects.toThrow(
+        /tiny model "m" have the manifest digest [0-9a-f]{64}, but manifest_sha256 of the registry says/,
+      );
+    }
+  });
+
+  it('does not count as such where its row knows the graph alone, which is said', async () => {
+    const found = await load(parts, listed);
+    expect(found.registered).toBe(false);
+    expect(found.warnings).toEqual([
+      expect.stringContaining(`not for m.json, w.bin, on which its scores depend as well`),
+    ]);
+    expect(found.warnings[0]).toContain(`manifest_sha256 ${await digest()}`);
+  });
+
+  it('does where nothing but names stands beside that graph', async () => {
+    const files = { 'registry.json': registry(row), 'six.onnx': six };
+    const plain = await loadTinyModel('six', tinyFiles(files));
+    expect(plain).toMatchObject({ registered: true, warnings: [] });
+    const named = { name: 'mine', onnx_opset: 17, kind: 'fr', notes: 'n' };
+    const informed = await loadTinyModel('six', tinyFiles({ ...files, 'six.json': named }));
+    expect(informed).toMatchObject({ registered: true, warnings: [] });
+    const ranged = { ...named, output_range: [0, 100] };
+    const clipped = await loadTinyModel('six', tinyFiles({ ...files, 'six.json': ranged }));
+    expect(clipped.registered).toBe(false);
+  });
+
+  it('of 8 bit has a manifest of its own', async () => {
+    const files = { 'six.onnx': six, 'six.int8.onnx': eight, 'six.json': { output_range: [0, 100] } };
+    const direct = await loadTinyModel('/models/six.int8.onnx', tinyFiles({}, files));
+    const entry = { ...row, quant_mode: 'dynamic', int8_sha256: sha256(eight) };
+    const by = async (stated: object, source = 'six') =>
+      loadTinyModel(
+        source,
+        tinyFiles(
+          { ...files, 'registry.json': registry({ ...entry, ...stated }) },
+          { ...files, 'registry.json': registry({ ...entry, ...stated }) },
+        ),
+      );
+    expect((await by({ int8_manifest_sha256: direct.manifestSha256 })).registered).toBe(true);
+    expect(
+      (await by({ int8_manifest_sha256: direct.manifestSha256 }, '/models/six.int8.onnx')).registered,
+    ).toBe(true);
+    await expect(by({ int8_manifest_sha256: sha256(six) })).rejects.toThrow(
+      'int8_manifest_sha256 of the registry',
+    );
+    expect((await by({ manifest_sha256: direct.manifestSha256 })).registered).toBe(false);
+  });
+});
+
 describe('a signature that is asked for', () => {
   it('must be there and be right', async () => {
-    const signed = registry({ ...row, sigstore_bundle: 'six.sigstore.json' });
+    const signed = registry({ ...row, ...signer, sigstore_bundle: 'six.sigstore.json' });
     const files = { 'registry.json': signed, 'six.onnx': six };
     expect(await saying('six', { ...files, 'six.sigstore.json': 'good' }, {}, true)).toBe('six.onnx fp32');
     expect(await saying('six', { ...files, 'six.sigstore.json': 'bad' }, {}, true)).toMatch(
@@ -137,6 +248,37 @@ describe('a signature that is asked for', () => {
       /names no Sigstore bundle/,
     );
     expect(await saying('/models/six.onnx', {}, { 'six.onnx': six }, true)).toMatch(/no registry lists it/);
+  });
+
+  it('is not taken of anybody: the row says who signs', async () => {
+    const anybody = registry({ ...row, sigstore_bundle: 'six.sigstore.json' });
+    const files = { 'registry.json': anybody, 'six.onnx': six, 'six.sigstore.json': 'good' };
+    expect(await saying('six', files, {}, true)).toMatch(
+      /does not say who must have signed six.onnx, and a signature of anybody proves nothing; add sigstore_issuer/,
+    );
+  });
+
+  it('is one of the manifest, and of no graph beside which other files count', async () => {
+    const sidecar = { feature_order: ['adm2', 'motion2'], feature_mean: [1, 2], feature_std: [3, 4] };
+    const model = { 'six.onnx': linear([1, 2], 3), 'six.json': sidecar };
+    const { manifest, manifestSha256 } = await loadTinyModel('/models/six.onnx', tinyFiles({}, model));
+    const listed = {
+      ...row,
+      ...signer,
+      sha256: sha256(linear([1, 2], 3)),
+      sigstore_bundle: 'six.sigstore.json',
+    };
+    const verified = (entry: object, bundle: string) =>
+      saying('six', { ...model, 'registry.json': registry(entry), 'six.sigstore.json': bundle }, {}, true);
+    const ofManifest = `of ${sha256(new TextEncoder().encode(manifest))}`;
+    const ofGraph = `of ${listed.sha256}`;
+    expect(await verified({ ...listed, manifest_sha256: manifestSha256 }, ofManifest)).toBe('six.onnx fp32');
+    expect(await verified({ ...listed, manifest_sha256: manifestSha256 }, ofGraph)).toMatch(
+      /the manifest of six.onnx is not signed/,
+    );
+    expect(await verified(listed, ofGraph)).toMatch(
+      /signature of six.onnx does not cover six.json, on which the scores of "six" depend as well; sign its manifest/,
+    );
   });
 });
 
@@ -161,6 +303,43 @@ describe('folders in Node', () => {
     await expect(builtIn.read('link.onnx', 1000)).rejects.toThrow('leads out of its folder');
     await expect(builtIn.read('../../outside/b.onnx', 1000)).rejects.toThrow('leads out of its folder');
     await expect(builtIn.read('a.onnx', 10)).rejects.toThrow(`has ${six.length} bytes, but 10 are the most`);
+  });
+
+  it('know a listed model through a link, in its folder or from another', async () => {
+    const place = join(root, 'registered');
+    mkdirSync(join(place, 'inner'), { recursive: true });
+    writeFileSync(join(place, 'inner/six.onnx'), eight);
+    writeFileSync(join(place, 'inner/registry.json'), JSON.stringify(registry(row)));
+    symlinkSync('six.onnx', join(place, 'inner/alias.onnx'));
+    symlinkSync('inner/six.onnx', join(place, 'near.onnx'));
+    symlinkSync(join(place, 'inner/six.onnx'), join(root, 'outside/far.onnx'));
+    symlinkSync('alias.onnx', join(place, 'inner/twice.onnx'));
+    const platform = {
+      files: nodeTinyFiles(() => new URL(`file://${root}/models/`)),
+      signatures: tinyFiles({}).signatures,
+    };
+    const links = [
+      'registered/inner/alias.onnx',
+      'registered/inner/twice.onnx',
+      'registered/near.onnx',
+      'outside/far.onnx',
+    ];
+    for (const link of links)
+      await expect(loadTinyModel(join(root, link), platform)).rejects.toThrow('but the registry says');
+    writeFileSync(join(place, 'inner/six.onnx'), six);
+    for (const link of links)
+      expect(await loadTinyModel(join(root, link), platform)).toMatchObject({
+        file: 'six.onnx',
+        registered: true,
+        entry: { id: 'six' },
+      });
+    // The other way round: what is listed by its name is so wherever its bytes lie.
+    rmSync(join(place, 'inner/six.onnx'));
+    writeFileSync(join(place, 'inner/other.onnx'), eight);
+    symlinkSync('other.onnx', join(place, 'inner/six.onnx'));
+    await expect(loadTinyModel(join(place, 'inner/six.onnx'), platform)).rejects.toThrow(
+      'but the registry says',
+    );
   });
 
   it('are confined by VMAF_TINY_MODEL_DIR', async () => {

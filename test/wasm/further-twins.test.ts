@@ -98,10 +98,19 @@ describe(`twins of the core's further functions (seed ${SEED})`, () => {
       const image = banded(random, width * height, random.pick([1024, 300, 70]));
       const share = random.pick([1, 3, 20]);
       const mask = Uint8Array.from(image, () => Number(random.int(0, share) > 0));
-      const about = `${width}x${height}, window ${window}, ${contrasts} contrasts`;
+      // What larger scales left to the right of a picture that is narrower than half its window.
+      const reach = window >> 1;
+      const end = width < reach ? random.int(width, reach) : width;
+      const left = {
+        image: banded(random, height * 32),
+        mask: Uint8Array.from(random.bytes(height * 32), (v) => v & 1),
+      };
+      const about = `${width}x${height}, window ${window}, ${contrasts} contrasts, ${end - width} columns beyond`;
       compare('cambi_contrast', about, (twin) => {
         const counts = take(Number(native('cambi_counts_bytes')(width)));
-        const field = pointers([put(image, SLACK), put(mask, SLACK), width, height, window, counts]);
+        const planes = [put(image, SLACK), put(mask, SLACK)];
+        const beyond = [put(left.image), put(left.mask), end];
+        const field = pointers([...planes, width, height, window, ...beyond, counts]);
         const contrast = take(4 * width + SLACK);
         return Array.from({ length: height }, (_, y) => [
           Number(twin(field, sight, y, contrast)),

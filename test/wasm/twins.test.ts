@@ -196,7 +196,7 @@ describe(`twins of the core's functions (seed ${SEED})`, () => {
             depth,
             from,
             to,
-            take(8 * width + 512) + 64,
+            take(Number(native('adm_scratch_bytes')(width)) + 16) + 16,
             pointers(bands),
           );
           return bands.map((band, i) => (i === 0 ? halves(band, n) : halves(band, n).slice(from, to)));
@@ -220,7 +220,7 @@ describe(`twins of the core's functions (seed ${SEED})`, () => {
           (twin) => {
             const bands = Array.from({ length: 4 }, () => take(n * 4));
             const rowsAt = pointers(rows.map((row) => put(row)));
-            const scratch = take(8 * width + 512) + 64;
+            const scratch = take(Number(native('adm_scratch_bytes')(width)) + 16) + 16;
             if (scale === 1) twin(rowsAt, width, from, to, scratch, pointers(bands));
             else twin(rowsAt, width, scale, from, to, scratch, pointers(bands));
             return bands.map((band, i) => (i === 0 ? words(band, n) : words(band, n).slice(from, to)));

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import type { Hint, OptionHint } from '../../src/media/preflight/types.js';
 import { loadModels } from '../../src/model/load.js';
 import type { ModelStore } from '../../src/model/types.js';
 import { DEFAULT_SETTINGS } from '../../web/src/session.js';
@@ -196,26 +197,23 @@ describe('models', () => {
 });
 
 describe('what a finding advises', () => {
-  const finding = (fix: string, code = 'offset' as const) =>
-    ({ code, severity: 'warning', message: '', fix }) as const;
-  it.each([
-    ['--offset 12', { offset: 12 }],
-    ['--offset -3', { offset: -3 }],
-    ['--offset auto', { offset: 'auto' }],
-    ['--scale bicubic', { scale: 'bicubic' }],
-    ['--scale-to 1920x1080', { scaleTo: { width: 1920, height: 1080 } }],
-    ['--frame-rate-policy nearest', { frameRatePolicy: 'nearest' }],
-    ['--model auto', { models: ['auto'] }],
-    ['--model version=vmaf_4k_v0.6.1', { models: ['version=vmaf_4k_v0.6.1'] }],
-  ])('%s', (fix, change) => {
-    expect(fixOf(finding(fix))).toEqual({ kind: 'settings', change });
+  const finding = (hint: Hint) => ({ code: 'offset', severity: 'warning', message: '', hint }) as const;
+  it.each<[OptionHint['option'], OptionHint['value'], object]>([
+    ['offset', 12, { offset: 12 }],
+    ['offset', 'auto', { offset: 'auto' }],
+    ['scale', 'bicubic', { scale: 'bicubic' }],
+    ['scaleTo', { width: 1920, height: 1080 }, { scaleTo: { width: 1920, height: 1080 } }],
+    ['frameRatePolicy', 'nearest', { frameRatePolicy: 'nearest' }],
+    ['range', { unit: 'frames', start: 0, end: 90 }, { range: { unit: 'frames', start: 0, end: 90 } }],
+    ['model', 'auto', { models: ['auto'] }],
+  ])('%s %j', (option, value, change) => {
+    const hint = { purpose: 'fix', option, value } as Hint;
+    expect(fixOf(finding(hint))).toEqual({ kind: 'settings', change });
   });
-  it.each(['ffmpeg -vf bwdif', '--range START-END', '--scale nearest'])(
-    'cannot be done by the page: %s',
-    (fix) => {
-      expect(fixOf(finding(fix))).toBeUndefined();
-    },
-  );
+  it('cannot be done by the page where files are to be prepared, or only searched', () => {
+    expect(fixOf(finding({ purpose: 'prepare', commands: [] }))).toBeUndefined();
+    expect(fixOf(finding({ purpose: 'fix', option: 'window', value: 500 }))).toBeUndefined();
+  });
 });
 
 describe('failures', () => {

@@ -12,6 +12,13 @@ static inline uint32_t tap(uint32_t j, uint32_t k, uint32_t width)
     return mirror_repeat_end((int32_t)(2 * j + k) - 1, (int32_t)width);
 }
 
+size_t adm_scratch_bytes(uint32_t width)
+{
+    size_t portable = 2 * (size_t)width * sizeof(int32_t);
+    size_t simd = adm_simd_scratch_bytes(width);
+    return portable > simd ? portable : simd;
+}
+
 void adm_wavelet_s0_c(const void *const rows[4], uint32_t width, uint32_t bit_depth, uint32_t from, uint32_t to,
                       int16_t *scratch, int16_t *const bands[4])
 {

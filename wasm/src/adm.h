@@ -34,4 +34,6 @@
 ADM_TWINS(c)
 ADM_TWINS(simd)
 
+size_t adm_simd_scratch_bytes(uint32_t width);
+
 #endif

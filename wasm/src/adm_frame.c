@@ -13,9 +13,7 @@ static size_t row_bytes(uint32_t width) { return ((size_t)width + 2 * ROW_PAD) *
 /* The next row of a block of memory, behind its front padding. */
 static void *take_row(uint8_t **memory, uint32_t width)
 {
-    uint8_t *row = *memory;
-    *memory += row_bytes(width);
-    return row + ROW_PAD * sizeof(int32_t);
+    return (uint8_t *)core_cut(memory, row_bytes(width)) + ROW_PAD * sizeof(int32_t);
 }
 
 void adm_close(AdmState *state)
@@ -65,7 +63,7 @@ static int prepare_lanes(AdmState *state, uint32_t count, const uint32_t widths[
     state->lane_count = 0;
     size_t bytes = 0;
     for (int scale = 0; scale < 4; scale++)
-        bytes += count * LANE_ROWS * row_bytes(widths[scale]);
+        bytes += count * LANE_ROWS * area_bytes(row_bytes(widths[scale]));
     state->lanes = core_alloc(4 * count * sizeof *state->lanes);
     state->lane_memory = zeroed(bytes);
     if (!state->lanes || !state->lane_memory)
@@ -81,10 +79,11 @@ static int prepare_rows(AdmState *state, uint32_t picture_width, const uint32_t 
 {
     if (state->row_memory)
         return 1;
-    /* Eight band rows, two scratch rows of a picture's width, and the rows of band a. */
-    size_t bytes = 8 * row_bytes(widths[0]) + row_bytes(2 * picture_width);
+    /* Eight band rows, the scratch rows, and the rows of band a. */
+    const size_t front = ROW_PAD * sizeof(int32_t), scratch = front + adm_scratch_bytes(picture_width);
+    size_t bytes = 8 * area_bytes(row_bytes(widths[0])) + area_bytes(scratch);
     for (int level = 0; level < 3; level++)
-        bytes += 2 * ADM_LOW_ROWS * row_bytes(widths[level]);
+        bytes += 2 * ADM_LOW_ROWS * area_bytes(row_bytes(widths[level]));
     uint8_t *memory = state->row_memory = zeroed(bytes);
     if (!memory)
         return 0;
@@ -95,7 +94,7 @@ static int prepare_rows(AdmState *state, uint32_t picture_width, const uint32_t 
             for (int row = 0; row < ADM_LOW_ROWS; row++)
                 state->low[side][level][row] = take_row(&memory, widths[level]);
     }
-    state->scratch = take_row(&memory, 2 * picture_width);
+    state->scratch = (int32_t *)((uint8_t *)core_cut(&memory, scratch) + front);
     return 1;
 }
 

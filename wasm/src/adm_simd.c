@@ -45,6 +45,9 @@ INLINE V pairs_high(V a, V b) { return wasm_i16x8_shuffle(a, b, 4, 12, 5, 13, 6,
 /* Distance between the scratch rows: `width` samples, margins for the mirror and for vectors that run over. */
 static uint32_t scratch_stride(uint32_t width) { return ((width + 7) & ~7u) + 16; }
 
+/* Low-pass and high-pass, each in two halves at the levels above the first. */
+size_t adm_simd_scratch_bytes(uint32_t width) { return 4 * scratch_stride(width) * sizeof(int16_t); }
+
 /* The columns around a row that the first and last outputs touch. */
 static void extend_row(int16_t *row, uint32_t width)
 {

@@ -79,6 +79,14 @@ static void count_column(const CambiField *field, uint32_t x, uint32_t top, uint
             counts[field->image[(size_t)i * field->width + x]] += by;
 }
 
+static void count_beyond(const CambiField *field, uint32_t top, uint32_t bottom, uint16_t *counts)
+{
+    for (uint32_t x = field->width; x < field->beyond.end; x++)
+        for (uint32_t i = top; i < bottom; i++)
+            if (field->beyond.mask[(size_t)i * CAMBI_MAX_REACH + x])
+                counts[field->beyond.image[(size_t)i * CAMBI_MAX_REACH + x]]++;
+}
+
 /* The contrast of row y, 0 where the mask is; to be called for one row after the other. Gives the masked samples. */
 uint32_t cambi_contrast_c(const CambiField *field, const CambiSight *sight, uint32_t y, float *contrast)
 {
@@ -88,6 +96,7 @@ uint32_t cambi_contrast_c(const CambiField *field, const CambiSight *sight, uint
     uint16_t *counts = field->counts; /* of the masked samples in the window, by value */
     uint32_t masked = 0;
     memset(counts, 0, CAMBI_COUNTED * sizeof *counts);
+    count_beyond(field, top, bottom, counts);
     for (uint32_t x = 0; x < half && x < field->width; x++)
         count_column(field, x, top, bottom, 1, counts);
     for (uint32_t x = 0; x < field->width; x++) {

@@ -45,11 +45,26 @@ struct AnyvmafDsp;
 int32_t cambi_measure(const struct AnyvmafDsp *dsp, const void *plane, const CambiPlane *shape, const CambiSight *sight,
                       void *scratch, uint16_t *heat, double *out);
 
+/* Columns that a window reaches over to one side, at most. */
+#define CAMBI_MAX_REACH (CAMBI_MAX_WINDOW / 2)
+
+/*
+ * Where a scale is narrower than half its window, libvmaf reads on to the window's half: what larger scales left there, in
+ * pictures that are halved in place. Each such sample counts in all windows of its rows. Column x of row y stands at
+ * y * CAMBI_MAX_REACH + x.
+ */
+typedef struct CambiBeyond {
+    uint16_t *image;
+    uint8_t *mask;
+    uint32_t end; /* columns up to here count */
+} CambiBeyond;
+
 /* One scale of a plane: samples, which of them are flat enough to show banding, and what the rows have in common. */
 typedef struct CambiField {
     const uint16_t *image;
     const uint8_t *mask; /* 0 or 1 */
     uint32_t width, height, window;
+    CambiBeyond beyond;
     void *counts; /* cambi_counts_bytes() for what one row leaves for the next */
 } CambiField;
 

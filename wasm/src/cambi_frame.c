@@ -90,15 +90,22 @@ size_t cambi_counts_bytes(uint32_t width)
 
 size_t cambi_rows_bytes(uint32_t width) { return 8 * ((size_t)width + 48); }
 
-/* Bytes rounded up so that what follows is aligned, with room for vectors that read ahead. */
-static size_t padded(size_t bytes) { return (bytes + 64 + 15) & ~(size_t)15; }
+/* With room for vectors that read ahead. */
+static size_t padded(size_t bytes) { return bytes + 64; }
+
+/* Samples of what scales leave beyond their right side: of all but the first, which is twice as high. */
+static size_t beyond_samples(uint32_t height) { return (size_t)((height + 1) / 2) * CAMBI_MAX_REACH; }
 
 size_t cambi_scratch_bytes(uint32_t to_width, uint32_t to_height)
 {
     const size_t samples = (size_t)to_width * to_height;
-    return padded(samples * sizeof(uint16_t)) + padded(samples) + padded(samples * sizeof(float)) +
-           padded((size_t)to_width * sizeof(float)) + padded(cambi_rows_bytes(to_width)) +
-           padded(cambi_counts_bytes(to_width));
+    const size_t sizes[] = {samples * sizeof(uint16_t), samples, samples * sizeof(float), to_width * sizeof(float),
+                            cambi_rows_bytes(to_width), cambi_counts_bytes(to_width),
+                            beyond_samples(to_height) * sizeof(uint16_t), beyond_samples(to_height)};
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        bytes += area_bytes(padded(sizes[i]));
+    return bytes;
 }
 
 /* Nearest samples at ten bits, or all of them when the size stays. */
@@ -123,6 +130,17 @@ static uint32_t load(const AnyvmafDsp *dsp, const void *plane, const CambiPlane 
             cambi_load_c(row + (size_t)(int32_t)((double)x + 0.5) * bytes, 1, shape->bit_depth, image++);
     }
     return wrong;
+}
+
+/* Keeps what lies beyond the right side of the next scale, which halving would lose, up to the window's reach. */
+static void keep_beyond(const uint16_t *image, const uint8_t *mask, uint32_t width, uint32_t height, CambiBeyond *beyond)
+{
+    const uint32_t first = (width + 1) >> 1, end = beyond->end < width ? beyond->end : width;
+    for (uint32_t y = 0; y < (height + 1) >> 1; y++)
+        for (uint32_t x = first; x < end; x++) {
+            beyond->image[(size_t)y * CAMBI_MAX_REACH + x] = image[(size_t)y * width + x];
+            beyond->mask[(size_t)y * CAMBI_MAX_REACH + x] = mask[(size_t)y * width + x];
+        }
 }
 
 /* Keeps even rows and columns, in place. */
@@ -193,13 +211,18 @@ int32_t cambi_measure(const AnyvmafDsp *dsp, const void *plane, const CambiPlane
 {
     uint32_t w = shape->to_width, h = shape->to_height;
     const size_t samples = (size_t)w * h;
-    char *next = scratch;
-    uint16_t *image = (uint16_t *)next;
-    uint8_t *mask = (uint8_t *)(next += padded(samples * sizeof *image));
-    float *contrasts = (float *)(next += padded(samples));
-    float *row = (float *)(next += padded(samples * sizeof *contrasts));
-    void *rows = next += padded(w * sizeof *row);
-    void *counts = next + padded(cambi_rows_bytes(w));
+    uint8_t *next = scratch;
+    uint16_t *image = core_cut(&next, padded(samples * sizeof *image));
+    uint8_t *mask = core_cut(&next, padded(samples));
+    float *contrasts = core_cut(&next, padded(samples * sizeof *contrasts));
+    float *row = core_cut(&next, padded(w * sizeof *row));
+    void *rows = core_cut(&next, padded(cambi_rows_bytes(w)));
+    void *counts = core_cut(&next, padded(cambi_counts_bytes(w)));
+    /* Beyond the picture itself libvmaf has samples whose mask is 0. */
+    const uint32_t reach = shape->window / 2;
+    CambiBeyond beyond = {.end = reach < w ? reach : w};
+    beyond.image = core_cut(&next, padded(beyond_samples(h) * sizeof *beyond.image));
+    beyond.mask = core_cut(&next, padded(beyond_samples(h)));
 
     if (load(dsp, plane, shape, image))
         return ANYVMAF_EINVAL;
@@ -215,13 +238,14 @@ int32_t cambi_measure(const AnyvmafDsp *dsp, const void *plane, const CambiPlane
     double score = 0;
     for (uint32_t scale = 0; scale < CAMBI_SCALES; scale++) {
         if (scale > 0 || shape->halve) {
+            keep_beyond(image, mask, w, h, &beyond);
             decimate(image, mask, w, h);
             w = (w + 1) >> 1;
             h = (h + 1) >> 1;
         }
         dsp->cambi_mode(image, w, h, rows);
         const CambiField field = {.image = image, .mask = mask, .width = w, .height = h, .window = shape->window,
-                                  .counts = counts};
+                                  .beyond = beyond, .counts = counts};
         size_t shown = 0;
         for (uint32_t y = 0; y < h; y++) {
             const uint32_t masked = dsp->cambi_contrast(&field, sight, y, row);

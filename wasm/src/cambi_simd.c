@@ -155,6 +155,20 @@ static uint32_t next_masked(const uint8_t *mask, uint32_t x, uint32_t width)
     return x;
 }
 
+/* Samples beyond a narrow picture, which are in all of its windows. Rare, and so not a part of what calls it. */
+static __attribute__((noinline)) void count_beyond(const CambiField *field, uint32_t y, int leaving)
+{
+    for (uint32_t x = field->width; x < field->beyond.end; x++) {
+        const size_t at = (size_t)y * CAMBI_MAX_REACH + x;
+        if (!field->beyond.mask[at])
+            continue;
+        uint16_t *counts = (uint16_t *)field->counts +
+                           field->beyond.image[at] * cambi_counts_stride(field->width) + CAMBI_MAX_WINDOW;
+        for (uint32_t k = 0; k < field->width; k++)
+            counts[k] = (uint16_t)(leaving ? counts[k] - 1 : counts[k] + 1);
+    }
+}
+
 /*
  * Counts of a value lie side by side, one per column, so that a masked sample counts in a row of neighbouring windows.
  * A run of them counts as a trapezoid: it rises by one with each column, to the length of the run or the window, and
@@ -182,6 +196,8 @@ static void count_row(const CambiField *field, uint32_t y, int leaving)
         }
         x = next_masked(mask, end, field->width);
     }
+    if (field->width < field->beyond.end)
+        count_beyond(field, y, leaving);
 }
 
 /* reciprocals[v] of four lanes of 16 bits from lane `first` on. */

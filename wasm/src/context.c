@@ -1,7 +1,6 @@
 /* context.c - opening and closing contexts, memory, and the metrics that need no driver of their own. */
 #include "context.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "adm.h"
@@ -51,9 +50,6 @@ const AnyvmafDsp *anyvmaf_dsp(uint32_t implementation)
 
 uint32_t anyvmaf_abi_version(void) { return ANYVMAF_ABI_VERSION; }
 
-void *core_alloc(size_t bytes) { return aligned_alloc(16, (bytes + 15) & ~(size_t)15); }
-void core_free(void *memory) { free(memory); }
-
 void *anyvmaf_alloc(size_t bytes) { return core_alloc(bytes); }
 void anyvmaf_free(void *memory) { core_free(memory); }
 
@@ -97,6 +93,7 @@ void *core_scratch(AnyvmafContext *context, size_t bytes)
         context->scratch = core_alloc(bytes);
         context->scratch_bytes = context->scratch ? bytes : 0;
     }
+    guards_forget(context->scratch, context->scratch_bytes);
     return context->scratch;
 }
 

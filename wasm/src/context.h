@@ -4,6 +4,7 @@
 
 #include "../include/anyvmaf.h"
 #include "dsp.h"
+#include "memory.h"
 
 typedef struct AdmState AdmState;
 
@@ -21,7 +22,7 @@ struct AnyvmafContext {
 
     VifTables *vif_tables;
     void *vif_scratch;
-    uint16_t *vif_planes; /* reference and distorted of scales 1..3 */
+    void *vif_planes; /* reference and distorted of scales 1..3 */
 
     AdmState *adm;
     void *motion_scratch;
@@ -33,11 +34,10 @@ struct AnyvmafContext {
     size_t slot_bytes[SLOTS];
 };
 
-/* 16-byte aligned, NULL when there is none. */
-void *core_alloc(size_t bytes);
-void core_free(void *memory);
-
-/* At least `bytes` of memory for the time of one call, contents undefined; NULL when there is none. */
+/*
+ * At least `bytes` of memory for the time of one call, contents undefined; NULL when there is none. A metric cuts its areas
+ * from it with core_cut().
+ */
 void *core_scratch(AnyvmafContext *context, size_t bytes);
 
 /*

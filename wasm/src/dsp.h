@@ -81,11 +81,11 @@ typedef struct AnyvmafDsp {
     /*
      * One row of the first wavelet level. rows: the four source rows, reflection already resolved.
      * Band a has (width + 1) / 2 coefficients; of h, v, d only columns from..to - 1 are wanted, none if to is 0. Up to 7
-     * further coefficients may be written on both sides. scratch: two rows of int16_t.
+     * further coefficients may be written on both sides. scratch: adm_scratch_bytes().
      */
     void (*adm_wavelet_s0)(const void *const rows[4], uint32_t width, uint32_t bit_depth, uint32_t from, uint32_t to,
                            int16_t *scratch, int16_t *const bands[4]);
-    /* The same for level 1 (from the int16_t band a of level 0). scratch: two rows of int32_t. */
+    /* The same for level 1 (from the int16_t band a of level 0). */
     void (*adm_wavelet_s1)(const int16_t *const rows[4], uint32_t width, uint32_t from, uint32_t to, int32_t *scratch,
                            int32_t *const bands[4]);
     /* The same for levels 2 and 3. */
@@ -207,6 +207,8 @@ const AnyvmafDsp *anyvmaf_dsp(uint32_t implementation);
 /* Bytes of scratch memory that the functions of a metric need for planes of this size. */
 size_t vif_scratch_bytes(uint32_t width, uint32_t height);
 size_t motion_scratch_bytes(uint32_t width, uint32_t height);
+/* For a row of `width` samples or coefficients; 16 bytes in front of it may be written too. */
+size_t adm_scratch_bytes(uint32_t width);
 
 void vif_build_tables(VifTables *tables);
 

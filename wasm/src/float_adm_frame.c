@@ -32,14 +32,10 @@ typedef struct Row {
     Bands reference, part[2], centre[2], neighbour[2];
 } Row;
 
-static float *take(float **memory, size_t floats)
-{
-    float *at = *memory;
-    *memory += float_plane(floats);
-    return at;
-}
+static float *take(uint8_t **memory, size_t floats) { return core_cut(memory, float_plane_bytes(floats)); }
+static size_t taken(size_t floats) { return area_bytes(float_plane_bytes(floats)); }
 
-static Bands take_bands(float **memory, size_t floats)
+static Bands take_bands(uint8_t **memory, size_t floats)
 {
     Bands bands;
     for (uint32_t b = 0; b < 3; b++)
@@ -159,25 +155,22 @@ int32_t anyvmaf_float_adm(AnyvmafContext *context, const AnyvmafFrames *frames, 
     if (!context || !frames || !options || !out || !(options->p_norm >= 1 && options->p_norm <= 20))
         return ANYVMAF_EINVAL;
     const uint32_t width = context->width, height = context->height;
-    const size_t plane = float_plane((size_t)width * height);
-    const size_t half = float_plane((size_t)((width + 1) / 2) * ((height + 1) / 2));
+    const size_t n = (width + 1) / 2, small = n * ((height + 1) / 2);
     /* Masks are read one sample beyond both ends. */
-    const size_t row_floats = float_plane((width + 1) / 2 + 8);
-    const size_t rows = float_plane(2 * (size_t)width + 32) + (RING * ROW_BANDS + 7) * row_floats;
-    float *memory = core_scratch(context, (2 * plane + 2 * half + rows) * sizeof(float));
+    const size_t rows = taken(2 * (size_t)width + 32) + (RING * ROW_BANDS + 7) * taken(n + 8);
+    uint8_t *memory = core_scratch(context, 2 * taken((size_t)width * height) + 2 * taken(small) + rows);
     if (!memory)
         return ANYVMAF_ENOMEM;
     float *planes[2][2];
     for (uint32_t i = 0; i < 2; i++)
         planes[0][i] = take(&memory, (size_t)width * height);
     for (uint32_t i = 0; i < 2; i++)
-        planes[1][i] = take(&memory, (size_t)((width + 1) / 2) * ((height + 1) / 2));
+        planes[1][i] = take(&memory, small);
     picture_floats(frames->reference.planes, context->bit_depth, -128, planes[0][0]);
     picture_floats(frames->distorted.planes, context->bit_depth, -128, planes[0][1]);
 
     Scale s = {.dsp = context->dsp, .options = options, .width = width, .height = height};
     s.transform = take(&memory, 2 * (size_t)width + 32);
-    const size_t n = (width + 1) / 2;
     s.distorted = take_bands(&memory, n);
     Bands powers = take_bands(&memory, n);
     for (uint32_t i = 0; i < RING; i++) {

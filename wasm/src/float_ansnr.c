@@ -50,12 +50,12 @@ int32_t anyvmaf_float_ansnr(AnyvmafContext *context, const AnyvmafFrames *frames
     if (!context || !frames || !out)
         return ANYVMAF_EINVAL;
     const uint32_t width = context->width, height = context->height;
-    const size_t plane = float_plane((size_t)(width + 4) * (height + 4));
-    float *scratch = core_scratch(context, (3 * plane + 2 * float_plane(width)) * sizeof(float));
-    if (!scratch)
+    const size_t plane = float_plane_bytes((size_t)(width + 4) * (height + 4)), row = float_plane_bytes(width);
+    uint8_t *memory = core_scratch(context, 3 * area_bytes(plane) + 2 * area_bytes(row));
+    if (!memory)
         return ANYVMAF_ENOMEM;
-    float *samples = scratch, *reference = samples + plane, *distorted = reference + plane;
-    float *ref = distorted + plane, *dis = ref + float_plane(width);
+    float *samples = core_cut(&memory, plane), *reference = core_cut(&memory, plane);
+    float *distorted = core_cut(&memory, plane), *ref = core_cut(&memory, row), *dis = core_cut(&memory, row);
     framed(frames->reference.planes, context->bit_depth, 1, samples, reference);
     framed(frames->distorted.planes, context->bit_depth, 2, samples, distorted);
     float signal = 0, noise = 0;

@@ -9,28 +9,31 @@
 static const float taps5[5] = {0.054488685f, 0.244201342f, 0.402619947f, 0.244201342f, 0.054488685f};
 static const float taps3[3] = {0.166378498f, 0.667243004f, 0.166378498f};
 
-/* The blurred planes of the two latest pictures: each is blurred once. Planes follow this head. */
+/* The blurred planes of the two latest pictures: each is blurred once. They follow this head. */
 typedef struct Kept {
     uint32_t serial[2];
     double options[2];
 } Kept;
 
-static const float *blurred(AnyvmafContext *context, const AnyvmafPicture *picture, uint32_t filter_size,
-                            uint32_t planes, float *scratch, float *dst)
+/* Bytes of a blurred plane. */
+static size_t kept_bytes(const AnyvmafPlane *plane) { return float_plane_bytes(plane_samples(plane)); }
+
+/* dst: a plane after the other. */
+static void blurred(AnyvmafContext *context, const AnyvmafPicture *picture, uint32_t filter_size, uint32_t planes,
+                    uint8_t *scratch, float *const dst[3])
 {
-    float *samples = scratch, *rows = samples + float_plane(plane_samples(picture->planes));
+    float *samples = core_cut(&scratch, kept_bytes(picture->planes));
+    float *rows = core_cut(&scratch, float_filter_scratch(context->width) * sizeof(float));
     for (uint32_t p = 0; p < planes; p++) {
         const AnyvmafPlane *plane = picture->planes + p;
         if (filter_size == 1) {
-            picture_floats(plane, context->bit_depth, -128, dst);
+            picture_floats(plane, context->bit_depth, -128, dst[p]);
         } else {
             picture_floats(plane, context->bit_depth, -128, samples);
             float_filter_plane(context->dsp, samples, plane->width, plane->height, filter_size == 3 ? taps3 : taps5,
-                               filter_size == 3 ? 3 : 5, 1, rows, dst);
+                               filter_size == 3 ? 3 : 5, 1, rows, dst[p]);
         }
-        dst += float_plane(plane_samples(plane));
     }
-    return dst;
 }
 
 /*
@@ -83,18 +86,19 @@ static const float *misread(const float *plane, uint32_t width, uint32_t height,
 }
 
 static float small_distance(const float *a, const float *b, uint32_t width, uint32_t height, uint32_t luma_width,
-                            float *scratch)
+                            uint8_t *scratch)
 {
     const uint32_t w = scaled_size(width, 0.5), h = scaled_size(height, 0.5);
-    const size_t whole = float_plane((size_t)width * height), small = float_plane((size_t)w * h);
+    float *whole = core_cut(&scratch, float_plane_bytes((size_t)width * height)), *small[2];
     const float *planes[2] = {a, b};
     for (uint32_t i = 0; i < 2; i++) {
         const float *plane = aligned(width) == aligned(luma_width)
                                  ? planes[i]
-                                 : misread(planes[i], width, height, luma_width, scratch);
-        scale_plane(plane, width, height, ANYVMAF_BILINEAR, w, h, NULL, scratch + whole + i * small);
+                                 : misread(planes[i], width, height, luma_width, whole);
+        small[i] = core_cut(&scratch, float_plane_bytes((size_t)w * h));
+        scale_plane(plane, width, height, ANYVMAF_BILINEAR, w, h, NULL, small[i]);
     }
-    return distance(scratch + whole, scratch + whole + small, w, h);
+    return distance(small[0], small[1], w, h);
 }
 
 int32_t anyvmaf_float_motion(AnyvmafContext *context, const AnyvmafFrames *frames,
@@ -104,20 +108,25 @@ int32_t anyvmaf_float_motion(AnyvmafContext *context, const AnyvmafFrames *frame
         return ANYVMAF_EINVAL;
     const AnyvmafPicture *pictures[2] = {&frames->reference, &frames->earlier_reference};
     const uint32_t planes = options->add_uv ? 3 : 1, filter_size = (uint32_t)options->filter_size;
-    size_t samples = 0;
+    size_t picture_bytes = 0;
     for (uint32_t p = 0; p < planes; p++) {
         if (!pictures[0]->planes[p].samples || !pictures[1]->planes[p].samples)
             return ANYVMAF_EINVAL;
-        samples += float_plane(plane_samples(pictures[0]->planes + p));
+        picture_bytes += area_bytes(kept_bytes(pictures[0]->planes + p));
     }
-    Kept *kept = core_slot(context, SLOT_FLOAT_MOTION, sizeof *kept + 2 * samples * sizeof(float));
-    const size_t luma = float_plane(plane_samples(pictures[0]->planes));
-    float *scratch = core_scratch(context, (2 * luma + float_filter_scratch(context->width) + 64) * sizeof(float));
-    if (!kept || !scratch)
+    uint8_t *slot = core_slot(context, SLOT_FLOAT_MOTION, area_bytes(sizeof(Kept)) + 2 * picture_bytes);
+    /* A plane, and rows to filter it or its two halves. */
+    const size_t luma = area_bytes(kept_bytes(pictures[0]->planes));
+    uint8_t *scratch = core_scratch(context, 2 * luma + area_bytes(float_filter_scratch(context->width) * sizeof(float)) +
+                                                 2 * area_bytes(64 * sizeof(float)));
+    if (!slot || !scratch)
         return ANYVMAF_ENOMEM;
+    Kept *kept = core_cut(&slot, sizeof *kept);
     if (kept->options[0] != options->filter_size || kept->options[1] != options->add_uv)
         *kept = (Kept){.options = {options->filter_size, options->add_uv}};
-    float *store[2] = {(float *)(kept + 1), (float *)(kept + 1) + samples};
+    float *store[2][3] = {{NULL}};
+    for (uint32_t i = 0; i < 2 * planes; i++)
+        store[i / planes][i % planes] = core_cut(&slot, kept_bytes(pictures[0]->planes + i % planes));
 
     /* A picture keeps its place; a new one takes that of neither. */
     uint32_t place[2];
@@ -132,15 +141,13 @@ int32_t anyvmaf_float_motion(AnyvmafContext *context, const AnyvmafFrames *frame
     }
 
     double sum = 0;
-    const float *a = store[place[1]], *b = store[place[0]];
     for (uint32_t p = 0; p < planes; p++) {
         const AnyvmafPlane *plane = pictures[0]->planes + p;
+        const float *a = store[place[1]][p], *b = store[place[0]][p];
         float difference = distance(a, b, plane->width, plane->height);
         if (options->add_scale1)
             difference += small_distance(a, b, plane->width, plane->height, context->width, scratch);
         sum += difference;
-        a += float_plane(plane_samples(plane));
-        b += float_plane(plane_samples(plane));
     }
     *out = sum;
     return 0;

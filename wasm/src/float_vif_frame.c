@@ -6,20 +6,22 @@
 
 #define SCALES 4
 
+/* A row with the samples beyond its ends. */
+static size_t row_bytes(uint32_t width) { return float_plane_bytes((size_t)width + FLOAT_MAX_TAPS); }
+
 /* Numerator and denominator of a scale: sums of rows, added up, in single precision. */
 static void statistics(const AnyvmafDsp *dsp, const float *a, const float *b, uint32_t width, uint32_t height,
-                       const float *taps, uint32_t n, const FloatVifNoise *noise, float *scratch, float sums[2])
+                       const float *taps, uint32_t n, const FloatVifNoise *noise, uint8_t *work, float sums[2])
 {
     const float *rows_a[FLOAT_MAX_TAPS], *rows_b[FLOAT_MAX_TAPS];
-    const size_t stride = float_plane((size_t)width + FLOAT_MAX_TAPS);
     const uint32_t reach = n / 2;
     float *padded[FLOAT_VIF_SIGNALS], *columns[FLOAT_VIF_SIGNALS], *filtered[FLOAT_VIF_SIGNALS];
     for (uint32_t i = 0; i < FLOAT_VIF_SIGNALS; i++) {
-        padded[i] = scratch + i * stride;
+        padded[i] = core_cut(&work, row_bytes(width));
         columns[i] = padded[i] + reach;
-        filtered[i] = scratch + (FLOAT_VIF_SIGNALS + i) * stride;
+        filtered[i] = core_cut(&work, row_bytes(width));
     }
-    float *num = scratch + 2 * FLOAT_VIF_SIGNALS * stride, *den = num + stride;
+    float *num = core_cut(&work, row_bytes(width)), *den = core_cut(&work, row_bytes(width));
     sums[0] = sums[1] = 0;
     for (uint32_t y = 0; y < height; y++) {
         mirrored_rows(a, width, height, y, n, rows_a);
@@ -42,6 +44,9 @@ static void statistics(const AnyvmafDsp *dsp, const float *a, const float *b, ui
     }
 }
 
+/* The working memory as one area. */
+static float *float_area(uint8_t *work, size_t floats) { return core_cut(&work, floats * sizeof(float)); }
+
 int32_t anyvmaf_float_vif(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafFloatVifOptions *options,
                           double *out)
 {
@@ -53,28 +58,34 @@ int32_t anyvmaf_float_vif(AnyvmafContext *context, const AnyvmafFrames *frames, 
     if (width < 1 << (SCALES - 1) || height < 1 << (SCALES - 1))
         return ANYVMAF_EINVAL;
     const int scaled = width != context->width || height != context->height;
-    const size_t source = scaled ? float_plane((size_t)context->width * context->height) : 0;
-    const size_t plane = float_plane((size_t)width * height);
-    const size_t rows = (2 * FLOAT_VIF_SIGNALS + 2) * float_plane((size_t)width + FLOAT_MAX_TAPS);
-    const size_t resampling = scaled ? scale_scratch(width, height) : 0;
+    const size_t source = scaled ? float_plane_bytes((size_t)context->width * context->height) : 0;
     /* Two pairs of planes take turns: one scale is filtered into the next, which is a quarter of it. */
-    float *scratch = core_scratch(
-        context, (source + 2 * plane + 2 * float_plane(plane / 4) + (rows > resampling ? rows : resampling)) *
-                     sizeof(float));
-    if (!scratch)
+    const size_t plane = float_plane_bytes((size_t)width * height);
+    const size_t quarter = float_plane_bytes((size_t)(width / 2) * (height / 2));
+    /* What rows, filters and resampling need, one after the other. */
+    size_t work_bytes = (2 * FLOAT_VIF_SIGNALS + 2) * area_bytes(row_bytes(width));
+    const size_t filtering = area_bytes(float_filter_scratch(width) * sizeof(float));
+    const size_t resampling = scaled ? area_bytes(scale_scratch(width, height) * sizeof(float)) : 0;
+    work_bytes = filtering > work_bytes ? filtering : work_bytes;
+    work_bytes = resampling > work_bytes ? resampling : work_bytes;
+    uint8_t *memory = core_scratch(
+        context, area_bytes(source) + 2 * area_bytes(plane) + 2 * area_bytes(quarter) + area_bytes(work_bytes));
+    if (!memory)
         return ANYVMAF_ENOMEM;
-    float *pairs[2][2] = {{scratch, scratch + plane}, {scratch + 2 * plane, scratch + 2 * plane + float_plane(plane / 4)}};
-    float *work = pairs[1][1] + float_plane(plane / 4);
+    float *samples = core_cut(&memory, source);
+    float *pairs[2][2];
+    for (uint32_t i = 0; i < 4; i++)
+        pairs[i / 2][i % 2] = core_cut(&memory, i < 2 ? plane : quarter);
+    uint8_t *const work = core_cut(&memory, work_bytes);
     const AnyvmafPicture *pictures[2] = {&frames->reference, &frames->distorted};
     for (uint32_t i = 0; i < 2; i++) {
         if (!scaled) {
             picture_floats(pictures[i]->planes, context->bit_depth, -128, pairs[0][i]);
             continue;
         }
-        float *samples = work + (rows > resampling ? rows : resampling);
         picture_floats(pictures[i]->planes, context->bit_depth, -128, samples);
-        scale_plane(samples, context->width, context->height, (uint32_t)options->prescale_method, width, height, work,
-                    pairs[0][i]);
+        scale_plane(samples, context->width, context->height, (uint32_t)options->prescale_method, width, height,
+                    float_area(work, scale_scratch(width, height)), pairs[0][i]);
     }
 
     const float nsq = (float)options->sigma_nsq;
@@ -92,7 +103,8 @@ int32_t anyvmaf_float_vif(AnyvmafContext *context, const AnyvmafFrames *frames, 
         if (scale > 0) {
             float **larger = pairs[~scale & 1];
             for (uint32_t i = 0; i < 2; i++)
-                float_filter_plane(context->dsp, larger[i], width, height, taps, n, 2, work, pair[i]);
+                float_filter_plane(context->dsp, larger[i], width, height, taps, n, 2,
+                                   float_area(work, float_filter_scratch(width)), pair[i]);
             width /= 2;
             height /= 2;
         }

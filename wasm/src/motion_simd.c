@@ -15,6 +15,7 @@
 
 #include "filter_simd.h"
 #include "filters.h"
+#include "memory.h"
 
 #define SCALE 2  /* the blur is the filter of VIF scale 2 */
 #define WINDOW 3 /* its pairs */
@@ -41,26 +42,24 @@ typedef struct Buffers {
 size_t motion_simd_scratch_bytes(uint32_t width, uint32_t height)
 {
     (void)height;
-    const size_t row = row_samples(width);
-    return WINDOW * sizeof(Kernel) + 2 * WINDOW * 2 * row * sizeof(int16_t) + 2 * blocks_of(width) * sizeof(Sums) +
-           4 * row * sizeof(int16_t);
+    const size_t row = row_samples(width) * sizeof(int16_t);
+    return area_bytes(WINDOW * sizeof(Kernel)) + area_bytes(2 * blocks_of(width) * sizeof(Sums)) +
+           2 * area_bytes(WINDOW * 2 * row) + 4 * area_bytes(row);
 }
 
 static Buffers cut(void *scratch, uint32_t width)
 {
-    const size_t row = row_samples(width);
+    const size_t row = row_samples(width) * sizeof(int16_t);
+    uint8_t *memory = scratch;
     Buffers b;
-    b.kernels = scratch;
+    b.kernels = core_cut(&memory, WINDOW * sizeof(Kernel));
     for (uint32_t first = 0; first < WINDOW; first++)
         make_kernel(SCALE, first, &b.kernels[first]);
-    b.sums = (Sums *)(b.kernels + WINDOW);
-    int16_t *samples = (int16_t *)(b.sums + 2 * blocks_of(width));
-    for (int signal = 0; signal < 2; signal++) {
-        b.pairs[signal] = samples;
-        samples += WINDOW * 2 * row;
-    }
+    b.sums = core_cut(&memory, 2 * blocks_of(width) * sizeof(Sums));
+    for (int signal = 0; signal < 2; signal++)
+        b.pairs[signal] = core_cut(&memory, WINDOW * 2 * row);
     for (int i = 0; i < 4; i++)
-        b.rows[i / 2][i % 2] = samples + i * row + MARGIN;
+        b.rows[i / 2][i % 2] = (int16_t *)core_cut(&memory, row) + MARGIN;
     return b;
 }
 

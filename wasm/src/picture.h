@@ -9,6 +9,7 @@ static inline size_t plane_samples(const AnyvmafPlane *plane) { return (size_t)p
 
 /* Floats to keep for a plane of `samples` samples: vectors may read and write a little beyond, and starts stay aligned. */
 static inline size_t float_plane(size_t samples) { return ((samples + 3) & ~(size_t)3) + 16; }
+static inline size_t float_plane_bytes(size_t samples) { return float_plane(samples) * sizeof(float); }
 
 /* Samples in units of 8-bit levels, plus `offset`: exact. */
 void picture_floats(const AnyvmafPlane *plane, uint32_t bit_depth, float offset, float *dst);

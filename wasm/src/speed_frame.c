@@ -78,13 +78,13 @@ static int lay_out(AnyvmafContext *context, const Shape *s, Scratch *scratch)
     enum { PARTS = sizeof sizes / sizeof sizes[0] };
     size_t total = 0;
     for (uint32_t i = 0; i < PARTS; i++)
-        total += float_plane(sizes[i]);
-    float *next = core_scratch(context, total * sizeof(float));
+        total += area_bytes(float_plane_bytes(sizes[i]));
+    uint8_t *next = core_scratch(context, total);
     if (!next)
         return 0;
     float *parts[PARTS];
-    for (uint32_t i = 0; i < PARTS; next += float_plane(sizes[i++]))
-        parts[i] = next;
+    for (uint32_t i = 0; i < PARTS; i++)
+        parts[i] = core_cut(&next, float_plane_bytes(sizes[i]));
     *scratch = (Scratch){
         .signal = parts[0], .scaled = parts[1], .scaling = parts[2], .filtering = parts[3], .low = parts[4],
         .mean = parts[5], .y = parts[6], .z = parts[7], .solving = parts[8], .deviations = (double *)parts[9],

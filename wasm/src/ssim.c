@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "memory.h"
 #include "picture.h"
 
 /* Products in single precision, added up in double, as every convolution of SSIM does. */
@@ -61,7 +62,7 @@ void ssim_terms_c(const float *const *const rows[SSIM_SIGNALS], uint32_t n, doub
 
 size_t ssim_scratch_bytes(uint32_t width)
 {
-    return SSIM_SIGNALS * (SSIM_TAPS * float_plane(width)) * sizeof(float);
+    return SSIM_SIGNALS * SSIM_TAPS * area_bytes(float_plane_bytes(width));
 }
 
 void ssim_means(const AnyvmafDsp *dsp, const float *a, const float *b, uint32_t width, uint32_t height, void *scratch,
@@ -69,10 +70,10 @@ void ssim_means(const AnyvmafDsp *dsp, const float *a, const float *b, uint32_t 
 {
     const uint32_t n = width - (SSIM_TAPS - 1), lines = height - (SSIM_TAPS - 1);
     float *ring[SSIM_SIGNALS][SSIM_TAPS];
-    float *memory = scratch;
+    uint8_t *memory = scratch;
     for (uint32_t i = 0; i < SSIM_SIGNALS; i++)
-        for (uint32_t k = 0; k < SSIM_TAPS; k++, memory += float_plane(width))
-            ring[i][k] = memory;
+        for (uint32_t k = 0; k < SSIM_TAPS; k++)
+            ring[i][k] = core_cut(&memory, float_plane_bytes(width));
     double sums[4] = {0};
     for (uint32_t y = 0; y < height; y++) {
         float *out[SSIM_SIGNALS];

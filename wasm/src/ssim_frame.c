@@ -50,12 +50,14 @@ int32_t anyvmaf_float_ssim(AnyvmafContext *context, const AnyvmafFrames *frames,
     uint32_t width = context->width, height = context->height;
     if (reduced(width, scale) < SSIM_TAPS || reduced(height, scale) < SSIM_TAPS)
         return ANYVMAF_EINVAL;
-    const size_t whole = float_plane((size_t)width * height);
-    const size_t small = float_plane((size_t)reduced(width, scale) * reduced(height, scale));
-    float *scratch = core_scratch(context, (whole + 2 * small) * sizeof(float) + ssim_scratch_bytes(width));
-    if (!scratch)
+    const size_t whole = float_plane_bytes((size_t)width * height);
+    const size_t small = float_plane_bytes((size_t)reduced(width, scale) * reduced(height, scale));
+    const size_t rows = ssim_scratch_bytes(reduced(width, scale));
+    uint8_t *memory = core_scratch(context, area_bytes(whole) + 2 * area_bytes(small) + area_bytes(rows));
+    if (!memory)
         return ANYVMAF_ENOMEM;
-    float *samples = scratch, *a = samples + whole, *b = a + small;
+    float *samples = core_cut(&memory, whole), *a = core_cut(&memory, small), *b = core_cut(&memory, small);
+    void *scratch = core_cut(&memory, rows);
     if (scale == 1) {
         picture_floats(frames->reference.planes, context->bit_depth, 0, a);
         picture_floats(frames->distorted.planes, context->bit_depth, 0, b);
@@ -68,7 +70,7 @@ int32_t anyvmaf_float_ssim(AnyvmafContext *context, const AnyvmafFrames *frames,
         height = reduced(height, scale);
     }
     SsimMeans means;
-    ssim_means(context->dsp, a, b, width, height, b + small, &means);
+    ssim_means(context->dsp, a, b, width, height, scratch, &means);
     out[0] = means.ssim;
     out[1] = means.l;
     out[2] = means.c;
@@ -79,18 +81,21 @@ int32_t anyvmaf_float_ssim(AnyvmafContext *context, const AnyvmafFrames *frames,
 #define SCALES 5
 #define LEAST_SIDE 176
 #define REACH 4
+#define HALVE_ROWS 16 /* of the ring that halving keeps */
 
 /* Low-passes a plane and keeps even rows and columns; works in place: rows are copied before they are written over. */
-static void halve(const AnyvmafDsp *dsp, const float *src, uint32_t width, uint32_t height, float *scratch, float *dst)
+static void halve(const AnyvmafDsp *dsp, const float *src, uint32_t width, uint32_t height, uint8_t *scratch, float *dst)
 {
     const uint32_t w = reduced(width, 2), h = reduced(height, 2);
-    const size_t stride = float_plane(width + 2 * REACH);
+    float *ring[HALVE_ROWS];
+    for (uint32_t i = 0; i < HALVE_ROWS; i++)
+        ring[i] = core_cut(&scratch, float_plane_bytes(width + 2 * REACH));
     uint32_t filled = 0;
     for (uint32_t y = 0; y < h; y++) {
-        /* Padded copies of the rows up to the last of this window, by their number in a ring of 16. */
+        /* Padded copies of the rows up to the last of this window, by their number. */
         const uint32_t last = 2 * y + REACH < height - 1 ? 2 * y + REACH : height - 1;
         for (; filled <= last; filled++) {
-            float *row = scratch + (filled % 16) * stride;
+            float *row = ring[filled % HALVE_ROWS];
             for (int32_t x = -REACH; x < 0; x++)
                 row[x + REACH] = src[(size_t)filled * width + mirror_repeat(x, (int32_t)width)];
             for (uint32_t x = 0; x < width; x++)
@@ -100,7 +105,7 @@ static void halve(const AnyvmafDsp *dsp, const float *src, uint32_t width, uint3
         }
         const float *rows[2 * REACH + 1];
         for (int32_t i = 0; i <= 2 * REACH; i++)
-            rows[i] = scratch + (mirror_repeat((int32_t)(2 * y) + i - REACH, (int32_t)height) % 16) * stride;
+            rows[i] = ring[mirror_repeat((int32_t)(2 * y) + i - REACH, (int32_t)height) % HALVE_ROWS];
         dsp->ssim_halve(rows, w, dst + (size_t)y * w);
     }
 }
@@ -112,13 +117,14 @@ int32_t anyvmaf_float_ms_ssim(AnyvmafContext *context, const AnyvmafFrames *fram
     if (!context || !frames || !out || context->width < LEAST_SIDE || context->height < LEAST_SIDE)
         return ANYVMAF_EINVAL;
     uint32_t width = context->width, height = context->height;
-    const size_t plane = float_plane((size_t)width * height), rows = 16 * float_plane(width + 2 * REACH);
-    const size_t means_bytes = ssim_scratch_bytes(width);
-    float *scratch = core_scratch(
-        context, 2 * plane * sizeof(float) + (means_bytes > rows * sizeof(float) ? means_bytes : rows * sizeof(float)));
-    if (!scratch)
+    const size_t plane = float_plane_bytes((size_t)width * height);
+    const size_t rows = HALVE_ROWS * area_bytes(float_plane_bytes(width + 2 * REACH)), means_bytes = ssim_scratch_bytes(width);
+    const size_t work_bytes = means_bytes > rows ? means_bytes : rows;
+    uint8_t *memory = core_scratch(context, 2 * area_bytes(plane) + area_bytes(work_bytes));
+    if (!memory)
         return ANYVMAF_ENOMEM;
-    float *a = scratch, *b = a + plane, *work = b + plane;
+    float *a = core_cut(&memory, plane), *b = core_cut(&memory, plane);
+    uint8_t *const work = core_cut(&memory, work_bytes);
     picture_floats(frames->reference.planes, context->bit_depth, 0, a);
     picture_floats(frames->distorted.planes, context->bit_depth, 0, b);
     double score = 1;

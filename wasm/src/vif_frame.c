@@ -5,10 +5,10 @@
 static int vif_prepare(AnyvmafContext *context)
 {
     if (!context->vif_planes) {
-        size_t samples = 0;
+        size_t bytes = 0;
         for (uint32_t scale = 1; scale < 4; scale++)
-            samples += 2 * ((size_t)(context->width >> scale) * (context->height >> scale) + ANYVMAF_PLANE_SLACK);
-        context->vif_planes = core_alloc(samples * sizeof(uint16_t));
+            bytes += 2 * area_bytes(anyvmaf_plane_bytes(context->width >> scale, context->height >> scale, 16));
+        context->vif_planes = core_alloc(bytes);
     }
     if (!context->vif_scratch)
         context->vif_scratch = core_alloc(vif_scratch_bytes(context->width, context->height));
@@ -30,14 +30,12 @@ int32_t anyvmaf_vif(AnyvmafContext *context, const void *reference, const void *
         return ANYVMAF_ENOMEM;
 
     VifInput level = {reference, distorted, context->width, context->height, context->bit_depth, 0};
-    uint16_t *next = context->vif_planes;
+    uint8_t *next = context->vif_planes;
     for (uint32_t scale = 0; scale < 4; scale++) {
         if (scale) {
             uint32_t w = level.width / 2, h = level.height / 2;
-            /* Plane starts stay 16-byte aligned: the slack is a multiple of 16 and sizes are rounded up. */
-            size_t samples = (((size_t)w * h + 7) & ~(size_t)7) + ANYVMAF_PLANE_SLACK / 2;
-            uint16_t *ref = next, *dis = ref + samples;
-            next = dis + samples;
+            const size_t bytes = anyvmaf_plane_bytes(w, h, 16);
+            uint16_t *ref = core_cut(&next, bytes), *dis = core_cut(&next, bytes);
             context->dsp->vif_decimate(level.reference, level.width, level.height, level.bit_depth, scale,
                                        context->vif_scratch, ref);
             context->dsp->vif_decimate(level.distorted, level.width, level.height, level.bit_depth, scale,

@@ -35,21 +35,24 @@ int32_t anyvmaf_vif_map(AnyvmafContext *context, const void *reference, const vo
     if (status)
         return status;
     VifInput level = {reference, distorted, context->width, context->height, context->bit_depth, 0};
-    uint16_t *planes = NULL;
+    void *planes = NULL;
     for (uint32_t scale = 0; scale < 4 && cells; scale++) {
         if (scale) {
             const uint32_t w = level.width / 2, h = level.height / 2;
-            const size_t bytes = (anyvmaf_plane_bytes(w, h, 16) + 15) & ~(size_t)15;
-            uint16_t *ref = core_alloc(2 * bytes), *dis = ref + bytes / sizeof *ref;
-            if (ref) {
+            const size_t bytes = anyvmaf_plane_bytes(w, h, 16);
+            uint8_t *next = core_alloc(2 * area_bytes(bytes)), *start = next;
+            uint16_t *ref = NULL, *dis = NULL;
+            if (start) {
+                ref = core_cut(&next, bytes);
+                dis = core_cut(&next, bytes);
                 context->dsp->vif_decimate(level.reference, level.width, level.height, level.bit_depth, scale,
                                            context->vif_scratch, ref);
                 context->dsp->vif_decimate(level.distorted, level.width, level.height, level.bit_depth, scale,
                                            context->vif_scratch, dis);
             }
             core_free(planes);
-            planes = ref;
-            if (!ref)
+            planes = start;
+            if (!start)
                 return ANYVMAF_ENOMEM;
             level = (VifInput){ref, dis, w, h, context->bit_depth, scale};
         }

@@ -155,7 +155,7 @@ function toolbar(): HTMLElement {
       guess: session.tiny.value.some(({ files }) => !files),
       ownTiny: session.tiny.value.some(({ files }) => files),
     });
-    const link = `${location.href.replace(/#.*$/, '')}${hash ? `#${hash}` : ''}`;
+    const link = `${location.href.split('#', 1)[0]}${hash ? `#${hash}` : ''}`;
     history.replaceState(null, '', link);
     const said = await navigator.clipboard.writeText(link).then(
       () => text.page.linkCopied,

@@ -3,6 +3,7 @@
  * The command lines of ffmpeg and ffprobe with the libvmaf filter, and the escaping that filter graphs need.
  */
 import { AnyvmafError } from '../../errors.js';
+import { quoted } from '../../printable.js';
 import { programName } from './host.js';
 import { modelItems, type NativeModel, type NativeTask } from './task.js';
 import type { NativeProgram } from './types.js';
@@ -36,7 +37,7 @@ function lists(program: NativeProgram, all: readonly (readonly (readonly [string
     if (!text.includes('|')) return text;
     throw new AnyvmafError(
       'backend',
-      `${JSON.stringify(text)} has a "|", which the libvmaf filter of ${programName(program.flavour, program.path)} ` +
+      `${quoted(text)} has a "|", which the libvmaf filter of ${programName(program.flavour, program.path)} ` +
         'cannot be told; rename it, or use the backend cpu.',
     );
   }

@@ -9,7 +9,7 @@ export const NO_BACKENDS: BuildFlags = { cpu: false, cuda: false, sycl: false, h
 
 /** What kind of program the answer to `--help` is from; `undefined` for none that is known here. */
 export function flavourOf(help: string): NativeFlavour | undefined {
-  if (/^\s*--reference\b/m.test(help) && /^\s*--distorted\b/m.test(help)) return 'vmaf';
+  if (/^[ \t]*--reference\b/m.test(help) && /^[ \t]*--distorted\b/m.test(help)) return 'vmaf';
   const banner = /^(ffmpeg|ffprobe) version /m.exec(help);
   return banner?.[1] === 'ffmpeg' || banner?.[1] === 'ffprobe' ? banner[1] : undefined;
 }
@@ -49,7 +49,7 @@ export function ffmpegVersion(text: string): string | null {
  */
 export function filterOptions(text: string): ReadonlySet<string> | undefined {
   if (!/^Filter libvmaf\s*$/m.test(text)) return undefined;
-  const named = [...text.matchAll(/^\s+([a-z_]+)\s+<(?:string|int|boolean|float|double)>/gm)];
+  const named = [...text.matchAll(/^[ \t]+([a-z_]+)[ \t]+<(?:string|int|boolean|float|double)>/gm)];
   return new Set(named.map(([, name = '']) => name));
 }
 

@@ -2,6 +2,7 @@
  * @module backend/native/host
  * What a platform must offer to run installed programs: finding them, and running one in a private folder.
  */
+import { shown } from '../../printable.js';
 import type { NativeFlavour } from './types.js';
 
 /** A file that may be the program looked for. */
@@ -79,13 +80,10 @@ export function programName(flavour: NativeFlavour, path: string): string {
   return `${flavour} (${oneLine(path)})`;
 }
 
-/** Text from outside, safe within a one-line message and not longer than `most` characters. */
+/** What a program said, as the part of a message: its lines in one, and not longer than `most` characters. */
 export function oneLine(text: string, most = 300): string {
-  const line = text
-    .trim()
-    .replace(/\s*[\r\n\u2028\u2029]+\s*/g, ' / ')
-    .replace(/\p{Cc}/gu, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
-  return line.length <= most ? line : `${line.slice(0, most)}...`;
+  const lines = text.split(/[\r\n\u2028\u2029]+/).map((line) => line.trim());
+  return shown(lines.filter((line) => line !== '').join(' / '), most);
 }
 
 /** How a run failed, the end of a sentence; `undefined` when it ended well. */

@@ -3,6 +3,7 @@
  * Reads libvmaf's JSON log.
  */
 import { AnyvmafError } from '../../errors.js';
+import { quoted } from '../../printable.js';
 
 /** Printed statistics of a metric; `null` stands for a number that is none. */
 export type LoggedStatistics = Readonly<Record<'min' | 'max' | 'mean' | 'harmonic_mean', number>>;
@@ -50,7 +51,7 @@ export function parseLog(text: string, program: string): NativeLog {
     }
     frameNumbers.push(number);
     for (const [name, value] of Object.entries(metrics)) {
-      if (typeof value !== 'number' && value !== null) throw bad(`has no number as ${JSON.stringify(name)}`);
+      if (typeof value !== 'number' && value !== null) throw bad(`has no number as ${quoted(name)}`);
       let column = columns.get(name);
       if (!column) {
         column = { values: new Float64Array(frames.length), present: new Uint8Array(frames.length) };

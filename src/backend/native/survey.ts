@@ -34,7 +34,15 @@ export interface Survey {
 
 type Identity = { readonly program: NativeProgram } | { readonly problem: string };
 
-const identities = new WeakMap<NativeHost, Map<string, Promise<Identity>>>();
+/** A program being asked, or its answer. */
+interface Question {
+  readonly answer: Promise<Identity>;
+  /** Callers that wait for it; when none does any more, the program is ended. */
+  waiting: number;
+  readonly ending: AbortController;
+}
+
+const questions = new WeakMap<NativeHost, Map<string, Question>>();
 
 /**
  * Looks for programs.
@@ -69,26 +77,48 @@ async function identify(
 ): Promise<Identity> {
   const { key, path, problem } = candidate;
   if (key === undefined) return { problem: `${oneLine(path)} ${problem ?? 'cannot run'}` };
-  const known = identities.get(host) ?? new Map<string, Promise<Identity>>();
-  identities.set(host, known);
-  const before = known.get(key);
-  if (before) return before;
-  const asking = ask(host, path, key, signal);
-  // An answer that nobody waited for to the end is none.
-  asking.catch(() => known.delete(key));
-  // Others may wait for the same answer, which must not end with this one's signal.
-  if (!signal) known.set(key, asking);
-  const identity = await asking;
-  known.set(key, asking);
-  return identity;
+  signal?.throwIfAborted();
+  const known = questions.get(host) ?? new Map<string, Question>();
+  questions.set(host, known);
+  const question = known.get(key) ?? askOnce(host, path, key, known);
+  return wait(question, signal);
 }
 
-async function ask(
-  host: NativeHost,
-  path: string,
-  key: string,
-  signal: AbortSignal | undefined,
-): Promise<Identity> {
+/** Starts the one question that all callers wait for. */
+function askOnce(host: NativeHost, path: string, key: string, known: Map<string, Question>): Question {
+  const ending = new AbortController();
+  const question: Question = { answer: ask(host, path, key, ending.signal), waiting: 0, ending };
+  known.set(key, question);
+  const forget = () => {
+    if (known.get(key) === question) known.delete(key);
+  };
+  // An answer that nobody waited for to the end is none, from the moment on in which they gave up.
+  ending.signal.addEventListener('abort', forget, { once: true });
+  question.answer.catch(forget);
+  return question;
+}
+
+/** Waits for an answer with others, none of whose signals ends it for the rest. */
+async function wait(question: Question, signal: AbortSignal | undefined): Promise<Identity> {
+  question.waiting++;
+  let stop = () => {};
+  const given = new Promise<never>((_, reject) => {
+    stop = () => reject(signal?.reason);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+  let answered = false;
+  try {
+    const identity = await (signal ? Promise.race([question.answer, given]) : question.answer);
+    answered = true;
+    return identity;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    question.waiting--;
+    if (!answered && question.waiting === 0) question.ending.abort(signal?.reason);
+  }
+}
+
+async function ask(host: NativeHost, path: string, key: string, signal: AbortSignal): Promise<Identity> {
   const run = (...args: string[]) => host.run({ path, args, timeout: ANSWER_TIME, signal });
   const help = await run('--help');
   const text = said(help);

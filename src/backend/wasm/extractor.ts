@@ -228,7 +228,7 @@ class WasmExtractor implements FrameExtractor {
 
 /**
  * An extractor on a new instance of the core; it belongs to the calling thread.
- * @throws {AnyvmafError} 'feature' for ADM settings without CSF factors, 'internal' when memory is short.
+ * @throws {AnyvmafError} 'feature' for ADM settings without CSF factors, 'resource' when memory is short.
  */
 export function createWasmExtractor(
   module: WebAssembly.Module,

@@ -2,14 +2,12 @@
  * @module cli/commands/align
  * `anyvmaf align REFERENCE DISTORTED`: finds the frame of the reference with which the distorted video begins.
  */
-import { AnyvmafError } from '../../errors.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
 import { type OptionSpec, parseArguments } from '../options.js';
 import { interruption } from '../signals.js';
-import { unsignedValue } from '../values.js';
-import { PAIRING_OPTIONS, type PairingDraft, takePairingOption } from './pairing-options.js';
+import { PAIRING_OPTIONS, type PairingDraft, takePairingOption, windowValue } from './pairing-options.js';
 import { VIDEO_OPTIONS, VideoArguments } from './video-options.js';
 
 const NAME = 'anyvmaf align';
@@ -22,7 +20,7 @@ const ALIGN_OPTIONS = [
     name: 'window',
     argument: 'N',
     group: SEARCH,
-    help: 'try offsets from -N to N frames, 1 to 1000 (default: 50)',
+    help: 'try offsets from -N to N frames, 1 to 1000 (default: 50, and more while that does not tell)',
   },
   { name: 'json', group: SEARCH, help: 'the result as JSON' },
   { name: 'help', group: SEARCH, help: 'show this help', last: true },
@@ -50,17 +48,9 @@ export const align: Command = {
     let window: number | undefined;
     let json = false;
     for (const use of parsed.options) {
-      if (videos.take(use) || takePairingOption(use, options)) continue;
+      if (videos.take(use) || (use.name !== 'window' && takePairingOption(use, options))) continue;
       if (use.name === 'json') json = true;
-      else {
-        window = unsignedValue(use, 100);
-        if (window < 1 || window > 1000) {
-          throw new AnyvmafError(
-            'usage',
-            `${use.label} is "${use.value}", but it must be from 1 to 1000 frames`,
-          );
-        }
-      }
+      else window = windowValue(use);
     }
     const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
     const [api, view] = await Promise.all([import('../../index.js'), import('../../report/alignment.js')]);

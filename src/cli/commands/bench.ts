@@ -4,6 +4,7 @@
  */
 import type { BenchBackend, BenchOptions } from '../../bench/types.js';
 import { AnyvmafError } from '../../errors.js';
+import { quoted } from '../../printable.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
@@ -79,7 +80,7 @@ export const bench: Command = {
     if (stray !== undefined) {
       throw new AnyvmafError(
         'usage',
-        `${NAME} takes no videos, but "${stray}" was given; to score it, type anyvmaf`,
+        `${NAME} takes no videos, but ${quoted(stray)} was given; to score it, type anyvmaf`,
       );
     }
     const options: { -readonly [Key in keyof BenchOptions]: BenchOptions[Key] } = {};
@@ -103,13 +104,16 @@ export const bench: Command = {
 function backendOf(value: string): BenchBackend {
   const found = BACKENDS.find((name) => name === value);
   if (found !== undefined) return found;
-  throw new AnyvmafError('usage', `--backend is "${value}", but it must be ${orList(BACKENDS)}`);
+  throw new AnyvmafError('usage', `--backend is ${quoted(value)}, but it must be ${orList(BACKENDS)}`);
 }
 
 function threadsOf(label: string, value: string): number {
   const threads = Number(value);
   if (/^\d+$/.test(value) && threads >= 1 && threads <= 1024) return threads;
-  throw new AnyvmafError('usage', `${label} is "${value}", but it must be a whole number from 1 to 1024`);
+  throw new AnyvmafError(
+    'usage',
+    `${label} is ${quoted(value)}, but it must be a whole number from 1 to 1024`,
+  );
 }
 
 async function report(options: BenchOptions, json: boolean, terminal: Terminal): Promise<number> {

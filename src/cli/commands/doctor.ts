@@ -10,6 +10,7 @@ import { wrap } from '../../report/terminal.js';
 import { EXIT } from '../exit.js';
 import { twoColumns } from '../help.js';
 import { lookCommand } from './look.js';
+import { deviceText } from './tiny-list.js';
 
 /** Packages that more can be done with, and what. */
 const OPTIONAL: readonly (readonly [name: string, use: string])[] = [
@@ -91,10 +92,7 @@ function consultation(found: Diagnosis, around: Surroundings, width: number): st
       const state = health.find((one) => one.backend === backend);
       return [backend, runs === null ? `not here. ${advice ?? ''}` : `${healthText(state)} (${runs})`];
     });
-  const devices = found.tiny.map(({ device, available, runtime, how }): [string, string] => [
-    device,
-    available ? `here (${runtime})` : `not here. ${how ?? ''}`,
-  ]);
+  const devices = found.tiny.map((status): [string, string] => [status.device, deviceText(status)]);
   const { flavour, version: release, error } = backends.native;
   const program = flavour === null ? (error ?? '') : `${flavour} ${release ?? 'of an unknown version'}`;
   const packages = around.packages.map(({ name, installed, use }): [string, string] => [

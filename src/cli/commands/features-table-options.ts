@@ -3,6 +3,7 @@
  * The options of `anyvmaf features --parquet`, and the pairs of videos that a command line or a list names. Pure.
  */
 import { AnyvmafError } from '../../errors.js';
+import { quoted } from '../../printable.js';
 import type { DatasetOptions, DatasetPair } from '../../score/dataset.js';
 import { type OptionSpec, type OptionUse, parseArguments } from '../options.js';
 import { numberValue, unsignedValue } from '../values.js';
@@ -229,7 +230,7 @@ export function parsePairs(
     throw new AnyvmafError(
       'usage',
       `the first line of ${list} must name the columns reference and distorted and, at will, key, clip and mos` +
-        `${unknown === undefined ? '' : `, but it has ${JSON.stringify(unknown)}`}`,
+        `${unknown === undefined ? '' : `, but it has ${quoted(unknown)}`}`,
     );
   }
   if (lines.length === 0) throw new AnyvmafError('usage', `${list} names no pair of videos`);
@@ -274,19 +275,18 @@ function csvLines(text: string, list: string): CsvLine[] {
   let fields: string[] = [];
   let line = 1;
   let start = 1;
-  // A field, quoted or plain, and what ends it.
-  const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
-  field.lastIndex = text.startsWith('\uFEFF') ? 1 : 0;
-  while (field.lastIndex < text.length) {
-    const found = field.exec(text);
+  let at = text.startsWith('\uFEFF') ? 1 : 0;
+  while (at < text.length) {
+    const found = csvField(text, at);
     if (!found) {
       throw new AnyvmafError('usage', `line ${line} of ${list} is not CSV: check its quotation marks`);
     }
-    const [whole, quoted, plain = '', end] = found;
-    fields.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
-    line += whole.split(/\r\n|\n|\r/).length - 1;
+    const { value, end, next } = found;
+    fields.push(value);
+    line += text.slice(at, next).split(/\r\n|\n|\r/).length - 1;
+    at = next;
     if (end === ',') {
-      if (field.lastIndex === text.length) fields.push('');
+      if (at === text.length) fields.push('');
       else continue;
     }
     if (fields.some((value) => value.trim() !== '')) records.push({ fields, line: start });
@@ -294,4 +294,21 @@ function csvLines(text: string, list: string): CsvLine[] {
     start = line;
   }
   return records;
+}
+
+/** The field that begins at `at`, quoted or plain, what ends it, and where the next one begins. */
+function csvField(text: string, at: number): { value: string; end: string; next: number } | undefined {
+  let stop = at;
+  let value: string;
+  if (text[at] === '"') {
+    do stop = text.indexOf('"', stop + 1) + 1;
+    while (stop > 0 && text[stop] === '"');
+    if (stop === 0) return undefined;
+    value = text.slice(at + 1, stop - 1).replaceAll('""', '"');
+  } else {
+    while (stop < text.length && !'",\r\n'.includes(text.charAt(stop))) stop++;
+    value = text.slice(at, stop);
+  }
+  const end = text.startsWith('\r\n', stop) ? '\r\n' : text.charAt(stop);
+  return end === '' || ',\r\n'.includes(end) ? { value, end, next: stop + end.length } : undefined;
 }

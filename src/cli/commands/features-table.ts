@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { AnyvmafError } from '../../errors.js';
 import type { DatasetPair, DatasetSummary } from '../../index.js';
-import { printable } from '../../report/terminal.js';
+import { shown } from '../../printable.js';
 import { EXIT } from '../exit.js';
 import { openOutput } from '../output.js';
 import { interruption } from '../signals.js';
@@ -39,7 +39,7 @@ export async function writeTable(settings: TableSettings, terminal: Terminal): P
     );
     bar?.clear();
     if (!summary) throw new AnyvmafError('internal', `nothing was written to ${output}`);
-    for (const warning of summary.warnings) terminal.complain(printable(`warning: ${warning}`));
+    for (const warning of summary.warnings) terminal.complain(`warning: ${warning}`);
     const { rows, columns } = summary;
     await terminal.print(
       json
@@ -65,7 +65,7 @@ async function pairsOf({ pairs }: TableSettings): Promise<readonly DatasetPair[]
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     const reason =
       code === 'ENOENT' ? 'there is no such file' : cause instanceof Error ? cause.message : cause;
-    throw new AnyvmafError('io', `cannot read the list "${list}": ${reason}`, { cause });
+    throw new AnyvmafError('io', `cannot read the list "${shown(list)}": ${reason}`, { cause });
   }
   return parsePairs(text, list, (path) => (isAbsolute(path) ? path : join(folder, path)), raw);
 }

@@ -2,16 +2,18 @@
  * @module cli/commands/heatmap
  * `anyvmaf heatmap REFERENCE DISTORTED`: draws where in single frames quality is lost.
  */
-import { mkdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rmdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../errors.js';
+import { quoted, shown } from '../../printable.js';
 import type { QualityMapOptions } from '../../score/quality-maps.js';
 import type { ScoreRequest } from '../../score/types.js';
+import { makeFolders, writeReason } from '../../scratch/folders.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
 import { type OptionSpec, type OptionUse, orList, parseArguments } from '../options.js';
-import { openOutput } from '../output.js';
+import { type OutputFile, openOutput, type PreparedFile } from '../output.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { choiceValue, unsigned, unsignedValue } from '../values.js';
@@ -141,7 +143,7 @@ export function heatmapSettings(args: readonly string[]): HeatmapSettings | 'hel
   if (isFile(output) && count > 1) {
     throw new AnyvmafError(
       'usage',
-      `${count} frames do not go into the one file "${output}"; name a folder with -o/--output`,
+      `${count} frames do not go into the one file "${shown(output)}"; name a folder with -o/--output`,
     );
   }
   return {
@@ -172,17 +174,60 @@ async function draw(settings: HeatmapSettings, terminal: Terminal): Promise<numb
         line: said(maps.features, scores.get(index)),
       });
     }
-    // Nothing is written before everything is drawn.
-    if (!single) await mkdir(output, { recursive: true });
-    for (const { index, png, line } of drawn) {
-      const path = single ? output : join(output, `heatmap_${String(index).padStart(6, '0')}.png`);
-      const file = single ?? (await openOutput(path, inputs));
-      await file.write([png], stop.signal);
-      await terminal.print(`frame ${index}: ${line}: ${path}\n`);
-    }
+    const paths = drawn.map(({ index }) =>
+      single ? output : join(output, `heatmap_${String(index).padStart(6, '0')}.png`),
+    );
+    await writePictures(
+      drawn.map(({ png }) => png),
+      { paths, inputs, single, signal: stop.signal },
+    );
+    for (const [i, { index, line }] of drawn.entries())
+      await terminal.print(`frame ${index}: ${line}: ${paths[i]}\n`);
     return EXIT.ok;
   } finally {
     stop.release();
+  }
+}
+
+/** Where pictures go. */
+interface Places {
+  readonly paths: readonly string[];
+  /** Files that must not be overwritten. */
+  readonly inputs: readonly string[];
+  /** The one file that was found writable before; otherwise there is a folder, made where it is missing. */
+  readonly single: OutputFile | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Writes all of them or none: they take their names together. */
+async function writePictures(pictures: readonly Uint8Array[], places: Places): Promise<void> {
+  const { paths, inputs, single, signal } = places;
+  const folders: string[] = [];
+  const files: PreparedFile[] = [];
+  try {
+    if (!single && paths[0] !== undefined) await makeFolder(dirname(paths[0]), folders);
+    for (const [i, png] of pictures.entries()) {
+      const file = single ?? (await openOutput(paths[i] ?? '', inputs));
+      files.push(await file.prepare([png], signal));
+    }
+    signal.throwIfAborted();
+  } catch (error) {
+    for (const file of files) await file.discard();
+    // Only what is empty again goes.
+    for (const folder of folders.toReversed()) await rmdir(folder).catch(() => {});
+    throw error;
+  }
+  for (const file of files) file.keep();
+}
+
+/** @throws {AnyvmafError} `io` */
+async function makeFolder(path: string, made: string[]): Promise<void> {
+  try {
+    await makeFolders(resolve(path), made);
+  } catch (cause) {
+    throw new AnyvmafError('io', `cannot write into "${path}": ${writeReason(cause)}; name another folder`, {
+      cause,
+    });
   }
 }
 
@@ -242,7 +287,7 @@ async function refuseNoFolder(path: string): Promise<void> {
   if (found && !found.isDirectory()) {
     throw new AnyvmafError(
       'io',
-      `cannot write into "${path}": it is no folder; name a folder or a .png file`,
+      `cannot write into "${shown(path)}": it is no folder; name a folder or a .png file`,
     );
   }
 }
@@ -254,7 +299,7 @@ function frameNumbers(use: OptionUse): number[] {
     if (number !== undefined && number <= 1e9) return number;
     throw new AnyvmafError(
       'usage',
-      `${use.label} is "${use.value}", but it must be the number of a frame such as 12, or several such as 12,250`,
+      `${use.label} is ${quoted(use.value)}, but it must be the number of a frame such as 12, or several such as 12,250`,
     );
   });
 }
@@ -264,7 +309,7 @@ function worstValue(use: OptionUse): number {
   if (count >= 1 && count <= MOST_FRAMES) return count;
   throw new AnyvmafError(
     'usage',
-    `${use.label} is "${use.value}", but it must be from 1 to ${MOST_FRAMES} frames`,
+    `${use.label} is ${quoted(use.value)}, but it must be from 1 to ${MOST_FRAMES} frames`,
   );
 }
 
@@ -273,6 +318,6 @@ function blockValue(use: OptionUse): number {
   if (BLOCKS.includes(side)) return side;
   throw new AnyvmafError(
     'usage',
-    `${use.label} is "${use.value}", but it must be ${orList(BLOCKS.map(String))}`,
+    `${use.label} is ${quoted(use.value)}, but it must be ${orList(BLOCKS.map(String))}`,
   );
 }

@@ -4,6 +4,7 @@
  */
 import { AnyvmafError } from '../../errors.js';
 import { nearest } from '../../nearest.js';
+import { quoted } from '../../printable.js';
 import { COMMANDS, type Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
@@ -29,7 +30,7 @@ export const help: Command = {
       const near = nearest(name, names);
       throw new AnyvmafError(
         'usage',
-        `there is no command "${name}"; ${near === undefined ? `the commands are ${orList(names)}` : `did you mean ${near}?`}`,
+        `there is no command ${quoted(name)}; ${near === undefined ? `the commands are ${orList(names)}` : `did you mean ${near}?`}`,
       );
     }
     const { page: shown } = await entry.load();

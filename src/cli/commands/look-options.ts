@@ -3,6 +3,7 @@
  * The options of commands that look at what is installed. Pure.
  */
 import { AnyvmafError } from '../../errors.js';
+import { quoted } from '../../printable.js';
 import type { OptionSpec, ParsedArguments } from '../options.js';
 
 /** As help lists them. */
@@ -35,7 +36,10 @@ export function lookSettings(
 ): LookSettings {
   const [surplus] = positionals;
   if (surplus !== undefined) {
-    throw new AnyvmafError('usage', `"${surplus}" is one argument too many; ${command} takes options only`);
+    throw new AnyvmafError(
+      'usage',
+      `${quoted(surplus)} is one argument too many; ${command} takes options only`,
+    );
   }
   const named = options.filter(({ name }) => name === 'vmaf-bin').at(-1);
   if (named?.value === '')

@@ -3,6 +3,7 @@
  * `anyvmaf models pull NAME|all`: fetches models that do not ship with the package.
  */
 import { AnyvmafError } from '../../errors.js';
+import { quoted } from '../../printable.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
@@ -42,7 +43,7 @@ export const modelsPull: Command = {
       throw new AnyvmafError('usage', "no model is named; 'anyvmaf models' lists them, and all fetches all");
     }
     if (surplus !== undefined) {
-      throw new AnyvmafError('usage', `"${surplus}" is one argument too many; name one model, or all`);
+      throw new AnyvmafError('usage', `${quoted(surplus)} is one argument too many; name one model, or all`);
     }
     const from = options.findLast((use) => use.name === 'from')?.value;
     const stop = interruption();

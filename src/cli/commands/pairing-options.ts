@@ -5,9 +5,10 @@
 import { AnyvmafError } from '../../errors.js';
 import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../../media/pairing/types.js';
+import { quoted } from '../../printable.js';
 import type { PairingOptions } from '../../score/types.js';
 import type { OptionSpec, OptionUse } from '../options.js';
-import { choiceValue, unsigned } from '../values.js';
+import { choiceValue, unsigned, unsignedValue } from '../values.js';
 
 const DECODERS: readonly DecoderChoice[] = ['auto', 'ffmpeg', 'mediabunny', 'wasm', 'none'];
 const FILTERS: readonly (ScaleFilter | 'none')[] = ['bicubic', 'bilinear', 'lanczos', 'none'];
@@ -51,6 +52,13 @@ export const PAIRING_OPTIONS = [
     group: PAIRING,
     ours: true,
     help: 'the distorted video begins with reference frame N (negative: it has frames before the first); auto finds N',
+  },
+  {
+    name: 'window',
+    argument: 'N',
+    group: PAIRING,
+    ours: true,
+    help: 'offset auto tries offsets from -N to N frames, 1 to 1000 (default: 50, and more while that does not tell)',
   },
   {
     name: 'range',
@@ -105,6 +113,9 @@ export function takePairingOption(use: OptionUse, options: PairingDraft): boolea
     case 'offset':
       options.offset = offsetValue(use);
       return true;
+    case 'window':
+      options.window = windowValue(use);
+      return true;
     case 'range':
       options.range = rangeValue(use);
       return true;
@@ -130,6 +141,12 @@ export function takePairingOption(use: OptionUse, options: PairingDraft): boolea
  * @throws {AnyvmafError} `usage`
  */
 export function checkPairingOptions(options: PairingOptions): void {
+  if (options.window !== undefined && options.offset !== 'auto') {
+    throw new AnyvmafError(
+      'usage',
+      '--window says how far --offset auto searches, but the offset is not searched; leave out --window, or add --offset auto',
+    );
+  }
   if (options.strict && options.preflight === false) {
     throw new AnyvmafError(
       'usage',
@@ -145,7 +162,7 @@ function sizeValue(use: OptionUse): ScaleTo {
   if (width !== undefined && height !== undefined) return { width: Number(width), height: Number(height) };
   throw new AnyvmafError(
     'usage',
-    `${use.label} is "${use.value}", but it must be ref, dis or a size such as 1920x1080`,
+    `${use.label} is ${quoted(use.value)}, but it must be ref, dis or a size such as 1920x1080`,
   );
 }
 
@@ -157,8 +174,18 @@ function offsetValue(use: OptionUse): number | 'auto' {
   if (frames !== undefined && frames <= 1e9) return sign === '-' ? -frames : frames;
   throw new AnyvmafError(
     'usage',
-    `${use.label} is "${use.value}", but it must be a whole number of frames, such as 12 or -3, or auto`,
+    `${use.label} is ${quoted(use.value)}, but it must be a whole number of frames, such as 12 or -3, or auto`,
   );
+}
+
+/**
+ * Frames to either side.
+ * @throws {AnyvmafError} `usage`
+ */
+export function windowValue(use: OptionUse): number {
+  const window = unsignedValue(use, 100);
+  if (window >= 1 && window <= 1000) return window;
+  throw new AnyvmafError('usage', `${use.label} is "${use.value}", but it must be from 1 to 1000 frames`);
 }
 
 /** One end of a range: a number, and its unit where it has one. */
@@ -177,7 +204,7 @@ function rangeValue(use: OptionUse): FrameRange {
   if (start === undefined || end === undefined || (start === null && end === null)) {
     throw new AnyvmafError(
       'usage',
-      `${use.label} is "${use.value}", but it must be a range of frames such as 240-480, or of time such as ` +
+      `${use.label} is ${quoted(use.value)}, but it must be a range of frames such as 240-480, or of time such as ` +
         '1:30-2:00 or 10s-12.5s; one end may be left out',
     );
   }
@@ -190,7 +217,7 @@ function rangeValue(use: OptionUse): FrameRange {
   if (range.end !== undefined && range.end <= range.start) {
     throw new AnyvmafError(
       'usage',
-      `${use.label} is "${use.value}", which is empty: its end must come after its start`,
+      `${use.label} is ${quoted(use.value)}, which is empty: its end must come after its start`,
     );
   }
   return range;

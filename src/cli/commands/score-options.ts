@@ -6,6 +6,7 @@
 import { AnyvmafError } from '../../errors.js';
 import type { RawVideoFormat } from '../../media/types.js';
 import { aomCtc, nflxCtc, type Preset } from '../../presets.js';
+import { quoted } from '../../printable.js';
 import { type Precision, parsePrecision } from '../../report/format.js';
 import type { Compat } from '../../report/types.js';
 import type { ReportFormat } from '../../report/write.js';
@@ -179,7 +180,21 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   /** As in the `vmaf` tool, a preset stands for its models and features at its place on the command line. */
   function take(preset: Preset, use: OptionUse): void {
     for (const model of preset.models) append(models, model, use, 'models');
-    for (const feature of preset.features) append(features, feature, use, 'features');
+    for (const feature of preset.features) {
+      const name = extractorOf(feature);
+      const earlier = preset.replaces?.includes(name)
+        ? features.findIndex((given) => extractorOf(given) === name)
+        : -1;
+      if (earlier < 0) {
+        append(features, feature, use, 'features');
+        continue;
+      }
+      ignored.push(
+        `--feature ${features[earlier]} has no effect: as in the vmaf tool, ${use.label} ${use.value} behind it puts its own ` +
+          `${feature} in its place; measure it in a run without the preset.`,
+      );
+      features[earlier] = feature;
+    }
     if (preset.commonBitDepth) options.commonBitDepth = true;
   }
 
@@ -315,11 +330,16 @@ function refuseStreamAsFormat(args: readonly string[], positionals: readonly str
   );
 }
 
+/** The extractor that a feature string names. */
+function extractorOf(feature: string): string {
+  return feature.split('=', 1)[0] ?? '';
+}
+
 function append(list: string[], value: string, use: OptionUse, what: string): void {
   if (list.length === MAX_MODELS) {
     throw new AnyvmafError(
       'usage',
-      `${use.label} "${use.value}" is one too many: a run takes at most ${MAX_MODELS} ${what}`,
+      `${use.label} ${quoted(use.value)} is one too many: a run takes at most ${MAX_MODELS} ${what}`,
     );
   }
   list.push(value);
@@ -331,7 +351,7 @@ function precisionValue(use: OptionUse): Precision {
   } catch {
     throw new AnyvmafError(
       'usage',
-      `${use.label} is "${use.value}", but it must be legacy, max, full or a whole number from 1 to 17`,
+      `${use.label} is ${quoted(use.value)}, but it must be legacy, max, full or a whole number from 1 to 17`,
     );
   }
 }

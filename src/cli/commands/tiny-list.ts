@@ -4,7 +4,8 @@
  */
 import { AnyvmafError } from '../../errors.js';
 import type { TinyDeviceStatus, TinyModelDescription, TinyPort, TinyRegistryEntry } from '../../index.js';
-import { printable, wrap } from '../../report/terminal.js';
+import { printable, quoted } from '../../printable.js';
+import { wrap } from '../../report/terminal.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp, twoColumns } from '../help.js';
@@ -18,15 +19,21 @@ const OPTIONS = [
 ] as const satisfies readonly OptionSpec[];
 
 const page: HelpPage = {
-  usage: [`${NAME} list [--json]`, `${NAME} describe MODEL [--json]`, `${NAME} devices [--json]`],
+  usage: [
+    `${NAME} list [--json]`,
+    `${NAME} describe MODEL [--json]`,
+    `${NAME} manifest MODEL`,
+    `${NAME} devices [--json]`,
+  ],
   about:
     'Lists the tiny ONNX models that ship with the package, says what one of them or an ONNX file is made of (it is read ' +
-    'and checked, not run), and lists the devices that --tiny-device can name.',
+    'and checked, not run), prints the manifest of its files, which a registry states and a signature signs, and lists the ' +
+    'devices that --tiny-device can name.',
   options: OPTIONS,
 };
 
 /** What this command does; the evaluating ones are commands/tiny's. */
-export const LISTINGS: readonly string[] = ['list', 'describe', 'devices'];
+export const LISTINGS: readonly string[] = ['list', 'describe', 'manifest', 'devices'];
 
 /** Looks at models and devices. */
 export const tinyListing: Command = {
@@ -41,9 +48,12 @@ export const tinyListing: Command = {
     const [action, model, surplus] = positionals;
     const json = options.some(({ name }) => name === 'json');
     const api = await import('../../index.js');
-    const excess = action === 'describe' ? surplus : model;
+    const excess = action === 'describe' || action === 'manifest' ? surplus : model;
     if (excess !== undefined) {
-      throw new AnyvmafError('usage', `"${excess}" is one argument too many: ${page.usage.join(', or ')}`);
+      throw new AnyvmafError(
+        'usage',
+        `${quoted(excess)} is one argument too many: ${page.usage.join(', or ')}`,
+      );
     }
     const print = async <T>(data: T, text: (data: T) => string): Promise<number> => {
       await terminal.print(json ? `${JSON.stringify(data, null, 2)}\n` : text(data));
@@ -52,8 +62,12 @@ export const tinyListing: Command = {
     if (action === 'list') return print(await api.listTinyModels(), (list) => listing(list, width));
     if (action === 'devices') return print(await api.listTinyDevices(), (list) => devices(list, width));
     if (model === undefined)
-      throw new AnyvmafError('usage', `${NAME} describe needs a model: ${page.usage[1]}`);
-    return print(await api.describeTinyModel(model), (found) => describe(found, width));
+      throw new AnyvmafError('usage', `${NAME} ${action} needs a model: ${NAME} ${action} MODEL`);
+    const found = await api.describeTinyModel(model);
+    // Exactly what is signed.
+    if (action === 'manifest') await terminal.print(found.manifest);
+    else return print(found, (description) => describe(description, width));
+    return EXIT.ok;
   },
 };
 
@@ -67,11 +81,15 @@ function listing(list: readonly TinyRegistryEntry[], width: number): string {
   return `Tiny models, for --tiny-model ID; '${NAME} describe ID' says more:\n\n${twoColumns(rows, width)}\n`;
 }
 
+/** What was found of a device, as a table says it. */
+export function deviceText({ available, runtime, adapter, software, how }: TinyDeviceStatus): string {
+  if (!available) return printable(`not here. ${how ?? ''}`);
+  const on = adapter === undefined ? '' : ` on ${adapter}${software ? ', which is software' : ''}`;
+  return printable(`here (${runtime}${on})`);
+}
+
 function devices(list: readonly TinyDeviceStatus[], width: number): string {
-  const rows = list.map(({ device, available, runtime, how }): [string, string] => [
-    device,
-    available ? `here (${runtime})` : `not here. ${how ?? ''}`,
-  ]);
+  const rows = list.map((status): [string, string] => [status.device, deviceText(status)]);
   return `Devices, for --tiny-device NAME:\n\n${twoColumns(rows, width)}\n`;
 }
 
@@ -82,6 +100,10 @@ function describe(model: TinyModelDescription, width: number): string {
     ['score', model.name ?? 'vmaf_tiny_model (no sidecar names it)'],
     ['file', `${model.file}, ${model.bytes} bytes`],
     ['sha256', `${model.sha256}${registry ? ' (as registered)' : ' (no registry lists it)'}`],
+    [
+      'manifest',
+      `${model.manifestSha256} of ${model.parts.map(({ name }) => name).join(', ')}${model.registered ? ' (as registered)' : ''}`,
+    ],
     ['inputs', model.inputs.map(portText).join('; ')],
     ['outputs', model.outputs.map(portText).join('; ')],
     ...(features ? [['features', features.join(', ')] as [string, string]] : []),

@@ -2,7 +2,7 @@
  * @module cli/commands/tiny-options
  * The options about tiny ONNX models. Pure.
  */
-import { TINY_DEVICE_CHOICES, TINY_RESIZES } from '../../choices.js';
+import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../choices.js';
 import { AnyvmafError } from '../../errors.js';
 import type { ScoreOptions } from '../../score/types.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
@@ -45,6 +45,13 @@ export const TINY_OPTIONS = [
     group: TINY,
     ours: true,
     help: 'compute in half precision where the device does (OpenVINO, TensorRT)',
+  },
+  {
+    name: 'tiny-precision',
+    argument: 'NAME',
+    group: TINY,
+    ours: true,
+    help: 'of a model with an 8-bit sibling run fp32 or int8 (default: auto, as its registry says)',
   },
   {
     name: 'tiny-model-verify',
@@ -126,6 +133,9 @@ export class TinyArguments {
         break;
       case 'tiny-fp16':
         current.fp16 = true;
+        break;
+      case 'tiny-precision':
+        current.precision = choiceValue(use, TINY_PRECISIONS);
         break;
       case 'tiny-model-verify':
         current.verify = true;

@@ -2,11 +2,11 @@
  * @module cli/commands/tiny
  * `anyvmaf tiny eval|compare MODEL... FEATURES.parquet`: what tiny models are worth on a table of features.
  */
-import { TINY_DEVICE_CHOICES } from '../../choices.js';
+import { TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../choices.js';
 import { AnyvmafError } from '../../errors.js';
 import type { EvaluateOptions, Split } from '../../index.js';
 import { nearest } from '../../nearest.js';
-import { printable } from '../../report/terminal.js';
+import { quoted } from '../../printable.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
@@ -53,6 +53,12 @@ const TINY_OPTIONS = [
   },
   { name: 'threads', argument: 'N', group: MODEL, help: 'threads of the runtime (default: its own choice)' },
   { name: 'fp16', group: MODEL, help: 'half precision where the device computes in it' },
+  {
+    name: 'precision',
+    argument: 'NAME',
+    group: MODEL,
+    help: 'of a model with an 8-bit sibling fp32 or int8, as --tiny-precision (default: auto)',
+  },
   { name: 'verify', group: MODEL, help: "load only what the registry's Sigstore bundle signs" },
   {
     name: 'resamples',
@@ -152,7 +158,7 @@ async function compareAll(
     import('../evaluation-text.js'),
   ]);
   const comparison = await compareModels(models, features, options);
-  for (const { model, error } of comparison.errors) terminal.complain(printable(`${model}: ${error}`));
+  for (const { model, error } of comparison.errors) terminal.complain(`${model}: ${error}`);
   if (json) await terminal.print(asJson(comparison));
   else if (comparison.ranked.length > 0) {
     await terminal.print(view.comparisonText(comparison, helpWidth(terminal.columns)));
@@ -168,9 +174,9 @@ function unknownAction(action: string | undefined): AnyvmafError {
   const near = action === undefined ? undefined : nearest(action, [...ACTIONS, ...LISTINGS]);
   return new AnyvmafError(
     'usage',
-    `${action === undefined ? `${NAME} needs to know what to do` : `${NAME} has no "${action}"`}; ` +
+    `${action === undefined ? `${NAME} needs to know what to do` : `${NAME} has no ${quoted(action)}`}; ` +
       (near === undefined
-        ? `it has list, describe, devices, eval and compare, see '${NAME} --help'`
+        ? `it has list, describe, manifest, devices, eval and compare, see '${NAME} --help'`
         : `did you mean ${near}?`),
   );
 }
@@ -185,6 +191,9 @@ function evaluateOptions(uses: readonly OptionUse<(typeof TINY_OPTIONS)[number][
         break;
       case 'device':
         options.device = choiceValue(use, TINY_DEVICE_CHOICES);
+        break;
+      case 'precision':
+        options.precision = choiceValue(use, TINY_PRECISIONS);
         break;
       case 'target':
       case 'codec':

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { AnyvmafError } from '../../errors.js';
 import type { RawVideoFormat } from '../../media/types.js';
 import { nearest } from '../../nearest.js';
+import { quoted, shown } from '../../printable.js';
 import { COMMANDS } from '../command.js';
 import { type OptionSpec, type OptionUse, orList } from '../options.js';
 import { choiceValue, unsigned, unsignedValue } from '../values.js';
@@ -125,7 +126,7 @@ export class VideoArguments {
     if (more !== undefined) {
       throw new AnyvmafError(
         'usage',
-        `"${more}" is one argument too many; --no-reference scores one video, and no reference`,
+        `${quoted(more)} is one argument too many; --no-reference scores one video, and no reference`,
       );
     }
     const raw = rawFormatOf(this.#raw);
@@ -157,7 +158,7 @@ function bitDepthValue(use: OptionUse): number {
   if (depth !== undefined && BIT_DEPTHS.includes(depth)) return depth;
   throw new AnyvmafError(
     'usage',
-    `${use.label} is "${use.value}", but it must be ${orList(BIT_DEPTHS.map(String))}`,
+    `${use.label} is ${quoted(use.value)}, but it must be ${orList(BIT_DEPTHS.map(String))}`,
   );
 }
 
@@ -188,7 +189,7 @@ function chooseVideos(
     const hint = near === undefined ? '' : `; or did you mean the command ${near}?`;
     throw new AnyvmafError(
       'usage',
-      `only one video given, "${reference}"; the other is missing: ${command} REFERENCE DISTORTED${hint}`,
+      `only one video given, "${shown(reference)}"; the other is missing: ${command} REFERENCE DISTORTED${hint}`,
     );
   }
   const distorted: [string, ...string[]] = [first, ...open];
@@ -196,7 +197,7 @@ function chooseVideos(
   if (surplus !== undefined) {
     throw new AnyvmafError(
       'usage',
-      `"${surplus}" is one argument too many; ${command} takes one reference and ` +
+      `${quoted(surplus)} is one argument too many; ${command} takes one reference and ` +
         `${most === 1 ? 'one distorted video' : `at most ${most} distorted videos`}`,
     );
   }

@@ -74,7 +74,12 @@ export async function showWorstFrames(
     : { modelId: null, hint: 'describe is false' };
   const taken = await context.pool.run(TOOL, 1, () => {
     const frames = worst.map(({ frameNum }) => frameNum);
-    return take(pictureJob(request, frames, { input, options, report, describer }), steps, context, parts);
+    return take(
+      pictureJob(request, frames, { input, options, report, describer, context }),
+      steps,
+      context,
+      parts,
+    );
   });
   const shown: ShownFrame[] = [];
   const content: ExtraContent[] = [];
@@ -166,11 +171,13 @@ function pictureJob(
     options,
     report,
     describer,
+    context: { files },
   }: {
     readonly input: WorstFramesInput;
     readonly options: ScoreOptions;
     readonly report: Report;
     readonly describer: Describer | NoDescriber;
+    readonly context: ToolContext;
   },
 ): PictureJob {
   const { reference, distorted, raw } = request;
@@ -186,6 +193,7 @@ function pictureJob(
     ...(raw && { raw }),
     frames,
     options: {
+      origin: files.origin,
       ...(found !== undefined && { offset: found }),
       ...(scale !== undefined && { scale }),
       ...(frameCount !== undefined && { frameCount }),

@@ -9,6 +9,7 @@
  * points, to rounding. It explains the model, not the eye.
  */
 import { AnyvmafError, type FeatureModel } from '../../index.js';
+import { quoted } from '../../printable.js';
 
 /** Shares of one frame. */
 export interface FrameAttribution {
@@ -45,7 +46,7 @@ export class Attribution {
     if (count === 0 || count > MAX_FEATURES) {
       throw new AnyvmafError(
         'model',
-        `The model "${model.source}" reads ${count} features with a known value for a perfect copy, but a score can be ` +
+        `The model ${quoted(model.source)} reads ${count} features with a known value for a perfect copy, but a score can be ` +
           `explained by 1 to ${MAX_FEATURES} of them; explain it with vmaf_v0.6.1.`,
       );
     }

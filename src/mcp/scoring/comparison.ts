@@ -2,7 +2,6 @@
  * @module mcp/scoring/comparison
  * Encodes of one source side by side: what each scores, what it costs, and which of them nobody needs.
  */
-import { stat } from 'node:fs/promises';
 import { AnyvmafError, type Report } from '../../index.js';
 import type { ToolContext } from '../context.js';
 import { sentenceOf } from '../results.js';
@@ -89,11 +88,11 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
   );
   const rows: Unranked[] = [];
   let used: Report['models'][number] | undefined;
-  for (const [i, { named, path, place }] of found.entries()) {
+  for (const [i, { named, place }] of found.entries()) {
     const report = outcome[i];
     if (report && 'frames' in report) {
       used ??= report.models[0];
-      rows.push(row(report, named, (await stat(path)).size, input.precision));
+      rows.push(row(report, named, input.precision));
     } else fail(place, named, report);
   }
   failed.sort((a, b) => a.place - b.place);
@@ -116,7 +115,7 @@ function noneScored(failed: readonly (FailedRow & { readonly cause: unknown })[]
 
 type Unranked = Omit<EncodeRow, 'rank' | 'dominated_by'>;
 
-function row(report: Report, distorted: string, size: number | null, precision: string): Unranked {
+function row(report: Report, distorted: string, precision: string): Unranked {
   const digits = readPrecision(precision);
   const round = rounder(digits);
   const said = (value: number | undefined) =>
@@ -134,7 +133,7 @@ function row(report: Report, distorted: string, size: number | null, precision: 
     p1: said(spread?.p1),
     p5: said(spread?.p5),
     bitrate: video?.bitrate ?? null,
-    size_bytes: video?.fileSize ?? size,
+    size_bytes: video?.fileSize ?? report.distorted.fileSize ?? null,
     width: video?.width ?? report.distorted.width,
     height: video?.height ?? report.distorted.height,
     frames: report.frameCount,

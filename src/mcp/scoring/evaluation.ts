@@ -3,7 +3,7 @@
  * What the two evaluation tools have in common: which rows of which table, how the model runs, and the shape of figures.
  */
 import * as z from 'zod/v4';
-import { TINY_DEVICE_CHOICES } from '../../choices.js';
+import { TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../choices.js';
 import type { EvaluateOptions, Evaluation } from '../../index.js';
 import type { ToolContext } from '../context.js';
 
@@ -39,6 +39,10 @@ export const evaluationParameters = {
     .enum(TINY_DEVICE_CHOICES)
     .default('auto')
     .describe('What runs the model; one that is not here is refused.'),
+  tiny_precision: z
+    .enum(TINY_PRECISIONS)
+    .default('auto')
+    .describe('Of a model with an 8-bit sibling: fp32, int8, or as its registry says (auto).'),
   tiny_codec: z
     .string()
     .min(1)
@@ -67,13 +71,14 @@ export const evaluationParameters = {
 /** What the engine is asked for. */
 export function evaluateOptions(
   input: z.output<z.ZodObject<typeof evaluationParameters>>,
-  signal: AbortSignal,
+  { signal, files }: Pick<ToolContext, 'signal' | 'files'>,
 ): EvaluateOptions {
   const {
     split,
     input_name,
     target,
     tiny_device: device,
+    tiny_precision: precision,
     tiny_codec,
     tiny_preset,
     tiny_crf,
@@ -84,7 +89,9 @@ export function evaluateOptions(
     split,
     target,
     device,
+    precision,
     seed,
+    origin: files.origin,
     signal,
     // Indistinguishable from not given: the engine looks for it first anyway, after what a sidecar says.
     ...(input_name !== 'features' && { inputName: input_name }),

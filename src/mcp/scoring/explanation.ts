@@ -61,7 +61,8 @@ export async function explainScore(input: ExplanationInput, context: ToolContext
         'version=vmaf_4k_v0.6.1 for 4K.',
     );
   }
-  const model = await openModel(await allowedModel(input.model, context.files));
+  const { files } = context;
+  const model = await openModel(await allowedModel(input.model, files), { origin: files.origin });
   const attribution = new Attribution(model);
   const request = await anyRequest(input, context);
   const { frame_cnt: frameCount, frame_skip_ref, frame_skip_dist, subsample } = input;

@@ -39,9 +39,10 @@ export async function inspectPair(
 ) {
   const model = await allowedModel(input.model, context.files);
   const request = await anyRequest(input, context);
-  const { signal } = context;
+  const { signal, files } = context;
+  const { origin } = files;
   const { reference, distorted, findings, alignment } = await context.pool.run('inspect_pair', 1, () =>
-    worded(inspect(request, { ...pairingOptions(input), models: [model], signal })),
+    worded(inspect(request, { ...pairingOptions(input), models: [model], origin, signal })),
   );
   return {
     summary: verdict(findings),
@@ -60,9 +61,12 @@ export async function findAlignment(
 ) {
   const request = await anyRequest(input, context);
   const { window, decoder } = input;
-  const { signal } = context;
+  const { signal, files } = context;
+  const { origin } = files;
   return alignmentDocument(
-    await context.pool.run('find_alignment', 1, () => worded(align(request, { window, decoder, signal }))),
+    await context.pool.run('find_alignment', 1, () =>
+      worded(align(request, { window, decoder, origin, signal })),
+    ),
   );
 }
 

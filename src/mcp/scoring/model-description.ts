@@ -2,7 +2,6 @@
  * @module mcp/scoring/model-description
  * What a model is, found by name among those of the package or by path among the allowed files.
  */
-import { stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { AnyvmafError, describeModel, type FeatureModel, openModel } from '../../index.js';
 import type { ToolFiles } from '../context.js';
@@ -72,10 +71,10 @@ export async function describeModelFile(name: string, files: ToolFiles): Promise
     throw new AnyvmafError('model', `model '${name}' not found; run list_models to see available models.`);
   }
   const path = await files.resolveInput(name);
-  const { size } = await stat(path);
+  const size = files.sizeOf(path);
   const facts: FileFacts = { name: basename(path, `.${format}`), path, format, size_bytes: size };
   if (format !== 'json') return { ...facts, model_type: null, feature_names: null };
-  return described(facts, await openModel(`path=${grammatical(path)}`));
+  return described(facts, await openModel(`path=${grammatical(path)}`, { origin: files.origin }));
 }
 
 function described(facts: FileFacts, model: FeatureModel): ModelDocument {

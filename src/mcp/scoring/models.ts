@@ -4,6 +4,7 @@
  * for other pictures.
  */
 import { AnyvmafError, type Report } from '../../index.js';
+import { quoted } from '../../printable.js';
 import type { ToolFiles } from '../context.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
 
@@ -21,7 +22,7 @@ export async function modelStrings(input: ModelInput, files: ToolFiles): Promise
   if (models !== undefined && model !== DEFAULT_MODEL) {
     throw new AnyvmafError(
       'usage',
-      `model is ${JSON.stringify(model)} and models has ${models.length} more, but they exclude each other; put all into models.`,
+      `model is ${quoted(model)} and models has ${models.length} more, but they exclude each other; put all into models.`,
     );
   }
   const suffix = modelSuffix(input);
@@ -68,7 +69,7 @@ export function grammatical(path: string): string {
   if (!/[:=]/.test(path)) return path;
   throw new AnyvmafError(
     'usage',
-    `The model file ${JSON.stringify(path)} has a colon or an equals sign in its path, which a model string cannot say; rename it.`,
+    `The model file ${quoted(path)} has a colon or an equals sign in its path, which a model string cannot say; rename it.`,
   );
 }
 
@@ -86,6 +87,15 @@ const PRESETS = [
   ['vmaf_v0.6.1', 'hd'],
   ['vmaf_b_v0.6.3', 'hd'],
 ] as const;
+
+/** How to score small pictures as they are watched. */
+function scaledUp({ reference, distorted }: Report): string {
+  const raw = [reference, distorted].some(({ container }) => container === 'yuv');
+  return (
+    `score them at the size at which they are watched, with scale_to: "1920x1080" of vmaf_score_encoded` +
+    (raw ? ', once ffmpeg has written them as Y4M: it takes no raw video' : '')
+  );
+}
 
 /**
  * What to tell of models that are meant for pictures of another class than those scored; `undefined` where all fit, and
@@ -107,7 +117,7 @@ export function mismatchedModelWarning(
         ? 'use version=vmaf_4k_v0.6.1'
         : source === 'hd'
           ? 'use version=vmaf_v0.6.1'
-          : 'score them at the size at which they are watched, with scale_to 1920x1080 of vmaf_score_encoded';
+          : scaledUp(report);
     return [
       `Model ${name} is meant for ${preset} pictures, but these are ${width}x${height}, which is ${source}: ` +
         `scores do not mean what the model's name promises; ${advice}.`,

@@ -4,7 +4,7 @@
  * so in its description.
  */
 import * as z from 'zod/v4';
-import { TINY_DEVICE_CHOICES, TINY_RESIZES } from '../../choices.js';
+import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../choices.js';
 
 /** What every scoring tool scores with when nothing is asked for. */
 export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
@@ -116,6 +116,10 @@ const tinyParameters = {
     .describe("Threads of one session on the CPU, 0 for the runtime's default; unset: one per worker.")
     .optional(),
   tiny_fp16: flag('Compute in half precision where the device does (OpenVINO, TensorRT).'),
+  tiny_precision: z
+    .enum(TINY_PRECISIONS)
+    .default('auto')
+    .describe('Of a model with an 8-bit sibling: fp32, int8, or as its registry says (auto).'),
   tiny_model_verify: flag('Load the tiny model only if the Sigstore bundle of its registry signs it.'),
   tiny_codec: z
     .string()

@@ -113,7 +113,10 @@ function headline(
   });
   const findings = report.preflight?.filter(({ severity }) => severity !== 'info') ?? [];
   const [lowest] = worst?.frames ?? [];
+  // What makes the score another one than was asked for comes first.
+  const grave = findings.filter(({ severity, code }) => severity === 'error' || code === 'offset-unclear');
   const summary = [
+    ...grave.map(({ message }) => message),
     `${scores.join('; ') || 'No score'}, over ${counted(report.frames.length, 'frame')}.`,
     ...(lowest ? [`The worst moment is frame ${lowest.frame}${at(lowest.seconds)}.`] : []),
     ...(findings.length > 0

@@ -28,17 +28,18 @@ export async function runScore(
   context: ToolContext,
 ): Promise<Report> {
   refuseWriting(options);
-  const { signal } = context;
+  const { signal, files } = context;
   return context.pool.run(label, weight, async ({ threads }) => {
     const scoring = score(request, {
       ...options,
+      origin: files.origin,
       // A clip that is over in a moment needs no worker at all.
       maxThreads: threads,
       signal,
       onProgress: ({ framesDone, framesTotal, fps }) =>
         context.progress({ done: framesDone, total: framesTotal, fps }),
     });
-    return reworded(await worded(scoring));
+    return reworded(await worded(scoring), label);
   });
 }
 
@@ -60,7 +61,7 @@ export async function runScoreMany(
   context: ToolContext,
 ): Promise<ManyOutcome> {
   refuseWriting(options);
-  const { signal } = context;
+  const { signal, files } = context;
   const states = distorted.map(() => ({ done: 0, total: null as number | null, fps: 0 }));
   const tell = () => {
     const totals = states.map(({ total }) => total);
@@ -83,6 +84,7 @@ export async function runScoreMany(
       const batch = distorted.slice(first, first + size);
       const scoring = scoreMany(reference, batch, {
         ...options,
+        origin: files.origin,
         maxThreads: threads,
         signal,
         onProgress: ({ framesDone, framesTotal, fps }, index) => {
@@ -91,7 +93,7 @@ export async function runScoreMany(
         },
         onReport(report, index) {
           over(first + index, report.frameCount);
-          outcome[first + index] = reworded(report);
+          outcome[first + index] = reworded(report, label);
         },
         onFailure(error, index) {
           over(first + index, 0);
@@ -104,6 +106,10 @@ export async function runScoreMany(
   });
 }
 
-function reworded(report: Report): Report {
-  return report.preflight ? { ...report, preflight: report.preflight.map(findingInParameters) } : report;
+function reworded(report: Report, tool: string): Report {
+  const { preflight, reference, distorted } = report;
+  if (!preflight) return report;
+  const raw = reference.container === 'yuv' || distorted.container === 'yuv';
+  const place = tool === 'vmaf_score' ? (raw ? 'raw' : 'stored') : 'encoded';
+  return { ...report, preflight: preflight.map((finding) => findingInParameters(finding, place)) };
 }

@@ -3,6 +3,7 @@
  * The parameters of tiny ONNX models, as options of the public API.
  */
 import { AnyvmafError, listTinyModels, type ScoreOptions, type TinyModelOptions } from '../../index.js';
+import { showValue } from '../../printable.js';
 import type { ToolFiles } from '../context.js';
 import type { ScoringInput } from './parameters.js';
 
@@ -12,6 +13,7 @@ const NEUTRAL = {
   dnn_ep: 'auto',
   tiny_threads: 0,
   tiny_fp16: false,
+  tiny_precision: 'auto',
   tiny_model_verify: false,
   tiny_codec: undefined,
   tiny_preset: undefined,
@@ -46,6 +48,7 @@ export async function tinyOptions(
     device: device === 'auto' ? (alias ?? 'auto') : device,
     ...(threads !== undefined && { threads }),
     fp16: input.tiny_fp16,
+    precision: input.tiny_precision,
     verify: input.tiny_model_verify,
     ...(codec !== undefined && { codec }),
     ...(preset !== undefined && { preset }),
@@ -60,7 +63,7 @@ function refuseWithout(input: ScoringInput): void {
     const value = input[name];
     if (value === undefined || value === neutral) continue;
     throw usage(
-      `${name} is ${JSON.stringify(value)}, but it is about a tiny model and none is given; add tiny_model.`,
+      `${name} is ${showValue(value)}, but it is about a tiny model and none is given; add tiny_model.`,
     );
   }
 }

@@ -37,7 +37,7 @@ export const compareModels = defineTool({
   }),
   annotations: READ_ONLY,
   async handler({ models, features, ...input }, context) {
-    const { files, pool, signal } = context;
+    const { files, pool } = context;
     const table = await files.resolveInput(features);
     const errors: (FailedEvaluation & { readonly place: number })[] = [];
     const found: { readonly model: string; readonly source: string; readonly place: number }[] = [];
@@ -50,7 +50,7 @@ export const compareModels = defineTool({
     }
     return pool.run('compare_models', 1, async () => {
       const api = await import('../../index.js');
-      const options = evaluateOptions({ features, ...input }, signal);
+      const options = evaluateOptions({ features, ...input }, context);
       const sources = [...new Set(found.map(({ source }) => source))];
       const { ranked, errors: failed } =
         sources.length > 0 ? await api.compareModels(sources, table, options) : { ranked: [], errors: [] };

@@ -27,11 +27,11 @@ export const evalModelOnSplit = defineTool({
   outputSchema: evaluationSchema,
   annotations: READ_ONLY,
   async handler({ model, features, ...input }, context) {
-    const { files, pool, signal } = context;
+    const { files, pool } = context;
     const [source, table] = await Promise.all([resolveModel(model, context), files.resolveInput(features)]);
     return pool.run('eval_model_on_split', 1, async () => {
       const { evaluateModel } = await import('../../index.js');
-      const options = evaluateOptions({ features, ...input }, signal);
+      const options = evaluateOptions({ features, ...input }, context);
       return { document: tellEvaluation(await evaluateModel(source, table, options), { model, features }) };
     });
   },

@@ -33,10 +33,11 @@ export const listBackendsTool = defineTool({
           device: z.string(),
           available: z.boolean(),
           runtime: z.string().nullable(),
+          adapter: z.string().nullable().describe('The GPU, where the platform says.'),
           advice: z.string().nullable().describe('How to get it.'),
         }),
       )
-      .describe('Devices for tiny_device. Whether a driver works shows when a model starts.'),
+      .describe('Devices for tiny_device: available ones were tried, and work.'),
   }),
   annotations: READ_ONLY,
   async handler(_, { signal }) {
@@ -58,10 +59,11 @@ export const listBackendsTool = defineTool({
           advice: detail.advice && inParameters(detail.advice),
         })),
         native,
-        tiny: tiny.map(({ device, available, runtime, how }) => ({
+        tiny: tiny.map(({ device, available, runtime, adapter, how }) => ({
           device,
           available,
           runtime,
+          adapter: adapter ?? null,
           advice: how ?? null,
         })),
       },

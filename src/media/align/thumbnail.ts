@@ -18,10 +18,14 @@ export type LumaFormat = Pick<VideoFormat, 'width' | 'height' | 'bitDepth'>;
  * odd, so that both fields of interlaced video count; positions are spread at exact fractions, so that the same
  * picture in another size gives the same thumbnail.
  */
-function positions(size: number, boxes: number): { readonly at: Int32Array; readonly perBox: number } {
+function positions(
+  size: number,
+  boxes: number,
+  most: number,
+): { readonly at: Int32Array; readonly perBox: number } {
   const box = size / boxes;
   const step = box <= WHOLE_BOX ? 1 : 2 * Math.max(1, Math.floor(box / 16)) + 1;
-  const perBox = Math.max(1, Math.round(box / step));
+  const perBox = Math.min(most, Math.max(1, Math.round(box / step)));
   const at = Int32Array.from({ length: boxes * perBox }, (_, k) => Math.floor(((k + 0.5) * box) / perBox));
   return { at, perBox };
 }
@@ -34,13 +38,16 @@ export class Thumbnailer {
   readonly width: number;
   readonly height: number;
 
-  /** @param width of the thumbnail; a video narrower than that repeats samples */
-  constructor(format: LumaFormat, width: number, height: number) {
+  /**
+   * @param width of the thumbnail; a video narrower than that repeats samples
+   * @param most positions read along each side of a box, so that less is read of large pictures
+   */
+  constructor(format: LumaFormat, width: number, height: number, most = Number.POSITIVE_INFINITY) {
     this.#format = format;
     this.width = width;
     this.height = height;
-    this.#across = positions(format.width, width);
-    this.#down = positions(format.height, height);
+    this.#across = positions(format.width, width, most);
+    this.#down = positions(format.height, height, most);
   }
 
   /**

@@ -84,3 +84,15 @@ export interface AlignResult {
   /** Frames among those read that repeat the picture before them, while the other video moves on. */
   readonly repeated: { readonly reference: number; readonly distorted: number };
 }
+
+/**
+ * What became of a search. `found`: one offset fits. `ambiguous`: several do, or none certainly. `none`: the videos are
+ * not alike at any offset, or too short to tell.
+ */
+export type AlignState = 'found' | 'ambiguous' | 'none';
+
+/** The state of an answer. */
+export function alignState({ ambiguous, reason }: Pick<AlignResult, 'ambiguous' | 'reason'>): AlignState {
+  if (!ambiguous) return 'found';
+  return reason === 'unrelated' || reason === 'short' ? 'none' : 'ambiguous';
+}

@@ -3,9 +3,10 @@
  * Makes two videos of any kind into two sources of one format whose n-th frames belong together, and says how.
  */
 import { AnyvmafError } from '../../errors.js';
+import { shown } from '../../printable.js';
+import type { AlignState } from '../align/types.js';
 import type { DecodedSource, DecodeRequest, Fraction, ScaleFilter } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
-import { shown } from '../errors.js';
 import type { FrameSource, VideoFormat, VideoInfo } from '../types.js';
 import { adaptSource } from './adapt.js';
 import { commonFormat, describeConversion } from './convert.js';
@@ -49,6 +50,7 @@ export interface PairingPlanOptions {
   readonly offset: number;
   readonly offsetRequested: number | 'auto';
   readonly offsetConfidence?: number;
+  readonly offsetState?: AlignState;
   readonly range?: FrameRange;
   readonly skipReference: number;
   readonly skipDistorted: number;
@@ -194,7 +196,7 @@ type Role = 'reference' | 'distorted';
  * @throws {MediaError} where one is cut off before the frames that are asked for end, unless damage is allowed
  */
 export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDecoded): Promise<PreparedPair> {
-  if (!plan.options.allowDamaged) for (const cutOff of cutOffs(plan).values()) refuseCutOff(cutOff);
+  refuseCutOffs(plan);
   const opening = [openSide(plan, 'reference', open), openSide(plan, 'distorted', open)] as const;
   try {
     const [reference, distorted] = await Promise.all(opening);
@@ -210,6 +212,12 @@ export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDec
     for (const side of opening) side.then(({ source }) => source.close()).catch(() => {});
     throw error;
   }
+}
+
+/** @throws {MediaError} where a file is cut off before the frames that are asked for end, unless damage is allowed */
+export function refuseCutOffs(plan: PairingPlan): void {
+  if (plan.options.allowDamaged) return;
+  for (const cutOff of cutOffs(plan).values()) refuseCutOff(cutOff);
 }
 
 interface OpenedSide {
@@ -438,7 +446,7 @@ function describePairing(
   distorted: InputPairing,
   pairs: number,
 ): Pairing {
-  const { range, offsetConfidence } = options;
+  const { range, offsetConfidence, offsetState } = options;
   const { width, height, bitDepth, chroma } = format;
   return {
     reference,
@@ -454,6 +462,7 @@ function describePairing(
       offset: options.offset,
       offsetRequested: options.offsetRequested,
       ...(offsetConfidence !== undefined && { offsetConfidence }),
+      ...(offsetState && { offsetState }),
       pairs,
       missing: frameList(paired?.missing),
       repeated: frameList(paired?.repeated),

@@ -117,12 +117,13 @@ export function pairTimes(times: TimesToPair): PairedTimes {
   const { reference, distorted, origin } = times;
   if (isRetimed(times)) return byNumber(times);
   const { shift = (distorted[origin.distorted] ?? 0) - (reference[origin.reference] ?? 0) } = times;
-  const interval = frameInterval(reference) ?? frameInterval(distorted) ?? 0;
+  // A single frame, such as a still picture, is shown for as long as the other video's; between two, nothing ends it.
+  const interval = frameInterval(reference) ?? frameInterval(distorted) ?? Number.POSITIVE_INFINITY;
   const shown = frameInterval(distorted) ?? interval;
   const end = (distorted.at(-1) ?? 0) + shown;
   const frames = new Int32Array(Math.max(0, times.end - times.start));
   const missing: number[] = [];
-  const slack = interval / 1000;
+  const slack = Number.isFinite(interval) ? interval / 1000 : 0;
   let count = 0;
   let at = 0;
   for (let n = times.start; n < times.end; n++) {

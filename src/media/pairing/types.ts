@@ -2,6 +2,7 @@
  * @module media/pairing/types
  * How two videos are to be brought together, and what was done to their frames.
  */
+import type { AlignState } from '../align/types.js';
 import type { DecoderId, Fraction, ScaleFilter } from '../decoder.js';
 import type { ChromaFormat } from '../types.js';
 
@@ -56,6 +57,8 @@ export interface FramePairing {
   readonly offsetRequested: number | 'auto';
   /** 0..1, where the offset was searched. */
   readonly offsetConfidence?: number;
+  /** What became of that search; only where it is `found` do the pictures tell the offset in use. */
+  readonly offsetState?: AlignState;
   /** Pairs scored. */
   readonly pairs: number;
   /** Reference frames for which there is no distorted frame at their time. */

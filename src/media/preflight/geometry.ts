@@ -2,8 +2,8 @@
  * @module media/preflight/geometry
  * Findings about the pictures' shape: size, aspect, rotation, crop and black borders.
  */
-import { dimensions, finding, fractionText, nearbyFraction, rounded } from './text.js';
-import type { Borders, Finding, PreflightContext, SideFacts } from './types.js';
+import { dimensions, finding, fractionText, nearbyFraction, prepare, rounded } from './text.js';
+import type { Borders, Finding, Hint, PreflightContext, SideFacts } from './types.js';
 
 /** Relative difference of display aspect ratios that rounding of sizes explains. */
 const SAME_ASPECT = 0.012;
@@ -14,6 +14,9 @@ const BORDER_PART = 0.01;
 /** Samples by which borders must differ to be a finding. */
 const BORDER_SAMPLES = 4;
 
+/** Correlation of the pictures from which on their details lie in the same places. */
+const SAME_PLACES = 0.98;
+
 /** Findings about the shape of pictures. */
 export function* geometryFindings(
   reference: SideFacts,
@@ -22,7 +25,8 @@ export function* geometryFindings(
 ): Generator<Finding> {
   const borders = [...borderFindings(reference, distorted)];
   yield* sizeFindings(reference, distorted, context);
-  yield* aspectFindings(reference, distorted, borders.find(({ severity }) => severity === 'warning')?.fix);
+  const cut = borders.find(({ severity }) => severity === 'warning')?.hint;
+  yield* aspectFindings(reference, distorted, { cut, alike: looksAlike(context) });
   yield* rotationFindings(reference, distorted);
   yield* cropFindings(reference, distorted);
   yield* borders;
@@ -39,7 +43,11 @@ function* sizeFindings(
   const differ = ref === dis ? `both videos are ${ref}` : `distorted is ${dis} but reference is ${ref}`;
   if (scale === 'none') {
     const refused = `${differ}, and scaling is off; frames of different sizes cannot be compared.`;
-    yield finding('size', 'error', refused, [ref, dis], '--scale bicubic');
+    yield finding('size', 'error', refused, [ref, dis], {
+      purpose: 'fix',
+      option: 'scale',
+      value: 'bicubic',
+    });
     return;
   }
   const what =
@@ -52,55 +60,130 @@ function* sizeFindings(
     `${differ}; ${what} scaled to ${compared} (${scale ?? 'bicubic'}) before they are compared, and the score ` +
       'depends on how.',
     [ref, dis],
-    meant ? undefined : '--scale bicubic',
+    meant ? undefined : { purpose: 'accept', option: 'scale', value: 'bicubic' },
   );
 }
 
 /** Width over height as shown. */
-function displayAspect({ width, height, sampleAspect }: SideFacts): number {
+export function displayAspect({ width, height, sampleAspect }: SideFacts): number {
   return (width * (sampleAspect ? sampleAspect.num / sampleAspect.den : 1)) / height;
 }
 
-/** @param cut cuts borders off that only one of the two has, which then explain another shape */
-function* aspectFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  cut: string | undefined,
-): Generator<Finding> {
+/** What the pictures tell of their shape. */
+interface ShapeClues {
+  /** Cuts borders off that only one of the two has, which then explain another shape. */
+  readonly cut: Hint | undefined;
+  /** Whether the same details are in the same places, once both have one size; `undefined` where nobody looked. */
+  readonly alike: boolean | undefined;
+}
+
+function looksAlike({ alignment }: PreflightContext): boolean | undefined {
+  return alignment && alignment.similarity >= SAME_PLACES;
+}
+
+function* aspectFindings(reference: SideFacts, distorted: SideFacts, clues: ShapeClues): Generator<Finding> {
   const [ref, dis] = [displayAspect(reference), displayAspect(distorted)];
   const sample = (side: SideFacts) => (side.sampleAspect ? fractionText(side.sampleAspect) : null);
+  const said = (side: SideFacts) => sample(side) ?? '1 (not stated)';
   const differs = Math.abs(dis / ref - 1) > SAME_ASPECT;
   const sameSize = dimensions(reference) === dimensions(distorted);
-  const wanted = (ref * distorted.height) / distorted.width;
-  const relabel = `ffmpeg -vf setsar=${fractionText(nearbyFraction(wanted))}`;
   if (differs && sameSize) {
-    const said = (side: SideFacts) => sample(side) ?? '1 (not stated)';
     yield finding(
       'sample-aspect',
       'warning',
       `distorted has the sample aspect ratio ${said(distorted)} but reference has ${said(reference)}; samples are ` +
         'compared as stored, so one of the two labels, or one of the pictures, is wrong.',
       [sample(reference), sample(distorted)],
-      relabel,
+      relabel(reference, distorted, ref),
     );
   } else if (differs) {
+    const { why, hint } = otherShape(reference, distorted, clues);
     yield finding(
       'display-aspect',
       'warning',
-      `distorted is shown ${rounded(dis)}:1 but reference ${rounded(ref)}:1; unless only a label is wrong, one of ` +
-        'them is cropped, padded or stretched, and scaling does not bring the same details to the same place.',
+      `distorted is shown ${rounded(dis)}:1 but reference ${rounded(ref)}:1; ${why}.`,
       [Number(rounded(ref)), Number(rounded(dis))],
-      cut ?? relabel,
+      hint,
     );
   } else if (sample(reference) !== sample(distorted) && !sameSize) {
     yield finding(
       'sample-aspect',
       'info',
-      `distorted has the sample aspect ratio ${sample(distorted) ?? '1 (not stated)'} and reference ` +
-        `${sample(reference) ?? '1 (not stated)'}; shown, both have the same shape.`,
+      `distorted has the sample aspect ratio ${said(distorted)} and reference ${said(reference)}; shown, both have ` +
+        'the same shape.',
       [sample(reference), sample(distorted)],
     );
   }
+}
+
+/** Gives the distorted video the label with which it is shown in the reference's shape. */
+function relabel(reference: SideFacts, distorted: SideFacts, aspect: number): Hint {
+  const { width, height } = distorted;
+  const same = dimensions(reference) === dimensions(distorted);
+  const exact = same ? (reference.sampleAspect ?? { num: 1, den: 1 }) : undefined;
+  const ratio = fractionText(exact ?? nearbyFraction((aspect * height) / width));
+  return prepare('distorted', distorted, ['-vf', `setsar=${ratio}`]);
+}
+
+/** What makes a video of another shape out of a reference, as far as can be told, and what resolves it. */
+function otherShape(
+  reference: SideFacts,
+  distorted: SideFacts,
+  { cut, alike }: ShapeClues,
+): { readonly why: string; readonly hint?: Hint } {
+  if (cut) return { why: 'one of them has black borders that the other has not', hint: cut };
+  if (isTurned(reference, distorted)) {
+    return {
+      why:
+        'one of them is turned by 90 degrees and must be turned back; where the command turns it upside down, use ' +
+        'transpose=cclock',
+      hint: prepare('distorted', distorted, ['-vf', 'transpose=clock']),
+    };
+  }
+  if (alike) {
+    return {
+      why: 'the pictures show the same details in the same places, so that one of the two labels is wrong',
+      hint: relabel(reference, distorted, displayAspect(reference)),
+    };
+  }
+  return (
+    croppedPart(reference, distorted) ?? {
+      why: 'one of them is cropped, padded or stretched, and scaling does not bring the same details to the same place',
+    }
+  );
+}
+
+/** Whether the sides of the picture change places, but for scaling. */
+function isTurned(reference: SideFacts, distorted: SideFacts): boolean {
+  const stored = ({ width, height }: SideFacts) => width / height;
+  const ways = [displayAspect(reference) * displayAspect(distorted), stored(reference) * stored(distorted)];
+  const wide = displayAspect(reference) > 1;
+  return (
+    wide !== displayAspect(distorted) > 1 && ways.some((product) => Math.abs(product - 1) <= SAME_ASPECT)
+  );
+}
+
+/** Samples of one shape in pictures of different ones: a part of the same. Most crops are centred. */
+function croppedPart(
+  reference: SideFacts,
+  distorted: SideFacts,
+): { readonly why: string; readonly hint: Hint } | undefined {
+  const shape = ({ sampleAspect }: SideFacts) => (sampleAspect ? sampleAspect.num / sampleAspect.den : 1);
+  if (Math.abs(shape(reference) / shape(distorted) - 1) > SAME_ASPECT) return undefined;
+  // What was cut is smaller: the reference, unless nothing but it can have been.
+  const whole =
+    distorted.width >= reference.width && distorted.height >= reference.height
+      ? ('distorted' as const)
+      : ('reference' as const);
+  const [from, part] = whole === 'reference' ? [reference, distorted] : [distorted, reference];
+  const factor = Math.min(from.width / part.width, from.height / part.height);
+  const even = (value: number) => 2 * Math.round((value * factor) / 2);
+  return {
+    why:
+      `${whole === 'reference' ? 'distorted' : 'reference'} shows a part of the picture only, which the command cuts ` +
+      'out of the middle of the other, or is stretched',
+    hint: prepare(whole, from, ['-vf', `crop=${even(part.width)}:${even(part.height)}`]),
+  };
 }
 
 function* rotationFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
@@ -138,7 +221,7 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
   const sides = [
     { name: 'distorted', other: 'reference', side: distorted, mine: dis, theirs: ref, against: reference },
     { name: 'reference', other: 'distorted', side: reference, mine: ref, theirs: dis, against: distorted },
-  ];
+  ] as const;
   const values = [bordersText(ref.certain), bordersText(dis.certain)] as const;
   for (const { name, other, side, mine, theirs, against } of sides) {
     const more = EDGES.filter((edge) => {
@@ -154,7 +237,7 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
       `${name} ${dimensions(side)} has black borders (${named}) where ${other} has picture; different parts of the ` +
         'scene are compared with each other.',
       values,
-      cropFilter(side, mine.certain),
+      cropHint(name, side, mine.certain),
     );
     return;
   }
@@ -169,7 +252,6 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
     `both videos have black borders over ${Math.round(100 * part)} % of the picture, which raise the score: black on ` +
       'black is perfect.',
     values,
-    cropFilter(reference, ref.certain),
   );
 }
 
@@ -182,8 +264,13 @@ function bordersText({ left, top, right, bottom }: Borders): string {
 }
 
 /** Cuts borders off, to even places as subsampled chroma needs it. */
-function cropFilter({ width, height }: SideFacts, { left, top, right, bottom }: Borders): string {
+function cropHint(
+  name: 'reference' | 'distorted',
+  side: SideFacts,
+  { left, top, right, bottom }: Borders,
+): Hint {
   const even = (value: number) => value + (value & 1);
   const [x, y] = [even(left), even(top)];
-  return `ffmpeg -vf crop=${(width - x - right) & ~1}:${(height - y - bottom) & ~1}:${x}:${y}`;
+  const size = `${(side.width - x - right) & ~1}:${(side.height - y - bottom) & ~1}`;
+  return prepare(name, side, ['-vf', `crop=${size}:${x}:${y}`]);
 }

@@ -2,8 +2,9 @@
  * @module media/preflight/model
  * Findings about a model that was made for another screen or another viewer.
  */
+import { displayAspect } from './geometry.js';
 import { dimensions, finding, rounded } from './text.js';
-import type { Finding, ModelInUse, PreflightContext, SideFacts } from './types.js';
+import type { Finding, Hint, ModelInUse, PreflightContext, SideFacts } from './types.js';
 
 /** Long side in samples from which pictures are made for 4k screens; below {@link HD_UP_TO} they are not. */
 const UHD_FROM = 3200;
@@ -15,6 +16,12 @@ const SMALL = 700;
 /** Screen heights between viewer and screen, as the models assume whose names do not say it. */
 const HD_DISTANCE = 3;
 const UHD_DISTANCE = 1.5;
+
+/** Relative difference of distances that nobody sees. */
+const SAME_DISTANCE = 0.1;
+
+/** The model for the size that is compared. */
+const AUTO: Hint = { purpose: 'fix', option: 'model', value: 'auto' };
 
 /** Findings about models against the size that is compared, and the distance from which it is seen. */
 export function* modelFindings(
@@ -37,7 +44,7 @@ export function* modelFindings(
       `${names(hd)} is for 1080p, but ${compared} is compared; seen from three heights of such a screen its details ` +
         'vanish, and the score is not what a 4k viewer would give.',
       values,
-      '--model auto',
+      AUTO,
     );
   }
   if (uhd.length > 0 && hd.length === 0 && long < HD_UP_TO) {
@@ -47,7 +54,7 @@ export function* modelFindings(
       `${names(uhd)} is for 2160p seen from ${inWords(uhd)}, but only ${compared} is compared; the score is not what ` +
         'its viewers would give.',
       values,
-      '--model auto',
+      AUTO,
     );
   }
   if (hd.length > 0 && short < SMALL) {
@@ -57,19 +64,19 @@ export function* modelFindings(
       `${compared} is scored by ${names(hd)} as if seen from three heights of so small a picture; scaled up to a ` +
         'whole screen, as it usually is, its faults show more than the score says.',
       values,
-      `--scale-to ${screenSize(comparedSize)}`,
+      { purpose: 'fix', option: 'scaleTo', value: screenSize(displayAspect(reference)) },
     );
   }
   for (const model of known) {
     const made = distanceOf(model);
     const asked = model.viewingDistance ?? viewingDistance;
-    if (asked === undefined || Math.abs(asked / made - 1) < 0.1) continue;
+    if (asked === undefined || Math.abs(asked / made - 1) < SAME_DISTANCE) continue;
     yield finding(
       'viewing-distance',
       'warning',
       `${model.name} was made for a viewer at ${made} screen heights, but ${rounded(asked, 2)} are asked for.`,
       values,
-      asked < 2.25 ? '--model version=vmaf_4k_v0.6.1' : '--model version=vmaf_v0.6.1',
+      modelFor(asked),
     );
   }
 }
@@ -95,9 +102,16 @@ function names(models: readonly ModelInUse[]): string {
   return models.map(({ name }) => name).join(', ');
 }
 
-/** The size with a short side of 1080 and the same shape. */
-function screenSize({ width, height }: { readonly width: number; readonly height: number }): string {
-  const factor = 1080 / Math.min(width, height);
-  const even = (value: number) => 2 * Math.round((value * factor) / 2);
-  return dimensions({ width: even(width), height: even(height) });
+/** The model of a distance; `undefined` where there is none. */
+function modelFor(asked: number): Hint | undefined {
+  const name = ['vmaf_4k_v0.6.1', 'vmaf_v0.6.1'].find(
+    (version) => Math.abs(asked / distanceOf({ name: version }) - 1) < SAME_DISTANCE,
+  );
+  return name === undefined ? undefined : { purpose: 'fix', option: 'model', value: `version=${name}` };
+}
+
+/** The size with a short side of 1080 in which square samples show a picture in its shape. */
+function screenSize(aspect: number): { readonly width: number; readonly height: number } {
+  const even = (value: number) => 2 * Math.round((1080 * value) / 2);
+  return { width: even(Math.max(1, aspect)), height: even(Math.max(1, 1 / aspect)) };
 }

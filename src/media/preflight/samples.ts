@@ -3,8 +3,8 @@
  * Findings about what sample values mean: depth, chroma, range, colour description and dynamic range.
  */
 import type { AlignResult } from '../align/types.js';
-import { finding, rounded } from './text.js';
-import type { Finding, PreflightContext, SideFacts } from './types.js';
+import { finding, prepare, prepareEach, rounded } from './text.js';
+import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
 
 /** Transfer functions of high dynamic range, by ffmpeg's names. */
 const HDR = new Map([
@@ -42,6 +42,10 @@ const BRIGHTNESS_SHIFT = 5;
 /** Correlation of the pictures from which their levels can be compared. */
 const COMPARABLE = 0.95;
 
+/** Brings PQ and HLG to the dynamic range of BT.709. */
+const TONE_MAPPING =
+  'zscale=t=linear:npl=100,format=gbrpf32le,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p';
+
 /** Findings about samples. */
 export function* sampleFindings(
   reference: SideFacts,
@@ -49,7 +53,7 @@ export function* sampleFindings(
   context: PreflightContext,
 ): Generator<Finding> {
   yield* depthFindings(reference, distorted);
-  yield* rangeFindings(reference, distorted);
+  yield* rangeFindings(reference, distorted, context.alignment);
   if (context.alignment) yield* levelFindings(context.alignment, reference, distorted);
   yield* colourFindings(reference, distorted);
   yield* hdrFindings(reference, distorted, context);
@@ -78,47 +82,120 @@ function* depthFindings(reference: SideFacts, distorted: SideFacts): Generator<F
   }
 }
 
-function* rangeFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+type Range = 'limited' | 'full';
+
+/** What the pictures themselves show of a range: that both are spread alike, or one of them as the other's range. */
+type Spread = 'alike' | 'expanded' | 'reduced' | 'other';
+
+function spreadOf({ similarity, levels }: AlignResult): Spread {
+  if (similarity < COMPARABLE) return 'other';
+  const { gain } = levels;
+  const isNear = (value: number) => Math.abs(gain / value - 1) <= RANGE_TOLERANCE;
+  if (isNear(1)) return 'alike';
+  // Both conversions leave mid-grey nearly where it is.
+  if (Math.abs(shiftOf(levels)) > BRIGHTNESS_SHIFT) return 'other';
+  return isNear(RANGE_GAIN) ? 'expanded' : isNear(1 / RANGE_GAIN) ? 'reduced' : 'other';
+}
+
+/** Levels by which mid-grey is brighter in the distorted video. */
+function shiftOf({ gain, bias }: AlignResult['levels']): number {
+  return gain * 128 + bias - 128;
+}
+
+/** What wider and narrower levels do to a score. */
+const EFFECT = {
+  expanded: 'more contrast than the reference counts as an enhancement, so that the score is too high',
+  reduced: 'less contrast than the reference counts as a loss, so that the score is too low',
+} as const;
+
+function* rangeFindings(
+  reference: SideFacts,
+  distorted: SideFacts,
+  alignment: AlignResult | undefined,
+): Generator<Finding> {
   const [ref, dis] = [reference.colorRange ?? null, distorted.colorRange ?? null];
   // What does not say is limited to a player.
-  if ((ref ?? 'limited') === (dis ?? 'limited')) return;
+  const [from, to] = [dis ?? 'limited', ref ?? 'limited'] as const;
+  if (from === to) return;
   const said = (range: string | null) => range ?? 'none stated (which means limited)';
+  const differ = `distorted has colour range ${said(dis)} but reference ${said(ref)}, and sample values are compared as stored`;
+  const converted = from === 'full' ? 'expanded' : 'reduced';
+  const spread = alignment && spreadOf(alignment);
+  if (spread === 'alike') {
+    yield finding(
+      'color-range',
+      'warning',
+      `${differ}; the samples of both are spread alike, so that only a label differs: the score is that of the samples, ` +
+        `but players show the distorted video with ${from === 'full' ? 'less' : 'more'} contrast.`,
+      [ref, dis],
+      relabelRange(distorted, to),
+    );
+    return;
+  }
+  const how =
+    spread === converted
+      ? `the samples were converted too: ${EFFECT[converted]}`
+      : spread === undefined
+        ? `where the samples were converted too, ${EFFECT[converted]}; where only a label differs, the score is right`
+        : 'what a difference of contrast does to the score is not what viewers see';
   yield finding(
     'color-range',
     'warning',
-    `distorted has colour range ${said(dis)} but reference ${said(ref)}; sample values are compared as stored, so a ` +
-      'true difference lowers the score.',
+    `${differ}; ${how}.`,
     [ref, dis],
-    rangeFilter(dis ?? 'limited', ref ?? 'limited'),
+    convertRange(distorted, from, to),
   );
 }
 
-function rangeFilter(from: 'limited' | 'full', to: 'limited' | 'full'): string {
-  return `ffmpeg -vf scale=in_range=${from}:out_range=${to}`;
+/** Brings the samples of the distorted video to a range. */
+function convertRange(distorted: SideFacts, from: Range, to: Range): PrepareHint {
+  return prepare('distorted', distorted, [
+    ...['-vf', `scale=in_range=${from}:out_range=${to}`],
+    ...['-color_range', to === 'full' ? 'pc' : 'tv'],
+  ]);
+}
+
+/** Says another range of the same samples; where the stream itself says it, nothing is decoded. */
+function relabelRange(distorted: SideFacts, to: Range): PrepareHint {
+  const { codec } = distorted;
+  if (codec === 'h264' || codec === 'hevc') {
+    const flag = to === 'full' ? 1 : 0;
+    return prepare('distorted', distorted, [
+      ...['-c', 'copy', '-bsf:v', `${codec}_metadata=video_full_range_flag=${flag}`],
+    ]);
+  }
+  return prepare('distorted', distorted, [
+    ...['-vf', `scale=in_range=full:out_range=full,setparams=range=${to}`],
+    ...['-color_range', to === 'full' ? 'pc' : 'tv'],
+  ]);
 }
 
 /** Brightness and contrast as measured on pictures that show the same. */
 function* levelFindings(
-  { similarity, levels }: AlignResult,
+  alignment: AlignResult,
   reference: SideFacts,
   distorted: SideFacts,
 ): Generator<Finding> {
+  const { similarity, levels } = alignment;
   if (similarity < COMPARABLE) return;
   const { gain: contrast, bias } = levels;
-  const shift = contrast * 128 + bias - 128;
+  const shift = shiftOf(levels);
   const values = [`0..255`, `${rounded(bias, 0)}..${rounded(255 * contrast + bias, 0)}`] as const;
-  const isNear = (value: number) => Math.abs(contrast / value - 1) <= RANGE_TOLERANCE;
-  // Both conversions leave mid-grey nearly where it is.
-  if (Math.abs(shift) <= BRIGHTNESS_SHIFT && (isNear(RANGE_GAIN) || isNear(1 / RANGE_GAIN))) {
-    const expanded = contrast > 1;
+  const spread = spreadOf(alignment);
+  if (spread === 'expanded' || spread === 'reduced') {
+    const [from, to] = [distorted.colorRange ?? 'limited', reference.colorRange ?? 'limited'];
+    // The labels say so as well, and what to do.
+    if (from !== to && (from === 'full') === (spread === 'expanded')) return;
     yield finding(
       'levels',
       'warning',
       `distorted has ${rounded(contrast, 2)} times the reference's contrast, as when ` +
-        `${expanded ? 'limited range was expanded to full' : 'full range was reduced to limited'}: one of the two was ` +
-        'converted wrongly, or its label is wrong, and the score is lower for it.',
+        `${spread === 'expanded' ? 'limited range was expanded to full' : 'full range was reduced to limited'}, and ` +
+        `no label says so; ${EFFECT[spread]}.`,
       values,
-      expanded ? rangeFilter('full', 'limited') : rangeFilter('limited', 'full'),
+      spread === 'expanded'
+        ? convertRange(distorted, 'full', 'limited')
+        : convertRange(distorted, 'limited', 'full'),
     );
     return;
   }
@@ -153,7 +230,7 @@ function* colourFindings(reference: SideFacts, distorted: SideFacts): Generator<
       `distorted ${stated(dis, name)} but reference ${stated(ref, name)}; sample values are ` +
         'compared as stored, and mean different light.',
       [ref, dis],
-      ref === null ? undefined : `ffmpeg -vf zscale=${ZSCALE[part]}=${ref}`,
+      ref === null ? undefined : prepare('distorted', distorted, ['-vf', `zscale=${ZSCALE[part]}=${ref}`]),
     );
   }
 }
@@ -180,7 +257,15 @@ function* hdrFindings(
     `${who} high dynamic range (${kinds}), but ${models.map(({ name }) => name).join(', ')} was trained on standard ` +
       'dynamic range only, and there is no public VMAF model for HDR; compare such scores only with each other.',
     [ref, dis],
-    'ffmpeg -vf zscale=t=linear:npl=100,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=limited',
+    prepareEach(
+      (
+        [
+          ['reference', reference],
+          ['distorted', distorted],
+        ] as const
+      ).filter(([, side]) => isHdr(side)),
+      ['-vf', TONE_MAPPING],
+    ),
   );
 }
 

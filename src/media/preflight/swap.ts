@@ -17,6 +17,12 @@ const LIKELY = 2;
 /** Frames apart that still show much the same. */
 const SAME_PLACE = 12;
 
+/** Part of a master's bit rate below which an encode of it stays. */
+const MUCH_LESS = 0.75;
+
+/** Sharpness, relative to the distorted video's, that an encode of that one does not have. */
+const AS_SHARP = 0.99;
+
 /** Codecs that hold masters: lossless, or with little loss. */
 const MEZZANINE = new Set([
   ...['rawvideo', 'v210', 'v308', 'v410', 'r210', 'ffv1', 'ffvhuff', 'huffyuv', 'utvideo', 'magicyuv'],
@@ -53,7 +59,11 @@ export function* swapFindings(reference: SideFacts, distorted: SideFacts): Gener
     'warning',
     `reference and distorted look swapped: ${evidence.join(', ')}; the reference should be the better of the two.`,
     [reference.name, distorted.name],
-    '--reference DISTORTED --distorted REFERENCE',
+    {
+      purpose: 'fix',
+      option: 'swap',
+      value: { reference: distorted.name, distorted: reference.name },
+    },
   );
 }
 
@@ -70,17 +80,27 @@ function codecClue(reference: SideFacts, distorted: SideFacts): Clue | undefined
   const [ref, dis] = [isMaster(reference), isMaster(distorted)];
   if (ref === undefined || dis === undefined || ref === dis) return undefined;
   if (ref) return { weight: -3, text: '' };
+  // A master's codec may hold what was an encode before, and a codec of delivery what lost nothing.
+  const rates = (reference.bitrate ?? 0) / (distorted.bitrate || Number.POSITIVE_INFINITY);
+  const softer = (sharpnessRatio(reference, distorted) ?? 0) < AS_SHARP;
   return {
-    weight: 2,
-    text: `the reference is ${reference.codec} but the distorted video is ${distorted.codec}`,
+    weight: rates < MUCH_LESS && softer ? 2 : 1,
+    text: `the reference is ${reference.codec} but the distorted video is ${isLossless(distorted) ? 'lossless ' : ''}${distorted.codec}`,
   };
 }
 
 /** `undefined` where the kind of codec is not known: Y4M and raw video may hold anything once decoded. */
-function isMaster({ codec }: SideFacts): boolean | undefined {
+function isMaster(side: SideFacts): boolean | undefined {
+  const { codec } = side;
   if (codec === undefined) return undefined;
   if (MEZZANINE.has(codec)) return true;
+  if (isLossless(side)) return true;
   return EFFICIENCY.has(codec) ? false : undefined;
+}
+
+/** H.264 of a profile that it needs for nothing else, as its chroma is not 4:4:4. */
+function isLossless({ codec, profile, chroma }: SideFacts): boolean {
+  return codec === 'h264' && /4:4:4 Predictive/.test(profile ?? '') && chroma !== '444';
 }
 
 function bitrateClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {

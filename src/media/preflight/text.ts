@@ -2,8 +2,22 @@
  * @module media/preflight/text
  * Words and numbers of findings.
  */
+
+import { shown } from '../../printable.js';
+import { quotedWord, shellWord } from '../advice.js';
 import type { Fraction } from '../decoder.js';
-import type { Finding, FindingCode, FindingValue, Severity, SideFacts } from './types.js';
+import { pixelFormatName } from '../pixel-format.js';
+import type {
+  FfmpegCommand,
+  Finding,
+  FindingCode,
+  FindingValue,
+  Hint,
+  OptionHint,
+  PrepareHint,
+  Severity,
+  SideFacts,
+} from './types.js';
 
 /** Both values of a finding. */
 export type Values = readonly [reference: FindingValue, distorted: FindingValue];
@@ -14,11 +28,125 @@ export function finding(
   severity: Severity,
   message: string,
   [reference, distorted]: Values,
-  fix?: string,
+  hint?: Hint,
 ): Finding {
   // The names of models are written as they are.
   const sentence = message.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
-  return { code, severity, message: sentence, reference, distorted, ...(fix !== undefined && { fix }) };
+  return {
+    code,
+    severity,
+    message: sentence,
+    reference,
+    distorted,
+    ...(hint && { hint, fix: hintText(hint) }),
+  };
+}
+
+/** A hint as it is typed: `--offset 12`, `to accept, pass --scale bicubic`, or an ffmpeg command line. */
+function hintText(hint: Hint): string {
+  if (hint.purpose === 'prepare') return hint.commands.map(ffmpegCommand).join(' && ');
+  const option = optionText(hint);
+  return hint.purpose === 'accept' ? `to accept, pass ${option}` : option;
+}
+
+function optionText(hint: OptionHint): string {
+  switch (hint.option) {
+    case 'frameRatePolicy':
+      return `--frame-rate-policy ${hint.value}`;
+    case 'range': {
+      const { unit, start, end } = hint.value;
+      const text = (value: number) => (unit === 'seconds' ? `${rounded(value)}s` : String(value));
+      return `--range ${text(start)}-${end === undefined ? '' : text(end)}`;
+    }
+    case 'raw': {
+      const { width, height, chroma, bitDepth } = hint.value;
+      return `--width ${width} --height ${height} --pixel_format ${chroma} --bitdepth ${bitDepth}`;
+    }
+    case 'scaleTo':
+      return `--scale-to ${dimensions(hint.value)}`;
+    case 'swap':
+      return `--reference ${shellWord(shown(hint.value.reference))} --distorted ${shellWord(shown(hint.value.distorted))}`;
+    case 'window':
+      return `anyvmaf align --window ${hint.value}`;
+    default:
+      return `--${hint.option} ${hint.value}`;
+  }
+}
+
+function ffmpegCommand({ input, inputOptions, options, output }: FfmpegCommand): string {
+  const file = (name: string) => shellWord(shown(name));
+  const before = [...inputOptions, '-i'].map(quotedWord);
+  return ['ffmpeg', ...before, file(input), ...options.map(quotedWord), file(output)].join(' ');
+}
+
+/**
+ * Has ffmpeg write one of the two files anew, without loss of what is in its pictures.
+ * @param options what to do: a filter, or a bit stream filter with `-c copy`
+ */
+export function prepare(
+  side: FfmpegCommand['side'],
+  facts: SideFacts,
+  options: readonly string[],
+): PrepareHint {
+  return { purpose: 'prepare', commands: [command(side, facts, options)] };
+}
+
+/** Has ffmpeg do the same to each of some files. */
+export function prepareEach(
+  sides: readonly (readonly [side: FfmpegCommand['side'], facts: SideFacts])[],
+  options: readonly string[],
+): PrepareHint {
+  // Both may have one name but for the folder.
+  const suffix = (side: FfmpegCommand['side']) => (sides.length > 1 ? `-${side}` : '');
+  const commands = sides.map(([side, facts]) => command(side, facts, options, suffix(side)));
+  return { purpose: 'prepare', commands };
+}
+
+function command(
+  side: FfmpegCommand['side'],
+  { name, container, width, height, bitDepth, chroma }: SideFacts,
+  options: readonly string[],
+  suffix = '',
+): FfmpegCommand {
+  const copies = options.includes('copy');
+  const raw = container === 'yuv';
+  const format = pixelFormatName({ bitDepth: containerDepth(bitDepth), chroma });
+  return {
+    side,
+    input: name,
+    inputOptions: raw ? ['-f', 'rawvideo', '-pixel_format', format, '-video_size', `${width}x${height}`] : [],
+    options: copies ? options : [...options, '-an', '-c:v', 'ffv1'],
+    output: preparedName(name, suffix, copies),
+  };
+}
+
+/** Depths that ffmpeg has planar formats for. */
+function containerDepth(bitDepth: number): number {
+  return bitDepth === 11 ? 12 : bitDepth === 13 ? 14 : bitDepth === 15 ? 16 : bitDepth;
+}
+
+/** A name beside nothing that is there: `encode-prepared.mkv`. */
+function preparedName(name: string, suffix: string, copies: boolean): string {
+  const [, stem = 'video', extension = ''] = /([^/\\?#]*?)(\.\w+)?(?:[?#].*)?$/.exec(name) ?? [];
+  const plain = stem.replace(/^-+/, '') || 'video';
+  return `${plain}${suffix}-prepared${copies && extension !== '' ? extension : '.mkv'}`;
+}
+
+/**
+ * Says that preflight itself failed: what it would have found is not known.
+ * @param what was not looked at
+ */
+export function uncheckedFinding(what: string, error: unknown): Finding {
+  const reason = error instanceof Error ? error.message : String(error);
+  const sentence = `preflight could not look at ${what}, so that what is wrong with them may go unsaid: ${reason}`;
+  return finding('unchecked', 'warning', /[.!?]$/.test(sentence) ? sentence : `${sentence}.`, [null, null]);
+}
+
+const ORDER: readonly Severity[] = ['error', 'warning', 'info'];
+
+/** The order of findings: the most severe first. */
+export function bySeverity(a: Finding, b: Finding): number {
+  return ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity);
 }
 
 /** `1920x1080`. */

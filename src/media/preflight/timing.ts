@@ -3,9 +3,18 @@
  * Findings about when frames are shown: rate, count, duration, missing and doubled frames, fields, and the offset.
  */
 import type { AlignResult } from '../align/types.js';
-import { counted, durationOf, finding, fractionText, framesOf, rateOf, rounded } from './text.js';
+import {
+  counted,
+  durationOf,
+  finding,
+  fractionText,
+  framesOf,
+  prepareEach,
+  rateOf,
+  rounded,
+} from './text.js';
 import { analyseTimestamps, type TimestampAnalysis } from './timestamps.js';
-import type { Finding, PreflightContext, SideFacts } from './types.js';
+import type { Finding, Hint, PreflightContext, SideFacts } from './types.js';
 
 /** Relative difference of frame rates up to which they are one: 24 and 24000/1001 differ by five times as much. */
 const SAME_RATE = 2e-4;
@@ -26,7 +35,13 @@ const STILL_MOMENT = 1;
 const NAMED = 5;
 
 /** Looks further than the check does. */
-const WIDER = 'anyvmaf align --window 500';
+const WIDER: Hint = { purpose: 'fix', option: 'window', value: 500 };
+
+/** Where the two begin is searched. */
+const FIND_OFFSET: Hint = { purpose: 'fix', option: 'offset', value: 'auto' };
+
+/** What is done anyway, once it is asked for. */
+const BY_TIME = { purpose: 'accept', option: 'frameRatePolicy', value: 'nearest' } as const satisfies Hint;
 
 /** Findings about time. */
 export function* timingFindings(
@@ -38,7 +53,9 @@ export function* timingFindings(
   yield* lengthFindings(reference, distorted, context);
   yield* timestampFindings(reference, distorted, context);
   yield* interlacingFindings(reference, distorted);
-  if (context.alignment) yield* alignmentFindings(context.alignment, context.offset ?? 0);
+  if (!context.alignment) return;
+  if (context.offsetSearched && context.alignment.ambiguous) yield doubtFinding(context.alignment);
+  else yield* alignmentFindings(context.alignment, context.offset ?? 0);
 }
 
 /** A rate that someone meant, not an average over what is there. */
@@ -69,7 +86,7 @@ function* rateFindings(
   const what = `distorted has ${values[1]} frames per second but reference has ${values[0]}`;
   if (frameRatePolicy === 'strict') {
     const refused = `${what}, and frames are only compared at equal times; they do not go together one by one.`;
-    yield finding('frame-rate', 'error', refused, values, '--frame-rate-policy nearest');
+    yield finding('frame-rate', 'error', refused, values, { ...BY_TIME, purpose: 'fix' });
     return;
   }
   yield finding(
@@ -77,7 +94,7 @@ function* rateFindings(
     frameRatePolicy === 'nearest' ? 'info' : 'warning',
     `${what}; frames that are compared do not all show the same moment.`,
     values,
-    frameRatePolicy === 'nearest' ? undefined : '--frame-rate-policy nearest',
+    frameRatePolicy === 'nearest' ? undefined : BY_TIME,
   );
 }
 
@@ -90,9 +107,10 @@ function isUneven({ timestamps }: SideFacts): boolean {
 function* lengthFindings(
   reference: SideFacts,
   distorted: SideFacts,
-  { offset = 0, partial = false, frameRatePolicy }: PreflightContext,
+  { offset = 0, partial = false, frameRatePolicy, alignment }: PreflightContext,
 ): Generator<Finding> {
   if (partial) return;
+  const beginTogether = alignment?.reason === 'clear' && alignment.offset === offset;
   const [refFrames, disFrames] = [framesOf(reference), framesOf(distorted)];
   const differs = ratesDiffer(reference, distorted);
   const [ref, dis] = [durationOf(reference), durationOf(distorted)];
@@ -115,7 +133,7 @@ function* lengthFindings(
           : `${counted(pairs, 'pair')} can be compared, and where frames are missing inside, later ones do not ` +
             'belong together.'),
       [refFrames, disFrames],
-      accepted ? undefined : within ? '--frame-rate-policy nearest' : '--offset auto',
+      accepted ? undefined : within ? BY_TIME : beginTogether ? commonFrames(pairs) : FIND_OFFSET,
     );
   }
   if (ref === undefined || dis === undefined || asLong) return;
@@ -128,8 +146,27 @@ function* lengthFindings(
         ? 'the same frames are shown at another speed, and are compared by number.'
         : 'what only one of them shows is not compared.'),
     [Number(rounded(ref)), Number(rounded(dis))],
-    offset === 0 && !retimed ? '--range START-END' : undefined,
+    offset === 0 && !retimed ? commonPart(reference, distorted) : undefined,
   );
+}
+
+/** The frames from the first on that both have. */
+function commonFrames(pairs: number): Hint | undefined {
+  return pairs > 0
+    ? { purpose: 'accept', option: 'range', value: { unit: 'frames', start: 0, end: pairs } }
+    : undefined;
+}
+
+/** The time from the start that both last. */
+function commonPart(reference: SideFacts, distorted: SideFacts): Hint | undefined {
+  const [ref, dis] = [framesOf(reference), framesOf(distorted)];
+  if (ref !== null && dis !== null && !ratesDiffer(reference, distorted)) {
+    return commonFrames(Math.min(ref, dis));
+  }
+  const end = Math.floor(1000 * Math.min(durationOf(reference) ?? 0, durationOf(distorted) ?? 0)) / 1000;
+  return end > 0
+    ? { purpose: 'accept', option: 'range', value: { unit: 'seconds', start: 0, end } }
+    : undefined;
 }
 
 function* timestampFindings(
@@ -142,7 +179,7 @@ function* timestampFindings(
   );
   const accepted = frameRatePolicy === 'nearest';
   const severity = accepted ? 'info' : 'warning';
-  const fix = accepted ? undefined : '--frame-rate-policy nearest';
+  const fix = accepted ? undefined : BY_TIME;
   if (ref?.variable || dis?.variable) {
     const who =
       ref?.variable && dis?.variable ? 'both videos have' : ref?.variable ? 'reference has' : 'distorted has';
@@ -202,19 +239,21 @@ function placesOf(side: string, frames: readonly number[], count: number, where:
 function* interlacingFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
   const [ref, dis] = [reference.fieldOrder ?? null, distorted.fieldOrder ?? null];
   const fields = (order: string | null) => order === 'top-first' || order === 'bottom-first';
-  if (!fields(ref) && !fields(dis)) return;
-  const who =
-    fields(ref) && fields(dis)
-      ? `both videos are interlaced (reference ${ref}, distorted ${dis})`
-      : fields(ref)
-        ? `reference is interlaced (${ref}) but distorted is not`
-        : `distorted is interlaced (${dis}) but reference is not`;
+  const sides = [['reference', reference] as const, ['distorted', distorted] as const].filter(
+    ([, { fieldOrder }]) => fields(fieldOrder ?? null),
+  );
+  const [first, second] = sides;
+  if (!first) return;
+  const who = second
+    ? `both videos are interlaced (reference ${ref}, distorted ${dis})`
+    : `${first[0]} is interlaced (${first[1].fieldOrder}) but ${fields(ref) ? 'distorted' : 'reference'} is not`;
   yield finding(
     'interlaced',
     'warning',
     `${who}; both fields of a frame are compared as one picture, for which VMAF was not made.`,
     [ref, dis],
-    'ffmpeg -vf bwdif=send_frame',
+    // One filter for both: what is not the same in both would count as damage.
+    prepareEach(sides, ['-vf', 'bwdif=send_frame']),
   );
 }
 
@@ -248,7 +287,7 @@ function* alignmentFindings(alignment: AlignResult, used: number): Generator<Fin
       `the pictures do not belong together at offset ${used}: ${better} (${Math.round(100 * confidence)} % ` +
         'certain), and frames that are compared show different moments.',
       [match.reference, match.distorted],
-      `--offset ${offset}`,
+      { purpose: 'fix', option: 'offset', value: offset },
     );
   } else if (reason === 'edge') {
     yield finding(
@@ -266,6 +305,23 @@ function* alignmentFindings(alignment: AlignResult, used: number): Generator<Fin
       [null, null],
     );
   }
+}
+
+/** An offset that was searched and not found: that some offset is in use is no answer. */
+function doubtFinding(alignment: AlignResult): Finding {
+  const wider = alignment.reason === 'edge' || alignment.reason === 'unrelated' ? WIDER : undefined;
+  return finding('offset-unclear', 'warning', doubtText(alignment), [null, null], wider);
+}
+
+/** The same in a sentence. */
+export function doubtText({ offset, confidence, candidates, reason, explanation }: AlignResult): string {
+  const others = reason === 'static' || reason === 'repetitive' ? candidates : [];
+  const named = others.filter((candidate) => candidate.offset !== offset).slice(0, NAMED);
+  const fits = named.length > 0 ? ` Others that fit: ${named.map((one) => one.offset).join(', ')}.` : '';
+  return (
+    `The offset was searched and not found; ${offset} is used, which is a guess (confidence ${confidence.toFixed(2)}). ` +
+    `${explanation}${fits}`
+  );
 }
 
 function lowered(sentence: string): string {

@@ -4,7 +4,8 @@
  */
 import type { AlignResult } from '../align/types.js';
 import type { ScaleFilter, TrackFacts } from '../decoder.js';
-import type { VideoFormat } from '../types.js';
+import type { FrameRange } from '../pairing/types.js';
+import type { RawVideoFormat, VideoFormat } from '../types.js';
 
 /**
  * Every code that a {@link Finding} may have. Codes are stable: one is never renamed or given another meaning.
@@ -12,6 +13,7 @@ import type { VideoFormat } from '../types.js';
  */
 export const FINDING_CODES = [
   // Pictures
+  'raw-geometry',
   'size',
   'sample-aspect',
   'display-aspect',
@@ -42,6 +44,12 @@ export const FINDING_CODES = [
   'swapped',
   'model-size',
   'viewing-distance',
+  // The whole run
+  'slip',
+  'freeze',
+  'unwatched',
+  // Preflight itself
+  'unchecked',
 ] as const;
 
 /** What a finding is about. */
@@ -56,6 +64,55 @@ export type Severity = 'error' | 'warning' | 'info';
 /** A value as the report shows it; `null` where the video does not say. */
 export type FindingValue = string | number | boolean | null;
 
+/** Options that findings advise, with values as the API takes them. */
+interface OptionValues {
+  readonly frameRatePolicy: 'nearest';
+  readonly model: string;
+  readonly offset: number | 'auto';
+  /** The geometry of raw video. */
+  readonly raw: RawVideoFormat;
+  /** Part of the reference that both videos show. */
+  readonly range: FrameRange;
+  readonly scale: ScaleFilter;
+  readonly scaleTo: { readonly width: number; readonly height: number };
+  /** Which of the two files is to be the reference, and which the distorted one. */
+  readonly swap: { readonly reference: string; readonly distorted: string };
+  /** Frames to either side in which `align` is to search. */
+  readonly window: number;
+}
+
+/** An option with the value to give it. */
+export type OptionHint = {
+  readonly [Option in keyof OptionValues]: {
+    /** `accept`: nothing changes, but the finding becomes an info. */
+    readonly purpose: 'fix' | 'accept';
+    readonly option: Option;
+    readonly value: OptionValues[Option];
+  };
+}[keyof OptionValues];
+
+/** An ffmpeg command that writes a file to be compared instead of one of the two. */
+export interface FfmpegCommand {
+  /** Which of the two is replaced. */
+  readonly side: 'reference' | 'distorted';
+  readonly input: string;
+  /** Options before `-i`, such as the format of raw video. */
+  readonly inputOptions: readonly string[];
+  /** Options between input and output. */
+  readonly options: readonly string[];
+  readonly output: string;
+}
+
+/** Files to prepare; what the commands write is then compared. */
+export interface PrepareHint {
+  readonly purpose: 'prepare';
+  readonly option?: never;
+  readonly commands: readonly FfmpegCommand[];
+}
+
+/** What resolves a finding, as data. */
+export type Hint = OptionHint | PrepareHint;
+
 /** One thing about a pair that its user should know. */
 export interface Finding {
   readonly code: FindingCode;
@@ -66,10 +123,25 @@ export interface Finding {
   readonly reference?: FindingValue;
   readonly distorted?: FindingValue;
   /**
-   * What resolves it: an option of anyvmaf as it is typed (`--offset 12`), or, where none does, an ffmpeg filter for
-   * preparing the files (`ffmpeg -vf bwdif`). Absent where nothing needs to be done.
+   * {@link hint} in the words of the command line: an option as it is typed (`--offset 12`), or, where none helps, an
+   * ffmpeg command that prepares one of the files. Absent where nothing needs to be done.
    */
   readonly fix?: string;
+  /** What resolves it, as data; absent where nothing needs to be done, and from findings read from a report. */
+  readonly hint?: Hint;
+  /** Where in the run it was found; the first 50 places at most. */
+  readonly places?: readonly FindingPlace[];
+}
+
+/** A place in a run. */
+export interface FindingPlace {
+  /** Number of the first pair concerned, as in the report's frames. */
+  readonly frame: number;
+  /**
+   * `slip`: frames by which the distorted video runs further ahead from there on, negative where it falls behind.
+   * `freeze`: pairs that repeat the picture before.
+   */
+  readonly frames: number;
 }
 
 /** Rows and columns of black around the picture, in samples. */
@@ -129,6 +201,8 @@ export interface PreflightContext {
   readonly frameRatePolicy?: 'strict' | 'nearest';
   /** Frame i of the distorted video is compared with frame i + offset of the reference. Default 0. */
   readonly offset?: number;
+  /** Whether the offset is what the alignment says, and not one that the user gave. */
+  readonly offsetSearched?: boolean;
   /** True when the frames are deliberately part of the videos (`--range`, `--frame_cnt`): lengths need not agree. */
   readonly partial?: boolean;
   /** Result of the alignment check on the first seconds, when it ran. */

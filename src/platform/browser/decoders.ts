@@ -13,7 +13,7 @@ let decoders: readonly Decoder[] | undefined;
 /** @param assets says where things are at the moment */
 export function browserDecoders(assets: () => Assets): readonly Decoder[] {
   decoders ??= [
-    webCodecsDecoder(() => assets().mediabunny),
+    webCodecsDecoder({ library: () => assets().mediabunny, parser: () => assets().parserWorker }),
     browserWasmDecoder({ core: () => assets().ffmpegCore, worker: () => assets().ffmpegWorker }),
   ];
   return decoders;

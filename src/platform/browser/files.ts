@@ -4,6 +4,7 @@
  */
 import { AnyvmafError } from '../../errors.js';
 import type { FilePlatform } from '../../media/platform.js';
+import { quoted } from '../../printable.js';
 
 /** Refuses paths with the reason; everything else is opened without a platform. */
 export const browserFiles: FilePlatform = {
@@ -18,7 +19,7 @@ export const browserFiles: FilePlatform = {
 function noPaths(file: string): AnyvmafError {
   return new AnyvmafError(
     'usage',
-    `${JSON.stringify(file)} cannot be opened by name in a browser; give a File, Blob, Uint8Array or ` +
+    `${quoted(file)} cannot be opened by name in a browser; give a File, Blob, Uint8Array or ` +
       `ReadableStream.`,
   );
 }

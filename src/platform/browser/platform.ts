@@ -2,12 +2,14 @@
  * @module platform/browser/platform
  * A browser, page or worker, as a platform of the engine.
  */
+import { requireObject } from '../../arguments.js';
 import { compileCore } from '../../core/module.js';
 import { AnyvmafError } from '../../errors.js';
 import type { TinyPlatform } from '../../tiny/types.js';
 import type { Assets, Platform } from '../platform.js';
 import { browserFiles } from './files.js';
 import { browserModels } from './models.js';
+import { startBrowserParser } from './parser-worker.js';
 import { startBrowserWorker } from './pool.js';
 
 let assets: Assets = {};
@@ -19,6 +21,7 @@ let tiny: TinyPlatform | undefined;
 
 /** Says where the package's files are; see the public `configure`. */
 export function configureBrowser(changes: Assets): void {
+  requireObject('assets', changes, 'an object of addresses');
   assets = { ...assets, ...changes };
   if (changes.wasm !== undefined) core = undefined;
 }
@@ -53,6 +56,15 @@ export const browserPlatform: Platform = {
       core = undefined;
     });
     return core;
+  },
+  startParser: () => startBrowserParser(assets.parserWorker),
+  evaluationTask() {
+    const base = location.href;
+    const models = assets.models === undefined ? undefined : new URL(assets.models, base).href;
+    return {
+      kind: 'evaluation',
+      settings: { ...(models !== undefined && { models }), base, onnxruntime: browserPlatform.onnxruntime },
+    };
   },
   startWorker: () => startBrowserWorker(assets.worker),
   breathe,

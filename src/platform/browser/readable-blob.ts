@@ -3,8 +3,8 @@
  * Encoded video in a browser as something that can be read at will.
  */
 import { AnyvmafError } from '../../errors.js';
-import { shown } from '../../media/errors.js';
 import type { VideoInput } from '../../media/types.js';
+import { shown } from '../../printable.js';
 
 /** @throws {AnyvmafError} `usage` for inputs that can be read only once, `io` for empty ones */
 export function readableBlob(input: VideoInput): { readonly name: string; readonly blob: Blob } {

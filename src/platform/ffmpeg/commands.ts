@@ -4,6 +4,7 @@
  */
 import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import type { Delivery } from '../../media/delivery.js';
+import { inputArgs, type ToolSource } from './access.js';
 import { LOG_LEVEL } from './log.js';
 
 /** The first video that is not a cover picture. */
@@ -24,10 +25,12 @@ export interface Part {
   readonly untilTime?: number;
   /** Frames wanted at most. */
   readonly count?: number;
+  /** Times go back within the file, which ffmpeg writes only once they are numbered anew. */
+  readonly restamp?: boolean;
 }
 
 /** Asks for all that container and codec declare and, unless that is not to be had, for the first frame. */
-export function probeArgs(url: string, withFrame = true): string[] {
+export function probeArgs(source: ToolSource, withFrame = true): string[] {
   const first = withFrame ? ['-show_frames', '-read_intervals', '%+#1'] : [];
   return [
     '-v',
@@ -39,12 +42,12 @@ export function probeArgs(url: string, withFrame = true): string[] {
     ...first,
     '-of',
     'json',
-    url,
+    ...inputArgs(source),
   ];
 }
 
 /** Asks which tracks there are, for a file without video. */
-export function tracksArgs(url: string): string[] {
+export function tracksArgs(source: ToolSource): string[] {
   return [
     '-v',
     'error',
@@ -52,12 +55,12 @@ export function tracksArgs(url: string): string[] {
     'stream=codec_type,codec_name,codec_tag_string',
     '-of',
     'json',
-    url,
+    ...inputArgs(source),
   ];
 }
 
 /** Asks for the first packet with what goes with it. */
-export function firstPacketArgs(url: string): string[] {
+export function firstPacketArgs(source: ToolSource): string[] {
   return [
     '-v',
     'error',
@@ -68,14 +71,24 @@ export function firstPacketArgs(url: string): string[] {
     '%+#1',
     '-of',
     'json',
-    url,
+    ...inputArgs(source),
   ];
 }
 
 /** Asks for each packet, as `packet|pts=512|dts=0|flags=K_`, then `stream|has_b_frames=2|time_base=1/12800`. */
-export function packetsArgs(url: string): string[] {
+export function packetsArgs(source: ToolSource): string[] {
   const entries = 'packet=pts,dts,flags:stream=has_b_frames,time_base';
-  return ['-v', 'error', '-select_streams', VIDEO, '-show_entries', entries, '-of', 'compact', url];
+  return [
+    '-v',
+    'error',
+    '-select_streams',
+    VIDEO,
+    '-show_entries',
+    entries,
+    '-of',
+    'compact',
+    ...inputArgs(source),
+  ];
 }
 
 /**
@@ -83,7 +96,7 @@ export function packetsArgs(url: string): string[] {
  * @param version of ffmpeg, as it prints it
  */
 export function decodeArgs(
-  url: string,
+  source: ToolSource,
   facts: TrackFacts,
   planes: Delivery,
   request: Pick<DecodeRequest, 'size' | 'allowDamaged'>,
@@ -101,7 +114,7 @@ export function decodeArgs(
   if (part.seek !== undefined) {
     args.push('-seek_timestamp', '1', '-noaccurate_seek', '-ss', seconds(part.seek));
   }
-  args.push('-i', url, '-map', `0:${VIDEO}`, '-vf', chain.join(','), ...everyFrame(version));
+  args.push(...inputArgs(source), '-map', `0:${VIDEO}`, '-vf', chain.join(','), ...everyFrame(version));
   if (part.count !== undefined) args.push('-frames:v', String(part.count));
   args.push('-c:v', 'rawvideo', '-pix_fmt', planes.pixelFormat, '-f', 'rawvideo', 'pipe:1');
   return args;
@@ -135,6 +148,7 @@ function filters(
   if (size && (size.width !== facts.width || size.height !== facts.height)) {
     chain.push(`scale=${size.width}:${size.height}:flags=${size.filter}`);
   }
+  if (part.restamp) chain.push('setpts=N');
   return chain;
 }
 

@@ -23,6 +23,8 @@ export type LogEvent =
   | { readonly kind: 'timebase'; readonly num: number; readonly den: number }
   /** Streams are opened and packets begin to be decoded; complaints before this are about looking into the file. */
   | { readonly kind: 'decoding' }
+  /** A packet before which others may be missing, such as where a recording was cut; pictures may be whole all the same. */
+  | { readonly kind: 'gap' }
   /** `atEnd`: the file is cut off, and every frame that was read before is whole. */
   | { readonly kind: 'damage'; readonly text: string; readonly atEnd: boolean };
 
@@ -34,7 +36,9 @@ const FRAME = /^n: *\d+ pts: *(-?\d+|NOPTS) .*?fmt: *(\S+) .*?\bs:(\d+)x(\d+) /;
 const TIME_BASE = /^config in time_base: (\d+)\/(\d+)/;
 const CUT_OFF = /File ended prematurely|partial file/;
 /** Said as warnings, though they mean that samples are wrong. */
-const CORRUPT = /corrupt (?:input packet|decoded frame)/;
+const CORRUPT = /corrupt decoded frame/;
+/** Said where a counter of packets jumps; what the decoder cannot make up for, it says itself. */
+const GAP = /corrupt input packet/;
 /** Said as errors, though they tell only of pictures that were not there to begin with, as when a recording starts. */
 const HARMLESS = /^(?:mmco: unref short failure|co located POCs unavailable)/;
 
@@ -47,6 +51,7 @@ export function parseLogLine(line: string): LogEvent | undefined {
     if (text === 'Stream mapping:') return { kind: 'decoding' };
     return line.includes('showinfo') ? parseShowinfo(text) : undefined;
   }
+  if (GAP.test(text)) return { kind: 'gap' };
   const corrupt = CORRUPT.exec(text)?.[0];
   if (corrupt !== undefined) return { kind: 'damage', text: corrupt, atEnd: false };
   if (!/^(?:error|fatal|panic)$/.test(level ?? '') || HARMLESS.test(text)) return undefined;

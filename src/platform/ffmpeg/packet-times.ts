@@ -9,7 +9,12 @@ export interface TrackTimes {
   readonly times: Float64Array;
   /** The first frame's time in seconds on the file's clock. */
   readonly trackStart: number;
+  /** Times at which the file's clock was set back, where it was; later times count on as if it had not been. */
+  readonly setBack?: readonly number[];
 }
+
+/** Seconds by which times of decoding go back where a clock was set anew, and not only written out of order. */
+const SET_BACK = 0.5;
 
 /** Collects the lines that `ffprobe -of compact -show_entries packet=pts,dts,flags:stream=...` prints. */
 export class PacketTimes {
@@ -41,10 +46,38 @@ export class PacketTimes {
       (ticks) => !ticks.some(Number.isNaN),
     );
     if (!known || known.length === 0 || Number.isNaN(this.#unit)) return null;
-    const sorted = Float64Array.from(known).sort();
+    const { ticks, jumps } = this.#unrolled(known);
+    const sorted = Float64Array.from(ticks).sort();
     // The two fields of a frame may come as packets of one time.
-    const distinct = sorted.filter((ticks, i) => i === 0 || ticks !== sorted[i - 1]);
+    const distinct = sorted.filter((time, i) => i === 0 || time !== sorted[i - 1]);
     const first = distinct[0] ?? 0;
-    return { times: distinct.map((ticks) => (ticks - first) * this.#unit), trackStart: first * this.#unit };
+    const seconds = (time: number) => (time - first) * this.#unit;
+    return {
+      times: distinct.map(seconds),
+      trackStart: first * this.#unit,
+      ...(jumps.length > 0 && { setBack: jumps.map(seconds) }),
+    };
+  }
+
+  /** Has a clock that was set back go on by an ordinary step instead. */
+  #unrolled(known: readonly number[]): {
+    readonly ticks: readonly number[];
+    readonly jumps: readonly number[];
+  } {
+    const clock = this.#dts;
+    const jumps: number[] = [];
+    if (clock.some(Number.isNaN)) return { ticks: known, jumps };
+    const steps = clock.slice(1).map((time, i) => time - (clock[i] ?? 0));
+    const usual = [...steps].sort((a, b) => a - b)[steps.length >> 1] ?? 0;
+    let shift = 0;
+    const ticks = known.map((time, i) => {
+      const step = i === 0 ? 0 : (steps[i - 1] ?? 0);
+      if (step * this.#unit < -SET_BACK) {
+        shift += usual - step;
+        jumps.push(time + shift);
+      }
+      return time + shift;
+    });
+    return { ticks, jumps };
   }
 }

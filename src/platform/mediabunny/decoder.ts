@@ -1,52 +1,49 @@
 /**
  * @module platform/mediabunny/decoder
- * The decoder that takes files apart with mediabunny and decodes with WebCodecs, or what stands in for it.
+ * Takes files apart with mediabunny and decodes with WebCodecs, or what stands in for it. Runs in a parser thread.
  */
-import type { Decoder } from '../../media/decoder.js';
-import type { VideoInput } from '../../media/types.js';
+import { AnyvmafError } from '../../errors.js';
+import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
+import { shown } from '../../printable.js';
+import type { LentVideo } from './calls.js';
 import type { MediabunnyHost } from './host.js';
 import { MediabunnySource } from './source.js';
 import { mediaError, type OpenedTrack, openTrack, SAME, trackFacts } from './track.js';
 
+/** As a `Decoder`, of videos that came from another thread. */
+export interface TrackDecoder {
+  probe(video: LentVideo): Promise<TrackFacts>;
+  timestamps(video: LentVideo): Promise<Float64Array | null>;
+  open(video: LentVideo, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource>;
+}
+
 /** @param host a browser, or Node */
-export function createMediabunnyDecoder(host: MediabunnyHost): Decoder {
-  async function open(input: VideoInput, signal?: AbortSignal): Promise<OpenedTrack> {
-    signal?.throwIfAborted();
-    const library = await host.load();
-    const { name, reader } = await host.openInput(input);
-    return openTrack(host, library, name, reader);
+export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
+  async function open(video: LentVideo): Promise<OpenedTrack> {
+    return openTrack(host, video.name, await host.openInput(video));
   }
 
-  /** Runs `use` on an open track; an abort closes it, and is what is thrown then. */
-  async function withTrack<T>(
-    input: VideoInput,
-    signal: AbortSignal | undefined,
-    use: (opened: OpenedTrack) => Promise<T>,
-  ): Promise<T> {
-    const opened = await open(input, signal);
-    signal?.addEventListener('abort', opened.close);
+  async function withTrack<T>(video: LentVideo, use: (opened: OpenedTrack) => Promise<T>): Promise<T> {
+    const opened = await open(video);
     try {
-      signal?.throwIfAborted();
       return await use(opened);
-    } catch (error) {
-      throw signal?.aborted ? signal.reason : error;
     } finally {
-      signal?.removeEventListener('abort', opened.close);
       opened.close();
     }
   }
 
   return {
-    id: 'mediabunny',
-    availability: () => host.availability(),
-    probe: (input, signal) => withTrack(input, signal, (opened) => trackFacts(host, opened)),
+    probe: (video) => withTrack(video, (opened) => trackFacts(host, opened)),
 
-    timestamps: (input, signal) =>
-      withTrack(input, signal, async ({ name, track, library }) => {
+    timestamps: (video) =>
+      withTrack(video, async ({ name, track, library, size }) => {
         const times: number[] = [];
         try {
           const packets = new library.EncodedPacketSink(track);
+          let count = 0;
           for await (const { timestamp } of packets.packets(undefined, undefined, { metadataOnly: true })) {
+            host.progress();
+            if (++count > size) throw moreThanBytes(name, size);
             // Frames before the start of an edit list are decoded but not shown.
             if (timestamp >= -SAME) times.push(timestamp);
           }
@@ -59,8 +56,8 @@ export function createMediabunnyDecoder(host: MediabunnyHost): Decoder {
         return sorted.map((time) => time - first);
       }),
 
-    async open(input, facts, request) {
-      const opened = await open(input, request.signal);
+    async open(video, facts, request) {
+      const opened = await open(video);
       try {
         return await MediabunnySource.start(host, opened, facts, request);
       } catch (error) {
@@ -69,4 +66,12 @@ export function createMediabunnyDecoder(host: MediabunnyHost): Decoder {
       }
     },
   };
+}
+
+/** Packets have one byte or more; a container that lists more of them never ends. */
+function moreThanBytes(name: string, size: number): AnyvmafError {
+  return new AnyvmafError(
+    'media',
+    `${shown(name)} lists more frames than its ${size} bytes can hold; it is damaged.`,
+  );
 }

@@ -3,25 +3,22 @@
  * What the mediabunny decoder needs of its platform.
  */
 import type { VideoSample } from 'mediabunny';
-import type { DecoderAvailability } from '../../media/decoder.js';
 import type { ByteReader } from '../../media/platform.js';
-import type { VideoInput } from '../../media/types.js';
+import type { LentVideo } from './calls.js';
 
 /** The library, as its package exports it. */
 export type Mediabunny = typeof import('mediabunny');
 
-/** A browser with WebCodecs, or Node with the decoders of `@mediabunny/server`. */
+/** A parser thread of a browser with WebCodecs, or of Node with the decoders of `@mediabunny/server`. */
 export interface MediabunnyHost {
   /** What decodes, for the report: `WebCodecs`, `libavcodec`. */
   readonly engine: string;
-  availability(): Promise<DecoderAvailability>;
-  /**
-   * The library, with decoders registered.
-   * @throws {AnyvmafError} `io` when it is not installed
-   */
-  load(): Promise<Mediabunny>;
-  /** @throws {AnyvmafError} `io` when it cannot be read, `usage` when it is of a kind that cannot be read at will */
-  openInput(input: VideoInput): Promise<{ readonly name: string; readonly reader: ByteReader }>;
+  /** The library, with decoders registered. */
+  readonly library: Mediabunny;
+  /** @throws {AnyvmafError} `io` when it cannot be read */
+  openInput(video: LentVideo): Promise<ByteReader> | ByteReader;
+  /** Called when a packet or a picture came out of a file. */
+  progress(): void;
   /** Whether a sample holds guesses in place of what was coded; absent where that cannot be told. */
   isPatched?(sample: VideoSample): boolean;
   /** The end of a sentence about a video that cannot be decoded here: `install ffmpeg`. */

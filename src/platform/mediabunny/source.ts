@@ -6,8 +6,9 @@ import type { VideoSample } from 'mediabunny';
 import { AnyvmafError } from '../../errors.js';
 import { earlyEndError, earlyEndWarning } from '../../media/damage.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
-import { MediaError, shown } from '../../media/errors.js';
+import { MediaError } from '../../media/errors.js';
 import type { FramePlanes, VideoInfo } from '../../media/types.js';
+import { shown } from '../../printable.js';
 import type { MediabunnyHost } from './host.js';
 import { type Orientation, SampleCopier, samplePixelFormat } from './samples.js';
 import { DECODING, mediaError, type OpenedTrack, orientation, SAME } from './track.js';
@@ -158,6 +159,7 @@ export class MediabunnySource implements DecodedSource {
         return this.#broken('damaged', why.replace(/\.$/, ''));
       }
       const sample = result.value;
+      this.#host.progress();
       if (signal?.aborted) {
         sample?.close();
         throw signal.reason;

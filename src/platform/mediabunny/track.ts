@@ -6,9 +6,9 @@ import type { Input, InputTrack, InputVideoTrack, VideoSample } from 'mediabunny
 import { AnyvmafError } from '../../errors.js';
 import type { Fraction, TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
-import { shown } from '../../media/errors.js';
 import { formatProblem } from '../../media/geometry.js';
 import type { ByteReader } from '../../media/platform.js';
+import { shown } from '../../printable.js';
 import type { Mediabunny, MediabunnyHost } from './host.js';
 import { type Orientation, samplePixelFormat } from './samples.js';
 
@@ -54,15 +54,15 @@ export interface OpenedTrack {
  */
 export async function openTrack(
   host: MediabunnyHost,
-  library: Mediabunny,
   name: string,
   reader: ByteReader,
 ): Promise<OpenedTrack> {
-  const { ALL_FORMATS, CustomSource, Input, UnsupportedInputFormatError } = library;
+  const { library } = host;
+  const { ALL_FORMATS, CustomSource, HLS, Input, UnsupportedInputFormatError } = library;
   const source = new CustomSource({
     getSize: () => reader.size,
     async read(start, end) {
-      const bytes = new Uint8Array(end - start);
+      const bytes = new Uint8Array(Math.max(0, Math.min(end, reader.size) - start));
       const got = await reader.read(start, [bytes]);
       return got === bytes.length ? bytes : bytes.subarray(0, got);
     },
@@ -70,7 +70,9 @@ export async function openTrack(
     // Whoever reads next gets the error.
     handleUnhandledError() {},
   });
-  const input = new Input({ formats: ALL_FORMATS, source });
+  // A playlist names other files, and only the one that was given is read.
+  const formats = ALL_FORMATS.filter((format) => format !== HLS);
+  const input = new Input({ formats, source });
   const close = (): void => {
     input.dispose();
     reader.close();
@@ -150,6 +152,7 @@ async function firstSample(host: MediabunnyHost, opened: OpenedTrack): Promise<V
   }
   const sink = new library.VideoSampleSink(track, DECODING);
   for await (const sample of sink.samples()) {
+    host.progress();
     if (sample.timestamp >= -SAME) return sample;
     sample.close();
   }

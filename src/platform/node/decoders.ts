@@ -3,24 +3,40 @@
  * What can decode video in Node, the preferred first: ffmpeg, mediabunny with its server package, ffmpeg.wasm.
  */
 import type { Decoder } from '../../media/decoder.js';
+import type { Origin } from '../../media/origin.js';
 import { createFfmpegDecoder } from './ffmpeg/decoder.js';
-import { nodeMediabunnyDecoder } from './mediabunny-decoder.js';
-import { type NodeWasmOptions, nodeWasmDecoder } from './wasm-decoder.js';
+import { type NodeParserOptions, nodeMediabunnyDecoder } from './mediabunny-decoder.js';
+import { nodeWasmDecoder } from './wasm-decoder.js';
 
-/** Made once each, because decoders remember what they were asked. */
-let made: { readonly local: readonly Decoder[]; readonly fetching: readonly Decoder[] } | undefined;
+/** What decoders may open. */
+export interface DecoderAccess {
+  /** ffmpeg may fetch videos. */
+  readonly allowUrl: boolean;
+  readonly origin: Origin;
+}
 
-/**
- * @param allowUrl lets ffmpeg fetch videos
- * @param wasm where the worker of ffmpeg.wasm is
- */
-export function nodeDecoders(allowUrl: boolean, wasm: NodeWasmOptions): readonly Decoder[] {
-  if (!made) {
-    const others = [nodeMediabunnyDecoder(), nodeWasmDecoder(wasm)];
-    made = {
-      local: [createFfmpegDecoder(), ...others],
-      fetching: [createFfmpegDecoder({ allowUrl: true }), ...others],
-    };
-  }
-  return allowUrl ? made.fetching : made.local;
+/** Sets of decoders that are kept: more than a program has origins. */
+const KEPT = 16;
+
+/** By what they may open; each made once, because decoders remember what they were asked. */
+const made = new Map<string, readonly Decoder[]>();
+
+/** Where the scripts of workers are. */
+export interface WorkerPlaces extends NodeParserOptions {
+  /** The worker of ffmpeg.wasm. */
+  readonly worker: () => URL;
+}
+
+export function nodeDecoders(access: DecoderAccess, places: WorkerPlaces): readonly Decoder[] {
+  const { allowUrl, origin } = access;
+  const key = JSON.stringify([allowUrl, origin.by, origin.folders]);
+  const decoders = made.get(key) ?? [
+    createFfmpegDecoder(access),
+    nodeMediabunnyDecoder(places, origin),
+    nodeWasmDecoder({ worker: places.worker, origin }),
+  ];
+  const [oldest] = made.keys();
+  if (!made.has(key) && made.size >= KEPT && oldest !== undefined) made.delete(oldest);
+  made.set(key, decoders);
+  return decoders;
 }

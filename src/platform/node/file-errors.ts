@@ -3,7 +3,8 @@
  * Turns what Node's file functions throw into a sentence that names the file and the reason.
  */
 import { AnyvmafError } from '../../errors.js';
-import { shown } from '../../media/errors.js';
+import { shown } from '../../printable.js';
+import { limitError } from '../../system-limits.js';
 
 /** Reasons by system error code, as the end of a sentence. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -14,8 +15,6 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'the system does not permit it',
   ELOOP: 'too many symbolic links',
   ENAMETOOLONG: 'the path is too long',
-  EMFILE: 'too many files are open',
-  ENFILE: 'too many files are open',
   EBADF: 'it is not an open file descriptor',
   ENXIO: 'it is a socket or a device that cannot be read',
   EIO: 'the device reports a read error',
@@ -25,6 +24,8 @@ const REASONS: Readonly<Record<string, string>> = {
 /** @param name of the file as the user gave it */
 export function fileError(name: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;
+  const limited = limitError(cause, `cannot read ${shown(name)}`);
+  if (limited) return limited;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const reason = REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
   return new AnyvmafError('io', `cannot read ${shown(name)}: ${shown(reason)}.`, { cause });

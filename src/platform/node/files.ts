@@ -19,8 +19,10 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { AnyvmafError } from '../../errors.js';
-import { shown } from '../../media/errors.js';
+import { BY_USER, type Origin } from '../../media/origin.js';
 import type { ByteReader, FilePlatform, OpenedFile } from '../../media/platform.js';
+import { shown } from '../../printable.js';
+import { openChecked } from './checked-file.js';
 import { fileError } from './file-errors.js';
 import { nodeByteStream } from './file-stream.js';
 
@@ -33,6 +35,19 @@ export const nodeFiles: FilePlatform = {
   },
   reopen: openRegularFile,
 };
+
+/** The same for names of this origin: what the user did not name must be a regular file where it says. */
+export function nodeFilesOf(origin: Origin): FilePlatform {
+  if (origin.by === 'user') return nodeFiles;
+  return {
+    async open(file) {
+      if (typeof file === 'number') return openDescriptor(file);
+      const path = resolve(typeof file === 'string' ? file : pathOf(file));
+      return { kind: 'random', reader: openRegularFile(path, origin), path, origin };
+    },
+    reopen: (path) => openRegularFile(path, origin),
+  };
+}
 
 function openStandardInput(): OpenedFile {
   const { stdin } = process;
@@ -71,9 +86,9 @@ async function openPath(path: string): Promise<OpenedFile> {
   }
 }
 
-function openRegularFile(path: string): ByteReader {
+function openRegularFile(path: string, origin = BY_USER): ByteReader {
   try {
-    return new FileReader(path);
+    return new FileReader(path, openChecked(path, origin));
   } catch (cause) {
     throw fileError(path, cause);
   }
@@ -85,10 +100,11 @@ class FileReader implements ByteReader {
   readonly #path: string;
   #fd: number | undefined;
 
-  constructor(path: string) {
+  /** @param fd belongs to the reader from now on */
+  constructor(path: string, fd: number) {
     this.#path = path;
-    this.#fd = openSync(path, 'r');
-    this.size = fstatSync(this.#fd).size;
+    this.#fd = fd;
+    this.size = fstatSync(fd).size;
   }
 
   read(position: number, parts: readonly Uint8Array[]): number {

@@ -2,14 +2,15 @@
  * @module platform/node/heatmaps
  * Heatmap files in Node: written under temporary names beside their own, which they take when complete.
  */
-import { closeSync, openSync, writeSync } from 'node:fs';
-import { open, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
+import { open, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { HeatmapFile } from '../../core/metrics.js';
 import { AnyvmafError } from '../../errors.js';
-import { shown } from '../../media/errors.js';
+import { shown } from '../../printable.js';
 import type { HeatmapRun, HeatmapStore, HeatmapWriter } from '../../score/heatmaps.js';
-import { makeFolders, writeReason } from './folders.js';
+import { makeFolders, writeReason } from '../../scratch/folders.js';
+import { forgetScratch, removeScratch, scratchBeside } from '../../scratch/scratch.js';
 
 /** The file system. */
 export const nodeHeatmaps: HeatmapStore = { create: createFiles, open: (paths) => new FileWriter(paths) };
@@ -23,22 +24,22 @@ async function createFiles(files: readonly HeatmapFile[]): Promise<HeatmapRun> {
       `Two variants of the cambi extractor would write ${shown(twice)}; give each a heatmaps_path of its own.`,
     );
   }
-  // Nobody else's: containers that share a folder have the same process numbers.
-  const unique = `${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
-  const paths = targets.map((path, i) => join(dirname(path), `.anyvmaf-${unique}-${i}.tmp`));
+  const paths: string[] = [];
   const made: string[] = [];
   let kept = false;
   const discard = async () => {
     if (kept) return;
-    for (const path of paths) await rm(path, { force: true }).catch(() => {});
+    for (const path of paths) await removeScratch(path).catch(() => {});
     // Only what is empty again goes.
     for (const folder of made.toReversed()) await rmdir(folder).catch(() => {});
   };
   try {
-    for (const [i, path] of paths.entries()) {
-      await makeFolders(dirname(path), made);
-      const taken = await stat(targets[i] ?? '').catch(() => undefined);
-      if (taken && !taken.isFile()) throw heatmapError(targets[i] ?? '', 'something else has its name');
+    for (const target of targets) {
+      await makeFolders(dirname(target), made);
+      const taken = await stat(target).catch(() => undefined);
+      if (taken && !taken.isFile()) throw heatmapError(target, 'something else has its name');
+      const path = await scratchBeside(target);
+      paths.push(path);
       await (await open(path, 'wx')).close();
     }
   } catch (cause) {
@@ -47,17 +48,22 @@ async function createFiles(files: readonly HeatmapFile[]): Promise<HeatmapRun> {
   }
   return {
     paths,
-    async keep() {
-      for (const [i, path] of paths.entries()) {
-        const target = targets[i] ?? '';
-        await rename(path, target).catch((cause) => {
-          throw heatmapError(target, cause);
-        });
-      }
+    keep() {
+      // Without a pause in which a signal could be noticed: they appear together.
+      for (const [i, path] of paths.entries()) rename(path, targets[i] ?? '');
       kept = true;
     },
     discard,
   };
+}
+
+function rename(path: string, target: string): void {
+  try {
+    renameSync(path, target);
+    forgetScratch(path);
+  } catch (cause) {
+    throw heatmapError(target, cause);
+  }
 }
 
 /** Writes at positions, synchronously and without buffers of its own. */

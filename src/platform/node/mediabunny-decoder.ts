@@ -1,74 +1,27 @@
 /**
  * @module platform/node/mediabunny-decoder
- * The mediabunny decoder in Node: the optional packages `mediabunny` and `@mediabunny/server`, which brings libavcodec.
+ * The mediabunny decoder in Node, as the engine sees it; its work is done in parser processes.
  */
-import { AnyvmafError } from '../../errors.js';
 import type { Decoder } from '../../media/decoder.js';
-import { createMediabunnyDecoder } from '../mediabunny/decoder.js';
-import type { Mediabunny } from '../mediabunny/host.js';
-import { guardDecoders, isPatched, silenceLibav } from './mediabunny-guard.js';
+import { FOREIGN } from '../../media/origin.js';
+import { createRemoteDecoder } from '../mediabunny/remote.js';
+import { startNodeParser } from './parser-process.js';
 import { openReadable } from './readable-input.js';
 
-const ABSENT =
-  'the packages mediabunny and @mediabunny/server are not installed; install them with ' +
-  'npm install mediabunny @mediabunny/server, or install ffmpeg.';
-
-/** Loaded once a process: decoders are registered for all of it. */
-let library: Promise<Mediabunny> | undefined;
-
-/** mediabunny over libavcodec; usable where `mediabunny` and `@mediabunny/server` are installed. */
-export function nodeMediabunnyDecoder(): Decoder {
-  return createMediabunnyDecoder({
-    engine: 'libavcodec',
-    async availability() {
-      try {
-        await load();
-        return { id: 'mediabunny', usable: true };
-      } catch (error) {
-        return {
-          id: 'mediabunny',
-          usable: false,
-          reason: error instanceof Error ? error.message : String(error),
-        };
-      }
-    },
-    load,
-    openInput: (input) => openReadable(input, 'mediabunny'),
-    isPatched,
-    remedy: 'install ffmpeg, which decodes more',
-  });
+/** Where the decoder's own files are. */
+export interface NodeParserOptions {
+  /** This package's `node-parser-worker.js`. */
+  readonly parser: () => URL;
 }
 
-function load(): Promise<Mediabunny> {
-  library ??= register();
-  // A failure is not kept: the packages may be installed meanwhile.
-  library.catch(() => {
-    library = undefined;
+/**
+ * mediabunny over libavcodec; usable where `mediabunny` and `@mediabunny/server` are installed.
+ * @param origin of the names of its files
+ */
+export function nodeMediabunnyDecoder({ parser }: NodeParserOptions, origin = FOREIGN): Decoder {
+  return createRemoteDecoder({
+    startWorker: () => startNodeParser(parser()),
+    task: () => ({ kind: 'video' }),
+    openInput: (input) => openReadable(input, 'mediabunny', origin),
   });
-  return library;
-}
-
-async function register(): Promise<Mediabunny> {
-  let mediabunny: Mediabunny;
-  let server: typeof import('@mediabunny/server');
-  try {
-    [mediabunny, server] = await Promise.all([import('mediabunny'), import('@mediabunny/server')]);
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    if (code === 'ERR_MODULE_NOT_FOUND') throw new AnyvmafError('io', ABSENT, { cause });
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new AnyvmafError(
-      'io',
-      `@mediabunny/server cannot be loaded: ${why}; install it again, or install ffmpeg.`,
-      {
-        cause,
-      },
-    );
-  }
-  guardDecoders(mediabunny);
-  server.registerMediabunnyServer();
-  await silenceLibav();
-  // What it warns of comes back as errors.
-  mediabunny.Logging.level = mediabunny.LogLevel.Errors;
-  return mediabunny;
 }

@@ -2,13 +2,14 @@
  * @module platform/node/model-keep
  * Pulled model files in the user's cache folder.
  */
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../errors.js';
 import type { ModelKeep } from '../../model/types.js';
+import { makeFolders, writeReason } from '../../scratch/folders.js';
+import { writeWhole } from '../../scratch/scratch.js';
 import { fileError } from './file-errors.js';
-import { makeFolders, writeReason } from './folders.js';
 
 /** The cache folder: what `ANYVMAF_CACHE` says, else where this system's programs keep such files. */
 function cacheFolder(): string {
@@ -39,14 +40,11 @@ export const nodeModelKeep: ModelKeep = {
   },
   async write(fileName, bytes) {
     const path = placeOf(fileName);
-    const part = `${path}.${process.pid}.part`;
     try {
       await makeFolders(dirname(resolve(path)));
-      await writeFile(part, bytes);
-      // Whoever reads meanwhile finds the old file or the new one.
-      await rename(part, path);
+      // Who reads meanwhile finds the old file or the new one.
+      await writeWhole(path, bytes);
     } catch (cause) {
-      await rm(part, { force: true }).catch(() => {});
       throw new AnyvmafError(
         'io',
         `The model cannot be kept as ${path}: ${writeReason(cause)}; make the folder writable, or name another with ANYVMAF_CACHE.`,

@@ -2,14 +2,21 @@
  * @module platform/node/models
  * Model files in Node: the package's own, and those of the user.
  */
+import { closeSync, readFile as readDescriptor } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { AnyvmafError } from '../../errors.js';
+import { BY_USER, type Origin } from '../../media/origin.js';
 import type { ModelStore } from '../../model/types.js';
+import { openChecked } from './checked-file.js';
 import { fileError } from './file-errors.js';
 import { nodeModelKeep } from './model-keep.js';
 
-/** @param folder gives the folder of the built-in models, ending in `/` */
-export function nodeModels(folder: () => URL): ModelStore {
+/**
+ * @param folder gives the folder of the built-in models, ending in `/`
+ * @param origin of the names of other files
+ */
+export function nodeModels(folder: () => URL, origin = BY_USER): ModelStore {
   return {
     keep: nodeModelKeep,
     async readBuiltIn(fileName) {
@@ -28,10 +35,19 @@ export function nodeModels(folder: () => URL): ModelStore {
     },
     async readFile(path) {
       try {
-        return await readFile(path, 'utf8');
+        return await readChecked(path, origin);
       } catch (cause) {
         throw fileError(path, cause);
       }
     },
   };
+}
+
+async function readChecked(path: string, origin: Origin): Promise<string> {
+  const fd = openChecked(path, origin);
+  try {
+    return await promisify(readDescriptor)(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
 }

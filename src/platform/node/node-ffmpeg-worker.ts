@@ -2,12 +2,13 @@
  * @module platform/node/node-ffmpeg-worker
  * The script of a worker thread in Node that runs FFmpeg in WebAssembly.
  */
-import { fstatSync, openSync, readSync } from 'node:fs';
+import { fstatSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';
 import type { CreateFfmpegCore, SyncReader } from '../wasm/core.js';
 import { type RunningJob, startJob } from '../wasm/job.js';
 import type { FromWasmWorker, JobInput, RemoteMemory, ToWasmWorker } from '../wasm/protocol.js';
+import { openChecked } from './checked-file.js';
 
 const port = parentPort;
 if (!port) throw new Error('platform/node/node-ffmpeg-worker must run as a worker thread');
@@ -33,7 +34,7 @@ port.on('message', (message: ToWasmWorker) => {
 function openReader(input: JobInput): SyncReader {
   switch (input.kind) {
     case 'file':
-      return fileReader(input.path);
+      return fileReader(openChecked(input.path, input.origin));
     case 'remote':
       return remoteReader(input.size, input.memory);
     default:
@@ -42,8 +43,7 @@ function openReader(input: JobInput): SyncReader {
 }
 
 /** The file is closed when the thread ends. */
-function fileReader(path: string): SyncReader {
-  const fd = openSync(path, 'r');
+function fileReader(fd: number): SyncReader {
   return {
     size: fstatSync(fd).size,
     read(into, position) {

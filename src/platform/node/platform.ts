@@ -5,12 +5,15 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { pathToFileURL } from 'node:url';
+import { requireObject } from '../../arguments.js';
 import { compileCore } from '../../core/module.js';
 import { AnyvmafError } from '../../errors.js';
+import { BY_USER, type Origin } from '../../media/origin.js';
 import type { TinyPlatform } from '../../tiny/types.js';
 import type { Assets, Platform } from '../platform.js';
-import { nodeFiles } from './files.js';
+import { nodeFilesOf } from './files.js';
 import { nodeModels } from './models.js';
+import { startNodeParser } from './parser-process.js';
 import { startNodeWorker } from './pool.js';
 
 let assets: Assets = {};
@@ -22,26 +25,42 @@ let tiny: TinyPlatform | undefined;
 
 /** Says where the package's files are; see the public `configure`. */
 export function configureNode(changes: Assets): void {
+  requireObject('assets', changes, 'an object of addresses');
   assets = { ...assets, ...changes };
   if (changes.wasm !== undefined) core = undefined;
 }
 
+const modelFolder = (): URL => locate(assets.models, new URL('../../../model/', import.meta.url));
+
+/** What opens files by the names of one origin. */
+function openers(
+  origin: Origin,
+): Pick<Platform, 'files' | 'models' | 'decoders' | 'tiny' | 'evaluationTask'> {
+  return {
+    files: nodeFilesOf(origin),
+    models: nodeModels(modelFolder, origin),
+    async decoders({ allowUrl }) {
+      const { nodeDecoders } = await import('./decoders.js');
+      return nodeDecoders(
+        { allowUrl, origin },
+        {
+          worker: () => locate(assets.ffmpegWorker, new URL('./node-ffmpeg-worker.js', import.meta.url)),
+          parser: parserScript,
+        },
+      );
+    },
+    async tiny() {
+      const { nodeTiny, nodeTinyFiles } = await import('./tiny/platform.js');
+      tiny ??= nodeTiny(modelFolder);
+      return { ...tiny, files: nodeTinyFiles(modelFolder, origin) };
+    },
+    evaluationTask: () => ({ kind: 'evaluation', settings: { models: modelFolder().href, origin } }),
+  };
+}
+
 /** The engine's world in Node. */
 export const nodePlatform: Platform = {
-  files: nodeFiles,
-  models: nodeModels(() => locate(assets.models, new URL('../../../model/', import.meta.url))),
-  async decoders({ allowUrl }) {
-    const { nodeDecoders } = await import('./decoders.js');
-    return nodeDecoders(allowUrl, {
-      worker: () => locate(assets.ffmpegWorker, new URL('./node-ffmpeg-worker.js', import.meta.url)),
-    });
-  },
-  async tiny() {
-    tiny ??= (await import('./tiny/platform.js')).nodeTiny(() =>
-      locate(assets.models, new URL('../../../model/', import.meta.url)),
-    );
-    return tiny;
-  },
+  ...openers(BY_USER),
   heatmaps: async () => (await import('./heatmaps.js')).nodeHeatmaps,
   native: async () => (await import('./native/host.js')).nodeNative,
   parallelism: availableParallelism(),
@@ -53,9 +72,15 @@ export const nodePlatform: Platform = {
     });
     return core;
   },
+  startParser: () => startNodeParser(parserScript()),
   startWorker: () => startNodeWorker(locate(assets.worker, new URL('./node-worker.js', import.meta.url))),
   breathe: () => new Promise((resolve) => setImmediate(resolve)),
 };
+
+/** The same for names of this origin: whatever is opened by one is checked as it says. */
+export function nodePlatformOf(origin: Origin): Platform {
+  return { ...nodePlatform, ...openers(origin) };
+}
 
 async function loadCore(wasm: NonNullable<Assets['wasm']>): Promise<WebAssembly.Module> {
   if (wasm instanceof WebAssembly.Module) return wasm;
@@ -70,6 +95,11 @@ async function loadCore(wasm: NonNullable<Assets['wasm']>): Promise<WebAssembly.
     });
   }
   return compileCore(bytes);
+}
+
+/** The script of parser threads. */
+function parserScript(): URL {
+  return locate(assets.parserWorker, new URL('./node-parser-worker.js', import.meta.url));
 }
 
 /** A place as a URL; what is no URL is a path. */

@@ -4,11 +4,12 @@
  */
 import { existsSync } from 'node:fs';
 import { AnyvmafError } from '../../errors.js';
-import { shown } from '../../media/errors.js';
+import type { Origin } from '../../media/origin.js';
 import type { ByteReader } from '../../media/platform.js';
 import { blobReader, bytesReader } from '../../media/readers.js';
 import type { VideoInput } from '../../media/types.js';
-import { nodeFiles } from './files.js';
+import { shown } from '../../printable.js';
+import { nodeFilesOf } from './files.js';
 
 /** A video that can be read at will. */
 export interface ReadableInput {
@@ -17,15 +18,20 @@ export interface ReadableInput {
   /** Bytes. */
   readonly size: number;
   readonly reader: ByteReader;
-  /** Where it is a file: opens it again anywhere. */
+  /** Where it is a file: opens it again anywhere, as its origin says. */
   readonly path?: string;
 }
 
 /**
  * @param decoder what needs it, for messages
+ * @param origin of its name
  * @throws {AnyvmafError} `io` when it cannot be read, `usage` when it can be read only once, or is not encoded video
  */
-export async function openReadable(input: VideoInput, decoder: string): Promise<ReadableInput> {
+export async function openReadable(
+  input: VideoInput,
+  decoder: string,
+  origin: Origin,
+): Promise<ReadableInput> {
   if (input instanceof Uint8Array) return readable('the byte array', bytesReader(input));
   if (input instanceof Blob) {
     const name = 'name' in input && typeof input.name === 'string' ? input.name : 'the Blob';
@@ -40,7 +46,7 @@ export async function openReadable(input: VideoInput, decoder: string): Promise<
           'give its path.',
       );
     }
-    const opened = await nodeFiles.open(input);
+    const opened = await nodeFilesOf(origin).open(input);
     if (opened.kind === 'random') return { ...readable(name, opened.reader), path: opened.path };
     opened.stream.close();
     throw readOnce(name, decoder);

@@ -8,6 +8,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { AnyvmafError } from '../../errors.js';
 import type { Decoder } from '../../media/decoder.js';
+import { FOREIGN, type Origin } from '../../media/origin.js';
 import type { ByteReader } from '../../media/platform.js';
 import { createWasmDecoder, FFMPEG_VERSION } from '../wasm/decoder.js';
 import type { LoadedCore, OpenedInput, WasmHost, WasmThread } from '../wasm/host.js';
@@ -23,6 +24,8 @@ const BLOCK = 1 << 20;
 export interface NodeWasmOptions {
   /** This package's `node-ffmpeg-worker.js`. */
   readonly worker?: () => URL;
+  /** Of the names of its files. Default: somebody else named them. */
+  readonly origin?: Origin;
 }
 
 /** FFmpeg in WebAssembly; usable where the package `@ffmpeg/core` is installed. */
@@ -36,7 +39,7 @@ export function nodeWasmDecoder(options: NodeWasmOptions = {}): Decoder {
       return { id: 'wasm', usable, ...(usable ? { version: FFMPEG_VERSION } : { reason: ABSENT }) };
     },
     load: loadCore,
-    openInput,
+    openInput: (input) => openInput(input, options.origin ?? FOREIGN),
     startThread: () => startThread(worker()),
   };
   return createWasmDecoder(host);
@@ -82,11 +85,11 @@ function coreFiles(): { readonly script: string; readonly wasm: string } | undef
   }
 }
 
-async function openInput(input: Parameters<WasmHost['openInput']>[0]): Promise<OpenedInput> {
-  const { name, size, path, reader } = await openReadable(input, 'ffmpeg.wasm');
+async function openInput(input: Parameters<WasmHost['openInput']>[0], origin: Origin): Promise<OpenedInput> {
+  const { name, size, path, reader } = await openReadable(input, 'ffmpeg.wasm', origin);
   const extension = /^\.(\w{1,8})$/.exec(extname(name))?.[1];
   const common = { name, size, ...(extension !== undefined && { extension }), close: () => reader.close() };
-  if (path !== undefined) return { ...common, jobInput: () => ({ kind: 'file', path }) };
+  if (path !== undefined) return { ...common, jobInput: () => ({ kind: 'file', path, origin }) };
   return {
     ...common,
     jobInput: (): JobInput => ({

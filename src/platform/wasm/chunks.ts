@@ -32,7 +32,7 @@ export class ChunkReader implements FrameReader {
 
   give(bytes: Uint8Array, times: readonly number[]): void {
     this.#chunks.push(bytes);
-    this.#times.push(...times);
+    for (const time of times) this.#times.push(time);
     this.wake();
   }
 

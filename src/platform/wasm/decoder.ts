@@ -5,15 +5,15 @@
 import { AnyvmafError } from '../../errors.js';
 import type { Decoder, TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
-import { shown } from '../../media/errors.js';
 import { parseProbe } from '../../media/facts.js';
 import type { VideoInput } from '../../media/types.js';
+import { shown } from '../../printable.js';
 import { packetsArgs, probeArgs } from '../ffmpeg/commands.js';
 import { PacketTimes, type TrackTimes } from '../ffmpeg/packet-times.js';
 import type { OpenedInput, WasmHost } from './host.js';
 import { planPart } from './plan.js';
 import { type RunResult, runTool } from './run.js';
-import { WasmSource } from './source.js';
+import { sourceOf, WasmSource } from './source.js';
 
 /** The version of FFmpeg inside `@ffmpeg/core` 0.12.10. */
 export const FFMPEG_VERSION = '5.1.4';
@@ -26,7 +26,7 @@ export function createWasmDecoder(host: WasmHost): Decoder {
 
   async function readTimes(opened: OpenedInput, signal: AbortSignal | undefined): Promise<TrackTimes | null> {
     const packets = new PacketTimes();
-    const { stdout } = await ffprobe(opened, packetsArgs(`/${inputName(opened)}`), signal);
+    const { stdout } = await ffprobe(opened, packetsArgs(sourceOf(inputName(opened))), signal);
     for (const line of stdout) packets.take(line);
     return packets.finish();
   }
@@ -46,7 +46,7 @@ export function createWasmDecoder(host: WasmHost): Decoder {
 
     probe: (input, signal) =>
       withInput(input, async (opened) => {
-        const { stdout, stderr } = await ffprobe(opened, probeArgs(`/${inputName(opened)}`), signal);
+        const { stdout, stderr } = await ffprobe(opened, probeArgs(sourceOf(inputName(opened))), signal);
         return parseProbe(parseOutput(host, stdout, stderr, opened), opened.name).facts;
       }),
 

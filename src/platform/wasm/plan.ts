@@ -4,7 +4,7 @@
  */
 import { AnyvmafError } from '../../errors.js';
 import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
-import { shown } from '../../media/errors.js';
+import { shown } from '../../printable.js';
 import { type Part, seconds } from '../ffmpeg/commands.js';
 import type { TrackTimes } from '../ffmpeg/packet-times.js';
 

@@ -2,14 +2,15 @@
  * @module platform/wasm/protocol
  * What a decoder and the thread that runs FFmpeg for it say to each other.
  */
+import type { Origin } from '../../media/origin.js';
 import type { Part } from '../ffmpeg/commands.js';
 import type { ExpectedFrame } from '../ffmpeg/log.js';
 import type { RingMemory } from './ring.js';
 
 /** Where the thread reads the video; each platform has its own kinds. */
 export type JobInput =
-  /** Node: a path, opened by the thread. */
-  | { readonly kind: 'file'; readonly path: string }
+  /** Node: a path, opened by the thread and checked as its origin says. */
+  | { readonly kind: 'file'; readonly path: string; readonly origin: Origin }
   /** A browser's thread reads it at once. */
   | { readonly kind: 'blob'; readonly blob: Blob }
   /** Node: what can only be read asynchronously is read by the main thread, see {@link RemoteMemory}. */

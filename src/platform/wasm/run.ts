@@ -3,7 +3,7 @@
  * One run of a tool of FFmpeg in a thread, seen from the thread that asked for it.
  */
 import { AnyvmafError } from '../../errors.js';
-import { shown } from '../../media/errors.js';
+import { shown } from '../../printable.js';
 import type { OpenedInput, WasmHost } from './host.js';
 import type { FromWasmWorker, WasmJob } from './protocol.js';
 

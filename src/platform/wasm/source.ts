@@ -6,11 +6,12 @@ import { AnyvmafError } from '../../errors.js';
 import { type EarlyEnd, earlyEndError, earlyEndWarning } from '../../media/damage.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
-import { shown } from '../../media/errors.js';
 import { storedFrameBytes } from '../../media/geometry.js';
 import { PlaneMap } from '../../media/planes.js';
 import { ByteQueue } from '../../media/stream.js';
 import type { FramePlanes, VideoInfo } from '../../media/types.js';
+import { shown } from '../../printable.js';
+import { CONTAINED, type ToolSource } from '../ffmpeg/access.js';
 import { decodeArgs, type Part } from '../ffmpeg/commands.js';
 import { ChunkReader, type FrameReader } from './chunks.js';
 import type { OpenedInput, WasmHost } from './host.js';
@@ -21,6 +22,11 @@ import { type RunResult, startRun, type ToolRun } from './run.js';
 
 /** Containers that recorders start at any moment, so that the first pictures may refer to ones that are not there. */
 const RECORDINGS = new Set(['mpegts', 'mpeg', 'h264', 'hevc', 'mpegvideo', 'm4v', 'vc1', 'cavsvideo']);
+
+/** The input of this name, which is all that there is for FFmpeg to open. */
+export function sourceOf(inputName: string): ToolSource {
+  return { url: `/${inputName}`, access: CONTAINED };
+}
 
 /** What to decode, and how. */
 export interface Decoding {
@@ -105,7 +111,7 @@ export class WasmSource implements DecodedSource {
     // Not scaled: without its assembler code swscale rounds otherwise than in a native FFmpeg, as the scorer's own
     // resampler does not.
     const { size: _, ...unscaled } = request;
-    const args = decodeArgs(`/${inputName}`, facts, planes, unscaled, part, version);
+    const args = decodeArgs(sourceOf(inputName), facts, planes, unscaled, part, version);
     // Frames leave whole, so that the one before a damage is not lost with it.
     const output = ['-flush_packets', '1', FRAMES];
     const run = await startRun(
@@ -179,7 +185,7 @@ export class WasmSource implements DecodedSource {
     this.#what.request.signal?.throwIfAborted();
     if (this.#ended || !(await this.#isThere())) return false;
     // A frame's time is known before its first byte.
-    this.#upcoming.push(...this.#reader.takeTimes());
+    for (const time of this.#reader.takeTimes()) this.#upcoming.push(time);
     const time = this.#upcoming.shift() ?? Number.NaN;
     this.#zero ??= time;
     let found = 0;

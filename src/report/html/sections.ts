@@ -2,8 +2,8 @@
  * @module report/html/sections
  * The parts of the page that are text and tables: preflight, worst frames, pooled values, how it was run.
  */
-import { baseName, bitrateText, frameRate, inputFacts, sizeText } from '../facts.js';
-import { remarks } from '../findings.js';
+import { baseName, bitrateText, frameRate, inputFacts, offsetStateText, sizeText } from '../facts.js';
+import { accepts, remarks } from '../findings.js';
 import { pooledMetric } from '../own-keys.js';
 import { clock } from '../terminal.js';
 import type { Report } from '../types.js';
@@ -27,7 +27,7 @@ export function preflightSection({ reports, names }: Page): Markup | undefined {
         ? `reference ${findingValue(finding.reference)}, distorted ${findingValue(finding.distorted)}`
         : '';
     return html`<li class="finding" style="--tone:var(--${raw(tone)})"><span class="sign" role="img" aria-label="${severity}">${sign}</span><div>${which !== '' && html`<b>${which}:</b> `}${message}</div>
-${code !== undefined && html`<div class="more"><code>${code}</code>${values !== '' && html`<span>${values}</span>`}${fix !== undefined && html`<span>fix: <code>${fix}</code></span>`}</div>`}</li>`;
+${code !== undefined && html`<div class="more"><code>${code}</code>${values !== '' && html`<span>${values}</span>`}${fix !== undefined && html`<span>${accepts(finding) ? '' : 'fix: '}<code>${fix}</code></span>`}</div>`}</li>`;
   });
   if (items.length === 0) return undefined;
   return html`<section><div class="bar"><h2>Before you trust the number</h2></div><ul class="findings">${items}</ul></section>`;
@@ -194,14 +194,15 @@ function comparisonRows(report: Report): Row[] {
     [
       'offset',
       offset &&
-        `${frames.offset} frames${frames.offsetRequested === 'auto' ? `, found${confidence === undefined ? '' : ` with confidence ${confidence.toFixed(2)}`}` : ''}`,
+        `${frames.offset} frames${frames.offsetRequested === 'auto' ? `, ${offsetStateText(frames)}${confidence === undefined ? '' : ` with confidence ${confidence.toFixed(2)}`}` : ''}`,
     ],
     ['range', range && `${range.start} to ${range.end ?? 'the end'} (${range.unit})`],
     ['frames', odd.join(', ')],
     ...(report.tiny ?? []).map(
-      ({ name, source, device, runtime }): Row => [
+      ({ name, source, device, runtime, adapter, quantisation }): Row => [
         'tiny model',
-        `${name === source ? source : `${name} = ${source}`}, on ${device} by ${runtime}`,
+        `${name === source ? source : `${name} = ${source}`}, on ${device}${adapter === undefined ? '' : ` (${adapter})`} by ` +
+          `${runtime}${quantisation === 'fp32' ? '' : ', 8 bit'}`,
       ],
     ),
     ...report.models.map(({ name, source, chosen, options, collection }): Row => {

@@ -3,6 +3,7 @@
  * Says where a saved report is broken: its name, line and column, and what stands there.
  */
 import { AnyvmafError } from '../../errors.js';
+import { decimalNumber } from '../../numbers.js';
 
 /** A saved report under the name that messages give it. */
 export interface SavedText {
@@ -43,11 +44,5 @@ export function measured(text: string): number | undefined {
     if (special[2]?.toLowerCase() === 'nan') return Number.NaN;
     return special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   }
-  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : undefined;
-}
-
-/** A frame number; `undefined` where it is none. */
-export function frameNumber(text: string): number | undefined {
-  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  return Number.isSafeInteger(number) ? number : undefined;
+  return decimalNumber(text);
 }

@@ -10,9 +10,24 @@ export interface JsonFault {
 }
 
 const BLANKS = /[ \t\n\r]*/y;
-const SCALAR =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON strings hold none of them.
-  /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null/y;
+const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+/** Where the string that begins at `at` ends; `undefined` where it does not. One pass: strings may be megabytes. */
+function stringEnd(text: string, at: number): number | undefined {
+  for (let i = at + 1; i < text.length; ) {
+    const code = text.charCodeAt(i);
+    if (code === 0x22) return i + 1;
+    if (code < 0x20) return undefined;
+    if (code === 0x5c) {
+      ESCAPE.lastIndex = i;
+      const sequence = ESCAPE.exec(text)?.[0];
+      if (sequence === undefined) return undefined;
+      i += sequence.length;
+    } else i++;
+  }
+  return undefined;
+}
 
 /** `undefined` where the text is JSON. */
 export function jsonFault(text: string): JsonFault | undefined {
@@ -26,6 +41,12 @@ export function jsonFault(text: string): JsonFault | undefined {
     const found = pattern.exec(text)?.[0];
     at += found?.length ?? 0;
     return found;
+  };
+  const scalar = (): boolean => {
+    if (text[at] !== '"') return match(WORD) !== undefined;
+    const end = stringEnd(text, at);
+    at = end ?? at;
+    return end !== undefined;
   };
   for (;;) {
     match(BLANKS);
@@ -46,7 +67,7 @@ export function jsonFault(text: string): JsonFault | undefined {
         continue;
       }
       const start = at;
-      if (char !== '"' || match(SCALAR) === undefined)
+      if (char !== '"' || !scalar())
         return { offset: start, expected: state === 'key' ? 'a key in quotes' : 'a key in quotes or "}"' };
       match(BLANKS);
       if (text[at] !== ':') return { offset: at, expected: '":"' };
@@ -62,7 +83,7 @@ export function jsonFault(text: string): JsonFault | undefined {
       state = 'after';
     } else {
       const start = at;
-      if (match(SCALAR) === undefined) return { offset: start, expected: 'a value' };
+      if (!scalar()) return { offset: start, expected: 'a value' };
       state = 'after';
     }
   }

@@ -2,6 +2,7 @@
  * @module report/read/json
  * Reads JSON logs, ours and libvmaf's, and NDJSON, of which the end may be missing.
  */
+import { quoted } from '../../printable.js';
 import type { FrameMetrics, MetricDistribution, PooledMetric } from '../types.js';
 import { faultAt, notReport, type SavedText } from './fault.js';
 import { Fields, isObject } from './fields.js';
@@ -83,7 +84,7 @@ function frameOf(frame: unknown, where: string, saved: SavedText): FrameMetrics 
   for (const [name, value] of Object.entries(metrics)) {
     // What is not finite is null in JSON.
     if (value === null) metrics[name] = Number.NaN;
-    else if (typeof value !== 'number') throw notReport(saved, `${where} has no number for "${name}"`);
+    else if (typeof value !== 'number') throw notReport(saved, `${where} has no number for ${quoted(name)}`);
   }
   // All members are numbers now.
   return { frameNum, metrics: metrics as Record<string, number> };

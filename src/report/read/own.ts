@@ -4,7 +4,7 @@
  */
 import type { Fraction } from '../../media/decoder.js';
 import type { FrameList, FramePairing, InputPairing, Pairing } from '../../media/pairing/types.js';
-import type { Finding, FindingCode } from '../../media/preflight/types.js';
+import type { Finding, FindingCode, FindingPlace } from '../../media/preflight/types.js';
 import { PERCENTILE_KEYS, POOLED_KEYS } from '../own-keys.js';
 import type { MetricDistribution, PooledMetric, ReportInput, ReportModel } from '../types.js';
 import { Fields, known } from './fields.js';
@@ -135,8 +135,14 @@ function findingOf(fields: Fields): Finding[] {
     reference: fields.scalar('reference'),
     distorted: fields.scalar('distorted'),
     fix: fields.text('fix'),
+    places: fields.has('places') ? fields.objects('places').flatMap(placeOf) : undefined,
   });
   return [{ code: code as FindingCode, severity, message, ...facts }];
+}
+
+function placeOf(fields: Fields): FindingPlace[] {
+  const [frame, frames] = [fields.number('frame'), fields.number('frames')];
+  return frame === undefined || frames === undefined ? [] : [{ frame, frames }];
 }
 
 function pairingOf(fields: Fields | undefined): Pairing | undefined {
@@ -202,7 +208,10 @@ function framesOf(fields: Fields | undefined): FramePairing | undefined {
     policy,
     offset,
     offsetRequested: asked ?? offset,
-    ...known({ offsetConfidence: fields.number('offset_confidence') }),
+    ...known({
+      offsetConfidence: fields.number('offset_confidence'),
+      offsetState: fields.oneOf('offset_state', ['found', 'ambiguous', 'none']),
+    }),
     pairs,
     missing: listOf(fields, 'missing'),
     repeated: listOf(fields, 'repeated'),

@@ -2,8 +2,9 @@
  * @module report/read/rows
  * Reads logs of one line per frame: CSV, and MicroDVD subtitles. Both have frames and nothing else.
  */
+import { wholeNumber } from '../../numbers.js';
 import type { FrameMetrics } from '../types.js';
-import { faultAt, frameNumber, measured, notReport, type SavedText } from './fault.js';
+import { faultAt, measured, notReport, type SavedText } from './fault.js';
 import type { SavedParts } from './parts.js';
 
 /**
@@ -22,7 +23,7 @@ export function readCsv(saved: SavedText): SavedParts {
   for (const { content, number, offset, ended } of lines.slice(1)) {
     if (content.trim() === '') continue;
     const [first = '', ...values] = cells(content);
-    const frameNum = frameNumber(first);
+    const frameNum = wholeNumber(first);
     if (frameNum === undefined) throw faultAt(saved, offset, 'expected a frame number');
     if (!ended && closed && !content.endsWith(',')) {
       notes.push(`Line ${number} is cut off and was left out.`);
@@ -61,7 +62,7 @@ export function readSub(saved: SavedText): SavedParts {
   for (const { content, number, offset, ended } of linesOf(saved.text)) {
     if (content.trim() === '') continue;
     const [opening, first = ''] = /^\{(\d+)\}\{\d+\}frame: \d+\|/.exec(content) ?? [];
-    const frameNum = frameNumber(first);
+    const frameNum = wholeNumber(first);
     if (opening === undefined || frameNum === undefined)
       throw faultAt(saved, offset, 'expected {N}{N+1}frame: N|');
     if (!ended && !content.endsWith('|')) {

@@ -2,8 +2,10 @@
  * @module report/read/xml
  * Reads XML logs: libvmaf's elements, which escape nothing, and our own `<anyvmaf>`.
  */
+import { wholeNumber } from '../../numbers.js';
+import { quoted, shown } from '../../printable.js';
 import type { FrameMetrics, MetricDistribution, PooledMetric } from '../types.js';
-import { faultAt, frameNumber, measured, notReport, type SavedText } from './fault.js';
+import { faultAt, measured, notReport, type SavedText } from './fault.js';
 import { Fields } from './fields.js';
 import { distributionOf, ownParts, pooledOf } from './own.js';
 import type { SavedParts } from './parts.js';
@@ -19,9 +21,12 @@ interface Tag {
   readonly offset: number;
 }
 
-const SKIPPED = /(?:[^<]|<!--[\s\S]*?-->|<[?!](?!--)[^>]*>)*/y;
-const TAG = /<(\/?)([A-Za-z_][\w.:-]*)((?:\s+[^\s=<>"]+\s*=\s*"[^"]*")*)\s*(\/?)>/y;
-const ATTRIBUTE = /([^\s=<>"]+)\s*=\s*"([^"]*)"/g;
+/** Reports are three elements deep. */
+const MAX_DEPTH = 32;
+
+const NAME = /[A-Za-z_][\w.:-]*/y;
+const BLANKS = /\s*/y;
+const ATTRIBUTE = /[^\s=<>"/]+/y;
 
 /** @throws {AnyvmafError} `io` */
 export function readXml(saved: SavedText): SavedParts {
@@ -89,7 +94,7 @@ export function readXml(saved: SavedText): SavedParts {
 
 function frameOf(tag: Tag, saved: SavedText): FrameMetrics {
   const text = tag.attributes.find(([name]) => name === 'frameNum')?.[1] ?? '';
-  const frameNum = frameNumber(text);
+  const frameNum = wholeNumber(text);
   if (frameNum === undefined) throw faultAt(saved, tag.offset, 'expected a frame with a frameNum');
   const metrics: [string, number][] = [];
   for (const [name, value] of numbers(tag, saved, ['frameNum']).entries)
@@ -104,7 +109,7 @@ function numbers(tag: Tag, saved: SavedText, texts: readonly string[] = []): Fie
       if (texts.includes(name)) return [name, value];
       const number = measured(value);
       if (number === undefined)
-        throw faultAt(saved, tag.offset, `expected a number as ${name}, not "${value}"`);
+        throw faultAt(saved, tag.offset, `expected a number as ${shown(name)}, not ${quoted(value)}`);
       return [name, number];
     }),
   );
@@ -114,36 +119,99 @@ function numbers(tag: Tag, saved: SavedText, texts: readonly string[] = []): Fie
 function* tags(saved: SavedText): Generator<Tag, void, undefined> {
   const { text } = saved;
   const open: string[] = [];
-  let at = 0;
-  for (;;) {
-    SKIPPED.lastIndex = at;
-    at += SKIPPED.exec(text)?.[0].length ?? 0;
-    if (at >= text.length) break;
-    TAG.lastIndex = at;
-    const found = TAG.exec(text);
-    if (!found) throw faultAt(saved, at, 'expected an element');
-    const [whole, slash, name = '', attributes = '', empty] = found;
+  for (let at = markup(saved, 0); at < text.length; at = markup(saved, at)) {
     const offset = at;
-    at += whole.length;
-    if (slash) {
-      if (open.pop() !== name) throw faultAt(saved, offset, `expected no </${name}>`);
+    const closing = text[at + 1] === '/';
+    const scanner = new Scanner(text, at + (closing ? 2 : 1));
+    const name = scanner.take(NAME);
+    const attributes = name === '' ? undefined : attributesOf(scanner);
+    const empty = scanner.skip('/');
+    if (attributes === undefined || !scanner.skip('>')) throw faultAt(saved, at, 'expected an element');
+    at = scanner.at;
+    if (closing) {
+      if (open.pop() !== name) throw faultAt(saved, offset, `expected no </${shown(name)}>`);
       continue;
     }
     const end = text.indexOf('<', at);
-    yield {
-      name,
-      attributes: [...attributes.matchAll(ATTRIBUTE)].map(([, key = '', value = '']) => [key, plain(value)]),
-      inside: [...open],
-      content: plain(text.slice(at, end < 0 ? text.length : end)),
-      offset,
-    };
-    if (!empty) open.push(name);
+    const content = plain(text.slice(at, end < 0 ? text.length : end));
+    yield { name, attributes, inside: [...open], content, offset };
+    if (empty) continue;
+    if (open.push(name) > MAX_DEPTH)
+      throw faultAt(saved, offset, `expected elements at most ${MAX_DEPTH} deep`);
   }
   const last = open.at(-1);
-  if (last !== undefined) throw faultAt(saved, text.length, `expected </${last}>`);
+  if (last !== undefined) throw faultAt(saved, text.length, `expected </${shown(last)}>`);
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+/** Where the next element begins, past text, comments and instructions; the end of the text where there is none. */
+function markup(saved: SavedText, from: number): number {
+  const { text } = saved;
+  for (let at = from; ; ) {
+    at = text.indexOf('<', at);
+    if (at < 0) return text.length;
+    if (text[at + 1] !== '!' && text[at + 1] !== '?') return at;
+    const close = text.startsWith('<!--', at) ? '-->' : '>';
+    const end = text.indexOf(close, at + 2);
+    if (end < 0) throw faultAt(saved, at, `expected what ends with ${close}`);
+    at = end + close.length;
+  }
+}
+
+/** Pairs of `name="value"`; `undefined` where something else stands. */
+function attributesOf(scanner: Scanner): [name: string, value: string][] | undefined {
+  const attributes: [string, string][] = [];
+  for (;;) {
+    const blanks = scanner.take(BLANKS);
+    const name = scanner.take(ATTRIBUTE);
+    if (name === '') return attributes;
+    scanner.take(BLANKS);
+    if (blanks === '' || !scanner.skip('=')) return undefined;
+    scanner.take(BLANKS);
+    const value = scanner.skip('"') ? scanner.until('"') : undefined;
+    if (value === undefined) return undefined;
+    attributes.push([name, plain(value)]);
+  }
+}
+
+/** A place in a text that only moves on. */
+class Scanner {
+  constructor(
+    readonly text: string,
+    public at: number,
+  ) {}
+
+  /** What fits here, which is the empty text where nothing does. */
+  take(pattern: RegExp): string {
+    pattern.lastIndex = this.at;
+    const found = pattern.exec(this.text)?.[0] ?? '';
+    this.at += found.length;
+    return found;
+  }
+
+  /** Whether the character stood here. */
+  skip(character: string): boolean {
+    const here = this.text[this.at] === character;
+    if (here) this.at++;
+    return here;
+  }
+
+  /** Text up to a character and past it; `undefined` where it does not come. */
+  until(character: string): string | undefined {
+    const end = this.text.indexOf(character, this.at);
+    if (end < 0) return undefined;
+    const found = this.text.slice(this.at, end);
+    this.at = end + 1;
+    return found;
+  }
+}
+
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+]);
 
 /** What is no entity stays: libvmaf escapes nothing. */
 function plain(text: string): string {
@@ -151,6 +219,6 @@ function plain(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-fA-F]{1,6})|(\w+));/g, (whole, decimal, hex, name) => {
     const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
     if (code <= 0x10ffff) return String.fromCodePoint(code);
-    return (name !== undefined && ENTITIES[name]) || whole;
+    return ENTITIES.get(name) ?? whole;
   });
 }

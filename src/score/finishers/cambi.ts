@@ -2,7 +2,6 @@
  * @module score/finishers/cambi
  * CAMBI of the distorted video, of the reference, and its increase, each limited (metrics spec D.9).
  */
-
 import type { HeatmapFile } from '../../core/metrics.js';
 import { choiceOption, type ExtractorInstance, flagOption, numberOption } from '../../core/options.js';
 import { AnyvmafError } from '../../errors.js';

@@ -6,6 +6,7 @@
 import type { DecodedArray, FileMetaData, ParquetScan, SchemaTree } from 'hyparquet';
 import { AnyvmafError } from '../../errors.js';
 import type { ByteReader } from '../../media/platform.js';
+import { quoted } from '../../printable.js';
 import { keyText } from '../evaluation/split.js';
 
 /** Rows of a table that is read: eight columns of numbers are 320 MB then. */
@@ -30,7 +31,13 @@ type ColumnKind =
   /** What it holds instead, with the article. */
   | { readonly kind: 'other'; readonly what: string };
 
-/** A table in a Parquet file. */
+/** What evaluation asks of a table. */
+export type TableColumns = Pick<
+  FeatureTable,
+  'name' | 'rows' | 'columns' | 'has' | 'isText' | 'numbers' | 'texts'
+>;
+
+/** A table in a Parquet file. Reading it may never end where the file is made for that: do it where it can be ended. */
 export class FeatureTable {
   /** What messages call it. */
   readonly name: string;
@@ -182,11 +189,6 @@ export class FeatureTable {
       );
     }
   }
-}
-
-/** A column's name for a message. */
-export function quoted(name: string): string {
-  return JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}...` : name);
 }
 
 /** Some names for a message. */

@@ -6,6 +6,7 @@
 import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { AnyvmafError } from '../../errors.js';
+import { quoted } from '../../printable.js';
 import { version } from '../../version.js';
 import { CANONICAL_FEATURES } from '../features.js';
 import { CLIP_COLUMN, columnFor, KEY_COLUMN, TARGET_COLUMN } from './names.js';
@@ -62,7 +63,7 @@ export class DatasetWriter {
       if (named.has(column) || IDENTITY.includes(column)) {
         throw new AnyvmafError(
           'usage',
-          `Two columns of the table would be called ${JSON.stringify(column)}; leave out the feature ${logName}.`,
+          `Two columns of the table would be called ${quoted(column)}; leave out the feature ${logName}.`,
         );
       }
       named.set(column, logName);

@@ -4,7 +4,7 @@
  */
 import { AnyvmafError } from '../../errors.js';
 import { TARGET_COLUMN } from '../dataset/names.js';
-import type { FeatureTable } from '../dataset/read.js';
+import type { TableColumns } from '../dataset/read.js';
 import type { TinyPlatform } from '../types.js';
 import { type EvaluateOptions, type Evaluation, evaluateOn } from './evaluate.js';
 import { selectRows } from './rows.js';
@@ -32,7 +32,7 @@ export interface Comparison {
 export async function compare(
   platform: TinyPlatform,
   models: readonly string[],
-  table: FeatureTable,
+  table: TableColumns,
   options: EvaluateOptions = {},
 ): Promise<Comparison> {
   if (models.length === 0)

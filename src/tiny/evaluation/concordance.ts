@@ -7,7 +7,6 @@
  * weights w has tau-b = S / sqrt(X Y), where S is half the sum of w_a w_b s over all ordered pairs of rows, and X and Y
  * the same with u of either side.
  */
-
 import type { Units } from './bootstrap.js';
 import { correlationOf, type Sample } from './correlation.js';
 import { byGroup, type Ranking } from './ranks.js';

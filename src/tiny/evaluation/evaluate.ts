@@ -4,10 +4,20 @@
  * compared with the target.
  */
 import { AnyvmafError } from '../../errors.js';
+import type { Origin } from '../../media/origin.js';
+import { quoted } from '../../printable.js';
 import { TARGET_COLUMN } from '../dataset/names.js';
-import { type FeatureTable, quoted } from '../dataset/read.js';
+import type { TableColumns } from '../dataset/read.js';
 import { loadTinyModel } from '../load.js';
-import type { TinyDevice, TinyDeviceChoice, TinyModel, TinyPlatform, TinyRuntimeName } from '../types.js';
+import { checkSize } from '../onnx/size.js';
+import type {
+  TinyDevice,
+  TinyDeviceChoice,
+  TinyModel,
+  TinyPlatform,
+  TinyPrecision,
+  TinyRuntimeName,
+} from '../types.js';
 import { bootstrap, type Intervals } from './bootstrap.js';
 import { type Agreement, agreementOf, mean, sampleOf } from './correlation.js';
 import { type BoundInputs, bindInputs } from './inputs.js';
@@ -34,6 +44,8 @@ export interface EvaluateOptions {
   readonly threads?: number;
   /** Half precision where the device computes in it. Default false. */
   readonly fp16?: boolean;
+  /** Which of a model and its 8-bit sibling runs. Default `auto`: as its registry or sidecar says. */
+  readonly precision?: TinyPrecision;
   /** Load only what the registry's Sigstore bundle signs. Default false. */
   readonly verify?: boolean;
   /**
@@ -43,6 +55,8 @@ export interface EvaluateOptions {
   readonly resamples?: number;
   /** Seed of the bootstrap. Default 1. */
   readonly seed?: number;
+  /** Who named the model and the table, in Node. Default `{ by: 'user' }`. */
+  readonly origin?: Origin;
   readonly signal?: AbortSignal;
 }
 
@@ -117,7 +131,7 @@ const FEW_UNITS = 10;
 export async function evaluate(
   platform: TinyPlatform,
   model: string,
-  table: FeatureTable,
+  table: TableColumns,
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
   const rows = await selectRows(table, options.split ?? 'test', options.target ?? TARGET_COLUMN);
@@ -128,12 +142,15 @@ export async function evaluate(
 export async function evaluateOn(
   platform: TinyPlatform,
   source: string,
-  table: FeatureTable,
+  table: TableColumns,
   selected: SplitRows,
   options: EvaluateOptions,
 ): Promise<Evaluation> {
   options.signal?.throwIfAborted();
-  const model = await loadTinyModel(source, platform, { verify: options.verify ?? false });
+  const model = await loadTinyModel(source, platform, {
+    verify: options.verify ?? false,
+    precision: options.precision ?? 'auto',
+  });
   const bound = await bindInputs(model, table, selected.rows, options);
   const { predictions, runtime, device, remarks } = await predict(platform, model, bound, options);
   const usable = selected.rows.map((_, i) => i).filter((i) => bound.usable[i] === 1);
@@ -141,8 +158,8 @@ export async function evaluateOn(
   if (usable.length < 2) {
     throw new AnyvmafError(
       'usage',
-      `Of the ${selected.rows.length} rows of the split ${JSON.stringify(selected.split)} of ${table.name}, ` +
-        `${usable.length} have all features of ${JSON.stringify(source)}, but at least 2 are needed to compute ` +
+      `Of the ${selected.rows.length} rows of the split ${quoted(selected.split)} of ${table.name}, ` +
+        `${usable.length} have all features of ${quoted(source)}, but at least 2 are needed to compute ` +
         'correlations.',
     );
   }
@@ -153,7 +170,7 @@ export async function evaluateOn(
     const row = selected.rows[usable[bad] ?? 0] ?? 0;
     throw new AnyvmafError(
       'model',
-      `The tiny model ${JSON.stringify(source)} gives ${prediction[bad]} for row ${row} of ${table.name}, though all of ` +
+      `The tiny model ${quoted(source)} gives ${prediction[bad]} for row ${row} of ${table.name}, though all of ` +
         'its inputs are finite; it cannot be evaluated.',
     );
   }
@@ -180,7 +197,7 @@ export async function evaluateOn(
       ...(lost > 0 ? [`${rowCount(lost)} left out: a feature is missing or not finite there.`] : []),
       ...figures.notes,
       ...(model.entry?.smoke
-        ? [`The registry calls ${JSON.stringify(source)} a model to try loading with, not one to believe.`]
+        ? [`The registry calls ${quoted(source)} a model to try loading with, not one to believe.`]
         : []),
       ...model.warnings,
       ...remarks,
@@ -202,17 +219,23 @@ async function predict(
   { inputs, batch, usable: { length } }: BoundInputs,
   { device = 'auto', threads = 0, fp16 = false, signal }: EvaluateOptions,
 ): Promise<Predictions> {
+  const step = batch ?? BATCH;
+  const shapeOf = ({ name, width }: BoundInputs['inputs'][number], rows: number): readonly number[] =>
+    model.graph.inputs.find((input) => input.name === name)?.dims?.length === 1 ? [rows] : [rows, width];
+  checkSize(
+    model,
+    Object.fromEntries(inputs.map((input) => [input.name, shapeOf(input, Math.min(step, length))])),
+  );
   const session = await runtimes.open(model, { device, threads, fp16 });
   try {
     const predictions = new Float64Array(length);
-    const step = batch ?? BATCH;
     for (let start = 0; start < length; start += step) {
       signal?.throwIfAborted();
       const rows = Math.min(step, length - start);
-      const fed = inputs.map(({ name, width, data }) => {
-        const rank1 = model.graph.inputs.find((input) => input.name === name)?.dims?.length === 1;
+      const fed = inputs.map((input) => {
+        const { name, width, data } = input;
         const part = data.subarray(start * width, (start + rows) * width);
-        return [name, { data: part, dims: rank1 ? [rows] : [rows, width] }] as const;
+        return [name, { data: part, dims: shapeOf(input, rows) }] as const;
       });
       const outputs = await session.run(Object.fromEntries(fed));
       predictions.set(scoresOf(model, outputs, rows), start);
@@ -234,7 +257,7 @@ function scoresOf(
   if (!output) {
     throw new AnyvmafError(
       'model',
-      `The sidecar of the tiny model ${JSON.stringify(source)} names the output ${quoted(name)}, but the graph gives ` +
+      `The sidecar of the tiny model ${quoted(source)} names the output ${quoted(name)}, but the graph gives ` +
         `${Object.keys(outputs).map(quoted).join(', ')}.`,
     );
   }
@@ -243,7 +266,7 @@ function scoresOf(
   if (each !== 1 && !(sidecar.outputReduce === 'mean' && Number.isInteger(each) && each > 0)) {
     throw new AnyvmafError(
       'model',
-      `The output ${quoted(name)} of the tiny model ${JSON.stringify(source)} has the shape [${dims.join(', ')}] for ` +
+      `The output ${quoted(name)} of the tiny model ${quoted(source)} has the shape [${dims.join(', ')}] for ` +
         `${rows} rows, but one number per row is needed: the shape [${rows}].`,
     );
   }

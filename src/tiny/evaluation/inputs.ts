@@ -4,9 +4,10 @@
  * it; the codec block from what rows or the caller say of the encoder; anything else from columns named after the input.
  */
 import { AnyvmafError } from '../../errors.js';
+import { quoted } from '../../printable.js';
 import { type CodecFacts, codecBlock } from '../codec.js';
 import { columnOf, spellingsOf } from '../dataset/names.js';
-import { type FeatureTable, listed, quoted } from '../dataset/read.js';
+import { listed, type TableColumns } from '../dataset/read.js';
 import { bindColumns, CANONICAL_FEATURES } from '../features.js';
 import type { TinyModel, TinyPort } from '../types.js';
 
@@ -43,7 +44,7 @@ export interface BoundInputs {
  */
 export async function bindInputs(
   model: TinyModel,
-  table: FeatureTable,
+  table: TableColumns,
   rows: Uint32Array,
   options: InputOptions,
 ): Promise<BoundInputs> {
@@ -111,7 +112,7 @@ function featurePort(model: TinyModel, wanted: string | undefined): TinyPort {
 function featureColumns(
   model: TinyModel,
   port: TinyPort,
-  table: FeatureTable,
+  table: TableColumns,
 ): readonly { readonly feature: string; readonly column: string }[] {
   const width = port.dims?.[1] ?? undefined;
   const stated = model.sidecar.features;
@@ -127,7 +128,7 @@ function featureColumns(
   if (here.length === 0 || (stated && missing.length > 0)) {
     throw new AnyvmafError(
       'usage',
-      `${table.name} has ${here.length === 0 ? 'none' : 'not all'} of the features of ${JSON.stringify(model.source)}: ` +
+      `${table.name} has ${here.length === 0 ? 'none' : 'not all'} of the features of ${quoted(model.source)}: ` +
         `${listed(missing)} ${missing.length === 1 ? 'is' : 'are'} missing, under that name or as ` +
         `${quoted(lacking[0]?.other ?? '')}; it has ${listed(table.columns)}.`,
     );
@@ -170,7 +171,7 @@ const CODEC_COLUMNS = ['codec', 'encoder'];
 async function codecInput(
   model: TinyModel,
   port: TinyPort,
-  table: FeatureTable,
+  table: TableColumns,
   rows: Uint32Array,
   options: InputOptions,
 ): Promise<BoundInput> {
@@ -217,7 +218,7 @@ async function codecInput(
 async function columnInput(
   model: TinyModel,
   port: TinyPort,
-  table: FeatureTable,
+  table: TableColumns,
   rows: Uint32Array,
   usable: Uint8Array,
 ): Promise<BoundInput> {
@@ -238,7 +239,7 @@ async function columnInput(
 
 /** Columns side by side, row by row, in single precision; rows that are not finite are marked. */
 async function fromColumns(
-  table: FeatureTable,
+  table: TableColumns,
   rows: Uint32Array,
   columns: readonly string[],
   usable: Uint8Array,
@@ -262,7 +263,7 @@ function shape(dims: readonly (number | null)[]): string {
 }
 
 function titled({ source }: TinyModel): string {
-  return `The tiny model ${JSON.stringify(source)}`;
+  return `The tiny model ${quoted(source)}`;
 }
 
 function refused(model: TinyModel, reason: string): AnyvmafError {

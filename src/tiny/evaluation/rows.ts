@@ -3,8 +3,9 @@
  * The rows of a table that a model is evaluated on: those of a split, with their targets, keys and clips.
  */
 import { AnyvmafError } from '../../errors.js';
+import { quoted } from '../../printable.js';
 import { CLIP_COLUMN, KEY_COLUMN } from '../dataset/names.js';
-import { type FeatureTable, listed, quoted } from '../dataset/read.js';
+import { listed, type TableColumns } from '../dataset/read.js';
 import { SPLITS, type Split, splitOf } from './split.js';
 
 /** Rows that belong together. */
@@ -48,7 +49,7 @@ export interface SplitRows {
  * @param target name of the column to predict
  * @throws {AnyvmafError} `usage` when there is no such column, or fewer than two rows are left; `io` when reading fails
  */
-export async function selectRows(table: FeatureTable, wanted: Split, target: string): Promise<SplitRows> {
+export async function selectRows(table: TableColumns, wanted: Split, target: string): Promise<SplitRows> {
   if (!table.has(target)) {
     throw new AnyvmafError(
       'usage',
@@ -144,7 +145,7 @@ export function groupsAmong(groups: Groups, kept: Uint32Array): Groups {
 }
 
 function tooFew(
-  table: FeatureTable,
+  table: TableColumns,
   split: Split,
   n: number,
   count: Omit<LeftOut, 'no_feature'>,
@@ -162,7 +163,7 @@ function tooFew(
       : ` By its ${keys === 1 ? 'key' : `${keys} keys`}, the rows are ${others.join(', ')}.`;
   return new AnyvmafError(
     'usage',
-    `The split ${JSON.stringify(split)} of ${table.name} has ${rows}${without}, but at least 2 are needed to compute ` +
+    `The split ${quoted(split)} of ${table.name} has ${rows}${without}, but at least 2 are needed to compute ` +
       `correlations.${found}${split === 'all' ? '' : ' Choose another split, or all.'}`,
   );
 }

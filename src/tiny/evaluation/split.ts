@@ -5,6 +5,7 @@
  */
 import { AnyvmafError } from '../../errors.js';
 import { nearest } from '../../nearest.js';
+import { quoted } from '../../printable.js';
 import { sha256 } from './sha256.js';
 
 /** The part of a table to evaluate on. */
@@ -27,7 +28,7 @@ export function parseSplit(name: string): Split {
   const hint = near === undefined ? '' : `; did you mean ${near}?`;
   throw new AnyvmafError(
     'usage',
-    `The split is ${JSON.stringify(name)}, but it must be one of ${SPLITS.join(', ')}${hint}`,
+    `The split is ${quoted(name)}, but it must be one of ${SPLITS.join(', ')}${hint}`,
   );
 }
 

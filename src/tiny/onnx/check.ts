@@ -4,6 +4,7 @@
  * bring code, files or endless work along.
  */
 import { AnyvmafError } from '../../errors.js';
+import { quoted } from '../../printable.js';
 import type { TinyGraph, TinyPort } from '../types.js';
 import { ALLOWED_OPERATORS, DEFAULT_DOMAINS } from './operators.js';
 import { WireError } from './protobuf.js';
@@ -15,6 +16,7 @@ import {
   type OnnxTensor,
   readOnnx,
 } from './read.js';
+import { MAX_ELEMENTS } from './size.js';
 
 /** Bytes of a model and its weights. */
 export const MAX_MODEL_BYTES = 50 * 1024 * 1024;
@@ -26,8 +28,6 @@ const MAX_TRIPS = 1024;
 /** Rounds of a Loop together with those of the Loops around it. */
 const MAX_NESTED_TRIPS = 65_536;
 const MAX_NODES = 20_000;
-/** Elements of a tensor that a constant shape asks for. */
-const MAX_ELEMENTS = 2 ** 27;
 
 /**
  * Reads a model and makes sure that it keeps the limits.
@@ -43,12 +43,12 @@ export function checkOnnx(bytes: Uint8Array, source: string): TinyGraph {
     if (!(error instanceof WireError)) throw error;
     throw new AnyvmafError(
       'model',
-      `${JSON.stringify(source)} is not an ONNX model, or a damaged one: ${error.message}. Export it again, or ` +
+      `${quoted(source)} is not an ONNX model, or a damaged one: ${error.message}. Export it again, or ` +
         'fetch it again.',
     );
   }
   const refuse = (reason: string): AnyvmafError =>
-    new AnyvmafError('model', `The tiny model ${JSON.stringify(source)} is refused: ${reason}.`);
+    new AnyvmafError('model', `The tiny model ${quoted(source)} is refused: ${reason}.`);
   if (model.functions > 0)
     throw refuse('it defines functions of its own; export it with its functions inlined');
   if (model.training) throw refuse('it holds a training graph; export it for inference');
@@ -96,13 +96,13 @@ function centresOf({ nodes, initializers, inputs }: OnnxGraph): Pick<TinyGraph, 
 export function tooLarge(source: string, bytes: number): AnyvmafError {
   return new AnyvmafError(
     'model',
-    `The tiny model ${JSON.stringify(source)} has ${bytes} bytes with its weights, but ${MAX_MODEL_BYTES} (50 MiB) ` +
+    `The tiny model ${quoted(source)} has ${bytes} bytes with its weights, but ${MAX_MODEL_BYTES} (50 MiB) ` +
       'are the most; this is not a tiny model.',
   );
 }
 
 function portOf({ name, type, dims }: OnnxPort, refuse: (reason: string) => AnyvmafError): TinyPort {
-  if (type === null) throw refuse(`${JSON.stringify(name)} is not a tensor`);
+  if (type === null) throw refuse(`${quoted(name)} is not a tensor`);
   return { name, type, ...(dims && { dims }) };
 }
 
@@ -159,13 +159,13 @@ class Limits {
     const { operator, domain, graphs } = node;
     if (!DEFAULT_DOMAINS.has(domain)) {
       throw this.refuse(
-        `its operator ${JSON.stringify(operator)} is of the domain ${JSON.stringify(domain)}, and only ONNX's own ` +
+        `its operator ${quoted(operator)} is of the domain ${quoted(domain)}, and only ONNX's own ` +
           'operators are allowed',
       );
     }
     if (!ALLOWED_OPERATORS.has(operator)) {
       throw this.refuse(
-        `its operator ${JSON.stringify(operator)} is not allowed in tiny models; docs/tiny-models.md lists those that are`,
+        `its operator ${quoted(operator)} is not allowed in tiny models; docs/tiny-models.md lists those that are`,
       );
     }
     this.operators.set(operator, (this.operators.get(operator) ?? 0) + 1);
@@ -196,7 +196,7 @@ class Limits {
   }
 
   #tensor({ name, dims, external }: OnnxTensor): void {
-    this.parameters += this.#size(dims, `its tensor ${JSON.stringify(name)} has`);
+    this.parameters += this.#size(dims, `its tensor ${quoted(name)} has`);
     if (external) this.external.add(this.#location(external.location));
   }
 
@@ -215,7 +215,7 @@ class Limits {
       parts.every((part) => part !== '' && part !== '.' && part !== '..');
     if (plain) return location;
     throw this.refuse(
-      `it wants to read its weights from ${JSON.stringify(location)}, and only files in its own folder are allowed`,
+      `it wants to read its weights from ${quoted(location)}, and only files in its own folder are allowed`,
     );
   }
 }

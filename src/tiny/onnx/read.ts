@@ -3,6 +3,7 @@
  * The parts of an ONNX model that decide whether a runtime may see it: operators, subgraphs, shapes, constants, and where
  * its weights lie. Field numbers are those of onnx.proto.
  */
+import { quoted } from '../../printable.js';
 import { WireError, WireReader } from './protobuf.js';
 
 /** A whole model. */
@@ -26,6 +27,7 @@ export interface OnnxGraph {
 }
 
 export interface OnnxNode {
+  readonly name: string;
   readonly operator: string;
   readonly domain: string;
   readonly inputs: readonly string[];
@@ -34,8 +36,20 @@ export interface OnnxNode {
   readonly graphs: readonly OnnxGraph[];
   /** Tensors of its attributes. */
   readonly tensors: readonly OnnxTensor[];
+  readonly attributes: ReadonlyMap<string, OnnxAttribute>;
   /** The attribute `value_int`, and `value_ints`: what a Constant may be instead of a tensor. */
   readonly integers?: readonly number[];
+}
+
+/** The value of an attribute; what it does not hold is absent. Of lists the first {@link SHAPE_SIZE} + 1 are kept. */
+export interface OnnxAttribute {
+  readonly int?: number;
+  readonly ints?: readonly number[];
+  readonly float?: number;
+  readonly floats?: readonly number[];
+  readonly text?: string;
+  readonly tensor?: OnnxTensor;
+  readonly graph?: OnnxGraph;
 }
 
 export interface OnnxTensor {
@@ -44,7 +58,7 @@ export interface OnnxTensor {
   readonly dims: readonly number[];
   /** Set when its data is in another file. */
   readonly external?: { readonly location: string; readonly offset: number; readonly length: number | null };
-  /** The values of an int64 tensor of at most {@link SHAPE_SIZE} elements that are in the file. */
+  /** The values of an int32 or int64 tensor of at most {@link SHAPE_SIZE} elements that are in the file. */
   readonly integers?: readonly number[];
   /** The values of a float32 tensor of at most {@link ROW_SIZE} elements that are in the file. */
   readonly floats?: readonly number[];
@@ -64,10 +78,15 @@ const MAX_NESTING = 32;
 const SHAPE_SIZE = 16;
 /** Longest tensor whose floating-point values are kept: one per feature. */
 const ROW_SIZE = 32;
+/** Bytes of a text attribute that are kept: modes of operators are words. */
+const MAX_WORD = 64;
+/** Text attributes are bytes that no reader has to understand. */
+const LATIN = new TextDecoder('latin1');
 /** Most dimensions of a tensor. */
 const MAX_RANK = 64;
 /** TensorProto.DataType. */
 const FLOAT = 1;
+const INT32 = 6;
 const INT64 = 7;
 /** TensorProto.DataLocation.EXTERNAL. */
 const EXTERNAL = 1;
@@ -124,7 +143,8 @@ function readGraph(reader: WireReader, depth: number): OnnxGraph {
     else if (reader.field === 5) initializers.push(readTensor(reader.message()));
     else if (reader.field === 11) inputs.push(readPort(reader.message()));
     else if (reader.field === 12) outputs.push(readPort(reader.message()));
-    else if (reader.field === 15) initializers.push(...readSparse(reader.message()));
+    else if (reader.field === 15)
+      for (const tensor of readSparse(reader.message())) initializers.push(tensor);
   }
   return { nodes, initializers, inputs, outputs };
 }
@@ -132,57 +152,111 @@ function readGraph(reader: WireReader, depth: number): OnnxGraph {
 function readNode(reader: WireReader, depth: number): OnnxNode {
   const inputs: string[] = [];
   const outputs: string[] = [];
+  let name = '';
   let operator = '';
   let domain = '';
   const graphs: OnnxGraph[] = [];
   const tensors: OnnxTensor[] = [];
-  let integers: readonly number[] | undefined;
+  const attributes = new Map<string, OnnxAttribute>();
   while (reader.next()) {
     if (reader.field === 1) inputs.push(reader.text());
     else if (reader.field === 2) outputs.push(reader.text());
+    else if (reader.field === 3) name = reader.text();
     else if (reader.field === 4) operator = reader.text();
     else if (reader.field === 7) domain = reader.text();
     else if (reader.field === 5) {
-      const found = readAttribute(reader.message(), depth, graphs, tensors);
-      integers ??= found;
+      const [key, value] = readAttribute(reader.message(), depth, graphs, tensors);
+      if (attributes.has(key)) throw new WireError(`an operator has two attributes ${JSON.stringify(key)}`);
+      attributes.set(key, value);
     }
   }
-  return { operator, domain, inputs, outputs, graphs, tensors, ...(integers && { integers }) };
+  const single = attributes.get('value_int')?.int;
+  const integers = single === undefined ? attributes.get('value_ints')?.ints : [single];
+  return {
+    name,
+    operator,
+    domain,
+    inputs,
+    outputs,
+    graphs,
+    tensors,
+    attributes,
+    ...(integers && { integers }),
+  };
 }
 
-/** @returns integers that a Constant is made of */
+/** An attribute with its name; its tensors and subgraphs are added to the lists as well. */
 function readAttribute(
   reader: WireReader,
   depth: number,
   graphs: OnnxGraph[],
   tensors: OnnxTensor[],
-): readonly number[] | undefined {
+): readonly [string, OnnxAttribute] {
   let name = '';
   let graph: OnnxGraph | undefined;
   let tensor: OnnxTensor | undefined;
-  const integers: number[] = [];
+  let int: number | undefined;
+  let text: string | undefined;
+  const single: number[] = [];
+  const ints: number[] = [];
+  const floats: number[] = [];
   while (reader.next()) {
     if (reader.field === 1) name = reader.text();
-    else if (reader.field === 3) integers.push(reader.int());
+    else if (reader.field === 2) {
+      // Of a single value that comes again, the last one counts.
+      single.length = 0;
+      reader.floats(single, 1);
+    } else if (reader.field === 3) int = reader.int();
+    else if (reader.field === 4) text = LATIN.decode(reader.bytes().subarray(0, MAX_WORD));
     else if (reader.field === 5) tensor = once(tensor, 'a tensor', readTensor(reader.message()));
     else if (reader.field === 6) graph = once(graph, 'a subgraph', readGraph(reader.message(), depth + 1));
-    else if (reader.field === 8) reader.ints(integers, SHAPE_SIZE + 1);
+    else if (reader.field === 7) reader.floats(floats, SHAPE_SIZE + 1);
+    else if (reader.field === 8) reader.ints(ints, SHAPE_SIZE + 1);
     else if (reader.field === 10) tensors.push(readTensor(reader.message()));
     else if (reader.field === 11) graphs.push(readGraph(reader.message(), depth + 1));
-    else if (reader.field === 22 || reader.field === 23) tensors.push(...readSparse(reader.message()));
+    else if (reader.field === 22) {
+      const [values, ...places] = readSparse(reader.message());
+      tensor = once(tensor, 'a tensor', values);
+      for (const place of places) tensors.push(place);
+    } else if (reader.field === 23) for (const part of readSparse(reader.message())) tensors.push(part);
   }
   if (tensor) tensors.push(tensor);
   if (graph) graphs.push(graph);
-  return name === 'value_int' || name === 'value_ints' ? integers : undefined;
+  const [float] = single;
+  return [
+    name,
+    {
+      ...(int !== undefined && { int }),
+      ...(ints.length > 0 && { ints }),
+      ...(float !== undefined && { float }),
+      ...(floats.length > 0 && { floats }),
+      ...(text !== undefined && { text }),
+      ...(tensor && { tensor }),
+      ...(graph && { graph }),
+    },
+  ];
 }
 
-/** The two tensors that a sparse one is made of. */
+/** A sparse tensor: what it is once its zeros are written out, and the places of its values. */
 function readSparse(reader: WireReader): OnnxTensor[] {
   const parts: OnnxTensor[] = [];
+  const dims: number[] = [];
   while (reader.next()) {
     if (reader.field === 1 || reader.field === 2) parts.push(readTensor(reader.message()));
+    else if (reader.field === 3) reader.ints(dims, MAX_RANK + 1);
   }
-  return parts;
+  const [values, ...places] = parts;
+  if (!values) return [];
+  checkDims(values.name, dims);
+  const { name, type, external } = values;
+  return [{ name, type, dims, ...(external && { external }) }, ...places];
+}
+
+/** @throws {WireError} for a shape that no tensor has */
+function checkDims(name: string, dims: readonly number[]): void {
+  if (dims.length > MAX_RANK) throw new WireError(`a tensor has more than ${MAX_RANK} dimensions`);
+  if (dims.some((size) => !Number.isSafeInteger(size) || size < 0))
+    throw new WireError(`the tensor ${JSON.stringify(name)} has the impossible size ${dims.join('x')}`);
 }
 
 function readTensor(reader: WireReader): OnnxTensor {
@@ -192,12 +266,14 @@ function readTensor(reader: WireReader): OnnxTensor {
   let location = 0;
   const entries = new Map<string, string>();
   const listed: number[] = [];
+  const listedShort: number[] = [];
   const listedFloats: number[] = [];
   let raw: Uint8Array | undefined;
   while (reader.next()) {
     if (reader.field === 1) reader.ints(dims, MAX_RANK + 1);
     else if (reader.field === 2) type = reader.int();
     else if (reader.field === 4) reader.floats(listedFloats, ROW_SIZE + 1);
+    else if (reader.field === 5) reader.ints(listedShort, SHAPE_SIZE + 1);
     else if (reader.field === 7) reader.ints(listed, SHAPE_SIZE + 1);
     else if (reader.field === 8) name = reader.text();
     else if (reader.field === 9) raw = reader.bytes();
@@ -205,9 +281,13 @@ function readTensor(reader: WireReader): OnnxTensor {
     else if (reader.field === 14) location = reader.int();
   }
   if (dims.length > MAX_RANK) throw new WireError(`a tensor has more than ${MAX_RANK} dimensions`);
-  if (dims.some((size) => !Number.isSafeInteger(size) || size < 0))
-    throw new WireError(`the tensor ${JSON.stringify(name)} has the impossible size ${dims.join('x')}`);
-  const integers = type === INT64 ? shapeOf(dims, listed, raw) : undefined;
+  checkDims(name, dims);
+  const integers =
+    type === INT64
+      ? shapeOf(dims, listed, raw, (view, at) => Number(view.getBigInt64(8 * at, true)), 8)
+      : type === INT32
+        ? shapeOf(dims, listedShort, raw, (view, at) => view.getInt32(4 * at, true), 4)
+        : undefined;
   const floats = type === FLOAT ? rowOf(dims, listedFloats, raw) : undefined;
   return {
     name,
@@ -226,7 +306,7 @@ function readEntry(reader: WireReader, entries: Map<string, string>): void {
     if (reader.field === 1) key = reader.text();
     else if (reader.field === 2) value = reader.text();
   }
-  if (entries.has(key)) throw new WireError(`a tensor says ${JSON.stringify(key)} of its file twice`);
+  if (entries.has(key)) throw new WireError(`a tensor says ${quoted(key)} of its file twice`);
   entries.set(key, value);
 }
 
@@ -235,25 +315,25 @@ function externalOf(name: string, entries: ReadonlyMap<string, string>): NonNull
     const text = entries.get(key);
     if (text === undefined) return null;
     if (/^\d{1,15}$/.test(text)) return Number(text);
-    throw new WireError(
-      `the tensor ${JSON.stringify(name)} has the impossible ${key} ${JSON.stringify(text)}`,
-    );
+    throw new WireError(`the tensor ${quoted(name)} has the impossible ${key} ${quoted(text)}`);
   };
   return { location: entries.get('location') ?? '', offset: number('offset') ?? 0, length: number('length') };
 }
 
-/** Values of a small int64 tensor. */
+/** Values of a small tensor of integers. */
 function shapeOf(
   dims: readonly number[],
   listed: readonly number[],
   raw: Uint8Array | undefined,
+  get: (view: DataView, at: number) => number,
+  size: number,
 ): readonly number[] | undefined {
-  const count = dims.reduce((product, size) => product * size, 1);
+  const count = dims.reduce((product, length) => product * length, 1);
   if (count > SHAPE_SIZE) return undefined;
   if (!raw) return listed.length === count ? listed : undefined;
-  if (raw.length !== 8 * count) return undefined;
+  if (raw.length !== size * count) return undefined;
   const view = new DataView(raw.buffer, raw.byteOffset, raw.byteLength);
-  return Array.from({ length: count }, (_, i) => Number(view.getBigInt64(8 * i, true)));
+  return Array.from({ length: count }, (_, i) => get(view, i));
 }
 
 /** Values of a small float32 tensor. */

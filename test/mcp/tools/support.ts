@@ -2,7 +2,15 @@
  * @module test/mcp/tools/support
  * Tools called in process, without a server: a context that records what a handler does, and videos to call them with.
  */
-import { copyFileSync, existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, expect } from 'vitest';
@@ -45,7 +53,12 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
     ran,
     asked,
     progress: (report) => told.push(report),
-    files: { resolveInput: resolve, resolveOutput: resolve },
+    files: {
+      origin: { by: 'foreign', folders: [existsSync(root) ? realpathSync(root) : root] },
+      sizeOf: (path) => statSync(path).size,
+      resolveInput: resolve,
+      resolveOutput: resolve,
+    },
     pool: {
       run: (label, weight, task) => {
         ran.push([label, weight]);

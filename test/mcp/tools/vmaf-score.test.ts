@@ -315,6 +315,7 @@ describe('what vmaf_score refuses', () => {
     [{ dnn_ep: 'cpu' }, /^dnn_ep is "cpu"/],
     [{ tiny_threads: 4 }, /^tiny_threads is 4/],
     [{ tiny_fp16: true }, /^tiny_fp16 is true/],
+    [{ tiny_precision: 'fp32' }, /^tiny_precision is "fp32"/],
     [{ tiny_model_verify: true }, /^tiny_model_verify is true/],
     [{ tiny_codec: 'libx264' }, /^tiny_codec is "libx264"/],
     [{ tiny_preset: 'slow' }, /^tiny_preset is "slow"/],
@@ -402,6 +403,7 @@ describe('what vmaf_score refuses', () => {
       dnn_ep: 'auto',
       tiny_threads: 0,
       tiny_fp16: false,
+      tiny_precision: 'auto',
       tiny_resize: 'disabled',
     };
     const more = {

@@ -43,6 +43,17 @@ describe('pairing by time', () => {
     });
   });
 
+  it('pairs two videos of a single frame', () => {
+    for (const times of [cfr(1, 25), Float64Array.of(3.2)]) {
+      expect(pair(cfr(1, 25), times)).toMatchObject({ frames: Int32Array.of(0), missing: [], repeated: [] });
+    }
+  });
+
+  it('shows a single frame for as long as a frame of the other video', () => {
+    expect([...pair(cfr(10, 25), cfr(1, 25)).frames]).toEqual([0]);
+    expect([...pair(cfr(1, 25), cfr(10, 25)).frames]).toEqual([0]);
+  });
+
   it('goes on after a frame that is missing', () => {
     const paired = pair(cfr(10, 25), without(cfr(10, 25), 4));
     // Between two equally near frames the earlier one is still on the screen.

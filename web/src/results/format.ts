@@ -77,7 +77,15 @@ export function whole(value: number): string {
 
 /** The last part of a path: what tells files of a folder apart. */
 export function baseName(path: string): string {
-  return path.replace(/[/\\]+$/, '').replace(/^.*[/\\]/, '') || path;
+  let end = path.length;
+  while (isSlash(path[end - 1])) end--;
+  let start = end;
+  while (start > 0 && !isSlash(path[start - 1])) start--;
+  return path.slice(start, end) || path;
+}
+
+function isSlash(character: string | undefined): boolean {
+  return character === '/' || character === '\\';
 }
 
 /** A share of a range in per cent, kept within it. */

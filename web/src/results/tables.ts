@@ -333,7 +333,11 @@ function comparisonRows({ facts }: Encode): Row[] {
     [
       details.offset,
       offset && frames.offsetConfidence !== undefined
-        ? details.offsetFound(offset, frames.offsetConfidence.toFixed(2))
+        ? details[
+            frames.offsetState === undefined || frames.offsetState === 'found'
+              ? 'offsetFound'
+              : 'offsetGuessed'
+          ](offset, frames.offsetConfidence.toFixed(2))
         : offset || undefined,
     ],
     [
@@ -379,6 +383,17 @@ function engineRows({ facts, result }: Encode): Row[] {
       details.backend,
       used && joined([asked === used ? used : details.from(used, asked ?? ''), facts.implementation]),
     ],
+    ...(facts.tiny ?? []).map(
+      ({ name, device, runtime, adapter, quantisation }): Row => [
+        details.tiny,
+        joined([
+          `${name} ${details.on(device ?? '')}`,
+          adapter,
+          runtime ?? undefined,
+          quantisation === 'fp32' ? undefined : details.eightBit,
+        ]),
+      ],
+    ),
     [details.workers, threads === 0 ? details.callingThread : threads?.toString()],
     [details.speed, fps !== undefined && Number.isFinite(fps) ? details.fps(fps.toFixed(2)) : undefined],
     [details.arithmetic, facts.compat],

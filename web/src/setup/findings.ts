@@ -9,7 +9,7 @@ import type { Session, Settings } from '../session.js';
 import { text } from '../text.js';
 import { failureView, sentence } from './failure.js';
 import { swapSides } from './files.js';
-import { fixOf, formatRange } from './fixes.js';
+import { type Fix, fixOf, formatRange } from './fixes.js';
 
 const TONES = { error: 'var(--bad)', warning: 'var(--warn)', info: 'var(--note)' } as const;
 const SIGNS = { error: '!', warning: '!', info: 'i' } as const;
@@ -93,6 +93,7 @@ function item(session: Session, { finding, names }: Shared, encodes: number): HT
   const action = fixOf(finding);
   const apply = () => {
     if (action?.kind === 'swap') swapSides(session);
+    else if (action?.kind === 'raw') session.raw.value = action.format;
     else if (action)
       session.settings.value = { ...session.settings.value, ...forAll(action.change, encodes) };
   };
@@ -116,13 +117,16 @@ function item(session: Session, { finding, names }: Shared, encodes: number): HT
           h('span', {}, `${text.findings.prepare} `, h('code', {}, fix)),
       ),
     ),
-    action &&
-      h(
-        'button',
-        { class: 'tool', type: 'button', onclick: apply },
-        action.kind === 'swap' ? text.findings.fixes.swap : fixText(forAll(action.change, encodes)),
-      ),
+    action && h('button', { class: 'tool', type: 'button', onclick: apply }, actionText(action, encodes)),
   );
+}
+
+function actionText(action: Fix, encodes: number): string {
+  const { fixes } = text.findings;
+  if (action.kind === 'swap') return fixes.swap;
+  if (action.kind === 'raw')
+    return fixes.raw(action.format.width, action.format.height, action.format.bitDepth);
+  return fixText(forAll(action.change, encodes));
 }
 
 /** An offset of one encode need not be the others': each gets its own when it is scored. */

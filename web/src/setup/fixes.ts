@@ -2,46 +2,30 @@
  * @module web/setup/fixes
  * What a finding advises, as a change of settings that a button makes.
  */
-import type { Finding, FrameRange } from 'anyvmaf';
+import type { Finding, FrameRange, RawVideoFormat } from 'anyvmaf';
 import type { Settings } from '../session.js';
 
 /** What a button does. */
 export type Fix =
   | { readonly kind: 'settings'; readonly change: Partial<Settings> }
+  | { readonly kind: 'raw'; readonly format: RawVideoFormat }
   | { readonly kind: 'swap' };
 
-const FILTERS = ['bicubic', 'bilinear', 'lanczos', 'none'] as const;
-
 /** The fix that the page can make itself; `undefined` where the files must be prepared, or the user must choose. */
-export function fixOf({ code, fix }: Finding): Fix | undefined {
-  if (code === 'swapped') return { kind: 'swap' };
-  const [option, value = ''] = fix?.split(' ', 2) ?? [];
-  const change = changeOf(option, value, fix ?? '');
-  return change && { kind: 'settings', change };
-}
-
-function changeOf(option: string | undefined, value: string, fix: string): Partial<Settings> | undefined {
-  switch (option) {
-    case '--offset':
-      if (value === 'auto') return { offset: 'auto' };
-      return /^-?\d+$/.test(value) ? { offset: Number(value) } : undefined;
-    case '--scale': {
-      const scale = FILTERS.find((filter) => filter === value);
-      return scale && { scale };
-    }
-    case '--scale-to': {
-      const size = /^(\d+)x(\d+)$/.exec(value);
-      if (size) return { scaleTo: { width: Number(size[1]), height: Number(size[2]) } };
-      return value === 'ref' || value === 'dis' ? { scaleTo: value } : undefined;
-    }
-    case '--frame-rate-policy':
-      return value === 'nearest' || value === 'strict' ? { frameRatePolicy: value } : undefined;
-    case '--model':
-      return { models: [fix.slice('--model '.length)] };
-    case '--range': {
-      const range = parseRange(value);
-      return range && { range };
-    }
+export function fixOf({ hint }: Finding): Fix | undefined {
+  switch (hint?.option) {
+    case 'swap':
+      return { kind: 'swap' };
+    case 'raw':
+      return { kind: 'raw', format: hint.value };
+    case 'model':
+      return { kind: 'settings', change: { models: [hint.value] } };
+    case 'frameRatePolicy':
+    case 'offset':
+    case 'range':
+    case 'scale':
+    case 'scaleTo':
+      return { kind: 'settings', change: { [hint.option]: hint.value } };
     default:
       return undefined;
   }

@@ -2,11 +2,14 @@
  * @module web/setup/look
  * Looks at every pair as soon as it is chosen, and again when settings change what there is to find.
  */
+import type { Finding } from 'anyvmaf';
 import { EngineError, type Failure } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import type { Look, Session, Settings } from '../session.js';
 import { rawFiles } from './files.js';
+import { fixOf } from './fixes.js';
 import { lookOptions } from './options.js';
+import { guessRaw } from './raw-guess.js';
 
 /** Milliseconds after the last change before looking: while a number is typed nothing is looked at. */
 const PATIENCE = 250;
@@ -67,6 +70,7 @@ async function lookAtAll(session: Session, settings: Settings, signal: AbortSign
         { request, options: lookOptions(settings) },
         { signal },
       );
+      if (!signal.aborted && correctGuess(session, inspection.findings)) return;
       look = { phase: 'found', inspection };
     } catch (error) {
       if (signal.aborted) return;
@@ -75,4 +79,15 @@ async function lookAtAll(session: Session, settings: Settings, signal: AbortSign
     if (signal.aborted) return;
     session.looks.value = new Map(session.looks.value).set(id, look);
   }
+}
+
+/** Takes the geometry that the pictures show, where the one in use was guessed from nothing but the files' sizes. */
+function correctGuess(session: Session, found: readonly Finding[]): boolean {
+  const guess = guessRaw(rawFiles(session).map(({ file }) => ({ name: file.name, size: file.size })));
+  if (guess.from !== 'size' || JSON.stringify(guess.format) !== JSON.stringify(session.raw.value))
+    return false;
+  const fix = found.map(fixOf).find((one) => one?.kind === 'raw');
+  if (fix?.kind !== 'raw') return false;
+  session.raw.value = fix.format;
+  return true;
 }

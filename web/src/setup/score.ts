@@ -65,7 +65,8 @@ export class Runner {
         results = results.with(event.index, { ...result, report });
       } else if (event.kind === 'failure') failures.set(event.index, event.failure);
       else {
-        for (const [index, { frames }] of event.encodes.entries()) results[index]?.frames.push(...frames);
+        for (const [index, { frames }] of event.encodes.entries())
+          for (const frame of frames) results[index]?.frames.push(frame);
         progress = progress.map((known, index) => event.encodes[index]?.progress ?? known);
       }
       const { run } = session;

@@ -10,18 +10,20 @@ import { browserTinyRuntimes } from './runtimes.js';
 /**
  * @param models gives the folder of the built-in models, ending in `/`, when the host names one
  * @param onnxruntime says where onnxruntime-web is, when the host does
+ * @param base what relative addresses start from: in a worker, the page's
  */
 export function browserTiny(
   models: () => string | URL | undefined,
   onnxruntime: () => string | URL | undefined,
+  base: string = location.href,
 ): TinyPlatform {
   return {
     files: {
       get builtIn() {
-        return builtInFolder(models());
+        return builtInFolder(models(), base);
       },
       async locate(path) {
-        const url = new URL(path, location.href);
+        const url = new URL(path, base);
         const at = url.pathname.lastIndexOf('/') + 1;
         return { folder: folderAt(new URL('./', url)), file: url.pathname.slice(at) + url.search };
       },
@@ -32,8 +34,8 @@ export function browserTiny(
 }
 
 /** The models that ship; the host may serve them from a folder of its own. */
-function builtInFolder(models: string | URL | undefined): TinyFolder {
-  if (models !== undefined) return folderAt(new URL('tiny/', new URL(models, location.href)));
+function builtInFolder(models: string | URL | undefined, base: string): TinyFolder {
+  if (models !== undefined) return folderAt(new URL('tiny/', new URL(models, base)));
   return {
     name: 'the models that ship with anyvmaf',
     async read(file, limit) {

@@ -24,31 +24,61 @@ export function browserTinyRuntimes(place: () => string | URL | undefined): Tiny
     return library;
   }
 
-  const offer = (device: 'webgpu' | 'cpu', provider: string): DeviceOffer => ({
+  const offer = (
+    device: 'webgpu' | 'cpu',
+    provider: string,
+    adapter?: DeviceOffer['adapter'],
+  ): DeviceOffer => ({
     device,
     runtime: 'onnxruntime-web',
+    ...(adapter && { adapter }),
     open: async (model, options, notes) =>
-      openOrt(await load(), model, options, { runtime: 'onnxruntime-web', device, provider, notes }),
+      openOrt(await load(), model, options, {
+        runtime: 'onnxruntime-web',
+        device,
+        provider,
+        notes,
+        ...(adapter && { adapter: adapter.name }),
+      }),
   });
-  const offers = async () => [...((await hasGpu()) ? [offer('webgpu', 'webgpu')] : []), offer('cpu', 'wasm')];
+  const offers = async () => {
+    const adapter = await findAdapter();
+    return [...(adapter ? [offer('webgpu', 'webgpu', adapter)] : []), offer('cpu', 'wasm')];
+  };
   return {
     devices: async () => describeDevices(await offers()),
     open: async (model, options) => openOn(model, options, await offers(), ['webgpu', 'cpu']),
   };
 }
 
-/** Whether this page or worker gets a GPU. */
-async function hasGpu(): Promise<boolean> {
+/** Drivers that compute on the processor, by what they call themselves. */
+const SOFTWARE = /swiftshader|llvmpipe|lavapipe|softpipe|basic render/i;
+
+/** The GPU that this page or worker gets; none where it gets none. */
+async function findAdapter(): Promise<DeviceOffer['adapter']> {
   const gpu: unknown = Reflect.get(navigator, 'gpu');
-  if (typeof gpu !== 'object' || gpu === null || !('requestAdapter' in gpu)) return false;
+  if (typeof gpu !== 'object' || gpu === null || !('requestAdapter' in gpu)) return undefined;
   const { requestAdapter } = gpu;
-  if (typeof requestAdapter !== 'function') return false;
+  if (typeof requestAdapter !== 'function') return undefined;
   try {
     const adapter: unknown = await requestAdapter.call(gpu);
-    return adapter !== null && adapter !== undefined;
+    return typeof adapter === 'object' && adapter !== null ? adapterFacts(adapter) : undefined;
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+function adapterFacts(adapter: object): NonNullable<DeviceOffer['adapter']> {
+  const info: unknown = Reflect.get(adapter, 'info');
+  const told = (name: string): unknown =>
+    typeof info === 'object' && info !== null ? Reflect.get(info, name) : undefined;
+  const words = ['vendor', 'architecture', 'device', 'description']
+    .map(told)
+    .filter((word): word is string => typeof word === 'string' && word !== '');
+  const name = [...new Set(words)].join(' ') || 'of no name';
+  // Where the flag stands has moved from the adapter to its info.
+  const fallback = told('isFallbackAdapter') === true || Reflect.get(adapter, 'isFallbackAdapter') === true;
+  return { name, software: fallback || SOFTWARE.test(name) };
 }
 
 /** Kept apart from the import: bundlers would put its 28 MB into every page, and some refuse to build without it. */

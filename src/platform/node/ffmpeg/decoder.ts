@@ -11,10 +11,12 @@ import type {
   TrackFacts,
 } from '../../../media/decoder.js';
 import { type Delivery, delivery } from '../../../media/delivery.js';
-import { shown } from '../../../media/errors.js';
 import { parseProbe } from '../../../media/facts.js';
 import { storedFrameBytes } from '../../../media/geometry.js';
+import { FOREIGN, type Origin } from '../../../media/origin.js';
 import type { VideoFormat, VideoInput } from '../../../media/types.js';
+import { shown } from '../../../printable.js';
+import { findDenial } from '../../ffmpeg/access.js';
 import {
   decodeArgs,
   firstPacketArgs,
@@ -24,7 +26,9 @@ import {
   tracksArgs,
 } from '../../ffmpeg/commands.js';
 import { PacketTimes, type TrackTimes } from '../../ffmpeg/packet-times.js';
-import { type FfmpegInput, ffmpegInput } from './input.js';
+import { denied } from './denied.js';
+import { type FfmpegInput, ffmpegInput, type InputAccess } from './input.js';
+import { runOn, startOn } from './launch.js';
 import { type DecodedFrame, DecodeRun, type End } from './run.js';
 import { endError, FfmpegSource } from './source.js';
 import { type Ending, runTool, type ToolName, toolCommand } from './tool.js';
@@ -45,46 +49,50 @@ const VERSION_TIME = 10_000;
 const REMEMBERED = 8;
 
 /**
- * @param options `allowUrl`: http and https URLs are opened too; `direct`: frames are read straight into their memory
- * where the system can, the default, otherwise piece by piece as everywhere
+ * @param options `allowUrl`: http and https URLs are opened too; `origin`: of the names of its files, by default somebody
+ * else's; `direct`: frames are read straight into their memory where the system can, the default, otherwise piece by
+ * piece as everywhere
  */
 export function createFfmpegDecoder(
-  options: { readonly allowUrl?: boolean; readonly direct?: boolean } = {},
+  options: { readonly allowUrl?: boolean; readonly origin?: Origin; readonly direct?: boolean } = {},
 ): Decoder {
-  return new FfmpegDecoder(options.allowUrl ?? false, options.direct ?? true);
+  const { allowUrl = false, origin = FOREIGN, direct = true } = options;
+  return new FfmpegDecoder({ allowUrl, origin }, direct);
 }
+
+/** Whether the tools are there, by the commands that were asked. */
+const availabilities = new Map<string, Promise<DecoderAvailability>>();
 
 class FfmpegDecoder implements Decoder {
   readonly id = 'ffmpeg';
   readonly probesAtOnce = true;
-  readonly #allowUrl: boolean;
+  readonly #access: InputAccess;
   readonly #direct: boolean;
-  /** By the commands that were asked. */
-  readonly #availability = new Map<string, Promise<DecoderAvailability>>();
   /** By file and its state. */
   readonly #times = new Map<string, TrackTimes | null>();
   /** Those being read. */
   readonly #reading = new Map<string, Promise<TrackTimes | null>>();
 
-  constructor(allowUrl: boolean, direct: boolean) {
-    this.#allowUrl = allowUrl;
+  constructor(access: InputAccess, direct: boolean) {
+    this.#access = access;
     this.#direct = direct;
   }
 
   availability(): Promise<DecoderAvailability> {
     const key = `${toolCommand('ffmpeg')}\n${toolCommand('ffprobe')}\n${process.env.PATH ?? ''}`;
-    let known = this.#availability.get(key);
+    let known = availabilities.get(key);
     if (!known) {
       known = findTools();
-      this.#availability.set(key, known);
+      availabilities.set(key, known);
     }
     return known;
   }
 
   async probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts> {
     signal?.throwIfAborted();
-    const file = await ffmpegInput(input, this.#allowUrl);
-    const ask = (withFrame: boolean) => runTool('ffprobe', probeArgs(file.url, withFrame), { signal });
+    const file = await ffmpegInput(input, this.#access);
+    const ask = (withFrame: boolean) =>
+      runOn('ffprobe', file, (source) => probeArgs(source, withFrame), { signal });
     // Who asks for the facts will want the times. Reading them takes about as long, and may be done meanwhile.
     const reading = this.#readAhead(file, signal);
     try {
@@ -116,23 +124,31 @@ class FfmpegDecoder implements Decoder {
   }
 
   async timestamps(input: VideoInput, signal?: AbortSignal): Promise<Float64Array | null> {
-    const file = await ffmpegInput(input, this.#allowUrl);
+    const file = await ffmpegInput(input, this.#access);
     return (await this.#trackTimes(file, signal))?.times ?? null;
   }
 
   async open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource> {
     const { signal, size } = request;
     signal?.throwIfAborted();
-    const file = await ffmpegInput(input, this.#allowUrl);
+    const file = await ffmpegInput(input, this.#access);
     const { version = '' } = await this.availability();
     const planes = delivery(facts.pixelFormat, facts.rotation, facts.name);
     const plan = await this.#plan(file, facts, request);
     const { width, height } = size ?? facts;
     const format: VideoFormat = { width, height, bitDepth: planes.bitDepth, chroma: planes.chroma };
-    const start = async (part: Part): Promise<Started> =>
-      startRun(
+    const restamp = this.#rememberedTimes(file)?.setBack !== undefined;
+    const start = async (asked: Part): Promise<Started> => {
+      const part = restamp ? { ...asked, restamp } : asked;
+      return startRun(
         await DecodeRun.start({
-          args: decodeArgs(file.url, facts, planes, request, part, version),
+          start: (channel) =>
+            startOn(
+              'ffmpeg',
+              file,
+              (source) => decodeArgs(source, facts, planes, request, part, version),
+              channel,
+            ),
           frameBytes: storedFrameBytes(format),
           expected: { width: facts.width, height: facts.height, pixelFormat: planes.pixelFormat },
           part,
@@ -141,6 +157,7 @@ class FfmpegDecoder implements Decoder {
         }),
         signal,
       );
+    };
     let started = await start(plan.part);
     const { seek, ...fromTheStart } = plan.part;
     if (seek !== undefined && !landed(started, plan)) {
@@ -160,7 +177,10 @@ class FfmpegDecoder implements Decoder {
       format,
       frameCount: plan.frameCount,
       trackStart: plan.trackStart,
-      warnings: plan.part.fromTime === undefined ? skipped(run, facts) : [],
+      warnings: [
+        ...(plan.part.fromTime === undefined ? skipped(run, facts) : []),
+        ...setBack(this.#rememberedTimes(file), facts),
+      ],
     });
   }
 
@@ -177,12 +197,15 @@ class FfmpegDecoder implements Decoder {
         const left = facts.frameCount === null ? null : Math.max(0, facts.frameCount - start);
         return { part: { fromFrame: start, ...count }, frameCount: atMost(left, end - start) };
       }
-      const { times, trackStart } = known;
+      const { times, trackStart, setBack } = known;
       const at = times[start];
       const before = times[start - 1];
       if (at === undefined || before === undefined) {
         throw emptyRange(facts, `frames from ${start} on`, `it has ${times.length} frames`);
       }
+      // Where a time comes twice, nothing can be found by it.
+      if (setBack)
+        return { part: { fromFrame: start, ...count }, frameCount: Math.min(times.length, end) - start };
       const part = { ...from(trackStart + (at + before) / 2, trackStart), ...count };
       return {
         part,
@@ -248,7 +271,7 @@ class FfmpegDecoder implements Decoder {
     signal: AbortSignal | undefined,
   ): Promise<TrackTimes | null> {
     const packets = new PacketTimes();
-    await runTool('ffprobe', packetsArgs(file.url), { signal, onLine: (line) => packets.take(line) });
+    await runOn('ffprobe', file, packetsArgs, { signal, onLine: (line) => packets.take(line) });
     const found = packets.finish();
     if (key !== undefined) {
       const [oldest] = this.#times.keys();
@@ -277,6 +300,8 @@ class FfmpegDecoder implements Decoder {
       );
     }
     if (code !== 0) {
+      const denial = findDenial(stderr);
+      if (denial) return denied(file, denial);
       // The last line says what it comes to, and begins with the file's name or with who says it.
       const reason = lastLine(stderr)
         .replace(`${file.url}: `, '')
@@ -294,7 +319,7 @@ class FfmpegDecoder implements Decoder {
         `${name} is not a video that ffmpeg knows: ${shown(reason || 'ffprobe failed without a reason')}.`,
       );
     }
-    const { stdout } = await runTool('ffprobe', tracksArgs(file.url), { signal });
+    const { stdout } = await runOn('ffprobe', file, tracksArgs, { signal });
     const tracks = listOf(parseJson(stdout), 'streams').map(
       (track) =>
         `${textOf(track, 'codec_type') || 'data'} (${textOf(track, 'codec_name') || textOf(track, 'codec_tag_string')})`,
@@ -310,7 +335,7 @@ class FfmpegDecoder implements Decoder {
 
   /** @throws {AnyvmafError} `media` when the first packet is encrypted */
   async #refuseEncrypted(file: FfmpegInput, signal: AbortSignal | undefined): Promise<void> {
-    const { stdout } = await runTool('ffprobe', firstPacketArgs(file.url), { signal });
+    const { stdout } = await runOn('ffprobe', file, firstPacketArgs, { signal });
     const [packet] = listOf(parseJson(stdout), 'packets');
     if (
       !listOf(packet, 'side_data_list').some((data) => textOf(data, 'side_data_type') === 'Encryption info')
@@ -323,8 +348,8 @@ class FfmpegDecoder implements Decoder {
   }
 }
 
-function memoryKey({ url, version }: FfmpegInput): string | undefined {
-  return version === undefined ? undefined : `${url}\n${version}`;
+function memoryKey({ name, version }: FfmpegInput): string | undefined {
+  return version === undefined ? undefined : `${name}\n${version}`;
 }
 
 /** What to read, and what is known of it. */
@@ -404,6 +429,18 @@ function nothing(facts: TrackFacts, { frames, time }: DecodeRequest): AnyvmafErr
     'media',
     `${shown(facts.name)} has a video track (${facts.codec}) without a single frame.`,
   );
+}
+
+/** What to say of a clock that was set back, a sentence. */
+function setBack(times: TrackTimes | null | undefined, facts: TrackFacts): string[] {
+  const places = times?.setBack ?? [];
+  if (places.length === 0) return [];
+  const named = places.slice(0, 5).map((time) => `${time.toFixed(3)} s`);
+  const more = places.length > named.length ? ` and ${places.length - named.length} more` : '';
+  return [
+    `The time stamps of ${shown(facts.name)} go back at ${named.join(', ')}${more}, as where recordings are joined; frames ` +
+      'after that are paired as if the clock had gone on.',
+  ];
 }
 
 /** What to say when the first pictures of a track could not be decoded. */

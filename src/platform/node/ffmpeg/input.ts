@@ -2,35 +2,59 @@
  * @module platform/node/ffmpeg/input
  * What ffmpeg is told to open for a user's input, so that no file name means anything else to it.
  */
+import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AnyvmafError } from '../../../errors.js';
-import { shown } from '../../../media/errors.js';
+import type { Origin } from '../../../media/origin.js';
 import type { VideoInput } from '../../../media/types.js';
+import { shown } from '../../../printable.js';
+import { type Access, accessOf } from '../../ffmpeg/access.js';
+import { checkedStats, openChecked } from '../checked-file.js';
 import { fileError } from '../file-errors.js';
 
 /** An input as ffmpeg and as people call it. */
 export interface FfmpegInput {
-  /** The argument after `-i`. */
+  /** The argument after `-i`, where {@link hold} does not give another. */
   readonly url: string;
   readonly name: string;
+  /** What it may open. */
+  readonly access: Access;
+  /**
+   * Opens and checks what somebody else named; present where a tool can be handed the descriptor, and so never sees the
+   * name.
+   * @returns the descriptor, which the caller closes
+   */
+  readonly hold?: () => number;
   /** It is fetched, not read. */
   readonly remote?: boolean;
   /** Changes when the content does; `undefined` where that cannot be told. */
   readonly version?: string;
 }
 
+/** What may be opened. */
+export interface InputAccess {
+  readonly allowUrl: boolean;
+  readonly origin: Origin;
+}
+
 /** Schemes that ffmpeg may fetch when the user allows it; others run programs, join files or read devices. */
 const FETCHED = new Set(['http:', 'https:']);
 
+/** Where a tool finds the descriptor that it is handed as its fourth; opened anew there, but by the BSDs. */
+const HELD = existsSync('/proc/self/fd') ? 'file:/proc/self/fd/3' : 'file:/dev/fd/3';
+
 /**
+ * @param access URLs may be fetched; and who named the input
  * @throws {AnyvmafError} `io` when a file cannot be read; `usage` for URLs that are not allowed and for inputs that are
  * not files
  */
-export async function ffmpegInput(input: VideoInput, allowUrl: boolean): Promise<FfmpegInput> {
+export async function ffmpegInput(input: VideoInput, access: InputAccess): Promise<FfmpegInput> {
   if (input instanceof URL) {
-    return input.protocol === 'file:' ? file(fileURLToPath(input), input.href) : remote(input.href, allowUrl);
+    return input.protocol === 'file:'
+      ? file(fileURLToPath(input), input.href, access)
+      : remote(input.href, access);
   }
   if (typeof input !== 'string' || input === '-') {
     throw new AnyvmafError(
@@ -40,16 +64,17 @@ export async function ffmpegInput(input: VideoInput, allowUrl: boolean): Promise
     );
   }
   if (/^[a-z][a-z\d+.-]+:\/\//i.test(input) && !(await exists(input))) {
-    return /^file:/i.test(input) ? file(fileURLToPath(input), input) : remote(input, allowUrl);
+    return /^file:/i.test(input) ? file(fileURLToPath(input), input, access) : remote(input, access);
   }
-  return file(input, input);
+  return file(input, input, access);
 }
 
-async function file(path: string, name: string): Promise<FfmpegInput> {
+async function file(path: string, name: string, { origin, allowUrl }: InputAccess): Promise<FfmpegInput> {
+  const foreign = origin.by === 'foreign';
   let version: string;
   try {
-    await access(path, constants.R_OK);
-    const stats = await stat(path);
+    if (!foreign) await access(path, constants.R_OK);
+    const stats = foreign ? checkedStats(path, origin) : await stat(path);
     if (stats.isDirectory()) throw Object.assign(new Error('EISDIR'), { code: 'EISDIR' });
     if (!stats.isFile()) {
       throw new AnyvmafError(
@@ -63,10 +88,21 @@ async function file(path: string, name: string): Promise<FfmpegInput> {
     throw fileError(name, cause);
   }
   // The rest of a file: URL is the path as it is: nothing in it is decoded or taken for an option or a protocol.
-  return { url: `file:${resolve(path)}`, name, version };
+  const url = `file:${resolve(path)}`;
+  const common = { name, version, access: accessOf(origin, false, allowUrl) };
+  if (!foreign || process.platform === 'win32') return { ...common, url };
+  return { ...common, url: HELD, hold: () => openForTool(path, name, origin) };
 }
 
-function remote(href: string, allowUrl: boolean): FfmpegInput {
+function openForTool(path: string, name: string, origin: Origin): number {
+  try {
+    return openChecked(path, origin);
+  } catch (cause) {
+    throw fileError(name, cause);
+  }
+}
+
+function remote(href: string, { origin, allowUrl }: InputAccess): FfmpegInput {
   const scheme = href.slice(0, href.indexOf(':') + 1).toLowerCase();
   if (!FETCHED.has(scheme)) {
     throw new AnyvmafError(
@@ -80,7 +116,7 @@ function remote(href: string, allowUrl: boolean): FfmpegInput {
       `${shown(href)} is a URL and nothing is fetched without being asked; download the video, or pass --allow-url.`,
     );
   }
-  return { url: href, name: href, remote: true };
+  return { url: href, name: href, remote: true, access: accessOf(origin, true, allowUrl) };
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -5,9 +5,9 @@
 import { AnyvmafError } from '../../../errors.js';
 import { type Part, seconds } from '../../ffmpeg/commands.js';
 import { type ExpectedFrame, parseLogLine } from '../../ffmpeg/log.js';
-import { openChannel } from './channel.js';
+import { type Channel, openChannel } from './channel.js';
 import { FramePipe } from './frame-pipe.js';
-import { type Ending, readLines, startTool, type ToolProcess } from './tool.js';
+import { type Ending, readLines, type ToolProcess } from './tool.js';
 
 /** Lines of the log that are kept for messages. */
 const KEPT_LINES = 8;
@@ -31,7 +31,8 @@ export interface DecodedFrame {
 
 /** How to run. */
 export interface RunOptions {
-  readonly args: readonly string[];
+  /** Starts ffmpeg on the video, its frames to go into the channel where there is one. */
+  readonly start: (channel: Channel | undefined) => ToolProcess;
   /** Bytes of one frame on the pipe. */
   readonly frameBytes: number;
   readonly expected: ExpectedFrame;
@@ -53,6 +54,7 @@ export class DecodeRun {
   readonly #times: number[] = [];
   #unit = Number.NaN;
   #decoding = false;
+  #gaps = 0;
   /** Frames decoded, announced as wanted, and taken. */
   #seen = 0;
   #announced = 0;
@@ -72,7 +74,7 @@ export class DecodeRun {
     let arrived = () => {};
     const pipe = new FramePipe(options.frameBytes, () => arrived());
     const channel = options.direct ? await openChannel(pipe) : undefined;
-    const process = startTool('ffmpeg', options.args, channel);
+    const process = options.start(channel);
     if (channel) pipe.receiveFrom(process.stdout);
     else pipe.readFrom(process.stdout);
     const run = new DecodeRun(options, pipe, process);
@@ -96,6 +98,11 @@ export class DecodeRun {
         this.#stir();
       },
     );
+  }
+
+  /** Packets so far before which others may be missing. */
+  get gaps(): number {
+    return this.#gaps;
   }
 
   /** Time of the first frame that was decoded, wanted or not, in seconds on the file's clock. */
@@ -154,6 +161,9 @@ export class DecodeRun {
         return;
       case 'decoding':
         this.#decoding = true;
+        return;
+      case 'gap':
+        this.#gaps++;
         return;
       case 'damage':
         if (this.#trouble.length < KEPT_LINES) this.#trouble.push(event.text);

@@ -5,9 +5,10 @@
 import { AnyvmafError } from '../../../errors.js';
 import { afterTime, earlyEndError, earlyEndWarning } from '../../../media/damage.js';
 import type { DecodedSource, DecodeRequest, Fraction, TrackFacts } from '../../../media/decoder.js';
-import { MediaError, shown } from '../../../media/errors.js';
+import { MediaError } from '../../../media/errors.js';
 import { PlaneMap } from '../../../media/planes.js';
 import type { FramePlanes, VideoFormat, VideoInfo } from '../../../media/types.js';
+import { shown } from '../../../printable.js';
 import type { DecodedFrame, DecodeRun, End } from './run.js';
 
 /** What a source hands out. */
@@ -43,6 +44,7 @@ export class FfmpegSource implements DecodedSource {
   #first: DecodedFrame | undefined;
   #over: 'end' | AnyvmafError | undefined;
   #damage: string | undefined;
+  #warnedOfGaps = false;
 
   /** @param first the first frame, which shows that there are any */
   constructor(run: DecodeRun, first: DecodedFrame, options: SourceOptions) {
@@ -126,6 +128,7 @@ export class FfmpegSource implements DecodedSource {
     if (next instanceof AnyvmafError) throw next;
     if ('kind' in next) return this.#finish(next);
     this.#first = undefined;
+    this.#warnOfGaps();
     const wanted = this.#times.length === index;
     this.#times.push(next.time - this.#trackStart);
     if (wanted) {
@@ -154,6 +157,16 @@ export class FfmpegSource implements DecodedSource {
     void this.#run.close();
     if (this.#over !== 'end') throw this.#over;
     return false;
+  }
+
+  /** Once, as the places are told by missing frames. */
+  #warnOfGaps(): void {
+    if (this.#warnedOfGaps || this.#run.gaps === 0) return;
+    this.#warnedOfGaps = true;
+    this.#warnings.push(
+      `Packets may be missing in ${shown(this.facts.name)}: their counter jumps, as where a recording was interrupted or ` +
+        'cut. No frame that is there is damaged.',
+    );
   }
 
   get #lastTime(): number | undefined {

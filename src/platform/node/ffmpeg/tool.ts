@@ -5,7 +5,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { AnyvmafError } from '../../../errors.js';
-import { shown } from '../../../media/errors.js';
+import { shown } from '../../../printable.js';
+import { limitError } from '../../../system-limits.js';
 import type { Channel } from './channel.js';
 
 export type ToolName = 'ffmpeg' | 'ffprobe';
@@ -38,14 +39,23 @@ export function toolCommand(tool: ToolName): string {
   return process.env[tool === 'ffmpeg' ? 'ANYVMAF_FFMPEG' : 'ANYVMAF_FFPROBE'] || tool;
 }
 
-/**
- * Starts a tool without a shell and without standard input.
- * @param channel takes its output, instead of a pipe that is made for it
- */
-export function startTool(tool: ToolName, args: readonly string[], channel?: Channel): ToolProcess {
+/** What a tool is started with. */
+interface StartOptions {
+  /** Takes its output, instead of a pipe that is made for it. */
+  readonly channel?: Channel | undefined;
+  /** A descriptor of this process that the tool gets as its own number 3. */
+  readonly file?: number | undefined;
+}
+
+/** Starts a tool without a shell and without standard input. Inputs are opened by `launch`. */
+export function startTool(
+  tool: ToolName,
+  args: readonly string[],
+  { channel, file }: StartOptions = {},
+): ToolProcess {
   const command = toolCommand(tool);
   const child = spawn(command, args, {
-    stdio: ['ignore', channel?.output ?? 'pipe', 'pipe'],
+    stdio: ['ignore', channel?.output ?? 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
     windowsHide: true,
     // In a process group of its own, Ctrl-C reaches it through us, in order, and not at the same time as us.
     detached: process.platform !== 'win32',
@@ -56,7 +66,8 @@ export function startTool(tool: ToolName, args: readonly string[], channel?: Cha
   channel?.output.destroy();
   const stdout = channel?.input ?? child.stdout;
   const { stderr } = child;
-  if (!stdout || !stderr) throw new Error('the tool was started without pipes');
+  // So it is where the process may have no more files; why, the error says that the child emits.
+  if (!stdout || !stderr) throw pipeFailure(command);
   const emptied = new Promise<void>((resolve) => {
     if (channel) channel.input.once('close', () => resolve());
     else resolve(); // which `close` of the process has waited for
@@ -87,19 +98,24 @@ export function startTool(tool: ToolName, args: readonly string[], channel?: Cha
   };
 }
 
+/** How a tool is run to its end. */
+export interface RunOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Takes standard output line by line; without it the output is collected. */
+  readonly onLine?: (line: string) => void;
+}
+
 /**
  * Runs a tool to its end.
- * @param onLine takes standard output line by line; without it the output is collected
  * @throws {AnyvmafError} `io` when it cannot be started; the signal's reason when it aborts
  */
 export async function runTool(
   tool: ToolName,
   args: readonly string[],
-  options: { readonly signal?: AbortSignal | undefined; readonly onLine?: (line: string) => void } = {},
+  { signal, onLine, ...start }: RunOptions & StartOptions = {},
 ): Promise<Ending & { readonly stdout: string; readonly stderr: string }> {
-  const { signal, onLine } = options;
   signal?.throwIfAborted();
-  const child = startTool(tool, args);
+  const child = startTool(tool, args, start);
   const stop = () => void child.kill();
   signal?.addEventListener('abort', stop, { once: true });
   let stdout = '';
@@ -153,6 +169,11 @@ function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
+function pipeFailure(command: string): Error {
+  const cause = new Error('EMFILE: no pipes can be made');
+  return limitError(cause, `${shown(command)} cannot be started`) ?? cause;
+}
+
 function startFailure(tool: ToolName, command: string, cause: Error): AnyvmafError {
   const code = 'code' in cause ? cause.code : undefined;
   const variable = tool === 'ffmpeg' ? 'ANYVMAF_FFMPEG' : 'ANYVMAF_FFPROBE';
@@ -165,6 +186,8 @@ function startFailure(tool: ToolName, command: string, cause: Error): AnyvmafErr
       { cause },
     );
   }
+  const limited = limitError(cause, `${shown(command)} cannot be started`);
+  if (limited) return limited;
   const why = code === 'EACCES' ? 'this user may not run it' : cause.message;
   return new AnyvmafError('io', `${shown(command)} cannot be started: ${shown(why)}.`, { cause });
 }

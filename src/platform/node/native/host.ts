@@ -3,12 +3,12 @@
  * Runs installed programs in Node: each in a private folder and a process group of its own, neither of which is left.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { NativeHost, NativeJob, NativeOutcome } from '../../../backend/native/host.js';
+import { makeScratchFolder, removeScratch } from '../../../scratch/scratch.js';
+import { limitError } from '../../../system-limits.js';
 import { findPrograms } from './find.js';
 import { makePipes, PipeWriter } from './pipes.js';
 
@@ -18,9 +18,8 @@ const KEPT = 32768;
 /** Milliseconds that a killed process may take to go before nobody waits for it any longer. */
 const KILL_TIME = 2000;
 
-/** What is under way; ended and removed when this process ends. */
+/** What is under way; ended when this process ends. */
 const processes = new Set<ChildProcess>();
-const folders = new Set<string>();
 
 /** Installed programs of this machine. */
 export const nodeNative: NativeHost = {
@@ -34,7 +33,7 @@ async function run(job: NativeJob): Promise<NativeOutcome> {
   signal?.throwIfAborted();
   const feeding = Object.entries(feeds);
   const needed = Object.keys(files).length > 0 || feeding.length > 0 || output !== undefined;
-  const folder = needed ? makeFolder() : undefined;
+  const folder = needed ? await makeScratchFolder('native') : undefined;
   try {
     const at = (name: string) => join(folder ?? '', name);
     for (const [name, content] of Object.entries(files)) writeFileSync(at(name), content, { mode: 0o600 });
@@ -44,7 +43,7 @@ async function run(job: NativeJob): Promise<NativeOutcome> {
     const log = output === undefined ? undefined : readIfThere(at(output));
     return { ...outcome, ...(log !== undefined && { output: log }) };
   } finally {
-    if (folder !== undefined) await removeFolder(folder);
+    if (folder !== undefined) await removeScratch(folder);
   }
 }
 
@@ -57,6 +56,11 @@ async function runIn(
   let child: ReturnType<typeof startProgram>;
   try {
     child = startProgram(path, args, folder);
+    // So it is where the process may have no more files; the child emits an error as well.
+    if (!child.stdout || !child.stderr) {
+      child.on('error', () => {});
+      throw new Error('EMFILE: no pipes can be made');
+    }
   } catch (error) {
     // Of some reasons Node learns at once.
     const reason = startProblem(error instanceof Error ? error : new Error(String(error)));
@@ -188,11 +192,11 @@ function keep(stream: Readable): () => string {
 }
 
 function track(child: ChildProcess): void {
-  watchExit();
+  if (processes.size === 0) process.on('exit', endAll);
   processes.add(child);
   const forget = () => {
     processes.delete(child);
-    unwatchExit();
+    if (processes.size === 0) process.off('exit', endAll);
   };
   child.once('error', forget);
   child.once('exit', forget);
@@ -225,20 +229,7 @@ function startProblem(error: Error): string {
   if (code === 'EACCES') return 'this user may not run it';
   if (code === 'ENOENT') return 'it is gone, or what it needs to run is not there';
   if (code === 'ENOEXEC' || code === 'UNKNOWN') return 'it is no program for this system';
-  return error.message;
-}
-
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-native-'));
-  watchExit();
-  folders.add(folder);
-  return folder;
-}
-
-async function removeFolder(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true });
-  folders.delete(folder);
-  unwatchExit();
+  return limitError(error)?.message ?? error.message;
 }
 
 function readIfThere(path: string): string | undefined {
@@ -249,15 +240,6 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-function watchExit(): void {
-  if (processes.size + folders.size === 0) process.on('exit', leaveNothing);
-}
-
-function unwatchExit(): void {
-  if (processes.size + folders.size === 0) process.off('exit', leaveNothing);
-}
-
-function leaveNothing(): void {
+function endAll(): void {
   for (const child of processes) killGroup(child);
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 }

@@ -3,52 +3,69 @@
  * Folders of tiny models in Node. Nothing outside a folder is read, symbolic links included, and nothing larger than it
  * may be.
  */
-import { constants } from 'node:fs';
-import { open, realpath } from 'node:fs/promises';
+import { closeSync, fstatSync, readFile } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { AnyvmafError } from '../../../errors.js';
+import { BY_USER } from '../../../media/origin.js';
 import type { TinyFiles, TinyFolder } from '../../../tiny/types.js';
+import { isInside, openChecked } from '../checked-file.js';
 import { fileError } from '../file-errors.js';
 
-/** @param folder gives the folder of the built-in models, ending in `/` */
-export function nodeTinyFiles(folder: () => URL): TinyFiles {
+/**
+ * @param folder gives the folder of the built-in models, ending in `/`
+ * @param origin of the names of other files
+ */
+export function nodeTinyFiles(folder: () => URL, origin = BY_USER): TinyFiles {
   return {
     get builtIn() {
       return folderAt(fileURLToPath(new URL('tiny/', folder())));
     },
     async locate(path) {
       const file = path.startsWith('file:') ? fileURLToPath(path) : resolve(path);
-      await confine(file);
-      return { folder: folderAt(dirname(file)), file: basename(file) };
+      const jail = await confine(file);
+      const limits = [jail, origin.folders].filter((folders) => folders !== undefined);
+      const place = { folder: folderAt(dirname(file), limits), file: basename(file) };
+      const [folder, target] = await Promise.all([real(dirname(file)), real(file)]);
+      if (folder === null || target === null || target === join(folder, place.file)) return place;
+      return { ...place, target: { folder: folderAt(dirname(target), limits), file: basename(target) } };
     },
   };
 }
 
-/** @throws {AnyvmafError} `usage` when paths are confined and this one lies outside */
-async function confine(file: string): Promise<void> {
+/**
+ * The folder to which paths are confined, where they are.
+ * @throws {AnyvmafError} `usage` when this one lies outside
+ */
+async function confine(file: string): Promise<readonly string[] | undefined> {
   const jail = process.env.VMAF_TINY_MODEL_DIR;
-  if (jail === undefined || jail === '') return;
+  if (jail === undefined || jail === '') return undefined;
   const [root, target] = await Promise.all([real(jail), real(file)]);
-  if (root !== null && target !== null && isWithin(root, target)) return;
+  if (root !== null && target !== null && isWithin(root, target)) return [root];
   throw new AnyvmafError(
     'usage',
     `The tiny model ${file} lies outside ${jail}, to which VMAF_TINY_MODEL_DIR confines them; put it there.`,
   );
 }
 
-/** A folder by its path. */
-function folderAt(path: string): TinyFolder {
+/**
+ * A folder by its path.
+ * @param limits lists of real paths, in one folder of each of which it must lie whenever it is read
+ */
+function folderAt(path: string, limits: readonly (readonly string[])[] = []): TinyFolder {
   return {
     name: path,
     async read(file, limit) {
       const wanted = join(path, file);
       const [root, target] = await Promise.all([real(path), real(wanted)]);
       if (root === null || target === null) return null;
-      if (!isWithin(root, target)) {
+      const allowed = limits.every((folders) => folders.some((folder) => isInside(folder, root)));
+      if (!allowed || !isWithin(root, target)) {
         throw new AnyvmafError('model', `${file} leads out of its folder ${path}, and is not read.`);
       }
-      return readWhole(target, wanted, limit);
+      return readWhole(target, wanted, limit, root);
     },
   };
 }
@@ -68,22 +85,20 @@ function isWithin(root: string, target: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && resolve(root, way) === target;
 }
 
-async function readWhole(target: string, shown: string, limit: number): Promise<Uint8Array> {
+async function readWhole(target: string, shown: string, limit: number, root: string): Promise<Uint8Array> {
   try {
-    // Without waiting: a named pipe would keep us for ever.
-    const handle = await open(target, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const fd = openChecked(target, { by: 'foreign', folders: [root] });
     try {
-      const status = await handle.stat();
-      if (!status.isFile()) throw new AnyvmafError('io', `${shown} is not a file.`);
-      if (status.size > limit) {
+      const { size } = fstatSync(fd);
+      if (size > limit) {
         throw new AnyvmafError(
           'model',
-          `${shown} has ${status.size} bytes, but ${limit} are the most for a file of its kind.`,
+          `${shown} has ${size} bytes, but ${limit} are the most for a file of its kind.`,
         );
       }
-      return await handle.readFile();
+      return await promisify(readFile)(fd);
     } finally {
-      await handle.close();
+      closeSync(fd);
     }
   } catch (cause) {
     if (cause instanceof AnyvmafError) throw cause;

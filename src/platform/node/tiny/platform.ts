@@ -7,6 +7,8 @@ import { nodeTinyFiles } from './files.js';
 import { nodeTinyRuntimes } from './runtimes.js';
 import { nodeTinySignatures } from './signatures.js';
 
+export { nodeTinyFiles };
+
 /** @param models gives the folder of the built-in models, ending in `/` */
 export function nodeTiny(models: () => URL): TinyPlatform {
   return { files: nodeTinyFiles(models), runtimes: nodeTinyRuntimes(), signatures: nodeTinySignatures() };

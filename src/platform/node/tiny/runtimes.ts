@@ -10,6 +10,7 @@ import { type DeviceOffer, describeDevices, openOn } from '../../../tiny/devices
 import { type OpenVino, openVinoOffers } from '../../../tiny/openvino.js';
 import { type OrtModule, type OrtTarget, openOrt } from '../../../tiny/ort.js';
 import type { TinyDevice, TinyRuntimes } from '../../../tiny/types.js';
+import { tryProvider } from './try-provider.js';
 
 /** Loads a package by its name; a test may bring others than those installed. */
 export type Load = (name: string) => Promise<unknown>;
@@ -38,18 +39,46 @@ const BACKENDS: Readonly<Record<string, readonly Pick<OrtTarget, 'device' | 'pro
   ],
 };
 
-/** @param load imports packages */
-export function nodeTinyRuntimes(load: Load = (name) => import(name)): TinyRuntimes {
+/**
+ * @param load imports packages
+ * @param tryDevice starts a session on a device of onnxruntime-node, in a process of its own
+ */
+export function nodeTinyRuntimes(
+  load: Load = (name) => import(name),
+  tryDevice: (provider: OrtTarget['provider']) => Promise<string | null> = tryProvider,
+): TinyRuntimes {
   let found: Promise<readonly DeviceOffer[]> | undefined;
   const offers = () => {
     found ??= findOffers(load);
     return found;
   };
+  let tried: Promise<ReadonlyMap<TinyDevice, string>> | undefined;
   return {
-    devices: async () => describeDevices(await offers()),
+    devices: async () => {
+      const here = await offers();
+      tried ??= failuresOf(here, tryDevice);
+      return describeDevices(here, await tried);
+    },
     open: async (model, options) =>
       openOn(model, options, await offers(), process.platform === 'darwin' ? ORDER_ON_MACOS : ORDER),
   };
+}
+
+/** The offers of onnxruntime-node but for the processor, each tried; why those do not start that do not. */
+async function failuresOf(
+  offers: readonly DeviceOffer[],
+  tryDevice: (provider: OrtTarget['provider']) => Promise<string | null>,
+): Promise<ReadonlyMap<TinyDevice, string>> {
+  const failures = new Map<TinyDevice, string>();
+  const native = offers.filter(({ runtime, device }) => runtime === 'onnxruntime-node' && device !== 'cpu');
+  for (const { device } of native) {
+    const target = Object.values(BACKENDS)
+      .flat()
+      .find((one) => one.device === device);
+    const failure = target && (await tryDevice(target.provider));
+    if (failure) failures.set(device, failure);
+  }
+  return failures;
 }
 
 async function findOffers(load: Load): Promise<readonly DeviceOffer[]> {

@@ -14,7 +14,7 @@ interface VerifyOptions {
 
 /** What of sigstore is used. */
 interface Sigstore {
-  verify(bundle: unknown, payload: Buffer, options?: VerifyOptions): Promise<unknown>;
+  verify(bundle: unknown, payload: Buffer, options: VerifyOptions): Promise<unknown>;
 }
 
 /** @param load imports the package */
@@ -37,14 +37,13 @@ export function nodeTinySignatures(
         );
       }
       try {
-        const identity = signer?.identity.includes('://')
+        const identity = signer.identity.includes('://')
           ? 'certificateIdentityURI'
           : 'certificateIdentityEmail';
-        await sigstore.verify(
-          JSON.parse(bundle),
-          Buffer.from(bytes),
-          signer ? { certificateIssuer: signer.issuer, [identity]: signer.identity } : {},
-        );
+        await sigstore.verify(JSON.parse(bundle), Buffer.from(bytes), {
+          certificateIssuer: signer.issuer,
+          [identity]: signer.identity,
+        });
       } catch (cause) {
         const reason = cause instanceof Error ? cause.message.replaceAll(/\s+/g, ' ') : String(cause);
         throw new AnyvmafError(

@@ -1,0 +1,274 @@
+/**
+ * @module scripts/kill-test
+ * Kills commands at random moments and starts them again: output files must be whole or absent, and what a killed
+ * command left must be gone when the next one ends. Linux only, for it looks for processes left behind.
+ *
+ *   npm run kills -- [--runs N] [--seed N]    40 runs by default; says the seed, so that a failure can be repeated
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { builtCommand, loadBuilt } from './lib/project.mjs';
+
+const SIGNALS = ['SIGKILL', 'SIGKILL', 'SIGTERM', 'SIGINT'];
+const FRAMES = 8;
+/** Milliseconds in which processes of a killed command must be gone, and a server has swept. */
+const PATIENCE = 10_000;
+
+const { values } = parseArgs({
+  options: { runs: { type: 'string', default: '40' }, seed: { type: 'string' } },
+});
+const runs = Number(values.runs);
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+
+/** Mulberry32. */
+let state = seed;
+function random() {
+  state = (state + 0x6d2b79f5) | 0;
+  let t = Math.imul(state ^ (state >>> 15), 1 | state);
+  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+  return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+}
+
+const command = builtCommand();
+const root = mkdtempSync(join(tmpdir(), 'anyvmaf-kill-test-'));
+const [videos, out, tmp] = ['videos', 'out', 'tmp'].map((name) => {
+  mkdirSync(join(root, name));
+  return join(root, name);
+});
+const [reference, distorted, other] = ['r.y4m', 'd.y4m', 'e.y4m'].map((name) => join(videos, name));
+
+/** Commands, and which file names they leave in `out`. */
+const SCENARIOS = [
+  { name: 'report', args: [reference, distorted, '--json', '-o', join(out, 'report.json')] },
+  { name: 'page', args: [reference, distorted, '--html', join(out, 'page.html')] },
+  { name: 'batch', args: [reference, distorted, other, '--csv', '-o', join(out, 'table.csv')] },
+  { name: 'one picture', args: ['heatmap', reference, distorted, '-o', join(out, 'lost.png')] },
+  {
+    name: 'pictures',
+    args: ['heatmap', reference, distorted, '--frame', '0,1,2,3,4,5', '-o', join(out, 'maps')],
+  },
+  {
+    name: 'cambi heatmaps',
+    args: [
+      reference,
+      distorted,
+      '--feature',
+      `cambi=heatmaps_path=${join(out, 'cambi')}`,
+      '-o',
+      join(out, 'report.xml'),
+    ],
+  },
+  {
+    name: 'features',
+    args: ['features', reference, distorted, '--key', 'a', '--parquet', join(out, 'features.parquet')],
+  },
+  { name: 'bench', args: ['bench', '--shape', '576x324', '--backend', 'cpu'], endless: true },
+  { name: 'server', args: ['mcp', '--allow', videos], endless: true, serves: true },
+];
+
+/** Messages that make a server publish results and score. */
+const MESSAGES = [
+  {
+    id: 0,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'kills', version: '1' } },
+  },
+  { method: 'notifications/initialized' },
+  { id: 1, method: 'resources/read', params: { uri: 'anyvmaf://samples/reference_576x324.yuv' } },
+  {
+    id: 2,
+    method: 'tools/call',
+    params: {
+      name: 'vmaf_score_encoded',
+      arguments: {
+        ref: 'anyvmaf://samples/reference_576x324.y4m',
+        dis: 'anyvmaf://samples/distorted_576x324.y4m',
+      },
+    },
+  },
+];
+
+async function makeVideos() {
+  const { makeSample } = await loadBuilt('sample/generator.js');
+  const { y4mFrame, y4mHeader } = await loadBuilt('sample/files.js');
+  const format = { width: 320, height: 216, bitDepth: 8, chroma: '420' };
+  const clip = makeSample(format, { seed: 7 });
+  for (const [path, side] of [
+    [reference, 'reference'],
+    [distorted, 'distorted'],
+    [other, 'distorted'],
+  ]) {
+    const file = openSync(path, 'w');
+    writeSync(file, y4mHeader(format));
+    for (let i = 0; i < FRAMES; i++) writeSync(file, y4mFrame(clip, side, i));
+    closeSync(file);
+  }
+}
+
+/** Starts a command; what it is given for temporary files is the test's own folder. */
+function start({ args, serves }) {
+  const child = spawn(process.execPath, [command, ...args], {
+    env: { ...process.env, TMPDIR: tmp, ANYVMAF_KILL_TEST: root },
+    stdio: [serves ? 'pipe' : 'ignore', 'ignore', 'pipe'],
+  });
+  const said = [];
+  child.stderr.on('data', (text) => said.push(text));
+  child.stdin?.on('error', () => {});
+  for (const message of serves ? MESSAGES : [])
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, text: said.join('') }));
+  return { child, ended };
+}
+
+const sleep = (time) => new Promise((resolve) => setTimeout(resolve, time));
+
+async function until(condition) {
+  for (const begun = performance.now(); !condition(); await sleep(50))
+    if (performance.now() - begun > PATIENCE) return false;
+  return true;
+}
+
+/** Runs to the end; what has none, until what was left is swept and something was made anew. */
+async function complete(scenario) {
+  const before = new Set(readdirSync(tmp));
+  const { child, ended } = start(scenario);
+  if (!scenario.endless) return ended;
+  await until(() => readdirSync(tmp).some((name) => !before.has(name)));
+  await until(() => !readdirSync(tmp).some((name) => before.has(name)));
+  if (scenario.serves) child.stdin.end();
+  else child.kill('SIGTERM');
+  return ended;
+}
+
+/** Processes that a command started and did not take with it. */
+function leftProcesses() {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`ANYVMAF_KILL_TEST=${root}`);
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Files below the output folder, by their path in it. */
+function outputs() {
+  return readdirSync(out, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+}
+
+/** Sizes of what the whole run writes, for files that say nothing of time. */
+const sizes = new Map();
+
+/** What is wrong with an output file, `undefined` for one that is whole. */
+function flaw(path) {
+  const bytes = readFileSync(path);
+  const end = bytes.subarray(-64).toString('latin1').trimEnd();
+  if (path.endsWith('.json')) {
+    try {
+      JSON.parse(bytes.toString('utf8'));
+      return undefined;
+    } catch {
+      return 'is cut off';
+    }
+  }
+  const endings = { '.html': '</html>', '.xml': '</VMAF>', '.parquet': 'PAR1' };
+  const ending = Object.entries(endings).find(([name]) => path.endsWith(name))?.[1];
+  if (ending !== undefined) return end.endsWith(ending) ? undefined : 'is cut off';
+  if (path.endsWith('.png')) return end.includes('IEND') ? undefined : 'is cut off';
+  if (path.endsWith('.csv')) return bytes.toString().split('\n').length === 4 ? undefined : 'is cut off';
+  const size = sizes.get(basename(path));
+  return size === bytes.length ? undefined : `has ${bytes.length} bytes in place of ${size}`;
+}
+
+const problems = [];
+function complain(what, scenario, detail) {
+  problems.push(what);
+  console.log(`FAILED: ${scenario.name}, ${detail}: ${what}`);
+}
+
+/** Every file whole, and of several that belong together all or none. */
+function checkOutputs(scenario, detail) {
+  const found = outputs();
+  for (const path of found.filter((name) => !basename(name).startsWith('.anyvmaf-'))) {
+    const problem = flaw(path);
+    if (problem) complain(`${path} ${problem}`, scenario, detail);
+  }
+  const pictures = found.filter((name) => /maps\/[^.]*\.png$/.test(name)).length;
+  if (pictures !== 0 && pictures !== 6) complain(`${pictures} of 6 pictures are there`, scenario, detail);
+}
+
+function checkNothingLeft(scenario, detail) {
+  const left = [...readdirSync(tmp), ...outputs().filter((name) => basename(name).startsWith('.'))];
+  if (left.length > 0) complain(`left ${left.join(', ')}`, scenario, detail);
+}
+
+async function killOnce(scenario, time, number) {
+  for (const path of outputs()) rmSync(path);
+  const signal = SIGNALS[Math.floor(random() * SIGNALS.length)];
+  const delay = random() * time * 1.1;
+  const detail = `run ${number}, ${signal} after ${delay.toFixed(0)} ms`;
+  const { child, ended } = start(scenario);
+  await sleep(delay);
+  child.kill(signal);
+  const { code, text } = await ended;
+  checkOutputs(scenario, detail);
+  // What noticed the signal leaves nothing; one that came before it could is as good as SIGKILL.
+  const noticed = code === 130 || code === 143;
+  if (noticed) checkNothingLeft(scenario, `${detail}, exit ${code}`);
+  if (code === 70 || /\bat .*\.js:\d+/.test(text)) complain(`said ${text}`, scenario, detail);
+  if (!(await until(() => leftProcesses().length === 0)))
+    complain(`left the processes ${leftProcesses().join(', ')}`, scenario, detail);
+  const left = readdirSync(tmp).length + outputs().filter((name) => basename(name).startsWith('.')).length;
+  const again = await complete(scenario);
+  if (!scenario.endless && again.code !== 0)
+    complain(`the next start ended with ${again.code}: ${again.text}`, scenario, detail);
+  checkOutputs(scenario, `${detail}, started again`);
+  checkNothingLeft(scenario, `${detail}, started again`);
+  return left;
+}
+
+let [killed, withLeftovers] = [0, 0];
+try {
+  if (!existsSync('/proc/self/environ')) throw new Error('the test needs Linux');
+  console.log(`seed ${seed}`);
+  await makeVideos();
+  const times = new Map();
+  for (const scenario of SCENARIOS) {
+    const begun = performance.now();
+    const { code, text } = await complete(scenario);
+    if (!scenario.endless && code !== 0) throw new Error(`${scenario.name} ends with ${code}: ${text}`);
+    times.set(scenario, scenario.endless ? 2500 : performance.now() - begun);
+    for (const path of outputs()) sizes.set(basename(path), statSync(path).size);
+  }
+  for (let i = 0; i < runs; i++) {
+    const scenario = SCENARIOS[i % SCENARIOS.length];
+    if ((await killOnce(scenario, times.get(scenario), i)) > 0) withLeftovers++;
+    killed++;
+    if (killed % 50 === 0)
+      console.log(`${killed} kills, ${withLeftovers} with something left, ${problems.length} problems`);
+  }
+} finally {
+  rmSync(root, { recursive: true, force: true });
+}
+console.log(
+  `${killed} kills, ${withLeftovers} left something that the next start removed, ${problems.length} problems`,
+);
+process.exitCode = problems.length > 0 ? 1 : 0;

@@ -1,0 +1,202 @@
+/**
+ * @module scripts/slip-accuracy
+ * `npm run accuracy:slips`: how often frames lost or doubled in the middle of an encode are found, and how often some are
+ * reported where there are none, as docs/alignment.md states it. Needs a build (`npm run build`) and ffmpeg. Everything
+ * is generated, from fixed seeds, but for clips of ../shared, when present.
+ *
+ *     node scripts/slip-accuracy.mjs [--set chosen|held-out] [--only TEXT] [--list] [--keep FOLDER] [CLIP...]
+ *
+ * --set     only the clips on which the constants were chosen, or only those that had no part in that
+ * --only    only the clips with TEXT in their name
+ * --list    name what was missed, and what was found without being there
+ * --keep    keep signatures in FOLDER, and use those that are there
+ * CLIP      further clips for either set
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { CONTENTS, ENCODES, HELD_OUT, HELD_OUT_ENCODES, make, read } from './lib/alignment-clips.mjs';
+import { loadBuilt, ROOT } from './lib/project.mjs';
+
+const { PAIR_BYTES, SIGNATURE_BYTES, Signer } = await loadBuilt('media/align/signature.js');
+const { SlipWatch } = await loadBuilt('media/align/slips.js');
+
+const { values, positionals } = parseArgs({
+  options: {
+    set: { type: 'string' },
+    only: { type: 'string', default: '' },
+    list: { type: 'boolean', default: false },
+    keep: { type: 'string' },
+  },
+  allowPositionals: true,
+});
+
+/** Frames by which the place of a slip may be told wrongly. */
+const NEAR = 3;
+
+/** Frames [first, first + count) are lost. */
+const lost = (first, count) => (n) => (n < first ? n : n + count);
+/** Frame `first` is shown `count` more times, and delays what follows. */
+const doubled = (first, count) => (n) => (n <= first ? n : Math.max(first, n - count));
+
+/** What happens to the order of frames, and the slips that are there then. The last frame is repeated up to the end. */
+const FAULTS = {
+  none: { order: (n) => n, slips: [] },
+  '10 lost': { order: lost(60, 10), slips: [[60, 10]] },
+  '1 lost': { order: lost(60, 1), slips: [[60, 1]] },
+  '40 lost': { order: lost(50, 40), slips: [[50, 40]] },
+  '1 doubled': { order: doubled(60, 1), slips: [[61, -1]] },
+  '12 times again': { order: doubled(60, 12), slips: [[61, -12]] },
+  '5 lost, 3 doubled': {
+    order: (n) => lost(40, 5)(doubled(90, 3)(n)),
+    slips: [
+      [40, 5],
+      [91, -3],
+    ],
+  },
+  'frozen for 10': { order: (n) => (n > 60 && n <= 70 ? 60 : n), slips: [] },
+};
+
+/** Clips that do not move, in which no slip can be seen. */
+const STILL = /^(static|repetitive|stills|fade)/;
+
+const SETS = {
+  chosen: { contents: CONTENTS, encodes: ENCODES, shared: 'Seeking_30_480_1050.mp4' },
+  'held-out': { contents: HELD_OUT, encodes: HELD_OUT_ENCODES, shared: 'Seeking_10_288_375.mp4' },
+};
+if (values.set !== undefined && !(values.set in SETS)) {
+  console.error(`There is no set ${values.set}; choose from ${Object.keys(SETS).join(', ')}.`);
+  process.exit(1);
+}
+
+/** Samples across and down at which clips are encoded. */
+const SIZE = [320, 180];
+
+const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-slips-'));
+
+/** Signatures of all frames of a clip, one after another. */
+function signatures(key, open) {
+  const kept = values.keep && join(values.keep, `${key.replace(/[^\w-]+/g, '_')}.sig`);
+  if (kept && existsSync(kept)) return readFileSync(kept);
+  const { info, readFrame } = open();
+  const signer = new Signer(info);
+  const y = new Uint8Array(info.width * info.height);
+  const all = new Uint8Array(info.frameCount * SIGNATURE_BYTES);
+  for (let n = 0; n < info.frameCount && readFrame(n, { y }); n++) signer.sign(y, all, n * SIGNATURE_BYTES);
+  if (kept) {
+    mkdirSync(values.keep, { recursive: true });
+    writeFileSync(kept, all);
+  }
+  return all;
+}
+
+/** Encodes a clip's frames in another order, and scales what comes out back to the clip's size. */
+function encode(clip, order, options) {
+  const { width, height, frameCount } = clip.info;
+  const frames = Array.from({ length: frameCount }, (_, n) => Math.min(frameCount - 1, order(n)));
+  const chroma = Buffer.alloc(2 * Math.ceil(width / 2) * Math.ceil(height / 2), 128);
+  const y = Buffer.alloc(width * height);
+  const input = Buffer.concat(
+    frames.flatMap((frame) => {
+      clip.readFrame(frame, { y });
+      return [Buffer.from(y), chroma];
+    }),
+  );
+  const path = join(folder, 'encode.mkv');
+  const raw = ['-f', 'rawvideo', '-pix_fmt', 'yuv420p', '-s', `${width}x${height}`, '-r', '25', '-i', '-'];
+  execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...raw, ...options, path], {
+    input,
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  return read(path, SIZE);
+}
+
+/** What is found in a pair, against what is there. */
+function judge(reference, distorted, expected) {
+  const watch = new SlipWatch();
+  const pairs = Math.min(reference.length, distorted.length) / SIGNATURE_BYTES;
+  const pair = new Uint8Array(PAIR_BYTES);
+  for (let n = 0; n < pairs; n++) {
+    const of = (all) => all.subarray(n * SIGNATURE_BYTES, (n + 1) * SIGNATURE_BYTES);
+    pair.set(of(reference));
+    pair.set(of(distorted), SIGNATURE_BYTES);
+    watch.add(pair);
+  }
+  const { slips, freezes } = watch.finish();
+  // Padding at the end brings a clip back into step, which may be told or not.
+  const inside = slips.filter(({ frame }) => frame < pairs - 45);
+  const right = expected.filter(([frame, by]) =>
+    // While a picture is shown again and again, it is late by less than in the end.
+    inside.some((slip) => slip.by === by && Math.abs(slip.frame - frame) <= NEAR + Math.max(0, -by)),
+  );
+  return {
+    right: right.length,
+    missed: expected.length - right.length,
+    false: inside.length - right.length,
+    slips,
+    freezes,
+  };
+}
+
+/** Measures all clips of a set, and prints a table. */
+function measureSet(name, { contents, encodes, shared }) {
+  const clips = positionals.map((path) => ({ name: basename(path), path }));
+  const natural = join(ROOT, '../shared/clips', shared);
+  if (existsSync(natural)) clips.push({ name: `natural video (${basename(shared, '.mp4')})`, path: natural });
+  else console.log(`Left out: ../shared/clips/${shared} is not there.`);
+  for (const [content, source] of Object.entries(contents)) clips.push({ name: content, source });
+  const faults = Object.keys(FAULTS);
+  console.log(`\n| ${name} | ${faults.join(' | ')} | false |\n|---|${faults.map(() => '---|').join('')}---|`);
+  const sum = { right: 0, missed: 0, false: 0, pairs: 0 };
+  for (const clip of clips.filter((one) => one.name.includes(values.only))) {
+    let opened;
+    const open = () => {
+      const path = clip.path ?? join(folder, 'source.mkv');
+      if (!clip.path && !opened) make(clip.source, path);
+      opened ??= read(path, SIZE);
+      return opened;
+    };
+    const reference = signatures(`${clip.name}`, open);
+    const row = [];
+    let wrong = 0;
+    for (const [fault, { order, slips: there }] of Object.entries(FAULTS)) {
+      const expected = STILL.test(clip.name) ? [] : there;
+      let [right, missed] = [0, 0];
+      for (const [encoded, options] of Object.entries(encodes)) {
+        const key = `${clip.name} ${fault} ${encoded}`;
+        const distorted = signatures(key, () => encode(open(), order, options));
+        const outcome = judge(reference, distorted, expected);
+        right += outcome.right;
+        missed += outcome.missed;
+        wrong += outcome.false;
+        sum.pairs++;
+        if (values.list && (outcome.missed > 0 || outcome.false > 0)) {
+          const found = outcome.slips.map(({ frame, by }) => `${by} at ${frame}`).join(', ') || 'nothing';
+          console.log(`${key}: ${found}; there: ${JSON.stringify(expected)}`);
+        }
+        if (values.list && fault.startsWith('frozen') !== outcome.freezes.some(({ frame }) => frame < 150)) {
+          console.log(`${key}: frozen ${JSON.stringify(outcome.freezes)}`);
+        }
+      }
+      sum.right += right;
+      sum.missed += missed;
+      row.push(right + missed > 0 ? `${right} of ${right + missed}` : '-');
+    }
+    sum.false += wrong;
+    console.log(`| ${clip.name} | ${row.join(' | ')} | ${wrong} |`);
+  }
+  console.log(
+    `\n${name}: of ${sum.right + sum.missed} slips ${sum.right} found and ${sum.missed} missed; ${sum.false} false in ${sum.pairs} pairs.`,
+  );
+  if (sum.false > 0) process.exitCode = 1;
+}
+
+try {
+  for (const [name, set] of Object.entries(SETS)) {
+    if (values.set === undefined || values.set === name) measureSet(name, set);
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,54 @@
+/**
+ * @module media/preflight/raw
+ * The finding about raw video that was given a wrong geometry.
+ */
+import { shown } from '../../printable.js';
+import { describeFormat } from '../geometry.js';
+import { findWrongGeometry, type RawBytes } from '../raw-geometry.js';
+import type { RawVideoFormat } from '../types.js';
+import { finding } from './text.js';
+import type { Finding } from './types.js';
+
+/** A raw video whose bytes can be read anywhere. */
+export interface RawSide {
+  readonly role: 'reference' | 'distorted';
+  readonly name: string;
+  readonly format: RawVideoFormat;
+  readonly bytes: RawBytes;
+}
+
+/**
+ * Looks at a few rows of each video.
+ * @returns a finding where one or both have another geometry, and the pictures tell that surely
+ * @throws whatever reading throws
+ */
+export async function rawFindings(sides: readonly RawSide[]): Promise<Finding[]> {
+  const wrong: {
+    readonly side: RawSide;
+    readonly found: string;
+    readonly fits: RawVideoFormat;
+  }[] = [];
+  for (const side of sides) {
+    const looked = await findWrongGeometry(side.bytes, side.format);
+    if (!looked) continue;
+    const { fits } = looked;
+    wrong.push({ side, fits, found: describeFormat(fits) });
+  }
+  const [first, second] = wrong;
+  if (!first) return [];
+  const { found, fits } = first;
+  // One format is given for both.
+  const both = second?.found === found;
+  const who = both ? 'both videos' : `${first.side.role} ${shown(first.side.name)}`;
+  const value = (role: RawSide['role']) => wrong.find(({ side }) => side.role === role)?.found ?? null;
+  return [
+    finding(
+      'raw-geometry',
+      'error',
+      `${who} cannot be ${describeFormat(first.side.format)}: read so, neighbouring rows or frames show unrelated ` +
+        `things, but read as ${found} they go together.`,
+      [value('reference'), value('distorted')],
+      { purpose: 'fix', option: 'raw', value: fits },
+    ),
+  ];
+}

@@ -1,0 +1,97 @@
+/**
+ * @module media/preflight/slips
+ * Findings about the middle of a run: frames lost, doubled or frozen after the first seconds.
+ */
+import type { Displacement, Freeze, Slip } from '../align/slips.js';
+import { counted, finding } from './text.js';
+import type { Finding } from './types.js';
+
+/** A slip this early is an offset between the beginnings. */
+const BEGINNING = 4;
+
+/** Places that a message names at most. */
+const NAMED = 5;
+
+/** Places that a finding lists at most. */
+const LISTED = 50;
+
+/**
+ * Findings of what a watch over all pairs saw.
+ * @param known findings about the first frames, which are not said again
+ */
+export function slipFindings({ slips, freezes }: Displacement, known: readonly Finding[]): Finding[] {
+  const [first] = slips;
+  const apart = first && first.frame < BEGINNING ? first : undefined;
+  const later = apart ? slips.slice(1) : slips;
+  const said = known.some(({ code }) => code === 'offset' || code === 'unrelated');
+  return [
+    ...(apart && !said ? [offsetFinding(apart)] : []),
+    ...(later.length > 0 ? [slipFinding(later)] : []),
+    ...(freezes.length > 0 ? [freezeFinding(freezes)] : []),
+  ];
+}
+
+/** Says that the middle of a run was not looked at. */
+export function unwatchedFinding(why: string): Finding {
+  return finding(
+    'unwatched',
+    'info',
+    `whether frames are lost or doubled after the first seconds was not looked at, because ${why}.`,
+    [null, null],
+  );
+}
+
+function offsetFinding({ ahead }: Slip): Finding {
+  return finding(
+    'offset',
+    'warning',
+    `the pictures do not belong together from the start: distorted runs ${counted(Math.abs(ahead), 'frame')} ` +
+      `${ahead > 0 ? 'ahead of' : 'behind'} reference, and frames that are compared show different moments.`,
+    [null, null],
+    { purpose: 'fix', option: 'offset', value: 'auto' },
+  );
+}
+
+function slipFinding(slips: readonly Slip[]): Finding {
+  const texts = slips.slice(0, NAMED).map(({ frame, ahead }) => `from frame ${frame} on ${where(ahead)}`);
+  const more = slips.length - texts.length;
+  const lost = slips.reduce((sum, { by }) => sum + Math.max(0, by), 0);
+  const added = slips.reduce((sum, { by }) => sum + Math.max(0, -by), 0);
+  const what = [
+    lost > 0 ? `${counted(lost, 'frame')} lost from distorted` : '',
+    added > 0 ? `${counted(added, 'frame')} added to it` : '',
+  ].filter((text) => text !== '');
+  return {
+    ...finding(
+      'slip',
+      'error',
+      `${texts.join(', ')}${more > 0 ? `, and ${counted(more, 'more slip')}` : ''}: ${what.join(', ')}. The score ` +
+        'compares different moments there.',
+      [null, null],
+    ),
+    places: slips.slice(0, LISTED).map(({ frame, by }) => ({ frame, frames: by })),
+  };
+}
+
+function where(ahead: number): string {
+  if (ahead === 0) return 'distorted is with reference again';
+  const frames = counted(Math.abs(ahead), 'frame');
+  return `distorted runs ${frames} ${ahead > 0 ? 'ahead of' : 'behind'} reference`;
+}
+
+function freezeFinding(freezes: readonly Freeze[]): Finding {
+  const texts = freezes
+    .slice(0, NAMED)
+    .map(({ frame, frames }) => `from frame ${frame} on for ${counted(frames, 'frame')}`);
+  const more = freezes.length - texts.length;
+  return {
+    ...finding(
+      'freeze',
+      'warning',
+      `distorted shows the same picture again where reference moves on: ${texts.join(', ')}` +
+        `${more > 0 ? `, and in ${counted(more, 'other place')}` : ''}; the score counts these frames as they are.`,
+      [null, null],
+    ),
+    places: freezes.slice(0, LISTED).map(({ frame, frames }) => ({ frame, frames })),
+  };
+}

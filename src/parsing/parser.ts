@@ -1,0 +1,213 @@
+/**
+ * @module parsing/parser
+ * A thread that parses foreign bytes, seen from the thread that asked for it. It is ended when it shows no sign of life, or
+ * makes no progress, for longer than the bytes can explain; when it takes too much memory; and when the caller aborts.
+ */
+import { AnyvmafError } from '../errors.js';
+
+import type { ByteReader } from '../media/platform.js';
+import { BEAT, type Blame, type FromParser, type ParserWorker, type WorkerDeath } from './protocol.js';
+import { errorOf, refusalOf } from './refusal.js';
+
+/** Milliseconds that a thread may live on without getting anywhere: a decoder may need seconds for its first picture. */
+const STALL = 10_000;
+
+/** Milliseconds that loading may take before a thread is ended while it loads. */
+const LOADING = 2000;
+
+/** Functions of a thread by name; each takes one argument. */
+export type Argument<Calls, Name extends keyof Calls> = Calls[Name] extends (argument: infer A) => unknown
+  ? A
+  : never;
+export type Answer<Calls, Name extends keyof Calls> = Calls[Name] extends (argument: never) => infer R
+  ? Awaited<R>
+  : never;
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(reason: unknown): void;
+}
+
+/** The functions `Calls` of another thread. */
+export class Parser<Calls> {
+  readonly #worker: ParserWorker;
+  readonly #pending = new Map<number, Pending>();
+  /** What the worker reads. */
+  #input: ByteReader | undefined;
+  #next = 0;
+  #ready = false;
+  #failure: unknown;
+  #ended = false;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #silence = Number.POSITIVE_INFINITY;
+  #blame: Blame = { code: 'internal', subject: 'A parser thread failed' };
+  #progress = 0;
+  /** Looks since the last sign of life, and since the last progress. Looks, not time: this thread may be late itself. */
+  #silent = 0;
+  #stalled = 0;
+
+  /** @param task what the thread is for, structured-cloneable */
+  constructor(worker: ParserWorker, task: unknown) {
+    this.#worker = worker;
+    worker.listen(
+      (message) => this.#take(message),
+      (death) => this.#end(this.#died(death)),
+    );
+    worker.post({ kind: 'begin', task });
+  }
+
+  /** Lets the worker read bytes, of which it never opens any itself; the reader stays the caller's. */
+  lend(input: ByteReader | undefined): void {
+    this.#input = input;
+  }
+
+  /** Whether it can be called no more. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /**
+   * Calls a function of the thread.
+   * @param signal ends the thread, with everything that it does
+   * @throws {AnyvmafError} what the function throws; what the thread named for the case that it has to be ended; the
+   * signal's reason
+   */
+  async call<Name extends keyof Calls & string>(
+    name: Name,
+    argument: Argument<Calls, Name>,
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<Answer<Calls, Name>> {
+    signal?.throwIfAborted();
+    if (this.#ended) throw this.#failure;
+    const id = this.#next++;
+    const abort = (): void => this.#end(signal?.reason);
+    signal?.addEventListener('abort', abort);
+    try {
+      return await new Promise<Answer<Calls, Name>>((resolve, reject) => {
+        // The thread answers a call by its own function of this name.
+        this.#pending.set(id, { resolve: (value) => resolve(value as Answer<Calls, Name>), reject });
+        this.#watch();
+        this.#worker.post({ kind: 'call', id, name, argument });
+      });
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Ends the thread; calls under way fail with `reason`. */
+  close(reason: unknown = new AnyvmafError('aborted', 'The parser was closed.')): void {
+    this.#end(reason);
+  }
+
+  #take(message: FromParser): void {
+    if (message.kind === 'ready') this.#ready = true;
+    if (this.#ended) {
+      // A thread that is ended while it loads leaves descriptors behind.
+      if (message.kind === 'ready') this.#worker.terminate();
+      return;
+    }
+    this.#silent = 0;
+    switch (message.kind) {
+      case 'ready':
+        return;
+      case 'unusable':
+        this.#end(errorOf(message.refusal));
+        return;
+      case 'read':
+        void this.#read(message);
+        return;
+      case 'patience':
+        this.#silence = message.silence;
+        this.#blame = message.blame;
+        this.#stalled = 0;
+        return;
+      case 'alive':
+        if (message.waiting || message.progress !== this.#progress) this.#stalled = 0;
+        this.#progress = message.progress;
+        return;
+      case 'answer':
+        this.#settle(message.id, (pending) => pending.resolve(message.value));
+        return;
+      case 'refused':
+        this.#settle(message.id, (pending) => pending.reject(errorOf(message.refusal)));
+        return;
+    }
+  }
+
+  #settle(id: number, how: (pending: Pending) => void): void {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    this.#stalled = 0;
+    if (this.#pending.size === 0) this.#rest();
+    if (pending) how(pending);
+  }
+
+  async #read({ id, position, length }: FromParser & { kind: 'read' }): Promise<void> {
+    try {
+      if (!this.#input) throw new Error('there is nothing to read');
+      const bytes = new Uint8Array(Math.max(0, Math.min(length, this.#input.size - position)));
+      const got = await this.#input.read(position, [bytes]);
+      const { buffer } = got === bytes.length ? bytes : bytes.slice(0, got);
+      if (!this.#ended) this.#worker.post({ kind: 'bytes', id, bytes: buffer }, [buffer]);
+    } catch (error) {
+      if (!this.#ended) this.#worker.post({ kind: 'unread', id, refusal: refusalOf(error) });
+    }
+  }
+
+  #watch(): void {
+    this.#timer ??= setInterval(() => this.#look(), BEAT);
+  }
+
+  #rest(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#silent = 0;
+    this.#stalled = 0;
+  }
+
+  #look(): void {
+    if (!this.#ready) return;
+    if (this.#silence !== Number.POSITIVE_INFINITY) {
+      this.#silent++;
+      this.#stalled++;
+    }
+    if (this.#silent * BEAT > this.#silence) this.#end(this.#stuck(this.#silent * BEAT));
+    else if (this.#stalled * BEAT > STALL) this.#end(this.#stuck(STALL));
+    else if (this.#worker.isTooLarge?.()) this.#end(this.#tooLarge());
+  }
+
+  #stuck(milliseconds: number): AnyvmafError {
+    const { code, subject } = this.#blame;
+    return new AnyvmafError(
+      code,
+      `${subject}: reading it got nowhere for ${(milliseconds / 1000).toFixed(1)} s and was ended; the file is damaged, ` +
+        'or made to keep its reader busy.',
+    );
+  }
+
+  #died({ outOfMemory, how }: WorkerDeath): AnyvmafError {
+    const { code, subject } = this.#blame;
+    return outOfMemory ? this.#tooLarge() : new AnyvmafError(code, `${subject}: ${how}`);
+  }
+
+  #tooLarge(): AnyvmafError {
+    const { code, subject } = this.#blame;
+    return new AnyvmafError(
+      code,
+      `${subject}: reading it takes more memory than any file of its size should and was ended; the file is damaged, or ` +
+        'made to fill the memory.',
+    );
+  }
+
+  #end(reason: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#failure = reason;
+    this.#rest();
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { reject } of pending) reject(reason);
+    if (this.#ready) this.#worker.terminate();
+    else setTimeout(() => this.#worker.terminate(), LOADING);
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * @module parsing/serve
+ * The side of the parser thread: carries out calls and gives signs of life while it does.
+ */
+import type { ByteReader } from '../media/platform.js';
+import { bytesReader } from '../media/readers.js';
+import { BEAT, type Blame, type FromParser, type ToParser } from './protocol.js';
+import { errorOf, refusalOf } from './refusal.js';
+
+/** How a call tells that it gets somewhere. */
+export interface Watched {
+  /** Something was read or made that was not there before. */
+  progress(): void;
+  /** As {@link FromParser}'s `patience`. */
+  patience(silence: number, blame: Blame): void;
+  /** The input that was lent to this worker. Waiting for its bytes is not held against them. */
+  input(size: number): ByteReader;
+}
+
+interface Wait {
+  readonly since: number;
+  resolve(bytes: ArrayBuffer): void;
+  reject(error: unknown): void;
+}
+
+/** An answer that gives buffers away instead of copying them. */
+export class Handed<T> {
+  readonly value: T;
+  readonly transfer: ArrayBuffer[];
+
+  constructor(value: T, transfer: ArrayBuffer[]) {
+    this.value = value;
+    this.transfer = transfer;
+  }
+}
+
+/** A thread's functions: of `Calls`, answers wrapped in {@link Handed} where they give buffers away. */
+export type Served<Calls> = {
+  readonly [Name in keyof Calls]: Calls[Name] extends (argument: infer A) => infer R
+    ? (argument: A) => Promise<Awaited<R> | Handed<Awaited<R>>>
+    : never;
+};
+
+/**
+ * @param prepare loads what a task needs, before any foreign byte is looked at; gives {@link Served} functions
+ * @returns the function to call with each message
+ */
+export function serveParser<Task>(
+  post: (message: FromParser, transfer?: ArrayBuffer[]) => void,
+  prepare: (task: Task, watched: Watched) => Promise<object>,
+): (message: ToParser<Task>) => void {
+  let functions: Promise<object> | undefined;
+  let running = 0;
+  let progress = 0;
+  /** Bytes that were asked for and are not here yet. */
+  const waits = new Map<number, Wait>();
+  let reads = 0;
+  let beat: ReturnType<typeof setInterval> | undefined;
+
+  const watched: Watched = {
+    progress() {
+      progress++;
+    },
+    patience: (silence, blame) => post({ kind: 'patience', silence, blame }),
+    input: (size) => ({
+      size,
+      async read(position, parts) {
+        const length = parts.reduce((sum, part) => sum + part.length, 0);
+        const id = reads++;
+        const bytes = await new Promise<ArrayBuffer>((resolve, reject) => {
+          waits.set(id, { since: performance.now(), resolve, reject });
+          post({ kind: 'read', id, position, length });
+        });
+        return bytesReader(new Uint8Array(bytes)).read(0, parts);
+      },
+      close() {},
+    }),
+  };
+
+  function tell(): void {
+    const late = performance.now() - BEAT;
+    post({ kind: 'alive', progress, waiting: [...waits.values()].some(({ since }) => since < late) });
+  }
+
+  async function carryOut({ id, name, argument }: ToParser & { kind: 'call' }): Promise<void> {
+    if (running++ === 0) beat = setInterval(tell, BEAT);
+    try {
+      const served: unknown = Reflect.get((await functions) ?? {}, name);
+      if (typeof served !== 'function') throw new Error(`there is no function ${name}`);
+      const result: unknown = await served(argument);
+      if (result instanceof Handed) post({ kind: 'answer', id, value: result.value }, result.transfer);
+      else post({ kind: 'answer', id, value: result });
+    } catch (error) {
+      post({ kind: 'refused', id, refusal: refusalOf(error) });
+    } finally {
+      if (--running === 0) clearInterval(beat);
+    }
+  }
+
+  return (message) => {
+    switch (message.kind) {
+      case 'begin':
+        functions = prepare(message.task, watched);
+        functions.then(
+          () => post({ kind: 'ready' }),
+          (error: unknown) => post({ kind: 'unusable', refusal: refusalOf(error) }),
+        );
+        return;
+      case 'call':
+        void carryOut(message);
+        return;
+      case 'bytes':
+      case 'unread': {
+        const wait = waits.get(message.id);
+        waits.delete(message.id);
+        if (message.kind === 'bytes') wait?.resolve(message.bytes);
+        else wait?.reject(errorOf(message.refusal));
+      }
+    }
+  };
+}

@@ -1,0 +1,21 @@
+/**
+ * @module platform/browser/browser-parser-worker
+ * The script of a module worker in a browser that parses foreign bytes.
+ */
+import type { FromParser, ToParser } from '../../parsing/protocol.js';
+import { serveParser } from '../../parsing/serve.js';
+import type { ParserTask } from '../parser-tasks.js';
+
+const take = serveParser(
+  (message: FromParser, transfer: ArrayBuffer[] = []) => self.postMessage(message, { transfer }),
+  async (task: ParserTask, watched) => {
+    switch (task.kind) {
+      case 'video':
+        return (await import('./video-parser.js')).serveBrowserVideo(task.library, watched);
+      case 'evaluation':
+        return (await import('./evaluation-parser.js')).serveBrowserEvaluation(task.settings, watched);
+    }
+  },
+);
+
+self.onmessage = (event: MessageEvent<ToParser<ParserTask>>) => take(event.data);

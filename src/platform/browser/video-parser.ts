@@ -1,0 +1,52 @@
+/**
+ * @module platform/browser/video-parser
+ * What a parser thread of a browser does with videos: the optional package `mediabunny` over the browser's own WebCodecs.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { Served, Watched } from '../../parsing/serve.js';
+import type { VideoCalls } from '../mediabunny/calls.js';
+import { createTrackDecoder } from '../mediabunny/decoder.js';
+import type { Mediabunny } from '../mediabunny/host.js';
+import { openLent, serveVideo } from '../mediabunny/serve.js';
+
+/**
+ * Loads the library.
+ * @param place where it is, when the host says so; otherwise it is imported by its name
+ * @throws {AnyvmafError} `io` when it cannot be loaded, or there is no WebCodecs
+ */
+export async function serveBrowserVideo(
+  place: string | undefined,
+  watched: Watched,
+): Promise<Served<VideoCalls>> {
+  if (typeof VideoDecoder === 'undefined') throw new AnyvmafError('io', NO_WEBCODECS);
+  const decoder = createTrackDecoder({
+    engine: 'WebCodecs',
+    library: await importLibrary(place),
+    openInput: (video) => openLent(video, watched),
+    progress: watched.progress,
+    remedy: 'ffmpeg.wasm decodes more, or convert it to H.264, VP9 or AV1 first',
+  });
+  return serveVideo(decoder);
+}
+
+const NO_WEBCODECS = 'this browser has no WebCodecs, or not on a page that came over plain HTTP; use HTTPS.';
+
+async function importLibrary(place: string | undefined): Promise<Mediabunny> {
+  try {
+    const library: Mediabunny =
+      place === undefined
+        ? // By its name, by which bundlers and import maps find it.
+          await import('mediabunny')
+        : await import(/* @vite-ignore */ /* webpackIgnore: true */ new URL(place, location.href).href);
+    // What it warns of comes back as errors.
+    library.Logging.level = library.LogLevel.Errors;
+    return library;
+  } catch (cause) {
+    throw new AnyvmafError(
+      'io',
+      'the library mediabunny cannot be loaded; install mediabunny and bundle it, or name its URL with ' +
+        'configure({ mediabunny }).',
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * @module platform/mediabunny/remote
+ * The mediabunny decoder as the engine sees it: files are taken apart and decoded in parser threads, one for each video
+ * that is open, which are ended where a file keeps them busy or fills their memory.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { DecodedSource, Decoder, TrackFacts } from '../../media/decoder.js';
+import type { ByteReader } from '../../media/platform.js';
+import type { FramePlanes, VideoInfo, VideoInput } from '../../media/types.js';
+import { Parser } from '../../parsing/parser.js';
+import type { ParserWorker } from '../../parsing/protocol.js';
+import type { ParserTask } from '../parser-tasks.js';
+import type { LentVideo, VideoCalls } from './calls.js';
+
+/** Milliseconds that an idle thread is kept for the next video. */
+const KEPT = 2000;
+/** Idle threads that are kept. */
+const IDLE = 2;
+
+/** What the decoder needs of its platform. */
+export interface RemoteHost {
+  startWorker(): ParserWorker;
+  /** What the thread is told to begin with. */
+  task(): ParserTask;
+  /**
+   * @throws {AnyvmafError} `io` when it cannot be read, `usage` when it is of a kind that cannot be read at will
+   */
+  openInput(input: VideoInput): Promise<{ readonly name: string; readonly reader: ByteReader }>;
+}
+
+type VideoParser = Parser<VideoCalls>;
+
+/** Threads that have loaded the library and wait for a video. */
+class IdleParsers {
+  readonly #host: RemoteHost;
+  readonly #idle: VideoParser[] = [];
+
+  constructor(host: RemoteHost) {
+    this.#host = host;
+  }
+
+  take(): VideoParser {
+    for (;;) {
+      const parser = this.#idle.pop();
+      if (!parser) break;
+      if (!parser.ended) return parser;
+    }
+    // Videos come in pairs: the worker of the second loads while the first is looked at.
+    this.giveBack(this.#start());
+    return this.#start();
+  }
+
+  #start(): VideoParser {
+    return new Parser(this.#host.startWorker(), this.#host.task());
+  }
+
+  giveBack(parser: VideoParser): void {
+    if (parser.ended) return;
+    if (this.#idle.length >= IDLE) {
+      parser.close();
+      return;
+    }
+    this.#idle.push(parser);
+    const timer: unknown = setTimeout(() => {
+      const at = this.#idle.indexOf(parser);
+      if (at < 0) return;
+      this.#idle.splice(at, 1);
+      parser.close();
+    }, KEPT);
+    // Node: not a reason to stay.
+    if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
+      timer.unref();
+  }
+}
+
+/** @param host a browser, or Node */
+export function createRemoteDecoder(host: RemoteHost): Decoder {
+  const parsers = new IdleParsers(host);
+
+  /** Has one thing done by a thread. */
+  async function ask<T>(
+    input: VideoInput,
+    use: (parser: VideoParser, video: LentVideo) => Promise<T>,
+  ): Promise<T> {
+    const { name, reader } = await host.openInput(input);
+    const parser = parsers.take();
+    parser.lend(reader);
+    try {
+      return await use(parser, { name, size: reader.size });
+    } finally {
+      parser.lend(undefined);
+      parsers.giveBack(parser);
+      reader.close();
+    }
+  }
+
+  return {
+    id: 'mediabunny',
+    async availability() {
+      const parser = parsers.take();
+      try {
+        await parser.call('ready', null);
+        return { id: 'mediabunny', usable: true };
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        return { id: 'mediabunny', usable: false, reason };
+      } finally {
+        parsers.giveBack(parser);
+      }
+    },
+    probe: (input, signal) => ask(input, (parser, video) => parser.call('probe', video, { signal })),
+    timestamps: (input, signal) =>
+      ask(input, (parser, video) => parser.call('timestamps', video, { signal })),
+    async open(input, facts, { signal, ...request }) {
+      signal?.throwIfAborted();
+      const { name, reader } = await host.openInput(input);
+      const parser = parsers.take();
+      parser.lend(reader);
+      const release = (): void => {
+        parser.lend(undefined);
+        parsers.giveBack(parser);
+        reader.close();
+      };
+      try {
+        const video = { name, size: reader.size };
+        const { info, decodedBy } = await parser.call('open', { video, facts, request }, { signal });
+        return new RemoteSource(parser, info, facts, decodedBy, signal, release);
+      } catch (error) {
+        // What is open in the worker nobody closes any more.
+        parser.close();
+        release();
+        throw error;
+      }
+    },
+  };
+}
+
+/** A video that a thread decodes. */
+class RemoteSource implements DecodedSource {
+  readonly seekable = false;
+  readonly decoder = 'mediabunny';
+  readonly info: VideoInfo;
+  readonly facts: TrackFacts;
+  readonly decodedBy: string;
+  readonly #parser: VideoParser;
+  readonly #signal: AbortSignal | undefined;
+  readonly #release: () => void;
+  readonly #warnings: string[] = [];
+  readonly #times: (number | undefined)[] = [];
+  #damage: string | undefined;
+  #closed = false;
+
+  /** @param release called once, when the thread is free again or ended */
+  constructor(
+    parser: VideoParser,
+    info: VideoInfo,
+    facts: TrackFacts,
+    decodedBy: string,
+    signal: AbortSignal | undefined,
+    release: () => void,
+  ) {
+    this.info = { ...info, warnings: this.#warnings };
+    this.#warnings.push(...info.warnings);
+    this.facts = facts;
+    this.decodedBy = decodedBy;
+    this.#parser = parser;
+    this.#signal = signal;
+    this.#release = release;
+    signal?.addEventListener('abort', this.#abort);
+  }
+
+  get damage(): string | undefined {
+    return this.#damage;
+  }
+
+  async readFrame(index: number, into: FramePlanes): Promise<boolean> {
+    this.#signal?.throwIfAborted();
+    if (this.#closed) return false;
+    const { y, cb, cr } = into;
+    const sizes = { y: y.length, cb: cb?.length ?? 0, cr: cr?.length ?? 0 };
+    const frame = await this.#parser.call('read', { index, sizes }, { signal: this.#signal });
+    this.#warnings.push(...frame.warnings.slice(this.#warnings.length));
+    this.#damage = frame.damage;
+    if (!frame.found) return false;
+    this.#times.push(...frame.times);
+    y.set(new Uint8Array(frame.planes, 0, sizes.y));
+    cb?.set(new Uint8Array(frame.planes, sizes.y, sizes.cb));
+    cr?.set(new Uint8Array(frame.planes, sizes.y + sizes.cb, sizes.cr));
+    return true;
+  }
+
+  timestamp(index: number): number | undefined {
+    return this.#times[index];
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#signal?.removeEventListener('abort', this.#abort);
+    // A thread that does not let go of a video is of no use for another.
+    await this.#parser.call('close', null).catch(() => this.#parser.close());
+    this.#release();
+  }
+
+  readonly #abort = (): void => {
+    this.#closed = true;
+    this.#signal?.removeEventListener('abort', this.#abort);
+    this.#parser.close(this.#signal?.reason ?? new AnyvmafError('aborted', 'Decoding was stopped.'));
+    this.#release();
+  };
+}

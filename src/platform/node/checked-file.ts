@@ -1,0 +1,116 @@
+/**
+ * @module platform/node/checked-file
+ * The one place that opens a file which someone else named, and checks what it opened. No check is made of a name: between
+ * a look at a name and its opening, the name may become a link to something else.
+ */
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { isAbsolute, relative, sep } from 'node:path';
+import { AnyvmafError } from '../../errors.js';
+import type { Origin } from '../../media/origin.js';
+import { shown } from '../../printable.js';
+
+/** Linux: gives a descriptor of whatever a path leads to, and opens nothing: no pipe, no device notices. */
+const O_PATH = 0o10000000;
+
+/** Where Linux shows what descriptors of this process are open on. */
+const DESCRIPTORS = '/proc/self/fd';
+
+/** Whether descriptors can be asked what they are open on. */
+const asked = process.platform === 'linux' && existsSync(DESCRIPTORS);
+
+/**
+ * Opens a file to read, which is checked where the user did not name it.
+ * @returns its descriptor, which the caller closes
+ * @throws {AnyvmafError} `io` where it is not a regular file below the folders of its origin; errors of the system as they
+ * are
+ */
+export function openChecked(path: string, origin: Origin): number {
+  if (origin.by === 'user') return openSync(path, 'r');
+  if (!asked) return openAndCompare(path, origin);
+  const found = find(path, origin);
+  try {
+    return openSync(`${DESCRIPTORS}/${found}`, 'r');
+  } finally {
+    closeSync(found);
+  }
+}
+
+/**
+ * Facts of a file, which is checked as {@link openChecked} does, whoever named it.
+ * @throws as {@link openChecked}
+ */
+export function checkedStats(path: string, origin: Origin): Stats {
+  const fd = asked ? find(path, origin) : openAndCompare(path, origin);
+  try {
+    return fstatSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** A descriptor of what a path leads to, not to be read from, once it is clear where that lies. */
+function find(path: string, { folders }: Origin): number {
+  const found = openSync(path, O_PATH);
+  try {
+    if (!liesIn(folders, readlinkSync(`${DESCRIPTORS}/${found}`))) throw outside(path);
+    refuseIrregular(path, fstatSync(found));
+    return found;
+  } catch (error) {
+    closeSync(found);
+    throw error;
+  }
+}
+
+/**
+ * Where descriptors cannot be asked: opens a path without waiting for anything, then compares it with what lies where the
+ * path leads afterwards.
+ */
+export function openAndCompare(path: string, { folders }: Origin): number {
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const opened = fstatSync(fd, { bigint: true });
+    const real = realpathSync(path);
+    const there = statSync(real, { bigint: true });
+    if (!liesIn(folders, real) || there.ino !== opened.ino || there.dev !== opened.dev) throw outside(path);
+    refuseIrregular(path, opened);
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+function liesIn(folders: Origin['folders'], real: string): boolean {
+  return folders === undefined || folders.some((folder) => isInside(folder, real));
+}
+
+/** Whether `path` is `root` or below it. Both are real paths; `/data` does not hold `/database`. */
+export function isInside(root: string, path: string, windows = process.platform === 'win32'): boolean {
+  const [from, to] = windows ? [root.toLowerCase(), path.toLowerCase()] : [root, path];
+  const way = relative(from, to);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+function outside(path: string): AnyvmafError {
+  return new AnyvmafError(
+    'io',
+    `${shown(path)} leads out of the folders that may be read; give a file that lies in one of them.`,
+  );
+}
+
+function refuseIrregular(path: string, found: Stats | BigIntStats): void {
+  if (found.isFile()) return;
+  if (found.isDirectory()) throw Object.assign(new Error('EISDIR'), { code: 'EISDIR' });
+  throw new AnyvmafError('io', `${shown(path)} is not a regular file, but a file is needed.`);
+}

@@ -1,0 +1,15 @@
+/**
+ * @module platform/node/evaluation-parser
+ * What a parser process of Node does with tables of features and tiny models.
+ */
+import { FOREIGN } from '../../media/origin.js';
+import type { Served, Watched } from '../../parsing/serve.js';
+import type { EvaluationCalls, EvaluationSettings } from '../../score/evaluation-calls.js';
+import { serveEvaluation } from '../../score/evaluation-serve.js';
+import { nodeTiny, nodeTinyFiles } from './tiny/platform.js';
+
+export function serveNodeEvaluation(settings: EvaluationSettings, watched: Watched): Served<EvaluationCalls> {
+  const folder = () => new URL(settings.models ?? new URL('../../../model/', import.meta.url));
+  const files = nodeTinyFiles(folder, settings.origin ?? FOREIGN);
+  return serveEvaluation({ ...nodeTiny(folder), files }, watched);
+}

@@ -1,0 +1,79 @@
+/**
+ * @module platform/node/message-pipe
+ * Structured messages over a pipe between two processes. Buffers that are handed over follow their message as they are.
+ */
+import type { Readable, Writable } from 'node:stream';
+import { Deserializer, Serializer } from 'node:v8';
+
+/** Writes one message: lengths of the message and of its buffers, the message, the buffers. */
+export function writeMessage(output: Writable, message: unknown, buffers: readonly ArrayBuffer[] = []): void {
+  const serializer = new Serializer();
+  for (const [id, buffer] of buffers.entries()) serializer.transferArrayBuffer(id, buffer);
+  serializer.writeHeader();
+  serializer.writeValue(message);
+  const body = serializer.releaseBuffer();
+  const lengths = Uint32Array.of(body.length, buffers.length, ...buffers.map(({ byteLength }) => byteLength));
+  output.cork();
+  output.write(new Uint8Array(lengths.buffer));
+  output.write(body);
+  for (const buffer of buffers) if (buffer.byteLength > 0) output.write(new Uint8Array(buffer));
+  output.uncork();
+}
+
+/** Numbers before a message: its length, and how many buffers follow. */
+const HEAD = 8;
+
+/**
+ * Calls `take` with each message, typed by whoever writes them.
+ * @param fail told when something arrives that is not a message
+ */
+export function readMessages<T>(
+  input: Readable,
+  take: (message: T) => void,
+  fail: (error: unknown) => void,
+): void {
+  const parts = messageParts(take);
+  let part = parts.next();
+  let filled = 0;
+  input.on('data', (chunk: Buffer) => {
+    try {
+      for (let at = 0; at < chunk.length && !part.done; ) {
+        const into = part.value;
+        const count = Math.min(chunk.length - at, into.length - filled);
+        into.set(chunk.subarray(at, at + count), filled);
+        at += count;
+        filled += count;
+        if (filled < into.length) continue;
+        filled = 0;
+        part = parts.next();
+      }
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+/** Gives what is to be filled next, of which there is always something. */
+function* messageParts<T>(take: (message: T) => void): Generator<Uint8Array, never, undefined> {
+  for (;;) {
+    const head = new Uint32Array(HEAD / 4);
+    yield new Uint8Array(head.buffer);
+    const [length = 0, count = 0] = head;
+    const lengths = new Uint32Array(count);
+    if (count > 0) yield new Uint8Array(lengths.buffer);
+    const body = Buffer.allocUnsafeSlow(length);
+    yield body;
+    const buffers: ArrayBuffer[] = [];
+    for (const bytes of lengths) {
+      // Not cleared first: it is filled at once.
+      const buffer = new Uint8Array(bytes > 0 ? Buffer.allocUnsafeSlow(bytes).buffer : new ArrayBuffer(0));
+      if (bytes > 0) yield buffer;
+      buffers.push(buffer.buffer);
+    }
+    const deserializer = new Deserializer(body);
+    for (const [id, buffer] of buffers.entries()) deserializer.transferArrayBuffer(id, buffer);
+    deserializer.readHeader();
+    // Both ends are this package's.
+    take(deserializer.readValue() as T);
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * @module platform/node/node-parser-worker
+ * The script of a parser process in Node. It ends with the process that started it.
+ */
+import { Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import type { FromParser, ToParser } from '../../parsing/protocol.js';
+import { serveParser } from '../../parsing/serve.js';
+import type { ParserTask } from '../parser-tasks.js';
+import { readMessages, writeMessage } from './message-pipe.js';
+
+/** The descriptor of the pipe for answers. */
+const ANSWERS = 3;
+
+/** Milliseconds between two looks of the thread that ends this process. */
+const LOOK = 500;
+
+/** How often the event loop has turned, and for how many milliseconds it may stand still. */
+const life = new Int32Array(new SharedArrayBuffer(8));
+
+const output = new Socket({ fd: ANSWERS, readable: false, writable: true });
+const end = (): never => process.exit(0);
+output.on('error', end);
+
+readMessages(
+  process.stdin,
+  serveParser(
+    (message: FromParser, transfer) => {
+      if (message.kind === 'patience') {
+        // 0 for any length.
+        Atomics.store(life, 1, Number.isFinite(message.silence) ? Math.ceil(message.silence) : 0);
+      }
+      writeMessage(output, message, transfer);
+    },
+    async (task: ParserTask, watched) => {
+      switch (task.kind) {
+        case 'video':
+          return (await import('./video-parser.js')).serveNodeVideo(watched);
+        case 'evaluation':
+          return (await import('./evaluation-parser.js')).serveNodeEvaluation(task.settings, watched);
+      }
+    },
+  ) satisfies (message: ToParser<ParserTask>) => void,
+  end,
+);
+process.stdin.on('end', end).on('error', end);
+
+// Ctrl-C reaches every process of a terminal; the one that started this one decides.
+process.on('SIGINT', () => {});
+
+setInterval(() => Atomics.add(life, 0, 1), LOOK).unref();
+
+// A file that keeps this thread busy keeps it from noticing that nobody waits any more, or that who would end it is gone.
+new Worker(
+  `const { workerData: { life, look } } = require('node:worker_threads');
+  const parent = process.ppid;
+  let [beats, silent] = [0, 0];
+  setInterval(() => {
+    const now = Atomics.load(life, 0);
+    silent = now === beats ? silent + look : 0;
+    beats = now;
+    const patience = Atomics.load(life, 1);
+    const forgotten = patience > 0 && silent > 2 * patience + 2000;
+    if (forgotten || process.ppid !== parent) process.kill(process.pid, 'SIGKILL');
+  }, look);`,
+  {
+    eval: true,
+    workerData: { life, look: LOOK },
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1 },
+  },
+).unref();

@@ -1,0 +1,84 @@
+/**
+ * @module platform/node/parser-process
+ * Parser workers as processes of their own: native code as well ends with them whatever it is doing, and what it does to
+ * their memory it does to theirs alone.
+ */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { FromParser, ParserWorker } from '../../parsing/protocol.js';
+import { readMessages, writeMessage } from './message-pipe.js';
+
+/** Megabytes of JavaScript objects: the index of ten hours of video takes half of it, five million names all. */
+const HEAP = 1024;
+
+/** Megabytes in all, decoded pictures and native libraries included. */
+const RESIDENT = 3072;
+
+/** Bytes of a page of memory in `/proc`. */
+const PAGE = 4096;
+
+/** Starts a process that runs `script`, this package's `node-parser-worker.js`. */
+export function startNodeParser(script: URL): ParserWorker {
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const child = spawn(process.execPath, [`--max-old-space-size=${HEAP}`, fileURLToPath(script)], {
+    env,
+    // The fourth is for messages: libraries print to the second and the third.
+    stdio: ['pipe', 'ignore', env.ANYVMAF_DEBUG ? 'inherit' : 'ignore', 'pipe'],
+    windowsHide: true,
+  });
+  const [input, , , output] = child.stdio;
+  if (!input || !(output instanceof Readable)) throw new Error('a parser process has no pipes');
+  let ended = false;
+  // The caller's watch keeps this process alive while something is asked of it.
+  const unref = (): void => {
+    child.unref();
+    for (const pipe of [input, output]) if ('unref' in pipe && typeof pipe.unref === 'function') pipe.unref();
+  };
+  unref();
+  // A process that has ended is told of by its exit.
+  input.on('error', () => {});
+  output.on('error', () => {});
+  return {
+    memory: HEAP,
+    isTooLarge: () => residentMegabytes(child.pid) > RESIDENT,
+    post: (message, transfer) => {
+      if (!input.destroyed) writeMessage(input, message, transfer);
+    },
+    listen(onMessage, onDeath) {
+      const died = (outOfMemory: boolean, how: string): void => {
+        if (ended) return;
+        ended = true;
+        onDeath({ outOfMemory, how });
+      };
+      readMessages<FromParser>(output, onMessage, (error) => {
+        died(false, `its process answered what is no message (${error}).`);
+        child.kill('SIGKILL');
+      });
+      child.on('error', (error) => died(false, `its process cannot be started (${error.message}).`));
+      child.on('exit', (code, signal) =>
+        // V8 aborts when its heap is full.
+        died(signal === 'SIGABRT' || code === 134, `its process ended with ${signal ?? `code ${code}`}.`),
+      );
+      unref();
+    },
+    terminate() {
+      ended = true;
+      child.kill('SIGKILL');
+      input.destroy();
+      output.destroy();
+    },
+  };
+}
+
+/** What a process has in memory, where the system tells. */
+function residentMegabytes(pid: number | undefined): number {
+  if (process.platform !== 'linux' || pid === undefined) return 0;
+  try {
+    const [, pages = '0'] = readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ');
+    return (Number(pages) * PAGE) / (1 << 20);
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,10 @@
+/**
+ * @module platform/parser-tasks
+ * What parser threads are started for.
+ */
+import type { EvaluationSettings } from '../score/evaluation-calls.js';
+
+export type ParserTask =
+  /** Video through mediabunny; browsers say where the library is, where it is not found by its name. */
+  | { readonly kind: 'video'; readonly library?: string }
+  | { readonly kind: 'evaluation'; readonly settings: EvaluationSettings };

@@ -1,0 +1,179 @@
+/**
+ * @module scratch/scratch
+ * Temporary files and folders. Each carries the process that made it in its name and is removed when that process ends.
+ * What a killed process left is removed by the next one that makes something in the same folder.
+ */
+import { rmSync } from 'node:fs';
+import { lstat, mkdir, readdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir, uptime } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { AnyvmafError } from '../errors.js';
+import { writeReason } from './folders.js';
+
+/** What a temporary folder is for. */
+export type ScratchKind = 'bench' | 'mcp' | 'native';
+
+/** `anyvmaf-mcp-MACHINE-PID-START-RANDOM` in a folder for temporary files, `.anyvmaf-…-RANDOM.tmp` beside other files. */
+const NAME =
+  /^(?:anyvmaf-(?:bench|mcp|native)|\.anyvmaf)-([0-9a-z]{1,12})-(\d{1,10})-([0-9a-z]{1,13})-[0-9a-z]{1,12}(\.tmp)?$/;
+
+/** Seconds by which a clock may be wrong. */
+const SLACK = 60;
+
+/** What this process has made and not removed, absolute paths. */
+const made = new Set<string>();
+
+/** Folders that are swept, or being swept, by absolute path. */
+const swept = new Map<string, Promise<void>>();
+
+let identity: Promise<string> | undefined;
+
+/**
+ * Makes a folder that only this user can read.
+ * @param parent an existing folder
+ * @returns its absolute path; end its life with {@link removeScratch}
+ * @throws {AnyvmafError} `io`
+ */
+export async function makeScratchFolder(kind: ScratchKind, parent: string = tmpdir()): Promise<string> {
+  await sweepScratch(parent);
+  const path = join(resolve(parent), await newName(`anyvmaf-${kind}`));
+  remember(path);
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (cause) {
+    forgetScratch(path);
+    throw new AnyvmafError(
+      'io',
+      `No temporary folder can be made in ${JSON.stringify(parent)}: ${writeReason(cause)}; name another with TMPDIR.`,
+      { cause },
+    );
+  }
+  return path;
+}
+
+/**
+ * A name for a file that takes another's place when it is complete: in the same folder, and nobody else's.
+ * @returns an absolute path, where there is nothing yet; end its life with {@link removeScratch}, or by renaming the file
+ * and {@link forgetScratch}
+ */
+export async function scratchBeside(file: string): Promise<string> {
+  const folder = dirname(resolve(file));
+  await sweepScratch(folder);
+  const path = join(folder, `${await newName('.anyvmaf')}.tmp`);
+  remember(path);
+  return path;
+}
+
+/** Removes something made here. */
+export async function removeScratch(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 3 });
+  forgetScratch(path);
+}
+
+/** Tells that something made here has another name now, and stays. */
+export function forgetScratch(path: string): void {
+  made.delete(path);
+  if (made.size === 0) process.off('exit', removeAll);
+}
+
+/**
+ * Writes a file whole or not at all: under its name appears what is complete.
+ * @throws the system's error
+ */
+export async function writeWhole(path: string, data: string | Uint8Array): Promise<void> {
+  const temporary = await scratchBeside(path);
+  try {
+    await writeFile(temporary, data, { flag: 'wx' });
+    await rename(temporary, path);
+    forgetScratch(temporary);
+  } catch (error) {
+    await removeScratch(temporary).catch(() => {});
+    throw error;
+  }
+}
+
+/**
+ * Removes from a folder, once for each process, what processes of this user on this machine left that have ended. Symbolic
+ * links and what others made stay. Never throws.
+ */
+export function sweepScratch(folder: string = tmpdir()): Promise<void> {
+  const path = resolve(folder);
+  const sweeping = swept.get(path) ?? sweep(path).catch(() => {});
+  swept.set(path, sweeping);
+  return sweeping;
+}
+
+async function sweep(folder: string): Promise<void> {
+  const names = await readdir(folder);
+  for (const name of names) {
+    const path = join(folder, name);
+    if (NAME.test(name) && (await isLeft(path)))
+      await rm(path, { recursive: true, force: true }).catch(() => {});
+  }
+}
+
+/** Whether a path is this user's, of the kind that its name says, and of a process that has ended. */
+async function isLeft(path: string): Promise<boolean> {
+  const [, machine = '', pid = '', start = '', file] = NAME.exec(basename(path)) ?? [];
+  if (machine !== (await machineMark()) || (await isAlive(Number(pid), start))) return false;
+  const found = await lstat(path).catch(() => undefined);
+  if (!found || (process.getuid && found.uid !== process.getuid())) return false;
+  return file === undefined ? found.isDirectory() : found.isFile();
+}
+
+async function newName(prefix: string): Promise<string> {
+  identity ??= (async () => {
+    const start =
+      (await startOf(process.pid)) ?? Math.round(Date.now() / 1000 - process.uptime()).toString(36);
+    return `${await machineMark()}-${process.pid}-${start}`;
+  })();
+  return `${prefix}-${await identity}-${Math.random().toString(36).slice(2, 12) || '0'}`;
+}
+
+/** Process numbers mean something on one machine and in one container only, and folders may be shared by several. */
+async function machineMark(): Promise<string> {
+  const space = await readlink('/proc/self/ns/pid').catch(() => '');
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(`${hostname()}\n${space}`)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0).toString(36);
+}
+
+/** Whether the process that had this number at its start still has it. In doubt it is. */
+async function isAlive(pid: number, start: string): Promise<boolean> {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
+  }
+  const now = await startOf(pid);
+  if (now !== undefined) return now === start;
+  // Only Linux tells when a process started. Elsewhere at least none is older than the system's start.
+  return process.platform === 'linux' || Number.parseInt(start, 36) > Date.now() / 1000 - uptime() - SLACK;
+}
+
+/** When a process started, in ticks of the system's clock; `gone` for one that has ended; `undefined` where nothing tells. */
+async function startOf(pid: number): Promise<string | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
+  // The name before it, in brackets, may hold anything.
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if (!fields) return undefined;
+  const [state = '', ticks] = [fields[0], fields[19]];
+  if (state === 'Z' || state === 'X') return 'gone';
+  return ticks === undefined ? undefined : Number(ticks).toString(36);
+}
+
+function remember(path: string): void {
+  if (made.size === 0) process.on('exit', removeAll);
+  made.add(path);
+}
+
+/** Also when the process ends in another way than by giving back what it made. */
+function removeAll(): void {
+  for (const path of made) {
+    try {
+      rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+    } catch {
+      // The next process removes it.
+    }
+  }
+}

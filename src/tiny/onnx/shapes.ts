@@ -1,0 +1,608 @@
+/**
+ * @module tiny/onnx/shapes
+ * What size of tensors each allowed operator makes, from the sizes of what it takes. Small tensors whose values are known
+ * are followed too, because shapes are computed from them.
+ */
+import type { OnnxAttribute, OnnxNode, OnnxTensor } from './read.js';
+
+/** A tensor as far as sizes need it. */
+export interface Shaped {
+  /** TensorProto.DataType. */
+  readonly type: number;
+  readonly dims: readonly number[];
+  /** Its values, where it is small and they do not depend on the pictures or features. */
+  readonly values?: readonly number[];
+}
+
+/** What an operator makes. */
+export interface Made {
+  readonly outputs: readonly Shaped[];
+  /** Multiplications, or elements visited. */
+  readonly work: number;
+}
+
+/** Why a size cannot be told: the end of a sentence. */
+export class ShapeError extends Error {}
+
+/** Longest tensor whose values are followed. */
+const MAX_VALUES = 64;
+/** Longest attribute that is read whole. */
+const MAX_LIST = 16;
+
+const FLOAT = 1;
+const UINT8 = 2;
+const INT32 = 6;
+const INT64 = 7;
+const BOOL = 9;
+const DOUBLE = 11;
+
+/** Product of the dimensions. */
+export function elementsOf(dims: readonly number[]): number {
+  return dims.reduce((product, size) => product * size, 1);
+}
+
+/** A weight or another constant of the file. */
+export function shapedTensor({ type, dims, integers, floats }: OnnxTensor): Shaped {
+  const values = integers ?? floats;
+  return { type, dims, ...(values && { values }) };
+}
+
+/** An operator with what it takes. */
+class Step {
+  constructor(
+    readonly node: OnnxNode,
+    readonly inputs: readonly (Shaped | undefined)[],
+  ) {}
+
+  optional(i: number): Shaped | undefined {
+    return this.inputs[i];
+  }
+
+  input(i: number): Shaped {
+    const found = this.inputs[i];
+    if (found) return found;
+    throw new ShapeError(`it has no input ${i + 1}`);
+  }
+
+  /** The values of an input; `undefined` where it is left out. */
+  values(i: number): readonly number[] | undefined {
+    const found = this.inputs[i];
+    if (!found) return undefined;
+    if (found.values) return found.values;
+    throw new ShapeError(`its input ${JSON.stringify(this.node.inputs[i])} is no constant`);
+  }
+
+  attribute(name: string): OnnxAttribute | undefined {
+    return this.node.attributes.get(name);
+  }
+
+  int(name: string, otherwise: number): number {
+    return this.attribute(name)?.int ?? otherwise;
+  }
+
+  ints(name: string): readonly number[] | undefined {
+    const list = this.attribute(name)?.ints;
+    if (list && list.length > MAX_LIST) throw new ShapeError(`its ${name} has more than ${MAX_LIST} entries`);
+    // The end of a slice may be as far away as it likes.
+    if (list?.every(Number.isSafeInteger) === false && name !== 'ends' && name !== 'starts')
+      throw new ShapeError(`its ${name} has an impossible number`);
+    return list;
+  }
+
+  text(name: string, otherwise: string): string {
+    return this.attribute(name)?.text ?? otherwise;
+  }
+
+  /** An axis, counted from the end where it is negative. */
+  axis(value: number, rank: number): number {
+    const axis = value < 0 ? value + rank : value;
+    if (Number.isInteger(axis) && axis >= 0 && axis < rank) return axis;
+    throw new ShapeError(`its axis ${value} is none of ${rank}`);
+  }
+
+  /** Axes of an input, or of the attribute of earlier versions. */
+  axes(i: number, rank: number): readonly number[] | undefined {
+    const list = this.values(i) ?? this.ints('axes');
+    return list?.map((value) => this.axis(value, rank));
+  }
+}
+
+type Rule = (step: Step) => Made;
+
+function made(work: number | null, ...outputs: readonly Shaped[]): Made {
+  return { outputs, work: work ?? outputs.reduce((sum, { dims }) => sum + elementsOf(dims), 0) };
+}
+
+/** A tensor with its values where they are known and few. */
+function shaped(type: number, dims: readonly number[], values?: readonly number[] | null): Shaped {
+  const kept = values && values.length <= MAX_VALUES && values.length === elementsOf(dims);
+  return { type, dims, ...(kept && { values }) };
+}
+
+const same: Rule = (step) => made(null, shaped(step.input(0).type, step.input(0).dims));
+
+/** @throws {ShapeError} where the shapes do not go together */
+function broadcast(shapes: readonly (readonly number[])[]): number[] {
+  const rank = Math.max(0, ...shapes.map((dims) => dims.length));
+  return Array.from({ length: rank }, (_, i) => {
+    let size = 1;
+    for (const dims of shapes) {
+      const own = dims[i - rank + dims.length] ?? 1;
+      if (own === 1) continue;
+      if (size !== 1 && size !== own)
+        throw new ShapeError(`it joins ${shapes.map((one) => `[${one.join(', ')}]`).join(' and ')}`);
+      size = own;
+    }
+    return size;
+  });
+}
+
+/** Where an element of a result comes from in a tensor that was broadcast to it. */
+function origin(at: number, result: readonly number[], dims: readonly number[]): number {
+  let left = at;
+  let stride = 1;
+  let from = 0;
+  for (let i = result.length - 1; i >= 0; i--) {
+    const size = result[i] ?? 1;
+    const own = dims[i - result.length + dims.length] ?? 1;
+    if (own !== 1) from += (left % size) * stride;
+    stride *= own;
+    left = Math.floor(left / size);
+  }
+  return from;
+}
+
+/** @param fold joins two values; without it nothing is known of the result */
+function elementwise(fold?: (a: number, b: number) => number): Rule {
+  return (step) => {
+    const inputs = step.node.inputs.flatMap((name, i) => (name === '' ? [] : [step.input(i)]));
+    const [first] = inputs;
+    if (!first) throw new ShapeError('it has no input');
+    const dims = broadcast(inputs.map((input) => input.dims));
+    const count = elementsOf(dims);
+    const known = fold && count <= MAX_VALUES && inputs.every(({ type, values }) => isExact(type, values));
+    const values = known
+      ? Array.from({ length: count }, (_, at) =>
+          inputs
+            .map((input) => input.values?.[origin(at, dims, input.dims)] ?? 0)
+            .reduce((a, b) => rounded(fold(a, b), first.type)),
+        )
+      : undefined;
+    return made(
+      count * Math.max(1, inputs.length - 1),
+      shaped(first.type, dims, isExact(first.type, values) ? values : null),
+    );
+  };
+}
+
+/** As a number of the type. */
+function rounded(value: number, type: number): number {
+  return type === FLOAT ? Math.fround(value) : type === DOUBLE ? value : Math.trunc(value);
+}
+
+/** Whether a runtime computes the very same with these: no wrapping around, no digits that are lost. */
+function isExact(type: number, values: readonly number[] | undefined): values is readonly number[] {
+  if (!values) return false;
+  if (type === FLOAT || type === DOUBLE) return values.every(Number.isFinite);
+  const limit = type === INT32 ? 2 ** 31 : type === INT64 ? Number.MAX_SAFE_INTEGER : 0;
+  return values.every((value) => Number.isInteger(value) && Math.abs(value) < limit);
+}
+
+/** Leaves the values as they are. */
+function reshaped(dimsOf: (step: Step, dims: readonly number[]) => readonly number[]): Rule {
+  return (step) => {
+    const { type, dims, values } = step.input(0);
+    return made(null, shaped(type, dimsOf(step, dims), values));
+  };
+}
+
+function reshape(step: Step, dims: readonly number[]): readonly number[] {
+  const wanted = step.values(1) ?? step.ints('shape') ?? [];
+  const copies = step.int('allowzero', 0) === 0;
+  const sizes = wanted.map((size, i) => (size === 0 && copies ? (dims[i] ?? 0) : size));
+  const count = elementsOf(dims);
+  const open = sizes.indexOf(-1);
+  const stated = sizes.reduce((product, size) => (size === -1 ? product : product * size), 1);
+  const result = sizes.map((size, i) => (i === open ? (stated === 0 ? 0 : count / stated) : size));
+  if (elementsOf(result) === count) return result;
+  throw new ShapeError(`it makes [${wanted.join(', ')}] of [${dims.join(', ')}]`);
+}
+
+function flatten(step: Step, dims: readonly number[]): readonly number[] {
+  const stated = step.int('axis', 1);
+  const axis = stated === dims.length ? stated : step.axis(stated, dims.length);
+  return [elementsOf(dims.slice(0, axis)), elementsOf(dims.slice(axis))];
+}
+
+function squeeze(step: Step, dims: readonly number[]): readonly number[] {
+  const axes = step.axes(1, dims.length) ?? dims.flatMap((size, i) => (size === 1 ? [i] : []));
+  if (axes.some((axis) => dims[axis] !== 1)) throw new ShapeError(`it squeezes [${dims.join(', ')}]`);
+  return dims.filter((_, i) => !axes.includes(i));
+}
+
+function unsqueeze(step: Step, dims: readonly number[]): readonly number[] {
+  const list = step.values(1) ?? step.ints('axes') ?? [];
+  const rank = dims.length + list.length;
+  const axes = list.map((value) => step.axis(value, rank));
+  if (new Set(axes).size !== axes.length) throw new ShapeError('its axes repeat');
+  let next = 0;
+  return Array.from({ length: rank }, (_, i) => (axes.includes(i) ? 1 : (dims[next++] ?? 1)));
+}
+
+const transpose: Rule = (step) => {
+  const { type, dims, values } = step.input(0);
+  const order = step.ints('perm') ?? dims.map((_, i) => dims.length - 1 - i);
+  if (order.length !== dims.length || new Set(order).size !== dims.length)
+    throw new ShapeError(`its perm does not fit [${dims.join(', ')}]`);
+  const result = order.map((axis) => dims[step.axis(axis, dims.length)] ?? 1);
+  return made(null, shaped(type, result, dims.length < 2 ? values : null));
+};
+
+const concat: Rule = (step) => {
+  const parts = step.node.inputs.map((_, i) => step.input(i));
+  const [first] = parts;
+  if (!first) throw new ShapeError('it has no input');
+  const axis = step.axis(step.int('axis', 0), first.dims.length);
+  const fits = parts.every(
+    ({ dims }) =>
+      dims.length === first.dims.length && dims.every((size, i) => i === axis || size === first.dims[i]),
+  );
+  if (!fits)
+    throw new ShapeError(`it joins ${parts.map(({ dims }) => `[${dims.join(', ')}]`).join(' and ')}`);
+  const length = parts.reduce((sum, { dims }) => sum + (dims[axis] ?? 0), 0);
+  const result = first.dims.map((size, i) => (i === axis ? length : size));
+  const known = first.dims.length === 1 && length <= MAX_VALUES && parts.every(({ values }) => values);
+  const values = known ? parts.flatMap((part) => part.values ?? []) : null;
+  return made(null, shaped(first.type, result, values));
+};
+
+const slice: Rule = (step) => {
+  const { type, dims, values } = step.input(0);
+  const starts = step.values(1) ?? step.ints('starts') ?? [];
+  const ends = step.values(2) ?? step.ints('ends') ?? [];
+  const axes = step.axes(3, dims.length) ?? starts.map((_, i) => i);
+  const steps = step.values(4) ?? starts.map(() => 1);
+  if (ends.length !== starts.length || axes.length !== starts.length || steps.length !== starts.length)
+    throw new ShapeError('its bounds are not of one length');
+  const result = [...dims];
+  let kept = values;
+  axes.forEach((axis, i) => {
+    const size = dims[axis] ?? 0;
+    const stride = steps[i] ?? 1;
+    if (stride === 0 || !Number.isInteger(stride)) throw new ShapeError(`its step is ${stride}`);
+    const from = bound(starts[i] ?? 0, size, stride, false);
+    const to = bound(ends[i] ?? size, size, stride, true);
+    const length = Math.max(0, Math.ceil((to - from) / stride));
+    result[axis] = length;
+    if (dims.length === 1 && values)
+      kept =
+        length > MAX_VALUES
+          ? undefined
+          : Array.from({ length }, (_, j) => values[from + j * stride] ?? Number.NaN);
+  });
+  return made(null, shaped(type, result, dims.length === 1 ? kept : null));
+};
+
+function bound(value: number, size: number, stride: number, isEnd: boolean): number {
+  const at = value < 0 ? value + size : value;
+  if (stride > 0) return Math.min(size, Math.max(0, at));
+  return Math.min(size - 1, Math.max(isEnd ? -1 : 0, at));
+}
+
+const gather: Rule = (step) => {
+  const [data, at] = [step.input(0), step.input(1)];
+  const axis = step.axis(step.int('axis', 0), data.dims.length);
+  const result = [...data.dims.slice(0, axis), ...at.dims, ...data.dims.slice(axis + 1)];
+  const { values } = data;
+  const chosen =
+    data.dims.length === 1 && values && at.values
+      ? at.values.map((i) => values[i < 0 ? i + values.length : i] ?? Number.NaN)
+      : null;
+  return made(null, shaped(data.type, result, chosen?.some(Number.isNaN) ? null : chosen));
+};
+
+const gatherNd: Rule = (step) => {
+  const [data, at] = [step.input(0), step.input(1)];
+  const batch = step.int('batch_dims', 0);
+  const depth = at.dims.at(-1);
+  if (depth === undefined || batch < 0 || batch + depth > data.dims.length)
+    throw new ShapeError(`it takes [${at.dims.join(', ')}] of [${data.dims.join(', ')}]`);
+  return made(null, shaped(data.type, [...at.dims.slice(0, -1), ...data.dims.slice(batch + depth)]));
+};
+
+const expand: Rule = (step) => {
+  const { type, dims, values } = step.input(0);
+  const result = broadcast([dims, step.values(1) ?? []]);
+  const few = values && elementsOf(result) <= MAX_VALUES;
+  const kept = few
+    ? Array.from({ length: elementsOf(result) }, (_, at) => values[origin(at, result, dims)] ?? 0)
+    : null;
+  return made(null, shaped(type, result, kept));
+};
+
+const shape: Rule = (step) => {
+  const { dims } = step.input(0);
+  const end = step.attribute('end')?.int;
+  const part = dims.slice(step.int('start', 0), end);
+  return made(part.length, shaped(INT64, [part.length], part));
+};
+
+const constantOfShape: Rule = (step) => {
+  const dims = step.values(0) ?? [];
+  const tensor = step.attribute('value')?.tensor;
+  const [fill = tensor ? undefined : 0] = tensor?.integers ?? tensor?.floats ?? [];
+  const few = fill !== undefined && elementsOf(dims) <= MAX_VALUES;
+  const values = few ? Array<number>(elementsOf(dims)).fill(fill) : null;
+  return made(null, shaped(tensor?.type ?? FLOAT, dims, values));
+};
+
+const constant: Rule = (step) => {
+  const { attributes } = step.node;
+  const tensor = (attributes.get('value') ?? attributes.get('sparse_value'))?.tensor;
+  if (tensor) return made(null, shapedTensor(tensor));
+  for (const [one, many, type] of [
+    ['value_int', 'value_ints', INT64],
+    ['value_float', 'value_floats', FLOAT],
+  ] as const) {
+    const single = attributes.get(one)?.int ?? attributes.get(one)?.float;
+    if (single !== undefined) return made(null, shaped(type, [], [single]));
+    const list = attributes.get(many)?.ints ?? attributes.get(many)?.floats;
+    if (list && list.length <= MAX_LIST) return made(null, shaped(type, [list.length], list));
+  }
+  throw new ShapeError('its value is none that is known');
+};
+
+const cast: Rule = (step) => {
+  const { dims, values } = step.input(0);
+  const type = step.int('to', FLOAT);
+  const turned = isExact(step.input(0).type, values)
+    ? values.map((value) => rounded(value, type))
+    : undefined;
+  return made(null, shaped(type, dims, isExact(type, turned) ? turned : null));
+};
+
+/** @param fold joins two values where all are known */
+function reduce(fold?: (a: number, b: number) => number): Rule {
+  return (step) => {
+    const { type, dims, values } = step.input(0);
+    const stated = step.axes(1, dims.length);
+    const all = stated === undefined || stated.length === 0;
+    if (all && step.int('noop_with_empty_axes', 0) === 1) return same(step);
+    const axes = all ? dims.map((_, i) => i) : stated;
+    const keeps = step.int('keepdims', 1) !== 0;
+    const result = dims.flatMap((size, i) => (axes.includes(i) ? (keeps ? [1] : []) : [size]));
+    // Of floating-point numbers the order would count.
+    const known = fold && (type === INT64 || type === INT32) && values?.length && isExact(type, values);
+    const folded = known && elementsOf(result) === 1 ? [values.reduce(fold)] : undefined;
+    return made(elementsOf(dims), shaped(type, result, isExact(type, folded) ? folded : null));
+  };
+}
+
+const globalPool: Rule = (step) => {
+  const { type, dims } = step.input(0);
+  return made(elementsOf(dims), shaped(type, [...dims.slice(0, 2), ...dims.slice(2).map(() => 1)]));
+};
+
+const gemm: Rule = (step) => {
+  const [a, b] = [step.input(0).dims, step.input(1).dims];
+  const [rows, depth] = step.int('transA', 0) === 0 ? a : a.toReversed();
+  const [inner, columns] = step.int('transB', 0) === 0 ? b : b.toReversed();
+  if (a.length !== 2 || b.length !== 2 || depth !== inner) throw unfit(a, b);
+  const dims = [rows ?? 0, columns ?? 0];
+  return made(elementsOf(dims) * (depth ?? 0), shaped(step.input(0).type, dims));
+};
+
+function unfit(a: readonly number[], b: readonly number[]): ShapeError {
+  return new ShapeError(`it multiplies [${a.join(', ')}] by [${b.join(', ')}]`);
+}
+
+/** @param type of the product, where it is another than the first input's */
+function matMul(type?: number): Rule {
+  return (step) => {
+    const [first, second] = [step.input(0), step.input(1)];
+    const a = first.dims.length === 1 ? [1, ...first.dims] : first.dims;
+    const b = second.dims.length === 1 ? [...second.dims, 1] : second.dims;
+    const [rows, depth] = a.slice(-2);
+    const [inner, columns] = b.slice(-2);
+    if (rows === undefined || columns === undefined || depth === undefined || depth !== inner)
+      throw unfit(first.dims, second.dims);
+    const batch = broadcast([a.slice(0, -2), b.slice(0, -2)]);
+    const dims = [
+      ...batch,
+      ...(first.dims.length === 1 ? [] : [rows]),
+      ...(second.dims.length === 1 ? [] : [columns]),
+    ];
+    return made(elementsOf(batch) * rows * columns * depth, shaped(type ?? first.type, dims));
+  };
+}
+
+/** Size along each axis of what a window is moved over. */
+function windows(step: Step, sizes: readonly number[], kernel: readonly number[]): number[] {
+  const strides = step.ints('strides') ?? [];
+  const dilations = step.ints('dilations') ?? [];
+  const pads = step.ints('pads') ?? [];
+  const mode = step.text('auto_pad', 'NOTSET');
+  if (kernel.length !== sizes.length || kernel.some((size) => !(size >= 1)))
+    throw new ShapeError(`its window [${kernel.join(', ')}] does not fit [${sizes.join(', ')}]`);
+  return sizes.map((size, i) => {
+    const stride = positive(strides[i] ?? 1);
+    if (mode.startsWith('SAME')) return Math.ceil(size / stride);
+    const padding = mode === 'VALID' ? 0 : (pads[i] ?? 0) + (pads[i + sizes.length] ?? 0);
+    const room = size + padding - ((kernel[i] ?? 1) - 1) * positive(dilations[i] ?? 1) - 1;
+    if (room < 0) throw new ShapeError(`its window is larger than [${sizes.join(', ')}]`);
+    return (step.int('ceil_mode', 0) === 0 ? Math.floor(room / stride) : Math.ceil(room / stride)) + 1;
+  });
+}
+
+function positive(value: number): number {
+  if (value >= 1) return value;
+  throw new ShapeError(`it moves by ${value}`);
+}
+
+/** @param type of the result, where it is another than the picture's */
+function conv(type?: number): Rule {
+  return (step) => {
+    const [x, w] = [step.input(0), step.input(1)];
+    const [batch, channels] = x.dims;
+    const [maps, depth, ...kernel] = w.dims;
+    if (batch === undefined || channels === undefined || maps === undefined || depth === undefined)
+      throw unfit(x.dims, w.dims);
+    const dims = [batch, maps, ...windows(step, x.dims.slice(2), kernel)];
+    return made(elementsOf(dims) * depth * elementsOf(kernel), shaped(type ?? x.type, dims));
+  };
+}
+
+const convTranspose: Rule = (step) => {
+  const [x, w] = [step.input(0), step.input(1)];
+  const [batch, , ...sizes] = x.dims;
+  const [, depth, ...kernel] = w.dims;
+  if (batch === undefined || depth === undefined || kernel.length !== sizes.length)
+    throw unfit(x.dims, w.dims);
+  const strides = step.ints('strides') ?? [];
+  const dilations = step.ints('dilations') ?? [];
+  const pads = step.ints('pads') ?? [];
+  const more = step.ints('output_padding') ?? [];
+  const stated = step.ints('output_shape')?.slice(-sizes.length);
+  const mode = step.text('auto_pad', 'NOTSET');
+  const result = sizes.map((size, i) => {
+    const stride = positive(strides[i] ?? 1);
+    if (stated?.[i] !== undefined) return stated[i];
+    if (mode.startsWith('SAME')) return size * stride;
+    const padding = mode === 'VALID' ? 0 : (pads[i] ?? 0) + (pads[i + sizes.length] ?? 0);
+    const reach = ((kernel[i] ?? 1) - 1) * positive(dilations[i] ?? 1) + 1;
+    return stride * (size - 1) + (more[i] ?? 0) + reach - padding;
+  });
+  const dims = [batch, depth * step.int('group', 1), ...result];
+  return made(elementsOf(x.dims) * depth * elementsOf(kernel) + elementsOf(dims), shaped(x.type, dims));
+};
+
+const pool: Rule = (step) => {
+  const { type, dims } = step.input(0);
+  const kernel = step.ints('kernel_shape') ?? [];
+  const result = [...dims.slice(0, 2), ...windows(step, dims.slice(2), kernel)];
+  const work = elementsOf(result) * elementsOf(kernel);
+  return made(work, shaped(type, result), shaped(INT64, result));
+};
+
+const pad: Rule = (step) => {
+  const { type, dims } = step.input(0);
+  const pads = step.values(1) ?? step.ints('pads') ?? [];
+  const axes = step.axes(3, dims.length) ?? dims.map((_, i) => i);
+  if (pads.length !== 2 * axes.length || !pads.every(Number.isSafeInteger))
+    throw new ShapeError(`it pads [${dims.join(', ')}] by ${pads.length}`);
+  const result = [...dims];
+  axes.forEach((axis, i) => {
+    result[axis] = (dims[axis] ?? 0) + (pads[i] ?? 0) + (pads[i + axes.length] ?? 0);
+  });
+  return made(null, shaped(type, result));
+};
+
+const resize: Rule = (step) => {
+  const { type, dims } = step.input(0);
+  // Version 10 has no region of interest before its scales.
+  const early = step.node.inputs.length === 2;
+  const scales = step.optional(early ? 1 : 2);
+  const byScale = scales !== undefined && elementsOf(scales.dims) > 0;
+  const factors = byScale ? step.values(early ? 1 : 2) : undefined;
+  const wanted = factors ?? step.values(3) ?? [];
+  const axes = step.ints('axes')?.map((axis) => step.axis(axis, dims.length)) ?? dims.map((_, i) => i);
+  if (wanted.length !== axes.length) throw new ShapeError(`it is told ${wanted.length} sizes`);
+  if (factors && step.text('coordinate_transformation_mode', '') === 'tf_crop_and_resize')
+    throw new ShapeError('it scales a part of its input');
+  const policy = step.text('keep_aspect_ratio_policy', 'stretch');
+  const ratios = axes.map((axis, i) => (wanted[i] ?? 1) / (dims[axis] ?? 1));
+  const ratio = policy === 'not_larger' ? Math.min(...ratios) : Math.max(...ratios);
+  const result = [...dims];
+  axes.forEach((axis, i) => {
+    const size = dims[axis] ?? 0;
+    if (factors) result[axis] = Math.floor(size * (wanted[i] ?? 1));
+    else result[axis] = policy === 'stretch' ? (wanted[i] ?? 0) : Math.round(size * ratio);
+  });
+  return made(null, shaped(type, result));
+};
+
+const RULES: Readonly<Record<string, Rule>> = {
+  Reshape: reshaped(reshape),
+  Flatten: reshaped(flatten),
+  Squeeze: reshaped(squeeze),
+  Unsqueeze: reshaped(unsqueeze),
+  Identity: reshaped((_, dims) => dims),
+  Transpose: transpose,
+  Concat: concat,
+  Slice: slice,
+  Gather: gather,
+  GatherND: gatherNd,
+  Expand: expand,
+  Shape: shape,
+  Constant: constant,
+  ConstantOfShape: constantOfShape,
+  Cast: cast,
+  Add: elementwise((a, b) => a + b),
+  Sub: elementwise((a, b) => a - b),
+  Mul: elementwise((a, b) => a * b),
+  Div: elementwise((a, b) => a / b),
+  Min: elementwise(Math.min),
+  Max: elementwise(Math.max),
+  Sum: elementwise(),
+  Mean: elementwise(),
+  Pow: elementwise(),
+  BitShift: elementwise(),
+  ReduceProd: reduce((a, b) => a * b),
+  ReduceSum: reduce((a, b) => a + b),
+  ReduceMax: reduce(Math.max),
+  ReduceMin: reduce(Math.min),
+  ReduceMean: reduce(),
+  GlobalAveragePool: globalPool,
+  GlobalMaxPool: globalPool,
+  Gemm: gemm,
+  MatMul: matMul(),
+  MatMulInteger: matMul(INT32),
+  Conv: conv(),
+  ConvInteger: conv(INT32),
+  ConvTranspose: convTranspose,
+  MaxPool: pool,
+  AveragePool: pool,
+  Pad: pad,
+  Resize: resize,
+  ScatterND: same,
+  BatchNormalization: (step) => {
+    const { type, dims } = step.input(0);
+    const each = shaped(type, dims.slice(1, 2));
+    return made(null, shaped(type, dims), each, each, each, each);
+  },
+  LayerNormalization: (step) => {
+    const { type, dims } = step.input(0);
+    return made(null, shaped(type, dims), shaped(FLOAT, dims), shaped(FLOAT, dims));
+  },
+  Dropout: (step) =>
+    made(null, shaped(step.input(0).type, step.input(0).dims), shaped(BOOL, step.input(0).dims)),
+  QuantizeLinear: (step) => made(null, shaped(step.optional(2)?.type ?? UINT8, step.input(0).dims)),
+  DequantizeLinear: (step) => made(null, shaped(step.input(1).type, step.input(0).dims)),
+  DynamicQuantizeLinear: (step) =>
+    made(null, shaped(UINT8, step.input(0).dims), shaped(FLOAT, []), shaped(UINT8, [])),
+};
+
+/** Those whose result has the size of their first input. */
+const UNARY: ReadonlySet<string> = new Set(
+  (
+    'Neg Abs Sqrt Exp Log Clip Reciprocal InstanceNormalization Relu LeakyRelu Sigmoid Tanh Softmax Elu Selu Softplus ' +
+    'Softsign Gelu Erf HardSigmoid HardSwish PRelu'
+  ).split(' '),
+);
+
+/**
+ * What an operator makes; Loop and If, which hold graphs, are not asked for here.
+ * @param inputs in the node's order; `undefined` for those left out
+ * @throws {ShapeError} when it cannot be told before the graph runs
+ */
+export function shapesOf(node: OnnxNode, inputs: readonly (Shaped | undefined)[]): Made {
+  const rule = UNARY.has(node.operator) ? same : RULES[node.operator];
+  if (!rule) throw new ShapeError('nothing is known of it');
+  const { outputs, work } = rule(new Step(node, inputs));
+  const used = node.outputs.length;
+  if (used > outputs.length) throw new ShapeError(`it has ${used} outputs`);
+  for (const { dims } of outputs)
+    if (dims.some((size) => !Number.isSafeInteger(size) || size < 0))
+      throw new ShapeError(`its result would be [${dims.join(', ')}]`);
+  return { outputs: outputs.slice(0, used), work };
+}

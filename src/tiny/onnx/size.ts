@@ -1,0 +1,298 @@
+/**
+ * @module tiny/onnx/size
+ * How much memory and work a graph takes for the inputs of a run, found before any runtime sees it: a kilobyte of
+ * operators can ask for gigabytes. What cannot be told is refused.
+ */
+import { AnyvmafError } from '../../errors.js';
+import type { TinyModel } from '../types.js';
+import { type OnnxGraph, type OnnxNode, readOnnx } from './read.js';
+import { elementsOf, type Made, type Shaped, ShapeError, shapedTensor, shapesOf } from './shapes.js';
+
+/** Elements of one tensor. */
+export const MAX_ELEMENTS = 2 ** 27;
+const MIB = 1024 * 1024;
+/** Bytes that live at once, weights included. */
+const MAX_LIVE = 1024 * MIB;
+/** Bytes of what is made of constants alone: runtimes make it when a session starts, and keep it. */
+const MAX_CONSTANT = 256 * MIB;
+/** Multiplications, or elements visited, of one run. */
+const MAX_WORK = 1e12;
+/** Those of what is made of constants alone. */
+const MAX_CONSTANT_WORK = 2 ** 32;
+
+const INT64 = 7;
+const BOOL = 9;
+/** Bytes of an element by TensorProto.DataType. Halves are computed as floats on a CPU; a text is an object. */
+const BYTES: Readonly<Record<number, number>> = {
+  2: 1,
+  3: 1,
+  4: 2,
+  5: 2,
+  7: 8,
+  8: 32,
+  9: 1,
+  11: 8,
+  13: 8,
+  14: 8,
+  15: 16,
+};
+
+/** Operators that may write where they read, when nothing else reads it. */
+const IN_PLACE: ReadonlySet<string> = new Set(
+  (
+    'Identity Reshape Flatten Squeeze Unsqueeze Add Sub Mul Div Neg Abs Sqrt Exp Log Clip Reciprocal Relu LeakyRelu ' +
+    'Sigmoid Tanh Elu Selu Softplus Softsign Gelu Erf HardSigmoid HardSwish PRelu BatchNormalization'
+  ).split(' '),
+);
+
+/** What a run of a graph takes. */
+export interface Demand {
+  /** Bytes of tensors that live at once at most. */
+  readonly bytes: number;
+  /** Multiplications, or elements visited. */
+  readonly work: number;
+}
+
+/** What a name means at a place in a graph. */
+interface Value {
+  readonly shaped: Shaped;
+  /** Made of constants alone. */
+  readonly constant: boolean;
+}
+
+/** Names of a graph, and of those around it. */
+type Scope = Map<string, Value>;
+
+/**
+ * Makes sure that a run stays within the limits of memory and work.
+ * @param shapes of what the run feeds, by the graph's inputs
+ * @throws {AnyvmafError} `model`, naming the operator that breaks a limit, or whose size cannot be told
+ */
+export function checkSize(
+  { source, program }: Pick<TinyModel, 'source' | 'program'>,
+  shapes: Readonly<Record<string, readonly number[]>>,
+): Demand {
+  const { graph } = readOnnx(program.bytes);
+  const fed = Object.values(shapes).map((dims) => dims.join('x'));
+  const refuse = (reason: string): AnyvmafError =>
+    new AnyvmafError(
+      'model',
+      `The tiny model ${JSON.stringify(source)} is refused for an input of ${fed.join(' and ') || 'nothing'}: ${reason}.`,
+    );
+  const sizes = new Sizes(refuse);
+  const inputs: Scope = new Map();
+  for (const { name, type } of graph.inputs) {
+    const dims = Object.hasOwn(shapes, name) ? shapes[name] : undefined;
+    if (dims) inputs.set(name, { shaped: { type: type ?? 1, dims }, constant: false });
+  }
+  const taken = [...inputs.values()].reduce((sum, { shaped }) => sum + bytesOf(shaped), 0);
+  sizes.graph(graph, inputs, taken);
+  return { bytes: sizes.peak, work: sizes.work };
+}
+
+/** Adds up what graphs take. */
+class Sizes {
+  /** Most bytes at once so far. */
+  peak = 0;
+  work = 0;
+  #constants = 0;
+  #constantWork = 0;
+  /** How often the graph at hand runs. */
+  #rounds = 1;
+
+  constructor(readonly refuse: (reason: string) => AnyvmafError) {}
+
+  /**
+   * @param scope names that the graph knows from outside; its own are added
+   * @param outside bytes that live around it
+   * @returns what it gives
+   */
+  graph(graph: OnnxGraph, scope: Scope, outside: number): readonly Value[] {
+    const own = new Set(graph.inputs.map(({ name }) => name));
+    for (const tensor of graph.initializers) {
+      const value = { shaped: shapedTensor(tensor), constant: true };
+      if (scope.has(tensor.name) && !own.has(tensor.name)) throw this.#twice(tensor.name);
+      scope.set(tensor.name, value);
+      this.#constants += this.#bytes(value.shaped, `its tensor ${shown(tensor.name)}`);
+    }
+    const last = lastUses(graph);
+    let live = outside;
+    for (const [i, node] of graph.nodes.entries()) {
+      const inputs = node.inputs.map((name) => this.#value(name, node, scope));
+      const here = live;
+      const { outputs, work } = this.#made(node, inputs, scope, live);
+      const constant = isConstant(node, inputs);
+      this.#spend(work, constant, node);
+      let bytes = 0;
+      for (const [j, shaped] of outputs.entries()) {
+        const name = node.outputs[j] ?? '';
+        if (name === '') continue;
+        if (scope.has(name)) throw this.#twice(name);
+        scope.set(name, { shaped, constant });
+        bytes += this.#bytes(shaped, `what ${called(node)} makes`);
+      }
+      if (constant) this.#constants += bytes;
+      else live += bytes;
+      const dying = [...new Set(node.inputs)].filter((name) => last.get(name) === i && !own.has(name));
+      const freed = dying.reduce((sum, name) => sum + this.#held(scope.get(name)), 0);
+      const reused = IN_PLACE.has(node.operator) ? Math.min(freed, bytes) : 0;
+      this.#hold(Math.max(here, live - reused), node);
+      live -= freed;
+    }
+    return graph.outputs.map(({ name }) => {
+      const found = scope.get(name);
+      if (found) return found;
+      throw this.refuse(`nothing makes its output ${shown(name)}`);
+    });
+  }
+
+  #twice(name: string): AnyvmafError {
+    return this.refuse(`it has two tensors ${shown(name)}`);
+  }
+
+  #value(name: string, node: OnnxNode, scope: Scope): Value | undefined {
+    if (name === '') return undefined;
+    const found = scope.get(name);
+    if (found) return found;
+    throw this.refuse(`${called(node)} reads ${shown(name)}, which nothing before it makes`);
+  }
+
+  #made(node: OnnxNode, inputs: readonly (Value | undefined)[], scope: Scope, live: number): Made {
+    try {
+      if (node.operator === 'If') return this.#choice(node, scope, live);
+      if (node.operator === 'Loop') return this.#loop(node, inputs, scope, live);
+      return shapesOf(
+        node,
+        inputs.map((value) => value?.shaped),
+      );
+    } catch (error) {
+      if (!(error instanceof ShapeError)) throw error;
+      throw this.refuse(
+        `how large the result of ${called(node)} is cannot be told before it runs: ${error.message}`,
+      );
+    }
+  }
+
+  /** Both branches, of which one runs. */
+  #choice({ attributes }: OnnxNode, scope: Scope, live: number): Made {
+    const [first, second] = ['then_branch', 'else_branch'].map((name) => {
+      const branch = attributes.get(name)?.graph;
+      if (!branch) throw new ShapeError(`it has no ${name}`);
+      return this.graph(branch, new Map(scope), live);
+    });
+    const outputs = (first ?? []).map(({ shaped: { type, dims } }, i): Shaped => {
+      const other = second?.[i]?.shaped.dims;
+      if (String(dims) === String(other)) return { type, dims };
+      throw new ShapeError(`its branches make [${dims.join(', ')}] and [${other?.join(', ') ?? ''}]`);
+    });
+    return { outputs, work: 0 };
+  }
+
+  /** A body that runs a constant number of times, and carries tensors that keep their shape. */
+  #loop(node: OnnxNode, inputs: readonly (Value | undefined)[], scope: Scope, live: number): Made {
+    const body = node.attributes.get('body')?.graph;
+    const [trips] = inputs[0]?.shaped.values ?? [];
+    if (!body || trips === undefined) throw new ShapeError('how often it runs is no constant');
+    const inner: Scope = new Map(scope);
+    const carried = inputs.slice(2).map((value) => value?.shaped);
+    const starts: (Shaped | undefined)[] = [{ type: INT64, dims: [] }, { type: BOOL, dims: [] }, ...carried];
+    for (const [i, { name }] of body.inputs.entries()) {
+      const start = starts[i];
+      if (!start) throw new ShapeError(`its body takes ${body.inputs.length} inputs`);
+      inner.set(name, { shaped: { type: start.type, dims: start.dims }, constant: false });
+    }
+    const before = this.#rounds;
+    this.#rounds *= Math.max(1, trips);
+    const [, ...made] = this.graph(body, inner, live);
+    this.#rounds = before;
+    const outputs = made.map(({ shaped: { type, dims } }, i): Shaped => {
+      if (i >= carried.length) return { type, dims: [trips, ...dims] };
+      const start = carried[i]?.dims ?? [];
+      if (String(start) === String(dims)) return { type, dims };
+      throw new ShapeError(`a round makes [${dims.join(', ')}] of [${start.join(', ')}]`);
+    });
+    return { outputs, work: 0 };
+  }
+
+  #spend(work: number, constant: boolean, node: OnnxNode): void {
+    this.work += work * this.#rounds;
+    if (constant) this.#constantWork += work;
+    const over = this.work > MAX_WORK ? [this.work, MAX_WORK] : [this.#constantWork, MAX_CONSTANT_WORK];
+    const [found = 0, most = 0] = over;
+    if (found <= most) return;
+    throw this.refuse(
+      `up to ${called(node)} it takes ${found.toPrecision(3)} multiplications${most === MAX_WORK ? '' : ' of constants'}, ` +
+        `more than the ${most.toPrecision(3)} of a tiny model`,
+    );
+  }
+
+  #hold(live: number, node: OnnxNode): void {
+    if (this.#constants > MAX_CONSTANT) {
+      throw this.refuse(
+        `up to ${called(node)} its constants grow to ${mebibytes(this.#constants)}, more than ${mebibytes(MAX_CONSTANT)}`,
+      );
+    }
+    this.peak = Math.max(this.peak, live + this.#constants);
+    if (this.peak <= MAX_LIVE) return;
+    throw this.refuse(
+      `at ${called(node)} its tensors take ${mebibytes(this.peak)}, more than the ${mebibytes(MAX_LIVE)} of a tiny model; ` +
+        'give it smaller pictures, or one of a fixed size',
+    );
+  }
+
+  #held(value: Value | undefined): number {
+    return value && !value.constant ? bytesOf(value.shaped) : 0;
+  }
+
+  #bytes(shaped: Shaped, what: string): number {
+    const count = elementsOf(shaped.dims);
+    if (count <= MAX_ELEMENTS) return bytesOf(shaped);
+    throw this.refuse(
+      `${what} has ${count} elements (${shaped.dims.join('x')}), more than the ${MAX_ELEMENTS} of a tiny model`,
+    );
+  }
+}
+
+function bytesOf({ type, dims }: Shaped): number {
+  return elementsOf(dims) * (BYTES[type] ?? 4);
+}
+
+/** What a runtime makes when a session starts. The shape of an input counts: it may be known then. */
+function isConstant({ operator, inputs }: OnnxNode, values: readonly (Value | undefined)[]): boolean {
+  if (operator === 'Loop' || operator === 'If') return false;
+  return operator === 'Shape' || values.every((value, i) => inputs[i] === '' || value?.constant === true);
+}
+
+/** Of every name the last node that reads it; names that are read to the end are not there. */
+function lastUses(graph: OnnxGraph): ReadonlyMap<string, number> {
+  const last = new Map<string, number>();
+  const made = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
+  for (const [i, node] of graph.nodes.entries()) {
+    for (const name of readBy(node)) if (made.has(name)) last.set(name, i);
+  }
+  for (const { name } of graph.outputs) last.delete(name);
+  return last;
+}
+
+/** Names that a node reads, by itself or in its subgraphs. */
+function readBy({ inputs, graphs }: OnnxNode): readonly string[] {
+  if (graphs.length === 0) return inputs;
+  const inner = graphs.flatMap(({ nodes, outputs }) => [
+    ...nodes.flatMap((node) => readBy(node)),
+    ...outputs.map(({ name }) => name),
+  ]);
+  return [...inputs, ...inner];
+}
+
+/** A node as messages call it. */
+function called({ operator, name, outputs }: OnnxNode): string {
+  return `its operator ${operator} ${shown(name === '' ? (outputs[0] ?? '') : name)}`;
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name);
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.ceil(bytes / MIB)} MiB`;
+}

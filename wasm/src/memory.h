@@ -1,0 +1,59 @@
+/* memory.h - the core's memory: blocks of it, and the areas that a metric cuts from a block. */
+#ifndef ANYVMAF_MEMORY_H
+#define ANYVMAF_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Builds of the tests have a guard zone in front of and behind every block, and behind every area: bytes that nobody may
+ * write, which memory.c looks at. What ships has none.
+ */
+#ifdef ANYVMAF_GUARDS
+#define CORE_GUARD 256
+#else
+#define CORE_GUARD 0
+#endif
+
+/* 16-byte aligned, NULL when there is none. */
+void *core_alloc(size_t bytes);
+void core_free(void *memory);
+
+/* Bytes of a block that an area takes. */
+static inline size_t area_bytes(size_t bytes) { return ((bytes + 15) & ~(size_t)15) + CORE_GUARD; }
+
+#ifdef ANYVMAF_GUARDS
+
+#define CORE_TEXT_OF(x) #x
+#define CORE_TEXT(x) CORE_TEXT_OF(x)
+#define core_alloc(bytes) guarded_alloc(bytes, __FILE__ ":" CORE_TEXT(__LINE__))
+#define core_cut(next, bytes) guarded_cut(next, bytes, __FILE__ ":" CORE_TEXT(__LINE__))
+
+/* place: the line that takes the memory, for the report. */
+void *guarded_alloc(size_t bytes, const char *place);
+void *guarded_cut(uint8_t **next, size_t bytes, const char *place);
+/* Forgets the zones of the areas that were cut from a block. */
+void guards_forget(const void *block, size_t bytes);
+
+/* What was written beyond its end since the last call, as a sentence; NULL when nothing was. */
+const char *anyvmaf_guards_broken(void);
+
+#else
+
+/* The next area of a block, 16-byte aligned as the block is; *next moves on by area_bytes(). */
+static inline void *core_cut(uint8_t **next, size_t bytes)
+{
+    void *area = *next;
+    *next += area_bytes(bytes);
+    return area;
+}
+
+static inline void guards_forget(const void *block, size_t bytes)
+{
+    (void)block;
+    (void)bytes;
+}
+
+#endif
+
+#endif
