@@ -46,8 +46,16 @@ export function readPair(
   const readSecond = () =>
     attempt(() => read(pair.distorted, pair.skipDistorted + index, distorted, wanted.distorted));
   // One source may be both videos, and takes one call at a time.
-  const second =
-    pair.reference === pair.distorted && first instanceof Promise ? first.then(readSecond) : readSecond();
+  if (pair.reference === pair.distorted && first instanceof Promise)
+    return first.then(async (a) => ends(a, await readSecond()));
+  let second: Promise<Outcome> | Outcome;
+  try {
+    second = readSecond();
+  } catch (error) {
+    // The first read goes on, but nobody waits for it any more.
+    if (first instanceof Promise) first.catch(() => {});
+    throw error;
+  }
   if (!(first instanceof Promise || second instanceof Promise)) return ends(first, second);
   return Promise.all([first, second]).then(([a, b]) => ends(a, b));
 }
