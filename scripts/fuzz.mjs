@@ -4,8 +4,9 @@
  * the contract of scripts/fuzz/contract: an error of ours in time and in one line, or a right result; no hang, no crash, no
  * growth without bound.
  *
- *   node scripts/fuzz.mjs [--seconds N | --inputs N] [--seed S] [--jobs N] [TARGET...]
+ *   node scripts/fuzz.mjs [--seconds N | --inputs N | --short] [--seed S] [--jobs N] [TARGET...]
  *   node scripts/fuzz.mjs --seed S --show I TARGET       prints input I and what becomes of it
+ *   node scripts/fuzz.mjs --list                         names the targets
  */
 import { fork } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,6 +24,8 @@ const { values: options, positionals } = parseArgs({
   options: {
     seconds: { type: 'string', default: '60' },
     inputs: { type: 'string' },
+    short: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
     seed: { type: 'string', default: String(Date.now()) },
     jobs: { type: 'string', default: String(Math.max(1, availableParallelism())) },
     show: { type: 'string' },
@@ -30,6 +33,10 @@ const { values: options, positionals } = parseArgs({
 });
 
 const names = Object.keys(TARGETS);
+if (options.list) {
+  console.log(names.join('\n'));
+  process.exit(0);
+}
 const wanted = positionals.length > 0 ? positionals : names;
 const unknown = wanted.find((name) => !names.includes(name));
 if (unknown !== undefined) {
@@ -47,8 +54,14 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exi
 
 /** A share of the seconds, by what one input costs. */
 const seconds = Number(options.seconds) / Math.max(1, Math.ceil(wanted.length / Number(options.jobs)));
-const most = options.inputs === undefined ? Number.MAX_SAFE_INTEGER : Number(options.inputs);
-const until = options.inputs === undefined ? seconds * 1000 : Number.POSITIVE_INFINITY;
+const counted = options.short || options.inputs !== undefined;
+const until = counted ? Number.POSITIVE_INFINITY : seconds * 1000;
+
+/** Inputs of a target at most. */
+function mostOf(name) {
+  if (options.short) return TARGETS[name].short;
+  return options.inputs === undefined ? Number.MAX_SAFE_INTEGER : Number(options.inputs);
+}
 
 /** How many times longer than its limit an input may take without computing: a machine may be busy with other things. */
 const IDLE = 10;
@@ -141,6 +154,7 @@ async function fuzz(name) {
     }
   };
   let from = 0;
+  const most = mostOf(name);
   // Processes are renewed, so that what one input leaves behind does not weigh on all others.
   while (from < most && performance.now() - started < until) {
     const to = Math.min(most, from + (TARGETS[name].inputs ?? 20_000));

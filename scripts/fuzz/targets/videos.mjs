@@ -53,16 +53,26 @@ export async function y4m() {
 
 export async function raw() {
   const { score } = await loadBuilt('index.js');
+  const { clips, yuvFile } = await samples();
   return {
-    make: (random) => ({
-      bytes: random.bytes(random.int(0, 3000)),
-      raw: {
-        width: random.pick([0, 1, 16, 17, 32, 33, -1, 1.5, 8192, 1e9, Number.NaN, random.int(1, 64)]),
-        height: random.pick([0, 1, 16, 18, 24, 31, -1, 4320, 2 ** 31, random.int(1, 64)]),
-        bitDepth: random.pick([8, 10, 12, 16, 7, 9, 0, -8, '8']),
-        chroma: random.pick(['420', '422', '444', '400', '411', '', 420]),
-      },
-    }),
+    make: (random) => {
+      // One in three has the format it says, whole or not.
+      if (random.oneIn(3)) {
+        const which = random.int(0, FORMATS.length - 1);
+        const whole = yuvFile(clips[which], 'distorted', 2);
+        const bytes = random.oneIn(2) ? whole : damageBytes(random, whole);
+        return { bytes, raw: FORMATS[random.oneIn(4) ? random.int(0, FORMATS.length - 1) : which] };
+      }
+      return {
+        bytes: random.bytes(random.int(0, 3000)),
+        raw: {
+          width: random.pick([0, 1, 16, 17, 32, 33, -1, 1.5, 8192, 1e9, Number.NaN, random.int(1, 64)]),
+          height: random.pick([0, 1, 16, 18, 24, 31, -1, 4320, 2 ** 31, random.int(1, 64)]),
+          bitDepth: random.pick([8, 10, 12, 16, 7, 9, 0, -8, '8']),
+          chroma: random.pick(['420', '422', '444', '400', '411', '', 420]),
+        },
+      };
+    },
     run: async ({ bytes, raw: format }) =>
       void (await score({ reference: bytes, distorted: bytes, raw: format }, { ...CHEAP, decoder: 'none' })),
   };
