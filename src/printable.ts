@@ -24,12 +24,14 @@ export function printable(text: string): string {
 
 /** A name or value, printable; of a long one its two ends and its length: `aaa…zzz (80,000 characters)`. */
 export function shown(text: string, most = VALUE): string {
-  return printable(ends(text, most)) + lengthOf(text, most);
+  const [found, length] = within(text, most, printable);
+  return found + length;
 }
 
 /** As {@link shown}, in quotes as JSON has them. */
 export function quoted(text: string, most = VALUE): string {
-  return printable(JSON.stringify(ends(text, most))) + lengthOf(text, most);
+  const [found, length] = within(text, most, (kept) => printable(JSON.stringify(kept).slice(1, -1)));
+  return `"${found}"${length}`;
 }
 
 /** Any value of JavaScript in a few words, whatever it is. */
@@ -98,8 +100,14 @@ function ends(text: string, most: number): string {
   return `${head}…${end}`;
 }
 
-function lengthOf({ length }: string, most: number): string {
-  return length > most ? ` (${length.toLocaleString('en')} characters)` : '';
+/** Both ends of a text as they are written, and how long it is where something was left out. */
+function within(text: string, most: number, write: (kept: string) => string): readonly [string, string] {
+  const kept = ends(text, most);
+  const written = write(kept);
+  // Escapes are longer than what they stand for.
+  const grown = written.length > kept.length && written.length > most;
+  const length = kept === text && !grown ? '' : ` (${text.length.toLocaleString('en')} characters)`;
+  return [grown ? ends(written, most) : written, length];
 }
 
 function isHigh(unit: number): boolean {

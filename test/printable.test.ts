@@ -29,6 +29,10 @@ describe('text from outside', () => {
   it('is cut to its ends and tells its length, never within a character', () => {
     expect(shown('ab'.repeat(40_000), 9)).toBe('ababab…bab (80,000 characters)');
     expect(shown('😀'.repeat(10), 5)).toBe('😀😀… (20 characters)');
+    // Escapes count as what they are.
+    expect(shown('\u2028'.repeat(100)).length).toBeLessThan(230);
+    expect(quoted('\ud800'.repeat(150)).length).toBeLessThan(230);
+    expect(shown('a\nb')).toBe('a\\x0ab');
     expect(quoted('"'.repeat(300)).length).toBeLessThan(450);
   });
 

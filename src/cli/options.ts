@@ -5,7 +5,7 @@
  */
 import { AnyvmafError } from '../errors.js';
 import { nearest } from '../nearest.js';
-import { quoted } from '../printable.js';
+import { quoted, shown } from '../printable.js';
 
 /** One option as it is declared; the help text is made from the same declaration. */
 export interface OptionSpec<Name extends string = string> {
@@ -63,12 +63,12 @@ export function parseArguments<Name extends string>(
 ): ParsedArguments<Name> {
   const options: OptionUse<Name>[] = [];
   const positionals: string[] = [];
-  const rest = [...args];
+  let next = 0;
 
   /** Records one use; `glued` is a value that came in the same argument. Returns whether parsing ends here. */
   const use = (option: OptionSpec<Name>, glued: string | undefined): boolean => {
     const label = optionLabel(option);
-    const value = option.argument === undefined ? '' : (glued ?? rest.shift());
+    const value = option.argument === undefined ? '' : (glued ?? args[next++]);
     if (value === undefined) {
       const hint = option.short === 'h' ? `; for help type '${program} --help'` : '';
       throw new AnyvmafError('usage', `option ${label} needs a value: ${label} ${option.argument}${hint}`);
@@ -77,9 +77,9 @@ export function parseArguments<Name extends string>(
     return option.last === true;
   };
 
-  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+  for (let arg = args[next++]; arg !== undefined; arg = args[next++]) {
     if (arg === '--') {
-      for (const argument of rest) positionals.push(argument);
+      for (const argument of args.slice(next)) positionals.push(argument);
       break;
     }
     if (arg.startsWith('--')) {
@@ -115,7 +115,7 @@ function shortOptions<Name extends string>(
     const option = specs.find((spec) => spec.short === letter);
     if (option === undefined) {
       const meant = matchingNames(arg.slice(1), specs);
-      const file = /[./\\]/.test(arg) ? `for a file of that name write ./${arg}; ` : '';
+      const file = /[./\\]/.test(arg) ? `for a file of that name write ${shown(`./${arg}`)}; ` : '';
       const hint = i === 1 && meant.length === 1 ? `did you mean --${meant[0]?.name}? ` : file;
       throw new AnyvmafError(
         'usage',
@@ -159,11 +159,14 @@ function longOption<Name extends string>(
     const names = specs.filter((spec) => !spec.shortOnly).map((spec) => spec.name);
     const near = nearest(name, names, normalise);
     const hint = near === undefined ? '' : `did you mean --${near}? `;
-    throw new AnyvmafError('usage', `unknown option --${name}; ${hint}'${program} --help' lists the options`);
+    throw new AnyvmafError(
+      'usage',
+      `unknown option ${shown(`--${name}`)}; ${hint}'${program} --help' lists the options`,
+    );
   }
   if (others.length > 0) {
     const list = [first, ...others].map((spec) => `--${spec.name}`);
-    throw new AnyvmafError('usage', `option --${name} is ambiguous: it may mean ${orList(list)}`);
+    throw new AnyvmafError('usage', `option ${shown(`--${name}`)} is ambiguous: it may mean ${orList(list)}`);
   }
   return first;
 }
