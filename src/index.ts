@@ -56,7 +56,12 @@ export * from './public.js';
 
 /** The world as far as names of the options' origin may be opened. */
 function platformOf(options: { readonly origin?: Origin } | null): Platform {
-  const origin = options?.origin;
+  let origin: Origin | undefined;
+  try {
+    origin = options?.origin;
+  } catch {
+    // Options that cannot be read are refused by whoever checks them.
+  }
   return origin === undefined ? nodePlatform : nodePlatformOf(origin);
 }
 

@@ -51,7 +51,7 @@ function expectation(issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return issue.values.length === 1
         ? showValue(issue.values[0])
-        : `one of ${issue.values.map(showValue).join(', ')}`;
+        : `one of ${issue.values.map((value) => showValue(value)).join(', ')}`;
     case 'too_small':
     case 'too_big':
       return bound(issue);

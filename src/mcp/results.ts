@@ -42,9 +42,9 @@ export function refusal(sentence: string): CallAnswer {
 
 /** One sentence about anything thrown, without a stack. */
 export function sentenceOf(thrown: unknown): string {
+  if (thrown instanceof z.ZodError) return sentence(argumentSentence(thrown));
   const error = limitError(thrown) ?? thrown;
   if (error instanceof AnyvmafError) return error.message;
-  if (error instanceof z.ZodError) return sentence(argumentSentence(error));
   const what = error instanceof Error ? error.message : String(error);
   return `anyvmaf failed unexpectedly: ${shown(what.trim(), 500)}`;
 }

@@ -14,7 +14,7 @@ export function serveBrowserEvaluation(
   const tiny = browserTiny(
     () => models,
     () => onnxruntime,
-    base,
+    base === undefined ? undefined : () => base,
   );
   return serveEvaluation(tiny, watched);
 }

@@ -193,7 +193,10 @@ export class FeatureTable {
 
 /** Some names for a message. */
 export function listed(names: readonly string[]): string {
-  const shown = names.slice(0, 24).map(quoted).join(', ');
+  const shown = names
+    .slice(0, 24)
+    .map((name) => quoted(name))
+    .join(', ');
   const more = names.length - 24;
   return more > 0 ? `${shown} and ${more} more` : shown || 'none';
 }

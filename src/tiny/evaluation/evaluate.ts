@@ -258,7 +258,9 @@ function scoresOf(
     throw new AnyvmafError(
       'model',
       `The sidecar of the tiny model ${quoted(source)} names the output ${quoted(name)}, but the graph gives ` +
-        `${Object.keys(outputs).map(quoted).join(', ')}.`,
+        `${Object.keys(outputs)
+          .map((name) => quoted(name))
+          .join(', ')}.`,
     );
   }
   const { data, dims } = output;

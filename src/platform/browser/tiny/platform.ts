@@ -15,15 +15,15 @@ import { browserTinyRuntimes } from './runtimes.js';
 export function browserTiny(
   models: () => string | URL | undefined,
   onnxruntime: () => string | URL | undefined,
-  base: string = location.href,
+  base: () => string = () => location.href,
 ): TinyPlatform {
   return {
     files: {
       get builtIn() {
-        return builtInFolder(models(), base);
+        return builtInFolder(models(), base());
       },
       async locate(path) {
-        const url = new URL(path, base);
+        const url = new URL(path, base());
         const at = url.pathname.lastIndexOf('/') + 1;
         return { folder: folderAt(new URL('./', url)), file: url.pathname.slice(at) + url.search };
       },

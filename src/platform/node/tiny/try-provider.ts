@@ -3,7 +3,9 @@
  * Whether a device of onnxruntime-node works: a session is started on it in a process of its own, because drivers write to
  * the terminal, and some end the process.
  */
+
 import { execFile } from 'node:child_process';
+import { clause } from '../../../printable.js';
 import type { OrtTarget } from '../../../tiny/ort.js';
 
 /** A graph of one Neg of one number: operators of version 13, file of version 7. */
@@ -45,12 +47,8 @@ export function tryProvider(provider: OrtTarget['provider']): Promise<string | n
 }
 
 function oneLine(text: string): string {
-  return (
-    text
-      .replaceAll(/\s+/g, ' ')
-      // Before it stands the place in onnxruntime's code that found it.
-      .replace(/^.* was false\. /, '')
-      .replace(/[.\s]+$/, '')
-      .slice(0, 200)
-  );
+  const line = text.slice(0, 4000).replaceAll(/\s+/g, ' ');
+  // Before it stands the place in onnxruntime's code that found it.
+  const found = line.lastIndexOf(' was false. ');
+  return clause(line.slice(found < 0 ? 0 : found + ' was false. '.length)).slice(0, 200);
 }
