@@ -73,6 +73,7 @@ const BUNDLED: Readonly<Record<string, string>> = {
   'fast-png': join(ROOT, 'node_modules/fast-png/LICENSE'),
   iobuffer: join(ROOT, 'node_modules/iobuffer/LICENSE'),
   fflate: join(ROOT, 'node_modules/fflate/LICENSE'),
+  hyparquet: join(ROOT, 'node_modules/hyparquet/LICENSE'),
   'onnxruntime-web': join(ROOT, 'web/licences/MIT-onnxruntime.txt'),
   '@ffmpeg/core': join(ROOT, 'web/licences/GPL-2.0.txt'),
 };

@@ -4,7 +4,8 @@
  * reader, models evaluated on it, and what is said, with which exit code, when something is wrong.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -277,6 +278,22 @@ describe('tiny list, describe and devices', () => {
     });
     const devices: { device: string; available: boolean }[] = JSON.parse(stdout);
     expect(devices.filter(({ available }) => available).map(({ device }) => device)).not.toContain('webgpu');
+  });
+
+  it('leave nothing in the temporary folder, as onnxruntime-node does where it reports to its maker', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-quiet-'));
+    try {
+      for (const args of [
+        ['tiny', 'devices'],
+        ['tiny', 'eval', 'good.onnx', 'table.parquet', '--split', 'all'],
+      ])
+        expect(
+          (await anyvmaf(args, { env: { TMPDIR: folder }, cwd: dirname(files.at('good.onnx')) })).code,
+        ).toBe(0);
+      expect(readdirSync(folder)).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('tell of every device whether it is here, and of the others how to get them', async () => {

@@ -135,7 +135,7 @@ describe('a session', () => {
       ['echo', {}, '"text" is missing; it must be a string'],
       ['echo', { text: 'a', texts: 'b' }, 'echo has no parameter "texts"; did you mean "text"?'],
       ['fail', { how: 'sentence' }, 'The video is not one.'],
-      ['fail', { how: 'bug' }, 'anyvmaf failed unexpectedly: undefined is not a function'],
+      ['fail', { how: 'bug' }, 'anyvmaf failed unexpectedly: undefined is not\\x0a   a function'],
       [
         'fail',
         { how: 'shape' },

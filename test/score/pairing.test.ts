@@ -400,7 +400,7 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
 describe('pictures too small to be measured', () => {
   it('are named as such however they came to be so small', async () => {
     const raw = { width: 5, height: 64, bitDepth: 8, chroma: '420' } as const;
-    const video = new Uint8Array((5 * 64 + 2 * 2 * 32) * 3);
+    const video = new Uint8Array((5 * 64 + 2 * 3 * 32) * 3);
     const tooSmall = (options: ScoreOptions) =>
       failure(() => score({ reference: video, distorted: video, raw }, options), 'media');
     for (const options of [{}, { scale: 'bicubic' }, { scale: 'none' }] as const) {
