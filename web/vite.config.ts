@@ -14,12 +14,22 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const require = createRequire(import.meta.url);
 
 /** Files that the library fetches by name at run time: folder on the page, and where they come from. */
-const FETCHED: readonly { readonly to: string; readonly from: string; readonly only: RegExp }[] = [
+interface Fetched {
+  readonly to: string;
+  readonly from: string;
+  readonly only: RegExp;
+  /** Other names on the page. */
+  readonly rename?: Readonly<Record<string, string>>;
+}
+
+const FETCHED: readonly Fetched[] = [
   { to: 'model', from: join(ROOT, 'model'), only: /\.txt$/ },
   {
     to: 'ort',
     from: dirname(require.resolve('onnxruntime-web')),
     only: /^ort\.bundle\.min\.mjs$|^ort-wasm-simd-threaded\.jsep\.wasm$/,
+    // Not every server knows that .mjs is JavaScript.
+    rename: { 'ort.bundle.min.mjs': 'ort.bundle.min.js' },
   },
   {
     to: 'ffmpeg',
@@ -37,7 +47,8 @@ function fetchedFiles(): Plugin {
         const path = (request.url ?? '').split('?')[0]?.slice(1) ?? '';
         // The deepest folder.
         const folder = FETCHED.findLast(({ to }) => path.startsWith(`${to}/`));
-        const name = folder && relative(folder.to, path);
+        const asked = folder && relative(folder.to, path);
+        const name = Object.entries(folder?.rename ?? {}).find(([, other]) => other === asked)?.[0] ?? asked;
         if (!folder || !name || name.includes('..') || !folder.only.test(name)) return next();
         const types = {
           mjs: 'text/javascript',
@@ -51,11 +62,11 @@ function fetchedFiles(): Plugin {
       });
     },
     async generateBundle() {
-      for (const { to, from, only } of FETCHED) {
+      for (const { to, from, only, rename } of FETCHED) {
         for (const name of (await readdir(from)).filter((file) => only.test(file)))
           this.emitFile({
             type: 'asset',
-            fileName: `${to}/${name}`,
+            fileName: `${to}/${rename?.[name] ?? name}`,
             source: await readFile(join(from, name)),
           });
       }

@@ -23,7 +23,7 @@ vi.setConfig(PATIENT);
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** What the page fetches only when it is used, and then keeps: FFmpeg, onnxruntime and the tiny models. */
-const LARGE = /^ffmpeg\/|^assets\/ort[.-]|^model\/tiny\//;
+const LARGE = /^ffmpeg\/|^ort\/|^assets\/[nf]r_vmaf_/;
 
 declare global {
   interface Window {

@@ -9,5 +9,5 @@ import { engine } from './functions.js';
 /** The page's folder: the built worker lies in `assets/`. */
 const page = new URL(import.meta.env.DEV ? '/' : '../', import.meta.url);
 
-configure({ ffmpegCore: new URL('ffmpeg/', page), onnxruntime: new URL('ort/ort.bundle.min.mjs', page) });
+configure({ ffmpegCore: new URL('ffmpeg/', page), onnxruntime: new URL('ort/ort.bundle.min.js', page) });
 serve(engine, self);
