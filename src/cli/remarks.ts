@@ -3,21 +3,28 @@
  * Says on standard error what reports warn of, one line each.
  */
 import { baseName } from '../report/facts.js';
-import { remarks } from '../report/findings.js';
+import { type Remark, remarks } from '../report/findings.js';
 import { printable } from '../report/terminal.js';
+import { isWrongPair } from '../report/trust.js';
 import type { Report } from '../report/types.js';
 import type { Terminal } from './terminal.js';
 
 /** Complains of errors and warnings; what is only worth knowing stays in the report. */
 export function complainOf(reports: readonly Report[], terminal: Terminal): void {
-  for (const { severity, message, fix, of } of remarks(reports)) {
+  for (const remark of remarks(reports)) {
+    const { severity, message, fix, of } = remark;
     if (severity === 'info') continue;
     const about =
       of.length < reports.length
         ? `${of.map((i) => baseName(reports[i]?.distorted.name ?? '')).join(', ')}: `
         : '';
     terminal.complain(
-      printable(`${severity}: ${about}${message}${fix === undefined ? '' : ` (fix: ${fix})`}`),
+      printable(`${labelOf(remark)}: ${about}${message}${fix === undefined ? '' : ` (fix: ${fix})`}`),
     );
   }
+}
+
+/** What a complaint begins with: its severity, or that the number is not to be used. */
+function labelOf({ severity, finding }: Remark): string {
+  return finding && isWrongPair(finding) ? 'untrusted score' : severity;
 }

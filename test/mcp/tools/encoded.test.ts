@@ -259,7 +259,12 @@ describe('raw video in the tools that take every kind', () => {
 });
 
 describe('ranking', () => {
-  const row = (distorted: string, mean: number | null, size_bytes: number | null) => ({
+  const row = (
+    distorted: string,
+    mean: number | null,
+    size_bytes: number | null,
+    verdict: 'fine' | 'untrusted' = 'fine',
+  ) => ({
     distorted,
     mean,
     size_bytes,
@@ -273,6 +278,7 @@ describe('ranking', () => {
     frames: 1,
     codec: null,
     worst_frame: null,
+    trust: { verdict, codes: [] },
     preflight: [],
   });
 
@@ -290,6 +296,15 @@ describe('ranking', () => {
       ['a', 'c'],
       ['d', 'c'],
       ['e', null],
+    ]);
+  });
+
+  it('puts a score that cannot be trusted last, and lets it speak against no other', () => {
+    const rows = rank([row('a', 99, 100, 'untrusted'), row('b', 90, 900), row('c', 80, 950)]);
+    expect(rows.map(({ distorted, dominated_by: by }) => [distorted, by])).toEqual([
+      ['b', null],
+      ['c', 'b'],
+      ['a', null],
     ]);
   });
 
