@@ -136,7 +136,7 @@ export function trustAnswer({ codes, ...trust }: Trust): z.input<typeof trustDoc
 }
 
 /** What makes a score less than it seems. */
-export function trustSentence({ verdict, codes, cause = '', fix }: Trust): string {
+function trustSentence({ verdict, codes, cause = '', fix }: Trust): string {
   const named = codes.length > 0 ? ` (${codes.join(', ')})` : '';
   const advice = fix === undefined ? '' : ` Fix: ${fix}.`;
   return verdict === 'untrusted'
