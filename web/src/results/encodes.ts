@@ -258,7 +258,7 @@ export class Encodes {
 }
 
 /** Frames of the reference before the first pair; `undefined` before that is known. */
-export function skippedOf({ facts, result }: Encode): number | undefined {
+function skippedOf({ facts, result }: Encode): number | undefined {
   return facts.reference?.skipped ?? result.skipped;
 }
 
