@@ -95,6 +95,7 @@ export { type Opinion, viewerOpinion } from './report/opinion.js';
 export { formatProgress, type ProgressOptions, type ProgressView } from './report/progress.js';
 export { isReport, type ReadReport, readReport } from './report/read.js';
 export { type SummaryOptions, summarize } from './report/summary.js';
+export { type Trust, trustOf, type Verdict } from './report/trust.js';
 export type {
   Compat,
   FrameMetrics,

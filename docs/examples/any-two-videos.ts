@@ -1,4 +1,4 @@
-import { score } from 'anyvmaf';
+import { score, trustOf } from 'anyvmaf';
 
 const report = await score(
   { reference: 'master.mov', distorted: 'encode.mp4' },
@@ -8,3 +8,6 @@ const report = await score(
 console.log(report.pooled_metrics.vmaf?.mean, report.models[0]?.chosen);
 console.log(report.pairing?.distorted.scaledBy ?? 'not scaled', report.pairing?.frames.missing.frames);
 for (const { severity, message, fix } of report.preflight ?? []) console.log(severity, message, fix);
+
+const { verdict, codes, cause } = trustOf(report);
+if (verdict === 'untrusted') throw new Error(`wrong pair (${codes.join(', ')}): ${cause}`);

@@ -13,7 +13,7 @@ export const EXIT = {
   usage: 1,
   /** A video, a model, a feature or a file cannot be used, or a limit of the system was reached. */
   failed: 2,
-  /** The score is below `--fail-under`. */
+  /** The score is below `--fail-under`, or that option cannot trust it. */
   below: 3,
   /** A defect of this program. */
   internal: 70,

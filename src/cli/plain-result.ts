@@ -2,7 +2,10 @@
  * @module cli/plain-result
  * The result as scripts read it: one `name: value` line per model, as the `vmaf` tool ends its output (spec A.6).
  */
+
+import { printable } from '../printable.js';
 import { type Precision, textNumber } from '../report/format.js';
+import { causeText, trustOf } from '../report/trust.js';
 import type { Report, ReportModel } from '../report/types.js';
 
 /**
@@ -40,6 +43,25 @@ export function modelsBelow(
   return (report.models.length > 0 ? report.models : tiny)
     .map((model) => ({ model, mean: meanOf(report, model.name) }))
     .filter(({ mean }) => !(mean >= limit));
+}
+
+/**
+ * What `--fail-under` says of a score that has a flaw; `undefined` of one without.
+ * @param of which encode, in words that follow "the score"; empty where there is only one
+ * @param accept scores of a wrong pair are judged like any other
+ */
+export function objection(
+  report: Pick<Report, 'preflight' | 'warnings'>,
+  of: string,
+  accept: boolean,
+): { readonly message: string; readonly fails: boolean } | undefined {
+  const trust = trustOf(report);
+  if (trust.verdict === 'fine') return undefined;
+  const fails = trust.verdict === 'untrusted' && !accept;
+  const message = fails
+    ? `--fail-under fails because the score${of} cannot be trusted: ${causeText(trust)}; --accept-untrusted judges it all the same`
+    : `--fail-under judges a score${of} that is ${trust.verdict}: ${causeText(trust)}`;
+  return { message: printable(message), fails };
 }
 
 /** NaN where a metric could not be pooled. */

@@ -58,6 +58,37 @@ export function inputFacts(input: ReportInput): string[] {
   ].filter((fact) => fact !== '');
 }
 
+/**
+ * The reference of several encodes. Where they begin on different frames of it, none of these numbers is true of all, and
+ * {@link skippedText} says each.
+ */
+export function commonReference(reports: readonly [Report, ...Report[]]): ReportInput {
+  const [{ reference }] = reports;
+  return beginApart(reports) ? { ...reference, skipped: 0 } : reference;
+}
+
+/** Whether encodes of one reference begin on different frames of it. */
+export function beginApart(reports: readonly Pick<Report, 'reference'>[]): boolean {
+  return new Set(reports.map(({ reference }) => reference.skipped)).size > 1;
+}
+
+/**
+ * The reference frame that stands for 0 on the frame axis that encodes share. Encodes that begin together are numbered by
+ * pair, as in their logs; others by frames of the reference, which alone tells where their contents agree.
+ */
+export function axisOrigin(reports: readonly Pick<Report, 'reference'>[]): number {
+  return beginApart(reports) ? 0 : (reports[0]?.reference.skipped ?? 0);
+}
+
+/** Frames skipped at the start of each of the two: `12 of reference`, `3 of its own`, or both. */
+export function skippedText({ reference, distorted }: Pick<Report, 'reference' | 'distorted'>): string {
+  const parts = [
+    reference.skipped > 0 ? `${reference.skipped} of reference` : '',
+    distorted.skipped > 0 ? `${distorted.skipped} of its own` : '',
+  ];
+  return parts.filter((part) => part !== '').join(', ') || 'none';
+}
+
 /** Bits per second of the distorted video: what its container says, or its size over its duration. */
 export function bitrateOf(report: Report): number | undefined {
   const { pairing, distorted } = report;

@@ -5,6 +5,7 @@
 import type { Finding, Severity } from '../media/preflight/types.js';
 import { printable } from '../printable.js';
 import { type Paint, wrap } from './terminal.js';
+import { isWrongPair } from './trust.js';
 import type { Report } from './types.js';
 
 const ORDER: readonly Severity[] = ['error', 'warning', 'info'];
@@ -22,7 +23,10 @@ export interface Remark {
   readonly of: readonly number[];
 }
 
-/** What reports warn of, the same thing once, worst first: findings of preflight, then warnings not among them. */
+/**
+ * What reports warn of, the same thing once: what makes a score worthless, then by severity; findings of preflight before
+ * warnings not among them.
+ */
 export function remarks(reports: readonly Pick<Report, 'preflight' | 'warnings'>[]): Remark[] {
   const all = new Map<string, Remark & { of: number[] }>();
   const add = (key: string, remark: Omit<Remark, 'of'>, index: number): void => {
@@ -40,7 +44,11 @@ export function remarks(reports: readonly Pick<Report, 'preflight' | 'warnings'>
       add(message, { severity: 'warning', message }, i);
     }
   }
-  return [...all.values()].sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+  return [...all.values()].sort((a, b) => gravity(a) - gravity(b));
+}
+
+function gravity({ severity, finding }: Remark): number {
+  return finding && isWrongPair(finding) ? -1 : ORDER.indexOf(severity);
 }
 
 /** Whether a fix changes nothing: it says that the user knows. */

@@ -26,7 +26,7 @@ export interface NdjsonLines {
   frame(frame: FrameMetrics, metrics: readonly string[]): string;
   /**
    * `fps`, `pooled_metrics`, `aggregate_metrics`, `pairing` and `preflight` where the report has them, `distribution`,
-   * `frame_count`, `warnings`.
+   * `frame_count`, `warnings`, `trust`.
    */
   summary(report: Report): string;
   /** In place of the summary, and of all else where nothing was scored: `version`, `reference`, `distorted`, `error`. */

@@ -16,11 +16,13 @@
  *   `crf`, `resize`;
  * - `distribution`: per complete metric `percentiles` {`p1` .. `p99`} and `stddev`;
  * - `native`, where an installed libvmaf measured: `flavour`, `path`, `version`, `libvmaf`, `decimals`, `pooled`, `input`;
- * - `compat`, `backend_requested`, `backend_used`, `implementation`, `threads`, `subsample`, `frame_count`, `warnings`.
+ * - `compat`, `backend_requested`, `backend_used`, `implementation`, `threads`, `subsample`, `frame_count`, `warnings`;
+ * - `trust`: `verdict` (`fine`, `doubtful`, `untrusted`), `codes`, and unless it is fine `cause` and `fix`.
  */
 import type { FrameList, InputPairing, Pairing } from '../media/pairing/types.js';
 import type { Finding, FindingPlace } from '../media/preflight/types.js';
 import { type Json, quote } from './json-text.js';
+import { trustOf } from './trust.js';
 import type {
   FailedEncode,
   NativeRun,
@@ -137,7 +139,20 @@ export function outcomeKeys(report: Report): JsonEntries {
   return [
     ['frame_count', String(report.frameCount)],
     ['warnings', { list: report.warnings.map(quote) }],
+    ['trust', trustJson(report)],
   ];
+}
+
+function trustJson(report: Report): Json {
+  const { verdict, codes, cause, fix } = trustOf(report);
+  return {
+    map: [
+      ['verdict', quote(verdict)],
+      ['codes', { list: codes.map(quote) }],
+      ...entry('cause', cause),
+      ...entry('fix', fix),
+    ],
+  };
 }
 
 function nativeJson({ flavour, path, version, libvmaf, decimals, pooled, input }: NativeRun): Json {

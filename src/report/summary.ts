@@ -22,6 +22,7 @@ import {
   widest,
   wrap,
 } from './terminal.js';
+import { causeText, TRUST_SIGNS, TRUST_WORDS, trustOf } from './trust.js';
 import type { Report, ReportInput, ReportModel } from './types.js';
 import { requireParts, WHOLE } from './whole.js';
 import { frameGap, type Ranking, ranking, worstFrames } from './worst.js';
@@ -106,12 +107,32 @@ function sideFacts(input: ReportInput): string[] {
 }
 
 function scores(report: Report, view: View): string[] {
-  const lines = [...modelScores(report, view), ...tinyScores(report, view)];
+  const flaws = trustLines(report, view);
+  const tiny = tinyScores(report, view);
+  const lines =
+    report.models.length > 0 ? [...modelScores(report, view, flaws), ...tiny] : [...tiny, ...flaws];
   return lines.length === 0 ? [] : [view.style.bold('Score'), ...lines];
+}
+
+/** Why the score is marked; nothing where it is not. */
+function trustLines(report: Report, { style, width }: View): string[] {
+  const trust = trustOf(report);
+  if (trust.verdict === 'fine') return [];
+  const text = printable(`${TRUST_WORDS[trust.verdict]}: ${causeText(trust)}`);
+  return wrap(text, width - 4).map((line, i) =>
+    style.warn(`  ${i === 0 ? TRUST_SIGNS[trust.verdict] : ' '} ${line}`),
+  );
+}
+
+/** What stands beside a score that has a flaw. */
+function mark(report: Report): string {
+  const sign = TRUST_SIGNS[trustOf(report).verdict];
+  return sign === '' ? '' : ` ${sign}`;
 }
 
 /** Means of tiny models, which have no scale in common. */
 function tinyScores(report: Report, { style, number, width }: View): string[] {
+  const flaw = mark(report);
   const means = (report.tiny ?? []).flatMap(({ metrics, source }) =>
     metrics.map((metric) => ({ metric, source, pooled: pooledMetric(report, metric) })),
   );
@@ -121,16 +142,21 @@ function tinyScores(report: Report, { style, number, width }: View): string[] {
   );
   return means.map(({ source, pooled }, i) => {
     const value = pooled ? number(pooled.mean) : 'not predicted';
-    const lead = `  ${names[i] ?? ''}  ${value}  `;
-    return `  ${names[i] ?? ''}  ${style.bold(value)}  ${style.dim(cut(printable(source), width - columns(lead), 'end'))}`;
+    const lead = `  ${names[i] ?? ''}  ${value}${flaw}  `;
+    return `  ${names[i] ?? ''}  ${style.bold(value)}${style.warn(flaw)}  ${style.dim(cut(printable(source), width - columns(lead), 'end'))}`;
   });
 }
 
-function modelScores(report: Report, { style, number, width }: View): string[] {
+function modelScores(report: Report, { style, number, width }: View, flaws: readonly string[]): string[] {
   const { models } = report;
   if (models.length === 0) return [];
+  const flaw = mark(report);
   const pooled = models.map(({ name }) => pooledMetric(report, name));
-  const opinions = models.map((model) => viewerOpinion(report, model));
+  // What viewers would say of a wrong pair is not known.
+  const { verdict } = trustOf(report);
+  const opinions = models.map((model) =>
+    verdict === 'untrusted' ? undefined : viewerOpinion(report, model),
+  );
   const names = aligned(
     models.map(({ name }) => printable(name)),
     'left',
@@ -146,15 +172,15 @@ function modelScores(report: Report, { style, number, width }: View): string[] {
   const lines = models.flatMap((model, i) => {
     const [name = '', value = '', word = ''] = [names[i], values[i], words[i]];
     const gap = word === '' ? '  ' : `  ${word}  `;
-    const source = cut(printable(model.source), width - columns(`  ${name}  ${value}${gap}`), 'end');
+    const source = cut(printable(model.source), width - columns(`  ${name}  ${value}${flaw}${gap}`), 'end');
     return [
-      `  ${name}  ${style.bold(style.good(value))}${gap}${style.dim(source)}`,
+      `  ${name}  ${style.bold(flaw === '' ? style.good(value) : value)}${style.warn(flaw)}${gap}${style.dim(source)}`,
       ...confidence(report, model, number).map((line) => `    ${line}`),
     ];
   });
   const notes = new Set(opinions.flatMap((opinion) => (opinion ? [opinion.means] : [])));
   const wrapped = [...notes].flatMap((note) => wrap(note, width - 2));
-  return [...lines, ...wrapped.map((line) => style.dim(`  ${line}`))];
+  return [...lines, ...flaws, ...wrapped.map((line) => style.dim(`  ${line}`))];
 }
 
 /** What a bootstrap collection adds to its main model's score. */

@@ -3,12 +3,23 @@
  * Several encodes of one reference side by side: score, worst frames, bit rate and size, for a terminal and as CSV.
  */
 import { printable } from '../printable.js';
-import { baseName, bitrateOf, bitrateText, fileSizeOf, inputFacts, sizeText } from './facts.js';
+import {
+  baseName,
+  beginApart,
+  bitrateOf,
+  bitrateText,
+  commonReference,
+  fileSizeOf,
+  inputFacts,
+  sizeText,
+  skippedText,
+} from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
 import { pooledMetric } from './own-keys.js';
-import { aligned, columns, cut, grid, type Paint, paint, plural } from './terminal.js';
-import type { FailedEncode, Report } from './types.js';
+import { aligned, columns, cut, grid, type Paint, paint, plural, wrap } from './terminal.js';
+import { TRUST_SIGNS, TRUST_WORDS, type Trust, trustOf } from './trust.js';
+import type { FailedEncode, Report, ReportInput } from './types.js';
 import { ranking } from './worst.js';
 
 export interface TableOptions {
@@ -33,6 +44,9 @@ interface EncodeRow {
   readonly worst: number | undefined;
   readonly bitrate: number | undefined;
   readonly size: number | undefined;
+  readonly trust: Trust | undefined;
+  /** Frames skipped at the start of the two videos, where encodes differ in it. */
+  readonly skipped: string;
 }
 
 /** The metrics that stand for an encode: its models' scores, else the feature that says most about quality. */
@@ -49,6 +63,7 @@ function tableMetrics(reports: readonly Report[]): string[] {
 
 function rowsOf(reports: readonly Report[], metrics: readonly string[]): EncodeRow[] {
   const [first] = metrics;
+  const apart = beginApart(reports);
   return reports.map((report) => {
     const percentiles = first === undefined ? undefined : report.distribution[first]?.percentiles;
     const high = ranking(report)?.worse === 'high';
@@ -58,13 +73,19 @@ function rowsOf(reports: readonly Report[], metrics: readonly string[]): EncodeR
       worst: high ? percentiles?.p99 : percentiles?.p1,
       bitrate: bitrateOf(report),
       size: fileSizeOf(report),
+      trust: trustOf(report),
+      skipped: apart ? skippedText(report) : '',
     };
   });
 }
 
 function unscored(name: string, metrics: readonly string[]): EncodeRow {
   const nothing = undefined;
-  return { name, means: metrics.map(() => nothing), worst: nothing, bitrate: nothing, size: nothing };
+  return {
+    name,
+    means: metrics.map(() => nothing),
+    ...{ worst: nothing, bitrate: nothing, size: nothing, trust: nothing, skipped: '' },
+  };
 }
 
 /**
@@ -75,17 +96,26 @@ export function encodesTable(reports: readonly Report[], options: TableOptions =
   const width = Math.max(60, options.width ?? 80);
   const style = paint(options.color ?? false);
   const number = textNumber(options.precision ?? 'legacy');
-  const [first] = reports;
+  const [first, ...others] = reports;
   if (!first) return '';
   const metrics = tableMetrics(reports);
   const failed = (options.failed ?? []).map((name) => unscored(name, metrics));
   const rows = [...rowsOf(reports, metrics), ...failed];
-  const head = [...metrics.map(printable), 'worst 1 %', 'bit rate', 'size'];
-  const cells = rows.map(({ means, worst, bitrate, size }) => [
-    ...means.map((mean) => (mean === undefined ? '-' : number(mean))),
+  const signs = rows.map(({ trust }) => (trust ? TRUST_SIGNS[trust.verdict] : ''));
+  const marked = signs.some((sign) => sign !== '');
+  // Beside each score, in a column of its own width.
+  const flaw = (sign: string) => (marked ? ` ${sign || ' '}` : '');
+  const apart = rows.some(({ skipped }) => skipped !== '');
+  const head = [
+    ...metrics.map((metric) => printable(metric) + flaw('')),
+    ...['worst 1 %', 'bit rate', 'size', apart ? 'skipped' : ''],
+  ];
+  const cells = rows.map(({ means, worst, bitrate, size, skipped }, i) => [
+    ...means.map((mean) => (mean === undefined ? '-' : number(mean)) + flaw(signs[i] ?? '')),
     worst === undefined ? '-' : worst.toFixed(2),
     bitrateText(bitrate) ?? '-',
     sizeText(size) ?? '-',
+    apart ? skipped || '-' : '',
   ]);
   const [heading = '', ...lines] = grid([head, ...cells], 'right');
   const names = distinct(rows.map(({ name }) => printable(name)));
@@ -97,14 +127,15 @@ export function encodesTable(reports: readonly Report[], options: TableOptions =
   const best = bestRow(rows);
   const table = lines.map((line, i) => {
     const text = `${labels[i]}  ${line}`;
-    if (i >= reports.length) return style.warn(text.trimEnd());
+    if (i >= reports.length || rows[i]?.trust?.verdict === 'untrusted') return style.warn(text.trimEnd());
     return i === best ? style.bold(text) : text;
   });
   const notes =
     options.notes === false ? [] : remarkLines(remarks(reports), width, style, names.map(baseName));
   const sections = [
-    reference(first, width, style),
+    reference(commonReference([first, ...others]), width, style),
     [style.dim(`${over}  ${heading}`), ...table],
+    legend(rows, names, width, style),
     [style.dim(run(reports))],
     notes.length > 0 ? [style.bold('Preflight'), ...notes] : [],
   ];
@@ -120,13 +151,28 @@ function distinct(names: readonly string[]): string[] {
   return new Set(short).size === names.length ? short : [...names];
 }
 
+/** What the marks of rows mean, encode by encode, with the codes of what was found. */
+function legend(rows: readonly EncodeRow[], names: readonly string[], width: number, style: Paint): string[] {
+  return rows.flatMap(({ trust }, row) => {
+    if (!trust || trust.verdict === 'fine') return [];
+    const codes = trust.codes.length > 0 ? ` [${trust.codes.join(', ')}]` : '';
+    const text = printable(`${names[row]}: ${TRUST_WORDS[trust.verdict]}${codes}`);
+    return wrap(text, width - 2).map((line, i) =>
+      style.warn(`${i === 0 ? TRUST_SIGNS[trust.verdict] : ' '} ${line}`),
+    );
+  });
+}
+
+/** The best score of those that can be believed. */
 function bestRow(rows: readonly EncodeRow[]): number | undefined {
-  const means = rows.map(({ means: [mean] }) => mean ?? Number.NaN);
+  const means = rows.map(({ means: [mean], trust }) =>
+    trust?.verdict === 'untrusted' ? Number.NaN : (mean ?? Number.NaN),
+  );
   const best = Math.max(...means.filter((mean) => !Number.isNaN(mean)));
   return rows.length > 1 ? means.indexOf(best) : undefined;
 }
 
-function reference({ reference: input }: Report, width: number, style: Paint): string[] {
+function reference(input: ReportInput, width: number, style: Paint): string[] {
   const facts = inputFacts(input).join('  ');
   const name = printable(input.name);
   const line = `reference  ${name}  ${facts}`;
@@ -146,15 +192,15 @@ function run(reports: readonly Report[]): string {
 }
 
 /** Columns of the CSV table that are not metrics. */
-const FACTS = ['frames', 'bitrate', 'size'] as const;
+const FACTS = ['frames', 'bitrate', 'size', 'trust', 'trust_codes'] as const;
 
 /** The column that tells why encodes were not scored, where a table has such. */
 const ERROR = 'error';
 
 /**
  * The table as CSV (RFC 4180): per encode its name, then of every score mean, harmonic mean, least, and 1st and 5th
- * percentile, then frames, bits per second and bytes. Unknown values are empty. Where encodes could not be scored, a last
- * column says why.
+ * percentile, then frames, bits per second and bytes, the verdict of {@link trustOf}, and the codes behind it with
+ * blanks between. Unknown values are empty. Where encodes could not be scored, a last column says why.
  * @param results in the order of the rows
  * @returns the file line by line
  * @throws {AnyvmafError} `usage` when the precision is not one
@@ -181,6 +227,7 @@ export function* writeTableCsv(
       const percentiles = report.distribution[metric]?.percentiles;
       return [pooled?.mean, pooled?.harmonic_mean, pooled?.min, percentiles?.p1, percentiles?.p5];
     });
+    const { verdict, codes } = trustOf(report);
     yield line([
       report.reference.name,
       report.distorted.name,
@@ -188,6 +235,7 @@ export function* writeTableCsv(
       String(report.frames.length),
       String(bitrateOf(report) ?? ''),
       String(fileSizeOf(report) ?? ''),
+      ...[verdict, codes.join(' ')],
       ...(failing ? [''] : []),
     ]);
   }

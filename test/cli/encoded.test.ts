@@ -107,7 +107,7 @@ describe.skipIf(!hasFfmpeg)('encoded video', () => {
     ]);
     const [head = '', ...rows] = csv.stdout.trimEnd().split('\n');
     expect(head).toBe(
-      'reference,distorted,vmaf_mean,vmaf_harmonic_mean,vmaf_min,vmaf_p1,vmaf_p5,frames,bitrate,size',
+      'reference,distorted,vmaf_mean,vmaf_harmonic_mean,vmaf_min,vmaf_p1,vmaf_p5,frames,bitrate,size,trust,trust_codes',
     );
     const reports = JSON.parse(json.stdout);
     expect(reports.map((one: { distorted: { name: string } }) => one.distorted.name)).toEqual([good, poor]);
@@ -115,7 +115,7 @@ describe.skipIf(!hasFfmpeg)('encoded video', () => {
       const cells = row.split(',');
       expect(cells[1]).toBe([good, poor][i]);
       expect(Number(cells[2])).toBeCloseTo(reports[i].pooled_metrics.vmaf.mean, 6);
-      expect(Number(cells.at(-1))).toBe(readFileSync([good, poor][i] ?? '').length);
+      expect(Number(cells[head.split(',').indexOf('size')])).toBe(readFileSync([good, poor][i] ?? '').length);
     });
   });
 
@@ -124,6 +124,29 @@ describe.skipIf(!hasFfmpeg)('encoded video', () => {
     expect(code).toBe(3);
     expect(stderr).toMatch(/the mean of vmaf_v0\.6\.1 for [^\n]* is [\d.]+, below --fail-under 90\n$/);
     expect(stderr).not.toContain(`for ${ref} is`);
+  });
+
+  test('the gate closes for a pair that shows different moments, however low its bar is', async () => {
+    const args = [ref, late, '--fail-under', '1', '-q'];
+    const shut = await anyvmaf(args);
+    expect(shut.code).toBe(3);
+    expect(shut.stderr).toMatch(
+      /anyvmaf: --fail-under fails because the score cannot be trusted: \[offset\] [^\n]*\(fix: --offset 5\)/,
+    );
+    expect(shut.stderr.split('\n')[0]).toMatch(
+      /^anyvmaf: untrusted score: The pictures do not belong together/,
+    );
+    const open = await anyvmaf([...args, '--accept-untrusted']);
+    expect(open.code).toBe(0);
+    expect(open.stderr).toContain('--fail-under judges a score that is untrusted: [offset]');
+    expect(open.stdout).toBe(shut.stdout);
+  });
+
+  test('the gate lets a doubtful score pass, and says so', async () => {
+    const small = ffmpeg(files.at('small.mp4'), ['-i', ref, '-vf', 'scale=96:64']);
+    const { code, stderr } = await anyvmaf([ref, small, '--fail-under', '1', '-q']);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/anyvmaf: --fail-under judges a score that is doubtful: \[[a-z, -]*size/);
   });
 
   test.each([
@@ -479,7 +502,7 @@ describe.skipIf(!hasFfmpeg)('encoded video', () => {
     const bytes = readFileSync(stored ?? '').length;
     const { stdout } = await anyvmaf([ref, stored ?? '', good, '--csv', '-n', '--feature', 'psnr']);
     const cells = stdout.split('\n')[1]?.split(',') ?? [];
-    expect(cells.slice(-2).map(Number)).toEqual([Math.round((bytes * 8 * 25) / FRAMES), bytes]);
+    expect(cells.slice(-4, -2).map(Number)).toEqual([Math.round((bytes * 8 * 25) / FRAMES), bytes]);
   });
 
   test('the lengths of both are told once', async () => {

@@ -3,7 +3,7 @@
  * The lines that scripts read, and the gate.
  */
 import { describe, expect, test } from 'vitest';
-import { modelsBelow, plainResult } from '../../src/cli/plain-result.js';
+import { modelsBelow, objection, plainResult } from '../../src/cli/plain-result.js';
 import type { PooledMetric, Report, ReportModel } from '../../src/report/types.js';
 
 const pooled = (mean: number): PooledMetric => ({ min: mean, max: mean, mean, harmonic_mean: mean });
@@ -104,4 +104,23 @@ test('the gate opens at the limit and not below; no mean does not pass', () => {
   const models = [model('a', 'A'), model('b', 'B'), model('c', 'C')];
   const below = modelsBelow(report({ a: 90, b: 89.999999, c: null }, models), 90);
   expect(below.map(({ model: { source } }) => source)).toEqual(['B', 'C']);
+});
+
+test('an objection to a score fails the gate for a wrong pair only, and not where that is accepted', () => {
+  const warned = (code: 'offset' | 'size') => ({
+    preflight: [{ code, severity: 'warning', message: 'About\nit.' }] as const,
+    warnings: [],
+  });
+  expect(objection({ warnings: [] }, '', false)).toBeUndefined();
+  expect(objection(warned('offset'), ' for b.mp4', false)).toEqual({
+    message:
+      '--fail-under fails because the score for b.mp4 cannot be trusted: [offset] About\uFFFDit.; ' +
+      '--accept-untrusted judges it all the same',
+    fails: true,
+  });
+  expect(objection(warned('offset'), '', true)?.fails).toBe(false);
+  expect(objection(warned('size'), '', false)).toEqual({
+    message: '--fail-under judges a score that is doubtful: [size] About\uFFFDit.',
+    fails: false,
+  });
 });

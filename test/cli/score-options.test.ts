@@ -196,6 +196,12 @@ describe('our own options', () => {
     expect(complaint('a', 'b', '--fail-under', '9', '-n')).toContain('makes none');
   });
 
+  test('--accept-untrusted goes with --fail-under only', () => {
+    expect(settings('a', 'b', '--fail-under', '9').acceptUntrusted).toBeUndefined();
+    expect(settings('a', 'b', '--fail-under', '9', '--accept-untrusted').acceptUntrusted).toBe(true);
+    expect(complaint('a', 'b', '--accept-untrusted')).toContain('--fail-under is not given');
+  });
+
   test('--help and --version end the command line', () => {
     expect(scoreSettings(['--help', '--nonsense'])).toBe('help');
     expect(scoreSettings(['a', '-v'])).toBe('version');

@@ -79,7 +79,7 @@ describe('an encode that could not be scored', () => {
   test('adds a column to CSV that says why, and has no values', () => {
     const lines = written('csv').join('').trimEnd().split('\n');
     const columns = (text('csv').split('\n')[0] ?? '').split(',').length;
-    expect(lines[0]).toMatch(/,size,error$/);
+    expect(lines[0]).toMatch(/,size,trust,trust_codes,error$/);
     expect(lines[1]).toMatch(/^[^,]*,a\.mp4,.*,$/);
     expect(lines[2]).toBe(`r.mov,x.mp4${','.repeat(columns - 1)}"x.mp4 is not a ""video""."`);
     expect(lines).toHaveLength(4);

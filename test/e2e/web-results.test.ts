@@ -59,6 +59,20 @@ function made(name: string, level: number, length = 500, parts: Partial<Report> 
   });
 }
 
+/** The frames of `high.mp4` but for the first ones, which its encode lacks and the run skipped. */
+function late(skipped: number): Report {
+  const whole = made('high.mp4', 90);
+  const { frames } = whole;
+  const part = frames.slice(skipped).map(({ metrics }, frameNum) => ({ frameNum, metrics }));
+  return {
+    ...whole,
+    frames: part,
+    frameCount: part.length,
+    reference: { ...whole.reference, skipped },
+    distorted: { ...whole.distorted, name: 'late.mp4' },
+  };
+}
+
 /** Of 20 seconds at a bit rate. */
 function sized(name: string, level: number, kilobits: number): Report {
   const { distorted } = made(name, level);
@@ -249,6 +263,73 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     await using view = await opened([json(high), json(neg)]);
     await says(view.page.locator('.headline .note')).toContain('different models');
     expect(await view.page.locator('.encodes td.best').count()).toBe(0);
+  });
+
+  it('puts encodes that begin apart on the axis of the reference, and says what each skipped', async () => {
+    await using view = await opened([json(high), json(late(12))]);
+    const { page, complaints } = view;
+    // The dip of both is at frame 200 of the reference, 8 s from its start.
+    const firsts = page.locator('.moments ol li:first-child .when');
+    await expect
+      .poll(() => firsts.allTextContents())
+      .toEqual(['0:08.00reference frame 200', '0:08.00reference frame 200']);
+    await slider(page).focus();
+    await page.keyboard.press('Home');
+    for (let step = 0; step < 20; step++) await page.keyboard.press('Shift+ArrowRight');
+    const dip = (high.frames[200]?.metrics.vmaf ?? 0).toFixed(2);
+    await expect
+      .poll(() => told(page))
+      .toBe(`reference frame 200 · 0:08.00, high.mp4 ${dip}, late.mp4 ${dip}`);
+    // Both dots stand on the same point.
+    const dots = await page
+      .locator('.plot.large .marks .dot')
+      .evaluateAll((list) => list.map((dot) => [dot.style.left, dot.style.top]));
+    expect(dots).toHaveLength(2);
+    expect(dots[0]).toEqual(dots[1]);
+    expect(await page.locator('.encodes .skipped').allTextContents()).toEqual([
+      'skipped at the start: none',
+      'skipped at the start: 12 of reference',
+    ]);
+    await screenshot(page, 'results-apart');
+    expect(complaints).toEqual([]);
+  });
+
+  it('counts pairs, as reports do, where encodes begin together', async () => {
+    await using view = await opened([json(late(12)), json({ ...late(12), distorted: low.distorted })]);
+    const firsts = view.page.locator('.moments ol li:first-child .when');
+    await expect.poll(() => firsts.allTextContents()).toEqual(['0:08.00frame 188', '0:08.00frame 188']);
+    expect(await view.page.locator('.encodes .skipped').count()).toBe(0);
+  });
+
+  it('marks a score that cannot be trusted, names the cause, and never calls it the best', async () => {
+    const offset = { code: 'offset', severity: 'warning', message: 'Other moments.' } as const;
+    const levels = { code: 'levels', severity: 'warning', message: 'Levels differ.' } as const;
+    const wrong = made('wrong.mp4', 95, 500, { preflight: [levels, offset] });
+    await using alone = await opened([json(wrong)]);
+    await says(alone.page.locator('.score .flaw')).toBe('×');
+    await says(alone.page.locator('.flaw-note')).toBe('Do not trust this score: [offset] Other moments.');
+    expect(await alone.page.locator('.answer .pill').count()).toBe(0);
+    await says(alone.page.locator('.finding').first()).toContain('Other moments.');
+    await screenshot(alone.page, 'results-untrusted');
+
+    await using several = await opened([
+      json(wrong),
+      json(made('fine.mp4', 80, 500, { preflight: [] })),
+      json(low),
+    ]);
+    const { page, complaints } = several;
+    const rows = page.locator('table.encodes tbody tr');
+    await says(rows.nth(0).locator('.flaw')).toBe('×');
+    await says(rows.nth(2).locator('.flaw')).toBe('!');
+    expect(await rows.nth(1).locator('.flaw').count()).toBe(0);
+    expect(await rows.nth(0).locator('td.main.best').count()).toBe(0);
+    await expect.poll(() => rows.nth(1).locator('td.main.best').count()).toBe(1);
+    expect(await page.locator('.flaw-note').allTextContents()).toEqual([
+      'wrong.mp4: Do not trust this score: [offset] Other moments.',
+      'low.mp4: Read the warnings before you believe this score: [levels] Levels differ.',
+    ]);
+    await screenshot(page, 'results-untrusted-row');
+    expect(complaints).toEqual([]);
   });
 
   it('has every frame as a table, and the features on demand in the large chart', async () => {

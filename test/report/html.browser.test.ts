@@ -38,6 +38,30 @@ function run(name: string, values = scores): Report {
   });
 }
 
+/** The pixel column of the large chart in which the line of an encode is drawn lowest. */
+function lowestColumn(page: Page, encode: number): Promise<number> {
+  return page
+    .locator('.chart.big canvas')
+    .first()
+    .evaluate((canvas: HTMLCanvasElement, name) => {
+      const pen = canvas.getContext('2d');
+      if (!pen) return -1;
+      const { data, width } = pen.getImageData(0, 0, canvas.width, canvas.height);
+      pen.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+      const wanted = [1, 3, 5].map((at) => Number.parseInt(String(pen.fillStyle).slice(at, at + 2), 16));
+      let last = -1;
+      for (let i = 0; i < data.length; i += 4)
+        if (wanted.every((level, channel) => data[i + channel] === level)) last = i / 4;
+      return last % width;
+    }, `--s${encode}`);
+}
+
+/** The same without its first 12 frames, scored with an offset. */
+function late(name: string): Report {
+  const whole = run(name, scores.slice(12));
+  return { ...whole, reference: { ...whole.reference, skipped: 12 } };
+}
+
 describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
   let folder = '';
   let browser: Browser | undefined;
@@ -104,6 +128,37 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     expect(tip).toContain('0:12.00');
     expect(tip).toContain('20.00');
     expect(await page.locator('.feature .now').first().textContent()).toBe('0.2000');
+    expect(troubles).toEqual([]);
+    await close();
+  });
+
+  test('puts the same content of encodes that begin apart in the same place', async () => {
+    const { page, troubles, close } = await open([run('whole.mp4'), late('late.mp4')]);
+    await expect.poll(() => inked(page, '.chart.big')).toBeGreaterThan(1000);
+    // The axis is that of the reference: the dip of both is at its frame 300, 12 s from its start.
+    for (const list of await page.locator('.worst').all()) {
+      await list.locator('button').first().click();
+      await expect
+        .poll(() => page.locator('.tip').textContent())
+        .toContain('reference frame 300  ·  0:12.00');
+      const values = await page.locator('.tip b').allTextContents();
+      expect(values).toEqual(['20.00', '20.00']);
+    }
+    await page.getByRole('button', { name: 'All' }).click();
+    await page.mouse.move(0, 0);
+    const lowest: number[] = [];
+    for (const other of [1, 0]) {
+      const toggle = page.locator(`.legend [data-run="${other}"]`);
+      await toggle.click();
+      await page.evaluate(
+        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+      );
+      lowest.push(await lowestColumn(page, 1 - other));
+      await toggle.click();
+    }
+    const [whole = -1, cut = -1] = lowest;
+    expect(whole).toBeGreaterThan(0);
+    expect(Math.abs(whole - cut)).toBeLessThanOrEqual(1);
     expect(troubles).toEqual([]);
     await close();
   });

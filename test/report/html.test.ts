@@ -184,3 +184,94 @@ it('of 200,000 frames takes less than 40 bytes a frame for twelve metrics', () =
 it('refuses to be empty', () => {
   expect(() => text([])).toThrow(AnyvmafError);
 });
+
+describe('encodes that begin on different frames of the reference', () => {
+  const rate = { num: 25, den: 1 };
+  const dip = Array.from({ length: 200 }, (_, i) => (i === 100 ? 20 : 90));
+  const from = (skipped: number, name: string) => {
+    const { reference, distorted } = report();
+    return scored(dip.slice(skipped), {
+      reference: { ...reference, frameRate: rate, frameCount: 200, skipped },
+      distorted: { ...distorted, name },
+    });
+  };
+  const page = text([from(0, 'whole.mp4'), from(12, 'late.mp4')]);
+
+  it('stand on one axis, that of the reference', () => {
+    const data = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? '';
+    const { skipped, apart, runs } = JSON.parse(data);
+    expect({ skipped, apart }).toEqual({ skipped: 0, apart: true });
+    expect(runs.map(({ frames }: { frames: unknown }) => frames)).toEqual([
+      { first: 0, step: 1, count: 200 },
+      { first: 12, step: 1, count: 188 },
+    ]);
+  });
+
+  it('have their dips at one place of the drawing that needs no script', () => {
+    const [whole = '', late = ''] = [
+      ...page.matchAll(/<path d="(M[^"]+)" fill="none" stroke="var\(--s[01]\)"/g),
+    ].map(([, path]) => path ?? '');
+    // The lowest point, by its distance from the top.
+    const lowest = (path: string) =>
+      [...path.matchAll(/([\d.]+) ([\d.]+)/g)]
+        .map(([, x, y]) => [Number(x), Number(y)] as const)
+        .reduce((low, point) => (point[1] > low[1] ? point : low))[0];
+    // 900 columns for 199 steps: frame 100.
+    expect(lowest(whole)).toBeCloseTo((100 * 900) / 199, 1);
+    expect(lowest(late)).toBeCloseTo(lowest(whole), 1);
+    expect(Number(/^M([\d.]+)/.exec(late)?.[1])).toBeCloseTo((12 * 900) / 199, 1);
+  });
+
+  it('have their worst frames by the numbers and times of the reference', () => {
+    const worst = [
+      ...page.matchAll(/data-frame="(\d+)"[^>]*><span>(\d+)<\/span><span class="soft">([^<]*)</g),
+    ];
+    const dips = worst.filter(([, place]) => place === '100').map(([, , number, time]) => [number, time]);
+    expect(dips).toEqual([
+      ['100', '0:04.00'],
+      ['100', '0:04.00'],
+    ]);
+  });
+
+  it('say each what was skipped, and the head says it of none', () => {
+    const head = /<p class="files">([^<]*)</.exec(page)?.[1];
+    expect(head).not.toContain('skipped');
+    expect([...page.matchAll(/skipped at the start: ([^<]*)</g)].map(([, what]) => what)).toEqual([
+      'none',
+      '12 of reference',
+    ]);
+  });
+
+  it('are numbered by pair, as in their logs, where they begin together', () => {
+    const together = text([from(12, 'a.mp4'), from(12, 'b.mp4')]);
+    expect(together).toContain('"skipped":12,"apart":false');
+    expect(together).toContain('data-frame="88"');
+    expect(together).toContain('>0:04.00<');
+  });
+});
+
+describe('a score that cannot be trusted', () => {
+  const offset = {
+    code: 'offset',
+    severity: 'warning',
+    message: 'Other moments.',
+    fix: '--offset 12',
+  } as const;
+  const wrong = scored([10, 20], { preflight: [offset] });
+
+  it('is marked in title and headline, with the cause below, and has no word of viewers', () => {
+    const page = text(wrong);
+    expect(page).toMatch(/<title>vmaf 15\.00 × ·/);
+    expect(page).toMatch(/15\.00<span class="flaw"[^>]* aria-label="untrusted"[^>]*>×<\/span>/);
+    expect(page).toMatch(
+      /class="flaw-note"[^>]*><b>do not trust this score:<\/b> \[offset\] Other moments\. \(fix:/,
+    );
+    expect(page).not.toContain('class="word"');
+  });
+
+  it('is marked in its row among several, and named below', () => {
+    const page = text([wrong, scored([80, 90])]);
+    expect(page.match(/<span class="flaw"/g)).toHaveLength(1);
+    expect(page).toMatch(/class="flaw-note"[^>]*>[^<]+: <b>do not trust this score/);
+  });
+});

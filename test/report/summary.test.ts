@@ -46,7 +46,8 @@ describe('summarize', () => {
 distorted  1920x1080  4:2:0  8 bit  25 fps  100 frames, 2 skipped  dis.y4m
 
 Score
-  vmaf  88.910000  good  vmaf_v0.6.1
+  vmaf  88.910000 !  good  vmaf_v0.6.1
+  ! read the warnings before you believe this score: Something to know.
   In words: an average viewer's vote, 1080p screen, three screen heights away.
 
 Pooled over 100 frames      min     mean  harmonic      max  stddev

@@ -105,9 +105,9 @@ describe('writeTableCsv', () => {
       ...writeTableCsv([encode('a, "b".mp4', [90, 92], 1_840_000), encode('c.mp4', [50, 50])]),
     ].join('');
     expect(text).toBe(
-      'reference,distorted,vmaf_mean,vmaf_harmonic_mean,vmaf_min,vmaf_p1,vmaf_p5,frames,bitrate,size\n' +
-        'ref.yuv,"a, ""b"".mp4",91.000000,90.989130,90.000000,90.020000,90.100000,2,1840000,230000\n' +
-        'ref.yuv,c.mp4,50.000000,50.000000,50.000000,50.000000,50.000000,2,,\n',
+      'reference,distorted,vmaf_mean,vmaf_harmonic_mean,vmaf_min,vmaf_p1,vmaf_p5,frames,bitrate,size,trust,trust_codes\n' +
+        'ref.yuv,"a, ""b"".mp4",91.000000,90.989130,90.000000,90.020000,90.100000,2,1840000,230000,fine,\n' +
+        'ref.yuv,c.mp4,50.000000,50.000000,50.000000,50.000000,50.000000,2,,,fine,\n',
     );
   });
 });

@@ -239,6 +239,7 @@ describe('json', () => {
       'subsample',
       'frame_count',
       'warnings',
+      'trust',
     ]);
     const input = { container: 'yuv', width: 576, height: 324, bit_depth: 10, chroma: '420' };
     expect(ours.reference).toEqual({

@@ -100,7 +100,7 @@ export type Run =
 /** Options as they went to the engine, without callbacks. */
 export type RunOptions = Omit<
   ScoreManyOptions,
-  'signal' | 'gate' | 'onProgress' | 'onFrame' | 'onReport' | 'onFailure'
+  'signal' | 'gate' | 'onStart' | 'onProgress' | 'onFrame' | 'onReport' | 'onFailure'
 >;
 
 /** The two files of an encode and how they were paired: all that it takes to get its frames again. */
@@ -116,6 +116,8 @@ export interface EncodeResult {
   readonly name: string;
   /** Frames in order whose values are final. Grows in place; `session.results` gets a new array whenever it did. */
   readonly frames: FrameMetrics[];
+  /** Frames of the reference before the first pair; there from the first frame on. */
+  readonly skipped?: number;
   /** There once the encode is done. */
   readonly report?: Report;
   /** There once a saved report is read, with or without `report`: what its file says. `frames` are elsewhere: above. */

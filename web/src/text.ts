@@ -258,6 +258,11 @@ export const text = {
       worst: 'worst 1 %',
       bitrate: 'bit rate',
       size: 'size',
+      skipped: (what: string) => `skipped at the start: ${what}`,
+      skippedFrames: (reference: number, own: number) =>
+        [reference > 0 ? `${reference} of reference` : '', own > 0 ? `${own} of its own` : '']
+          .filter((part) => part !== '')
+          .join(', ') || 'none',
       best: 'best',
       bestNote: 'Bold is the best of its column.',
       incomparable: (why: string) => `No best is marked: the encodes ${why}.`,
@@ -292,6 +297,13 @@ export const text = {
       },
       noFrames: 'Pictures of a saved report cannot be shown; score the videos to look at them.',
     },
+    trust: {
+      verdicts: { doubtful: 'doubtful', untrusted: 'untrusted' },
+      notes: {
+        doubtful: 'Read the warnings before you believe this score:',
+        untrusted: 'Do not trust this score:',
+      },
+    },
     findings: {
       heading: 'Before you trust the number',
       severity: { error: 'Error', warning: 'Warning', info: 'Note' },
@@ -309,7 +321,9 @@ export const text = {
       all: 'All',
       show: (name: string) => `Show ${name}`,
       frame: (frame: number) => `frame ${frame}`,
-      frameAt: (frame: number, time: string) => `frame ${frame} · ${time}`,
+      /** Where encodes begin on different frames of the reference. */
+      referenceFrame: (frame: number) => `reference frame ${frame}`,
+      at: (frame: string, time: string) => `${frame} · ${time}`,
       slider: (metric: string) => `${metric} of every frame`,
       keys: 'Left and right arrow keys move from frame to frame, with Shift by ten; up and down choose the encode; plus and minus zoom, 0 shows all; Enter opens the frame.',
       nothing: 'no frame chosen',
@@ -388,6 +402,7 @@ export const text = {
       pairedBy: 'paired by',
       byNumber: 'frame number',
       byTime: (policy: string) => `time, ${policy}`,
+      skipped: 'skipped at the start',
       offset: 'offset',
       offsetFrames: (n: number) => (Math.abs(n) === 1 ? `${n} frame` : `${n} frames`),
       offsetFound: (n: string, confidence: string) => `${n}, found with confidence ${confidence}`,

@@ -121,7 +121,13 @@ export const SCORE_OPTIONS = [
     argument: 'SCORE',
     group: OUTPUT,
     ours: true,
-    help: 'exit with status 3 when the mean of a model is below SCORE',
+    help: 'exit with status 3 when the mean of a model is below SCORE, or a score cannot be trusted',
+  },
+  {
+    name: 'accept-untrusted',
+    group: OUTPUT,
+    ours: true,
+    help: 'let --fail-under judge scores of pairs that preflight found wrong like any other',
   },
   { name: 'threads', argument: 'N', group: RUNNING, help: 'workers (default: one per core; 0: no worker)' },
   { name: 'quiet', short: 'q', group: RUNNING, help: 'no progress bar; plain scores instead of the summary' },
@@ -149,6 +155,8 @@ export interface ScoreSettings {
   readonly format?: ReportFormat;
   readonly precision: Precision;
   readonly failUnder?: number;
+  /** Whether `failUnder` judges scores of wrong pairs too, which otherwise fail. */
+  readonly acceptUntrusted?: boolean;
   readonly quiet: boolean;
   /** What was asked for and has no effect: full sentences for the report's warnings. */
   readonly ignored: readonly string[];
@@ -175,6 +183,7 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   let format: ReportFormat | undefined;
   let precision: Precision = 'legacy';
   let failUnder: number | undefined;
+  let acceptUntrusted = false;
   let quiet = false;
 
   /** As in the `vmaf` tool, a preset stands for its models and features at its place on the command line. */
@@ -246,6 +255,9 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
       case 'fail-under':
         failUnder = numberValue(use);
         break;
+      case 'accept-untrusted':
+        acceptUntrusted = true;
+        break;
       case 'quiet':
         quiet = true;
         break;
@@ -280,6 +292,12 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
       '--fail-under judges scores, but -n/--no_prediction makes none; leave out one',
     );
   }
+  if (acceptUntrusted && failUnder === undefined) {
+    throw new AnyvmafError(
+      'usage',
+      '--accept-untrusted says what --fail-under lets pass, but --fail-under is not given; add it, or leave both out',
+    );
+  }
   if (models.length > 0) options.models = models;
   if (features.length > 0) options.features = features;
   if (distorted.length > 1 && (format === 'xml' || format === 'sub')) {
@@ -304,6 +322,7 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
     ...(format && { format }),
     precision,
     ...(failUnder !== undefined && { failUnder }),
+    ...(acceptUntrusted && { acceptUntrusted }),
     quiet,
     ignored,
   };

@@ -47,7 +47,7 @@ const page: HelpPage = {
         [`${EXIT.ok}`, 'all went well'],
         [`${EXIT.usage}`, 'the command line is wrong'],
         [`${EXIT.failed}`, 'a video, model, feature or file cannot be used'],
-        [`${EXIT.below}`, 'the score is below --fail-under'],
+        [`${EXIT.below}`, 'the score is below --fail-under, or cannot be trusted'],
         [`${EXIT.internal}`, 'a defect of anyvmaf'],
         [`${EXIT.interrupted}`, 'interrupted by Ctrl-C'],
         [`${EXIT.closedPipe}`, 'the reader of standard output went away'],
@@ -289,14 +289,14 @@ async function deliver(
   }
 }
 
-/** Says which models are below the limit. */
+/** Says which models are below the limit, and which scores cannot be judged at all. */
 async function judge(
   { reports }: Outcome,
   limit: number,
   settings: ScoreSettings,
   terminal: Terminal,
 ): Promise<number> {
-  const [{ modelsBelow }, { textNumber }] = await Promise.all([
+  const [{ modelsBelow, objection }, { textNumber }] = await Promise.all([
     import('../plain-result.js'),
     import('../../report/format.js'),
   ]);
@@ -304,6 +304,9 @@ async function judge(
   let code: number = EXIT.ok;
   for (const report of reports) {
     const of = settings.distorted.length > 1 ? ` for ${report.distorted.name}` : '';
+    const against = objection(report, of, settings.acceptUntrusted === true);
+    if (against) terminal.complain(against.message);
+    if (against?.fails) code = EXIT.below;
     for (const { model, mean } of modelsBelow(report, limit)) {
       terminal.complain(`the mean of ${model.source}${of} is ${number(mean)}, below --fail-under ${limit}`);
       code = EXIT.below;

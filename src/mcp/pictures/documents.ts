@@ -3,7 +3,7 @@
  * What describe_worst_frames takes and answers.
  */
 import * as z from 'zod/v4';
-import { backendKeys, findingDocument } from '../scoring/documents.js';
+import { backendKeys, findingDocument, trustDocument } from '../scoring/documents.js';
 import { backend, geometry, model } from '../scoring/parameters.js';
 
 /** Parameters of describe_worst_frames: the reference's first. */
@@ -148,6 +148,7 @@ export const worstFramesDocument = z.object({
   frame_count: z.int().describe('Pairs scored.'),
   min_distance: z.int().describe('Frames that the shown ones are apart at least.'),
   ...backendKeys,
+  trust: trustDocument,
   preflight: z.array(findingDocument).optional(),
   warnings: z.array(z.string()),
 });

@@ -11,12 +11,13 @@ import {
   ranking,
   type ScoreOptions,
   type ScoreRequest,
+  trustOf,
   worstFrames,
 } from '../../index.js';
 import type { ToolContext } from '../context.js';
 import { mismatchedModelWarning, modelStrings } from '../scoring/models.js';
 import { pairRequest } from '../scoring/request.js';
-import { backendUsed } from '../scoring/result.js';
+import { backendUsed, trustAnswer } from '../scoring/result.js';
 import { runScore } from '../scoring/run.js';
 import type { ExtraContent, ToolOutcome } from '../tool.js';
 import {
@@ -104,6 +105,7 @@ export async function showWorstFrames(
       backend_requested: input.backend,
       backend_used: backendUsed(report),
       ...(warning !== undefined && { mismatched_model_warning: warning }),
+      trust: trustAnswer(trustOf(report)),
       ...(report.preflight && { preflight: findings(report) }),
       warnings: [...report.warnings],
     },

@@ -2,14 +2,14 @@
  * @module mcp/scoring/comparison
  * Encodes of one source side by side: what each scores, what it costs, and which of them nobody needs.
  */
-import { AnyvmafError, type Report } from '../../index.js';
+import { AnyvmafError, type Report, trustOf } from '../../index.js';
 import type { ToolContext } from '../context.js';
 import { sentenceOf } from '../results.js';
 import { allowedModel, mismatchedModelWarning } from './models.js';
 import { pairingOptions, readPrecision } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { type OptionalGeometry, rawFormat } from './request.js';
-import { counted, rounder, worstDocumentOf } from './result.js';
+import { counted, rounder, trustAnswer, worstDocumentOf } from './result.js';
 import { runScoreMany } from './run.js';
 
 /** What to compare. */
@@ -38,6 +38,7 @@ export interface EncodeRow {
   readonly frames: number;
   readonly codec: string | null;
   readonly worst_frame: number | null;
+  readonly trust: ReturnType<typeof trustAnswer>;
   readonly preflight: string[];
   readonly mismatched_model_warning?: string;
 }
@@ -139,6 +140,7 @@ function row(report: Report, distorted: string, precision: string): Unranked {
     frames: report.frameCount,
     codec: video?.codec ?? null,
     worst_frame: worstDocumentOf(report, digits, 1)?.frames[0]?.frame ?? null,
+    trust: trustAnswer(trustOf(report)),
     preflight: (report.preflight ?? [])
       .filter(({ severity }) => severity !== 'info')
       .map(({ message }) => message),
@@ -146,14 +148,24 @@ function row(report: Report, distorted: string, precision: string): Unranked {
   };
 }
 
-/** Best first; of equal scores the smaller one, then the order in which they were given. */
+/**
+ * Best first; of equal scores the smaller one, then the order in which they were given. Encodes whose score cannot be
+ * trusted stand last, and dominate none.
+ */
 export function rank(rows: readonly Unranked[]): EncodeRow[] {
+  const trusted = ({ trust }: Unranked) => trust.verdict !== 'untrusted';
   const score = ({ mean }: Unranked) => mean ?? Number.NEGATIVE_INFINITY;
   const size = ({ size_bytes: bytes }: Unranked) => bytes ?? Number.POSITIVE_INFINITY;
   const better = (a: Unranked, b: Unranked) =>
-    score(a) >= score(b) && size(a) <= size(b) && (score(a) > score(b) || size(a) < size(b));
-  const order = [...rows].sort((a, b) =>
-    score(a) === score(b) ? size(a) - size(b) || 0 : score(b) - score(a),
+    trusted(a) &&
+    trusted(b) &&
+    score(a) >= score(b) &&
+    size(a) <= size(b) &&
+    (score(a) > score(b) || size(a) < size(b));
+  const order = [...rows].sort(
+    (a, b) =>
+      Number(trusted(b)) - Number(trusted(a)) ||
+      (score(a) === score(b) ? size(a) - size(b) || 0 : score(b) - score(a)),
   );
   return order.map((one, i) => ({
     ...one,
@@ -165,9 +177,18 @@ export function rank(rows: readonly Unranked[]): EncodeRow[] {
 function summary(rows: readonly EncodeRow[], errors: readonly FailedRow[]): string {
   const [best] = rows;
   const spare = rows.filter(({ dominated_by: other }) => other !== null);
-  const doubted = rows.filter(({ preflight }) => preflight.length > 0);
+  const wrong = rows.filter(({ trust }) => trust.verdict === 'untrusted');
+  const doubted = rows.filter(
+    ({ trust, preflight }) => trust.verdict !== 'untrusted' && preflight.length > 0,
+  );
   return [
-    `${counted(rows.length, 'encode')}; the best is ${best?.distorted} with ${best?.mean?.toFixed(2) ?? 'no score'}.`,
+    wrong.length === rows.length
+      ? `${counted(rows.length, 'encode')}, and none has a score that can be trusted.`
+      : `${counted(rows.length, 'encode')}; the best is ${best?.distorted} with ${best?.mean?.toFixed(2) ?? 'no score'}.`,
+    ...wrong.map(
+      ({ distorted, trust: { codes, cause = '', fix } }) =>
+        `Do not trust the score of ${distorted} (${codes.join(', ')}): ${cause}${fix === undefined ? '' : ` Fix: ${fix}.`}`,
+    ),
     ...(errors.length > 0
       ? [`${errors.map(({ distorted }) => distorted).join(', ')} could not be scored; see errors.`]
       : []),

@@ -23,6 +23,19 @@ export const findingDocument = z.looseObject({
   fix: z.string().optional().describe('What resolves it: an option of anyvmaf, or an ffmpeg filter.'),
 });
 
+/** Whether a score can be believed. */
+export const trustDocument = z
+  .object({
+    verdict: z.enum(['fine', 'doubtful', 'untrusted']),
+    codes: z.array(z.string()).describe('Codes of the findings behind it, the root cause first.'),
+    cause: z.string().optional(),
+    fix: z.string().optional().describe('What resolves the root cause.'),
+  })
+  .describe(
+    'Whether the score can be believed. untrusted: frames were compared that do not belong together, so that the ' +
+      'number says nothing about the encode; resolve the cause first. doubtful: a warning applies to it.',
+  );
+
 /** The lowest frames of a run. */
 export const worstDocument = z.object({
   metric: z.string().describe('What frames are ranked by.'),
@@ -74,6 +87,7 @@ export const scoreDocument = z.looseObject({
     .record(z.string(), z.object({ percentiles: z.record(z.string(), value), stddev: value }))
     .optional()
     .describe('Percentiles 1 to 99 and deviation: of the scores, or with detail frames of every metric.'),
+  trust: trustDocument.optional(),
   worst_frames: worstDocument.optional(),
   preflight: z.array(findingDocument).optional(),
   reference: inputDocument.optional(),

@@ -2,7 +2,7 @@
  * @module mcp/scoring/explanation
  * Measures a pair, shares out what it loses, and says it by feature, by scale and by moment.
  */
-import { AnyvmafError, type FrameMetrics, frameGap, openModel, type Report } from '../../index.js';
+import { AnyvmafError, type FrameMetrics, frameGap, openModel, type Report, trustOf } from '../../index.js';
 import type { ToolContext } from '../context.js';
 import { Attribution, type FrameAttribution } from './attribution.js';
 import { anyRequest } from './inspection.js';
@@ -10,7 +10,7 @@ import { allowedModel, mismatchedModelWarning } from './models.js';
 import { pairingOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
 import type { OptionalGeometry } from './request.js';
-import { counted } from './result.js';
+import { counted, trustAnswer } from './result.js';
 import { runScore } from './run.js';
 
 /** What to explain. */
@@ -83,6 +83,7 @@ export async function explainScore(input: ExplanationInput, context: ToolContext
     ...describe(frames, attribution, report, input.segments, model.name),
     model: model.source,
     frames: report.frames.length,
+    trust: trustAnswer(trustOf(report)),
     preflight: (report.preflight ?? []).map((finding) => ({ ...finding })),
     ...(warning !== undefined && { mismatched_model_warning: warning }),
   };
@@ -222,7 +223,7 @@ function segmentsOf(
   totalLoss: number,
 ) {
   const length = frameGap(report);
-  const rate = report.reference.frameRate;
+  const { frameRate: rate, skipped } = report.reference;
   const groups = new Map<number, ExplainedFrame[]>();
   for (const frame of frames) {
     const key = Math.floor(frame.frameNum / length);
@@ -237,7 +238,7 @@ function segmentsOf(
     return {
       first_frame: first,
       last_frame: group.at(-1)?.frameNum ?? first,
-      start_seconds: rate && rate.num > 0 ? round((first * rate.den) / rate.num) : null,
+      start_seconds: rate && rate.num > 0 ? round(((first + skipped) * rate.den) / rate.num) : null,
       score: round(average(group.map(({ score }) => score))),
       loss: round(lost / group.length),
       share_of_loss: totalLoss > NOTHING * frames.length ? round(lost / totalLoss) : null,

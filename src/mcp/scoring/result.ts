@@ -2,6 +2,7 @@
  * @module mcp/scoring/result
  * From a report to what a scoring tool answers: small unless every frame is asked for, complete by reference.
  */
+import type * as z from 'zod/v4';
 import {
   formatReport,
   frameGap,
@@ -9,11 +10,13 @@ import {
   type Report,
   type ReportFormat,
   ranking,
+  type Trust,
+  trustOf,
   worstFrames,
 } from '../../index.js';
 import type { ToolResources } from '../context.js';
 import type { ToolOutcome } from '../tool.js';
-import { type ScoreDocument, scoreDocument, type WorstDocument } from './documents.js';
+import { type ScoreDocument, scoreDocument, type trustDocument, type WorstDocument } from './documents.js';
 import { mismatchedModelWarning } from './models.js';
 
 /** How to tell a report. */
@@ -41,7 +44,8 @@ export async function scoreOutcome(
     ...(warning !== undefined && { mismatched_model_warning: warning }),
   };
   if (format !== 'json') {
-    return { document: { format, output: formatReport(report, format, { precision }), ...backends } };
+    const output = formatReport(report, format, { precision });
+    return { document: { format, output, trust: trustAnswer(trustOf(report)), ...backends } };
   }
   if (detail === 'frames') {
     const full = scoreDocument.parse(JSON.parse(formatReport(report, 'json', { precision })));
@@ -112,18 +116,34 @@ function headline(
       : [];
   });
   const findings = report.preflight?.filter(({ severity }) => severity !== 'info') ?? [];
+  const trust = trustOf(report);
   const [lowest] = worst?.frames ?? [];
   // What makes the score another one than was asked for comes first.
   const grave = findings.filter(({ severity, code }) => severity === 'error' || code === 'offset-unclear');
   const summary = [
-    ...grave.map(({ message }) => message),
+    ...(trust.verdict === 'untrusted' ? [trustSentence(trust)] : grave.map(({ message }) => message)),
     `${scores.join('; ') || 'No score'}, over ${counted(report.frames.length, 'frame')}.`,
     ...(lowest ? [`The worst moment is frame ${lowest.frame}${at(lowest.seconds)}.`] : []),
+    ...(trust.verdict === 'doubtful' && grave.length === 0 ? [trustSentence(trust)] : []),
     ...(findings.length > 0
       ? [`Preflight has ${counted(findings.length, 'objection')}: read preflight before believing the score.`]
       : []),
   ];
   return { summary: summary.join(' '), ...(worst && { worst_frames: worst }) };
+}
+
+/** A verdict as tools answer it. */
+export function trustAnswer({ codes, ...trust }: Trust): z.input<typeof trustDocument> {
+  return { ...trust, codes: [...codes] };
+}
+
+/** What makes a score less than it seems. */
+function trustSentence({ verdict, codes, cause = '', fix }: Trust): string {
+  const named = codes.length > 0 ? ` (${codes.join(', ')})` : '';
+  const advice = fix === undefined ? '' : ` Fix: ${fix}.`;
+  return verdict === 'untrusted'
+    ? `Do not trust this score${named}: ${cause}${advice}`
+    : `The score is doubtful${named}: ${cause}${advice}`;
 }
 
 /** The worst frames, apart from each other; `undefined` where no metric tells good from bad. */
@@ -134,12 +154,13 @@ export function worstDocumentOf(
 ): WorstDocument | undefined {
   const by = ranking(report);
   if (!by) return undefined;
-  const rate = report.reference.frameRate;
+  const { frameRate: rate, skipped } = report.reference;
   const digits = rounder(precision);
   const frames = worstFrames(report, by, count, frameGap(report)).map(({ frameNum, value }) => ({
     frame: frameNum,
     value: digits(value),
-    ...(rate && rate.num > 0 && { seconds: Number(((frameNum * rate.den) / rate.num).toFixed(3)) }),
+    ...(rate &&
+      rate.num > 0 && { seconds: Number((((frameNum + skipped) * rate.den) / rate.num).toFixed(3)) }),
   }));
   return { ...by, frames };
 }

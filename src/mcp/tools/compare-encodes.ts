@@ -3,6 +3,7 @@
  * `compare_encodes`: one reference, many encodes, one table. Ours.
  */
 import * as z from 'zod/v4';
+import { trustDocument } from '../scoring/documents.js';
 import {
   anyPair,
   model,
@@ -57,11 +58,12 @@ export const compareEncodesTool = defineTool({
           frames: z.int(),
           codec: z.string().nullable(),
           worst_frame: z.int().nullable(),
+          trust: trustDocument,
           preflight: z.array(z.string()).describe('Errors and warnings, as sentences.'),
           mismatched_model_warning: z.string().optional(),
         }),
       )
-      .describe('Best first, by mean.'),
+      .describe('Best first, by mean; those whose score cannot be trusted last.'),
     errors: z
       .array(z.object({ distorted: z.string(), error: z.string() }))
       .describe('Encodes that could not be scored, in the order in which they were named.'),

@@ -3,7 +3,7 @@
  * `explain_score`: what drove a score: which feature, which scale, which moments. Ours.
  */
 import * as z from 'zod/v4';
-import { findingDocument } from '../scoring/documents.js';
+import { findingDocument, trustDocument } from '../scoring/documents.js';
 import {
   anyPair,
   model,
@@ -89,6 +89,7 @@ export const explainScoreTool = defineTool({
         points: z.record(z.string(), z.number()),
       }),
     ),
+    trust: trustDocument,
     preflight: z.array(findingDocument),
     mismatched_model_warning: z.string().optional(),
   }),

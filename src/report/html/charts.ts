@@ -5,7 +5,7 @@
 import { pooledMetric } from '../own-keys.js';
 import { metricLabel } from './headline.js';
 import { html, type Markup, raw } from './markup.js';
-import type { Page } from './page.js';
+import { type Page, shiftOf } from './page.js';
 import { colourOf, seriesOf, shortText } from './series.js';
 import { extentOf, linePath } from './shapes.js';
 
@@ -35,14 +35,33 @@ function legend({ reports, names }: Page): Markup | undefined {
   )}</div>`;
 }
 
-function still({ reports }: Page, metric: string): Markup {
+function still(page: Page, metric: string): Markup {
+  const { reports } = page;
   const series = reports.map((report) => seriesOf(report, metric));
+  const places = placesOf(page);
   const range = extentOf(series) ?? { low: 0, high: 1 };
   const paths = series.map(
     (values, i) =>
-      html`<path d="${raw(linePath(values, range, STILL_COLUMNS, STILL_HEIGHT))}" fill="none" stroke="var(--s${i % 8})" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`,
+      html`<path d="${raw(linePath(values, range, places[i]?.width ?? STILL_COLUMNS, STILL_HEIGHT, places[i]?.left))}" fill="none" stroke="var(--s${i % 8})" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`,
   );
   return html`<p class="faint small">${shortText(range.high)}</p><svg viewBox="0 0 ${STILL_COLUMNS} ${STILL_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${metric} of every frame">${paths}</svg><p class="faint small">${shortText(range.low)}</p>`;
+}
+
+/** Where each encode begins on the frame axis that all share, and how wide it is, in columns of the still drawing. */
+function placesOf(page: Page): { readonly left: number; readonly width: number }[] {
+  const spans = page.reports.map((report) => {
+    const { frames } = report;
+    const shift = shiftOf(page, report);
+    return [shift + (frames[0]?.frameNum ?? 0), shift + (frames.at(-1)?.frameNum ?? 0)] as const;
+  });
+  const first = Math.min(...spans.map(([from]) => from));
+  const last = Math.max(...spans.map(([, to]) => to));
+  if (last === first) return spans.map(() => ({ left: 0, width: STILL_COLUMNS }));
+  const scale = STILL_COLUMNS / (last - first);
+  return spans.map(([from, to]) => ({
+    left: (from - first) * scale,
+    width: Math.max(1, (to - from) * scale),
+  }));
 }
 
 /** Features and further scores, one small chart each, on the same frames as the large one. */

@@ -6,16 +6,19 @@ import {
   baseName,
   bitrateOf,
   bitrateText,
+  commonReference,
   fileSizeOf,
   frameRate,
   inputFacts,
   rangeOf,
   scoreText,
   sizeText,
+  skippedText,
 } from '../facts.js';
 import { viewerOpinion } from '../opinion.js';
 import { pooledMetric } from '../own-keys.js';
 import { clock } from '../terminal.js';
+import { causeText, TRUST_SIGNS, TRUST_WORDS, type Trust, trustOf } from '../trust.js';
 import type { Report, ReportModel } from '../types.js';
 import { type Content, html, type Markup, raw } from './markup.js';
 import type { Page } from './page.js';
@@ -34,7 +37,9 @@ function single(page: Page, report: Report): Markup {
   const { metric } = page;
   const pooled = metric === undefined ? undefined : pooledMetric(report, metric);
   const model = report.models.find(({ name }) => name === metric);
-  const opinion = model && viewerOpinion(report, model);
+  const trust = trustOf(report);
+  // What viewers would say of a wrong pair is not known.
+  const opinion = model && trust.verdict !== 'untrusted' ? viewerOpinion(report, model) : undefined;
   const tone =
     opinion && { bad: 'bad', poor: 'bad', fair: 'warn', good: 'good', excellent: 'good' }[opinion.word];
   return html`<section>
@@ -43,13 +48,30 @@ function single(page: Page, report: Report): Markup {
 ${
   pooled &&
   html`<div class="head">
-<div><div class="score">${valueText(page, pooled.mean)}<sup>${metricLabel(page)}</sup></div>
+<div><div class="score">${valueText(page, pooled.mean)}${flawSign(trust)}<sup>${metricLabel(page)}</sup></div>
 ${opinion && html`<span class="word" style="--tone:var(--${raw(tone ?? 'note')})">${opinion.word}</span>`}</div>
 <div>${model && scale(report, model, opinion?.word)}<p class="soft small">${meaning(report, page)}</p></div>
 </div>`
 }
+${flawNote(trust)}
 ${tiles(report, page)}
 </section>`;
+}
+
+/** The tone of a verdict that is not fine. */
+const TONES = { fine: 'note', doubtful: 'warn', untrusted: 'bad' } as const;
+
+/** What stands beside a score that has a flaw. */
+function flawSign({ verdict }: Trust): Markup | undefined {
+  if (verdict === 'fine') return undefined;
+  return html`<span class="flaw" style="--tone:var(--${raw(TONES[verdict])})" role="img" aria-label="${verdict}" title="${verdict}">${TRUST_SIGNS[verdict]}</span>`;
+}
+
+/** Why a score has a flaw, below it. */
+function flawNote(trust: Trust, name?: string): Markup | undefined {
+  const { verdict } = trust;
+  if (verdict === 'fine') return undefined;
+  return html`<p class="flaw-note" style="--tone:var(--${raw(TONES[verdict])})">${name !== undefined && html`${name}: `}<b>${TRUST_WORDS[verdict]}:</b> ${causeText(trust)}</p>`;
 }
 
 /** What the page calls its metric. */
@@ -73,6 +95,7 @@ function meaning(report: Report, { metric, worse }: Page): string {
   const range = rangeOf(model);
   const within = range ? `from ${range[0]} to ${range[1]}` : 'not clipped to a range';
   const mean = `Mean over ${count(report.frames.length, 'frame')} by ${model.source}, ${within}.`;
+  if (trustOf(report).verdict === 'untrusted') return mean;
   const opinion = viewerOpinion(report, model);
   return opinion
     ? `${mean} ${opinion.means}`
@@ -146,8 +169,9 @@ function tiles(report: Report, page: Page): Markup | undefined {
 // --- several encodes ---
 
 function several(page: Page): Markup {
-  const { reports, names, metric, worse } = page;
+  const { reports, names, metric, worse, apart } = page;
   const [first] = reports;
+  const trusts = reports.map(trustOf);
   const model = first.models.find(({ name }) => name === metric);
   const means = reports.map((report) =>
     metric === undefined ? undefined : pooledMetric(report, metric)?.mean,
@@ -169,18 +193,20 @@ function several(page: Page): Markup {
       tail === undefined || top === undefined ? [0, 0] : [at(Math.min(tail, top)), at(Math.max(tail, top))];
     return html`<div class="encode" style="${raw(colourOf(i))}">
 <div class="name"><span class="swatch"></span><span title="${report.distorted.name}">${names[i]}</span></div>
-<b>${mean === undefined ? '–' : valueText(page, mean)}</b>
+<b>${mean === undefined ? '–' : valueText(page, mean)}${trusts[i] && flawSign(trusts[i])}</b>
 <div class="track">${mean !== undefined && html`<span class="range" style="left:${left}%;width:${(right - left).toFixed(2)}%"></span><span class="dot" style="left:${at(mean)}%"></span>`}</div>
 <div class="num" data-label="worst 1 %">${tail === undefined ? '–' : valueText(page, tail)}</div>
 <div class="num" data-label="bit rate">${bitrateText(bitrateOf(report)) ?? '–'}</div>
 <div class="num" data-label="size">${sizeText(fileSizeOf(report)) ?? '–'}</div>
+${apart && html`<div class="skipped soft small">skipped at the start: ${skippedText(report)}</div>`}
 </div>`;
   });
   return html`<section>
 <h1>${reports.length} encodes of ${baseName(first.reference.name)}</h1>
-<p class="files">${inputFacts(first.reference).join(' · ')}${model && ` · ${model.source}`}</p>
+<p class="files">${inputFacts(commonReference(reports)).join(' · ')}${model && ` · ${model.source}`}</p>
 <div class="encodes"><div class="encode headings"><span>encode</span><span>${metricLabel(page)}</span><span>${range && `${range[0]} to ${range[1]}, `}the bar holds 98 % of the frames</span><span class="num">worst 1 %</span><span class="num">bit rate</span><span class="num">size</span></div>
 ${rows}</div>
+${trusts.map((trust, i) => flawNote(trust, names[i]))}
 ${rateCurve(page, metricLabel(page), means, (value) => valueText(page, value))}
 </section>`;
 }

@@ -47,14 +47,17 @@ export function packMetric(frames: readonly FrameMetrics[], metric: string): Pac
   return { low, high, bytes, data: base64(codes) };
 }
 
-/** The numbers of all frames. */
-export function packFrames(frames: readonly FrameMetrics[]): PackedFrames {
+/**
+ * The numbers of all frames.
+ * @param shift what is added to each
+ */
+export function packFrames(frames: readonly FrameMetrics[], shift = 0): PackedFrames {
   const first = frames[0]?.frameNum ?? 0;
   const step = Math.max(1, (frames[1]?.frameNum ?? first + 1) - first);
   if (frames.every((frame, i) => frame.frameNum === first + i * step)) {
-    return { first, step, count: frames.length };
+    return { first: first + shift, step, count: frames.length };
   }
-  return { gaps: frames.map((frame, i) => frame.frameNum - (frames[i - 1]?.frameNum ?? -1)) };
+  return { gaps: frames.map((frame, i) => frame.frameNum - (frames[i - 1]?.frameNum ?? -1 - shift)) };
 }
 
 function isNumber(value: number | undefined): value is number {

@@ -2,8 +2,9 @@
  * @module report/html/page
  * The frame of the page: head, order of the sections, styles, data and script.
  */
-import { baseName, frameRate, scoreText } from '../facts.js';
+import { axisOrigin, baseName, beginApart, frameRate, scoreText } from '../facts.js';
 import { pooledMetric } from '../own-keys.js';
+import { TRUST_SIGNS, trustOf } from '../trust.js';
 import type { FailedEncode, Report } from '../types.js';
 import { ranking } from '../worst.js';
 import { chartSection, featureSection } from './charts.js';
@@ -24,6 +25,10 @@ export interface Page {
   readonly metric: string | undefined;
   /** Whether its low or its high values are bad. */
   readonly worse: 'low' | 'high';
+  /** Whether encodes begin on different frames of the reference; the frame axis then counts frames of the reference. */
+  readonly apart: boolean;
+  /** The reference frame that is 0 on the frame axis of all. */
+  readonly origin: number;
   /** Features and further scores, in the order of the log. */
   readonly others: readonly string[];
   /** The command line that made it. */
@@ -48,11 +53,18 @@ export function pageOf(
     names: distinctNames(reports.map(({ distorted }) => distorted.name)),
     metric: rank?.metric,
     worse: rank?.worse ?? 'low',
+    apart: beginApart(reports),
+    origin: axisOrigin(reports),
     others: metrics.filter((name) => name !== rank?.metric && !isMember(name, reports)),
     command: options.command,
     written: options.written,
     failed: options.failed ?? [],
   };
+}
+
+/** Where the first pair of an encode stands on the frame axis: what to add to its frame numbers. */
+export function shiftOf({ origin }: Pick<Page, 'origin'>, { reference }: Pick<Report, 'reference'>): number {
+  return reference.skipped - origin;
 }
 
 /** Single members of a bootstrap collection: twenty curves that nobody reads. */
@@ -80,7 +92,9 @@ export function* renderPage(page: Page): Generator<string, void, undefined> {
   const { reports, names, metric } = page;
   const [first] = reports;
   const score = metric === undefined ? undefined : pooledMetric(first, metric)?.mean;
-  const value = reports.length > 1 || score === undefined ? '' : `${metric} ${scoreText(score)} · `;
+  const flaw = TRUST_SIGNS[trustOf(first).verdict];
+  const value =
+    reports.length > 1 || score === undefined ? '' : `${metric} ${scoreText(score)}${flaw && ` ${flaw}`} · `;
   const against = `${names.join(', ')} against ${baseName(first.reference.name)}`;
   const opening = html`<!doctype html>
 <html lang="en">
@@ -115,13 +129,17 @@ ${preflightSection(page)}
 }
 
 /** The values of every frame, for the script; written metric by metric. */
-function* data({ reports, names, metric, others }: Page): Generator<string, void, undefined> {
+function* data(page: Page): Generator<string, void, undefined> {
+  const { reports, names, metric, others, apart, origin } = page;
   const [{ reference }] = reports;
   const rate = frameRate(reference) ?? null;
-  yield `<script type="application/json" id="data">{"rate":${rate},"skipped":${reference.skipped},"runs":[`;
+  yield `<script type="application/json" id="data">{"rate":${rate},"skipped":${origin},"apart":${apart},"runs":[`;
   const wanted = metric === undefined ? others : [metric, ...others];
   for (const [i, report] of reports.entries()) {
-    const head: Omit<ViewerRun, 'metrics'> = { name: names[i] ?? '', frames: packFrames(report.frames) };
+    const head: Omit<ViewerRun, 'metrics'> = {
+      name: names[i] ?? '',
+      frames: packFrames(report.frames, shiftOf(page, report)),
+    };
     yield `${i > 0 ? ',' : ''}${scriptJson(head).text.slice(0, -1)},"metrics":{`;
     const present = wanted.filter((name) => report.metrics.includes(name));
     for (const [k, name] of present.entries()) {

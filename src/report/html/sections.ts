@@ -2,7 +2,17 @@
  * @module report/html/sections
  * The parts of the page that are text and tables: preflight, worst frames, pooled values, how it was run.
  */
-import { baseName, bitrateText, frameRate, inputFacts, offsetStateText, sizeText } from '../facts.js';
+import {
+  baseName,
+  beginApart,
+  bitrateText,
+  commonReference,
+  frameRate,
+  inputFacts,
+  offsetStateText,
+  sizeText,
+  skippedText,
+} from '../facts.js';
 import { accepts, remarks } from '../findings.js';
 import { pooledMetric } from '../own-keys.js';
 import { clock } from '../terminal.js';
@@ -10,7 +20,7 @@ import type { Report } from '../types.js';
 import { frameGap, worstFrames } from '../worst.js';
 import { valueText } from './headline.js';
 import { type Content, html, type Markup, raw } from './markup.js';
-import type { Page } from './page.js';
+import { type Page, shiftOf } from './page.js';
 import { cellText, colourOf, percentOf } from './series.js';
 
 // --- preflight ---
@@ -69,12 +79,13 @@ export function worstSection(page: Page): Markup | undefined {
           worse === 'low' && pooled !== undefined && pooled.max > 1 && pooled.max <= 100 ? 100 : 0,
         ),
       );
-      return html`<li><button data-frame="${frameNum}" style="${raw(colourOf(i))}"><span>${frameNum}</span><span class="soft">${time}</span><span class="line"><i style="width:${share}%"></i></span><b>${valueText(page, value)}</b></button></li>`;
+      const place = frameNum + shiftOf(page, report);
+      return html`<li><button data-frame="${place}" style="${raw(colourOf(i))}"><span>${place}</span><span class="soft">${time}</span><span class="line"><i style="width:${share}%"></i></span><b>${valueText(page, value)}</b></button></li>`;
     });
     return html`${reports.length > 1 && html`<h3 class="worst-of" style="${raw(colourOf(i))}"><span class="swatch"></span>${names[i]}</h3>`}<ol class="worst">${rows}</ol>`;
   });
   const gap = frameGap(reports[0]);
-  return html`<section><div class="bar"><h2>Worst frames</h2><span class="faint small">at least ${gap} frame${gap === 1 ? '' : 's'} apart</span></div>${lists}</section>`;
+  return html`<section><div class="bar"><h2>Worst frames</h2><span class="faint small">at least ${gap} frame${gap === 1 ? '' : 's'} apart${page.apart && ', numbered as in the reference'}</span></div>${lists}</section>`;
 }
 
 // --- pooled values ---
@@ -132,12 +143,20 @@ function aggregates(report: Report): Markup | undefined {
 /** Everything that must be known to make the number again. */
 export function runSection({ reports, command }: Page): Markup {
   const [first] = reports;
+  const apart = beginApart(reports);
   const groups = [
-    group('Reference', inputRows(first, 'reference')),
+    group('Reference', inputRows({ ...first, reference: commonReference(reports) }, 'reference')),
     ...reports.map((report, i) =>
-      group(reports.length > 1 ? `Distorted ${i + 1}` : 'Distorted', inputRows(report, 'distorted')),
+      group(reports.length > 1 ? `Distorted ${i + 1}` : 'Distorted', [
+        ...inputRows(report, 'distorted'),
+        ...(apart ? [['skipped', skippedText(report)] as const, offsetRow(report)] : []),
+      ]),
     ),
-    group('Comparison', comparisonRows(first)),
+    group(
+      'Comparison',
+      // Said of each encode where they differ in it.
+      comparisonRows(first).filter(([name]) => !apart || name !== OFFSET),
+    ),
     group('Engine', engineRows(first)),
   ];
   return html`<section><div class="bar"><h2>How it was run</h2></div><div class="run">${groups}</div>${command !== undefined && html`<pre><code>${command}</code></pre>`}</section>`;
@@ -170,12 +189,25 @@ function inputRows(report: Report, side: 'reference' | 'distorted'): Row[] {
   ];
 }
 
+const OFFSET = 'offset';
+
+function offsetRow({ pairing }: Report): Row {
+  const frames = pairing?.frames;
+  const confidence = frames?.offsetConfidence;
+  const sure = confidence === undefined ? '' : ` with confidence ${confidence.toFixed(2)}`;
+  const found = frames && `, ${offsetStateText(frames)}${sure}`;
+  return [
+    OFFSET,
+    frames &&
+      (frames.offset !== 0 || frames.offsetRequested === 'auto') &&
+      `${frames.offset} frames${frames.offsetRequested === 'auto' ? found : ''}`,
+  ];
+}
+
 function comparisonRows(report: Report): Row[] {
   const { pairing, subsample, frameCount } = report;
   const frames = pairing?.frames;
   const { range } = pairing ?? {};
-  const offset = frames && (frames.offset !== 0 || frames.offsetRequested === 'auto');
-  const confidence = frames?.offsetConfidence;
   const odd = frames
     ? [
         frames.missing.count > 0 ? `${frames.missing.count} missing` : '',
@@ -191,11 +223,7 @@ function comparisonRows(report: Report): Row[] {
     ],
     ['pairs', `${frameCount}${subsample > 1 ? `, one in ${subsample} scored` : ''}`],
     ['paired by', frames && (frames.policy === 'number' ? 'frame number' : `time, ${frames.policy}`)],
-    [
-      'offset',
-      offset &&
-        `${frames.offset} frames${frames.offsetRequested === 'auto' ? `, ${offsetStateText(frames)}${confidence === undefined ? '' : ` with confidence ${confidence.toFixed(2)}`}` : ''}`,
-    ],
+    offsetRow(report),
     ['range', range && `${range.start} to ${range.end ?? 'the end'} (${range.unit})`],
     ['frames', odd.join(', ')],
     ...(report.tiny ?? []).map(

@@ -15,15 +15,22 @@ export interface Extent {
  * @param values NaN is a gap
  * @param columns width of the drawing in units
  * @param height its height; `range.high` is drawn at 0
+ * @param left where the drawing begins, in the same units
  */
-export function linePath(values: ArrayLike<number>, range: Extent, columns: number, height: number): string {
+export function linePath(
+  values: ArrayLike<number>,
+  range: Extent,
+  columns: number,
+  height: number,
+  left = 0,
+): string {
   const count = values.length;
   const span = range.high - range.low || 1;
   const y = (value: number) => fixed(((range.high - value) / span) * height);
   let path = '';
   let pen = false;
   const put = (x: number, value: number): void => {
-    path += `${pen ? 'L' : 'M'}${fixed(x)} ${y(value)}`;
+    path += `${pen ? 'L' : 'M'}${fixed(left + x)} ${y(value)}`;
     pen = true;
   };
   if (count <= columns) {

@@ -91,6 +91,11 @@ p { margin: 0; }
 .tile b { display: block; font-size: 18px; font-weight: 620; letter-spacing: -0.02em; line-height: 1.3; white-space: nowrap; }
 .tile span { font-size: 12.5px; color: var(--soft); white-space: nowrap; }
 
+.flaw { color: var(--tone); font-weight: 700; margin-left: .22em; font-size: .72em; }
+.flaw-note { margin-top: 14px; padding: 8px 14px; border-left: 3px solid var(--tone); border-radius: 4px; overflow-wrap: anywhere;
+  background: color-mix(in srgb, var(--tone) 9%, transparent); }
+.flaw-note b { font-weight: 650; }
+
 /* Several encodes. */
 .encodes { display: grid; gap: 0; margin: 14px -22px 0; }
 .encode { display: grid; grid-template-columns: minmax(0, 1.4fr) 88px minmax(120px, 1.5fr) repeat(3, 84px); gap: 4px 14px; align-items: center; padding: 11px 22px; border-top: 1px solid var(--line); }
@@ -98,6 +103,7 @@ p { margin: 0; }
 .encode .name { display: flex; gap: 9px; align-items: center; min-width: 0; }
 .encode .name span:last-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .encode b { font-size: 21px; letter-spacing: -0.02em; font-weight: 650; text-align: right; }
+.encode .skipped { grid-column: 1 / -1; margin: -2px 0 0 19px; }
 .encode .num { text-align: right; white-space: nowrap; }
 .encode.headings > :nth-child(2) { text-align: right; }
 .track { position: relative; height: 8px; border-radius: 4px; background: var(--grid); }

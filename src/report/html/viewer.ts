@@ -8,8 +8,10 @@
 interface ViewerData {
   /** Frames per second of the reference, for times; `null` where unknown. */
   readonly rate: number | null;
-  /** Reference frames before frame 0 of the run. */
+  /** Reference frames before 0 on the frame axis. */
   readonly skipped: number;
+  /** Whether encodes begin on different frames of the reference, so that frame numbers are the reference's. */
+  readonly apart: boolean;
   readonly runs: readonly ViewerRun[];
 }
 
@@ -32,7 +34,7 @@ export interface ViewerRun {
 export function viewer(): void {
   const source = document.getElementById('data');
   if (!source?.textContent) return;
-  const { rate, skipped, runs }: ViewerData = JSON.parse(source.textContent);
+  const { rate, skipped, apart, runs }: ViewerData = JSON.parse(source.textContent);
 
   // --- data ---
 
@@ -441,7 +443,7 @@ export function viewer(): void {
     }
     const head = document.createElement('div');
     const time = timeOf(cursor);
-    head.textContent = `frame ${cursor}${time === '' ? '' : `  ·  ${time}`}`;
+    head.textContent = `${apart ? 'reference frame' : 'frame'} ${cursor}${time === '' ? '' : `  ·  ${time}`}`;
     head.className = 'soft';
     const rows = linesOf(chart.metric).flatMap((line, run) => {
       if (!line || !shown[run]) return [];

@@ -260,8 +260,53 @@ describe('raw video in the tools that take every kind', () => {
   });
 });
 
+describe.skipIf(!hasFfmpeg)(
+  `a pair that shows different moments${hasFfmpeg ? '' : `: ${needsFfmpeg}`}`,
+  () => {
+    const ref = () => encode({ codec: 'h264', size: '192x128', frames: 40, extra: ['-crf', '4'] });
+    const late = () =>
+      ffmpeg(join(encodeFolder(), 'moments.mp4'), [
+        '-i',
+        ref(),
+        '-vf',
+        'trim=start_frame=7,setpts=PTS-STARTPTS',
+        '-crf',
+        '4',
+      ]);
+
+    it('is the first thing that the summary of a score says, and is data beside it', async () => {
+      const pair = { reference_encoded: ref(), distorted_encoded: late() };
+      const answer = await call(vmafScoreEncoded, pair, encoded());
+      expect(answer.trust).toMatchObject({ verdict: 'untrusted', codes: ['offset'] });
+      expect(answer.summary).toMatch(
+        /^Do not trust this score \(offset\): The pictures do not belong together/,
+      );
+      const aligned = await call(vmafScoreEncoded, { ...pair, offset: 7 }, encoded());
+      expect(aligned.trust?.verdict).not.toBe('untrusted');
+      // Seconds are those of the reference.
+      const [worst] = aligned.worst_frames?.frames ?? [];
+      expect(worst?.seconds).toBeCloseTo(((worst?.frame ?? 0) + 7) / 25, 3);
+    });
+
+    it('is named in a comparison, where it is not the best of those with a right score', async () => {
+      const answer = (await call(
+        compareEncodesTool,
+        { reference: ref(), distorted: [late(), ref()] },
+        encoded(),
+      )) as Comparison;
+      expect(answer.encodes.map(({ trust }) => trust.verdict === 'untrusted')).toEqual([false, true]);
+      expect(answer.summary).toContain(`Do not trust the score of ${late()} (offset): `);
+    });
+  },
+);
+
 describe('ranking', () => {
-  const row = (distorted: string, mean: number | null, size_bytes: number | null) => ({
+  const row = (
+    distorted: string,
+    mean: number | null,
+    size_bytes: number | null,
+    verdict: 'fine' | 'untrusted' = 'fine',
+  ) => ({
     distorted,
     mean,
     size_bytes,
@@ -275,6 +320,7 @@ describe('ranking', () => {
     frames: 1,
     codec: null,
     worst_frame: null,
+    trust: { verdict, codes: [] },
     preflight: [],
   });
 
@@ -292,6 +338,15 @@ describe('ranking', () => {
       ['a', 'c'],
       ['d', 'c'],
       ['e', null],
+    ]);
+  });
+
+  it('puts a score that cannot be trusted last, and lets it speak against no other', () => {
+    const rows = rank([row('a', 99, 100, 'untrusted'), row('b', 90, 900), row('c', 80, 950)]);
+    expect(rows.map(({ distorted, dominated_by: by }) => [distorted, by])).toEqual([
+      ['b', null],
+      ['c', 'b'],
+      ['a', null],
     ]);
   });
 

@@ -218,7 +218,12 @@ describe('the answer of vmaf_score', () => {
     const answer = await call(vmafScore, { ...raw(), backend: 'cpu', ...args }, context());
     const { output, mismatched_model_warning: _, ...rest } = answer;
     expect(output).toMatch(start);
-    expect(rest).toEqual({ format, backend_requested: 'cpu', backend_used: 'cpu' });
+    expect(rest).toEqual({
+      format,
+      trust: { verdict: 'fine', codes: [] },
+      backend_requested: 'cpu',
+      backend_used: 'cpu',
+    });
   });
 
   it('names the lowest frame first', async () => {

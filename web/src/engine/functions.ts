@@ -25,7 +25,7 @@ import { scoreAll } from './alone.js';
 import { type CallContext, type Failure, failureOf } from './calls.js';
 
 /** Options as they cross the border: no callbacks, no signal. */
-type Plain<T> = Omit<T, 'signal' | 'gate' | 'onProgress' | 'onFrame' | 'onReport' | 'onFailure'>;
+type Plain<T> = Omit<T, 'signal' | 'gate' | 'onStart' | 'onProgress' | 'onFrame' | 'onReport' | 'onFailure'>;
 
 export interface ScoreCall {
   /** `null` where tiny models look at the distorted videos alone. */
@@ -45,6 +45,8 @@ export interface News {
  * were told by then. Of several encodes, one may fail and the others go on; one alone fails with the call.
  */
 export type ScoreEvent =
+  /** Before an encode's first frame: where in the reference it begins. */
+  | { readonly kind: 'start'; readonly index: number; readonly skipped: number }
   | { readonly kind: 'news'; readonly encodes: readonly News[] }
   | { readonly kind: 'report'; readonly index: number; readonly report: Report }
   | { readonly kind: 'failure'; readonly index: number; readonly failure: Failure };
@@ -131,6 +133,9 @@ export const engine = {
         ...options,
         signal,
         gate: () => gate?.opened,
+        onStart({ reference: { skipped } }, index) {
+          emit({ kind: 'start', index, skipped });
+        },
         onProgress(progress, index) {
           const news = waiting[index];
           if (news) news.progress = progress;

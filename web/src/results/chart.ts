@@ -6,7 +6,7 @@ import { fill, h } from '../dom.js';
 import { text } from '../text.js';
 import { dataTable } from './data-table.js';
 import type { Encodes } from './encodes.js';
-import { labelOf, NONE, scoreText, shortText, timeText } from './format.js';
+import { labelOf, NONE, scoreText, shortText } from './format.js';
 import { Plot } from './plot.js';
 import type { Section } from './section.js';
 import type { View } from './view.js';
@@ -133,7 +133,6 @@ export function chartSection(encodes: Encodes, view: View): Section {
   }
 
   function pointedText(frame: number): string {
-    const time = encodes.timeOf(frame);
     const several = encodes.list.length > 1;
     const order = [...encodes.list].sort(
       (a, b) => Number(b.index === view.lead.value) - Number(a.index === view.lead.value),
@@ -143,9 +142,7 @@ export function chartSection(encodes: Encodes, view: View): Section {
       .map(({ columns, name }) =>
         words.value(several ? name : labelOf(large.metric), valueText(columns.at(large.metric, frame))),
       );
-    return [time === undefined ? words.frame(frame) : words.frameAt(frame, timeText(time)), ...values].join(
-      ', ',
-    );
+    return [encodes.said(frame), ...values].join(', ');
   }
 
   function valueText(value: number): string {
@@ -189,13 +186,7 @@ export function chartSection(encodes: Encodes, view: View): Section {
         const values = encode.columns.values(large.metric);
         if (!pooled || !values) return '';
         const frame = encode.columns.numbers[values.indexOf(encode.columns.extent(large.metric)?.[0] ?? 0)];
-        const time = frame === undefined ? undefined : encodes.timeOf(frame);
-        const at =
-          frame === undefined
-            ? NONE
-            : time === undefined
-              ? words.frame(frame)
-              : words.frameAt(frame, timeText(time));
+        const at = frame === undefined ? NONE : encodes.said(frame);
         return words.summary(
           encode.name,
           valueText(pooled.mean),

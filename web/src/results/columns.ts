@@ -1,6 +1,7 @@
 /**
  * @module web/results/columns
- * The values of one encode, metric by metric, in arrays that grow at their end: what charts and statistics read.
+ * The values of one encode, metric by metric, in arrays that grow at their end: what charts and statistics read. Frames
+ * have the numbers of the axis that all encodes share.
  */
 import type { FrameMetrics } from 'anyvmaf';
 
@@ -34,6 +35,20 @@ export class Columns {
   #numbers = new Float64Array(256);
   readonly #columns = new Map<string, Column>();
   #length = 0;
+  #shift = 0;
+
+  /** Where frame 0 of the report stands on the axis of all encodes. */
+  get shift(): number {
+    return this.#shift;
+  }
+
+  /** Moves all frames, those there are and those to come. */
+  set shift(shift: number) {
+    const by = shift - this.#shift;
+    if (by === 0) return;
+    this.#shift = shift;
+    for (let i = 0; i < this.#length; i++) this.#numbers[i] = (this.#numbers[i] ?? 0) + by;
+  }
 
   /** Frames there are. */
   get length(): number {
@@ -45,7 +60,7 @@ export class Columns {
     return [...this.#columns.keys()];
   }
 
-  /** Frame numbers, ascending. The array is replaced as it grows. */
+  /** Frame numbers on the axis of all encodes, ascending. The array is replaced as it grows. */
   get numbers(): Float64Array {
     return this.#numbers.subarray(0, this.#length);
   }
@@ -73,7 +88,7 @@ export class Columns {
   add({ frameNum, metrics }: FrameMetrics): void {
     if (this.#length === this.#numbers.length) this.#grow();
     const at = this.#length++;
-    this.#numbers[at] = frameNum;
+    this.#numbers[at] = frameNum + this.#shift;
     for (const name in metrics) {
       const value = metrics[name];
       if (value === undefined) continue;

@@ -4,8 +4,9 @@
  */
 import { type Ranking, type Report, ranking } from 'anyvmaf';
 import type { EncodeResult, Session } from '../session.js';
+import { text } from '../text.js';
 import { Columns, type Statistics } from './columns.js';
-import { baseName } from './format.js';
+import { baseName, timeText } from './format.js';
 
 /** What is known of an encode beside its frames: a whole report, what a saved file says, or nothing yet. */
 export type Facts = Partial<Omit<Report, 'frames'>>;
@@ -95,6 +96,21 @@ export class Encodes {
     return [...new Set(all)].filter((name) => !/_\d{4}$/.test(name));
   }
 
+  /**
+   * Whether encodes begin on different frames of the reference. The frame axis then counts frames of the reference, so that
+   * what stands above each other shows the same content; else it counts pairs, as reports do.
+   */
+  get apart(): boolean {
+    return new Set(this.list.flatMap((encode) => skippedOf(encode) ?? [])).size > 1;
+  }
+
+  /** The reference frame that is 0 on the frame axis. */
+  get origin(): number {
+    if (this.apart) return 0;
+    const skips = this.list.map(skippedOf);
+    return skips.find((skipped) => skipped !== undefined) ?? 0;
+  }
+
   /** First and last frame number of all. */
   get span(): readonly [first: number, last: number] {
     const filled = this.list.filter(({ columns }) => columns.length > 0);
@@ -103,7 +119,9 @@ export class Encodes {
     const run = this.#session.run.value;
     const expected =
       run.phase === 'running' || run.phase === 'paused'
-        ? run.progress.map((progress) => (progress?.framesTotal ?? 0) - 1)
+        ? run.progress.map(
+            (progress, i) => (progress?.framesTotal ?? 0) - 1 + (this.list[i]?.columns.shift ?? 0),
+          )
         : [];
     return [first, Math.max(first + 1, ...filled.map(({ columns }) => columns.last), ...expected)];
   }
@@ -126,10 +144,18 @@ export class Encodes {
     return undefined;
   }
 
-  /** Seconds from the reference's start to a frame; `undefined` without a frame rate. */
+  /** Seconds from the reference's start to a frame of the axis; `undefined` without a frame rate. */
   timeOf(frame: number): number | undefined {
     const { rate } = this;
-    return rate === undefined ? undefined : (frame + (this.list[0]?.facts.reference?.skipped ?? 0)) / rate;
+    return rate === undefined ? undefined : (frame + this.origin) / rate;
+  }
+
+  /** A frame of the axis in words, with its time where that is known. */
+  said(frame: number): string {
+    const words = text.results.chart;
+    const name = (this.apart ? words.referenceFrame : words.frame)(frame);
+    const time = this.timeOf(frame);
+    return time === undefined ? name : words.at(name, timeText(time));
   }
 
   /** What a model's scores are clipped to, 0 to 100 unless it says otherwise; `undefined` where they are not. */
@@ -200,6 +226,8 @@ export class Encodes {
       encode.result = result;
       encode.facts = factsOf(result);
     });
+    const { origin } = this;
+    for (const encode of this.list) encode.columns.shift = (skippedOf(encode) ?? origin) - origin;
     this.#take();
   }
 
@@ -227,6 +255,11 @@ export class Encodes {
       this.#take();
     });
   }
+}
+
+/** Frames of the reference before the first pair; `undefined` before that is known. */
+function skippedOf({ facts, result }: Encode): number | undefined {
+  return facts.reference?.skipped ?? result.skipped;
 }
 
 function factsOf({ report, saved }: EncodeResult): Facts {

@@ -2,7 +2,7 @@
  * @module web/results/headline
  * The answer: one encode's score and what it means, or several encodes in a table.
  */
-import { viewerOpinion } from 'anyvmaf';
+import { type Trust, trustOf, viewerOpinion } from 'anyvmaf';
 import { h, patch } from '../dom.js';
 import { text } from '../text.js';
 import { bitrateOf, type Encode, type Encodes, fileSizeOf, type Pooled } from './encodes.js';
@@ -58,8 +58,10 @@ function single(encodes: Encodes, encode: Encode): (HTMLElement | undefined)[] {
   const metric = encodes.ranking?.metric;
   const pooled = encodes.pooled(encode, metric);
   const model = facts.models?.find(({ name }) => name === metric);
+  const trust = trustOf(facts);
+  // What viewers would say of a wrong pair is not known.
   const opinion =
-    model && facts.reference && facts.pooled_metrics
+    model && facts.reference && facts.pooled_metrics && trust.verdict !== 'untrusted'
       ? viewerOpinion({ reference: facts.reference, pooled_metrics: facts.pooled_metrics }, model)
       : undefined;
   const reference = facts.reference ?? undefined;
@@ -83,6 +85,7 @@ function single(encodes: Encodes, encode: Encode): (HTMLElement | undefined)[] {
           'div',
           { class: 'score' },
           valueText(encodes, metric, pooled?.mean),
+          flawSign(trust),
           h(
             'sup',
             {},
@@ -99,9 +102,37 @@ function single(encodes: Encodes, encode: Encode): (HTMLElement | undefined)[] {
         h('p', { class: 'soft small' }, meaning(encodes, encode, metric, pooled, opinion?.means)),
       ),
     ),
+    flawNote(trust),
     tiles(encodes, encode, metric, pooled),
     origin(encode, pooled),
   ];
+}
+
+const FLAWS = { doubtful: ['warn', '!'], untrusted: ['bad', '×'] } as const;
+
+/** What stands beside a score that has a flaw. */
+function flawSign({ verdict }: Trust): HTMLElement | undefined {
+  if (verdict === 'fine') return undefined;
+  const [tone, sign] = FLAWS[verdict];
+  const said = words.trust.verdicts[verdict];
+  return h(
+    'span',
+    { class: 'flaw', style: `--tone:var(--${tone})`, role: 'img', 'aria-label': said, title: said },
+    sign,
+  );
+}
+
+/** Why a score has a flaw, below it. */
+function flawNote({ verdict, codes, cause = '' }: Trust, name?: string): HTMLElement | undefined {
+  if (verdict === 'fine') return undefined;
+  const named = codes.length > 0 ? ` [${codes.join(', ')}] ` : ' ';
+  return h(
+    'p',
+    { class: 'flaw-note', style: `--tone:var(--${FLAWS[verdict][0]})` },
+    name !== undefined && `${name}: `,
+    h('b', {}, words.trust.notes[verdict]),
+    `${named}${cause}`,
+  );
 }
 
 function meaning(
@@ -116,6 +147,8 @@ function meaning(
   if (metric === undefined) return frames;
   if (!encodes.isScore(metric)) return words.meanOf(metric, frames);
   const model = encode.facts.models?.find(({ name }) => name === metric);
+  if (trustOf(encode.facts).verdict === 'untrusted')
+    return words.meanOver(frames, model?.source, encodes.rangeOf(metric));
   return `${words.meanOver(frames, model?.source, encodes.rangeOf(metric))} ${opinion ?? (model ? words.noOpinion : words.modelUnknown)}`;
 }
 
@@ -237,6 +270,8 @@ interface Compared {
   readonly values: readonly (number | undefined)[];
   readonly shown: readonly (string | undefined)[];
   readonly better: 'low' | 'high';
+  /** Rows whose values are not to be believed, and are not the best. */
+  readonly excluded: readonly number[];
 }
 
 function several(encodes: Encodes): (HTMLElement | undefined)[] {
@@ -260,11 +295,13 @@ function several(encodes: Encodes): (HTMLElement | undefined)[] {
   const tops = pooled.map((values) => values?.percentile(low ? 99 : 1));
   const rates = list.map(bitrateOf);
   const sizes = list.map(fileSizeOf);
+  const trusts = list.map(({ facts }) => trustOf(facts));
+  const excluded = trusts.flatMap(({ verdict }, i) => (verdict === 'untrusted' ? [i] : []));
   const compared: Compared[] = [
-    { values: means, shown: show(means), better: low ? 'high' : 'low' },
-    { values: tails, shown: show(tails), better: low ? 'high' : 'low' },
-    { values: rates, shown: rates.map(bitrateText), better: 'low' },
-    { values: sizes, shown: sizes.map(sizeText), better: 'low' },
+    { values: means, shown: show(means), better: low ? 'high' : 'low', excluded },
+    { values: tails, shown: show(tails), better: low ? 'high' : 'low', excluded },
+    { values: rates, shown: rates.map(bitrateText), better: 'low', excluded: [] },
+    { values: sizes, shown: sizes.map(sizeText), better: 'low', excluded: [] },
   ];
   const marks = compared.map((column) =>
     growing || why !== undefined || scored.length < 2 ? [] : bestOf(column),
@@ -284,6 +321,7 @@ function several(encodes: Encodes): (HTMLElement | undefined)[] {
         class: [strong ? 'main' : '', best ? 'best' : ''].join(' ').trim() || undefined,
       },
       compared[column]?.shown[row] ?? NONE,
+      strong && trusts[row] && flawSign(trusts[row]),
       best && h('span', { class: 'unseen' }, ` (${words.table.best})`),
     );
   };
@@ -300,6 +338,15 @@ function several(encodes: Encodes): (HTMLElement | undefined)[] {
         { scope: 'row', title: encode.result.name },
         h('span', { class: 'swatch' }),
         h('span', {}, encode.name),
+        encodes.apart &&
+          encode.facts.reference &&
+          h(
+            'span',
+            { class: 'skipped soft small' },
+            words.table.skipped(
+              words.table.skippedFrames(encode.facts.reference.skipped, encode.facts.distorted?.skipped ?? 0),
+            ),
+          ),
       ),
       cell(0, i, labelOf(metric ?? ''), true),
       h(
@@ -356,6 +403,7 @@ function several(encodes: Encodes): (HTMLElement | undefined)[] {
         h('tbody', {}, ...rows),
       ),
     ),
+    ...trusts.map((trust, i) => flawNote(trust, list[i]?.name)),
     h('p', { class: 'soft small note' }, note),
     ...list
       .slice(0, 1)
@@ -395,11 +443,12 @@ function incomparable(
 }
 
 /** Rows that are best as far as can be read: equal texts are equally good. None where all are. */
-function bestOf({ values, shown, better }: Compared): number[] {
+function bestOf({ values: all, shown, better, excluded }: Compared): number[] {
+  const values = all.map((value, i) => (excluded.includes(i) ? undefined : value));
   const known = values.filter((value) => value !== undefined && Number.isFinite(value)).map(Number);
   if (known.length < 2) return [];
   const best = better === 'high' ? Math.max(...known) : Math.min(...known);
   const word = shown[values.indexOf(best)];
-  const rows = shown.flatMap((own, i) => (own === word ? [i] : []));
+  const rows = shown.flatMap((own, i) => (own === word && !excluded.includes(i) ? [i] : []));
   return rows.length === known.length ? [] : rows;
 }

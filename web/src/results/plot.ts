@@ -5,15 +5,12 @@
  */
 import uPlot from 'uplot';
 import { h } from '../dom.js';
-import { text } from '../text.js';
 import { onTheme } from '../theme.js';
 import { inTurn } from '../turns.js';
 import { type Aligned, decimate } from './decimate.js';
 import type { Encodes } from './encodes.js';
 import { labelOf, NONE, roundStep, scoreText, shortText, ticks, timeText } from './format.js';
 import type { View } from './view.js';
-
-const words = text.results.chart;
 
 /** `large`: axes, readout, gestures. `small`: a curve. `map`: all frames, whatever the others show. */
 export type PlotKind = 'large' | 'small' | 'map';
@@ -344,7 +341,6 @@ export class Plot {
     const [from, to] = this.#span;
     this.#tip.hidden = frame === null || frame < from || frame > to;
     if (frame === null || this.#tip.hidden) return;
-    const time = this.#encodes.timeOf(frame);
     const score = this.#encodes.isScore(this.metric);
     const several = this.#encodes.list.length > 1;
     const rows = this.#encodes.list.flatMap(({ columns, index, name }) => {
@@ -358,7 +354,7 @@ export class Plot {
         h('b', {}, Number.isFinite(value) ? (score ? scoreText(value) : shortText(value)) : NONE),
       );
     });
-    const at = time === undefined ? words.frame(frame) : words.frameAt(frame, timeText(time));
+    const at = this.#encodes.said(frame);
     this.#tip.replaceChildren(h('div', { class: 'soft' }, at), ...rows);
     const x = chart.valToPos(frame, 'x') + chart.bbox.left / devicePixelRatio;
     const beyond = x + 18 + this.#tip.offsetWidth > this.element.clientWidth;

@@ -2,7 +2,7 @@
  * @module web/results/tables
  * What is text and tables: findings, pooled values, and how it was run.
  */
-import type { Finding, Report, Severity } from 'anyvmaf';
+import { type Finding, type Report, type Severity, trustOf } from 'anyvmaf';
 import { h, patch } from '../dom.js';
 import { text } from '../text.js';
 import { type Encode, type Encodes, PERCENTS } from './encodes.js';
@@ -64,7 +64,13 @@ function remarks(list: readonly Encode[]): Remark[] {
       if (!facts.preflight?.some((finding) => finding.message === message))
         add({ severity: 'warning', message }, index);
   }
-  return [...all.values()].sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+  return [...all.values()].sort((a, b) => gravity(a) - gravity(b));
+}
+
+/** What makes a score worthless comes first. */
+function gravity({ severity, finding }: Remark): number {
+  const worthless = finding && trustOf({ preflight: [finding] }).verdict === 'untrusted';
+  return worthless ? -1 : ORDER.indexOf(severity);
 }
 
 export function findingsSection(encodes: Encodes): Section {
@@ -253,12 +259,17 @@ export function detailsSection(encodes: Encodes): Section {
       const groups = [
         first && group(words.details.reference, inputRows(first, 'reference')),
         ...encodes.list.map((encode) =>
-          group(
-            several ? `${words.details.distorted} ${encode.index + 1}` : words.details.distorted,
-            inputRows(encode, 'distorted'),
-          ),
+          group(several ? `${words.details.distorted} ${encode.index + 1}` : words.details.distorted, [
+            ...inputRows(encode, 'distorted'),
+            ...(encodes.apart ? apartRows(encode) : []),
+          ]),
         ),
-        first && group(words.details.comparison, comparisonRows(first)),
+        // Said of each encode where they differ in it.
+        first &&
+          group(
+            words.details.comparison,
+            comparisonRows(first).filter(([name]) => !encodes.apart || name !== words.details.offset),
+          ),
         first && group(words.details.engine, engineRows(first)),
       ];
       const known = groups.filter((child) => child !== undefined);
@@ -304,15 +315,34 @@ function inputRows({ facts }: Encode, side: 'reference' | 'distorted'): Row[] {
   ];
 }
 
+/** How an encode goes with the reference, where others go otherwise. */
+function apartRows({ facts }: Encode): Row[] {
+  const { reference, distorted } = facts;
+  return [
+    [
+      words.details.skipped,
+      reference && words.table.skippedFrames(reference.skipped, distorted?.skipped ?? 0),
+    ],
+    offsetRow(facts),
+  ];
+}
+
+function offsetRow({ pairing }: Encode['facts']): Row {
+  const { details } = words;
+  const frames = pairing?.frames;
+  if (!frames || (frames.offset === 0 && frames.offsetRequested !== 'auto'))
+    return [details.offset, undefined];
+  const offset = details.offsetFrames(frames.offset);
+  const { offsetConfidence: confidence, offsetState: state = 'found' } = frames;
+  const found = state === 'found' ? details.offsetFound : details.offsetGuessed;
+  return [details.offset, confidence === undefined ? offset : found(offset, confidence.toFixed(2))];
+}
+
 function comparisonRows({ facts }: Encode): Row[] {
   const { details } = words;
   const { pairing, subsample = 1, frameCount, models } = facts;
   const frames = pairing?.frames;
   const range = pairing?.range;
-  const offset =
-    frames &&
-    (frames.offset !== 0 || frames.offsetRequested === 'auto') &&
-    details.offsetFrames(frames.offset);
   return [
     [
       details.scoredAs,
@@ -330,16 +360,7 @@ function comparisonRows({ facts }: Encode): Row[] {
       details.pairedBy,
       frames && (frames.policy === 'number' ? details.byNumber : details.byTime(frames.policy)),
     ],
-    [
-      details.offset,
-      offset && frames.offsetConfidence !== undefined
-        ? details[
-            frames.offsetState === undefined || frames.offsetState === 'found'
-              ? 'offsetFound'
-              : 'offsetGuessed'
-          ](offset, frames.offsetConfidence.toFixed(2))
-        : offset || undefined,
-    ],
+    offsetRow(facts),
     [
       details.range,
       range &&

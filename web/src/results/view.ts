@@ -103,10 +103,14 @@ export class View {
     return this.#encodes.list[encode]?.result.source !== undefined;
   }
 
-  /** Opens a frame in the viewer; of a saved report, shows it in the chart. */
+  /** Opens the frame at a place of the axis in the viewer; of a saved report, shows it in the chart. */
   open(encode: number, frame: number): void {
     this.lead.value = encode;
     this.pointAt(frame);
-    if (this.canOpen(encode)) this.#session.cursor.value = { encode, frame };
+    const columns = this.#encodes.list[encode]?.columns;
+    if (!columns || !this.canOpen(encode)) return;
+    // Where others have frames, this encode may have none.
+    const within = Math.min(columns.last, Math.max(columns.first, frame));
+    this.#session.cursor.value = { encode, frame: within - columns.shift };
   }
 }

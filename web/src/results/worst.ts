@@ -61,9 +61,9 @@ export function worstSection(encodes: Encodes, view: View): Section {
     found.set(
       index,
       worst.map(({ frameNum, value }) => ({
-        frame: frameNum,
+        frame: frameNum + encode.columns.shift,
         value,
-        causes: grows(encode) ? [] : causesOf(encode, encodes, frameNum),
+        causes: grows(encode) ? [] : causesOf(encode, encodes, frameNum + encode.columns.shift),
       })),
     );
     next++;
@@ -87,7 +87,8 @@ export function worstSection(encodes: Encodes, view: View): Section {
     return encodes.list
       .map((encode) => {
         const { length } = encode.columns;
-        return grows(encode) ? Math.floor(Math.log(length + 1) * 10) : `all ${length}`;
+        const amount = grows(encode) ? Math.floor(Math.log(length + 1) * 10) : `all ${length}`;
+        return `${encode.columns.shift} ${amount}`;
       })
       .join();
   }
@@ -167,6 +168,7 @@ export function worstSection(encodes: Encodes, view: View): Section {
     { frame, value, causes }: Moment,
   ): (HTMLElement | false)[] {
     const time = encodes.timeOf(frame);
+    const frameText = encodes.apart ? text.results.chart.referenceFrame : text.results.chart.frame;
     const score = encodes.isScore(metric);
     const extent = encode.columns.extent(metric) ?? [0, 1];
     const [least, greatest] = (score ? encodes.rangeOf(metric) : undefined) ?? [
@@ -178,8 +180,8 @@ export function worstSection(encodes: Encodes, view: View): Section {
       h(
         'span',
         { class: 'when' },
-        h('span', {}, time === undefined ? text.results.chart.frame(frame) : timeText(time)),
-        time !== undefined && h('span', { class: 'faint' }, text.results.chart.frame(frame)),
+        h('span', {}, time === undefined ? frameText(frame) : timeText(time)),
+        time !== undefined && h('span', { class: 'faint' }, frameText(frame)),
       ),
       h('span', { class: 'line', 'aria-hidden': 'true' }, h('i', { style: `width:${share}%` })),
       h('b', {}, score ? scoreText(value) : shortText(value)),

@@ -57,7 +57,10 @@ export class Runner {
 
     const onEvent = (event: ScoreEvent) => {
       if (stop.signal.aborted) return;
-      if (event.kind === 'report') {
+      if (event.kind === 'start') {
+        const result = results[event.index];
+        if (result) results = results.with(event.index, { ...result, skipped: event.skipped });
+      } else if (event.kind === 'report') {
         const result = results[event.index];
         if (!result) return;
         // One array for both: who reads the report sees all frames.

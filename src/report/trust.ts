@@ -1,0 +1,97 @@
+/**
+ * @module report/trust
+ * Whether a report's numbers can be believed: one verdict made of its findings and warnings, for every place where
+ * the numbers are read.
+ */
+import type { Finding, Severity } from '../media/preflight/types.js';
+import type { Report } from './types.js';
+
+/**
+ * `fine`: nothing was found against the score. `doubtful`: a warning says that it may not mean what its reader thinks.
+ * `untrusted`: frames were compared that do not belong together, so that the number says nothing about the encode.
+ */
+export type Verdict = 'fine' | 'doubtful' | 'untrusted';
+
+/** A verdict and what it rests on. */
+export interface Trust {
+  readonly verdict: Verdict;
+  /** Codes of the findings behind it, the root cause first; a warning without a code has none. */
+  readonly codes: readonly string[];
+  /** The root cause, a full sentence; absent when all is fine. */
+  readonly cause?: string;
+  /** What resolves the root cause, where something does. */
+  readonly fix?: string;
+}
+
+/**
+ * Findings that stand for a wrong pair also as warnings, each before those that follow from it: pictures read wrongly
+ * look unrelated, and what shows different moments differs in sharpness too.
+ */
+const WRONG_PAIR: readonly string[] = ['raw-geometry', 'unrelated', 'offset', 'swapped'];
+
+/** The sign of a verdict beside a score; nothing for a fine one. Findings of the same weight have the same. */
+export const TRUST_SIGNS: Readonly<Record<Verdict, string>> = { fine: '', doubtful: '!', untrusted: '×' };
+
+/** A verdict in a few words. */
+export const TRUST_WORDS: Readonly<Record<Verdict, string>> = {
+  fine: 'nothing found against it',
+  doubtful: 'read the warnings before you believe this score',
+  untrusted: 'do not trust this score',
+};
+
+/**
+ * The verdict on a report. One that was made without preflight is judged by its warnings alone.
+ * @param report a whole one, or its findings and warnings
+ */
+export function trustOf({
+  preflight = [],
+  warnings = [],
+}: {
+  readonly preflight?: Report['preflight'];
+  readonly warnings?: Report['warnings'];
+}): Trust {
+  const wrong = preflight.filter(isWrongPair).sort((a, b) => causeRank(a) - causeRank(b));
+  if (wrong.length > 0) return trust('untrusted', wrong);
+  const doubts = preflight.filter(({ severity }) => severity === 'warning');
+  const plain = warnings.filter((message) => preflight.every((finding) => finding.message !== message));
+  return trust(doubts.length + plain.length > 0 ? 'doubtful' : 'fine', [
+    ...doubts,
+    ...plain.map((message) => ({ message })),
+  ]);
+}
+
+/** A finding or a plain warning. */
+type Ground = Pick<Finding, 'message'> & Partial<Pick<Finding, 'code' | 'fix'>>;
+
+function trust(verdict: Verdict, grounds: readonly Ground[]): Trust {
+  const [root] = grounds;
+  return {
+    verdict,
+    codes: [...new Set(grounds.flatMap(({ code }) => code ?? []))],
+    ...(root && { cause: root.message }),
+    ...(root?.fix !== undefined && { fix: root.fix }),
+  };
+}
+
+/** Whether a finding means that frames are compared which do not belong together. */
+export function isWrongPair({
+  code,
+  severity,
+}: {
+  readonly code: string;
+  readonly severity: Severity;
+}): boolean {
+  return severity === 'error' || (severity === 'warning' && WRONG_PAIR.includes(code));
+}
+
+/** Known root causes first, then errors and warnings in the order in which they were found. */
+function causeRank({ code }: Finding): number {
+  const rank = WRONG_PAIR.indexOf(code);
+  return rank < 0 ? WRONG_PAIR.length : rank;
+}
+
+/** The cause with its codes and what resolves it, on one line: `[offset] the pictures do not ... (fix: --offset 12)`. */
+export function causeText({ codes, cause = '', fix }: Trust): string {
+  const named = codes.length > 0 ? `[${codes.join(', ')}] ` : '';
+  return `${named}${cause}${fix === undefined ? '' : ` (fix: ${fix})`}`;
+}
