@@ -162,7 +162,8 @@ export class FfmpegSource implements DecodedSource {
 
   /** Once, as the places are told by missing frames. */
   #warnOfGaps(): void {
-    if (this.#warnedOfGaps || this.#run.gaps === 0) return;
+    // Elsewhere it is the packet in which a file is cut off, which is told as that.
+    if (this.#warnedOfGaps || this.#run.gaps === 0 || this.facts.container !== 'mpegts') return;
     this.#warnedOfGaps = true;
     this.#warnings.push(gapWarning(this.facts.name));
   }
