@@ -3,6 +3,7 @@
  * The one error type that users meet: a full sentence that says what is wrong, its value, what was expected and what
  * to do, with a stable code for programs.
  */
+import type { Finding } from './media/preflight/types.js';
 import { sentence } from './printable.js';
 
 /** Stable, documented reasons for an {@link AnyvmafError}. */
@@ -28,6 +29,14 @@ export type ErrorCode =
   /** A worker or the core failed; not the caller's fault. */
   | 'internal';
 
+/** One thing that was refused: in words that name no option, and with what resolves it as data. */
+export type Objection = Pick<Finding, 'message' | 'fix' | 'hint'>;
+
+/** What an error may carry besides its message. */
+export interface AnyvmafErrorOptions extends ErrorOptions {
+  readonly objections?: readonly Objection[];
+}
+
 /**
  * An error whose message is meant for the user as it stands: one printable line of at most about 3,000 characters,
  * whatever it repeats of a file.
@@ -36,9 +45,17 @@ export class AnyvmafError extends Error {
   override readonly name: string = 'AnyvmafError';
   readonly code: ErrorCode;
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
-    super(sentence(message), options && { ...options, cause: legible(options.cause) });
+  /**
+   * What was refused and what resolves it, for programs that have other words for options than the command line's,
+   * which {@link message} has; absent where the message names none.
+   */
+  readonly objections?: readonly Objection[];
+
+  constructor(code: ErrorCode, message: string, options: AnyvmafErrorOptions = {}) {
+    super(sentence(message), 'cause' in options ? { cause: legible(options.cause) } : undefined);
     this.code = code;
+    const { objections } = options;
+    if (objections) this.objections = objections.map((one) => ({ ...one, message: sentence(one.message) }));
   }
 }
 

@@ -29,7 +29,7 @@ export {
   heatmapColor,
   heatmapFull,
 } from './core/palette.js';
-export { AnyvmafError, type ErrorCode } from './errors.js';
+export { AnyvmafError, type AnyvmafErrorOptions, type ErrorCode, type Objection } from './errors.js';
 export type { AlignCandidate, AlignReason, AlignResult } from './media/align/types.js';
 export type {
   DecoderAvailability,

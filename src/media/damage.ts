@@ -35,6 +35,15 @@ export function earlyEndWarning(facts: Named, end: EarlyEnd): string {
   return `${where(facts, end)}; ${frames === 1 ? 'the frame before it is' : `the ${frames} frames before it are`} used.`;
 }
 
+/** The warning where packets are missing that the decoder makes up for, or does not notice. */
+export function gapWarning(name: string): string {
+  return (
+    `Packets are missing in ${shown(name)}: their counter jumps, as where a recording was cut or its reception was ` +
+    'disturbed. Frames next to the jump may be damaged, though the decoder does not complain of them; look at the worst ' +
+    'frames, or get the file anew.'
+  );
+}
+
 function where({ name, codec }: Named, { frames, lastTime, cutOff, text }: EarlyEnd): string {
   const what = cutOff ? 'is cut off' : 'is damaged';
   return `${shown(name)} ${what} at frame ${frames}${afterTime(lastTime)} (${codec}: ${shown(text)})`;

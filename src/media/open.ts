@@ -133,6 +133,26 @@ export function reopen(descriptor: SourceDescriptor, platform: FilePlatform): Fr
   );
 }
 
+/** The bytes of an opened input once more, where they can be read in any order; `undefined` of all others. */
+export async function bytesOfInput(
+  opened: FrameSource | EncodedInput,
+  platform: FilePlatform,
+): Promise<{ readonly name: string; readonly reader: ByteReader } | undefined> {
+  if (!('kind' in opened)) {
+    const { descriptor, info } = opened;
+    const reader = descriptor && bytesOf(descriptor, platform);
+    return reader && { name: info.name, reader };
+  }
+  const { input, name } = opened;
+  if (input instanceof Uint8Array) return { name, reader: bytesReader(input) };
+  if (input instanceof Blob) return { name, reader: blobReader(input, name) };
+  if ((typeof input !== 'string' && !(input instanceof URL)) || urlOf(input) !== undefined) return undefined;
+  const file = await platform.open(input);
+  if (file.kind === 'random') return { name, reader: file.reader };
+  file.stream.close();
+  return undefined;
+}
+
 /** The bytes that frames of a described source are read from; `undefined` where it has none. */
 export function bytesOf(descriptor: SourceDescriptor, platform: FilePlatform): ByteReader | undefined {
   return descriptor.kind === 'blank' ? undefined : readerOf(descriptor, platform);

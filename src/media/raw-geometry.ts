@@ -141,7 +141,29 @@ export async function findWrongGeometry(
   );
   const best = await bestOf(bytes, others);
   if (!best || best.likeness < convincing(best.format) || best.likeness - likeness < BETTER) return undefined;
+  // Scenes that alternate from frame to frame go together as well where each pair of frames is taken for one.
+  if (rightRows && !(await goesOn(bytes, format, best.format))) return undefined;
   return (await repeatsItself(bytes, best.format)) ? undefined : { likeness, fits: best.format };
+}
+
+/** Whether the picture goes on where frames of the one format end within those of the other, if all of them do. */
+async function goesOn(bytes: RawBytes, format: RawVideoFormat, longer: RawVideoFormat): Promise<boolean> {
+  const [part, whole] = [storedFrameBytes(format), storedFrameBytes(longer)];
+  if (whole === part || whole % part !== 0) return true;
+  const rowBytes = format.width * sampleBytes(format.bitDepth);
+  const both = new Uint8Array(2 * rowBytes);
+  const across = new Correlation();
+  const seen = { halves: new Correlation(), most: 0 };
+  const frames = Math.floor(bytes.size / whole);
+  for (let k = 0; k < Math.min(GROUPS, frames); k++) {
+    const start = Math.floor((k * frames) / Math.min(GROUPS, frames)) * whole;
+    for (let end = part; end < whole; end += part) {
+      if ((await bytes.read(start + end - rowBytes, both)) < both.length) continue;
+      const rows = samples(both, format.bitDepth, seen);
+      if (rows) across.add(edgesOf(rows.subarray(0, format.width)), edgesOf(rows.subarray(format.width)));
+    }
+  }
+  return (across.value ?? 1) >= DOUBTFUL;
 }
 
 /** Whether rows of other lengths go together as well, as in patterns: then nothing is told by that they do. */

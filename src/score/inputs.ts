@@ -24,7 +24,7 @@ export interface KnownInputs {
   readonly warnings: readonly string[];
   /** Absent where frames are compared as stored, by number. */
   readonly plan?: PairingPlan;
-  /** What the pictures of raw videos say against their geometry. */
+  /** What the bytes of both say: that they are the same, and against the geometry of raw video. */
   readonly geometry?: readonly Finding[];
   /** What the search for the offset found, where it was asked for. */
   readonly alignment?: Alignment;
@@ -66,7 +66,9 @@ export async function knowInputs(
   });
   try {
     const [reference, distorted] = inputs;
-    const geometry = pairing.preflight ? await checkRaw(inputs, platform) : [];
+    const geometry = pairing.preflight
+      ? [...(await checkSame(inputs, platform)), ...(await checkRaw(inputs, platform))]
+      : [];
     const sized = pairing.scale !== undefined || pairing.scaleTo !== undefined;
     const asked =
       sized || pairing.frameRatePolicy !== undefined || pairing.range !== undefined || pairing.offset !== 0;
@@ -82,6 +84,24 @@ export async function knowInputs(
   } catch (error) {
     await Promise.all(inputs.map(closeInput));
     throw error;
+  }
+}
+
+/** Looks whether both are one file, as far as their bytes can be read anywhere. */
+async function checkSame(
+  [reference, distorted]: readonly [OpenedInput, OpenedInput],
+  { files }: Platform,
+): Promise<readonly Finding[]> {
+  const { bytesOfInput } = await import('../media/open.js');
+  const first = await bytesOfInput(reference, files);
+  const second = first && (await bytesOfInput(distorted, files));
+  try {
+    if (!first || !second || first.reader.size !== second.reader.size) return [];
+    const { sameInputFindings } = await import('../media/preflight/same-input.js');
+    return await sameInputFindings(first, second);
+  } finally {
+    first?.reader.close();
+    second?.reader.close();
   }
 }
 

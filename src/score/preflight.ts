@@ -254,7 +254,7 @@ function refuseFindings(findings: readonly Finding[], severities: readonly Findi
     if (hint?.purpose === 'accept') return `${message} ${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`;
     return `${message} ${fix.startsWith('--') ? 'Pass' : 'Use'} ${fix}.`;
   });
-  throw new AnyvmafError('mismatch', texts.join(' '));
+  throw new AnyvmafError('mismatch', texts.join(' '), { objections: against });
 }
 
 function sideFacts(side: Side): SideFacts {

@@ -82,6 +82,19 @@ describe('the right geometry', () => {
     }
   });
 
+  it('whose pictures alternate between two scenes is not doubted', async () => {
+    for (const of of [format(352, 288), format(320, 180)]) {
+      const frameBytes = storedFrameBytes(of);
+      const scenes = [1, 2].map((seed) => yuvFile(makeSample(of, { seed }), 'reference', 12));
+      const film = new Uint8Array(12 * frameBytes);
+      for (let n = 0; n < 12; n++) {
+        const scene = scenes[n & 1] ?? film;
+        film.set(scene.subarray(n * frameBytes, (n + 1) * frameBytes), n * frameBytes);
+      }
+      expect(await findWrongGeometry(bytesOf(film), of)).toBeUndefined();
+    }
+  });
+
   // xorshift, so that every run sees the same noise.
   let state = 0x9e3779b9;
   const noise = () => {

@@ -12,6 +12,7 @@ import { planesFor } from '../support/decoded.js';
 import { decodeAll, frameHashes } from '../support/decoding.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../support/encode.js';
 import { seeded } from '../support/random.js';
+import { withoutPacket } from '../support/transport-stream.js';
 import { SAMPLES, titleOf } from './decoded.js';
 
 const decoder = nodeWasmDecoder({
@@ -51,6 +52,13 @@ describe.skipIf(!canRun)(title('the wasm decoder'), () => {
       expect(facts.width).toBe(degrees === 180 ? 320 : 240);
       expect(hashes).toEqual(frameHashes(rawFrames(path, ['-frames:v', '3']), facts));
     }
+  });
+
+  it('says where packets of a recording are missing', async () => {
+    const path = encode({ codec: 'h264', frames: 60, extension: 'ts', extra: ['-preset', 'veryfast'] });
+    const lossy = withoutPacket(readFileSync(path), 40);
+    const { source } = await decodeAll(decoder, lossy, { allowDamaged: true });
+    expect(source.info.warnings.join()).toContain('Packets are missing in');
   });
 
   it('reads Blobs and bytes as it reads files', async () => {

@@ -4,12 +4,14 @@
  */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { AnyvmafError } from '../../src/errors.js';
 import type { Hint, OptionHint } from '../../src/media/preflight/types.js';
 import { loadModels } from '../../src/model/load.js';
 import type { ModelStore } from '../../src/model/types.js';
+import { failureOf } from '../../web/src/engine/calls.js';
 import { DEFAULT_SETTINGS } from '../../web/src/session.js';
 import { formatBytes, formatTime } from '../../web/src/setup/facts.js';
-import { absentModel, kindOfFailure, pageWords } from '../../web/src/setup/failure-kind.js';
+import { absentModel, failureWords, kindOfFailure, pageWords } from '../../web/src/setup/failure-kind.js';
 import { fixOf, formatRange, parseRange } from '../../web/src/setup/fixes.js';
 import { kindOf } from '../../web/src/setup/kind.js';
 import { fromHash, toHash } from '../../web/src/setup/link.js';
@@ -244,16 +246,14 @@ describe('failures', () => {
         'a.mp4 is cut off at frame 27; get the file anew, or pass --allow-damaged to score what comes before.',
       ),
     ).toBe('a.mp4 is cut off at frame 27; get the file anew, or score what comes before.');
-    expect(
-      pageWords(
-        'distorted has 30 frames; pass --frame-rate-policy nearest to compare each reference frame with it.',
-      ),
-    ).toBe('distorted has 30 frames; pair by time to compare each reference frame with it.');
-    expect(
-      pageWords(
-        'it is larger, and --scale none resizes nothing; pass --scale bicubic to resize the distorted video.',
-      ),
-    ).toBe('it is larger; scale to one size to resize the distorted video.');
+    const refused = new AnyvmafError('mismatch', 'it is larger; pass --scale bicubic.', {
+      objections: [
+        { message: 'It is larger.', hint: { purpose: 'fix', option: 'scale', value: 'bicubic' } },
+        { message: 'It is slower.' },
+      ],
+    });
+    // As it crosses the border of a worker.
+    expect(failureWords(structuredClone(failureOf(refused)))).toBe('It is larger. It is slower.');
     expect(pageWords('what is fine stays.')).toBe('what is fine stays.');
   });
 

@@ -39,7 +39,8 @@ export async function runScore(
       onProgress: ({ framesDone, framesTotal, fps }) =>
         context.progress({ done: framesDone, total: framesTotal, fps }),
     });
-    return reworded(await worded(scoring), label);
+    const place = label === 'vmaf_score' ? (request.raw ? 'raw' : 'stored') : 'encoded';
+    return reworded(await worded(scoring, place), label);
   });
 }
 

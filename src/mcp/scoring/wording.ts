@@ -2,7 +2,7 @@
  * @module mcp/scoring/wording
  * Sentences that speak of the command line's options, said with the parameters of tools.
  */
-import { AnyvmafError, type Finding, type Hint } from '../../index.js';
+import { AnyvmafError, type Finding, type Hint, type Objection } from '../../index.js';
 
 /** Options of the command line that are parameters of tools, but for their spelling. */
 const OPTION =
@@ -81,16 +81,28 @@ function storedParametersOf(hint: OptionHint, place: 'stored' | 'raw'): string {
 }
 
 /** The error in the words of parameters. */
-export function errorInParameters(error: AnyvmafError): AnyvmafError {
-  return new AnyvmafError(error.code, inParameters(error.message), { cause: error });
+export function errorInParameters(error: AnyvmafError, place: Place = 'encoded'): AnyvmafError {
+  const { objections } = error;
+  const message = objections
+    ? objections.map((objection) => objectionInParameters(objection, place)).join(' ')
+    : inParameters(error.message);
+  return new AnyvmafError(error.code, message, { cause: error });
+}
+
+function objectionInParameters(objection: Objection, place: Place): string {
+  const { message, fix } = findingInParameters(objection, place);
+  const { purpose } = objection.hint ?? {};
+  if (fix === undefined) return message;
+  if (purpose === 'accept') return `${message} ${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`;
+  return `${message} ${purpose === 'prepare' ? 'Use' : 'Pass'} ${fix}.`;
 }
 
 /** Settles as `work` does, but says with parameters what it refuses. */
-export async function worded<T>(work: Promise<T>): Promise<T> {
+export async function worded<T>(work: Promise<T>, place?: Place): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (!(error instanceof AnyvmafError)) throw error;
-    throw errorInParameters(error);
+    throw errorInParameters(error, place);
   }
 }

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/v4';
 import { scoreDocument } from '../scoring/documents.js';
-import { rawPair, scoringParameters } from '../scoring/parameters.js';
+import { pairingParameters, rawPair, scoringParameters } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
 export const vmafScore = defineTool({
@@ -21,6 +21,7 @@ export const vmafScore = defineTool({
       .optional()
       .describe(`${rawPair.ref.description ?? ''} Leave it out with no_reference only.`),
     ...scoringParameters,
+    allow_damaged: pairingParameters.allow_damaged,
   }),
   outputSchema: scoreDocument,
   annotations: READ_ONLY,
@@ -31,7 +32,11 @@ export const vmafScore = defineTool({
       import('../scoring/run.js'),
       import('../scoring/result.js'),
     ]);
-    const call = await scoringCall(input, context.files, { decoder: 'none', preflight: true });
+    const call = await scoringCall(input, context.files, {
+      decoder: 'none',
+      preflight: true,
+      allowDamaged: input.allow_damaged,
+    });
     const request = await rawRequest(input, context.files, call.options.noReference);
     const report = await runScore('vmaf_score', request, call, context).catch(sendEncodedElsewhere);
     return scoreOutcome(report, call, context.resources);

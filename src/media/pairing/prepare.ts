@@ -7,6 +7,7 @@ import { shown } from '../../printable.js';
 import type { AlignState } from '../align/types.js';
 import type { DecodedSource, DecodeRequest, Fraction, ScaleFilter } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
+import { objection } from '../preflight/text.js';
 import type { FrameSource, VideoFormat, VideoInfo } from '../types.js';
 import { adaptSource } from './adapt.js';
 import { commonFormat, describeConversion } from './convert.js';
@@ -318,11 +319,17 @@ function scoredFormat({ reference, distorted }: Sides, { scale, scaleTo }: Pairi
   const { width, height } = asked;
   const fits = (format: VideoFormat) => format.width === width && format.height === height;
   if (scale === 'none' && !(fits(first) && fits(second))) {
+    const differ =
+      `distorted is ${second.width}x${second.height} but reference is ${first.width}x${first.height} ` +
+      `(${shown(nameOf(distorted))} against ${shown(nameOf(reference))})`;
     throw new AnyvmafError(
       'mismatch',
-      `distorted is ${second.width}x${second.height} but reference is ${first.width}x${first.height} ` +
-        `(${shown(nameOf(distorted))} against ${shown(nameOf(reference))}), and --scale none resizes nothing; pass ` +
-        '--scale bicubic to resize the distorted video.',
+      `${differ}, and --scale none resizes nothing; pass --scale bicubic to resize the distorted video.`,
+      {
+        objections: [
+          objection(`${differ}, and scaling is off.`, { purpose: 'fix', option: 'scale', value: 'bicubic' }),
+        ],
+      },
     );
   }
   return { ...commonFormat(first, second), width, height };
@@ -387,11 +394,9 @@ function frameRateOf(side: Side): Fraction | undefined {
 function refuseUnequal({ reference, distorted }: Sides, paired: PairedTimes): void {
   const both = `${shown(nameOf(distorted))} against ${shown(nameOf(reference))}`;
   if (reference.times && distorted.times && ratesDiffer(reference.times, distorted.times)) {
-    throw new AnyvmafError(
-      'mismatch',
+    throw unequal(
       `distorted has ${rateText(distorted.times)} frames per second but reference has ${rateText(reference.times)} ` +
-        `(${both}); pass --frame-rate-policy nearest to compare each reference frame with the distorted frame ` +
-        'nearest in time.',
+        `(${both})`,
     );
   }
   const faults = [
@@ -399,11 +404,17 @@ function refuseUnequal({ reference, distorted }: Sides, paired: PairedTimes): vo
     named(paired.repeated, 'more than one reference frame falls on distorted'),
     named(paired.dropped, 'no reference frame falls on distorted'),
   ].filter((fault) => fault !== undefined);
-  if (faults.length === 0) return;
-  throw new AnyvmafError(
+  if (faults.length > 0)
+    throw unequal(`frames do not go together one by one (${both}): ${faults.join('; ')}`);
+}
+
+function unequal(what: string): AnyvmafError {
+  return new AnyvmafError(
     'mismatch',
-    `frames do not go together one by one (${both}): ${faults.join('; ')}; pass --frame-rate-policy nearest to ` +
-      'compare each reference frame with the distorted frame nearest in time.',
+    `${what}; pass --frame-rate-policy nearest to compare each reference frame with the distorted frame nearest in time.`,
+    {
+      objections: [objection(`${what}.`, { purpose: 'fix', option: 'frameRatePolicy', value: 'nearest' })],
+    },
   );
 }
 

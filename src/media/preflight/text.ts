@@ -3,6 +3,7 @@
  * Words and numbers of findings.
  */
 
+import type { Objection } from '../../errors.js';
 import { shown } from '../../printable.js';
 import { quotedWord, shellWord } from '../advice.js';
 import type { Fraction } from '../decoder.js';
@@ -40,6 +41,11 @@ export function finding(
     distorted,
     ...(hint && { hint, fix: hintText(hint) }),
   };
+}
+
+/** What an error says that an option resolves, in words that do not name the option. */
+export function objection(message: string, hint: Hint): Objection {
+  return { message, hint, fix: hintText(hint) };
 }
 
 /** A hint as it is typed: `--offset 12`, `to accept, pass --scale bicubic`, or an ffmpeg command line. */

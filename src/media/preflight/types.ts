@@ -41,6 +41,7 @@ export const FINDING_CODES = [
   'matrix',
   'hdr',
   // The comparison as a whole
+  'identical',
   'swapped',
   'model-size',
   'viewing-distance',

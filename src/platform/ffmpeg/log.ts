@@ -23,7 +23,7 @@ export type LogEvent =
   | { readonly kind: 'timebase'; readonly num: number; readonly den: number }
   /** Streams are opened and packets begin to be decoded; complaints before this are about looking into the file. */
   | { readonly kind: 'decoding' }
-  /** A packet before which others may be missing, such as where a recording was cut; pictures may be whole all the same. */
+  /** A packet with or before which others are missing, such as where a recording was cut; its picture may be whole. */
   | { readonly kind: 'gap' }
   /** `atEnd`: the file is cut off, and every frame that was read before is whole. */
   | { readonly kind: 'damage'; readonly text: string; readonly atEnd: boolean };

@@ -67,13 +67,14 @@ export function startJob({ module, job }: WasmStart, world: JobWorld): RunningJo
   let troubleBefore = false;
   let skippedStart: string | undefined;
   let damage: Damage | undefined;
+  let gaps = 0;
   /** Reported; whatever comes after is of no use. */
   let over = false;
 
   function finish(status: number, missed = false): void {
     if (over) return;
     over = true;
-    const more = { ...(damage && { damage }), ...(skippedStart !== undefined && { skippedStart }) };
+    const more = { gaps, ...(damage && { damage }), ...(skippedStart !== undefined && { skippedStart }) };
     post({ kind: 'done', status, stdout, stderr, missed, ...more });
   }
 
@@ -93,6 +94,9 @@ export function startJob({ module, job }: WasmStart, world: JobWorld): RunningJo
         return;
       case 'frame':
         frame(event, (event.pts ?? Number.NaN) * unit, expected, part);
+        return;
+      case 'gap':
+        gaps++;
         return;
       case 'damage':
         if (seen === 0 && !decoding) return;

@@ -85,6 +85,8 @@ export type FromWasmWorker =
       readonly damage?: Damage;
       /** Set when the part could not be entered where it was sought; no frame was handed on. */
       readonly missed: boolean;
+      /** Packets with or before which others are missing. */
+      readonly gaps: number;
       /** Why frames before the first could not be decoded, in FFmpeg's words. */
       readonly skippedStart?: string;
     }

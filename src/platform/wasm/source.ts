@@ -3,7 +3,7 @@
  * Frames as FFmpeg in WebAssembly decodes them, one after another, no faster than they are read.
  */
 import { AnyvmafError } from '../../errors.js';
-import { type EarlyEnd, earlyEndError, earlyEndWarning } from '../../media/damage.js';
+import { type EarlyEnd, earlyEndError, earlyEndWarning, gapWarning } from '../../media/damage.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
 import { storedFrameBytes } from '../../media/geometry.js';
@@ -235,7 +235,7 @@ export class WasmSource implements DecodedSource {
   /** The tool ended; what it wrote is still to be read. */
   #finish(result: RunResult, part: Part): void {
     if (this.#ended) return;
-    const { status, stderr, damage, missed, skippedStart } = result;
+    const { status, stderr, damage, missed, skippedStart, gaps } = result;
     if (missed) {
       // The file cannot be entered there, or not without trouble: from its start, then.
       const { seek: _, ...fromTheStart } = part;
@@ -248,6 +248,7 @@ export class WasmSource implements DecodedSource {
           'recording starts between key frames; its first frame is the first that can.',
       );
     }
+    if (gaps > 0 && this.facts.container === 'mpegts') this.#warnings.push(gapWarning(this.info.name));
     if (damage) this.#reader.fail(new Damaged(damage));
     else if (status > 0) {
       const text = stderr.at(-1) ?? `FFmpeg ended with status ${status}`;

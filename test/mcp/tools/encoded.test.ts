@@ -122,7 +122,16 @@ describe.runIf(hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
     });
     expect(answer.preflight?.map(({ code }) => code)).toContain('size');
     const strict = { reference_encoded: master(), distorted_encoded: small(), strict: true };
-    expect(await refused(vmafScoreEncoded, strict, encoded())).toContain('96x54');
+    const refusal = await refused(vmafScoreEncoded, strict, encoded());
+    expect(refusal).toContain('96x54');
+    expect(refusal).toContain('To accept, pass scale: "bicubic".');
+    const unscaled = await refused(
+      vmafScoreEncoded,
+      { ...strict, strict: false, preflight: false, scale: 'none' },
+      encoded(),
+    );
+    expect(unscaled).toMatch(/scaling is off\. Pass scale: "bicubic"\.$/);
+    expect(refusal + unscaled).not.toMatch(/(^|\s)--\w/);
   });
 
   it('are not for vmaf_score, which says where they belong', async () => {

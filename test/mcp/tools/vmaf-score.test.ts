@@ -2,7 +2,7 @@
  * @module test/mcp/tools/vmaf-score
  * `vmaf_score`: libvmaf's numbers for what was asked, every parameter's effect or refusal, and a small answer.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../../src/index.js';
@@ -108,6 +108,22 @@ describe('vmaf_score', () => {
     const part = await full({ ...args, frame_skip_ref: 1, frame_skip_dist: 2, frame_cnt: 3 });
     expect(part.frames.map(({ frameNum }) => frameNum)).toEqual([0, 1, 2]);
     expect([part.reference.skipped, part.distorted.skipped]).toEqual([1, 2]);
+  });
+
+  it('refuses raw video that ends within a frame, unless its own parameter allows it', async () => {
+    const { dis, ...rest } = raw();
+    const torn = join(videoFolder(), 'torn.yuv');
+    writeFileSync(torn, readFileSync(dis).subarray(0, -7));
+    const args = { ...rest, dis: torn, feature: ['psnr'], no_prediction: true };
+    expect(await refused(vmafScore, args, context())).toContain(
+      'pass allow_damaged to score the whole frames',
+    );
+    const { frame_count: frames } = await call<{ frame_count: number }>(
+      vmafScore,
+      { ...args, allow_damaged: true },
+      context(),
+    );
+    expect(frames).toBe(clip.frames - 1);
   });
 
   it('extracts without predicting', async () => {

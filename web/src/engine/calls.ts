@@ -2,6 +2,7 @@
  * @module web/engine/calls
  * Calls across the border of a worker: arguments in, one result out, events in between, and a way to stop.
  */
+import type { AnyvmafError, Objection } from 'anyvmaf';
 
 /** What a served function is given beside its arguments. */
 export interface CallContext<Event> {
@@ -32,6 +33,8 @@ type Unwrapped<T> = T extends Handover<infer Value> ? Value : T;
 export interface Failure {
   readonly message: string;
   readonly code?: string;
+  /** What was refused, without the command line's words for what resolves it. */
+  readonly objections?: readonly Objection[];
   readonly name: string;
 }
 
@@ -80,17 +83,20 @@ export function serve(functions: Readonly<Record<string, Served>>, scope: Scope)
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
-  return { name: error.name, message: error.message, ...code };
+  const { objections } = error as Partial<AnyvmafError>;
+  return { name: error.name, message: error.message, ...code, ...(objections && { objections }) };
 }
 
 /** What a call to a worker rejects with. */
 export class EngineError extends Error {
   readonly code: string | undefined;
+  readonly objections: readonly Objection[] | undefined;
 
   constructor(failure: Failure) {
     super(failure.message);
     this.name = failure.name;
     this.code = failure.code;
+    this.objections = failure.objections;
   }
 }
 

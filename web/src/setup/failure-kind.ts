@@ -59,9 +59,12 @@ const ADVICE: readonly (readonly [asked: RegExp, here: string])[] = [
     '',
   ],
   [/, or pass --allow-damaged to score what comes before/, ', or score what comes before'],
-  [/; pass --frame-rate-policy nearest to compare/, '; pair by time to compare'],
-  [/, and --scale none resizes nothing; pass --scale bicubic to resize/, '; scale to one size to resize'],
 ];
+
+/** What a failure says, where there are forms and buttons instead of options. */
+export function failureWords({ message, objections }: Failure): string {
+  return objections ? objections.map((one) => one.message).join(' ') : pageWords(message);
+}
 
 /** A message of the library without the options of its command line. */
 export function pageWords(message: string): string {

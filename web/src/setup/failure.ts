@@ -6,7 +6,7 @@ import { fill, h } from '../dom.js';
 import type { Failure } from '../engine/calls.js';
 import type { ChosenFile, Session, Settings } from '../session.js';
 import { text } from '../text.js';
-import { absentModel, kindOfFailure, pageWords } from './failure-kind.js';
+import { absentModel, failureWords, kindOfFailure } from './failure-kind.js';
 import { fetchModel, modelServer } from './fetch-model.js';
 import { treatAsRaw } from './files.js';
 
@@ -27,6 +27,7 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
     died: failures.memoryAdvice,
     io: failures.ioAdvice,
   };
+  const resolvedBy = (option: string) => failure.objections?.some(({ hint }) => hint?.option === option);
   const raw = maybeRaw(failure, session);
   const absent = kind === 'absent' ? absentModel(failure.message) : undefined;
   const mayBeDamaged =
@@ -49,7 +50,7 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
         'p',
         {},
         absent === undefined
-          ? sentence(pageWords(failure.message))
+          ? sentence(failureWords(failure))
           : failures.absentWhy(absent, modelServer().host),
       ),
       kind in advice && h('p', { class: 'soft small' }, advice[kind as keyof typeof advice]),
@@ -64,11 +65,11 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
           settings.value.threads !== 1 &&
           button(failures.oneThread, set({ threads: 1 })),
         kind === 'differs' &&
-          /scale/i.test(failure.message) &&
+          resolvedBy('scale') &&
           settings.value.scale !== 'bicubic' &&
           button(failures.bicubic, set({ scale: 'bicubic' })),
         kind === 'differs' &&
-          /frame-rate-policy/.test(failure.message) &&
+          resolvedBy('frameRatePolicy') &&
           button(failures.nearest, set({ frameRatePolicy: 'nearest' })),
         kind === 'media' && mayBeDamaged && button(failures.damaged, set({ allowDamaged: true })),
         (kind === 'memory' || kind === 'died' || kind === 'other') && again && button(failures.again, again),

@@ -17,7 +17,12 @@ const PATIENCE = 250;
 /** An error as failures are shown. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof EngineError)
-    return { name: error.name, message: error.message, ...(error.code && { code: error.code }) };
+    return {
+      name: error.name,
+      message: error.message,
+      ...(error.code && { code: error.code }),
+      ...(error.objections && { objections: error.objections }),
+    };
   return error instanceof Error
     ? { name: error.name, message: error.message }
     : { name: 'Error', message: String(error) };

@@ -3,7 +3,7 @@
  * Frames that an ffmpeg process decodes, as a source for the scorer.
  */
 import { AnyvmafError } from '../../../errors.js';
-import { afterTime, earlyEndError, earlyEndWarning } from '../../../media/damage.js';
+import { afterTime, earlyEndError, earlyEndWarning, gapWarning } from '../../../media/damage.js';
 import type { DecodedSource, DecodeRequest, Fraction, TrackFacts } from '../../../media/decoder.js';
 import { MediaError } from '../../../media/errors.js';
 import { PlaneMap } from '../../../media/planes.js';
@@ -145,6 +145,7 @@ export class FfmpegSource implements DecodedSource {
 
   /** @throws {AnyvmafError} unless this is how a video may end */
   #finish(end: End): false {
+    if (end.kind === 'end') this.#warnOfGaps();
     if (end.kind === 'damage' && this.#request.allowDamaged) {
       const { text, cutOff } = end;
       const frames = this.#times.length;
@@ -161,12 +162,10 @@ export class FfmpegSource implements DecodedSource {
 
   /** Once, as the places are told by missing frames. */
   #warnOfGaps(): void {
-    if (this.#warnedOfGaps || this.#run.gaps === 0) return;
+    // Elsewhere it is the packet in which a file is cut off, which is told as that.
+    if (this.#warnedOfGaps || this.#run.gaps === 0 || this.facts.container !== 'mpegts') return;
     this.#warnedOfGaps = true;
-    this.#warnings.push(
-      `Packets may be missing in ${shown(this.facts.name)}: their counter jumps, as where a recording was interrupted or ` +
-        'cut. No frame that is there is damaged.',
-    );
+    this.#warnings.push(gapWarning(this.facts.name));
   }
 
   get #lastTime(): number | undefined {
