@@ -6,7 +6,7 @@ import { AnyvmafError } from './errors.js';
 import { quoted } from './printable.js';
 
 /** Characters of the name of a feature, an extractor, an option, a model or a metric. */
-export const MAX_NAME = 256;
+const MAX_NAME = 256;
 
 /** Characters of a feature string or a model string: names, values, and a path. */
 export const MAX_STRING = 8192;

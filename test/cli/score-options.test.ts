@@ -275,6 +275,7 @@ describe('the words that people try', () => {
 
   test('a - after the format of two videos is no third video', () => {
     expect(complaint('a', 'b', '--json', '-')).toMatch(/^--json takes no value, .* standard output/);
+    expect(complaint('a', 'b', '--csv', '/dev/stdout')).toMatch(/^--csv takes no value/);
     expect(settings('a', '--json', '-').distorted).toEqual(['-']);
     expect(settings('a', 'b', '-', '--json').distorted).toEqual(['b', '-']);
   });

@@ -30,6 +30,9 @@ const MAX_DISTORTED = 64;
 
 const FORMATS: readonly ReportFormat[] = ['xml', 'json', 'csv', 'sub', 'ndjson'];
 
+/** What people write for standard output where a format takes no value. */
+const STANDARD_OUTPUT: ReadonlySet<string> = new Set(['-', '/dev/stdout', '/dev/fd/1']);
+
 const INPUT = 'Input';
 const WHAT = 'Models and features';
 const OUTPUT = 'Output';
@@ -335,17 +338,19 @@ function formatOf(output: string | undefined): ReportFormat | undefined {
 }
 
 /**
- * Refuses `REFERENCE DISTORTED --json -`, which would read a further video from standard input.
+ * Refuses `REFERENCE DISTORTED --json -` and `--json /dev/stdout`, which would read a further video from there.
  * @throws {AnyvmafError} `usage`
  */
 function refuseStreamAsFormat(args: readonly string[], positionals: readonly string[]): void {
   if (positionals.length < 3) return;
-  const flag = FORMATS.find((format) => args.some((arg, i) => arg === `--${format}` && args[i + 1] === '-'));
+  const flag = FORMATS.find((format) =>
+    args.some((arg, i) => arg === `--${format}` && STANDARD_OUTPUT.has(args[i + 1] ?? '')),
+  );
   if (flag === undefined) return;
   throw new AnyvmafError(
     'usage',
-    `--${flag} takes no value, and the - after it would be a video on standard input; leave it out: without -o the ` +
-      'report goes to standard output',
+    `--${flag} takes no value, and what follows it would be a further video; leave it out: without -o the report goes to ` +
+      'standard output',
   );
 }
 
