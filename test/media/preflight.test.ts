@@ -428,6 +428,18 @@ const CASES: readonly Case[] = [
     ...{ code: 'matrix', severity: 'warning', values: ['bt709', 'smpte170m'] },
   },
   {
+    what: 'a matrix beside a picture of standard definition that states none',
+    reference: { width: 720, height: 480 },
+    distorted: { width: 720, height: 480, matrix: 'bt709' },
+    ...{
+      code: 'matrix',
+      severity: 'warning',
+      values: [null, 'bt709'],
+      says: 'videos of its size are usually in smpte170m',
+      fix: 'ffmpeg -i encode.mp4 -vf zscale=m=smpte170m -an -c:v ffv1 encode-prepared.mkv',
+    },
+  },
+  {
     what: 'another transfer function',
     reference: { transfer: 'bt709' },
     distorted: { transfer: 'linear' },
@@ -541,6 +553,12 @@ describe('preflight does not cry wolf over', () => {
     ['an average rate that is a little off', {}, { frameRate: { num: 250, den: 9.99 }, frameCount: 250 }],
     ['a range that one does not state', { colorRange: 'limited' }, {}],
     ['names of the same matrix', { matrix: 'smpte170m' }, { matrix: 'bt470bg' }],
+    ['the usual matrix that one does not state', { matrix: 'bt709' }, {}],
+    [
+      'the usual matrix of standard definition that one does not state',
+      { width: 720, height: 576, matrix: 'bt470bg' },
+      { width: 720, height: 576 },
+    ],
     ['names of the same transfer function', { transfer: 'bt709' }, { transfer: 'bt2020-10' }],
     ['primaries that one does not state', { primaries: 'bt709' }, {}],
     ['lengths of parts', {}, { frameCount: 100, duration: 4 }, { partial: true }],

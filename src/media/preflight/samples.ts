@@ -220,8 +220,9 @@ function* colourFindings(reference: SideFacts, distorted: SideFacts): Generator<
     const [ref, dis] = [reference[part] ?? null, distorted[part] ?? null];
     if (ref === dis || SAME[part].some((names) => names.includes(ref ?? '') && names.includes(dis ?? '')))
       continue;
-    // Silence is common and harmless, except beside high dynamic range.
+    // Silence is common and harmless, except beside high dynamic range, and where it usually means something else.
     const silent = ref === null || dis === null;
+    if (part === 'matrix' && silent) yield* silentMatrix(reference, distorted);
     if (silent && !(part === 'transfer' && (isHdr(reference) || isHdr(distorted)))) continue;
     const name = DESCRIPTION[part];
     yield finding(
@@ -233,6 +234,30 @@ function* colourFindings(reference: SideFacts, distorted: SideFacts): Generator<
       ref === null ? undefined : prepare('distorted', distorted, ['-vf', `zscale=${ZSCALE[part]}=${ref}`]),
     );
   }
+}
+
+/** The matrix of a video that states none, as players take it: BT.601 for standard definition, else BT.709. */
+function usualMatrix({ width, height }: SideFacts): 'smpte170m' | 'bt709' {
+  return width <= 1024 && height <= 576 ? 'smpte170m' : 'bt709';
+}
+
+/** One video states a matrix that the other, which states none, is not usually in: one of them may be a conversion. */
+function* silentMatrix(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+  const known = reference.matrix ?? distorted.matrix;
+  const [stating, silent] = reference.matrix ? [reference, distorted] : [distorted, reference];
+  const usual = usualMatrix(silent);
+  const bt601 = SAME.matrix.some((names) => names.includes(known ?? '') && names.includes(usual));
+  // Other matrices, such as RGB and BT.2020, are told by what else differs.
+  if (known === usual || bt601 || !['bt709', 'smpte170m', 'bt470bg'].includes(known ?? '')) return;
+  const [who, other] = stating === distorted ? ['distorted', 'reference'] : ['reference', 'distorted'];
+  yield finding(
+    'matrix',
+    'warning',
+    `${who} has the matrix ${known}, but ${other} states none, and videos of its size are usually in ${usual}; if one was ` +
+      'converted, sample values are compared as stored, and mean different colours.',
+    [reference.matrix ?? null, distorted.matrix ?? null],
+    stating === distorted ? prepare('distorted', distorted, ['-vf', `zscale=m=${usual}`]) : undefined,
+  );
 }
 
 function* hdrFindings(

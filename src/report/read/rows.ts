@@ -2,7 +2,9 @@
  * @module report/read/rows
  * Reads logs of one line per frame: CSV, and MicroDVD subtitles. Both have frames and nothing else.
  */
+
 import { wholeNumber } from '../../numbers.js';
+import { shown } from '../../printable.js';
 import type { FrameMetrics } from '../types.js';
 import { faultAt, measured, notReport, type SavedText } from './fault.js';
 import type { SavedParts } from './parts.js';
@@ -45,7 +47,7 @@ export function readCsv(saved: SavedText): SavedParts {
         metrics.map((name, i): [string, number] => {
           const text = values[i] ?? '';
           const value = measured(text);
-          if (value === undefined) throw faultAt(saved, at, `expected a number for ${name}`);
+          if (value === undefined) throw faultAt(saved, at, `expected a number for ${shown(name)}`);
           at += text.length + 1;
           return [name, value];
         }),
