@@ -103,6 +103,7 @@ export type {
   ReportInput,
   ReportModel,
   ReportTinyModel,
+  ReportTinyNotice,
   ReportTinyPart,
 } from './report/types.js';
 export {

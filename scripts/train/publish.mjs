@@ -134,10 +134,13 @@ function scorer(name, { teacher, sources, model, baseline }) {
       onnx_opset: 13,
       norm_mean: [0],
       norm_std: [1],
+      min_size: [64, 64],
+      needs_scene: true,
       output_range: [0, 100],
       scale: { min: 0, max: 100, better: 'higher' },
     },
     description: `Guesses ${teacher} from the distorted luma alone.`,
+    experimental: 'good for the order of versions of one scene at one size, not as absolute quality',
     card: `# ${name}
 
 A no-reference scorer: the luma of a distorted frame in, a guess of the ${teacher} that it would get against its source
@@ -204,7 +207,10 @@ for (const file of readdirSync(FOLDER)
   const figures = join(FOLDER, `${name}.figures.json`);
   if (!existsSync(figures)) continue;
   const facts = JSON.parse(readFileSync(figures, 'utf8'));
-  const { sidecar, description, card } = (facts.kind === 'fr' ? regressor : scorer)(name, facts);
+  const { sidecar, description, experimental, card } = (facts.kind === 'fr' ? regressor : scorer)(
+    name,
+    facts,
+  );
   const part = { name: `${name}.json`, bytes: Buffer.from(json(sidecar)) };
   const graph = { bytes: readFileSync(join(FOLDER, file)), external: [] };
   writeFileSync(join(FOLDER, part.name), part.bytes);
@@ -217,6 +223,7 @@ for (const file of readdirSync(FOLDER)
     manifest_sha256: (await manifestOf(graph, file, part)).sha256,
     opset: 13,
     description,
+    experimental,
     card: `${name}.md`,
     license: 'BSD-2-Clause-Patent',
   });

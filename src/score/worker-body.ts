@@ -157,6 +157,7 @@ class Work {
           untold = 0;
           return undefined;
         });
+        this.#tellCounts();
         this.#tools.post({ kind: 'records', first, count, records, ended }, [records.buffer]);
         break;
       }
@@ -178,10 +179,16 @@ class Work {
         const { first, index, records } = this.#fed;
         const count = index - first;
         const used = records.slice(0, count * this.#extractor.layout.length);
+        this.#tellCounts();
         this.#tools.post({ kind: 'records', first, count, records: used, ended: null }, [used.buffer]);
         break;
       }
     }
+  }
+
+  /** What picture models saw must be known when the last records are in. */
+  #tellCounts(): void {
+    if (this.#pictures?.counts) this.#tools.post({ kind: 'sessions', sessions: this.#pictures.facts });
   }
 
   /** Returns the memory of history that was sent. */
