@@ -5,6 +5,11 @@
  *
  *     node scripts/train/evaluate.mjs --model DIR/NAME.onnx --data DIR/measured…  [--teacher vmaf]
  *
+ *     node scripts/train/evaluate.mjs --model DIR/NAME.onnx --line DIR/measured…
+ *
+ * With --line it writes DIR/NAME.line.json instead, for scripts/train/calibrate: the line that brings the model's scores of
+ * these pictures nearest to the teacher's, each source counting the same.
+ *
  * Data as scripts/train/nr reads them; of these the pictures of the splits `test` and `unseen`. Writes
  * DIR/NAME.figures.json for scripts/train/publish.
  */
@@ -18,6 +23,7 @@ const { values, positionals } = parseArgs({
     model: { type: 'string' },
     data: { type: 'string', multiple: true, default: [] },
     teacher: { type: 'string', default: 'vmaf' },
+    line: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 });
@@ -29,10 +35,10 @@ const { agreementOf, sampleOf } = await loadBuilt('tiny/evaluation/correlation.j
 
 const SETS = ['test', 'unseen'];
 const options = { intraOpNumThreads: 1, interOpNumThreads: 1 };
-const sessions = {
-  model: await InferenceSession.create(values.model, options),
-  baseline: await InferenceSession.create(values.model.replace(/\.onnx$/, '.baseline.onnx'), options),
-};
+const files = { model: values.model };
+if (!values.line) files.baseline = values.model.replace(/\.onnx$/, '.baseline.onnx');
+const sessions = {};
+for (const [key, file] of Object.entries(files)) sessions[key] = await InferenceSession.create(file, options);
 const learned = new Set();
 const rows = [];
 let teacher;
@@ -59,6 +65,24 @@ for (const path of [...values.data, ...positionals]) {
     rows.push(row);
   }
   closeSync(file);
+}
+
+/** Weighted least squares of what was wanted on what was predicted. */
+function lineOf(part) {
+  const counts = new Map();
+  for (const { source } of part) counts.set(source, (counts.get(source) ?? 0) + 1);
+  const weights = part.map(({ source }) => 1 / (counts.get(source) * counts.size));
+  const mean = (of) => part.reduce((sum, row, i) => sum + weights[i] * of(row), 0);
+  const [x, y] = [mean(({ model }) => model), mean(({ wanted }) => wanted)];
+  const gain = mean(({ model, wanted }) => (model - x) * (wanted - y)) / mean(({ model }) => (model - x) ** 2);
+  return { gain, offset: y - gain * x, pictures: part.length, sources: counts.size };
+}
+
+if (values.line) {
+  const line = lineOf(rows);
+  writeFileSync(values.model.replace(/\.onnx$/, '.line.json'), `${JSON.stringify(line)}\n`);
+  console.log(`${line.gain} * score + ${line.offset}, of ${line.pictures} pictures of ${line.sources} sources`);
+  process.exit(0);
 }
 
 const round = (value, digits) => value && Number(value.toFixed(digits));

@@ -1,20 +1,22 @@
 """
 scripts/train/fr - trains a full-reference regressor: a model's features in, its score out, a frame a row.
 
-    python3 scripts/train/fr.py --data DIR/measured.json --teacher KEY --out model/tiny/NAME.onnx [--seed 7]
+    python3 scripts/train/fr.py --data DIR/measured.json --teacher KEY --out DIR/NAME.onnx [--before NAME.onnx] [--seed 7]
 
-Data come from scripts/train/measure.mjs. The scaler is the first two nodes of the graph, the clip to 0...100 its last.
+With --before also the figures of an earlier model of this kind. Data come from scripts/train/measure.mjs. The scaler is the first two nodes of the graph, the clip to 0...100 its last.
 Trains on the rows of split `train`, stops at the best epoch on `val`, and prints figures for each source of `test`, from
-which nothing was learned. Needs python3-torch and python3-numpy.
+which nothing was learned, and for each kind of damage. Needs python3-torch, python3-onnx and python3-numpy.
 """
 import argparse
 import json
 
 import numpy as np
+import onnx
 import torch
+from onnx import numpy_helper
 from torch import nn
 
-from figures import by_split
+from figures import by_split, figures, worst
 
 
 class Regressor(nn.Module):
@@ -36,11 +38,41 @@ class Regressor(nn.Module):
         return (self.layers((features - self.mean) / self.std) * 50.0 + 50.0).squeeze(1)
 
 
+def earlier(path, features):
+    """Scores by a model that an earlier run of this script wrote."""
+    nodes = onnx.load(path).graph
+    weights = {item.name: numpy_helper.to_array(item) for item in nodes.initializer}
+    model = Regressor(torch.from_numpy(weights["mean"].copy()), torch.from_numpy(weights["std"].copy()), 48)
+    model.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in weights.items()}, strict=True)
+    with torch.no_grad():
+        return model.eval()(features).numpy().astype(np.float64)
+
+
+def damages(sources, encodes):
+    """What was done to each row: sources in colour are those of which luma was damaged alone."""
+    colour = set(sources[np.char.startswith(encodes, "luma-")])
+    apart = {"luma": "colour, luma alone", "chroma": "colour, chroma alone"}
+    return np.array([
+        apart.get(encode.split("-")[0], "colour" if source in colour else "grey")
+        for source, encode in zip(sources, encodes)
+    ])
+
+
+def by_damage(predicted, wanted, kinds):
+    """Figures and the largest error of each kind of damage."""
+    rows = {kind: kinds == kind for kind in sorted(set(kinds))}
+    return {
+        kind: {**figures(predicted[at], wanted[at]), "worst": worst(predicted[at], wanted[at])}
+        for kind, at in rows.items()
+    }
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", required=True)
     parser.add_argument("--teacher", default="vmaf", help="key of a model in the data")
     parser.add_argument("--out", required=True)
+    parser.add_argument("--before", help="a model of the same teacher, to be beaten")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--width", type=int, default=48)
     parser.add_argument("--epochs", type=int, default=120)
@@ -52,6 +84,7 @@ def main():
         data = json.load(file)
     teacher = next(model for model in data["models"] if model["key"] == args.teacher)
     places = [4 + data["columns"].index(name) for name in [*teacher["features"], args.teacher]]
+    encodes = np.array([row[1] for row in data["rows"]])
     rows = [[row[0], row[2], *(row[k] for k in places)] for row in data["rows"]]
     rows += [["imagined", "train", *values] for values in teacher["imagined"]]
     sources = np.array([row[0] for row in rows])
@@ -93,6 +126,11 @@ def main():
     with torch.no_grad():
         predicted = model(features).numpy().astype(np.float64)
     result = by_split(predicted[measured], numbers[measured, -1], splits[measured], sources[measured])
+    test = splits[measured] == "test"
+    wanted, kinds = numbers[measured, -1][test], damages(sources[measured], encodes)[test]
+    result["damage"] = by_damage(predicted[measured][test], wanted, kinds)
+    if args.before:
+        result["before"] = by_damage(earlier(args.before, features).astype(np.float64)[measured][test], wanted, kinds)
     print(json.dumps(result, indent=1))
     torch.onnx.export(
         model, features[:2], args.out, input_names=["features"], output_names=["score"], opset_version=13,
