@@ -3,10 +3,10 @@ scripts/train/brisque - what a published idea gets on the same pictures: a ridge
 (A. Mittal, A. K. Moorthy, A. C. Bovik, "No-reference image quality assessment in the spatial domain", IEEE TIP 2012), and
 a constant.
 
-    python3 scripts/train/brisque.py --data DIR/measured… --figures DIR/NAME.figures.json [--teacher vmaf]
+    python3 scripts/train/brisque.py --learn DIR/measured… --data DIR/measured… --figures DIR/NAME.figures.json
 
-Data as scripts/train/nr reads them. Learns from the splits `train` and `val`, its penalty by leaving out kinds of scenes,
-and adds the figures of `test` and `unseen` to those that scripts/train/evaluate wrote. Needs python3-torch and
+Data as scripts/train/nr reads them. Learns from the splits `train` and `val` of the first, its penalty by leaving out kinds
+of scenes, and adds the figures of `test` and `unseen` of the others to those that scripts/train/evaluate wrote. Needs python3-torch and
 python3-numpy.
 """
 import argparse
@@ -72,14 +72,16 @@ def facts(luma):
     return found
 
 
-def load(paths, teacher):
-    """Statistics, scores, splits and sources of all pictures."""
+def load(paths, teacher, wanted):
+    """Statistics, scores, splits and sources of the pictures of some splits."""
     rows, scores, splits, sources = [], [], [], []
     for path in paths:
         with open(f"{path}.json", encoding="utf-8") as file:
             pictures = json.load(file)["pictures"]
         memory = np.memmap(f"{path}.gray", dtype=np.uint8, mode="r")
         for picture in pictures:
+            if picture["split"] not in wanted:
+                continue
             size = picture["height"], picture["width"]
             luma = np.array(memory[picture["offset"] : picture["offset"] + size[0] * size[1]]).reshape(size)
             rows.append(facts(luma))
@@ -128,21 +130,22 @@ def of_sets(predicted, scores, splits, sources):
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--learn", required=True, nargs="+")
     parser.add_argument("--data", required=True, nargs="+")
     parser.add_argument("--figures", required=True)
     parser.add_argument("--teacher", default="vmaf", help="key of a model in the data")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    rows, scores, splits, sources = load(args.data, args.teacher)
-    learned = np.isin(splits, ["train", "val"])
+    rows, scores, _, sources = load(args.learn, args.teacher, ("train", "val"))
     kinds = np.array([source.rsplit("-", 1)[0] for source in sources])
-    penalty = penalty_of(rows[learned], scores[learned], kinds[learned])
-    model = Ridge(rows[learned], scores[learned], penalty)
-    level = round(float(scores[learned].mean()), 2)
+    penalty = penalty_of(rows, scores, kinds)
+    model = Ridge(rows, scores, penalty)
+    level = round(float(scores.mean()), 2)
     with open(args.figures, encoding="utf-8") as file:
         result = json.load(file)
-    seen = {"pictures": int(learned.sum()), "sources": len(set(sources[learned])), "penalty": penalty}
-    result["brisque"] = {**seen, **of_sets(model(rows), scores, splits, sources)}
+    learned = {"pictures": len(scores), "sources": len(set(sources)), "penalty": penalty}
+    rows, scores, splits, sources = load(args.data, args.teacher, ("test", "unseen"))
+    result["brisque"] = {**learned, **of_sets(model(rows), scores, splits, sources)}
     constant = of_sets(np.full(len(scores), level), scores, splits, sources)
     result["constant"] = {"value": level, **{name: part["pooled"] for name, part in constant.items()}}
     with open(args.figures, "w", encoding="utf-8") as file:

@@ -74,14 +74,17 @@ function lineOf(part) {
   const weights = part.map(({ source }) => 1 / (counts.get(source) * counts.size));
   const mean = (of) => part.reduce((sum, row, i) => sum + weights[i] * of(row), 0);
   const [x, y] = [mean(({ model }) => model), mean(({ wanted }) => wanted)];
-  const gain = mean(({ model, wanted }) => (model - x) * (wanted - y)) / mean(({ model }) => (model - x) ** 2);
+  const gain =
+    mean(({ model, wanted }) => (model - x) * (wanted - y)) / mean(({ model }) => (model - x) ** 2);
   return { gain, offset: y - gain * x, pictures: part.length, sources: counts.size };
 }
 
 if (values.line) {
   const line = lineOf(rows);
   writeFileSync(values.model.replace(/\.onnx$/, '.line.json'), `${JSON.stringify(line)}\n`);
-  console.log(`${line.gain} * score + ${line.offset}, of ${line.pictures} pictures of ${line.sources} sources`);
+  console.log(
+    `${line.gain} * score + ${line.offset}, of ${line.pictures} pictures of ${line.sources} sources`,
+  );
   process.exit(0);
 }
 
