@@ -73,13 +73,14 @@ def facts(luma):
 
 
 def load(paths, teacher, wanted):
-    """Statistics, scores, splits and sources of the pictures of some splits."""
+    """Statistics, scores, splits and sources of the pictures of some splits, one of each encode of a scene."""
     rows, scores, splits, sources = [], [], [], []
     for path in paths:
         with open(f"{path}.json", encoding="utf-8") as file:
             pictures = json.load(file)["pictures"]
         memory = np.memmap(f"{path}.gray", dtype=np.uint8, mode="r")
-        for picture in pictures:
+        first = {(picture["source"], picture["encode"]): picture for picture in reversed(pictures)}
+        for picture in first.values():
             if picture["split"] not in wanted:
                 continue
             size = picture["height"], picture["width"]

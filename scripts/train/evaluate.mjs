@@ -5,10 +5,10 @@
  *
  *     node scripts/train/evaluate.mjs --model DIR/NAME.onnx --data DIR/measured…  [--teacher vmaf]
  *
- *     node scripts/train/evaluate.mjs --model DIR/NAME.onnx --line DIR/measured…
+ *     node scripts/train/evaluate.mjs --model DIR/NAME.onnx --offset PATTERN DIR/measured…
  *
- * With --line it writes DIR/NAME.line.json instead, for scripts/train/calibrate: the line that brings the model's scores of
- * these pictures nearest to the teacher's, each source counting the same.
+ * With --offset it writes DIR/NAME.offset.json instead: what the model's scores are off in the
+ * mean, of the sources whose names match, each counting the same.
  *
  * Data as scripts/train/nr reads them; of these the pictures of the splits `test` and `unseen`. Writes
  * DIR/NAME.figures.json for scripts/train/publish.
@@ -23,7 +23,7 @@ const { values, positionals } = parseArgs({
     model: { type: 'string' },
     data: { type: 'string', multiple: true, default: [] },
     teacher: { type: 'string', default: 'vmaf' },
-    line: { type: 'boolean', default: false },
+    offset: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -36,7 +36,7 @@ const { agreementOf, sampleOf } = await loadBuilt('tiny/evaluation/correlation.j
 const SETS = ['test', 'unseen'];
 const options = { intraOpNumThreads: 1, interOpNumThreads: 1 };
 const files = { model: values.model };
-if (!values.line) files.baseline = values.model.replace(/\.onnx$/, '.baseline.onnx');
+if (!values.offset) files.baseline = values.model.replace(/\.onnx$/, '.baseline.onnx');
 const sessions = {};
 for (const [key, file] of Object.entries(files)) sessions[key] = await InferenceSession.create(file, options);
 const learned = new Set();
@@ -48,7 +48,7 @@ for (const path of [...values.data, ...positionals]) {
   const file = openSync(`${path}.gray`, 'r');
   for (const picture of pictures) {
     const { source, split, width, height, offset } = picture;
-    if (!SETS.includes(split)) {
+    if (values.offset ? !new RegExp(values.offset).test(source) : !SETS.includes(split)) {
       learned.add(source);
       continue;
     }
@@ -67,24 +67,22 @@ for (const path of [...values.data, ...positionals]) {
   closeSync(file);
 }
 
-/** Weighted least squares of what was wanted on what was predicted. */
-function lineOf(part) {
-  const counts = new Map();
-  for (const { source } of part) counts.set(source, (counts.get(source) ?? 0) + 1);
-  const weights = part.map(({ source }) => 1 / (counts.get(source) * counts.size));
-  const mean = (of) => part.reduce((sum, row, i) => sum + weights[i] * of(row), 0);
-  const [x, y] = [mean(({ model }) => model), mean(({ wanted }) => wanted)];
-  const gain =
-    mean(({ model, wanted }) => (model - x) * (wanted - y)) / mean(({ model }) => (model - x) ** 2);
-  return { gain, offset: y - gain * x, pictures: part.length, sources: counts.size };
+/** What scores are off in the mean of sources, with the standard error of that. */
+function offsetOf(part) {
+  const names = [...new Set(part.map(({ source }) => source))];
+  const mean = (list) => list.reduce((sum, value) => sum + value, 0) / list.length;
+  const off = names.map((name) =>
+    mean(part.filter(({ source }) => source === name).map(({ model, wanted }) => wanted - model)),
+  );
+  const offset = mean(off);
+  const variance = mean(off.map((value) => (value - offset) ** 2)) / (off.length - 1);
+  return { offset, error: Math.sqrt(variance), pictures: part.length, sources: names.length };
 }
 
-if (values.line) {
-  const line = lineOf(rows);
-  writeFileSync(values.model.replace(/\.onnx$/, '.line.json'), `${JSON.stringify(line)}\n`);
-  console.log(
-    `${line.gain} * score + ${line.offset}, of ${line.pictures} pictures of ${line.sources} sources`,
-  );
+if (values.offset) {
+  const found = offsetOf(rows);
+  writeFileSync(values.model.replace(/\.onnx$/, '.offset.json'), `${JSON.stringify(found)}\n`);
+  console.log(found);
   process.exit(0);
 }
 
