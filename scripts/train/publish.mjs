@@ -67,7 +67,7 @@ ${table(
 const MISSING = `
 
 The teacher takes a chroma distortion of exactly 0 for missing and puts a guess from the detail lost in luma in its place: a
-step of up to 20 points between grey video, or chroma that is bit for bit the reference's, and chroma that is almost that.
+step of up to 20 points between grey video and video in colour, whose chroma compares as 0.00001 where nothing touched it.
 The graph does the same before its scaler, as no perceptron would learn a step.`;
 
 function regressor(name, facts) {
