@@ -174,8 +174,8 @@ ${table(
   ],
 )}
 
-So the RMSE says little for the model: taken at its word, a score is hardly better than a constant. What it is good for is
-order within one scene.
+Taken at its word a score errs by about 20 points, not much less than a constant does. What it is good for is order within
+one scene.
 `;
 }
 
