@@ -107,6 +107,7 @@ export type {
   ReportInput,
   ReportModel,
   ReportTinyModel,
+  ReportTinyNotice,
   ReportTinyPart,
 } from './report/types.js';
 export {

@@ -150,15 +150,30 @@ export function clouds(seed, width, height) {
   };
 }
 
-/** A scene as the bytes of a Y4M file, 8-bit 4:2:0, 25 frames a second, grey. */
-export function y4m(scene, width, height, frames) {
-  const chroma = Buffer.alloc(2 * Math.ceil(width / 2) * Math.ceil(height / 2), 128);
+/**
+ * Chroma for a scene, from 16 to 240: two scenes of half its size, each drawn towards the middle by its own share, so
+ * that colour is as strong as pictures have it. Rows are those of 4:2:0.
+ */
+export function paint(make, seed, width, height) {
+  const rand = random(seed * 31 + 5);
+  const half = [Math.ceil(width / 2), Math.ceil(height / 2)];
+  const planes = [1, 2].map((k) => ({ scene: make(seed * 7 + k, ...half), share: 0.15 + 0.45 * rand() }));
+  return (index) => planes.map(({ scene, share }) => scene(index).map((v) => 128 + share * (v - 128)));
+}
+
+const bytes = (plane, most) =>
+  Buffer.from(Uint8Array.from(plane, (v) => Math.min(most, Math.max(16, Math.round(v)))));
+
+/**
+ * A scene as the bytes of a Y4M file, 8-bit 4:2:0, 25 frames a second.
+ * @param colours what {@link paint} gives; without it the scene is grey
+ */
+export function y4m(scene, width, height, frames, colours) {
+  const grey = Buffer.alloc(2 * Math.ceil(width / 2) * Math.ceil(height / 2), 128);
   const parts = [Buffer.from(`YUV4MPEG2 W${width} H${height} F25:1 Ip A1:1 C420jpeg\n`)];
   for (let index = 0; index < frames; index++) {
-    const luma = Buffer.from(
-      Uint8Array.from(scene(index), (v) => Math.min(235, Math.max(16, Math.round(v)))),
-    );
-    parts.push(Buffer.from('FRAME\n'), luma, chroma);
+    const chroma = colours === undefined ? [grey] : colours(index).map((plane) => bytes(plane, 240));
+    parts.push(Buffer.from('FRAME\n'), bytes(scene(index), 235), ...chroma);
   }
   return Buffer.concat(parts);
 }

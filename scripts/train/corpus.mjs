@@ -3,15 +3,17 @@
  * Makes the training corpus: generated scenes and, when given, real clips; each encoded and degraded in many ways. Needs
  * ffmpeg with libx264, libx265, libvpx-vp9 and libsvtav1.
  *
- *     node scripts/train/corpus.mjs --out DIR [--clips DIR] [--frames N]
+ *     node scripts/train/corpus.mjs --out DIR [--clips DIR] [--frames N] [--colour]
  *
+ * With --colour it is the corpus of models that look at chroma too: most sources in colour, fewer versions of each, and of
+ * every source in colour some whose luma alone or chroma alone is damaged, the other part as it was.
  * Writes DIR/references/SOURCE.y4m, DIR/encodes/SOURCE/NAME.mkv and DIR/corpus.json, which lists them with their split.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { clouds, leaves, random, y4m } from './content.mjs';
+import { clouds, leaves, paint, random, y4m } from './content.mjs';
 import { AV1, ffmpeg, filtered, LOSSLESS, MPEG2, once, scaled, VP9, X264, X265 } from './encoders.mjs';
 
 const { values } = parseArgs({
@@ -19,6 +21,7 @@ const { values } = parseArgs({
     out: { type: 'string' },
     clips: { type: 'string' },
     frames: { type: 'string', default: '24' },
+    colour: { type: 'boolean', default: false },
   },
 });
 if (!values.out) {
@@ -44,6 +47,9 @@ const GRAPHS = {
     "nullsrc=s=640x360:r=25,geq=lum='128+90*sin(((X-320)*(X-320)+(Y-180)*(Y-180))/600-N/3)':cb=128:cr=128",
 };
 
+/** Those of them without colour. */
+const GREY = new Set(['cellauto', 'carpet-slow', 'rings']);
+
 /** Real clips by file name: decoding options, and a filter that makes moving 640x360 pictures or less of them. */
 const pan = (width, height, dx, dy) => `loop=-1:1:0,crop=${width}:${height}:'n*${dx}':'n*${dy}'`;
 const raw = (size, format = 'yuv420p') => ['-f', 'rawvideo', '-s', size, '-pix_fmt', format, '-r', '25'];
@@ -67,24 +73,32 @@ function bucket(key) {
 function references() {
   mkdirSync(join(OUT, 'references'), { recursive: true });
   const sources = [];
-  const add = (name, write) => {
+  const add = (name, write, grey = false) => {
     const reference = join('references', `${name}.y4m`);
     once(join(OUT, reference), write);
-    sources.push({ name, split: bucket(name), reference, encodes: [] });
+    sources.push({ name, split: bucket(name), reference, grey, encodes: [] });
   };
-  for (let i = 1; i <= 28; i++) {
-    add(`leaves-${i}`, (path) =>
-      writeFileSync(path, y4m(leaves(1000 + i, WIDTH, HEIGHT), WIDTH, HEIGHT, FRAMES)),
-    );
-  }
-  for (let i = 1; i <= 8; i++) {
-    add(`clouds-${i}`, (path) =>
-      writeFileSync(path, y4m(clouds(2000 + i, WIDTH, HEIGHT), WIDTH, HEIGHT, FRAMES)),
-    );
+  const scenes = (name, make, seed, count) => {
+    for (let i = 1; i <= count; i++) {
+      const scene = make(seed + i, WIDTH, HEIGHT);
+      add(`${name}-${i}`, (path) => writeFileSync(path, y4m(scene, WIDTH, HEIGHT, FRAMES)), true);
+    }
+  };
+  const painted = (name, make, seed, count) => {
+    for (let i = 1; i <= count; i++) {
+      const [scene, colours] = [make, (...all) => paint(make, ...all)].map((f) => f(seed + i, WIDTH, HEIGHT));
+      add(`${name}-${i}`, (path) => writeFileSync(path, y4m(scene, WIDTH, HEIGHT, FRAMES, colours)));
+    }
+  };
+  scenes('leaves', leaves, 1000, values.colour ? 4 : 28);
+  scenes('clouds', clouds, 2000, values.colour ? 3 : 8);
+  if (values.colour) {
+    painted('painted-leaves', leaves, 3000, 8);
+    painted('painted-clouds', clouds, 4000, 4);
   }
   const take = ['-frames:v', String(FRAMES), '-pix_fmt', 'yuv420p', '-strict', '-1', '-f', 'yuv4mpegpipe'];
   for (const [name, graph] of Object.entries(GRAPHS))
-    add(name, (path) => ffmpeg('-f', 'lavfi', '-i', graph, ...take, path));
+    add(name, (path) => ffmpeg('-f', 'lavfi', '-i', graph, ...take, path), GREY.has(name));
   if (values.clips) {
     for (const [name, [file, options, filter]] of Object.entries(CLIPS))
       add(name, (path) => ffmpeg(...options, '-i', join(values.clips, file), '-vf', filter, ...take, path));
@@ -118,13 +132,51 @@ function degradations(source) {
   return list;
 }
 
+/** Versions that are enough where luma and chroma are damaged apart as well. */
+const FEWER = ['x264-24', 'x264-34', 'x264-45', 'x265-29', 'x265-43', 'vp9-54', 'av1-42', 'mpeg2-low'];
+FEWER.push('scaled-1of2-x264', 'blur-strong', 'noise-weak', 'copy');
+
+/** Versions with luma or chroma as it was: through a filter of the others, or with planes of an encode that is there. */
+function halves(source) {
+  const rand = random(source.length * 104729 + [...source].reduce((sum, c) => sum * 31 + c.charCodeAt(0), 0));
+  const between = (low, high) => (low + (high - low) * rand()).toFixed(2);
+  const list = {};
+  for (const encode of ['x264-34', 'x264-45', 'x265-29', 'vp9-54', 'av1-42', 'mpeg2-low'])
+    list[`luma-${encode}`] = { planes: '0x100102', encode };
+  list['luma-blur-weak'] = { filter: `gblur=sigma=${between(0.4, 1)}:planes=1` };
+  list['luma-blur-strong'] = { filter: `gblur=sigma=${between(1.2, 4)}:planes=1` };
+  list['luma-noise-weak'] = { filter: `noise=c0s=${Math.round(between(4, 12))}:c0f=t` };
+  list['luma-noise-strong'] = { filter: `noise=c0s=${Math.round(between(16, 40))}:c0f=t` };
+  list['luma-dim'] = { filter: `lutyuv=y=16+(val-16)*${between(0.5, 0.9)}` };
+  const step = Math.round(between(6, 20));
+  list['luma-steps'] = { filter: `lutyuv=y=floor(val/${step}+0.5)*${step}` };
+  list['chroma-x264-45'] = { planes: '0x001112', encode: 'x264-45' };
+  list['chroma-noise'] = {
+    filter: `noise=c1s=${Math.round(between(6, 30))}:c2s=${Math.round(between(6, 30))}:allf=t`,
+  };
+  return list;
+}
+
 const sources = references();
 for (const source of sources) {
+  const reference = join(OUT, source.reference);
+  const place = (name) => join('encodes', source.name, `${name}.mkv`);
+  const keep = (name, ...args) => {
+    once(join(OUT, place(name)), (path) => ffmpeg('-i', reference, ...args, '-an', path));
+    source.encodes.push({ name, file: place(name) });
+  };
   mkdirSync(join(OUT, 'encodes', source.name), { recursive: true });
-  for (const [name, args] of Object.entries(degradations(source.name))) {
-    const file = join('encodes', source.name, `${name}.mkv`);
-    once(join(OUT, file), (path) => ffmpeg('-i', join(OUT, source.reference), ...args, '-an', path));
-    source.encodes.push({ name, file });
+  for (const [name, args] of Object.entries(degradations(source.name)))
+    if (!values.colour || FEWER.includes(name)) keep(name, ...args);
+  if (values.colour && !source.grey) {
+    for (const [name, { filter, planes, encode }] of Object.entries(halves(source.name))) {
+      if (filter) keep(name, ...filtered(filter));
+      else {
+        // The filter refuses planes whose stated pixel shapes differ.
+        const merge = `[0:v]setsar=1[a];[1:v]setsar=1[b];[a][b]mergeplanes=${planes}:yuv420p`;
+        keep(name, '-i', join(OUT, place(encode)), '-filter_complex', merge, ...LOSSLESS);
+      }
+    }
   }
   console.error(`${source.name} (${source.split}): ${source.encodes.length} encodes`);
 }

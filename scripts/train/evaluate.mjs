@@ -5,6 +5,11 @@
  *
  *     node scripts/train/evaluate.mjs --model DIR/NAME.onnx --data DIR/measured…  [--teacher vmaf]
  *
+ *     node scripts/train/evaluate.mjs --model DIR/NAME.onnx --offset PATTERN DIR/measured…
+ *
+ * With --offset it writes DIR/NAME.offset.json instead: what the model's scores are off in the
+ * mean, of the sources whose names match, each counting the same.
+ *
  * Data as scripts/train/nr reads them; of these the pictures of the splits `test` and `unseen`. Writes
  * DIR/NAME.figures.json for scripts/train/publish.
  */
@@ -18,6 +23,7 @@ const { values, positionals } = parseArgs({
     model: { type: 'string' },
     data: { type: 'string', multiple: true, default: [] },
     teacher: { type: 'string', default: 'vmaf' },
+    offset: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -29,10 +35,10 @@ const { agreementOf, sampleOf } = await loadBuilt('tiny/evaluation/correlation.j
 
 const SETS = ['test', 'unseen'];
 const options = { intraOpNumThreads: 1, interOpNumThreads: 1 };
-const sessions = {
-  model: await InferenceSession.create(values.model, options),
-  baseline: await InferenceSession.create(values.model.replace(/\.onnx$/, '.baseline.onnx'), options),
-};
+const files = { model: values.model };
+if (!values.offset) files.baseline = values.model.replace(/\.onnx$/, '.baseline.onnx');
+const sessions = {};
+for (const [key, file] of Object.entries(files)) sessions[key] = await InferenceSession.create(file, options);
 const learned = new Set();
 const rows = [];
 let teacher;
@@ -42,7 +48,7 @@ for (const path of [...values.data, ...positionals]) {
   const file = openSync(`${path}.gray`, 'r');
   for (const picture of pictures) {
     const { source, split, width, height, offset } = picture;
-    if (!SETS.includes(split)) {
+    if (values.offset ? !new RegExp(values.offset).test(source) : !SETS.includes(split)) {
       learned.add(source);
       continue;
     }
@@ -59,6 +65,25 @@ for (const path of [...values.data, ...positionals]) {
     rows.push(row);
   }
   closeSync(file);
+}
+
+/** What scores are off in the mean of sources, with the standard error of that. */
+function offsetOf(part) {
+  const names = [...new Set(part.map(({ source }) => source))];
+  const mean = (list) => list.reduce((sum, value) => sum + value, 0) / list.length;
+  const off = names.map((name) =>
+    mean(part.filter(({ source }) => source === name).map(({ model, wanted }) => wanted - model)),
+  );
+  const offset = mean(off);
+  const variance = mean(off.map((value) => (value - offset) ** 2)) / (off.length - 1);
+  return { offset, error: Math.sqrt(variance), pictures: part.length, sources: names.length };
+}
+
+if (values.offset) {
+  const found = offsetOf(rows);
+  writeFileSync(values.model.replace(/\.onnx$/, '.offset.json'), `${JSON.stringify(found)}\n`);
+  console.log(found);
+  process.exit(0);
 }
 
 const round = (value, digits) => value && Number(value.toFixed(digits));

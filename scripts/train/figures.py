@@ -26,6 +26,11 @@ def figures(predicted, wanted):
     }
 
 
+def worst(predicted, wanted):
+    """The largest difference of a frame."""
+    return round(float(np.abs(predicted - wanted).max()), 2)
+
+
 def by_source(predicted, wanted, sources):
     """Figures of each source."""
     return {source: figures(predicted[sources == source], wanted[sources == source]) for source in sorted(set(sources))}

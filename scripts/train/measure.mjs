@@ -78,16 +78,34 @@ function keepPictures(source, encode, { width, height }, frames) {
   }
 }
 
-/** Each feature lies between those of two rows, or somewhat beyond; of every third row all lie nearer to nothing left. */
+/**
+ * Rows that no encode gave. Of every four, in turn: each feature between those of two rows, or somewhat beyond; the same,
+ * all nearer to nothing left; each feature of a row of its own, so that chroma and luma do not hang together; the same,
+ * one of them beyond.
+ */
 function imagine(count, model) {
   const rand = random(20);
   const places = model.features.map((name) => 4 + columns.indexOf(name));
   const train = rows.filter(([, , split]) => split === 'train');
   const pick = () => train[Math.floor(rand() * train.length)];
+  const between = (a, b) => Math.max(0, a + (b - a) * (rand() * 1.2 - 0.1));
+  const mixes = [
+    () => {
+      const [a, b] = [pick(), pick()];
+      return places.map((k) => between(a[k], b[k]));
+    },
+    () => {
+      const [a, b, left] = [pick(), pick(), rand()];
+      return places.map((k) => left * between(a[k], b[k]));
+    },
+    () => places.map((k) => pick()[k]),
+    () => {
+      const beyond = Math.floor(rand() * places.length);
+      return places.map((k, i) => (i === beyond ? between(pick()[k], pick()[k]) : pick()[k]));
+    },
+  ];
   return Array.from({ length: count }, (_, i) => {
-    const [a, b] = [pick(), pick()];
-    const left = i % 3 === 0 ? rand() : 1;
-    const mixed = places.map((k) => left * Math.max(0, a[k] + (b[k] - a[k]) * (rand() * 1.2 - 0.1)));
+    const mixed = mixes[i % mixes.length]();
     const named = Object.fromEntries(model.features.map((name, k) => [name, mixed[k]]));
     return [...mixed, model.opened.predict(named)];
   });

@@ -6,7 +6,7 @@ import { EXTRACTORS, findProvider } from '../core/extractors.js';
 import { logName } from '../core/names.js';
 import { createExtractor, refuseFolders } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
-import { quoted } from '../printable.js';
+import { quoted, shown } from '../printable.js';
 import type { ModelDefinition, ModelInput, ModelRequest } from './types.js';
 
 /**
@@ -29,7 +29,7 @@ export function bindInputs(
     if (used.includes(extractor)) continue;
     throw new AnyvmafError(
       'model',
-      `Model ${quoted(source)} does not use the extractor ${quoted(extractor)}, so ${extractor}.${option} has no meaning for it; ` +
+      `Model ${quoted(source)} does not use the extractor ${quoted(extractor)}, so ${shown(`${extractor}.${option}`)} has no meaning for it; ` +
         `it uses ${used.join(', ')}.`,
     );
   }

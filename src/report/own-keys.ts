@@ -13,7 +13,7 @@
  *   `parts` (per file `name`, `role`, `bytes`, `sha256`), `registered`, `kind`,
  *   `precision_requested`, `quantisation`, `metrics`, `features`, `device_requested`, `device`, `runtime`, and where they
  *   apply `adapter`, `codec`, `preset`,
- *   `crf`, `resize`;
+ *   `crf`, `resize`, `notices` (each `code`, `message` and with `no-scene` `frames`);
  * - `distribution`: per complete metric `percentiles` {`p1` .. `p99`} and `stddev`;
  * - `native`, where an installed libvmaf measured: `flavour`, `path`, `version`, `libvmaf`, `decimals`, `pooled`, `input`;
  * - `compat`, `backend_requested`, `backend_used`, `implementation`, `threads`, `subsample`, `frame_count`, `warnings`;
@@ -32,6 +32,7 @@ import type {
   ReportInput,
   ReportModel,
   ReportTinyModel,
+  ReportTinyNotice,
   ReportTinyPart,
 } from './types.js';
 
@@ -314,8 +315,13 @@ function tinyJson(model: ReportTinyModel): Json {
       ...entry('preset', model.preset),
       ...entry('crf', model.crf, number),
       ...entry('resize', model.resize),
+      ...(model.notices ? [['notices', { list: model.notices.map(noticeJson) }] as const] : []),
     ],
   };
+}
+
+function noticeJson({ code, message, frames }: ReportTinyNotice): Json {
+  return { map: [['code', quote(code)], ['message', quote(message)], ...entry('frames', frames, number)] };
 }
 
 function partJson({ name, role, bytes, sha256 }: ReportTinyPart): Json {

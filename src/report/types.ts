@@ -125,6 +125,21 @@ export interface ReportTinyModel {
   readonly crf?: number | undefined;
   /** The filter that brought pictures to its size. */
   readonly resize?: string | undefined;
+  /** Why its values are not to be taken at their word; absent where there is no reason. Each is among the warnings too. */
+  readonly notices?: readonly ReportTinyNotice[] | undefined;
+}
+
+/** A reason not to take the values of a tiny model at their word. */
+export interface ReportTinyNotice {
+  /**
+   * `experimental`: its values are not to be relied upon; `smoke`: they mean nothing; `no-scene`: some frames are flat or
+   * noise.
+   */
+  readonly code: 'experimental' | 'smoke' | 'no-scene';
+  /** A full sentence. */
+  readonly message: string;
+  /** Frames that it is about, where not all; with `no-scene`. */
+  readonly frames?: number | undefined;
 }
 
 /** What stands in the place of a report where one of several encodes could not be scored. */

@@ -99,6 +99,7 @@ function tinyElement({ metrics, features, ...model }: ReportTinyModel): string {
     ['preset', model.preset],
     ['crf', model.crf],
     ['resize', model.resize],
+    ['notices', model.notices?.map(({ code }) => code).join(' ')],
   ]);
   return `    <tiny ${values}/>\n`;
 }

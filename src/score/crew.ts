@@ -4,6 +4,7 @@
  */
 import { AnyvmafError } from '../errors.js';
 import { limitError } from '../system-limits.js';
+import { addTallies } from '../tiny/content.js';
 import type { FromWorker, ToWorker, WorkerHandle, WorkerSetup } from './protocol.js';
 import type { TinySessionFacts } from './tiny.js';
 
@@ -13,8 +14,8 @@ export type CrewMessage = Exclude<FromWorker, { kind: 'failed' | 'stopped' | 'se
 /** A run's workers, numbered from 0. */
 export class Crew {
   readonly #workers: WorkerHandle[] = [];
-  /** What became of the sessions of picture models; every worker has the same. */
-  sessions: readonly TinySessionFacts[] = [];
+  /** What became of the sessions of picture models, by worker: the same, but each counts its own pictures. */
+  readonly #sessions: (readonly TinySessionFacts[])[] = [];
   #stopped = 0;
   #failure: Error | null = null;
   readonly #failed: Promise<never>;
@@ -55,6 +56,16 @@ export class Crew {
   /** How many there are. */
   get size(): number {
     return this.#workers.length;
+  }
+
+  /** What became of the sessions of picture models, counts of all workers together. */
+  get sessions(): readonly TinySessionFacts[] {
+    const [first = [], ...others] = this.#sessions.filter((sessions) => sessions !== undefined);
+    return first.map((facts, i) => {
+      if (!facts.content) return facts;
+      const counts = others.flatMap((sessions) => sessions[i]?.content ?? []);
+      return { ...facts, content: counts.reduce(addTallies, facts.content) };
+    });
   }
 
   /** Names the one receiver of what workers send. */
@@ -112,7 +123,7 @@ export class Crew {
       (message) => {
         if (message.kind === 'failed') this.#fail(new AnyvmafError(message.code, message.message));
         else if (message.kind === 'stopped') this.#stopped++;
-        else if (message.kind === 'sessions') this.sessions = message.sessions;
+        else if (message.kind === 'sessions') this.#sessions[number] = message.sessions;
         else this.#take(number, message);
         this.#stir();
       },

@@ -67,7 +67,7 @@ export type ToWorker =
 
 /** What a worker tells. */
 export type FromWorker =
-  /** Its picture models are ready; comes before any records. */
+  /** Its picture models are ready; comes before any records, and again before each where they count what they see. */
   | { readonly kind: 'sessions'; readonly sessions: readonly TinySessionFacts[] }
   /** Further `pairs` are measured: told now and then, the last of a chunk only by its records. */
   | { readonly kind: 'progress'; readonly pairs: number }

@@ -37,7 +37,7 @@ const LOCAL_SLICE = 15;
 
 /**
  * Measures in the calling thread, which others get back for a moment between frames.
- * @param opened is told what became of the sessions of picture models, before the first frame
+ * @param opened is told what became of the sessions of picture models, before the first frame and after the last
  */
 export async function measureHere(
   run: Run,
@@ -79,6 +79,7 @@ export async function measureHere(
     }
     return { pairs, ended: null };
   } finally {
+    if (pictures?.counts) opened(pictures.facts);
     extractor.close();
     heatmaps?.close();
     await pictures?.close();

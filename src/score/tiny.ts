@@ -7,8 +7,9 @@ import type { ExtractorInstance } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import type { FramePlanes, VideoFormat } from '../media/types.js';
 import { quoted } from '../printable.js';
-import type { ReportTinyModel } from '../report/types.js';
+import type { ReportTinyModel, ReportTinyNotice } from '../report/types.js';
 import { bindTinyModel, type FeatureBinding, type PictureBinding, type TinyBinding } from '../tiny/bind.js';
+import type { ContentTally } from '../tiny/content.js';
 import { loadTinyModel } from '../tiny/load.js';
 import { checkSize } from '../tiny/onnx/size.js';
 import { checkPicture, pictureShapes, TinyPictureScorer } from '../tiny/picture.js';
@@ -55,6 +56,8 @@ export interface TinySessionFacts {
   readonly device: TinySession['device'];
   readonly adapter?: string;
   readonly notes: readonly string[];
+  /** What its pictures showed so far, where that counts. */
+  readonly content?: ContentTally;
 }
 
 /**
@@ -173,14 +176,29 @@ function factsOf(name: string, { runtime, device, adapter, notes }: TinySession)
 export class PictureScorers {
   readonly #scorers: readonly TinyPictureScorer[];
   readonly #widths: readonly number[];
+  readonly #facts: readonly TinySessionFacts[];
 
   private constructor(
     scorers: readonly TinyPictureScorer[],
     widths: readonly number[],
-    readonly facts: readonly TinySessionFacts[],
+    facts: readonly TinySessionFacts[],
   ) {
     this.#scorers = scorers;
     this.#widths = widths;
+    this.#facts = facts;
+  }
+
+  /** What became of the sessions, and what the pictures taken so far showed. */
+  get facts(): readonly TinySessionFacts[] {
+    return this.#facts.map((facts, i) => {
+      const content = this.#scorers[i]?.content;
+      return content ? { ...facts, content } : facts;
+    });
+  }
+
+  /** Whether {@link facts} change as pictures are taken. */
+  get counts(): boolean {
+    return this.#scorers.some(({ content }) => content !== undefined);
   }
 
   /** @throws {AnyvmafError} `backend` when a device is not here or does not start */
@@ -325,6 +343,7 @@ export function reportTiny(
   return attached.map(({ options, model, binding }) => {
     const session = facts.find(({ name }) => name === binding.name);
     const { codec, preset, crf } = options;
+    const notices = noticesOf(model, session);
     return {
       name: binding.name,
       source: model.source,
@@ -348,8 +367,33 @@ export function reportTiny(
       ...(preset !== undefined && { preset }),
       ...(crf !== undefined && { crf }),
       ...(binding.kind === 'picture' && binding.resize !== 'disabled' && { resize: binding.resize }),
+      ...(notices.length > 0 && { notices }),
     };
   });
+}
+
+/** Why the values of a model are not to be taken at their word. */
+function noticesOf(
+  { source, entry }: TinyModel,
+  session: TinySessionFacts | undefined,
+): readonly ReportTinyNotice[] {
+  const notices: ReportTinyNotice[] = [];
+  if (entry?.smoke) {
+    const message = `The tiny model ${quoted(entry.id)} is for trying things out; its values mean nothing.`;
+    notices.push({ code: 'smoke', message });
+  }
+  if (entry?.experimental !== undefined) {
+    const message = `The tiny model ${quoted(entry.id)} is experimental: ${entry.experimental}.`;
+    notices.push({ code: 'experimental', message });
+  }
+  const { frames, flat, noise } = session?.content ?? { frames: 0, flat: 0, noise: 0 };
+  if (flat + noise > 0) {
+    const message =
+      `${flat + noise} of ${frames} frames are flat or noise (${flat} flat, ${noise} noise); the tiny model ` +
+      `${quoted(source)} has no answer for them, and their values and the means over them mean nothing.`;
+    notices.push({ code: 'no-scene', message, frames: flat + noise });
+  }
+  return notices;
 }
 
 /** What is to be said of the models. */
@@ -368,10 +412,11 @@ export function tinyWarnings(
         ]
       : [];
   });
-  const smoke = attached.flatMap(({ model }) =>
-    model.entry?.smoke === true
-      ? [`The tiny model ${quoted(model.entry.id)} is for trying things out; its values mean nothing.`]
-      : [],
+  const notices = attached.flatMap(({ model, binding }) =>
+    noticesOf(
+      model,
+      facts.find(({ name }) => name === binding.name),
+    ).map(({ message }) => message),
   );
-  return [...new Set([...attached.flatMap(({ model }) => model.warnings), ...smoke, ...notes, ...unused])];
+  return [...new Set([...attached.flatMap(({ model }) => model.warnings), ...notices, ...notes, ...unused])];
 }

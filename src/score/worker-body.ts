@@ -160,6 +160,7 @@ class Work {
           untold = 0;
           return undefined;
         });
+        this.#tellCounts();
         this.#tools.post(
           { kind: 'records', first, count, records, ended, ...(signatures && { signatures }) },
           [records.buffer, ...(signatures ? [signatures.buffer] : [])],
@@ -184,10 +185,16 @@ class Work {
         const { first, index, records } = this.#fed;
         const count = index - first;
         const used = records.slice(0, count * this.#extractor.layout.length);
+        this.#tellCounts();
         this.#tools.post({ kind: 'records', first, count, records: used, ended: null }, [used.buffer]);
         break;
       }
     }
+  }
+
+  /** What picture models saw must be known when the last records are in. */
+  #tellCounts(): void {
+    if (this.#pictures?.counts) this.#tools.post({ kind: 'sessions', sessions: this.#pictures.facts });
   }
 
   /** Returns the memory of history that was sent. */

@@ -59,6 +59,10 @@ export interface PictureBinding extends Bound {
   readonly mean: readonly number[];
   readonly std: readonly number[];
   readonly resize: TinyResize;
+  /** Width and height below which the model has no answer. */
+  readonly minSize?: readonly [width: number, height: number];
+  /** Whether distorted pictures that are flat or noise are counted. */
+  readonly needsScene?: true;
 }
 
 export type TinyBinding = FeatureBinding | PictureBinding;
@@ -271,6 +275,8 @@ function bindPictures(
     mean,
     std,
     resize: options.resize ?? 'disabled',
+    ...(sidecar.minSize && { minSize: sidecar.minSize }),
+    ...(sidecar.needsScene && { needsScene: sidecar.needsScene }),
   };
 }
 

@@ -6,13 +6,15 @@ import { AnyvmafError } from '../errors.js';
 import type { FramePlanes, VideoFormat } from '../media/types.js';
 import { quoted } from '../printable.js';
 import type { PictureBinding, Role } from './bind.js';
+import { type ContentTally, contentOf } from './content.js';
 import { Resampler } from './resample.js';
 import { takeScores } from './scores.js';
 import type { TinySession, TinyTensor } from './types.js';
 
 /**
  * Whether a model can look at pictures of a format.
- * @throws {AnyvmafError} `usage` when it takes another size and nothing may resize them, or wants colour that is not there
+ * @throws {AnyvmafError} `usage` when it takes another size and nothing may resize them, wants larger ones, or wants
+ * colour that is not there
  */
 export function checkPicture(binding: PictureBinding, format: VideoFormat): void {
   const { source, width, height, resize, channels } = binding;
@@ -20,6 +22,15 @@ export function checkPicture(binding: PictureBinding, format: VideoFormat): void
     throw new AnyvmafError(
       'usage',
       `The tiny model ${quoted(source)} looks at colour, but the pictures are luma only.`,
+    );
+  }
+  const [least, lowest] = binding.minSize ?? [1, 1];
+  const seen = { width: width ?? format.width, height: height ?? format.height };
+  if (seen.width < least || seen.height < lowest) {
+    throw new AnyvmafError(
+      'usage',
+      `The tiny model ${quoted(source)} has no answer for pictures below ${least}x${lowest}, and these are ` +
+        `${seen.width}x${seen.height}; leave it out, or score the video before it was made smaller.`,
     );
   }
   const fits = (width ?? format.width) === format.width && (height ?? format.height) === format.height;
@@ -51,6 +62,7 @@ export class TinyPictureScorer {
   readonly #tensors: ReadonlyMap<Role, TinyTensor>;
   /** Samples of one plane as the model's channel, before resizing. */
   readonly #plane: Float32Array;
+  #tally: ContentTally = { frames: 0, flat: 0, noise: 0 };
 
   /** @throws {AnyvmafError} as {@link checkPicture} */
   constructor(binding: PictureBinding, session: TinySession, format: VideoFormat) {
@@ -75,8 +87,14 @@ export class TinyPictureScorer {
     );
   }
 
+  /** Pictures taken so far, and how many show nothing; absent where the model does not ask for that. */
+  get content(): ContentTally | undefined {
+    return this.#binding.needsScene ? this.#tally : undefined;
+  }
+
   /** Takes the pictures of a frame: the planes may change afterwards. */
   take(reference: FramePlanes, distorted: FramePlanes): void {
+    if (this.#binding.needsScene) this.#count(distorted);
     for (const { role } of this.#binding.inputs) {
       const tensor = this.#tensors.get(role);
       if (tensor) this.#fill(role === 'reference' ? reference : distorted, tensor.data);
@@ -101,6 +119,17 @@ export class TinyPictureScorer {
 
   close(): Promise<void> {
     return this.#session.close();
+  }
+
+  #count(planes: FramePlanes): void {
+    const { width, height, bitDepth } = this.#format;
+    const content = contentOf(samplesOf(planes.y, bitDepth), width, height, bitDepth);
+    const { frames, flat, noise } = this.#tally;
+    this.#tally = {
+      frames: frames + 1,
+      flat: flat + (content === 'flat' ? 1 : 0),
+      noise: noise + (content === 'noise' ? 1 : 0),
+    };
   }
 
   #fill(planes: FramePlanes, into: Float32Array): void {

@@ -66,6 +66,7 @@ function entryOf(row: JsonObject): TinyRegistryEntry {
     licence: row.text('license', 128) ?? row.text('licence', 128),
     licenceUrl: row.text('license_url', 512),
     smoke: row.flag('smoke') ?? false,
+    experimental: row.text('experimental', 256),
     quantisation,
     manifestSha256: digest(row, 'manifest_sha256'),
     int8Sha256: digest(row, 'int8_sha256'),

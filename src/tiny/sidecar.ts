@@ -50,6 +50,8 @@ export function parseSidecar(text: string, what: string): TinySidecar {
     scalerUnplaced: stated && place === undefined ? (true as const) : undefined,
     normMean: root.numbers('norm_mean', 3),
     normStd: positives(root, 'norm_std', 3),
+    minSize: minSize(root),
+    needsScene: root.flag('needs_scene') ? (true as const) : undefined,
     outputReduce: root.oneOf('output_reduce', ['mean']),
     outputRange: range(root),
     codec,
@@ -93,6 +95,14 @@ function range(root: JsonObject): readonly [number, number] | undefined {
   if (low === undefined) return undefined;
   if (high !== undefined && high > low) return [low, high];
   throw root.wrong('output_range', 'two numbers, the second above the first');
+}
+
+function minSize(root: JsonObject): TinySidecar['minSize'] {
+  const [width, height] = root.numbers('min_size', 2) ?? [];
+  if (width === undefined) return undefined;
+  if (height !== undefined && [width, height].every((side) => Number.isInteger(side) && side > 0))
+    return [width, height];
+  throw root.wrong('min_size', 'two whole numbers above 0: width and height');
 }
 
 function featureOptions(

@@ -71,6 +71,8 @@ export interface TinyRegistryEntry {
   readonly licenceUrl?: string;
   /** Made to be loaded, not to be believed. */
   readonly smoke: boolean;
+  /** Set where values are not to be relied upon: what they are good for, words that follow a colon. */
+  readonly experimental?: string;
   readonly quantisation: TinyQuantisation;
   /** Of the manifest: graph, weights in other files and sidecar together. Without it the row vouches for the graph alone. */
   readonly manifestSha256?: string;
@@ -127,6 +129,10 @@ export interface TinySidecar {
   readonly scalerUnplaced?: true;
   readonly normMean?: readonly number[];
   readonly normStd?: readonly number[];
+  /** Width and height that pictures must have at least. */
+  readonly minSize?: readonly [width: number, height: number];
+  /** Pictures that are flat or noise are to be counted: the model has no answer for them. */
+  readonly needsScene?: true;
   readonly outputReduce?: 'mean';
   readonly outputRange?: readonly [number, number];
   readonly codec?: CodecBlockSpec;

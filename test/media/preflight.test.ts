@@ -431,6 +431,7 @@ const CASES: readonly Case[] = [
     what: 'a matrix beside a picture of standard definition that states none',
     reference: { width: 720, height: 480 },
     distorted: { width: 720, height: 480, matrix: 'bt709' },
+    context: { models: [] },
     ...{
       code: 'matrix',
       severity: 'warning',
@@ -558,6 +559,7 @@ describe('preflight does not cry wolf over', () => {
       'the usual matrix of standard definition that one does not state',
       { width: 720, height: 576, matrix: 'bt470bg' },
       { width: 720, height: 576 },
+      { models: [] },
     ],
     ['names of the same transfer function', { transfer: 'bt709' }, { transfer: 'bt2020-10' }],
     ['primaries that one does not state', { primaries: 'bt709' }, {}],

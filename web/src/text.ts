@@ -94,7 +94,10 @@ export const text = {
   },
   tiny: {
     heading: 'Tiny models',
-    noReference: ['A guess without reference', 'tiny_nr: VMAF guessed from the picture alone'],
+    noReference: [
+      'A guess without reference',
+      'tiny_nr, experimental: VMAF guessed from the picture alone; it orders versions of one scene',
+    ],
     own: 'Your own ONNX model',
     hint: 'The .onnx file, and with it its .json sidecar. With a model that looks at the distorted video alone, no reference is needed.',
     remove: 'Remove',

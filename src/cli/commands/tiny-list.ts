@@ -74,9 +74,12 @@ export const tinyListing: Command = {
 function listing(list: readonly TinyRegistryEntry[], width: number): string {
   if (list.length === 0)
     return 'No tiny model ships with this package; --tiny-model takes the path of an ONNX file.\n';
-  const rows = list.map(({ id, kind, description, notes, smoke }): [string, string] => [
+  const rows = list.map(({ id, kind, description, notes, smoke, experimental }): [string, string] => [
     id,
-    printable(`${kind}${smoke ? ', for trying things out' : ''}: ${description ?? notes ?? ''}`),
+    printable(
+      `${kind}${smoke ? ', for trying things out' : ''}${experimental === undefined ? '' : ', experimental'}: ` +
+        `${description ?? notes ?? ''}${experimental === undefined ? '' : ` Values are ${experimental}.`}`,
+    ),
   ]);
   return `Tiny models, for --tiny-model ID; '${NAME} describe ID' says more:\n\n${twoColumns(rows, width)}\n`;
 }
@@ -97,6 +100,9 @@ function describe(model: TinyModelDescription, width: number): string {
   const { registry, scaler, features, codecs } = model;
   const rows: [string, string][] = [
     ['kind', model.kind],
+    ...(registry?.experimental === undefined
+      ? []
+      : [['experimental', registry.experimental] as [string, string]]),
     ['score', model.name ?? 'vmaf_tiny_model (no sidecar names it)'],
     ['file', `${model.file}, ${model.bytes} bytes`],
     ['sha256', `${model.sha256}${registry ? ' (as registered)' : ' (no registry lists it)'}`],
