@@ -112,10 +112,14 @@ const CHECKS = [
   ['lint', passes('biome', 'check', '--error-on-warnings', '.')],
   ['unused code', passes('knip', '--no-progress')],
   ['package', passes('publint', '--strict', '--pack', 'npm')],
-  // The module file has no types.
+  // The module file and the scripts of workers have no types.
   [
     'types of the package',
-    passes('attw', '--pack', '.', '--profile', 'esm-only', '--exclude-entrypoints', 'anyvmaf.wasm'),
+    passes(
+      'attw',
+      ...['--pack', '.', '--profile', 'esm-only', '--exclude-entrypoints', 'anyvmaf.wasm'],
+      ...['browser-worker.js', 'browser-ffmpeg-worker.js', 'browser-parser-worker.js'],
+    ),
   ],
   ['models', () => check(run('node', ['scripts/extract-models.mjs', '--check']))],
   ['tool reference', () => check(run('node', ['scripts/generate-mcp-docs.mjs', '--check']))],
