@@ -333,7 +333,7 @@ const CASES: readonly Case[] = [
   {
     what: 'an offset outside of what was searched',
     context: { alignment: { ...ALIGNED, offset: 50, candidates: [], ambiguous: true, reason: 'edge' } },
-    ...{ code: 'offset', severity: 'warning', fix: 'anyvmaf align --window 500' },
+    ...{ code: 'offset', severity: 'warning', fix: '--offset auto --window 500' },
   },
   {
     what: 'content that does not tell',

@@ -73,7 +73,7 @@ function optionText(hint: OptionHint): string {
     case 'swap':
       return `--reference ${shellWord(shown(hint.value.reference))} --distorted ${shellWord(shown(hint.value.distorted))}`;
     case 'window':
-      return `anyvmaf align --window ${hint.value}`;
+      return `--offset auto --window ${hint.value}`;
     default:
       return `--${hint.option} ${hint.value}`;
   }
