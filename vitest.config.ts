@@ -41,6 +41,8 @@ export default defineConfig({
     // Many tests wait for processes and browsers: one file more than Vitest would run beside each other on two cores.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 60_000,
+    // Videos are encoded before the tests that decode them.
+    hookTimeout: 120_000,
     // What is polled for is a state that comes; a busy machine takes its time.
     expect: { poll: { timeout: 30_000 } },
   },

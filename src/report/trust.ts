@@ -3,6 +3,7 @@
  * Whether a report's numbers can be believed: one verdict made of its findings and warnings, for every place where
  * the numbers are read.
  */
+import { requireArray, requireObject } from '../arguments.js';
 import type { Finding, Severity } from '../media/preflight/types.js';
 import type { Report } from './types.js';
 
@@ -42,14 +43,16 @@ export const TRUST_WORDS: Readonly<Record<Verdict, string>> = {
 /**
  * The verdict on a report. One that was made without preflight is judged by its warnings alone.
  * @param report a whole one, or its findings and warnings
+ * @throws {AnyvmafError} `usage` for what is none
  */
-export function trustOf({
-  preflight = [],
-  warnings = [],
-}: {
+export function trustOf(report: {
   readonly preflight?: Report['preflight'];
   readonly warnings?: Report['warnings'];
 }): Trust {
+  requireObject('report', report, 'a report');
+  const { preflight = [], warnings = [] } = report;
+  requireArray('report.preflight', preflight);
+  requireArray('report.warnings', warnings);
   const wrong = preflight.filter(isWrongPair).sort((a, b) => causeRank(a) - causeRank(b));
   if (wrong.length > 0) return trust('untrusted', wrong);
   const doubts = preflight.filter(({ severity }) => severity === 'warning');

@@ -52,6 +52,7 @@ describe('the public API', () => {
       'score',
       'scoreMany',
       'summarize',
+      'trustOf',
       'version',
       'viewerOpinion',
       'worstFrames',

@@ -115,6 +115,7 @@ const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   summarize: [{ fits: csv }, loose],
   frameGap: [{ fits: {}, takes: [...OBJECTS, 'source without warnings'] }],
   ranking: [{ fits: csv }],
+  trustOf: [{ fits: {}, takes: [...OBJECTS, 'source without warnings'] }],
   worstFrames: [
     { fits: csv },
     ranked,

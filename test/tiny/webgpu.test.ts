@@ -72,7 +72,7 @@ describe.skipIf(noNode !== '')(`WebGPU in Node${noNode && ` (${noNode})`}`, () =
 
   it('is refused where its driver does not start, and nothing runs instead', async () => {
     using files = videos();
-    const pair = files.pair(['r.y4m', 'd.y4m'], 2);
+    const pair = files.pair(['r.y4m', 'd.y4m'], 2, { width: 160, height: 96 });
     const { code, stdout, stderr } = await anyvmaf(
       [...pair, '--json', '-o', '-', '--quiet', '--tiny-model', MODEL, '--tiny-device', 'webgpu'],
       { env: { VK_ICD_FILENAMES: files.at('none.json') } },
