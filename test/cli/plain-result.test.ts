@@ -120,7 +120,7 @@ test('an objection to a score fails the gate for a wrong pair only, and not wher
   });
   expect(objection(warned('offset'), '', true)?.fails).toBe(false);
   expect(objection(warned('size'), '', false)).toEqual({
-    message: '--fail-under judges a score that is doubtful: [size] About\uFFFDit.',
+    message: '--fail-under judges a score that is doubtful: [size] About\\x0ait.',
     fails: false,
   });
 });
