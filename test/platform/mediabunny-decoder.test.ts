@@ -112,8 +112,7 @@ describe.skipIf(!canRun)(title('the mediabunny decoder'), () => {
     const message = await failure(() => decodeAll(decoder, path), 'media');
     expect(message).toMatch(/damaged\.mp4 is damaged at frame \d+, after 0\.\d+ s \(h264: .*--allow-damaged/);
     const { source, facts, hashes } = await decodeAll(decoder, path, { allowDamaged: true });
-    // The library tells of damage before it hands out what it decoded ahead: how far it came differs.
-    expect(hashes.length).toBeGreaterThan(0);
+    expect(hashes.length).toBeGreaterThan(5);
     expect(hashes).toEqual(frameHashes(rawFrames(clip()), facts).slice(0, hashes.length));
     expect(source.damage).toContain(`the ${hashes.length} frames before it are used`);
   });

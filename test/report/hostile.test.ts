@@ -70,7 +70,7 @@ describe('a report', () => {
     expect(warnings).toEqual(['&constructor; &']);
   });
 
-  it('with metrics named as members of objects is read, ranked and refused as any other', () => {
+  it('with metrics named as members of objects is read, ranked and refused like the rest', () => {
     const read = readReport('Frame,__proto__,constructor,psnr_y,\n0,1,2,30,\n');
     expect(Object.keys(read.frames[0]?.metrics ?? {})).toEqual(['__proto__', 'constructor', 'psnr_y']);
     expect(ranking(read)).toEqual({ metric: 'psnr_y', worse: 'low' });
