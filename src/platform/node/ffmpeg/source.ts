@@ -150,6 +150,10 @@ export class FfmpegSource implements DecodedSource {
       const { text, cutOff } = end;
       const frames = this.#times.length;
       this.#damage = earlyEndWarning(this.facts, { frames, lastTime: this.#lastTime, cutOff, text });
+      // The gap's warning says that the decoder does not complain, which it does now.
+      const gap = this.#warnings.indexOf(gapWarning(this.facts.name));
+      if (gap >= 0) this.#warnings.splice(gap, 1);
+      this.#warnedOfGaps = true;
       this.#warnings.push(this.#damage);
       this.#over = 'end';
     } else {
