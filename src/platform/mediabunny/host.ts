@@ -21,6 +21,8 @@ export interface MediabunnyHost {
   progress(): void;
   /** Whether a sample holds guesses in place of what was coded; absent where that cannot be told. */
   isPatched?(sample: VideoSample): boolean;
+  /** Why decoding failed where this sample stands, which holds no picture then; absent where errors are thrown. */
+  failureAt?(sample: VideoSample): unknown;
   /** The end of a sentence about a video that cannot be decoded here: `install ffmpeg`. */
   readonly remedy: string;
 }

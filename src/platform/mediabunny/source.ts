@@ -155,8 +155,7 @@ export class MediabunnySource implements DecodedSource {
         result = await this.#samples.next();
       } catch (error) {
         signal?.throwIfAborted();
-        const why = error instanceof Error ? error.message : String(error);
-        return this.#broken('damaged', why.replace(/\.$/, ''));
+        return this.#broken('damaged', reasonOf(error));
       }
       const sample = result.value;
       this.#host.progress();
@@ -168,6 +167,11 @@ export class MediabunnySource implements DecodedSource {
         if (await this.#isCutOff()) return this.#broken('incomplete', 'the container names frames after it');
         await this.close();
         return undefined;
+      }
+      const failure = this.#host.failureAt?.(sample);
+      if (failure !== undefined) {
+        sample.close();
+        return this.#broken('damaged', reasonOf(failure));
       }
       if (this.#host.isPatched?.(sample)) {
         sample.close();
@@ -234,4 +238,9 @@ export class MediabunnySource implements DecodedSource {
     this.#warnings.push(this.#damage);
     return undefined;
   }
+}
+
+/** What went wrong, a sentence without its full stop. */
+function reasonOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
 }

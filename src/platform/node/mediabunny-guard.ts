@@ -20,6 +20,20 @@ const CORRUPT = 1;
 /** Samples that libavcodec filled with guesses where it could not decode. */
 const patched = new WeakSet<VideoSample>();
 
+/** Why there are no samples after these, which stand for none themselves. */
+const failures = new WeakMap<VideoSample, unknown>();
+
+/** How a decoder hands out samples, and the time of its last one in seconds. */
+interface Outlet {
+  readonly emit: (sample: VideoSample) => void;
+  last?: number;
+}
+
+/** Why a decoder failed where this sample would be, `undefined` for samples that it decoded. */
+export function failureAt(sample: VideoSample): unknown {
+  return failures.get(sample);
+}
+
 /** Whether a sample holds guesses in place of what was coded. */
 export function isPatched(sample: VideoSample): boolean {
   return patched.has(sample);
@@ -29,7 +43,9 @@ export function isPatched(sample: VideoSample): boolean {
  * Stands between mediabunny and its custom decoders. mediabunny gives each new decoder its `onError` and `onSample` by
  * assignment, which these accessors see.
  */
-export function guardDecoders({ CustomVideoDecoder }: Mediabunny): void {
+export function guardDecoders({ CustomVideoDecoder, VideoSample: Sample }: Mediabunny): void {
+  const outlets = new WeakMap<object, Outlet>();
+
   Object.defineProperty(CustomVideoDecoder.prototype, 'onError', {
     configurable: true,
     set(this: GuardedDecoder, onError: (error: unknown) => void) {
@@ -43,7 +59,17 @@ export function guardDecoders({ CustomVideoDecoder }: Mediabunny): void {
           await decode(packet);
         } catch (error) {
           failed = true;
-          onError(error);
+          const outlet = outlets.get(this);
+          if (outlet?.last === undefined) return onError(error);
+          // An error would overtake the samples that wait to be read, so that where the video ends would depend on timing.
+          const place = new Sample(new Uint8Array(6), {
+            format: 'I420',
+            codedWidth: 2,
+            codedHeight: 2,
+            timestamp: outlet.last,
+          });
+          failures.set(place, error);
+          outlet.emit(place);
         }
       });
     },
@@ -51,7 +77,10 @@ export function guardDecoders({ CustomVideoDecoder }: Mediabunny): void {
   Object.defineProperty(CustomVideoDecoder.prototype, 'onSample', {
     configurable: true,
     set(this: GuardedDecoder, onSample: (sample: VideoSample) => void) {
+      const outlet: Outlet = { emit: onSample };
+      outlets.set(this, outlet);
       own(this, 'onSample', (sample: VideoSample) => {
+        outlet.last = sample.timestamp;
         const { flags = 0, decodeErrorFlags = 0 } = this.frame ?? {};
         if ((flags & CORRUPT) !== 0 || decodeErrorFlags !== 0) patched.add(sample);
         onSample(sample);

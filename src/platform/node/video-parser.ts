@@ -9,7 +9,7 @@ import type { VideoCalls } from '../mediabunny/calls.js';
 import { createTrackDecoder } from '../mediabunny/decoder.js';
 import type { Mediabunny } from '../mediabunny/host.js';
 import { openLent, serveVideo } from '../mediabunny/serve.js';
-import { guardDecoders, isPatched, silenceLibav } from './mediabunny-guard.js';
+import { failureAt, guardDecoders, isPatched, silenceLibav } from './mediabunny-guard.js';
 
 const ABSENT =
   'the packages mediabunny and @mediabunny/server are not installed; install them with ' +
@@ -26,6 +26,7 @@ export async function serveNodeVideo(watched: Watched): Promise<Served<VideoCall
     openInput: (video) => openLent(video, watched),
     progress: watched.progress,
     isPatched,
+    failureAt,
     remedy: 'install ffmpeg, which decodes more',
   });
   return serveVideo(decoder);

@@ -248,7 +248,8 @@ export class WasmSource implements DecodedSource {
           'recording starts between key frames; its first frame is the first that can.',
       );
     }
-    if (gaps > 0 && !damage && this.facts.container === 'mpegts') this.#warnings.push(gapWarning(this.info.name));
+    if (gaps > 0 && !damage && this.facts.container === 'mpegts')
+      this.#warnings.push(gapWarning(this.info.name));
     if (damage) this.#reader.fail(new Damaged(damage));
     else if (status > 0) {
       const text = stderr.at(-1) ?? `FFmpeg ended with status ${status}`;
