@@ -5,8 +5,8 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeScratchFolder, removeScratch, writeWhole } from '../files/scratch.js';
 import { AnyvmafError, formatReport, listBackends, probeBackend, type Report, score } from '../index.js';
-import { makeScratchFolder, removeScratch, writeWhole } from '../scratch/scratch.js';
 import { compareReports } from './compare.js';
 import { makePair, type PairPaths } from './pair.js';
 import { chooseShapes } from './shapes.js';

@@ -5,8 +5,8 @@
 import { renameSync } from 'node:fs';
 import { lstat, open, realpath, rm, stat } from 'node:fs/promises';
 import { AnyvmafError } from '../errors.js';
+import { forgetScratch, removeScratch, scratchBeside } from '../files/scratch.js';
 import { shown } from '../printable.js';
-import { forgetScratch, removeScratch, scratchBeside } from '../scratch/scratch.js';
 
 /** A place for a result that has been found writable. */
 export interface OutputFile {

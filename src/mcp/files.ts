@@ -7,8 +7,8 @@ import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, parse, resolve, sep } from 'node:path';
 import { AnyvmafError } from '../errors.js';
+import { checkedStats, isInside } from '../files/checked-file.js';
 import type { Origin } from '../media/origin.js';
-import { checkedStats, isInside } from '../platform/node/checked-file.js';
 import type { ToolFiles } from './context.js';
 
 /** Longest path that is looked at, in UTF-16 units; Linux has 4096 bytes. */

@@ -8,7 +8,7 @@ import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AnyvmafError } from '../errors.js';
-import { makeScratchFolder, removeScratch, sweepScratch } from '../scratch/scratch.js';
+import { makeScratchFolder, removeScratch, sweepScratch } from '../files/scratch.js';
 import type { Publication, Published, ToolFiles, ToolResources } from './context.js';
 import { SAMPLE_NAMES, type SampleName, writeSample } from './samples.js';
 

@@ -16,8 +16,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isInside } from '../../src/files/checked-file.js';
 import { AllowedFiles, findRoots, splitRoots } from '../../src/mcp/files.js';
-import { isInside } from '../../src/platform/node/checked-file.js';
 import { seeded } from '../support/random.js';
 
 const posix = process.platform !== 'win32';

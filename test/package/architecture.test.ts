@@ -20,8 +20,8 @@ const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
   printable: [],
   'system-limits': [],
   version: [],
-  // Temporary files, for what runs in Node.
-  scratch: [],
+  // What programs in Node share: temporary files, and the one place that opens what somebody else named.
+  files: [],
   core: [],
   media: ['core'],
   parsing: ['media'],
@@ -32,14 +32,13 @@ const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
   backend: ['core'],
   score: ['media', 'parsing', 'backend', 'model', 'tiny', 'report', 'core'],
   // Platforms implement what media and score declare; their worker scripts start the body that score brings.
-  platform: ['score', 'media', 'parsing', 'backend', 'tiny', 'core', 'scratch'],
+  platform: ['score', 'media', 'parsing', 'backend', 'tiny', 'core', 'files'],
   public: ['core', 'report'],
   index: ['public', 'score', 'model', 'tiny', 'platform'],
   'index.browser': ['public', 'score', 'model', 'tiny', 'platform'],
-  bench: ['index', 'sample', 'scratch'],
-  // What tools may read is checked where files are opened.
-  mcp: ['index', 'report', 'sample', 'bench', 'platform', 'scratch'],
-  cli: ['index', 'mcp', 'report', 'bench', 'scratch'],
+  bench: ['index', 'sample', 'files'],
+  mcp: ['index', 'report', 'sample', 'bench', 'files'],
+  cli: ['index', 'mcp', 'report', 'bench', 'files'],
 };
 
 /** Single files at the top of `src` that everybody may use. */

@@ -5,10 +5,10 @@
 import { rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../errors.js';
+import { makeFolders, writeReason } from '../../files/folders.js';
 import { quoted, shown } from '../../printable.js';
 import type { QualityMapOptions } from '../../score/quality-maps.js';
 import type { ScoreRequest } from '../../score/types.js';
-import { makeFolders, writeReason } from '../../scratch/folders.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';

@@ -7,10 +7,10 @@ import { open, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { HeatmapFile } from '../../core/metrics.js';
 import { AnyvmafError } from '../../errors.js';
+import { makeFolders, writeReason } from '../../files/folders.js';
+import { forgetScratch, removeScratch, scratchBeside } from '../../files/scratch.js';
 import { shown } from '../../printable.js';
 import type { HeatmapRun, HeatmapStore, HeatmapWriter } from '../../score/heatmaps.js';
-import { makeFolders, writeReason } from '../../scratch/folders.js';
-import { forgetScratch, removeScratch, scratchBeside } from '../../scratch/scratch.js';
 
 /** The file system. */
 export const nodeHeatmaps: HeatmapStore = { create: createFiles, open: (paths) => new FileWriter(paths) };

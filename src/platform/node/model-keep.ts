@@ -6,9 +6,9 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../errors.js';
+import { makeFolders, writeReason } from '../../files/folders.js';
+import { writeWhole } from '../../files/scratch.js';
 import type { ModelKeep } from '../../model/types.js';
-import { makeFolders, writeReason } from '../../scratch/folders.js';
-import { writeWhole } from '../../scratch/scratch.js';
 import { fileError } from './file-errors.js';
 
 /** The cache folder: what `ANYVMAF_CACHE` says, else where this system's programs keep such files. */

@@ -6,9 +6,9 @@ import { closeSync, readFile as readDescriptor } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { AnyvmafError } from '../../errors.js';
+import { openChecked } from '../../files/checked-file.js';
 import { BY_USER, type Origin } from '../../media/origin.js';
 import type { ModelStore } from '../../model/types.js';
-import { openChecked } from './checked-file.js';
 import { fileError } from './file-errors.js';
 import { nodeModelKeep } from './model-keep.js';
 

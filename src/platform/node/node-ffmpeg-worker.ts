@@ -5,10 +5,10 @@
 import { fstatSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';
+import { openChecked } from '../../files/checked-file.js';
 import type { CreateFfmpegCore, SyncReader } from '../wasm/core.js';
 import { type RunningJob, startJob } from '../wasm/job.js';
 import type { FromWasmWorker, JobInput, RemoteMemory, ToWasmWorker } from '../wasm/protocol.js';
-import { openChecked } from './checked-file.js';
 
 const port = parentPort;
 if (!port) throw new Error('platform/node/node-ffmpeg-worker must run as a worker thread');

@@ -7,11 +7,11 @@ import { access, constants, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AnyvmafError } from '../../../errors.js';
+import { checkedStats, openChecked } from '../../../files/checked-file.js';
 import type { Origin } from '../../../media/origin.js';
 import type { VideoInput } from '../../../media/types.js';
 import { shown } from '../../../printable.js';
 import { type Access, accessOf } from '../../ffmpeg/access.js';
-import { checkedStats, openChecked } from '../checked-file.js';
 import { fileError } from '../file-errors.js';
 
 /** An input as ffmpeg and as people call it. */

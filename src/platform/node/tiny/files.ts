@@ -9,9 +9,9 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { AnyvmafError } from '../../../errors.js';
+import { isInside, openChecked } from '../../../files/checked-file.js';
 import { BY_USER } from '../../../media/origin.js';
 import type { TinyFiles, TinyFolder } from '../../../tiny/types.js';
-import { isInside, openChecked } from '../checked-file.js';
 import { fileError } from '../file-errors.js';
 
 /**

@@ -1,5 +1,5 @@
 /**
- * @module scratch/scratch
+ * @module files/scratch
  * Temporary files and folders. Each carries the process that made it in its name and is removed when that process ends.
  * What a killed process left is removed by the next one that makes something in the same folder.
  */

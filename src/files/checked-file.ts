@@ -1,5 +1,5 @@
 /**
- * @module platform/node/checked-file
+ * @module files/checked-file
  * The one place that opens a file which someone else named, and checks what it opened. No check is made of a name: between
  * a look at a name and its opening, the name may become a link to something else.
  */
@@ -16,9 +16,9 @@ import {
   statSync,
 } from 'node:fs';
 import { isAbsolute, relative, sep } from 'node:path';
-import { AnyvmafError } from '../../errors.js';
-import type { Origin } from '../../media/origin.js';
-import { shown } from '../../printable.js';
+import { AnyvmafError } from '../errors.js';
+import type { Origin } from '../media/origin.js';
+import { shown } from '../printable.js';
 
 /** Linux: gives a descriptor of whatever a path leads to, and opens nothing: no pipe, no device notices. */
 const O_PATH = 0o10000000;

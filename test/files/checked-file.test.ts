@@ -1,5 +1,5 @@
 /**
- * @module test/platform/checked-file
+ * @module test/files/checked-file
  * What is opened for somebody else is a regular file where it may be, however its name leads there.
  */
 import { execFileSync } from 'node:child_process';
@@ -16,8 +16,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { checkedStats, openAndCompare, openChecked } from '../../src/files/checked-file.js';
 import { BY_USER, type Origin } from '../../src/media/origin.js';
-import { checkedStats, openAndCompare, openChecked } from '../../src/platform/node/checked-file.js';
 
 const home = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-checked-')));
 const at = (...parts: string[]) => join(home, ...parts);

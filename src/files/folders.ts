@@ -1,5 +1,5 @@
 /**
- * @module scratch/folders
+ * @module files/folders
  * Folders to write into, made where they are missing, and why something could not be written.
  */
 import { mkdir, stat } from 'node:fs/promises';

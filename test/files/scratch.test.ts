@@ -1,5 +1,5 @@
 /**
- * @module test/scratch/scratch
+ * @module test/files/scratch
  * Temporary files and folders: what a process that has ended left is removed, and nothing else is.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -26,7 +26,7 @@ import {
   scratchBeside,
   sweepScratch,
   writeWhole,
-} from '../../src/scratch/scratch.js';
+} from '../../src/files/scratch.js';
 import { root } from '../support/built.js';
 
 let folder = '';
@@ -137,7 +137,7 @@ it.skipIf(process.getuid?.() !== 0)('what belongs to another user stays (needs r
 
 it('what a process has not removed goes when it exits, and stays for the next one when it is killed', async () => {
   const script = (end: string) => `
-    const { makeScratchFolder } = await import(${JSON.stringify(pathToFileURL(join(root, 'dist/scratch/scratch.js')).href)});
+    const { makeScratchFolder } = await import(${JSON.stringify(pathToFileURL(join(root, 'dist/files/scratch.js')).href)});
     await makeScratchFolder('native', process.argv[1]);
     ${end}`;
   const run = async (end: string) => {
