@@ -3,11 +3,13 @@
  * Temporary files and folders. Each carries the process that made it in its name and is removed when that process ends.
  * What a killed process left is removed by the next one that makes something in the same folder.
  */
+
 import { rmSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir, uptime } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../errors.js';
+import { quoted } from '../printable.js';
 import { writeReason } from './folders.js';
 
 /** What a temporary folder is for. */
@@ -44,7 +46,7 @@ export async function makeScratchFolder(kind: ScratchKind, parent: string = tmpd
     forgetScratch(path);
     throw new AnyvmafError(
       'io',
-      `No temporary folder can be made in ${JSON.stringify(parent)}: ${writeReason(cause)}; name another with TMPDIR.`,
+      `No temporary folder can be made in ${quoted(parent)}: ${writeReason(cause)}; name another with TMPDIR.`,
       { cause },
     );
   }

@@ -3,19 +3,18 @@
  * The one way from a path in a tool's arguments to a file: only regular files under the allowed roots, after every
  * symbolic link is followed. Of what lies outside, nothing is told, not even whether it exists.
  */
+
 import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, parse, resolve, sep } from 'node:path';
 import { AnyvmafError } from '../errors.js';
 import { checkedStats, isInside } from '../files/checked-file.js';
 import type { Origin } from '../media/origin.js';
+import { quoted } from '../printable.js';
 import type { ToolFiles } from './context.js';
 
 /** Longest path that is looked at, in UTF-16 units; Linux has 4096 bytes. */
 const MAX_PATH = 4096;
-
-/** How much of a path a message repeats. */
-const SHOWN = 200;
 
 const HOW_TO_EXTEND = 'start the server with --allow DIR, or set ANYVMAF_MCP_ALLOW, to allow more folders';
 
@@ -61,7 +60,7 @@ export async function findRoots({ allow, env, cwd }: RootSources): Promise<Roots
   for (const folder of allow) {
     const real = await realFolder(resolve(cwd, folder));
     if (real === undefined)
-      throw new AnyvmafError('usage', `--allow ${shown(folder)} is not a folder that can be read`);
+      throw new AnyvmafError('usage', `--allow ${quoted(folder)} is not a folder that can be read`);
     folders.add(real);
   }
   let named = allow.length;
@@ -69,7 +68,7 @@ export async function findRoots({ allow, env, cwd }: RootSources): Promise<Roots
     for (const folder of splitRoots(env[name] ?? '')) {
       named++;
       const real = await realFolder(resolve(cwd, folder));
-      if (real === undefined) remarks.push(`${name} names ${shown(folder)}, which is not a folder; ignored`);
+      if (real === undefined) remarks.push(`${name} names ${quoted(folder)}, which is not a folder; ignored`);
       else folders.add(real);
     }
   }
@@ -128,7 +127,7 @@ export class AllowedFiles implements ToolFiles {
     const wanted = (await this.#translate(path)) ?? path;
     const real = await this.#real(wanted, path);
     if (real === undefined) {
-      throw new AnyvmafError('io', `${shown(path)} does not exist; check the name, and give the whole path`);
+      throw new AnyvmafError('io', `${quoted(path)} does not exist; check the name, and give the whole path`);
     }
     // Not followed: of a name that became a link meanwhile, nothing is told.
     const found = await lstat(real).catch(() => undefined);
@@ -141,10 +140,10 @@ export class AllowedFiles implements ToolFiles {
     const absolute = resolve(this.#cwd, path);
     const name = basename(absolute);
     if (name === '' || /[\\/]\.{0,2}$/.test(path) || (sep === '\\' && WINDOWS_DEVICE.test(name)))
-      throw new AnyvmafError('io', `${shown(path)} is not the name of a file to write`);
+      throw new AnyvmafError('io', `${quoted(path)} is not the name of a file to write`);
     const folder = await this.#real(dirname(absolute), path);
     if (folder === undefined || !(await stat(folder).catch(() => undefined))?.isDirectory())
-      throw new AnyvmafError('io', `the folder of ${shown(path)} does not exist; create it first`);
+      throw new AnyvmafError('io', `the folder of ${quoted(path)} does not exist; create it first`);
     const target = resolve(folder, name);
     const there = await lstat(target).catch(() => undefined);
     if (there === undefined) return target;
@@ -158,11 +157,11 @@ export class AllowedFiles implements ToolFiles {
   #check(path: string): void {
     if (typeof path !== 'string' || path.trim() === '')
       throw new AnyvmafError('io', 'a path is empty; give the path of a file');
-    if (path.includes('\0')) throw new AnyvmafError('io', `${shown(path)} contains a NUL character`);
+    if (path.includes('\0')) throw new AnyvmafError('io', `${quoted(path)} contains a NUL character`);
     if (path.length > MAX_PATH) {
       throw new AnyvmafError(
         'io',
-        `a path of ${path.length} characters is too long, at most ${MAX_PATH} are allowed: ${shown(path)}`,
+        `a path of ${path.length} characters is too long, at most ${MAX_PATH} are allowed: ${quoted(path)}`,
       );
     }
   }
@@ -177,7 +176,7 @@ export class AllowedFiles implements ToolFiles {
     const absolute = resolve(this.#cwd, path);
     const refusal = new AnyvmafError(
       'io',
-      `${shown(asked)} is not under an allowed folder; ${HOW_TO_EXTEND}`,
+      `${quoted(asked)} is not under an allowed folder; ${HOW_TO_EXTEND}`,
     );
     const allowed = (real: string) => [...this.#roots].some((root) => isInside(root, real));
     // Up from the path to what exists: only there a real path can say on which side of a root it is.
@@ -205,11 +204,7 @@ async function exists(path: string): Promise<boolean> {
 
 function notRegular(path: string, found: Stats | undefined): AnyvmafError {
   const what = found?.isDirectory() ? 'a folder' : 'not a regular file';
-  return new AnyvmafError('io', `${shown(path)} is ${what}, but a file is needed`);
+  return new AnyvmafError('io', `${quoted(path)} is ${what}, but a file is needed`);
 }
 
 /** A path for a message: in quotes, without control characters, and not at any length. */
-function shown(path: string): string {
-  const text = JSON.stringify(String(path).slice(0, SHOWN));
-  return path.length > SHOWN ? `${text}...` : text;
-}

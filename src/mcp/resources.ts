@@ -3,12 +3,14 @@
  * What tools made that is too big to say: files in a private folder that lives as long as the server, readable by
  * address as resources of the protocol and by path as files.
  */
+
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AnyvmafError } from '../errors.js';
 import { makeScratchFolder, removeScratch, sweepScratch } from '../files/scratch.js';
+import { quoted } from '../printable.js';
 import type { Publication, Published, ToolFiles, ToolResources } from './context.js';
 import { SAMPLE_NAMES, type SampleName, writeSample } from './samples.js';
 
@@ -90,7 +92,7 @@ export class ResourceScope implements ToolResources {
       sizeOf: (path) => files.sizeOf(path),
       resolveInput: async (path) => {
         if (!this.hides(path)) return files.resolveInput(path);
-        throw new AnyvmafError('io', `There is no result ${JSON.stringify(path)} in this session.`);
+        throw new AnyvmafError('io', `There is no result ${quoted(path)} in this session.`);
       },
       resolveOutput: (path) => files.resolveOutput(path),
     };

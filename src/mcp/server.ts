@@ -3,6 +3,7 @@
  * The protocol's side of the server: lists tools, runs calls, reads resources. One instance serves one connection, or
  * one request of a stateless client; all of them share the host.
  */
+
 import {
   ProtocolError,
   ProtocolErrorCode,
@@ -11,6 +12,7 @@ import {
 } from '@modelcontextprotocol/server';
 import * as z from 'zod/v4';
 import { nearest } from '../nearest.js';
+import { quoted } from '../printable.js';
 import { version } from '../version.js';
 import type { ToolContext } from './context.js';
 import type { McpHost } from './host.js';
@@ -112,10 +114,7 @@ function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
   const names = tools.map((tool) => tool.name);
   const near = nearest(name.slice(0, 100), names);
   const hint = near === undefined ? `the tools are ${names.join(', ')}` : `did you mean ${near}?`;
-  return new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
-    `There is no tool ${JSON.stringify(name.slice(0, 100))}; ${hint}`,
-  );
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${quoted(name, 100)}; ${hint}`);
 }
 
 /** Runs one call to its answer; throws for nothing that a tool does. */

@@ -5,7 +5,7 @@
 
 import type { ByteReader } from '../media/platform.js';
 import type { Served, Watched } from '../parsing/serve.js';
-import { shown } from '../printable.js';
+import { quoted, shown } from '../printable.js';
 import type { TableColumns } from '../tiny/dataset/read.js';
 import { FeatureTable } from '../tiny/dataset/read.js';
 import { compare } from '../tiny/evaluation/compare.js';
@@ -73,7 +73,7 @@ function watchedRuntimes(runtimes: TinyRuntimes, watched: Watched): TinyRuntimes
     async open(model, options) {
       const blame = {
         code: 'model',
-        subject: `The tiny model ${JSON.stringify(model.source)} cannot be run`,
+        subject: `The tiny model ${quoted(model.source)} cannot be run`,
       } as const;
       const within = async <T>(work: Promise<T>): Promise<T> => {
         watched.patience(RUNTIME_SILENCE, blame);

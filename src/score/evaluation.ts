@@ -3,6 +3,7 @@
  * Evaluates tiny models on a table of features that is a file, a Blob or bytes. Table and model are foreign: they are
  * read in a thread that can be ended, and what is computed of them is computed there too.
  */
+
 import { requireAttached, requireObject, requireText, requireTexts, wrongType } from '../arguments.js';
 import { TINY_PRECISIONS } from '../choices.js';
 import { AnyvmafError } from '../errors.js';
@@ -10,6 +11,7 @@ import type { ByteReader, FilePlatform } from '../media/platform.js';
 import { blobReader, bytesReader } from '../media/readers.js';
 import { Parser } from '../parsing/parser.js';
 import type { ParserWorker } from '../parsing/protocol.js';
+import { showValue } from '../printable.js';
 import type { Comparison } from '../tiny/evaluation/compare.js';
 import type { EvaluateOptions, Evaluation } from '../tiny/evaluation/evaluate.js';
 import { parseSplit } from '../tiny/evaluation/split.js';
@@ -102,7 +104,7 @@ function checkOptions({ split, resamples, seed, crf, threads, precision }: Evalu
   if (precision !== undefined && !TINY_PRECISIONS.includes(precision)) {
     throw new AnyvmafError(
       'usage',
-      `precision is ${JSON.stringify(precision)}, but it must be one of ${TINY_PRECISIONS.join(', ')}.`,
+      `precision is ${showValue(precision)}, but it must be one of ${TINY_PRECISIONS.join(', ')}.`,
     );
   }
   if (crf !== undefined && !(crf >= 0 && crf <= 63)) {

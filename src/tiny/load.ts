@@ -188,7 +188,7 @@ async function readBest(
     if (precision === 'int8') {
       throw new AnyvmafError(
         'model',
-        `tiny_precision is int8, but the tiny model ${JSON.stringify(source)} has no ${sibling} in ${folder.name}; ask for ` +
+        `tiny_precision is int8, but the tiny model ${quoted(source)} has no ${sibling} in ${folder.name}; ask for ` +
           'fp32, or leave it out.',
       );
     }

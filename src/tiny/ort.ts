@@ -148,7 +148,7 @@ function toOrt(
 
 /** An input as messages call it. */
 export function inputOf(source: string, port: TinyPort | undefined): string {
-  return `The input ${JSON.stringify(port?.name ?? '')} of the tiny model ${JSON.stringify(source)}`;
+  return `The input ${quoted(port?.name ?? '')} of the tiny model ${quoted(source)}`;
 }
 
 function toType(type: string, data: Float32Array): unknown {

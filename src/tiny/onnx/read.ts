@@ -166,7 +166,7 @@ function readNode(reader: WireReader, depth: number): OnnxNode {
     else if (reader.field === 7) domain = reader.text();
     else if (reader.field === 5) {
       const [key, value] = readAttribute(reader.message(), depth, graphs, tensors);
-      if (attributes.has(key)) throw new WireError(`an operator has two attributes ${JSON.stringify(key)}`);
+      if (attributes.has(key)) throw new WireError(`an operator has two attributes ${quoted(key)}`);
       attributes.set(key, value);
     }
   }
@@ -256,7 +256,7 @@ function readSparse(reader: WireReader): OnnxTensor[] {
 function checkDims(name: string, dims: readonly number[]): void {
   if (dims.length > MAX_RANK) throw new WireError(`a tensor has more than ${MAX_RANK} dimensions`);
   if (dims.some((size) => !Number.isSafeInteger(size) || size < 0))
-    throw new WireError(`the tensor ${JSON.stringify(name)} has the impossible size ${dims.join('x')}`);
+    throw new WireError(`the tensor ${quoted(name)} has the impossible size ${dims.join('x')}`);
 }
 
 function readTensor(reader: WireReader): OnnxTensor {

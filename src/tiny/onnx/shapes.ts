@@ -3,6 +3,7 @@
  * What size of tensors each allowed operator makes, from the sizes of what it takes. Small tensors whose values are known
  * are followed too, because shapes are computed from them.
  */
+import { quoted } from '../../printable.js';
 import type { OnnxAttribute, OnnxNode, OnnxTensor } from './read.js';
 
 /** A tensor as far as sizes need it. */
@@ -69,7 +70,7 @@ class Step {
     const found = this.inputs[i];
     if (!found) return undefined;
     if (found.values) return found.values;
-    throw new ShapeError(`its input ${JSON.stringify(this.node.inputs[i])} is no constant`);
+    throw new ShapeError(`its input ${quoted(this.node.inputs[i] ?? '')} is no constant`);
   }
 
   attribute(name: string): OnnxAttribute | undefined {

@@ -3,7 +3,9 @@
  * How much memory and work a graph takes for the inputs of a run, found before any runtime sees it: a kilobyte of
  * operators can ask for gigabytes. What cannot be told is refused.
  */
+
 import { AnyvmafError } from '../../errors.js';
+import { quoted } from '../../printable.js';
 import type { TinyModel } from '../types.js';
 import { type OnnxGraph, type OnnxNode, readOnnx } from './read.js';
 import { elementsOf, type Made, type Shaped, ShapeError, shapedTensor, shapesOf } from './shapes.js';
@@ -60,6 +62,9 @@ interface Value {
   readonly constant: boolean;
 }
 
+/** Characters of a tensor's name that messages repeat. */
+const NAME = 60;
+
 /** Names of a graph, and of those around it. */
 type Scope = Map<string, Value>;
 
@@ -77,7 +82,7 @@ export function checkSize(
   const refuse = (reason: string): AnyvmafError =>
     new AnyvmafError(
       'model',
-      `The tiny model ${JSON.stringify(source)} is refused for an input of ${fed.join(' and ') || 'nothing'}: ${reason}.`,
+      `The tiny model ${quoted(source)} is refused for an input of ${fed.join(' and ') || 'nothing'}: ${reason}.`,
     );
   const sizes = new Sizes(refuse);
   const inputs: Scope = new Map();
@@ -113,7 +118,7 @@ class Sizes {
       const value = { shaped: shapedTensor(tensor), constant: true };
       if (scope.has(tensor.name) && !own.has(tensor.name)) throw this.#twice(tensor.name);
       scope.set(tensor.name, value);
-      this.#constants += this.#bytes(value.shaped, `its tensor ${shown(tensor.name)}`);
+      this.#constants += this.#bytes(value.shaped, `its tensor ${quoted(tensor.name, NAME)}`);
     }
     const last = lastUses(graph);
     let live = outside;
@@ -142,19 +147,19 @@ class Sizes {
     return graph.outputs.map(({ name }) => {
       const found = scope.get(name);
       if (found) return found;
-      throw this.refuse(`nothing makes its output ${shown(name)}`);
+      throw this.refuse(`nothing makes its output ${quoted(name, NAME)}`);
     });
   }
 
   #twice(name: string): AnyvmafError {
-    return this.refuse(`it has two tensors ${shown(name)}`);
+    return this.refuse(`it has two tensors ${quoted(name, NAME)}`);
   }
 
   #value(name: string, node: OnnxNode, scope: Scope): Value | undefined {
     if (name === '') return undefined;
     const found = scope.get(name);
     if (found) return found;
-    throw this.refuse(`${called(node)} reads ${shown(name)}, which nothing before it makes`);
+    throw this.refuse(`${called(node)} reads ${quoted(name, NAME)}, which nothing before it makes`);
   }
 
   #made(node: OnnxNode, inputs: readonly (Value | undefined)[], scope: Scope, live: number): Made {
@@ -286,11 +291,7 @@ function readBy({ inputs, graphs }: OnnxNode): readonly string[] {
 
 /** A node as messages call it. */
 function called({ operator, name, outputs }: OnnxNode): string {
-  return `its operator ${operator} ${shown(name === '' ? (outputs[0] ?? '') : name)}`;
-}
-
-function shown(name: string): string {
-  return JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name);
+  return `its operator ${operator} ${quoted(name === '' ? (outputs[0] ?? '') : name, NAME)}`;
 }
 
 function mebibytes(bytes: number): string {
