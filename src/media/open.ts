@@ -154,7 +154,7 @@ export async function bytesOfInput(
 }
 
 /** The bytes that frames of a described source are read from; `undefined` where it has none. */
-export function bytesOf(descriptor: SourceDescriptor, platform: FilePlatform): ByteReader | undefined {
+function bytesOf(descriptor: SourceDescriptor, platform: FilePlatform): ByteReader | undefined {
   return descriptor.kind === 'blank' ? undefined : readerOf(descriptor, platform);
 }
 

@@ -132,7 +132,7 @@ export async function scorePair(
     // There is nothing to compare the video with.
     const wanted = checked.pairing.preflight && !checked.noReference;
     const stored = known.plan === undefined;
-    if (wanted && (strict || !stored || (known.geometry ?? []).length > 0)) {
+    if (wanted && (strict || !stored || (known.ofBytes ?? []).length > 0)) {
       const looking = await check(known, opened);
       looking.refuseErrors();
       if (strict) {

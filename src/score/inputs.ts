@@ -3,6 +3,7 @@
  * From two inputs of any kind to two sources whose n-th frames belong together. Decoders and all that pairing needs are
  * loaded only when a pair is not simply two Y4M or raw videos of one format.
  */
+
 import { alignState } from '../media/align/types.js';
 import { checkPair, closeInput, type OpenedInput, openInputs } from '../media/pair.js';
 import type { OpenDecoder, PairingPlan, Side, Sides } from '../media/pairing/prepare.js';
@@ -12,6 +13,7 @@ import type { FrameSource, VideoFormat } from '../media/types.js';
 import type { Platform } from '../platform/platform.js';
 import type { ReportInput } from '../report/types.js';
 import type { Alignment } from './alignment.js';
+import { findingsOfBytes } from './byte-findings.js';
 import type { ReferenceLooks } from './looks.js';
 import type { CheckedOptions } from './options.js';
 import type { OpenPair } from './pair.js';
@@ -25,7 +27,7 @@ export interface KnownInputs {
   /** Absent where frames are compared as stored, by number. */
   readonly plan?: PairingPlan;
   /** What the bytes of both say: that they are the same, and against the geometry of raw video. */
-  readonly geometry?: readonly Finding[];
+  readonly ofBytes?: readonly Finding[];
   /** What the search for the offset found, where it was asked for. */
   readonly alignment?: Alignment;
 }
@@ -66,77 +68,20 @@ export async function knowInputs(
   });
   try {
     const [reference, distorted] = inputs;
-    const geometry = pairing.preflight
-      ? [...(await checkSame(inputs, platform)), ...(await checkRaw(inputs, platform))]
-      : [];
+    const ofBytes = pairing.preflight ? await findingsOfBytes(inputs, platform.files) : [];
     const sized = pairing.scale !== undefined || pairing.scaleTo !== undefined;
     const asked =
       sized || pairing.frameRatePolicy !== undefined || pairing.range !== undefined || pairing.offset !== 0;
-    if ('kind' in reference || 'kind' in distorted || asked) {
-      return { ...(await pairUp(platform, inputs, sized, checked, signal, looks)), geometry };
-    }
-    if (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth) {
-      return { ...(await pairUp(platform, inputs, sized, checked, signal, looks)), geometry };
+    const encoded = 'kind' in reference || 'kind' in distorted;
+    if (encoded || asked || (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth)) {
+      return { ...(await pairUp(platform, inputs, sized, checked, signal, looks)), ofBytes };
     }
     const warnings = checkPair(reference.info, distorted.info);
     const side = (source: FrameSource): Side => ({ kind: 'frames', source, times: null });
-    return { sides: { reference: side(reference), distorted: side(distorted) }, warnings, geometry };
+    return { sides: { reference: side(reference), distorted: side(distorted) }, warnings, ofBytes };
   } catch (error) {
     await Promise.all(inputs.map(closeInput));
     throw error;
-  }
-}
-
-/** Looks whether both are one file, as far as their bytes can be read anywhere. */
-async function checkSame(
-  [reference, distorted]: readonly [OpenedInput, OpenedInput],
-  { files }: Platform,
-): Promise<readonly Finding[]> {
-  const { bytesOfInput } = await import('../media/open.js');
-  const first = await bytesOfInput(reference, files);
-  const second = first && (await bytesOfInput(distorted, files));
-  try {
-    if (!first || !second || first.reader.size !== second.reader.size) return [];
-    const { sameInputFindings } = await import('../media/preflight/same-input.js');
-    return await sameInputFindings(first, second);
-  } finally {
-    first?.reader.close();
-    second?.reader.close();
-  }
-}
-
-/** Looks whether raw videos have the geometry that was given for them, as far as they can be read anywhere. */
-async function checkRaw(
-  [reference, distorted]: readonly [OpenedInput, OpenedInput],
-  platform: Platform,
-): Promise<readonly Finding[]> {
-  const sides = [
-    { role: 'reference', source: reference },
-    { role: 'distorted', source: distorted },
-  ] as const;
-  const raw = sides.flatMap(({ role, source }) =>
-    !('kind' in source) && source.info.container === 'yuv' && source.descriptor ? [{ role, source }] : [],
-  );
-  if (raw.length === 0) return [];
-  const [{ rawFindings }, { bytesOf }] = await Promise.all([
-    import('../media/preflight/raw.js'),
-    import('../media/open.js'),
-  ]);
-  const opened = raw.flatMap(({ role, source: { info, descriptor } }) => {
-    const reader = descriptor && bytesOf(descriptor, platform.files);
-    return reader ? [{ role, info, reader }] : [];
-  });
-  try {
-    return await rawFindings(
-      opened.map(({ role, info, reader }) => ({
-        role,
-        name: info.name,
-        format: { width: info.width, height: info.height, bitDepth: info.bitDepth, chroma: info.chroma },
-        bytes: { size: reader.size, read: (position, into) => reader.read(position, [into]) },
-      })),
-    );
-  } finally {
-    for (const { reader } of opened) reader.close();
   }
 }
 

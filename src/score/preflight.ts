@@ -77,7 +77,7 @@ export class Preflight {
         checked.skipReference + checked.skipDistorted > 0,
     };
     const declared = this.#compare(this.#facts.reference, this.#facts.distorted, this.#context);
-    this.#declared = [...(known.geometry ?? []), ...declared];
+    this.#declared = [...(known.ofBytes ?? []), ...declared];
   }
 
   /** @throws {AnyvmafError} `mismatch` for what cannot be compared as asked */
@@ -199,7 +199,7 @@ export class Preflight {
     const reference = { ...this.#facts.reference, measured: measured.reference };
     const distorted = { ...this.#facts.distorted, measured: measured.distorted };
     const findings = [
-      ...(this.#known.geometry ?? []),
+      ...(this.#known.ofBytes ?? []),
       ...this.#compare(reference, distorted, { ...this.#context, alignment }),
     ];
     return { reference, distorted, findings, alignment };

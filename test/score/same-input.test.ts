@@ -30,6 +30,20 @@ describe('a file that is compared with itself', () => {
     expect(findings.find(({ code }) => code === 'identical')?.message).toContain('hold the same bytes');
   });
 
+  it('is said to be so only as far as it was compared', async () => {
+    const large = new Uint8Array(4 << 20).map((_, i) => i % 251);
+    const raw = { width: 1024, height: 1024, bitDepth: 8, chroma: '400' } as const;
+    const found = async (other: Uint8Array) => {
+      const files = { reference: file(folder, 'l.yuv', large), distorted: file(folder, 'm.yuv', other), raw };
+      const { findings } = await inspect(files);
+      return findings.find(({ code }) => code === 'identical')?.message;
+    };
+    expect(await found(large)).toContain('at all 64 places that were compared');
+    // Between two of the places.
+    expect(await found(large.with(40_000, 0))).toContain('at all 64 places that were compared');
+    expect(await found(large.with(large.length - 1, 0))).toBeUndefined();
+  });
+
   it('is no other file of the same size', async () => {
     const { findings } = await inspect({ reference, distorted: encode });
     expect(findings.map(({ code }) => code)).not.toContain('identical');

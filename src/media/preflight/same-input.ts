@@ -18,16 +18,17 @@ const PLACES = 64;
 const BYTES = 16 * 1024;
 
 /**
- * Compares a megabyte of each at most.
+ * Compares a megabyte of each; of larger files that are equal there, the message says so much and no more.
  * @throws {AnyvmafError} `io` when reading fails
  */
 export async function sameInputFindings(reference: NamedBytes, distorted: NamedBytes): Promise<Finding[]> {
   if (!(await haveSameBytes(reference.reader, distorted.reader))) return [];
-  const { name } = reference;
+  const { name, reader } = reference;
+  const where = reader.size > PLACES * BYTES ? ` at all ${PLACES} places that were compared` : '';
   const what =
     name === distorted.name
       ? `reference and distorted are the same file, ${shown(name)}`
-      : `reference ${shown(name)} and distorted ${shown(distorted.name)} hold the same bytes`;
+      : `reference ${shown(name)} and distorted ${shown(distorted.name)} are of one size and hold the same bytes${where}`;
   return [
     finding(
       'identical',
@@ -40,10 +41,11 @@ export async function sameInputFindings(reference: NamedBytes, distorted: NamedB
 
 async function haveSameBytes(a: ByteReader, b: ByteReader): Promise<boolean> {
   if (a.size !== b.size || a.size === 0) return false;
-  const step = Math.max(BYTES, (a.size - BYTES) / (PLACES - 1));
+  const last = Math.max(0, a.size - BYTES);
+  const places = Math.min(PLACES, Math.ceil(a.size / BYTES));
   const [first, second] = [new Uint8Array(BYTES), new Uint8Array(BYTES)];
-  for (let at = 0; at < a.size; at += step) {
-    const from = Math.floor(at);
+  for (let place = 0; place < places; place++) {
+    const from = places === 1 ? 0 : Math.round((place * last) / (places - 1));
     const lengths = [await a.read(from, [first]), await b.read(from, [second])] as const;
     const length = Math.min(...lengths);
     for (let i = 0; i < length; i++) if (first[i] !== second[i]) return false;
