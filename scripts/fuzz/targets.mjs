@@ -12,6 +12,20 @@ const videos = () => import('./targets/videos.mjs');
 const mcp = () => import('./targets/mcp.mjs');
 const core = () => import('./targets/core.mjs');
 
+/** Containers through one decoder, `CONTAINER-DECODER`; `short` by container. */
+function decoders(decoder, inputs, short) {
+  const target = (container) => ({
+    load: videos,
+    name: 'encoded',
+    given: [container, decoder],
+    short: short[container],
+    inputs,
+  });
+  return Object.fromEntries(
+    Object.keys(short).map((container) => [`${container}-${decoder}`, target(container)]),
+  );
+}
+
 export const TARGETS = {
   y4m: { load: videos, name: 'y4m', short: 1500 },
   raw: { load: videos, name: 'raw', short: 1500 },
@@ -28,22 +42,13 @@ export const TARGETS = {
   'mcp-lines': { load: mcp, name: 'lines', short: 300, inputs: 5000 },
   'mcp-arguments': { load: mcp, name: 'callArguments', short: 300, inputs: 5000 },
   simd: { load: core, name: 'simd', short: 40, inputs: 2000 },
-  'mp4-mediabunny': { load: videos, name: 'mp4Mediabunny', short: 15, inputs: 500 },
-  'mkv-mediabunny': { load: videos, name: 'mkvMediabunny', short: 15, inputs: 500 },
-  'webm-mediabunny': { load: videos, name: 'webmMediabunny', short: 8, inputs: 500 },
-  'ts-mediabunny': { load: videos, name: 'tsMediabunny', short: 8, inputs: 500 },
-  'mp4-ffmpeg': { load: videos, name: 'mp4Ffmpeg', short: 4, inputs: 500 },
-  'mkv-ffmpeg': { load: videos, name: 'mkvFfmpeg', short: 4, inputs: 500 },
-  'webm-ffmpeg': { load: videos, name: 'webmFfmpeg', short: 2, inputs: 500 },
-  'ts-ffmpeg': { load: videos, name: 'tsFfmpeg', short: 4, inputs: 500 },
-  'mp4-wasm': { load: videos, name: 'mp4Wasm', short: 2, inputs: 300 },
-  'mkv-wasm': { load: videos, name: 'mkvWasm', short: 2, inputs: 300 },
-  'webm-wasm': { load: videos, name: 'webmWasm', short: 1, inputs: 300 },
-  'ts-wasm': { load: videos, name: 'tsWasm', short: 1, inputs: 300 },
+  ...decoders('mediabunny', 500, { mp4: 15, mkv: 15, webm: 8, ts: 8 }),
+  ...decoders('ffmpeg', 500, { mp4: 4, mkv: 4, webm: 2, ts: 4 }),
+  ...decoders('wasm', 300, { mp4: 2, mkv: 2, webm: 1, ts: 1 }),
 };
 
 /** @returns {Promise<{ make(random): unknown, run(input): unknown, close?(): void }>} */
 export async function openTarget(name) {
-  const { load, name: made } = TARGETS[name];
-  return (await load())[made]();
+  const { load, name: made, given = [] } = TARGETS[name];
+  return (await load())[made](...given);
 }

@@ -87,7 +87,7 @@ const ENCODE = {
 };
 
 /** @param {keyof ENCODE} container @param decoder name of `--decoder` */
-async function encoded(container, decoder) {
+export async function encoded(container, decoder) {
   const { score } = await loadBuilt('index.js');
   const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-fuzz-videos-'));
   const clean = () => rmSync(folder, { recursive: true, force: true });
@@ -106,16 +106,3 @@ async function encoded(container, decoder) {
     close: clean,
   };
 }
-
-export const mp4Mediabunny = () => encoded('mp4', 'mediabunny');
-export const mkvMediabunny = () => encoded('mkv', 'mediabunny');
-export const webmMediabunny = () => encoded('webm', 'mediabunny');
-export const tsMediabunny = () => encoded('ts', 'mediabunny');
-export const mp4Ffmpeg = () => encoded('mp4', 'ffmpeg');
-export const mkvFfmpeg = () => encoded('mkv', 'ffmpeg');
-export const webmFfmpeg = () => encoded('webm', 'ffmpeg');
-export const tsFfmpeg = () => encoded('ts', 'ffmpeg');
-export const mp4Wasm = () => encoded('mp4', 'wasm');
-export const mkvWasm = () => encoded('mkv', 'wasm');
-export const webmWasm = () => encoded('webm', 'wasm');
-export const tsWasm = () => encoded('ts', 'wasm');
