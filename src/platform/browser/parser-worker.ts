@@ -2,7 +2,8 @@
  * @module platform/browser/parser-worker
  * Parser threads as module workers of a browser.
  */
-import type { FromParser, ParserWorker } from '../../parsing/protocol.js';
+import type { FromParser, ParserWorker, ToParser } from '../../parsing/protocol.js';
+import { holdWorker } from './module-worker.js';
 
 /** @param script this package's `browser-parser-worker.js`, when the host says where it is */
 export function startBrowserParser(script: string | URL | undefined): ParserWorker {
@@ -14,22 +15,9 @@ export function startBrowserParser(script: string | URL | undefined): ParserWork
           name: 'anyvmaf parser',
         })
       : new Worker(script, { type: 'module', name: 'anyvmaf parser' });
+  const held = holdWorker<ToParser, FromParser>(worker, 'parserWorker');
   return {
-    post: (message, transfer) => worker.postMessage(message, transfer ?? []),
-    listen(onMessage, onDeath) {
-      worker.onmessage = (event: MessageEvent<FromParser>) => onMessage(event.data);
-      worker.onmessageerror = () => onDeath({ outOfMemory: false, how: 'a message could not be read.' });
-      worker.onerror = (event) => {
-        event.preventDefault();
-        const how = `${event.message || 'its script could not be loaded; name it with configure({ parserWorker })'}.`;
-        onDeath({ outOfMemory: false, how });
-      };
-    },
-    terminate() {
-      worker.onmessage = null;
-      worker.onmessageerror = null;
-      worker.onerror = null;
-      worker.terminate();
-    },
+    ...held,
+    listen: (onMessage, onDeath) => held.listen(onMessage, (how) => onDeath({ outOfMemory: false, how })),
   };
 }

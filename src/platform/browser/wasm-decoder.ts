@@ -7,7 +7,8 @@ import type { Decoder } from '../../media/decoder.js';
 import { createWasmDecoder, FFMPEG_VERSION } from '../wasm/decoder.js';
 import type { LoadedCore, WasmThread } from '../wasm/host.js';
 import { canSuspend } from '../wasm/job.js';
-import type { FromWasmWorker } from '../wasm/protocol.js';
+import type { FromWasmWorker, ToWasmWorker } from '../wasm/protocol.js';
+import { holdWorker } from './module-worker.js';
 import { readableBlob } from './readable-blob.js';
 
 /** Where the decoder's files are; asked when they are needed. */
@@ -96,23 +97,5 @@ function startThread(script: string | URL | undefined): WasmThread {
           name: 'anyvmaf ffmpeg',
         })
       : new Worker(script, { type: 'module', name: 'anyvmaf ffmpeg' });
-  return {
-    post: (message) => worker.postMessage(message),
-    listen(onMessage, onDeath) {
-      worker.onmessage = (event: MessageEvent<FromWasmWorker>) => onMessage(event.data);
-      worker.onmessageerror = () => onDeath('a message could not be read.');
-      worker.onerror = (event) => {
-        event.preventDefault();
-        onDeath(
-          `${event.message || 'its script could not be loaded; name it with configure({ ffmpegWorker })'}.`,
-        );
-      };
-    },
-    terminate() {
-      worker.onmessage = null;
-      worker.onmessageerror = null;
-      worker.onerror = null;
-      worker.terminate();
-    },
-  };
+  return holdWorker<ToWasmWorker, FromWasmWorker>(worker, 'ffmpegWorker');
 }
