@@ -110,7 +110,9 @@ describe.skipIf(noChromium)(`tiny models in the page${noChromium}`, () => {
     });
     await page.getByText(name).first().waitFor();
     // On which device it ran stands among how it was run.
-    const rows = await page.locator('dd', { hasText: 'onnxruntime-web' }).allTextContents();
+    const device = page.locator('dd', { hasText: 'onnxruntime-web' });
+    await device.first().waitFor({ state: 'attached' });
+    const rows = await device.allTextContents();
     expect(rows).toEqual([expect.stringMatching(/^tiny_nr on (cpu|webgpu), .*onnxruntime-web$/)]);
     await screenshot(page, 'page-tiny-alone');
     expect(complaints).toEqual([]);
