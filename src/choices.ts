@@ -1,7 +1,11 @@
 /**
  * @module choices
- * Words that every door takes for the same things: devices that run tiny models, and filters that resize for them.
+ * Words that every door takes for the same things: devices that run tiny models, and filters that resize.
  */
+
+/** Filters that bring one video to the other's size. */
+export const SCALE_FILTERS = ['bicubic', 'bilinear', 'lanczos'] as const;
+export type ScaleFilter = (typeof SCALE_FILTERS)[number];
 
 /** Devices of tiny models: the reference's, then ours. */
 export const TINY_DEVICES = [

@@ -3,7 +3,7 @@
  * The one error type that users meet: a full sentence that says what is wrong, its value, what was expected and what
  * to do, with a stable code for programs.
  */
-import type { Finding } from './media/preflight/types.js';
+import type { Objection } from './hint.js';
 import { sentence } from './printable.js';
 
 /** Stable, documented reasons for an {@link AnyvmafError}. */
@@ -28,9 +28,6 @@ export type ErrorCode =
   | 'aborted'
   /** A worker or the core failed; not the caller's fault. */
   | 'internal';
-
-/** One thing that was refused: in words that name no option, and with what resolves it as data. */
-export type Objection = Pick<Finding, 'message' | 'fix' | 'hint'>;
 
 /** What an error may carry besides its message. */
 export interface AnyvmafErrorOptions extends ErrorOptions {

@@ -29,7 +29,8 @@ export {
   heatmapColor,
   heatmapFull,
 } from './core/palette.js';
-export { AnyvmafError, type AnyvmafErrorOptions, type ErrorCode, type Objection } from './errors.js';
+export { AnyvmafError, type AnyvmafErrorOptions, type ErrorCode } from './errors.js';
+export type { Hint, Objection } from './hint.js';
 export type { AlignCandidate, AlignReason, AlignResult } from './media/align/types.js';
 export type {
   DecoderAvailability,
@@ -61,7 +62,6 @@ export type {
   Finding,
   FindingCode,
   FindingValue,
-  Hint,
   Severity,
   SideFacts,
   SideMeasurements,

@@ -17,6 +17,9 @@ export const SUBSAMPLING = {
   '400': undefined,
 } as const;
 
+/** Chroma subsampling as the field names it; `400` is luma only. */
+export type ChromaFormat = keyof typeof SUBSAMPLING;
+
 /** A picture's size and chroma format. */
 export interface PictureFormat extends PlaneSize {
   readonly chroma: keyof typeof SUBSAMPLING;

@@ -2,6 +2,7 @@
  * @module media/decoder
  * One interface for everything that turns encoded video into frames: what a track declares, and decoders that open it.
  */
+import type { ScaleFilter } from '../choices.js';
 import type { ChromaFormat, FrameSource, VideoFormat, VideoInput } from './types.js';
 
 /** Decoders by the name a user gives them. `none` reads Y4M and raw YUV only. */
@@ -54,7 +55,7 @@ export interface TrackFacts extends VideoFormat {
   readonly fieldOrder: 'progressive' | 'top-first' | 'bottom-first' | 'unknown';
 }
 
-export type ScaleFilter = 'bilinear' | 'bicubic' | 'lanczos';
+export type { ScaleFilter } from '../choices.js';
 
 /** How frames are wanted. */
 export interface DecodeRequest {

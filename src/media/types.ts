@@ -2,10 +2,10 @@
  * @module media/types
  * What the rest of the scorer knows about video: its format, and sources that hand out frames by number.
  */
+import type { ChromaFormat } from '../core/geometry.js';
 import type { Origin } from './origin.js';
 
-/** Chroma subsampling as the field names it; `400` is luma only. */
-export type ChromaFormat = '420' | '422' | '444' | '400';
+export type { ChromaFormat } from '../core/geometry.js';
 
 /** Geometry and sample format of every frame of a video. */
 export interface VideoFormat {

@@ -2,9 +2,11 @@
  * @module score/options
  * Checks what callers ask for and fills in the defaults.
  */
+
 import { isObject, requireObject } from '../arguments.js';
 import type { DeviceOptions } from '../backend/native/task.js';
 import { BACKEND_CHOICES, type BackendChoice } from '../backend/native/types.js';
+import { SCALE_FILTERS } from '../choices.js';
 import { folderOption } from '../core/options.js';
 import { AnyvmafError } from '../errors.js';
 import type { DecoderChoice, ScaleFilter } from '../media/decoder.js';
@@ -74,7 +76,7 @@ export interface CheckedPairing {
 const MAX_THREADS = 1024;
 const MAX_COUNT = 2 ** 32 - 1;
 
-const FILTERS = ['bicubic', 'bilinear', 'lanczos', 'none'] as const;
+const FILTERS = [...SCALE_FILTERS, 'none'] as const;
 const DECODERS = ['auto', 'ffmpeg', 'mediabunny', 'wasm', 'none'] as const;
 /** Longest side of a picture, the core's limit. */
 const MAX_SIDE = 16384;

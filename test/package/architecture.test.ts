@@ -13,6 +13,7 @@ const MAY_CALL: Readonly<Record<string, readonly string[]>> = {
   choices: [],
   arguments: [],
   errors: [],
+  hint: [],
   limits: [],
   nearest: [],
   numbers: [],
@@ -46,6 +47,7 @@ const TOP = [
   'arguments',
   'choices',
   'errors',
+  'hint',
   'limits',
   'nearest',
   'numbers',
@@ -57,7 +59,7 @@ const TOP = [
 
 /** Parts that run unchanged in Node, browsers and workers. */
 const ISOMORPHIC =
-  /^(core|media|parsing|model|tiny|report|score|backend|sample|public|arguments|choices|errors|limits|nearest|numbers|presets|printable|version|index\.browser|platform\/(ffmpeg|wasm|mediabunny))\b/;
+  /^(core|media|parsing|model|tiny|report|score|backend|sample|public|arguments|choices|errors|hint|limits|nearest|numbers|presets|printable|version|index\.browser|platform\/(ffmpeg|wasm|mediabunny))\b/;
 
 /** What decoders of several platforms share. */
 const SHARED_PLATFORM = /^platform\/(ffmpeg|wasm|mediabunny)\//;
@@ -103,6 +105,17 @@ describe('the house', () => {
         .filter((target) => !allowed.includes(partOf(target)))
         .map((target) => `${source.file} calls ${target}`);
     });
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps what everybody uses free of everything above, types included', () => {
+    const wrong = sources
+      .filter(({ file }) => TOP.includes(partOf(file)))
+      .flatMap(({ file, text }) =>
+        [...text.matchAll(/\bfrom '\.\/([\w-]+)(?:\.js'|\/)/g)]
+          .filter(([, part = '']) => ![...TOP, 'core'].includes(part))
+          .map(([whole]) => `${file}: ${whole}`),
+      );
     expect(wrong).toEqual([]);
   });
 

@@ -2,6 +2,7 @@
  * @module cli/commands/pairing-options
  * The options that say how two videos are brought together: decoder, size, rate, offset, range. Pure.
  */
+import { SCALE_FILTERS } from '../../choices.js';
 import { AnyvmafError } from '../../errors.js';
 import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../../media/pairing/types.js';
@@ -11,7 +12,7 @@ import type { OptionSpec, OptionUse } from '../options.js';
 import { choiceValue, unsigned, unsignedValue } from '../values.js';
 
 const DECODERS: readonly DecoderChoice[] = ['auto', 'ffmpeg', 'mediabunny', 'wasm', 'none'];
-const FILTERS: readonly (ScaleFilter | 'none')[] = ['bicubic', 'bilinear', 'lanczos', 'none'];
+const FILTERS: readonly (ScaleFilter | 'none')[] = [...SCALE_FILTERS, 'none'];
 const POLICIES: readonly FrameRatePolicy[] = ['strict', 'nearest'];
 
 const PAIRING = 'Bringing the videos together';

@@ -3,7 +3,7 @@
  * Words and numbers of findings.
  */
 
-import type { Objection } from '../../errors.js';
+import type { Objection } from '../../hint.js';
 import { shown } from '../../printable.js';
 import { quotedWord, shellWord } from '../advice.js';
 import type { Fraction } from '../decoder.js';

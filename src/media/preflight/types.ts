@@ -2,10 +2,14 @@
  * @module media/preflight/types
  * What preflight looks at and what it says: facts and measurements of two videos in, findings out.
  */
+
+import type { ScaleFilter } from '../../choices.js';
+import type { Hint } from '../../hint.js';
 import type { AlignResult } from '../align/types.js';
-import type { ScaleFilter, TrackFacts } from '../decoder.js';
-import type { FrameRange } from '../pairing/types.js';
-import type { RawVideoFormat, VideoFormat } from '../types.js';
+import type { TrackFacts } from '../decoder.js';
+import type { VideoFormat } from '../types.js';
+
+export type { FfmpegCommand, Hint, OptionHint, PrepareHint } from '../../hint.js';
 
 /**
  * Every code that a {@link Finding} may have. Codes are stable: one is never renamed or given another meaning.
@@ -64,55 +68,6 @@ export type Severity = 'error' | 'warning' | 'info';
 
 /** A value as the report shows it; `null` where the video does not say. */
 export type FindingValue = string | number | boolean | null;
-
-/** Options that findings advise, with values as the API takes them. */
-interface OptionValues {
-  readonly frameRatePolicy: 'nearest';
-  readonly model: string;
-  readonly offset: number | 'auto';
-  /** The geometry of raw video. */
-  readonly raw: RawVideoFormat;
-  /** Part of the reference that both videos show. */
-  readonly range: FrameRange;
-  readonly scale: ScaleFilter;
-  readonly scaleTo: { readonly width: number; readonly height: number };
-  /** Which of the two files is to be the reference, and which the distorted one. */
-  readonly swap: { readonly reference: string; readonly distorted: string };
-  /** Frames to either side in which `align` is to search. */
-  readonly window: number;
-}
-
-/** An option with the value to give it. */
-export type OptionHint = {
-  readonly [Option in keyof OptionValues]: {
-    /** `accept`: nothing changes, but the finding becomes an info. */
-    readonly purpose: 'fix' | 'accept';
-    readonly option: Option;
-    readonly value: OptionValues[Option];
-  };
-}[keyof OptionValues];
-
-/** An ffmpeg command that writes a file to be compared instead of one of the two. */
-export interface FfmpegCommand {
-  /** Which of the two is replaced. */
-  readonly side: 'reference' | 'distorted';
-  readonly input: string;
-  /** Options before `-i`, such as the format of raw video. */
-  readonly inputOptions: readonly string[];
-  /** Options between input and output. */
-  readonly options: readonly string[];
-  readonly output: string;
-}
-
-/** Files to prepare; what the commands write is then compared. */
-export interface PrepareHint {
-  readonly purpose: 'prepare';
-  readonly option?: never;
-  readonly commands: readonly FfmpegCommand[];
-}
-
-/** What resolves a finding, as data. */
-export type Hint = OptionHint | PrepareHint;
 
 /** One thing about a pair that its user should know. */
 export interface Finding {

@@ -2,6 +2,7 @@
  * @module report/read/own
  * Reads back what our reports say beyond libvmaf's log: the keys of `own-keys`, from JSON or from XML's elements.
  */
+import { SCALE_FILTERS } from '../../choices.js';
 import type { Fraction } from '../../media/decoder.js';
 import type { FrameList, FramePairing, InputPairing, Pairing } from '../../media/pairing/types.js';
 import type { Finding, FindingCode, FindingPlace } from '../../media/preflight/types.js';
@@ -11,7 +12,6 @@ import { Fields, known } from './fields.js';
 import type { SavedParts } from './parts.js';
 
 const CHROMA = ['400', '420', '422', '444'] as const;
-const FILTERS = ['bilinear', 'bicubic', 'lanczos'] as const;
 
 /** Everything but the measured values, as far as it is there and whole. */
 export function ownParts(fields: Fields): Omit<SavedParts, 'frames' | 'notes'> {
@@ -162,7 +162,7 @@ function pairingOf(fields: Fields | undefined): Pairing | undefined {
     height,
     bitDepth,
     chroma,
-    scale: fields.oneOf('scale', [...FILTERS, 'none']) ?? 'none',
+    scale: fields.oneOf('scale', [...SCALE_FILTERS, 'none']) ?? 'none',
     ...(unit && {
       range: {
         unit,
