@@ -109,5 +109,11 @@ export interface Decoder {
    * decoding; `null` where the container has none.
    */
   timestamps(input: VideoInput, signal?: AbortSignal): Promise<Float64Array | null>;
+  /**
+   * Asked after {@link timestamps} of the same input: seconds from the first frame at which the file's clock is set back,
+   * as where recordings are joined. Times count on from there as if it had not been. Absent where a decoder refuses such
+   * files.
+   */
+  setBacks?(input: VideoInput): Promise<readonly number[]>;
   open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource>;
 }

@@ -109,33 +109,62 @@ function probeEarly(
  * @throws {AnyvmafError} as the decoders do; `media` when all that can run fail
  */
 export async function openDecoded(video: EncodedVideo, request: DecodeRequest): Promise<DecodedSource> {
+  const { found } = await firstOf(
+    video,
+    ({ decoder, input, facts }) => decoder.open(input, facts, request),
+    request.signal,
+  );
+  return found;
+}
+
+/**
+ * Reads the times of all frames with the video's decoder, or with another one where that one cannot tell them.
+ * @returns the times, and the video with the decoder that read them
+ * @throws {AnyvmafError} as {@link openDecoded}
+ */
+export async function readTimes(
+  video: EncodedVideo,
+  signal?: AbortSignal,
+): Promise<{ readonly video: EncodedVideo; readonly times: Float64Array | null }> {
+  const { found, by } = await firstOf(
+    video,
+    ({ decoder, input }) => decoder.timestamps(input, signal),
+    signal,
+  );
+  return { video: by, times: found };
+}
+
+/** What the first decoder that manages gives, from the video's own on. */
+async function firstOf<T>(
+  video: EncodedVideo,
+  work: (video: EncodedVideo) => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly found: T; readonly by: EncodedVideo }> {
+  const attempts: Attempt[] = [];
   try {
-    return await video.decoder.open(video.input, video.facts, request);
+    return { found: await work(video), by: video };
   } catch (error) {
-    const attempts: Attempt[] = [
-      { decoder: video.decoder, availability: { id: video.decoder.id, usable: true }, error: refusal(error) },
-    ];
-    for (const decoder of video.others) {
-      const availability = await decoder.availability();
-      request.signal?.throwIfAborted();
-      if (!availability.usable) {
-        attempts.push({ decoder, availability });
-        continue;
-      }
-      try {
-        const facts = await decoder.probe(video.input, request.signal);
-        return await decoder.open(video.input, facts, request);
-      } catch (cause) {
-        attempts.push({ decoder, availability, error: refusal(cause) });
-      }
-    }
-    const { facts, input, cutOff } = video;
-    const looksLike = `a video (${facts.codec})`;
-    throw nobody(
-      { kind: 'encoded', name: facts.name, input, looksLike, ...(cutOff && { cutOff }) },
-      attempts,
-    );
+    const { decoder } = video;
+    attempts.push({ decoder, availability: { id: decoder.id, usable: true }, error: refusal(error) });
   }
+  for (const [i, decoder] of video.others.entries()) {
+    const availability = await decoder.availability();
+    signal?.throwIfAborted();
+    if (!availability.usable) {
+      attempts.push({ decoder, availability });
+      continue;
+    }
+    try {
+      const facts = await decoder.probe(video.input, signal);
+      const by = { ...video, decoder, facts, others: video.others.slice(i + 1) };
+      return { found: await work(by), by };
+    } catch (cause) {
+      attempts.push({ decoder, availability, error: refusal(cause) });
+    }
+  }
+  const { facts, input, cutOff } = video;
+  const looksLike = `a video (${facts.codec})`;
+  throw nobody({ kind: 'encoded', name: facts.name, input, looksLike, ...(cutOff && { cutOff }) }, attempts);
 }
 
 /** What may lead to another decoder. Other failures, such as a file that is not there, do not. */

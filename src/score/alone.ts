@@ -7,7 +7,7 @@ import { openInput } from '../media/open.js';
 import { checkMeasurable, closeInput } from '../media/pair.js';
 import { planPairing, type Side } from '../media/pairing/prepare.js';
 import type { Platform } from '../platform/platform.js';
-import type { KnownInputs } from './inputs.js';
+import { type KnownInputs, setBackWarnings } from './inputs.js';
 import type { CheckedOptions } from './options.js';
 import { knowSide } from './sides.js';
 import type { ScoreRequest } from './types.js';
@@ -43,7 +43,10 @@ export async function knowAlone(
       times: distorted.times,
     };
     const sides = { reference, distorted };
-    const warnings = distorted.kind === 'frames' ? distorted.source.info.warnings : [];
+    const warnings =
+      distorted.kind === 'frames'
+        ? distorted.source.info.warnings
+        : await setBackWarnings({ 'the video': distorted });
     if (distorted.kind === 'frames' && range === undefined) return { sides, warnings };
     const plan = planPairing(sides, {
       scale: 'none',

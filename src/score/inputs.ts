@@ -118,6 +118,7 @@ async function pairUp(
       signal,
     });
   }
+  if (!pairing.preflight) warnings.push(...(await setBackWarnings({ reference, distorted })));
   if (alignment?.result.ambiguous && !pairing.preflight) {
     const { doubtText } = await import('../media/preflight/timing.js');
     warnings.push(doubtText(alignment.result));
@@ -143,6 +144,19 @@ async function pairUp(
     signal,
   });
   return { sides, warnings, plan, ...(alignment && { alignment }) };
+}
+
+/** What preflight says of a clock that is set back, where nothing asks it. @param sides by what to call them */
+export async function setBackWarnings(sides: Readonly<Record<string, Side>>): Promise<string[]> {
+  const jumping = Object.entries(sides).flatMap(([who, side]) =>
+    side.kind === 'encoded' && side.setBacks
+      ? [[who, { setBacks: side.setBacks, timestamps: side.times }] as const]
+      : [],
+  );
+  if (jumping.length === 0) return [];
+  const { setBackText } = await import('../media/preflight/timing.js');
+  const text = setBackText(Object.fromEntries(jumping));
+  return text === undefined ? [] : [`${text.charAt(0).toUpperCase()}${text.slice(1)}`];
 }
 
 function untimed({ reference, distorted }: Sides): Sides {

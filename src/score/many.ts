@@ -190,6 +190,7 @@ function asksOnce(platform: Platform, input: VideoInput): Platform {
         times ??= decoder.timestamps(video);
         return times;
       },
+      ...(decoder.setBacks && { setBacks: decoder.setBacks.bind(decoder) }),
       open: (video, known, request) => decoder.open(video, known, request),
     };
   };

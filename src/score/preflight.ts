@@ -259,7 +259,9 @@ function refuseFindings(findings: readonly Finding[], severities: readonly Findi
 
 function sideFacts(side: Side): SideFacts {
   const timestamps = side.times;
-  return side.kind === 'encoded' ? { ...side.video.facts, timestamps } : { ...side.source.info, timestamps };
+  if (side.kind !== 'encoded') return { ...side.source.info, timestamps };
+  const { video, setBacks } = side;
+  return { ...video.facts, timestamps, ...(setBacks && { setBacks }) };
 }
 
 async function measure(platform: Platform, side: Side, signal: AbortSignal): Promise<SideMeasurements> {

@@ -2,7 +2,7 @@
  * @module score/sides
  * Finds decoders for what is encoded, and the times of all frames.
  */
-import { chooseDecoder } from '../media/decoders.js';
+import { chooseDecoder, readTimes } from '../media/decoders.js';
 import type { OpenedInput } from '../media/pair.js';
 import type { Side, Sides } from '../media/pairing/prepare.js';
 import type { VideoInfo } from '../media/types.js';
@@ -39,9 +39,15 @@ export async function knowSide(
 ): Promise<Side> {
   if (!('kind' in input)) return { kind: 'frames', source: input, times: storedTimes(input.info) };
   const decoders = choice === 'none' ? [] : await platform.decoders({ allowUrl });
-  const video = await chooseDecoder(input, { choice, decoders, signal });
-  const times = await video.decoder.timestamps(video.input, signal);
-  return { kind: 'encoded', video, times: times && times.length > 0 ? times : null };
+  const chosen = await chooseDecoder(input, { choice, decoders, signal });
+  const { video, times } = await readTimes(chosen, signal);
+  const setBacks = (await video.decoder.setBacks?.(video.input)) ?? [];
+  return {
+    kind: 'encoded',
+    video,
+    times: times && times.length > 0 ? times : null,
+    ...(setBacks.length > 0 && { setBacks }),
+  };
 }
 
 /** Frames at the rate that the header states; `null` where rate or number is not known. */

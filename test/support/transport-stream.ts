@@ -21,3 +21,8 @@ export function withoutPacket(stream: Uint8Array, frame: number): Uint8Array {
   }
   throw new Error(`no frame from ${frame} on has three packets`);
 }
+
+/** Two recordings in one file, as `cat` joins them: with the second, the clock begins anew. */
+export function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  return Uint8Array.from([...first, ...second]);
+}

@@ -34,7 +34,13 @@ import {
 /** One video before it is opened for scoring. */
 export type Side =
   | { readonly kind: 'frames'; readonly source: FrameSource; readonly times: Float64Array | null }
-  | { readonly kind: 'encoded'; readonly video: EncodedVideo; readonly times: Float64Array | null };
+  | {
+      readonly kind: 'encoded';
+      readonly video: EncodedVideo;
+      readonly times: Float64Array | null;
+      /** Seconds at which the file's clock is set back, where it is; times count on as if it had not been. */
+      readonly setBacks?: readonly number[];
+    };
 
 /** Both videos. */
 export interface Sides {

@@ -52,6 +52,7 @@ export function* timingFindings(
   yield* rateFindings(reference, distorted, context);
   yield* lengthFindings(reference, distorted, context);
   yield* timestampFindings(reference, distorted, context);
+  yield* setBackFindings(reference, distorted);
   yield* interlacingFindings(reference, distorted);
   if (!context.alignment) return;
   if (context.offsetSearched && context.alignment.ambiguous) yield doubtFinding(context.alignment);
@@ -227,6 +228,38 @@ function* timestampFindings(
       fix,
     );
   }
+}
+
+function* setBackFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+  const text = setBackText({ reference, distorted });
+  if (text === undefined) return;
+  const places = ({ setBacks }: SideFacts) => setBacks?.length ?? 0;
+  yield finding('clock-set-back', 'warning', text, [places(reference), places(distorted)]);
+}
+
+/**
+ * Where clocks are set back: nothing is lost by that, but what was joined need not belong together.
+ * @param videos by what to call them
+ * @returns a sentence that begins small; `undefined` where no clock is
+ */
+export function setBackText(
+  videos: Readonly<Record<string, Pick<SideFacts, 'setBacks' | 'timestamps'>>>,
+): string | undefined {
+  const said = Object.entries(videos).flatMap(([who, { setBacks = [], timestamps }]) => {
+    if (setBacks.length === 0 || !timestamps) return [];
+    const named = setBacks.slice(0, NAMED);
+    const frames = named.map((time) => timestamps.filter((shown) => shown < time - 1e-6).length);
+    const seconds = named.map((time) => `${time.toFixed(3)} s`);
+    const more = setBacks.length > NAMED ? ` and ${counted(setBacks.length - NAMED, 'other place')}` : '';
+    return [
+      `of ${who} after ${frames.join(', ')} of ${timestamps.length} frames (${seconds.join(', ')})${more}`,
+    ];
+  });
+  if (said.length === 0) return undefined;
+  return (
+    `time stamps go back, as where recordings are joined: ${said.join(', ')}; all frames are used, as if the clock had ` +
+    'gone on.'
+  );
 }
 
 function placesOf(side: string, frames: readonly number[], count: number, where: string): string[] {

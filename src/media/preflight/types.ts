@@ -31,6 +31,7 @@ export const FINDING_CODES = [
   'variable-frame-rate',
   'missing-frames',
   'duplicate-frames',
+  'clock-set-back',
   'interlaced',
   'offset',
   'offset-unclear',
@@ -134,6 +135,8 @@ export interface SideFacts extends VideoFormat, Partial<Optional> {
   readonly frameCount: number | null;
   /** Presentation times of all frames in seconds, ascending. */
   readonly timestamps?: Float64Array | null;
+  /** Seconds at which the file's clock is set back, where it is; {@link timestamps} count on as if it had not been. */
+  readonly setBacks?: readonly number[];
   readonly measured?: SideMeasurements;
 }
 

@@ -9,8 +9,33 @@ export interface TrackTimes {
   readonly times: Float64Array;
   /** The first frame's time in seconds on the file's clock. */
   readonly trackStart: number;
-  /** Times at which the file's clock was set back, where it was; later times count on as if it had not been. */
+  /**
+   * Times of the first frames after the file's clock was set back, where it was; from there on times count on as if it
+   * had not been.
+   */
   readonly setBack?: readonly number[];
+}
+
+/** Seconds within which two times are the same; Matroska counts milliseconds. */
+export const SAME_TIME = 0.0006;
+
+/**
+ * Frames that are shown from `start` to before `end`, by their numbers: where a clock is set back, no time on it names
+ * one frame.
+ * @param start seconds from the first frame
+ * @returns the first of them and how many; `count` 0 where there is none
+ */
+export function framesBetween(
+  times: Float64Array,
+  start: number,
+  end: number,
+): { readonly fromFrame: number; readonly count: number } {
+  const before = (time: number) => {
+    const at = times.findIndex((shown) => shown >= time - SAME_TIME);
+    return at < 0 ? times.length : at;
+  };
+  const fromFrame = before(start);
+  return { fromFrame, count: Math.max(0, before(end) - fromFrame) };
 }
 
 /** Seconds by which times of decoding go back where a clock was set anew, and not only written out of order. */
@@ -62,11 +87,12 @@ export class PacketTimes {
   /** Has a clock that was set back go on by an ordinary step instead. */
   #unrolled(known: readonly number[]): {
     readonly ticks: readonly number[];
+    /** The first time shown after each. */
     readonly jumps: readonly number[];
   } {
     const clock = this.#dts;
-    const jumps: number[] = [];
-    if (clock.some(Number.isNaN)) return { ticks: known, jumps };
+    if (clock.some(Number.isNaN)) return { ticks: known, jumps: [] };
+    const jumped: number[] = [];
     const steps = clock.slice(1).map((time, i) => time - (clock[i] ?? 0));
     const usual = [...steps].sort((a, b) => a - b)[steps.length >> 1] ?? 0;
     let shift = 0;
@@ -74,10 +100,24 @@ export class PacketTimes {
       const step = i === 0 ? 0 : (steps[i - 1] ?? 0);
       if (step * this.#unit < -SET_BACK) {
         shift += usual - step;
-        jumps.push(time + shift);
+        jumped.push(i);
       }
       return time + shift;
     });
-    return { ticks, jumps };
+    return { ticks, jumps: firstShown(ticks, jumped) };
   }
+}
+
+/** The smallest time from each of some packets on: the first that is decoded need not be the first that is shown. */
+function firstShown(ticks: readonly number[], from: readonly number[]): number[] {
+  const left = [...from];
+  const found: number[] = [];
+  let smallest = Number.POSITIVE_INFINITY;
+  for (let i = ticks.length - 1; i >= 0 && left.length > 0; i--) {
+    smallest = Math.min(smallest, ticks[i] ?? smallest);
+    if (left.at(-1) !== i) continue;
+    left.pop();
+    found.push(smallest);
+  }
+  return found.reverse();
 }

@@ -36,14 +36,23 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
     probe: (video) => withTrack(video, (opened) => trackFacts(host, opened)),
 
     timestamps: (video) =>
-      withTrack(video, async ({ name, track, library, size }) => {
+      withTrack(video, async (opened) => {
+        const { name, track, library, size, container } = opened;
         const times: number[] = [];
         try {
           const packets = new library.EncodedPacketSink(track);
           let count = 0;
-          for await (const { timestamp } of packets.packets(undefined, undefined, { metadataOnly: true })) {
+          let lastKey = Number.NEGATIVE_INFINITY;
+          for await (const { timestamp, type } of packets.packets(undefined, undefined, {
+            metadataOnly: true,
+          })) {
             host.progress();
             if (++count > size) throw moreThanBytes(name, size);
+            // Key frames come in the order in which they are shown, unless the clock is set back.
+            if (container === 'mpegts' && type === 'key') {
+              if (timestamp <= lastKey) throw clockSetBack(opened, host, count - 1);
+              lastKey = timestamp;
+            }
             // Frames before the start of an edit list are decoded but not shown.
             if (timestamp >= -SAME) times.push(timestamp);
           }
@@ -66,6 +75,15 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
       }
     },
   };
+}
+
+/** mediabunny puts frames in the order of their times, which mixes those before and after. @param frames before */
+function clockSetBack({ name }: OpenedTrack, { remedy }: MediabunnyHost, frames: number): AnyvmafError {
+  return new AnyvmafError(
+    'media',
+    `the time stamps of ${shown(name)} go back after ${frames} frames, as where recordings are joined, and mediabunny ` +
+      `orders frames by them; ${remedy}.`,
+  );
 }
 
 /** Packets have one byte or more; a container that lists more of them never ends. */

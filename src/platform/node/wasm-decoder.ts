@@ -2,7 +2,7 @@
  * @module platform/node/wasm-decoder
  * The ffmpeg.wasm decoder in Node: the optional package `@ffmpeg/core`, in worker threads.
  */
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -89,7 +89,10 @@ async function openInput(input: Parameters<WasmHost['openInput']>[0], origin: Or
   const { name, size, path, reader } = await openReadable(input, 'ffmpeg.wasm', origin);
   const extension = /^\.(\w{1,8})$/.exec(extname(name))?.[1];
   const common = { name, size, ...(extension !== undefined && { extension }), close: () => reader.close() };
-  if (path !== undefined) return { ...common, jobInput: () => ({ kind: 'file', path, origin }) };
+  if (path !== undefined) {
+    const version = await fileVersion(path);
+    return { ...common, ...(version && { version }), jobInput: () => ({ kind: 'file', path, origin }) };
+  }
   return {
     ...common,
     jobInput: (): JobInput => ({
@@ -102,6 +105,12 @@ async function openInput(input: Parameters<WasmHost['openInput']>[0], origin: Or
     }),
     serve: (job, position, length) => serve(reader, job, position, length),
   };
+}
+
+/** Changes when the content of a file does. */
+async function fileVersion(path: string): Promise<string | undefined> {
+  const stats = await stat(path).catch(() => undefined);
+  return stats && `${stats.size} ${stats.mtimeMs} ${stats.ino}`;
 }
 
 /** Answers a thread that waits. */

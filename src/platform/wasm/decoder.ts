@@ -24,11 +24,21 @@ export function createWasmDecoder(host: WasmHost): Decoder {
     return runTool(host, opened, { tool: 'ffprobe', args, inputName: inputName(opened) }, signal);
   }
 
-  async function readTimes(opened: OpenedInput, signal: AbortSignal | undefined): Promise<TrackTimes | null> {
+  const memory = new TimesMemory();
+
+  async function readTimes(
+    input: VideoInput,
+    opened: OpenedInput,
+    signal: AbortSignal | undefined,
+  ): Promise<TrackTimes | null> {
+    const known = memory.get(input, opened);
+    if (known !== undefined) return known;
     const packets = new PacketTimes();
     const { stdout } = await ffprobe(opened, packetsArgs(sourceOf(inputName(opened))), signal);
     for (const line of stdout) packets.take(line);
-    return packets.finish();
+    const found = packets.finish();
+    memory.set(input, opened, found);
+    return found;
   }
 
   async function withInput<T>(input: VideoInput, use: (opened: OpenedInput) => Promise<T>): Promise<T> {
@@ -51,14 +61,17 @@ export function createWasmDecoder(host: WasmHost): Decoder {
       }),
 
     timestamps: (input, signal) =>
-      withInput(input, async (opened) => (await readTimes(opened, signal))?.times ?? null),
+      withInput(input, async (opened) => (await readTimes(input, opened, signal))?.times ?? null),
+
+    setBacks: (input) => withInput(input, async (opened) => memory.get(input, opened)?.setBack ?? []),
 
     async open(input, facts, request) {
       const { signal } = request;
       signal?.throwIfAborted();
       const opened = await host.openInput(input);
       try {
-        const plan = await planPart(facts, request, () => readTimes(opened, signal));
+        const remembered = memory.get(input, opened);
+        const plan = await planPart(facts, request, () => readTimes(input, opened, signal), remembered);
         const source = new WasmSource(host, opened, {
           inputName: inputName(opened),
           version: FFMPEG_VERSION,
@@ -75,6 +88,37 @@ export function createWasmDecoder(host: WasmHost): Decoder {
       }
     },
   };
+}
+
+/** Files named by paths whose times are remembered. */
+const REMEMBERED = 8;
+
+/** Times that were read, by input and its state. */
+class TimesMemory {
+  readonly #objects = new WeakMap<object, TrackTimes | null>();
+  readonly #named = new Map<string, TrackTimes | null>();
+
+  get(input: VideoInput, opened: OpenedInput): TrackTimes | null | undefined {
+    const key = keyOf(input, opened);
+    return typeof key === 'object' ? this.#objects.get(key) : this.#named.get(key ?? '');
+  }
+
+  set(input: VideoInput, opened: OpenedInput, times: TrackTimes | null): void {
+    const key = keyOf(input, opened);
+    if (key === undefined) return;
+    if (typeof key === 'object') {
+      this.#objects.set(key, times);
+      return;
+    }
+    const [oldest] = this.#named.keys();
+    if (this.#named.size >= REMEMBERED && oldest !== undefined) this.#named.delete(oldest);
+    this.#named.set(key, times);
+  }
+}
+
+function keyOf(input: VideoInput, { name, version }: OpenedInput): object | string | undefined {
+  if (version !== undefined) return `${name}\n${version}`;
+  return typeof input === 'object' && !(input instanceof URL) ? input : undefined;
 }
 
 function decodedBy({ codec, rotation, pixelFormat, name }: TrackFacts): string {

@@ -21,6 +21,8 @@ export interface OpenedInput {
   readonly extension?: string;
   /** Bytes. */
   readonly size: number;
+  /** Of an input that is a name: changes when the content does. */
+  readonly version?: string;
   /** Where a thread reads it; each thread gets its own. */
   jobInput(): JobInput;
   /**

@@ -6,7 +6,7 @@ import { AnyvmafError } from '../../errors.js';
 import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import { shown } from '../../printable.js';
 import { type Part, seconds } from '../ffmpeg/commands.js';
-import type { TrackTimes } from '../ffmpeg/packet-times.js';
+import { framesBetween, SAME_TIME, type TrackTimes } from '../ffmpeg/packet-times.js';
 
 /** What to decode. */
 export interface Plan {
@@ -15,23 +15,26 @@ export interface Plan {
   readonly frameCount: number | null;
   /** Time of the track's first frame on the file's clock; absent: of the first one decoded. */
   readonly trackStart?: number;
+  /** Of the frames that come, in seconds, where the file's clock does not tell them. */
+  readonly times?: Float64Array;
 }
 
 /** Seconds before a part at which reading begins, so that a frame before it is surely decoded. */
 const LEAD_IN = 0.5;
 
-/** Seconds within which two times are the same; Matroska counts milliseconds. */
-const SAME_TIME = 0.0006;
-
 /**
  * @param readTimes reads the times of all frames, which takes a while
+ * @param remembered those times, where they have been read
  * @throws {AnyvmafError} `usage` when there is nothing in the part
  */
 export async function planPart(
   facts: TrackFacts,
-  { frames, time }: DecodeRequest,
+  request: DecodeRequest,
   readTimes: () => Promise<TrackTimes | null>,
+  remembered?: TrackTimes | null,
 ): Promise<Plan> {
+  if (remembered?.setBack) return planByNumber(facts, request, remembered.times);
+  const { frames, time } = request;
   if (frames) {
     const { start, end } = frames;
     const count = Number.isFinite(end) ? { count: Math.max(0, end - start) } : {};
@@ -39,6 +42,7 @@ export async function planPart(
     const known = start > 0 ? await readTimes() : null;
     const at = known?.times[start];
     const before = known?.times[start - 1];
+    if (known?.setBack) return planByNumber(facts, request, known.times);
     if (known && (at === undefined || before === undefined)) throw empty(facts, `frames from ${start} on`);
     if (!known || at === undefined || before === undefined) {
       const { frameCount } = facts;
@@ -58,6 +62,22 @@ export async function planPart(
     return { part: { ...begin, ...until }, frameCount: null, trackStart };
   }
   return { part: {}, frameCount: facts.frameCount };
+}
+
+/** Where a clock is set back, and a time on it may come twice: all frames are decoded, and those wanted counted off. */
+function planByNumber(facts: TrackFacts, { frames, time }: DecodeRequest, times: Float64Array): Plan {
+  const all = { start: 0, end: Number.POSITIVE_INFINITY };
+  const asked = time ? `${time.start} s to ${time.end} s` : `frames from ${(frames ?? all).start} on`;
+  const { fromFrame, count } = time
+    ? framesBetween(times, time.start, time.end)
+    : between(frames ?? all, times.length);
+  if (count === 0) throw empty(facts, asked);
+  const part = { restamp: true, ...(fromFrame > 0 && { fromFrame }), ...(frames || time ? { count } : {}) };
+  return { part, frameCount: count, times: times.subarray(fromFrame) };
+}
+
+function between({ start, end }: { readonly start: number; readonly end: number }, frames: number) {
+  return { fromFrame: start, count: Math.max(0, Math.min(end, frames) - start) };
 }
 
 /** Frames from a time on the file's clock, read from shortly before. */

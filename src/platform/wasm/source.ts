@@ -196,7 +196,7 @@ export class WasmSource implements DecodedSource {
     if (found < this.#frameBytes) {
       throw earlyEndError(this.facts, this.#endedAt({ text: 'it ends within a frame', atEnd: true }));
     }
-    this.#times.push(time - this.#zero);
+    this.#times.push(this.#what.plan.times?.[this.#times.length] ?? time - this.#zero);
     return true;
   }
 

@@ -25,7 +25,7 @@ import {
   probeArgs,
   tracksArgs,
 } from '../../ffmpeg/commands.js';
-import { PacketTimes, type TrackTimes } from '../../ffmpeg/packet-times.js';
+import { framesBetween, PacketTimes, SAME_TIME, type TrackTimes } from '../../ffmpeg/packet-times.js';
 import { denied } from './denied.js';
 import { type FfmpegInput, ffmpegInput, type InputAccess } from './input.js';
 import { runOn, startOn } from './launch.js';
@@ -38,9 +38,6 @@ const RECORDINGS = new Set(['mpegts', 'mpeg', 'h264', 'hevc', 'mpegvideo', 'm4v'
 
 /** Seconds before a part at which reading begins, so that a frame before it is surely decoded. */
 const LEAD_IN = 0.5;
-
-/** Seconds within which two times are the same; Matroska counts milliseconds. */
-const SAME_TIME = 0.0006;
 
 /** Milliseconds that a tool may take to say its version. */
 const VERSION_TIME = 10_000;
@@ -70,6 +67,8 @@ class FfmpegDecoder implements Decoder {
   readonly #direct: boolean;
   /** By file and its state. */
   readonly #times = new Map<string, TrackTimes | null>();
+  /** By name, the latest of files whose state cannot be told: these are read anew each time they are asked for. */
+  readonly #latest = new Map<string, TrackTimes | null>();
   /** Those being read. */
   readonly #reading = new Map<string, Promise<TrackTimes | null>>();
 
@@ -128,6 +127,11 @@ class FfmpegDecoder implements Decoder {
     return (await this.#trackTimes(file, signal))?.times ?? null;
   }
 
+  async setBacks(input: VideoInput): Promise<readonly number[]> {
+    const file = await ffmpegInput(input, this.#access);
+    return this.#setBackTimes(file)?.setBack ?? [];
+  }
+
   async open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource> {
     const { signal, size } = request;
     signal?.throwIfAborted();
@@ -137,7 +141,8 @@ class FfmpegDecoder implements Decoder {
     const plan = await this.#plan(file, facts, request);
     const { width, height } = size ?? facts;
     const format: VideoFormat = { width, height, bitDepth: planes.bitDepth, chroma: planes.chroma };
-    const restamp = this.#rememberedTimes(file)?.setBack !== undefined;
+    const setBack = this.#setBackTimes(file);
+    const restamp = setBack !== undefined;
     const start = async (asked: Part): Promise<Started> => {
       const part = restamp ? { ...asked, restamp } : asked;
       return startRun(
@@ -177,10 +182,8 @@ class FfmpegDecoder implements Decoder {
       format,
       frameCount: plan.frameCount,
       trackStart: plan.trackStart,
-      warnings: [
-        ...(plan.part.fromTime === undefined ? skipped(run, facts) : []),
-        ...setBack(this.#rememberedTimes(file), facts),
-      ],
+      times: setBack?.times.subarray(plan.part.fromFrame ?? 0),
+      warnings: plan.part.fromTime === undefined ? skipped(run, facts) : [],
     });
   }
 
@@ -217,6 +220,12 @@ class FfmpegDecoder implements Decoder {
     if (time) {
       const { start, end } = time;
       if (!(start < end)) throw emptyRange(facts, `${start} s to ${end} s`);
+      const known = this.#setBackTimes(file);
+      if (known) {
+        const part = framesBetween(known.times, start, end);
+        if (part.count === 0) throw emptyRange(facts, `${start} s to ${end} s`, 'no frame is shown then');
+        return { part, frameCount: part.count };
+      }
       if (facts.startTime === null) return framesOfTime(facts, start, end);
       if (facts.duration !== null && start > facts.duration + 1) {
         throw emptyRange(facts, `${start} s on`, `it lasts ${facts.duration.toFixed(3)} s`);
@@ -273,17 +282,22 @@ class FfmpegDecoder implements Decoder {
     const packets = new PacketTimes();
     await runOn('ffprobe', file, packetsArgs, { signal, onLine: (line) => packets.take(line) });
     const found = packets.finish();
-    if (key !== undefined) {
-      const [oldest] = this.#times.keys();
-      if (this.#times.size >= REMEMBERED && oldest !== undefined) this.#times.delete(oldest);
-      this.#times.set(key, found);
-    }
+    const [kept, name] = key === undefined ? [this.#latest, file.name] : [this.#times, key];
+    const [oldest] = kept.keys();
+    if (kept.size >= REMEMBERED && oldest !== undefined) kept.delete(oldest);
+    kept.set(name, found);
     return found;
   }
 
   #rememberedTimes(file: FfmpegInput): TrackTimes | null | undefined {
     const key = memoryKey(file);
     return key === undefined ? undefined : this.#times.get(key);
+  }
+
+  /** The times of a file whose clock is set back; `undefined` for any other, and where they have not been read. */
+  #setBackTimes(file: FfmpegInput): TrackTimes | undefined {
+    const known = memoryKey(file) === undefined ? this.#latest.get(file.name) : this.#rememberedTimes(file);
+    return known?.setBack ? known : undefined;
   }
 
   /** The error for a file in which ffprobe finds no video. */
@@ -429,18 +443,6 @@ function nothing(facts: TrackFacts, { frames, time }: DecodeRequest): AnyvmafErr
     'media',
     `${shown(facts.name)} has a video track (${facts.codec}) without a single frame.`,
   );
-}
-
-/** What to say of a clock that was set back, a sentence. */
-function setBack(times: TrackTimes | null | undefined, facts: TrackFacts): string[] {
-  const places = times?.setBack ?? [];
-  if (places.length === 0) return [];
-  const named = places.slice(0, 5).map((time) => `${time.toFixed(3)} s`);
-  const more = places.length > named.length ? ` and ${places.length - named.length} more` : '';
-  return [
-    `The time stamps of ${shown(facts.name)} go back at ${named.join(', ')}${more}, as where recordings are joined; frames ` +
-      'after that are paired as if the clock had gone on.',
-  ];
 }
 
 /** What to say when the first pictures of a track could not be decoded. */

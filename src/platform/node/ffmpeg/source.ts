@@ -21,6 +21,8 @@ export interface SourceOptions {
   readonly frameCount: number | null;
   /** Time of the track's first frame in seconds on the file's clock; default: of the first one decoded. */
   readonly trackStart?: number | undefined;
+  /** Of the frames handed out, in seconds, where the file's clock does not tell them. */
+  readonly times?: Float64Array | undefined;
   /** What was not right at the beginning, sentences. */
   readonly warnings: readonly string[];
 }
@@ -37,6 +39,7 @@ export class FfmpegSource implements DecodedSource {
   readonly #request: DecodeRequest;
   readonly #planes: PlaneMap;
   readonly #trackStart: number;
+  readonly #known: Float64Array | undefined;
   readonly #warnings: string[];
   readonly #onAbort: () => void;
   /** Presentation times of the frames taken so far, seconds from the track's start. */
@@ -56,6 +59,7 @@ export class FfmpegSource implements DecodedSource {
     this.#request = request;
     this.#planes = new PlaneMap(format);
     this.#trackStart = options.trackStart ?? run.firstTime ?? 0;
+    this.#known = options.times;
     this.#warnings = [...options.warnings];
     const { width, height, bitDepth, chroma } = format;
     const scaled = width !== facts.width || height !== facts.height;
@@ -130,7 +134,7 @@ export class FfmpegSource implements DecodedSource {
     this.#first = undefined;
     this.#warnOfGaps();
     const wanted = this.#times.length === index;
-    this.#times.push(next.time - this.#trackStart);
+    this.#times.push(this.#known?.[this.#times.length] ?? next.time - this.#trackStart);
     if (wanted) {
       let at = 0;
       for (const part of parts) {
