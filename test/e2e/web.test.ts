@@ -3,7 +3,7 @@
  * The built page in Chromium, from an empty first screen to a score: under a strict content security policy, in a
  * subfolder, by pointer, by drop and by keyboard, with what goes wrong said in words.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join, relative, sep } from 'node:path';
@@ -12,9 +12,10 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { score } from '../../src/index.js';
 import type { FrameMetrics, Report } from '../../src/report/types.js';
-import { y4mFile } from '../../src/sample/files.js';
+import { y4mFile, yuvFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import type { ScoreOptions } from '../../src/score/types.js';
+import { guessRaw } from '../../web/src/setup/raw-guess.js';
 import { noChromium, PATIENT } from '../support/chromium.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { openPage, type ServedPage, screenshot, servePage, type View } from '../support/page.js';
@@ -281,6 +282,39 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       );
       const [report] = await reports(page);
       expect(report && essence(report)).toEqual(essence(there));
+    });
+
+    it('raw YUV whose size fits another geometry, corrected by its pictures, as Node does', async () => {
+      const raw = { width: 720, height: 480, bitDepth: 8, chroma: '420' } as const;
+      const frames = makeSample(raw, { seed: 7 });
+      const [reference, distorted] = (['reference', 'distorted'] as const).map((side) => {
+        const path = join(encodeFolder(), side === 'reference' ? 'master.yuv' : 'encode.yuv');
+        writeFileSync(path, yuvFile(frames, side, 12));
+        return path;
+      }) as [string, string];
+      const files = [reference, distorted].map((path) => ({
+        name: basename(path),
+        size: statSync(path).size,
+      }));
+      // Six frames are as long as one of 1080p.
+      expect(guessRaw(files)).toEqual({ format: { ...raw, width: 1920, height: 1080 }, from: 'size' });
+      await using opened = await open();
+      const { page } = opened;
+      await page.setInputFiles('#pick-reference', reference);
+      await expect.poll(() => page.inputValue('#raw-width')).toBe('1920');
+      await page.setInputFiles('#pick-distorted', distorted);
+      await expect.poll(() => page.inputValue('#raw-width')).toBe('720');
+      expect(await page.inputValue('#raw-height')).toBe('480');
+      await page.locator('.checks').filter({ hasText: 'encode.yuv: 12 frames' }).waitFor();
+      await page.waitForSelector('#findings .fine, #findings .finding');
+      expect(await page.textContent('#findings')).not.toContain('neighbouring rows');
+      await screenshot(page, 'page-raw-corrected');
+      await start(page);
+      await done(page);
+      const there = await score({ reference, distorted, raw }, { threads: 0 });
+      const [report] = await reports(page);
+      expect(report && essence(report)).toEqual(essence(there));
+      expect(report?.frameCount).toBe(12);
     });
 
     it('says at once that raw files are not of a format', async () => {
