@@ -111,6 +111,27 @@ describe('results', () => {
     },
   );
 
+  test('Y4M is read by its header where the geometry given for raw video agrees with it', async () => {
+    expect(await anyvmaf([ref, dis, ...'-w 64 -h 48 -p 420 -b 8'.split(' ')])).toEqual({
+      code: 0,
+      stdout: `vmaf_v0.6.1: ${pairMean()}\n`,
+      stderr: '',
+    });
+  });
+
+  test('an option that is -0 is 0, of a model and of a feature', async () => {
+    const of = (weight: string) =>
+      anyvmaf([
+        ref,
+        dis,
+        ...['-m', `version=vmaf_v0.6.1:adm.adm_noise_weight=${weight}`],
+        ...['--feature', `adm=adm_noise_weight=${weight}`, '--csv'],
+      ]);
+    const zero = await of('0');
+    expect(zero.stdout).toContain(',integer_adm2_nw_0,');
+    expect(await of('-0')).toEqual({ ...zero, code: 0, stderr: '' });
+  });
+
   test('features without models', async () => {
     const { stdout } = await anyvmaf([ref, dis, '-n', '--feature', 'psnr=enable_chroma=false']);
     expect(stdout).toMatch(/^psnr_y: \d+\.\d{6}\n$/);
@@ -275,6 +296,19 @@ describe('bad input', () => {
     const raw = files.pair(['g.yuv', 'h.yuv'], 3);
     return refused([...raw, ...'-w 66 -h 48 -p 420 -b 8'.split(' ')], 2, 'g.yuv');
   });
+  test.each([
+    ['width', '-w 66 -h 48 -p 420 -b 8', '66x48 4:2:0 8 bit'],
+    ['height', '-w 64 -h 46 -p 420 -b 8', '64x46 4:2:0 8 bit'],
+    ['chroma', '-w 64 -h 48 -p 422 -b 8', '64x48 4:2:2 8 bit'],
+    ['bit depth', '-w 64 -h 48 -p 420 -b 10', '64x48 4:2:0 10 bit'],
+  ])('Y4M whose header has another %s than the geometry given for raw video', (_what, geometry, given) =>
+    refused(
+      [ref, dis, ...geometry.split(' ')],
+      2,
+      `anyvmaf: ${ref} is a Y4M file of 64x48 4:2:0 8 bit, but the format given for raw video is ${given}; ` +
+        'correct -w, -h, -p and -b, or leave them out when both videos are Y4M.\n',
+    ),
+  );
   test('raw video without geometry', () => refused(files.pair(['x.yuv', 'y.yuv'], 1), 2, 'x.yuv'));
   test('half a geometry', () => refused([ref, dis, '-w', '64'], 1, '-b/--bitdepth'));
   test('tiny frames', () =>
@@ -285,6 +319,12 @@ describe('bad input', () => {
   test('unknown model', () => refused([ref, dis, '-m', 'version=vmaf_v9'], 2, 'vmaf_v9'));
   test('model string without sense', () =>
     refused([ref, dis, '-m', 'vmaf_v0.6.1:vmaf'], 1, 'vmaf_v0.6.1:vmaf'));
+  test('a model string with an empty name', () =>
+    refused(
+      [ref, dis, '-m', 'version=vmaf_v0.6.1:name='],
+      1,
+      'anyvmaf: Model string "version=vmaf_v0.6.1:name=" gives an empty name; leave name= out.\n',
+    ));
   test('two models of one name', () =>
     refused([ref, dis, '-m', 'version=vmaf_v0.6.1', '-m', 'version=vmaf_4k_v0.6.1'], 1, 'name='));
   test('missing model file', () => refused([ref, dis, '-m', `path=${files.at('no.json')}`], 2, 'no.json'));
@@ -298,6 +338,12 @@ describe('bad input', () => {
     refused([ref, dis, '-m', `path=${files.put('model.json', content)}`], 2, 'model.json'),
   );
   test('unknown feature', () => refused([ref, dis, '--feature', 'sharpness'], 2, 'sharpness'));
+  test("libvmaf's extractor without features", () =>
+    refused(
+      [ref, dis, '--feature', 'null'],
+      2,
+      /^anyvmaf: There is no feature extractor "null" \(in feature "null"\); there are float_psnr, [^\n]*, cambi\.\n$/,
+    ));
   test('feature string without sense', () => refused([ref, dis, '--feature', 'psnr=x'], 1, 'psnr'));
   test('unknown option of a feature', () => refused([ref, dis, '--feature', 'psnr=loud=true'], 2, 'loud'));
   test('bad value of a feature option', () =>

@@ -76,6 +76,9 @@ describe('parseFeature', () => {
     const { options, suffix } = parseFeature('motion=motion_max_val=-0.0:motion_blend_offset=-0');
     expect(options).toMatchObject({ motion_max_val: 0, motion_blend_offset: 0 });
     expect(suffix).toBe('_mbo_0_mmxv_0');
+    const { where, ...zero } = parseFeature('adm=adm_noise_weight=0');
+    expect(zero).toMatchObject({ options: { adm_noise_weight: 0 }, suffix: '_nw_0' });
+    expect(parseFeature('adm=adm_noise_weight=-0')).toEqual({ ...zero, where: where.replace('=0', '=-0') });
   });
 
   it('takes the last of a repeated option, and a value up to its second =', () => {
@@ -90,6 +93,7 @@ describe('parseFeature', () => {
     ['psnr_cb', /did you mean psnr\?/],
     ['integer_motion2', /did you mean motion\?/],
     ['VMAF_feature_adm2_score', /did you mean float_adm\?/],
+    ['null', /^There is no feature extractor "null" \(in feature "null"\); there are float_psnr, /],
     ['blur', /no feature extractor "blur" \(in feature "blur"\); there are /],
     ['', /no feature extractor ""/],
     ['vif=vif_enhn_gain_limt=2', /\. Did you mean vif_enhn_gain_limit\? Its options are /],

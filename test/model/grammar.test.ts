@@ -57,6 +57,7 @@ describe('parseModelString', () => {
     ['name=x', /needs version= or path=/],
     ['version=', /needs version= or path=/],
     ['version=v:name=', /empty name/],
+    ['name=:version=v', /^Model string "name=:version=v" gives an empty name; leave name= out\.$/],
   ])('refuses "%s"', async (text, message) => {
     const refusal = await refusalOf('usage', () => parseModelString(text));
     expect(refusal).toMatch(message);
