@@ -39,6 +39,8 @@ interface Case {
   readonly command?: string;
   /** What else is found, before or after, and said to be so. */
   readonly besides?: readonly FindingCode[];
+  /** The pictures do not go together before, and do after. */
+  readonly similar?: boolean;
 }
 
 const anamorphic = () => make('anamorphic.mkv', source(), ['-vf', 'setsar=32/27', ...LOSSLESS]);
@@ -77,6 +79,15 @@ const CASES: readonly Case[] = [
     pair: () => [anamorphic(), encode('turned.mp4', 'transpose=cclock,setsar=27/32')],
     command: 'transpose=clock',
     besides: ['size'],
+    similar: true,
+  },
+  {
+    what: 'a picture on its other side',
+    code: 'display-aspect',
+    pair: () => [anamorphic(), encode('turned-on.mp4', 'transpose=clock,setsar=27/32')],
+    command: 'transpose=cclock',
+    besides: ['size'],
+    similar: true,
   },
   {
     what: 'a picture squeezed without a label',
@@ -298,23 +309,33 @@ function followed(
 }
 
 describe.runIf(hasFfmpeg)(`following what preflight advises (${needsFfmpeg})`, () => {
-  it.each(CASES)('resolves $what: $code', async ({ code, pair, options = {}, command, besides = [] }) => {
-    const files = pair();
-    const before = await inspect({ reference: files[0], distorted: files[1] }, options);
-    const found = before.findings.find((finding) => finding.code === code);
-    expect(found, JSON.stringify(before.findings, null, 1)).toBeDefined();
-    if (!found) return;
-    if (command !== undefined) {
-      const text = files.reduce((fix, file) => fix.replace(file, basename(file)), found.fix ?? '');
-      expect(text).toContain(command);
-    }
-    const [request, changed] = followed(files, options, found);
-    const after = await inspect(request, changed);
-    const left = after.findings.filter(({ severity }) => severity !== 'info').map((finding) => finding.code);
-    expect(left).not.toContain(code);
-    // Nor is anything new wrong.
-    const known = before.findings.map((finding) => finding.code);
-    expect(left.filter((other) => !known.includes(other) && !besides.includes(other))).toEqual([]);
-    if (found.severity === 'info') expect(after.findings.map((finding) => finding.code)).not.toContain(code);
-  });
+  it.each(CASES)(
+    'resolves $what: $code',
+    async ({ code, pair, options = {}, command, besides = [], similar }) => {
+      const files = pair();
+      const before = await inspect({ reference: files[0], distorted: files[1] }, options);
+      const found = before.findings.find((finding) => finding.code === code);
+      expect(found, JSON.stringify(before.findings, null, 1)).toBeDefined();
+      if (!found) return;
+      if (command !== undefined) {
+        const text = files.reduce((fix, file) => fix.replace(file, basename(file)), found.fix ?? '');
+        expect(text).toContain(command);
+      }
+      const [request, changed] = followed(files, options, found);
+      const after = await inspect(request, changed);
+      const left = after.findings
+        .filter(({ severity }) => severity !== 'info')
+        .map((finding) => finding.code);
+      expect(left).not.toContain(code);
+      // Nor is anything new wrong.
+      const known = before.findings.map((finding) => finding.code);
+      expect(left.filter((other) => !known.includes(other) && !besides.includes(other))).toEqual([]);
+      if (similar) {
+        expect(before.alignment?.similarity).toBeLessThan(0.5);
+        expect(after.alignment?.similarity).toBeGreaterThan(0.98);
+      }
+      if (found.severity === 'info')
+        expect(after.findings.map((finding) => finding.code)).not.toContain(code);
+    },
+  );
 });

@@ -232,6 +232,13 @@ const CASES: readonly Case[] = [
     ...{ code: 'black-borders', severity: 'info', says: 'over 26 % of the picture' },
   },
   {
+    what: 'a clock that is set back in both',
+    reference: { frameCount: 4, timestamps: Float64Array.of(0, 0.04, 0.08, 0.12), setBacks: [0.08] },
+    distorted: { frameCount: 4, timestamps: Float64Array.of(0, 0.04, 0.08, 0.12), setBacks: [0.04, 0.12] },
+    ...{ code: 'clock-set-back', severity: 'warning', values: [1, 2] },
+    says: 'of reference after 2 of 4 frames (0.080 s), of distorted after 1, 3 of 4 frames (0.040 s, 0.120 s); all',
+  },
+  {
     what: 'another rate',
     distorted: { frameRate: { num: 30, den: 1 }, frameCount: 300 },
     ...{

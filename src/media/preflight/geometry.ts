@@ -3,6 +3,7 @@
  * Findings about the pictures' shape: size, aspect, rotation, crop and black borders.
  */
 import { dimensions, finding, fractionText, nearbyFraction, prepare, rounded } from './text.js';
+import { turnOf } from './turn.js';
 import type { Borders, Finding, Hint, PreflightContext, SideFacts } from './types.js';
 
 /** Relative difference of display aspect ratios that rounding of sizes explains. */
@@ -133,11 +134,12 @@ function otherShape(
 ): { readonly why: string; readonly hint?: Hint } {
   if (cut) return { why: 'one of them has black borders that the other has not', hint: cut };
   if (isTurned(reference, distorted)) {
+    const way = turnOf(reference.measured, distorted.measured);
     return {
       why:
-        'one of them is turned by 90 degrees and must be turned back; where the command turns it upside down, use ' +
-        'transpose=cclock',
-      hint: prepare('distorted', distorted, ['-vf', 'transpose=clock']),
+        'one of them is turned by 90 degrees and must be turned back' +
+        (way ? '' : '; where the command turns it upside down, use transpose=cclock'),
+      hint: prepare('distorted', distorted, ['-vf', `transpose=${way ?? 'clock'}`]),
     };
   }
   if (alike) {

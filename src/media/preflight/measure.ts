@@ -2,12 +2,14 @@
  * @module media/preflight/measure
  * Measures a few luma frames spread over a video: how sharp they are, and what borders they have.
  */
+import { Thumbnailer } from '../align/thumbnail.js';
 import type { LumaReader } from '../align/types.js';
 import type { DecodeRequest } from '../decoder.js';
 import { lumaBytes } from '../geometry.js';
 import type { FrameSource } from '../types.js';
 import { commonBorders, findBorders } from './borders.js';
 import { sharpness } from './sharpness.js';
+import { SQUARE } from './turn.js';
 import type { Borders, SideFacts, SideMeasurements } from './types.js';
 
 /** Frames measured by default. */
@@ -16,22 +18,29 @@ const MEASURED_FRAMES = 5;
 /** Frames between two measured ones where the length is not known. */
 const UNKNOWN_LENGTH_STEP = 24;
 
+/** Samples read along each side of a box of a square. */
+const SQUARE_SAMPLES = 8;
+
 /** Collects what single frames show. */
 export class LumaMeter {
   readonly #format: Pick<SideFacts, 'width' | 'height' | 'bitDepth' | 'colorRange'>;
   readonly #frames: number[] = [];
   readonly #sharpness: (number | null)[] = [];
+  readonly #squares: Float32Array[] = [];
+  readonly #shrink: Thumbnailer;
   #borders: SideMeasurements['borders'] = null;
 
   /** @param format of the luma; without a colour range, limited is assumed, as players do */
   constructor(format: Pick<SideFacts, 'width' | 'height' | 'bitDepth' | 'colorRange'>) {
     this.#format = format;
+    this.#shrink = new Thumbnailer(format, SQUARE, SQUARE, SQUARE_SAMPLES);
   }
 
   /** Measures one frame. */
   add(frame: number, luma: Uint8Array): void {
     this.#frames.push(frame);
     this.#sharpness.push(sharpness(luma, this.#format));
+    this.#squares.push(this.#shrink.shrink(luma));
     const found = findBorders(luma, this.#format, this.#format.colorRange ?? 'limited');
     if (!found) return;
     const known = this.#borders;
@@ -45,7 +54,12 @@ export class LumaMeter {
 
   /** What all frames together show. */
   get result(): SideMeasurements {
-    return { frames: [...this.#frames], sharpness: [...this.#sharpness], borders: this.#borders };
+    return {
+      frames: [...this.#frames],
+      sharpness: [...this.#sharpness],
+      borders: this.#borders,
+      squares: [...this.#squares],
+    };
   }
 }
 

@@ -120,6 +120,8 @@ export interface SideMeasurements {
    * black, `possible` also what is merely dark, so that night skies do not make findings.
    */
   readonly borders: { readonly certain: Borders; readonly possible: Borders } | null;
+  /** Each frame shrunk to 16 x 16 averages in 8-bit levels, whatever its shape. */
+  readonly squares?: readonly Float32Array[];
 }
 
 /** Members of {@link TrackFacts} that a Y4M or raw file does not have are optional here. */

@@ -1,0 +1,54 @@
+/**
+ * @module media/preflight/turn
+ * Which way a picture on its side has to be turned, from small squares of both videos.
+ */
+import type { SideMeasurements } from './types.js';
+
+/** Boxes along each side of the squares that are compared, whatever the shape of the picture. */
+export const SQUARE = 16;
+
+/** Correlation from which on two squares show one picture, and by which the other way must fit worse. */
+const ALIKE = 0.5;
+const CLEARLY = 0.15;
+
+/** ffmpeg's names of the two ways, and where each takes the sample of row y and column x from. */
+const WAYS = {
+  clock: (x: number, y: number) => (SQUARE - 1 - x) * SQUARE + y,
+  cclock: (x: number, y: number) => x * SQUARE + SQUARE - 1 - y,
+} as const;
+
+/** The way that brings the distorted video's pictures upright; `undefined` where the pictures do not tell. */
+export function turnOf(
+  reference: SideMeasurements | undefined,
+  distorted: SideMeasurements | undefined,
+): keyof typeof WAYS | undefined {
+  const upright = reference?.squares ?? [];
+  const pairs = (distorted?.squares ?? []).flatMap((square, i) => {
+    const other = upright[i];
+    return other ? [[other, square] as const] : [];
+  });
+  if (pairs.length === 0) return undefined;
+  const fit = (way: keyof typeof WAYS) =>
+    pairs.reduce((sum, [a, b]) => sum + correlation(a, turned(b, WAYS[way])), 0) / pairs.length;
+  const [clock, cclock] = [fit('clock'), fit('cclock')];
+  if (Math.max(clock, cclock) < ALIKE || Math.abs(clock - cclock) < CLEARLY) return undefined;
+  return clock > cclock ? 'clock' : 'cclock';
+}
+
+function turned(square: Float32Array, from: (x: number, y: number) => number): Float32Array {
+  return square.map((_, at) => square[from(at % SQUARE, Math.floor(at / SQUARE))] ?? 0);
+}
+
+/** -1 to 1; 0 where one of the two has no contrast. */
+function correlation(a: Float32Array, b: Float32Array): number {
+  const mean = (values: Float32Array) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [ma, mb] = [mean(a), mean(b)];
+  let [both, aa, bb] = [0, 0, 0];
+  for (const [i, value] of a.entries()) {
+    const [da, db] = [value - ma, (b[i] ?? 0) - mb];
+    both += da * db;
+    aa += da * da;
+    bb += db * db;
+  }
+  return aa > 0 && bb > 0 ? both / Math.sqrt(aa * bb) : 0;
+}
