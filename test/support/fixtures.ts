@@ -14,7 +14,7 @@ import { type Comparison, scoreTolerance, Tally } from './agreement.js';
 
 /** A generated pair. */
 export interface FixtureClip extends VideoFormat {
-  readonly content: 'sample' | 'T' | 'saw';
+  readonly content: 'sample' | 'T' | 'saw' | 'bowl';
   readonly frames: number;
   readonly seed?: number;
   readonly cut?: number;
@@ -56,7 +56,17 @@ export function readFixture(name: string): readonly FixtureCase[] {
 
 /** The pair that a fixture describes. */
 export function fixtureClip(clip: FixtureClip): SampleClip {
-  return clip.content === 'sample' ? makeSample(clip, clip) : makeTestImage(clip, clip.content);
+  if (clip.content === 'sample') return makeSample(clip, clip);
+  return clip.content === 'bowl' ? bowl(clip) : makeTestImage(clip, clip.content);
+}
+
+/** Smooth shading in steps of one level, brighter away from (960, 540): all of it bands. 8 bit, luma only. */
+function bowl({ width, height, ...rest }: VideoFormat): SampleClip {
+  const samples = Uint8Array.from({ length: width * height }, (_, i) => {
+    const [x, y] = [(i % width) - 960, Math.floor(i / width) - 540];
+    return 20 + ((x * x + y * y) >> 15);
+  });
+  return { format: { width, height, ...rest }, frame: () => [{ width, height, samples }] };
 }
 
 /** A title for a clip. */

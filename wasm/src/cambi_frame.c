@@ -160,10 +160,28 @@ static const double CONTRAST_UNITS = 33554432;
 
 static uint64_t units(float contrast) { return (uint64_t)(int64_t)((double)contrast * CONTRAST_UNITS); }
 
-/* The sum of the `keep` largest of n contrasts, in units. Reorders them. */
-static uint64_t sum_largest(float *values, size_t n, size_t keep)
+/* A sum of contrasts in units, and all bits that are set in any of them. */
+typedef struct ContrastSum {
+    uint64_t units, bits;
+} ContrastSum;
+
+static inline void add_contrast(ContrastSum *sum, float contrast)
 {
-    uint64_t sum = 0;
+    const uint64_t value = units(contrast);
+    sum->units += value;
+    sum->bits |= value;
+}
+
+/* Whether doubles add up to the sum in whatever order: as multiples of its lowest bit all parts of it have 53 bits. */
+static int is_exact(ContrastSum sum)
+{
+    return !sum.bits || sum.units >> 53 < (sum.bits & -sum.bits);
+}
+
+/* The sum of the `keep` largest of n contrasts. Reorders them. */
+static ContrastSum sum_largest(float *values, size_t n, size_t keep)
+{
+    ContrastSum sum = {0, 0};
     while (n > keep) {
         /* Splits around a middle value: larger ones first, smaller ones last. */
         const float pivot = values[n / 2];
@@ -185,17 +203,65 @@ static uint64_t sum_largest(float *values, size_t n, size_t keep)
             continue;
         }
         for (size_t i = 0; i < larger; i++)
-            sum += units(values[i]);
+            add_contrast(&sum, values[i]);
         keep -= larger;
-        if (keep <= equal)
-            return sum + keep * units(pivot);
-        sum += equal * units(pivot);
-        keep -= equal;
+        const size_t taken = keep < equal ? keep : equal;
+        sum.units += taken * units(pivot);
+        sum.bits |= units(pivot);
+        keep -= taken;
+        if (!keep)
+            return sum;
         values += larger + equal;
         n -= larger + equal;
     }
     for (size_t i = 0; i < n; i++)
-        sum += units(values[i]);
+        add_contrast(&sum, values[i]);
+    return sum;
+}
+
+/* Swaps until no value behind index k is larger than one before it: Hoare's FIND (Algorithm 65, 1961), descending. */
+static void find(float *values, size_t n, size_t k)
+{
+    ptrdiff_t left = 0, right = (ptrdiff_t)n - 1;
+    const ptrdiff_t middle = (ptrdiff_t)k;
+    while (left < right) {
+        const float pivot = values[middle];
+        ptrdiff_t i = left, j = right;
+        while (i <= j) {
+            for (; values[i] > pivot; i++)
+                ;
+            for (; values[j] < pivot; j--)
+                ;
+            if (i > j)
+                break;
+            const float larger = values[j];
+            values[j--] = values[i];
+            values[i++] = larger;
+        }
+        if (j < middle)
+            left = i;
+        if (i > middle)
+            right = j;
+    }
+}
+
+/*
+ * The sum of the `keep` largest contrasts of a scale as doubles round it in libvmaf's order: that in which FIND leaves
+ * the contrasts of all samples. For sums that depend on it, of large pictures full of banding.
+ */
+static double sum_in_order(const AnyvmafDsp *dsp, const CambiField *field, const CambiSight *sight, size_t keep, float *row,
+                           float *contrasts)
+{
+    const size_t samples = (size_t)field->width * field->height;
+    for (uint32_t y = 0; y < field->height; y++) {
+        dsp->cambi_contrast(field, sight, y, row);
+        memcpy(contrasts + (size_t)y * field->width, row, field->width * sizeof *row);
+    }
+    if (keep < samples)
+        find(contrasts, samples, keep);
+    double sum = 0;
+    for (size_t i = 0; i < keep; i++)
+        sum += contrasts[i];
     return sum;
 }
 
@@ -258,8 +324,10 @@ int32_t cambi_measure(const AnyvmafDsp *dsp, const void *plane, const CambiPlane
         }
         const double wanted = shape->top * (double)(w * h);
         const size_t keep = wanted < 1 ? 1 : wanted > (double)(w * h) ? (size_t)w * h : (size_t)wanted;
-        const uint64_t sum = sum_largest(contrasts, shown, keep);
-        score += (double)(16 >> scale) * ((double)sum / CONTRAST_UNITS / (double)keep);
+        const ContrastSum exact = sum_largest(contrasts, shown, keep);
+        const double sum = is_exact(exact) ? (double)exact.units / CONTRAST_UNITS
+                                           : sum_in_order(dsp, &field, sight, keep, row, contrasts);
+        score += (double)(16 >> scale) * (sum / (double)keep);
     }
     *out = score / area;
     return 0;
