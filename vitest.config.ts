@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 
 /** What compares times, or counts on a process to answer in time: one file after the other, when all else is done. */
 const TIMED = [
-  'test/score/engine-stop.test.ts',
+  'test/engine/engine-stop.test.ts',
   'test/e2e/web-results.test.ts',
   'test/report/write.test.ts',
   'test/api/process.test.ts',

@@ -264,7 +264,7 @@ async function inside() {
 
 /** Which stage takes what: the extractor alone, one metric at a time. */
 async function stages() {
-  const { createWasmExtractor } = await loadBuilt('backend/wasm/extractor.js');
+  const { createWasmExtractor } = await loadBuilt('engine/backends/core/extractor.js');
   const { compileCore } = await loadBuilt('core/module.js');
   const module = await compileCore(readFileSync(join(ROOT, 'wasm/anyvmaf.wasm')));
   const { frames: _, ...format } = PAIRS.hd;

@@ -11,8 +11,8 @@ import { loadBuilt, ROOT, table } from './lib/project.mjs';
 
 const PAGE = 'docs/metrics.md';
 const { listExtractors } = await loadBuilt('index.js');
-const { parseFeature } = await loadBuilt('core/options.js');
-const { planFeatures } = await loadBuilt('score/features.js');
+const { parseFeature } = await loadBuilt('metrics/options.js');
+const { planFeatures } = await loadBuilt('engine/plan/features.js');
 
 /** Smallest side of any picture. */
 const LEAST = 17;
@@ -101,7 +101,7 @@ const overview = table(
 
 const page = `# Metrics
 
-<!-- Made by \`npm run metrics:docs\` from src/core/extractors; do not edit. -->
+<!-- Made by \`npm run metrics:docs\` from src/metrics/extractors; do not edit. -->
 
 \`--feature NAME\` or \`--feature NAME=OPTION=VALUE:OPTION=VALUE\` reports the features of an extractor, with or without models;
 so does \`features\` of the API and \`feature\` of the MCP tools. Extractors, options and names are those of libvmaf 3.2.0.

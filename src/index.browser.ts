@@ -2,7 +2,7 @@
  * @module index.browser
  * The public API of anyvmaf in browsers, in pages and in workers; documented in `index`, which has the same names.
  */
-import { describeModel as describe, listModels as list } from './model/registry.js';
+import { describeModel as describe, listModels as list } from './models/registry.js';
 import { browserPlatform, configureBrowser } from './platform/browser/platform.js';
 import type {
   AlignOptions,
@@ -52,7 +52,7 @@ export * from './public.js';
 
 /** Scores a distorted video against its reference. */
 export async function score(request: ScoreRequest, options: ScoreOptions = {}): Promise<Report> {
-  const { scorePair } = await import('./score/engine.js');
+  const { scorePair } = await import('./engine/score.js');
   return scorePair(browserPlatform, request, options);
 }
 
@@ -62,19 +62,19 @@ export async function scoreMany(
   distorted: readonly VideoInput[],
   options: ScoreManyOptions = {},
 ): Promise<Report[]> {
-  const { scoreEach } = await import('./score/many.js');
+  const { scoreEach } = await import('./engine/score-many.js');
   return scoreEach(browserPlatform, reference, distorted, options);
 }
 
 /** Looks at a pair without scoring it. */
 export async function inspect(request: ScoreRequest, options: InspectOptions = {}): Promise<Inspection> {
-  const { inspectPair } = await import('./score/look.js');
+  const { inspectPair } = await import('./engine/inspect.js');
   return inspectPair(browserPlatform, request, options);
 }
 
 /** Finds the offset at which two videos show the same pictures. */
 export async function align(request: ScoreRequest, options: AlignOptions = {}): Promise<AlignResult> {
-  const { alignPair } = await import('./score/look.js');
+  const { alignPair } = await import('./engine/inspect.js');
   return alignPair(browserPlatform, request, options);
 }
 
@@ -84,7 +84,7 @@ export async function* extractFrames(
   frames: readonly number[],
   options: ExtractOptions = {},
 ): AsyncGenerator<FramePair, void, undefined> {
-  const { extractPairs } = await import('./score/extract.js');
+  const { extractPairs } = await import('./engine/extract.js');
   yield* extractPairs(browserPlatform, request, frames, options);
 }
 
@@ -94,19 +94,19 @@ export async function* qualityMaps(
   frames: readonly number[],
   options: QualityMapOptions = {},
 ): AsyncGenerator<QualityMaps, void, undefined> {
-  const { mapPairs } = await import('./score/quality-maps.js');
+  const { mapPairs } = await import('./engine/quality-maps.js');
   yield* mapPairs(browserPlatform, request, frames, options);
 }
 
 /** The same for a pair of frames that {@link extractFrames} gave. */
 export async function mapQuality(pair: FramePair, options: MapOptions = {}): Promise<QualityMaps> {
-  const { mapPair } = await import('./score/quality-maps.js');
+  const { mapPair } = await import('./engine/quality-maps.js');
   return mapPair(browserPlatform, pair, options);
 }
 
 /** Opens a scorer for frames that the caller brings. */
 export async function createScorer(format: VideoFormat, options: ScorerOptions = {}): Promise<Scorer> {
-  const { openScorer } = await import('./score/scorer.js');
+  const { openScorer } = await import('./engine/scorer.js');
   return openScorer(browserPlatform, format, options);
 }
 
@@ -122,13 +122,13 @@ export function describeModel(name: string): Promise<ModelDescription> {
 
 /** Fetches models that do not ship with the package and keeps them in the browser's storage. */
 export async function pullModel(name: string, options: PullOptions = {}): Promise<readonly PulledModel[]> {
-  const { pullModels } = await import('./model/pull.js');
+  const { pullModels } = await import('./models/pull.js');
   return pullModels(name, browserPlatform.models, options);
 }
 
 /** Opens a model to predict from feature values alone. */
 export async function openModel(model = 'version=vmaf_v0.6.1'): Promise<FeatureModel> {
-  const { openModel: open } = await import('./model/single.js');
+  const { openModel: open } = await import('./models/single.js');
   return open(model, browserPlatform.models);
 }
 
@@ -138,7 +138,7 @@ export async function evaluateModel(
   features: TableInput,
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
-  const evaluation = await import('./score/evaluation.js');
+  const evaluation = await import('./evaluate/evaluation.js');
   return evaluation.evaluateModelOn(browserPlatform, model, features, options);
 }
 
@@ -148,7 +148,7 @@ export async function compareModels(
   features: TableInput,
   options: EvaluateOptions = {},
 ): Promise<Comparison> {
-  const evaluation = await import('./score/evaluation.js');
+  const evaluation = await import('./evaluate/evaluation.js');
   return evaluation.compareModelsOn(browserPlatform, models, features, options);
 }
 
@@ -157,7 +157,7 @@ export async function* writeFeatures(
   pairs: readonly DatasetPair[],
   options: DatasetOptions = {},
 ): AsyncGenerator<Uint8Array, DatasetSummary, undefined> {
-  const { makeDataset } = await import('./score/dataset.js');
+  const { makeDataset } = await import('./engine/dataset.js');
   return yield* makeDataset(browserPlatform, pairs, options);
 }
 
@@ -193,25 +193,25 @@ export async function listTinyDevices(): Promise<readonly TinyDeviceStatus[]> {
 
 /** The backends there are: in browsers this package's own core. */
 export async function listBackends(options: NativeOptions = {}): Promise<BackendList> {
-  const backends = await import('./score/backends.js');
+  const backends = await import('./engine/backends.js');
   return backends.listBackends(browserPlatform, options);
 }
 
 /** Whether a backend works, by scoring one small grey frame against itself. */
 export async function probeBackend(backend: BackendName, options: ProbeOptions = {}): Promise<BackendHealth> {
-  const backends = await import('./score/backends.js');
+  const backends = await import('./engine/backends.js');
   return backends.probeBackend(browserPlatform, backend, options);
 }
 
 /** The installed program that native backends would run: none in browsers. */
 export async function describeNative(options: NativeOptions = {}): Promise<NativeDescription> {
-  const backends = await import('./score/backends.js');
+  const backends = await import('./engine/backends.js');
   return backends.describeNative(browserPlatform, options);
 }
 
 /** Says what is installed here and whether it works: the own core, decoders and native backends. */
 export async function diagnose(options: ProbeOptions = {}): Promise<Diagnosis> {
-  const diagnosis = await import('./score/diagnosis.js');
+  const diagnosis = await import('./engine/diagnosis.js');
   return diagnosis.diagnose(browserPlatform, options);
 }
 

@@ -2,9 +2,11 @@
  * @module index
  * The public API of anyvmaf in Node. `index.browser` has the same names for browsers.
  */
-import { describeModel as describe, listModels as list } from './model/registry.js';
+
+import type { Platform } from './engine/contract/platform.js';
+import { scorePair } from './engine/score.js';
+import { describeModel as describe, listModels as list } from './models/registry.js';
 import { configureNode, nodePlatform, nodePlatformOf } from './platform/node/platform.js';
-import type { Platform } from './platform/platform.js';
 import type {
   AlignOptions,
   AlignResult,
@@ -50,7 +52,6 @@ import type {
   VideoFormat,
   VideoInput,
 } from './public.js';
-import { scorePair } from './score/engine.js';
 
 export * from './public.js';
 
@@ -100,7 +101,7 @@ export async function scoreMany(
   distorted: readonly VideoInput[],
   options: ScoreManyOptions = {},
 ): Promise<Report[]> {
-  const { scoreEach } = await import('./score/many.js');
+  const { scoreEach } = await import('./engine/score-many.js');
   return scoreEach(platformOf(options), reference, distorted, options);
 }
 
@@ -110,7 +111,7 @@ export async function scoreMany(
  * @throws {AnyvmafError} where a video cannot be read, or cannot be brought together with the other as asked
  */
 export async function inspect(request: ScoreRequest, options: InspectOptions = {}): Promise<Inspection> {
-  const { inspectPair } = await import('./score/look.js');
+  const { inspectPair } = await import('./engine/inspect.js');
   return inspectPair(platformOf(options), request, options);
 }
 
@@ -120,7 +121,7 @@ export async function inspect(request: ScoreRequest, options: InspectOptions = {
  * @throws {AnyvmafError} where a video cannot be read, or only once
  */
 export async function align(request: ScoreRequest, options: AlignOptions = {}): Promise<AlignResult> {
-  const { alignPair } = await import('./score/look.js');
+  const { alignPair } = await import('./engine/inspect.js');
   return alignPair(platformOf(options), request, options);
 }
 
@@ -146,7 +147,7 @@ export async function* extractFrames(
   frames: readonly number[],
   options: ExtractOptions = {},
 ): AsyncGenerator<FramePair, void, undefined> {
-  const { extractPairs } = await import('./score/extract.js');
+  const { extractPairs } = await import('./engine/extract.js');
   yield* extractPairs(platformOf(options), request, frames, options);
 }
 
@@ -169,7 +170,7 @@ export async function* qualityMaps(
   frames: readonly number[],
   options: QualityMapOptions = {},
 ): AsyncGenerator<QualityMaps, void, undefined> {
-  const { mapPairs } = await import('./score/quality-maps.js');
+  const { mapPairs } = await import('./engine/quality-maps.js');
   yield* mapPairs(platformOf(options), request, frames, options);
 }
 
@@ -178,7 +179,7 @@ export async function* qualityMaps(
  * @throws {AnyvmafError} `usage` for a block size or gain limit that there is not
  */
 export async function mapQuality(pair: FramePair, options: MapOptions = {}): Promise<QualityMaps> {
-  const { mapPair } = await import('./score/quality-maps.js');
+  const { mapPair } = await import('./engine/quality-maps.js');
   return mapPair(nodePlatform, pair, options);
 }
 
@@ -194,7 +195,7 @@ export async function mapQuality(pair: FramePair, options: MapOptions = {}): Pro
  * ```
  */
 export async function createScorer(format: VideoFormat, options: ScorerOptions = {}): Promise<Scorer> {
-  const { openScorer } = await import('./score/scorer.js');
+  const { openScorer } = await import('./engine/scorer.js');
   return openScorer(nodePlatform, format, options);
 }
 
@@ -225,7 +226,7 @@ export function describeModel(name: string): Promise<ModelDescription> {
  * ```
  */
 export async function pullModel(name: string, options: PullOptions = {}): Promise<readonly PulledModel[]> {
-  const { pullModels } = await import('./model/pull.js');
+  const { pullModels } = await import('./models/pull.js');
   return pullModels(name, nodePlatform.models, options);
 }
 
@@ -243,7 +244,7 @@ export async function openModel(
   model = 'version=vmaf_v0.6.1',
   options: OpenModelOptions = {},
 ): Promise<FeatureModel> {
-  const { openModel: open } = await import('./model/single.js');
+  const { openModel: open } = await import('./models/single.js');
   return open(model, platformOf(options).models);
 }
 
@@ -265,7 +266,7 @@ export async function evaluateModel(
   features: TableInput,
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
-  const evaluation = await import('./score/evaluation.js');
+  const evaluation = await import('./evaluate/evaluation.js');
   return evaluation.evaluateModelOn(platformOf(options), model, features, options);
 }
 
@@ -279,7 +280,7 @@ export async function compareModels(
   features: TableInput,
   options: EvaluateOptions = {},
 ): Promise<Comparison> {
-  const evaluation = await import('./score/evaluation.js');
+  const evaluation = await import('./evaluate/evaluation.js');
   return evaluation.compareModelsOn(platformOf(options), models, features, options);
 }
 
@@ -298,7 +299,7 @@ export async function* writeFeatures(
   pairs: readonly DatasetPair[],
   options: DatasetOptions = {},
 ): AsyncGenerator<Uint8Array, DatasetSummary, undefined> {
-  const { makeDataset } = await import('./score/dataset.js');
+  const { makeDataset } = await import('./engine/dataset.js');
   return yield* makeDataset(nodePlatform, pairs, options);
 }
 
@@ -341,7 +342,7 @@ export async function listTinyDevices(): Promise<readonly TinyDeviceStatus[]> {
  * nothing about drivers; {@link probeBackend} does.
  */
 export async function listBackends(options: NativeOptions = {}): Promise<BackendList> {
-  const backends = await import('./score/backends.js');
+  const backends = await import('./engine/backends.js');
   return backends.listBackends(nodePlatform, options);
 }
 
@@ -351,19 +352,19 @@ export async function listBackends(options: NativeOptions = {}): Promise<Backend
  * @throws {AnyvmafError} `usage` when there is no backend of that name
  */
 export async function probeBackend(backend: BackendName, options: ProbeOptions = {}): Promise<BackendHealth> {
-  const backends = await import('./score/backends.js');
+  const backends = await import('./engine/backends.js');
   return backends.probeBackend(nodePlatform, backend, options);
 }
 
 /** The installed program that native backends would run: where it is, its version and what it was built with. */
 export async function describeNative(options: NativeOptions = {}): Promise<NativeDescription> {
-  const backends = await import('./score/backends.js');
+  const backends = await import('./engine/backends.js');
   return backends.describeNative(nodePlatform, options);
 }
 
 /** Says what is installed here and whether it works: the own core, decoders and native backends. */
 export async function diagnose(options: ProbeOptions = {}): Promise<Diagnosis> {
-  const diagnosis = await import('./score/diagnosis.js');
+  const diagnosis = await import('./engine/diagnosis.js');
   return diagnosis.diagnose(nodePlatform, options);
 }
 

@@ -2,6 +2,14 @@
  * @module public
  * Everything the public API has in common everywhere: types, errors, tables and report writers.
  */
+
+export type { Compat, NativeFlavour } from './core/choices.js';
+export { AnyvmafError, type AnyvmafErrorOptions, type ErrorCode } from './core/errors.js';
+export type { ChromaFormat, FramePlanes, VideoFormat } from './core/frame.js';
+export type { Hint, Objection } from './core/hint.js';
+export type { Origin } from './core/origin.js';
+export type { AomCtc, NflxCtc } from './core/presets.js';
+export { version } from './core/version.js';
 export type {
   BackendChoice,
   BackendDetail,
@@ -11,26 +19,50 @@ export type {
   BuildFlags,
   GpuBackend,
   NativeDescription,
-  NativeFlavour,
   NativeOptions,
   ProbeOptions,
-} from './backend/native/types.js';
-export type { AdmBandCells, AdmCells, ScaleCells, VifCells } from './backend/quality-maps.js';
-export {
-  type ExtractorSpec,
-  type FeatureSpec,
-  listExtractors,
-  type OptionSpec,
-  type OptionValue,
-} from './core/extractors.js';
-export {
-  HEATMAP_FULLS,
-  type HeatmapColor,
-  heatmapColor,
-  heatmapFull,
-} from './core/palette.js';
-export { AnyvmafError, type AnyvmafErrorOptions, type ErrorCode } from './errors.js';
-export type { Hint, Objection } from './hint.js';
+} from './engine/backends/native/types.js';
+export type { Assets } from './engine/contract/platform.js';
+export type {
+  AlignOptions,
+  ExtractOptions,
+  InspectOptions,
+  PairingOptions,
+  Progress,
+  PushedPlanes,
+  ScoreManyOptions,
+  ScoreOptions,
+  ScoreRequest,
+  Scorer,
+  ScorerOptions,
+} from './engine/contract/types.js';
+export type { DatasetOptions, DatasetPair, DatasetSummary } from './engine/dataset.js';
+export type { Diagnosis } from './engine/diagnosis.js';
+export type { Inspection } from './engine/inputs/preflight.js';
+export type {
+  AdmMap,
+  HeatmapImage,
+  LossGrid,
+  LossKind,
+  MapOptions,
+  QualityMapOptions,
+  QualityMaps,
+  RenderOptions,
+  VifMap,
+} from './engine/quality-maps.js';
+export type { Interval, Intervals } from './evaluate/bootstrap.js';
+export type { Comparison, FailedEvaluation } from './evaluate/compare.js';
+export type { Agreement } from './evaluate/correlation.js';
+export type {
+  BootstrapFacts,
+  ClipAgreement,
+  EvaluateOptions,
+  Evaluation,
+  KeyAgreement,
+} from './evaluate/evaluate.js';
+export type { TableInput } from './evaluate/evaluation.js';
+export type { LeftOut } from './evaluate/rows.js';
+export type { Split } from './evaluate/split.js';
 export type { AlignCandidate, AlignReason, AlignResult } from './media/align/types.js';
 export type {
   DecoderAvailability,
@@ -40,8 +72,6 @@ export type {
   ScaleFilter,
   TrackFacts,
 } from './media/decoder.js';
-export type { CellGrid } from './media/heatmap/draw.js';
-export type { Origin } from './media/origin.js';
 export type {
   FrameList,
   FramePairing,
@@ -51,12 +81,6 @@ export type {
   Pairing,
   ScaleTo,
 } from './media/pairing/types.js';
-export type { ColorMatrix, ColorMeaning } from './media/picture/color.js';
-export type { DifferenceMap, DifferenceOptions } from './media/picture/difference.js';
-export type { FactLevel, FrameFact, FrameFactName, FrameFacts } from './media/picture/facts.js';
-export type { FramePair, FramePicture } from './media/picture/frame-pair.js';
-export type { ImageOptions, RgbImage } from './media/picture/image.js';
-export type { PicturePart, Place } from './media/picture/place.js';
 export type {
   Borders,
   Finding,
@@ -67,17 +91,21 @@ export type {
   SideMeasurements,
 } from './media/preflight/types.js';
 export type {
-  ChromaFormat,
   FrameLayout,
-  FramePlanes,
   FrameSource,
   IncompleteFrame,
   RawVideoFormat,
   SourceDescriptor,
-  VideoFormat,
   VideoInfo,
   VideoInput,
 } from './media/types.js';
+export {
+  type ExtractorSpec,
+  type FeatureSpec,
+  listExtractors,
+  type OptionSpec,
+  type OptionValue,
+} from './metrics/extractors.js';
 export type {
   FeatureModel,
   ModelDescription,
@@ -86,9 +114,21 @@ export type {
   OpenModelOptions,
   PulledModel,
   PullOptions,
-} from './model/types.js';
-export type { Assets } from './platform/platform.js';
-export type { AomCtc, NflxCtc } from './presets.js';
+} from './models/types.js';
+export type { ColorMatrix, ColorMeaning } from './pictures/color.js';
+export type { DifferenceMap, DifferenceOptions } from './pictures/difference.js';
+export type { FactLevel, FrameFact, FrameFactName, FrameFacts } from './pictures/facts.js';
+export type { FramePair, FramePicture } from './pictures/frame-pair.js';
+export type { CellGrid } from './pictures/heatmap/draw.js';
+export type { ImageOptions, RgbImage } from './pictures/image.js';
+export {
+  HEATMAP_FULLS,
+  type HeatmapColor,
+  heatmapColor,
+  heatmapFull,
+} from './pictures/palette.js';
+export type { PicturePart, Place } from './pictures/place.js';
+export type { AdmBandCells, AdmCells, ScaleCells, VifCells } from './pictures/quality-maps.js';
 export type { Precision } from './report/format.js';
 export type { HtmlOptions } from './report/html.js';
 export { type Opinion, viewerOpinion } from './report/opinion.js';
@@ -97,7 +137,6 @@ export { isReport, type ReadReport, readReport } from './report/read.js';
 export { type SummaryOptions, summarize } from './report/summary.js';
 export { type Trust, trustOf, type Verdict } from './report/trust.js';
 export type {
-  Compat,
   FrameMetrics,
   MetricDistribution,
   NativeRun,
@@ -124,47 +163,7 @@ export {
   type WriteOptions,
   writeReport,
 } from './report/write.js';
-export type { DatasetOptions, DatasetPair, DatasetSummary } from './score/dataset.js';
-export type { Diagnosis } from './score/diagnosis.js';
-export type { TableInput } from './score/evaluation.js';
-export type { Inspection } from './score/preflight.js';
-export type {
-  AdmMap,
-  HeatmapImage,
-  LossGrid,
-  LossKind,
-  MapOptions,
-  QualityMapOptions,
-  QualityMaps,
-  RenderOptions,
-  VifMap,
-} from './score/quality-maps.js';
-export type {
-  AlignOptions,
-  ExtractOptions,
-  InspectOptions,
-  PairingOptions,
-  Progress,
-  PushedPlanes,
-  ScoreManyOptions,
-  ScoreOptions,
-  ScoreRequest,
-  Scorer,
-  ScorerOptions,
-} from './score/types.js';
 export type { DescribeTinyOptions, TinyModelDescription } from './tiny/describe.js';
-export type { Interval, Intervals } from './tiny/evaluation/bootstrap.js';
-export type { Comparison, FailedEvaluation } from './tiny/evaluation/compare.js';
-export type { Agreement } from './tiny/evaluation/correlation.js';
-export type {
-  BootstrapFacts,
-  ClipAgreement,
-  EvaluateOptions,
-  Evaluation,
-  KeyAgreement,
-} from './tiny/evaluation/evaluate.js';
-export type { LeftOut } from './tiny/evaluation/rows.js';
-export type { Split } from './tiny/evaluation/split.js';
 export type {
   TinyDevice,
   TinyDeviceChoice,
@@ -179,4 +178,3 @@ export type {
   TinyRuntimeName,
   TinyScaler,
 } from './tiny/types.js';
-export { version } from './version.js';

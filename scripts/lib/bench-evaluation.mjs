@@ -15,7 +15,7 @@ const FEATURES = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3'
  * @returns for each way, its name and the median of seconds with their spread
  */
 export async function benchEvaluation({ folder, runs, load, median }) {
-  const { DatasetWriter } = await load('tiny/dataset/write.js');
+  const { DatasetWriter } = await load('evaluate/table/write.js');
   const { evaluateModel } = await load('index.js');
   const model = join(folder, 'linear.onnx');
   const table = join(folder, 'features.parquet');

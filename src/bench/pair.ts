@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { AnyvmafError } from '../errors.js';
+import { AnyvmafError } from '../core/errors.js';
 import type { VideoFormat } from '../index.js';
 import type { BenchShape } from './types.js';
 

@@ -2,7 +2,7 @@
  * @module bench/shapes
  * The three sizes that are timed: those of the field's usual test pairs, with generated content.
  */
-import { AnyvmafError } from '../errors.js';
+import { AnyvmafError } from '../core/errors.js';
 import type { BenchShape } from './types.js';
 
 /** Small, high definition, ultra high definition; all 8 bit, 4:2:0. */

@@ -2,8 +2,9 @@
  * @module cli/evaluation-text
  * Evaluations of tiny models as text for a terminal or a log.
  */
+
+import { printable } from '../core/printable.js';
 import type { Agreement, Comparison, Evaluation, Interval, Intervals, KeyAgreement } from '../index.js';
-import { printable } from '../printable.js';
 import { grid, wrap } from '../report/terminal.js';
 
 /** Keys that are shown, the worst first; JSON has them all. */

@@ -2,9 +2,9 @@
  * @module cli/exit
  * The exit codes of the program and which error leads to which.
  */
-import { AnyvmafError } from '../errors.js';
-import { sentence } from '../printable.js';
-import { limitError } from '../system-limits.js';
+import { AnyvmafError } from '../core/errors.js';
+import { sentence } from '../core/printable.js';
+import { limitError } from '../core/system-limits.js';
 
 /** Exit codes, documented in docs/cli.md and in the help. */
 export const EXIT = {

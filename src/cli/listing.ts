@@ -2,9 +2,9 @@
  * @module cli/listing
  * What the commands that list things or describe one of them have in common: their arguments and how they print.
  */
-import { AnyvmafError } from '../errors.js';
-import { nearest } from '../nearest.js';
-import { quoted } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { nearest } from '../core/nearest.js';
+import { quoted } from '../core/printable.js';
 import type { Command } from './command.js';
 import { EXIT } from './exit.js';
 import { helpWidth, renderHelp } from './help.js';

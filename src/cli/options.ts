@@ -3,9 +3,9 @@
  * Splits a command line into options and positional arguments by the rules of getopt_long, so that command lines
  * written for the `vmaf` tool keep their meaning (spec A.1). Pure: it knows neither files nor streams.
  */
-import { AnyvmafError } from '../errors.js';
-import { nearest } from '../nearest.js';
-import { quoted, shown } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { nearest } from '../core/nearest.js';
+import { quoted, shown } from '../core/printable.js';
 
 /** One option as it is declared; the help text is made from the same declaration. */
 export interface OptionSpec<Name extends string = string> {

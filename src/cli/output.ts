@@ -4,9 +4,9 @@
  */
 import { renameSync } from 'node:fs';
 import { lstat, open, realpath, rm, stat } from 'node:fs/promises';
-import { AnyvmafError } from '../errors.js';
+import { AnyvmafError } from '../core/errors.js';
+import { shown } from '../core/printable.js';
 import { forgetScratch, removeScratch, scratchBeside } from '../files/scratch.js';
-import { shown } from '../printable.js';
 
 /** A place for a result that has been found writable. */
 export interface OutputFile {

@@ -3,7 +3,7 @@
  * The result as scripts read it: one `name: value` line per model, as the `vmaf` tool ends its output (spec A.6).
  */
 
-import { printable } from '../printable.js';
+import { printable } from '../core/printable.js';
 import { type Precision, textNumber } from '../report/format.js';
 import { causeText, trustOf } from '../report/trust.js';
 import type { Report, ReportModel } from '../report/types.js';

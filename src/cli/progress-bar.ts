@@ -2,10 +2,10 @@
  * @module cli/progress-bar
  * Draws the progress of a run in the last line of a terminal, and takes it away again.
  */
-import { printable } from '../printable.js';
+import { printable } from '../core/printable.js';
+import type { Progress } from '../engine/contract/types.js';
 import { formatProgress } from '../report/progress.js';
 import { cut } from '../report/terminal.js';
-import type { Progress } from '../score/types.js';
 import type { Terminal } from './terminal.js';
 
 /** A line on standard error that shows how far a run is. */

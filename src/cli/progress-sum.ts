@@ -2,7 +2,7 @@
  * @module cli/progress-sum
  * The progress of several runs that go on at the same time, as one.
  */
-import type { Progress } from '../score/types.js';
+import type { Progress } from '../engine/contract/types.js';
 
 /**
  * Adds up what runs report.

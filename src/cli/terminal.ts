@@ -3,8 +3,8 @@
  * The two output streams as commands see them: results on standard output, talk on standard error.
  */
 import type { WriteStream } from 'node:tty';
-import { AnyvmafError } from '../errors.js';
-import { sentence } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { sentence } from '../core/printable.js';
 import { ClosedPipe } from './exit.js';
 
 /** What commands may do with the terminal. */

@@ -2,9 +2,9 @@
  * @module cli/values
  * Reads the values of options: whole numbers as C's strtoul reads them, decimal numbers, and choices from a list.
  */
-import { AnyvmafError } from '../errors.js';
-import { nearest } from '../nearest.js';
-import { quoted } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { nearest } from '../core/nearest.js';
+import { quoted } from '../core/printable.js';
 import { type OptionUse, orList } from './options.js';
 
 const MAX_UNSIGNED = 0xffffffff;

@@ -2,9 +2,10 @@
  * @module core/module
  * Loader and typed view of the WebAssembly core (wasm/include/anyvmaf.h): one instance, its memory, its contexts.
  */
-import { AnyvmafError } from '../errors.js';
-import type { VideoFormat } from '../media/types.js';
-import { type MetricVariant, metricSpec } from './metrics.js';
+
+import { AnyvmafError } from './errors.js';
+import type { VideoFormat } from './frame.js';
+import { type MetricVariant, metricSpec } from './kernel.js';
 import type { WasmBytes, WasmMemory, WasmModule } from './wasm-types.js';
 
 /** Which column of the core's function table runs. */

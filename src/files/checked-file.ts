@@ -16,9 +16,9 @@ import {
   statSync,
 } from 'node:fs';
 import { isAbsolute, relative, sep } from 'node:path';
-import { AnyvmafError } from '../errors.js';
-import type { Origin } from '../media/origin.js';
-import { shown } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import type { Origin } from '../core/origin.js';
+import { shown } from '../core/printable.js';
 
 /** Linux: gives a descriptor of whatever a path leads to, and opens nothing: no pipe, no device notices. */
 const O_PATH = 0o10000000;

@@ -8,8 +8,8 @@ import { rmSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir, uptime } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { AnyvmafError } from '../errors.js';
-import { quoted } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { quoted } from '../core/printable.js';
 import { writeReason } from './folders.js';
 
 /** What a temporary folder is for. */

@@ -4,10 +4,10 @@
  * expected, and the nearest known name of an unknown one.
  */
 import type * as z from 'zod/v4';
-import { AnyvmafError } from '../errors.js';
-import { MAX_STRING, requireLength } from '../limits.js';
-import { nearest } from '../nearest.js';
-import { shown } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { MAX_STRING, requireLength } from '../core/limits.js';
+import { nearest } from '../core/nearest.js';
+import { shown } from '../core/printable.js';
 
 /** Problems told at once. */
 const TOLD = 4;

@@ -3,7 +3,7 @@
  * What a tool is given besides its arguments: the call's signal and progress, the allowed files, a share of the
  * machine, and a place for results that are too big to say. Tools know the server only by these interfaces.
  */
-import type { Origin } from '../media/origin.js';
+import type { Origin } from '../core/origin.js';
 import type { ResourceLink } from './tool.js';
 
 /** How far a call is. */

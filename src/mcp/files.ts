@@ -7,10 +7,10 @@
 import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, parse, resolve, sep } from 'node:path';
-import { AnyvmafError } from '../errors.js';
+import { AnyvmafError } from '../core/errors.js';
+import type { Origin } from '../core/origin.js';
+import { quoted } from '../core/printable.js';
 import { checkedStats, isInside } from '../files/checked-file.js';
-import type { Origin } from '../media/origin.js';
-import { quoted } from '../printable.js';
 import type { ToolFiles } from './context.js';
 
 /** Longest path that is looked at, in UTF-16 units; Linux has 4096 bytes. */

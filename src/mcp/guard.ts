@@ -3,7 +3,7 @@
  * Who may talk to the HTTP server: where it listens, which Host and Origin headers it takes, and its token. Pure.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { AnyvmafError } from '../errors.js';
+import { AnyvmafError } from '../core/errors.js';
 
 /** Where a server listens. */
 export interface Address {

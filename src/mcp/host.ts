@@ -4,7 +4,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
-import { AnyvmafError } from '../errors.js';
+import { AnyvmafError } from '../core/errors.js';
 import { AllowedFiles, findRoots } from './files.js';
 import { limitFrom, WorkPool } from './pool.js';
 import { ServerResources } from './resources.js';

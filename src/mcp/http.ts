@@ -10,7 +10,7 @@ import {
 } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, isInitializeRequest, type McpHttpHandler } from '@modelcontextprotocol/server';
-import { AnyvmafError } from '../errors.js';
+import { AnyvmafError } from '../core/errors.js';
 import {
   type Address,
   authority,

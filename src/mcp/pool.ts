@@ -3,8 +3,8 @@
  * Shares the machine between calls: at most so many score at the same time, first come first served, and each gets its
  * share of the cores.
  */
-import { AnyvmafError } from '../errors.js';
-import { quoted } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { quoted } from '../core/printable.js';
 import type { PoolGrant } from './context.js';
 
 /** Calls that may wait; more are refused. */

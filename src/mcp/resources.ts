@@ -8,9 +8,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AnyvmafError } from '../errors.js';
+import { AnyvmafError } from '../core/errors.js';
+import { quoted } from '../core/printable.js';
 import { makeScratchFolder, removeScratch, sweepScratch } from '../files/scratch.js';
-import { quoted } from '../printable.js';
 import type { Publication, Published, ToolFiles, ToolResources } from './context.js';
 import { SAMPLE_NAMES, type SampleName, writeSample } from './samples.js';
 

@@ -3,9 +3,9 @@
  * What a call answers: a JSON document as text and as structured content, or one sentence about what went wrong.
  */
 import * as z from 'zod/v4';
-import { AnyvmafError } from '../errors.js';
-import { sentence, shown } from '../printable.js';
-import { limitError } from '../system-limits.js';
+import { AnyvmafError } from '../core/errors.js';
+import { sentence, shown } from '../core/printable.js';
+import { limitError } from '../core/system-limits.js';
 import { argumentSentence } from './arguments.js';
 import type { ExtraContent, ToolOutcome } from './tool.js';
 

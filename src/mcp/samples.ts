@@ -4,7 +4,7 @@
  */
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { VideoFormat } from '../media/types.js';
+import type { VideoFormat } from '../core/frame.js';
 import type { SamplePlane } from '../sample/generator.js';
 
 /** The files, the raw pair first. */

@@ -11,9 +11,9 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod/v4';
-import { nearest } from '../nearest.js';
-import { quoted } from '../printable.js';
-import { version } from '../version.js';
+import { nearest } from '../core/nearest.js';
+import { quoted } from '../core/printable.js';
+import { version } from '../core/version.js';
 import type { ToolContext } from './context.js';
 import type { McpHost } from './host.js';
 import { CallProgress } from './progress.js';

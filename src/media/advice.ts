@@ -2,7 +2,7 @@
  * @module media/advice
  * Commands that error messages suggest for turning a file into one that can be read.
  */
-import { printable } from '../printable.js';
+import { printable } from '../core/printable.js';
 
 /** What messages and reports call standard input. */
 export const STANDARD_INPUT = 'standard input';

@@ -2,12 +2,12 @@
  * @module media/align
  * The temporal offset between two videos, from the luma of their first seconds.
  */
-import { AnyvmafError } from '../errors.js';
+import { AnyvmafError } from '../core/errors.js';
+import { lumaBytes } from '../core/frame.js';
 import { Evidence } from './align/evidence.js';
 import { search } from './align/search.js';
 import { type LumaFormat, THUMBNAIL, Thumbnailer } from './align/thumbnail.js';
 import type { AlignOptions, AlignResult, LumaReader, Thumbs } from './align/types.js';
-import { lumaBytes } from './geometry.js';
 
 export { thumbnail } from './align/thumbnail.js';
 export type { AlignOptions, AlignResult, LumaReader } from './align/types.js';

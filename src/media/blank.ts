@@ -2,7 +2,8 @@
  * @module media/blank
  * A source of frames that are not there: it stands where a pair has no reference.
  */
-import type { FrameSource, VideoFormat } from './types.js';
+import type { VideoFormat } from '../core/frame.js';
+import type { FrameSource } from './types.js';
 
 /** What it is called in reports. */
 const NO_REFERENCE = '(no reference)';

@@ -2,7 +2,7 @@
  * @module media/damage
  * The one sentence about a video that ends before it should, whichever decoder finds out.
  */
-import { shown } from '../printable.js';
+import { shown } from '../core/printable.js';
 import type { TrackFacts } from './decoder.js';
 import { MediaError } from './errors.js';
 

@@ -2,8 +2,9 @@
  * @module media/decoder
  * One interface for everything that turns encoded video into frames: what a track declares, and decoders that open it.
  */
-import type { ScaleFilter } from '../choices.js';
-import type { ChromaFormat, FrameSource, VideoFormat, VideoInput } from './types.js';
+import type { ScaleFilter } from '../core/choices.js';
+import type { ChromaFormat, VideoFormat } from '../core/frame.js';
+import type { FrameSource, VideoInput } from './types.js';
 
 /** Decoders by the name a user gives them. `none` reads Y4M and raw YUV only. */
 export type DecoderId = 'ffmpeg' | 'mediabunny' | 'wasm';
@@ -55,7 +56,7 @@ export interface TrackFacts extends VideoFormat {
   readonly fieldOrder: 'progressive' | 'top-first' | 'bottom-first' | 'unknown';
 }
 
-export type { ScaleFilter } from '../choices.js';
+export type { ScaleFilter } from '../core/choices.js';
 
 /** How frames are wanted. */
 export interface DecodeRequest {

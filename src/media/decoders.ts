@@ -3,8 +3,8 @@
  * Chooses what decodes an encoded video: asks decoders in order of preference whether they can run and know the file,
  * and says, when none does, which were tried and what to install.
  */
-import { AnyvmafError } from '../errors.js';
-import { clause, quoted, shown } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { clause, quoted, shown } from '../core/printable.js';
 import { convertCommand } from './advice.js';
 import type {
   DecodedSource,

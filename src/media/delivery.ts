@@ -2,8 +2,8 @@
  * @module media/delivery
  * In which planar format the samples of a decoded picture reach the scorer unchanged.
  */
-import { AnyvmafError } from '../errors.js';
-import { shown } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { shown } from '../core/printable.js';
 import { pixelFormat, pixelFormatName, type SampleFormat } from './pixel-format.js';
 
 /** How decoded samples are put into planes; no value changes. */

@@ -2,9 +2,9 @@
  * @module media/errors
  * Errors about frames, typed so that a caller can tell a truncated video from other damage.
  */
-import { AnyvmafError } from '../errors.js';
-import { shown } from '../printable.js';
-import { describeFormat, roundedDownChroma } from './geometry.js';
+import { AnyvmafError } from '../core/errors.js';
+import { describeFormat, roundedDownChroma } from '../core/frame.js';
+import { shown } from '../core/printable.js';
 import type { IncompleteFrame, VideoInfo } from './types.js';
 
 /** A frame that cannot be read from a video that opened. */

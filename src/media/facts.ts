@@ -2,11 +2,11 @@
  * @module media/facts
  * What ffprobe's JSON says about a file, as facts about its video track.
  */
-import { AnyvmafError } from '../errors.js';
-import { shown } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { formatProblem } from '../core/frame.js';
+import { shown } from '../core/printable.js';
 import type { Fraction, TrackFacts } from './decoder.js';
 import { type Delivery, delivery } from './delivery.js';
-import { formatProblem } from './geometry.js';
 
 export { pixelFormat, pixelFormatName } from './pixel-format.js';
 

@@ -2,13 +2,13 @@
  * @module media/open
  * From anything that can be a video to a source of frames.
  */
-import { requireArray, requireAttached, requireObject, requireText, wrongType } from '../arguments.js';
-import { AnyvmafError } from '../errors.js';
-import { shown } from '../printable.js';
+import { requireArray, requireAttached, requireObject, requireText, wrongType } from '../core/arguments.js';
+import { AnyvmafError } from '../core/errors.js';
+import { describeFormat, formatProblem } from '../core/frame.js';
+import { shown } from '../core/printable.js';
 import { convertCommand, STANDARD_INPUT } from './advice.js';
 import { blankSource } from './blank.js';
 import { incompleteFrame, MediaError } from './errors.js';
-import { describeFormat, formatProblem } from './geometry.js';
 import type { ByteReader, ByteStream, FilePlatform } from './platform.js';
 import { RandomAccessSource } from './random.js';
 import { blobReader, bytesReader } from './readers.js';

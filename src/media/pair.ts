@@ -2,12 +2,13 @@
  * @module media/pair
  * Whether two videos can be compared as they are (cli-formats-metrics B.4, B.6).
  */
-import { AnyvmafError } from '../errors.js';
-import { shown } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import type { VideoFormat } from '../core/frame.js';
+import { formatProblem, MIN_SIDE } from '../core/frame.js';
+import { shown } from '../core/printable.js';
 import { convertCommand } from './advice.js';
-import { formatProblem, MIN_SIDE } from './geometry.js';
 import { type EncodedInput, notY4m, type OpenOptions, openInput, openVideo } from './open.js';
-import type { FrameSource, VideoFormat, VideoInfo, VideoInput } from './types.js';
+import type { FrameSource, VideoInfo, VideoInput } from './types.js';
 
 /** Sides up to this one leave libvmaf's ADM undefined at its smallest scale (integer-features 4.3). */
 const UNDEFINED_IN_LIBVMAF = 32;

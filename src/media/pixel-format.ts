@@ -2,7 +2,7 @@
  * @module media/pixel-format
  * ffmpeg's names of sample layouts, and which of them are planar luma and chroma as the scorer takes them.
  */
-import type { ChromaFormat } from './types.js';
+import type { ChromaFormat } from '../core/frame.js';
 
 /** Sample format of a picture without its size. */
 export interface SampleFormat {

@@ -3,9 +3,9 @@
  * Maps the bytes of a stored frame onto the caller's planes: which run of bytes goes where, what is skipped,
  * and how the extra chroma column of odd widths is cut off.
  */
-import { AnyvmafError } from '../errors.js';
-import { chromaSize, lumaBytes, sampleBytes, storedChromaSize } from './geometry.js';
-import type { FramePlanes, VideoFormat } from './types.js';
+import { AnyvmafError } from '../core/errors.js';
+import type { FramePlanes, VideoFormat } from '../core/frame.js';
+import { chromaSize, lumaBytes, sampleBytes, storedChromaSize } from '../core/frame.js';
 
 /** Distributes frames of one format. Holds scratch memory for one frame, so one read at a time. */
 export class PlaneMap {

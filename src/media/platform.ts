@@ -2,7 +2,7 @@
  * @module media/platform
  * What reading video asks of the world outside: bytes at a position, bytes in order, and files by name.
  */
-import type { Origin } from './origin.js';
+import type { Origin } from '../core/origin.js';
 
 /** Bytes at any position of something of known size. */
 export interface ByteReader {

@@ -2,11 +2,13 @@
  * @module media/random
  * Frames at will from a file, a Blob or bytes: each read goes straight into the caller's planes.
  */
+
+import type { FramePlanes } from '../core/frame.js';
+import { lumaBytes } from '../core/frame.js';
 import { incompleteFrame, lostFraming } from './errors.js';
-import { lumaBytes } from './geometry.js';
 import { PlaneMap } from './planes.js';
 import type { ByteReader } from './platform.js';
-import type { FrameLayout, FramePlanes, FrameSource, SourceDescriptor, VideoInfo } from './types.js';
+import type { FrameLayout, FrameSource, SourceDescriptor, VideoInfo } from './types.js';
 import { parseFrameHeader } from './y4m.js';
 
 /** A seekable source over a {@link ByteReader}; synchronous where the reader is. */

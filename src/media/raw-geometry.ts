@@ -3,9 +3,10 @@
  * Whether raw video has the geometry it is said to have, by its pictures: neighbouring rows and frames resemble each
  * other where width, height, depth and chroma are right, and show unrelated things where one of them is wrong.
  */
-import { sampleBytes } from '../core/geometry.js';
-import { storedFrameBytes } from './geometry.js';
-import type { ChromaFormat, RawVideoFormat } from './types.js';
+
+import type { ChromaFormat } from '../core/frame.js';
+import { sampleBytes, storedFrameBytes } from '../core/frame.js';
+import type { RawVideoFormat } from './types.js';
 
 /** Bytes of a file; `read` fills as much of `into` as there is, and says how much. */
 export interface RawBytes {

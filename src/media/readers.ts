@@ -2,8 +2,8 @@
  * @module media/readers
  * Random access to bytes that need no platform: arrays in memory and Blobs.
  */
-import { AnyvmafError } from '../errors.js';
-import { shown } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { shown } from '../core/printable.js';
 import type { ByteReader } from './platform.js';
 
 /** Reads an array, on shared memory or not, without copying it first. */

@@ -2,13 +2,14 @@
  * @module media/sequential
  * Frames in order from a pipe or stream, which is read no further than the frame asked for.
  */
-import { AnyvmafError } from '../errors.js';
-import { shown } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import type { FramePlanes } from '../core/frame.js';
+import { shown } from '../core/printable.js';
 import { incompleteFrame } from './errors.js';
 import { PlaneMap } from './planes.js';
 import type { ByteStream } from './platform.js';
 import type { ByteQueue } from './stream.js';
-import type { FramePlanes, FrameSource, VideoInfo } from './types.js';
+import type { FrameSource, VideoInfo } from './types.js';
 import { badFrameHeader, FRAME_HEADER_MAX, parseFrameHeader } from './y4m.js';
 
 /** A source over a {@link ByteQueue} that stands at the first frame. */

@@ -2,7 +2,7 @@
  * @module media/stream
  * Reads a byte stream by counts of the reader's choosing, however the producer cut it into chunks.
  */
-import { AnyvmafError } from '../errors.js';
+import { AnyvmafError } from '../core/errors.js';
 import type { ByteStream } from './platform.js';
 import { readFailure } from './readers.js';
 

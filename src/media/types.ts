@@ -2,21 +2,8 @@
  * @module media/types
  * What the rest of the scorer knows about video: its format, and sources that hand out frames by number.
  */
-import type { ChromaFormat } from '../core/geometry.js';
-import type { Origin } from './origin.js';
-
-export type { ChromaFormat } from '../core/geometry.js';
-
-/** Geometry and sample format of every frame of a video. */
-export interface VideoFormat {
-  /** Luma width in samples. */
-  readonly width: number;
-  /** Luma height in samples. */
-  readonly height: number;
-  /** Bits per sample, 8..16. Above 8, samples are 16-bit little endian with the value in the low bits. */
-  readonly bitDepth: number;
-  readonly chroma: ChromaFormat;
-}
+import type { FramePlanes, VideoFormat } from '../core/frame.js';
+import type { Origin } from '../core/origin.js';
 
 /** A video's format and what is known of the whole of it. */
 export interface VideoInfo extends VideoFormat {
@@ -50,17 +37,6 @@ export interface IncompleteFrame {
   readonly expectedBytes: number;
   /** Bytes of its samples that are there. */
   readonly foundBytes: number;
-}
-
-/**
- * Where one frame's planes are to be written: packed rows, no padding. One byte a sample at 8 bit, two
- * (little endian) above. Luma is width x height; chroma planes are floor-sized: (width >> 1 for 420 and 422)
- * x (height >> 1 for 420). A source skips planes that are not asked for.
- */
-export interface FramePlanes {
-  readonly y: Uint8Array;
-  readonly cb?: Uint8Array;
-  readonly cr?: Uint8Array;
 }
 
 /** A structured-cloneable recipe from which a worker opens its own copy of a random-access source. */

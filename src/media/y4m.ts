@@ -3,13 +3,14 @@
  * The YUV4MPEG2 format: stream header, frame headers, and where the frames of a file start
  * (cli-formats-metrics B.2, B.3).
  */
-import { AnyvmafError } from '../errors.js';
-import { shown } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import type { VideoFormat } from '../core/frame.js';
+import { formatProblem, lumaBytes, storedFrameBytes } from '../core/frame.js';
+import { shown } from '../core/printable.js';
 import { convertCommand } from './advice.js';
 import { incompleteFrame, lostFraming, MediaError, quoted } from './errors.js';
-import { formatProblem, lumaBytes, storedFrameBytes } from './geometry.js';
 import type { ByteReader } from './platform.js';
-import type { FrameLayout, IncompleteFrame, VideoFormat, VideoInfo } from './types.js';
+import type { FrameLayout, IncompleteFrame, VideoInfo } from './types.js';
 
 /** Bytes that hold any acceptable stream header: 255 and the newline. */
 export const STREAM_HEADER_MAX = 256;

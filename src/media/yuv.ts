@@ -2,9 +2,9 @@
  * @module media/yuv
  * Raw planar YUV: frames back to back, nothing else (cli-formats-metrics B.1).
  */
-import { AnyvmafError } from '../errors.js';
-import { shown } from '../printable.js';
-import { describeFormat, formatProblem, roundedDownChroma, storedFrameBytes } from './geometry.js';
+import { AnyvmafError } from '../core/errors.js';
+import { describeFormat, formatProblem, roundedDownChroma, storedFrameBytes } from '../core/frame.js';
+import { shown } from '../core/printable.js';
 import { sniffContent } from './sniff.js';
 import type { FrameLayout, RawVideoFormat, VideoInfo } from './types.js';
 

@@ -3,7 +3,7 @@
  * A thread that parses foreign bytes, seen from the thread that asked for it. It is ended when it shows no sign of life, or
  * makes no progress, for longer than the bytes can explain; when it takes too much memory; and when the caller aborts.
  */
-import { AnyvmafError } from '../errors.js';
+import { AnyvmafError } from '../core/errors.js';
 
 import type { ByteReader } from '../media/platform.js';
 import { BEAT, type Blame, type FromParser, type ParserWorker, type WorkerDeath } from './protocol.js';

@@ -3,7 +3,7 @@
  * What a worker that parses foreign bytes and the thread that asked for it say to each other, the same over processes of
  * Node and module workers of browsers.
  */
-import type { ErrorCode } from '../errors.js';
+import type { ErrorCode } from '../core/errors.js';
 
 /** An error as it crosses to another thread. */
 export interface Refusal {

@@ -2,7 +2,7 @@
  * @module parsing/refusal
  * Errors on their way from one thread or process to another: known ones keep what programs look at, others are ours.
  */
-import { AnyvmafError } from '../errors.js';
+import { AnyvmafError } from '../core/errors.js';
 import { MediaError } from '../media/errors.js';
 import type { Refusal } from './protocol.js';
 

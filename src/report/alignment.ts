@@ -2,8 +2,9 @@
  * @module report/alignment
  * The temporal relation of two videos as a person reads it in a terminal: a sentence, a drawing, what to do.
  */
+
+import { printable } from '../core/printable.js';
 import type { AlignResult } from '../media/align/types.js';
-import { printable } from '../printable.js';
 import { aligned, type Paint, paint, plural, wrap } from './terminal.js';
 
 export interface AlignmentOptions {

@@ -2,7 +2,7 @@
  * @module report/build
  * Makes the report of a run out of per-metric series: frames, pooled values and distributions.
  */
-import { AnyvmafError } from '../errors.js';
+import { AnyvmafError } from '../core/errors.js';
 import { distribution, pool } from './pool.js';
 import type { FrameMetrics, MetricDistribution, PooledMetric, Report } from './types.js';
 

@@ -2,8 +2,9 @@
  * @module report/findings
  * Preflight findings and warnings as a person reads them in a terminal.
  */
+
+import { printable } from '../core/printable.js';
 import type { Finding, Severity } from '../media/preflight/types.js';
-import { printable } from '../printable.js';
 import { type Paint, wrap } from './terminal.js';
 import { isWrongPair } from './trust.js';
 import type { Report } from './types.js';

@@ -5,8 +5,8 @@
  * `Number.prototype.toFixed` and `toExponential` are exact too, but round ties up, lose the sign of -0 and, for
  * toFixed, stop at 1e21. A tie is found by scaling with a power of two, which is exact, and then resolved by hand.
  */
-import { AnyvmafError } from '../errors.js';
-import { quoted } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { quoted } from '../core/printable.js';
 
 /**
  * How reports write measured values. `legacy`: as libvmaf 3.2.0 does, six decimals, or sixteen where the fraction is

@@ -2,8 +2,8 @@
  * @module report/html
  * Reports as one page that needs nothing else: charts, tables, findings, in a single HTML file.
  */
-import { isArray, requireObject } from '../arguments.js';
-import { AnyvmafError } from '../errors.js';
+import { isArray, requireObject } from '../core/arguments.js';
+import { AnyvmafError } from '../core/errors.js';
 import { pageOf, renderPage } from './html/page.js';
 import type { FailedEncode, Report } from './types.js';
 import { requireParts, WHOLE } from './whole.js';

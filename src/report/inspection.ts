@@ -2,10 +2,11 @@
  * @module report/inspection
  * Two videos side by side before they are scored, for a terminal and as JSON: what they declare, what preflight found.
  */
+
+import { printable } from '../core/printable.js';
 import type { AlignResult } from '../media/align/types.js';
 import type { Fraction } from '../media/decoder.js';
 import type { Finding, SideFacts } from '../media/preflight/types.js';
-import { printable } from '../printable.js';
 import { bitrateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { aligned, clock, columns, cut, type Paint, pad, paint, plural } from './terminal.js';

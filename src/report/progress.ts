@@ -2,7 +2,7 @@
  * @module report/progress
  * One line that says how far a run is, for a terminal that redraws it.
  */
-import { requireNumber, requireObject } from '../arguments.js';
+import { requireNumber, requireObject } from '../core/arguments.js';
 import { formatFixed } from './format.js';
 import { clock, paint, plural } from './terminal.js';
 

@@ -2,7 +2,7 @@
  * @module report/read
  * Reads saved reports back, ours and libvmaf's, whatever their format.
  */
-import { requireObject, requireText } from '../arguments.js';
+import { requireObject, requireText } from '../core/arguments.js';
 import { distribution, pool } from './pool.js';
 import { faultAt, notReport, type SavedText } from './read/fault.js';
 import { readJson, readNdjson } from './read/json.js';

@@ -2,8 +2,8 @@
  * @module report/summary
  * A report as a person reads it in a terminal: scores, pooled values, percentiles, worst frames, what ran.
  */
-import { requireObject } from '../arguments.js';
-import { printable } from '../printable.js';
+import { requireObject } from '../core/arguments.js';
+import { printable } from '../core/printable.js';
 import { bitrateText, frameRate, offsetStateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { formatFixed, formatGeneral, type Precision, textNumber } from './format.js';

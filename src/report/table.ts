@@ -2,7 +2,7 @@
  * @module report/table
  * Several encodes of one reference side by side: score, worst frames, bit rate and size, for a terminal and as CSV.
  */
-import { printable } from '../printable.js';
+import { printable } from '../core/printable.js';
 import {
   baseName,
   beginApart,

@@ -3,7 +3,7 @@
  * Whether a report's numbers can be believed: one verdict made of its findings and warnings, for every place where
  * the numbers are read.
  */
-import { requireArray, requireObject } from '../arguments.js';
+import { requireArray, requireObject } from '../core/arguments.js';
 import type { Finding, Severity } from '../media/preflight/types.js';
 import type { Report } from './types.js';
 

@@ -2,11 +2,13 @@
  * @module report/types
  * The one result object. Its first keys are libvmaf's JSON log; the rest is ours and follows after it.
  */
-import type { NativeFlavour } from '../backend/native/types.js';
-import type { ErrorCode } from '../errors.js';
+
+import type { Compat, NativeFlavour } from '../core/choices.js';
+import type { ErrorCode } from '../core/errors.js';
+import type { ChromaFormat } from '../core/frame.js';
 import type { Pairing } from '../media/pairing/types.js';
 import type { Finding } from '../media/preflight/types.js';
-import type { ChromaFormat, VideoInfo } from '../media/types.js';
+import type { VideoInfo } from '../media/types.js';
 
 /** Pooled statistics of one metric over the scored frames (spec 7). `null` stands for a non-finite value. */
 export interface PooledMetric {
@@ -238,6 +240,3 @@ export interface NativeRun {
   /** How it got the frames: it read the files by itself, or they were decoded and prepared here and piped to it. */
   readonly input: 'files' | 'pipes';
 }
-
-/** `libvmaf-3.2`: today's arithmetic. `libvmaf-3.0`: motion as libvmaf 2.x to 3.0 computed it (spec 2.4). */
-export type Compat = 'libvmaf-3.2' | 'libvmaf-3.0';

@@ -2,8 +2,8 @@
  * @module report/whole
  * Checks that what a caller passes as a report is one, with all the parts that are asked of it.
  */
-import { isObject, requireObject } from '../arguments.js';
-import { AnyvmafError } from '../errors.js';
+import { isObject, requireObject } from '../core/arguments.js';
+import { AnyvmafError } from '../core/errors.js';
 import type { Report } from './types.js';
 
 /** Which parts are lists, and which objects; the rest is text and numbers. */

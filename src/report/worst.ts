@@ -2,7 +2,7 @@
  * @module report/worst
  * Finds the frames worth looking at: the lowest scores, kept apart so that one bad moment is listed once.
  */
-import { requireNumber, requireObject, requireText } from '../arguments.js';
+import { requireNumber, requireObject, requireText } from '../core/arguments.js';
 import type { FrameMetrics, Report } from './types.js';
 import { requireParts } from './whole.js';
 

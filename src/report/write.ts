@@ -2,9 +2,9 @@
  * @module report/write
  * A report in any of its file formats, by name.
  */
-import { requireObject } from '../arguments.js';
-import { AnyvmafError } from '../errors.js';
-import { showValue } from '../printable.js';
+import { requireObject } from '../core/arguments.js';
+import { AnyvmafError } from '../core/errors.js';
+import { showValue } from '../core/printable.js';
 import { writeCsv } from './csv.js';
 import type { Precision } from './format.js';
 import type { HtmlOptions } from './html.js';

@@ -2,7 +2,8 @@
  * @module sample/files
  * Generated pairs as what the scorer reads: bytes of Y4M or raw files, and frames from memory.
  */
-import type { ChromaFormat, FramePlanes, FrameSource, VideoFormat } from '../media/types.js';
+import type { ChromaFormat, FramePlanes, VideoFormat } from '../core/frame.js';
+import type { FrameSource } from '../media/types.js';
 import type { SampleClip, SamplePlane, SampleSide } from './generator.js';
 
 /** Samples as bytes, little endian as files and the core have them. */

@@ -3,7 +3,7 @@
  * Deterministic video pairs for demonstrations, benchmarks and tests: moving texture, edges, grain and a scene cut, with
  * coding-like distortions. Integer arithmetic only, so that every platform makes the same samples.
  */
-import type { VideoFormat } from '../media/types.js';
+import type { VideoFormat } from '../core/frame.js';
 
 /** Which video of a pair. */
 export type SampleSide = 'reference' | 'distorted';

@@ -2,7 +2,7 @@
  * @module sample/test-image
  * The synthetic test image whose values at every stage of the features are tabulated in the specification.
  */
-import type { VideoFormat } from '../media/types.js';
+import type { VideoFormat } from '../core/frame.js';
 import { allocateSamples, type SampleClip, type SampleSide, samplePlaneSizes } from './generator.js';
 
 /** Luma of the test image T(W, H, b, t) or of its "saw" variant, both sides. */

@@ -3,8 +3,8 @@
  * What a model is in a run: which of its tensors takes what, what its score is called, and whether it fits what the
  * caller asks of it.
  */
-import { AnyvmafError } from '../errors.js';
-import { quoted } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { quoted } from '../core/printable.js';
 import { codecBlock } from './codec.js';
 import { bindColumns, type TinyColumn } from './features.js';
 import type { TinyModel, TinyModelOptions, TinyPort, TinyResize, TinyScaler, TinySidecar } from './types.js';

@@ -2,9 +2,9 @@
  * @module tiny/codec
  * What codec-aware models are told of the encoder: one slot for its name, then its preset and its rate factor as numbers.
  */
-import { AnyvmafError } from '../errors.js';
-import { nearest } from '../nearest.js';
-import { quoted } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { nearest } from '../core/nearest.js';
+import { quoted } from '../core/printable.js';
 import type { CodecBlockSpec } from './types.js';
 
 /** How encoders are also called. */

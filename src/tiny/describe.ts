@@ -2,7 +2,7 @@
  * @module tiny/describe
  * What there is to know about tiny models without running them.
  */
-import { requireObject, requireText } from '../arguments.js';
+import { requireObject, requireText } from '../core/arguments.js';
 import { CANONICAL_FEATURES } from './features.js';
 import { loadTinyModel } from './load.js';
 import { readRegistry } from './registry.js';

@@ -2,8 +2,8 @@
  * @module tiny/devices
  * Devices by name: those that are here, in which order `auto` looks at them, and what to say of those that are not.
  */
-import { TINY_DEVICES } from '../choices.js';
-import { AnyvmafError } from '../errors.js';
+import { TINY_DEVICES } from '../core/choices.js';
+import { AnyvmafError } from '../core/errors.js';
 import type {
   TinyDevice,
   TinyDeviceStatus,

@@ -2,12 +2,13 @@
  * @module tiny/features
  * Which extractor gives each column of a feature model.
  */
-import { EXTRACTORS, type ExtractorSpec, type FeatureSpec } from '../core/extractors.js';
-import { logName } from '../core/names.js';
-import { createExtractor, type ExtractorInstance, refuseFolders } from '../core/options.js';
-import { AnyvmafError } from '../errors.js';
-import { nearest } from '../nearest.js';
-import { quoted } from '../printable.js';
+
+import { AnyvmafError } from '../core/errors.js';
+import { nearest } from '../core/nearest.js';
+import { quoted } from '../core/printable.js';
+import { EXTRACTORS, type ExtractorSpec, type FeatureSpec } from '../metrics/extractors.js';
+import { logName } from '../metrics/names.js';
+import { createExtractor, type ExtractorInstance, refuseFolders } from '../metrics/options.js';
 import type { TinySidecar } from './types.js';
 
 /** The columns of a six-wide input that nobody names. */

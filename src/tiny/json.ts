@@ -2,8 +2,8 @@
  * @module tiny/json
  * Takes values out of JSON that others wrote: each is what it must be, or an error says where it is not.
  */
-import { AnyvmafError } from '../errors.js';
-import { showJson, shown } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { showJson, shown } from '../core/printable.js';
 
 /** An object of JSON with readers for its members. Members that are absent or `null` are `undefined`. */
 export class JsonObject {

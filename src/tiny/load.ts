@@ -3,10 +3,10 @@
  * From an id or a path to a model that keeps the contract: found, its bytes compared with the registry, its graph
  * checked, its weights and its sidecar read.
  */
-import { AnyvmafError } from '../errors.js';
-import { nearest } from '../nearest.js';
-import { quoted } from '../printable.js';
-import { givenFiles } from './given.js';
+import { AnyvmafError } from '../core/errors.js';
+import { nearest } from '../core/nearest.js';
+import { quoted } from '../core/printable.js';
+import { givenFiles } from './caller-files.js';
 import { type Manifest, manifestOf, sha256Of, statedManifest, uncovered } from './manifest.js';
 import { checkOnnx, MAX_MODEL_BYTES, tooLarge } from './onnx/check.js';
 import { readRegistry } from './registry.js';

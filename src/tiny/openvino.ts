@@ -2,11 +2,11 @@
  * @module tiny/openvino
  * Sessions of OpenVINO through the package openvino-node.
  */
-import { AnyvmafError } from '../errors.js';
-import { clause, quoted, shown } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { clause, quoted, shown } from '../core/printable.js';
+import { inTurn } from './call-serializer.js';
 import type { DeviceOffer } from './devices.js';
 import { fromHalves, toHalves } from './half.js';
-import { inTurn } from './in-turn.js';
 import { inputOf } from './ort.js';
 import type { TinyDevice, TinyPort, TinySession, TinyTensor } from './types.js';
 import { requireWhole } from './whole.js';

@@ -2,10 +2,10 @@
  * @module tiny/ort
  * Sessions of onnxruntime, whichever of its packages was loaded: they share one interface.
  */
-import { AnyvmafError } from '../errors.js';
-import { clause, quoted, shown } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { clause, quoted, shown } from '../core/printable.js';
+import { inTurn } from './call-serializer.js';
 import { fromHalves, toHalves } from './half.js';
-import { inTurn } from './in-turn.js';
 import type {
   TinyDevice,
   TinyModel,

@@ -2,9 +2,9 @@
  * @module tiny/picture
  * From planes of a video to the tensors of a picture model: samples in 0..1, resized and normalised as the model wants.
  */
-import { AnyvmafError } from '../errors.js';
-import type { FramePlanes, VideoFormat } from '../media/types.js';
-import { quoted } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import type { FramePlanes, VideoFormat } from '../core/frame.js';
+import { quoted } from '../core/printable.js';
 import type { PictureBinding, Role } from './bind.js';
 import { type ContentTally, contentOf } from './content.js';
 import { Resampler } from './resample.js';

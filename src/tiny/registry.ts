@@ -2,8 +2,8 @@
  * @module tiny/registry
  * Reads a registry of tiny models (model/tiny/registry.schema.json), this package's or one of the same layout.
  */
-import { AnyvmafError } from '../errors.js';
-import { quoted } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { quoted } from '../core/printable.js';
 import { JsonObject } from './json.js';
 import type { TinyFolder, TinyKind, TinyQuantisation, TinyRegistryEntry } from './types.js';
 

@@ -2,8 +2,8 @@
  * @module tiny/scores
  * Takes scores out of what a session gave, and refuses what is none.
  */
-import { AnyvmafError } from '../errors.js';
-import { quoted } from '../printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { quoted } from '../core/printable.js';
 import type { TinyBinding } from './bind.js';
 import type { TinyTensor } from './types.js';
 

@@ -2,7 +2,7 @@
  * @module tiny/types
  * Tiny ONNX models: what their registry and sidecars say, what a caller may ask of them, and what runs them.
  */
-import type { TINY_DEVICE_CHOICES, TINY_DEVICES, TINY_PRECISIONS, TINY_RESIZES } from '../choices.js';
+import type { TINY_DEVICE_CHOICES, TINY_DEVICES, TINY_PRECISIONS, TINY_RESIZES } from '../core/choices.js';
 
 /** What a model looks at: both videos, the distorted one alone, or neither: a filter makes pictures. */
 export type TinyKind = 'fr' | 'nr' | 'filter';

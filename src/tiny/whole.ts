@@ -2,7 +2,7 @@
  * @module tiny/whole
  * Numbers for inputs of whole numbers: one that is none is refused, because a rounded feature is another feature.
  */
-import { AnyvmafError } from '../errors.js';
+import { AnyvmafError } from '../core/errors.js';
 
 /** Least and greatest value of the types that sessions are fed with; of 64 bits as far as a float holds them. */
 const RANGES = {

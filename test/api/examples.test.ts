@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { yuvFile } from '../../src/sample/files.js';
-import { file, scratchFolder, y4mPair } from '../score/clips.js';
+import { file, scratchFolder, y4mPair } from '../engine/clips.js';
 import { ffmpeg, hasFfmpeg } from '../support/encode.js';
 
 const examples = new URL('../../docs/examples/', import.meta.url);

@@ -3,7 +3,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { file, SMALL, scratchFolder, y4mPair } from '../score/clips.js';
+import { file, SMALL, scratchFolder, y4mPair } from '../engine/clips.js';
 import { built } from '../support/built.js';
 
 const folder = scratchFolder();

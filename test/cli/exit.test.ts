@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { ClosedPipe, exitCodeOf, Interrupted, messageOf } from '../../src/cli/exit.js';
-import { AnyvmafError, type ErrorCode } from '../../src/errors.js';
+import { AnyvmafError, type ErrorCode } from '../../src/core/errors.js';
 
 test.each<[ErrorCode, number]>([
   ['usage', 1],

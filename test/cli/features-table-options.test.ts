@@ -8,7 +8,7 @@ import {
   parsePairs,
   type TableSettings,
 } from '../../src/cli/commands/features-table-options.js';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 
 function table(line: string): TableSettings {
   const settings = featuresSettings(line.split(' '));

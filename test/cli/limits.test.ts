@@ -4,9 +4,9 @@
  */
 import { expect, it } from 'vitest';
 import { exitCodeOf, messageOf } from '../../src/cli/exit.js';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
+import { limitError } from '../../src/core/system-limits.js';
 import { sentenceOf } from '../../src/mcp/results.js';
-import { limitError } from '../../src/system-limits.js';
 import { PROGRAM, run, videos } from './run.js';
 
 const linux = process.platform === 'linux';

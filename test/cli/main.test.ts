@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { version } from '../../src/version.js';
+import { version } from '../../src/core/version.js';
 import { readFixture } from '../support/fixtures.js';
 import { anyvmaf, type Outcome, PROGRAM, run, type Videos, videos } from './run.js';
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { type OptionSpec, parseArguments } from '../../src/cli/options.js';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 
 const SPECS: readonly OptionSpec[] = [
   { name: 'reference', short: 'r', argument: 'FILE', help: '' },

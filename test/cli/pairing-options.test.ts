@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'vitest';
 import { scoreSettings } from '../../src/cli/commands/score-options.js';
-import { AnyvmafError } from '../../src/errors.js';
-import type { ScoreOptions } from '../../src/score/types.js';
+import { AnyvmafError } from '../../src/core/errors.js';
+import type { ScoreOptions } from '../../src/engine/contract/types.js';
 
 function options(...args: string[]): ScoreOptions {
   const result = scoreSettings(['a', 'b', ...args]);

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../../src/cli/commands/score-options.js';
 import { optionLabel } from '../../src/cli/options.js';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 
 function settings(...args: string[]): ScoreSettings {
   const result = scoreSettings(args);

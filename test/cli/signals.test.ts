@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parquet } from '../evaluate/tables.js';
 import { root } from '../support/built.js';
 import { linear } from '../support/onnx.js';
-import { parquet } from '../tiny/evaluation/tables.js';
 import { anyvmaf, type Outcome, type Videos, videos } from './run.js';
 
 /** Milliseconds, and what a busy machine adds. */

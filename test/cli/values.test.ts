@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { choiceValue, maskValue, numberValue, unsignedValue } from '../../src/cli/values.js';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 
 const use = (value: string, label = '--threads') => ({ name: 'threads', label, value });
 

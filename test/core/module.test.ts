@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { AnyvmafError } from '../../src/core/errors.js';
 import { Core, compileCore } from '../../src/core/module.js';
-import { AnyvmafError } from '../../src/errors.js';
 
 const module = await compileCore(readFileSync(new URL('../../wasm/anyvmaf.wasm', import.meta.url)));
 

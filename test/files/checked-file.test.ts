@@ -16,8 +16,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { BY_USER, type Origin } from '../../src/core/origin.js';
 import { checkedStats, openAndCompare, openChecked } from '../../src/files/checked-file.js';
-import { BY_USER, type Origin } from '../../src/media/origin.js';
 
 const home = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-checked-')));
 const at = (...parts: string[]) => join(home, ...parts);

@@ -6,9 +6,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 import { evaluateModel, readReport, score } from '../../src/index.js';
-import { parseModelFile } from '../../src/model/parse.js';
+import { parseModelFile } from '../../src/models/parse.js';
 import { parseSidecar } from '../../src/tiny/sidecar.js';
 import { root } from '../support/built.js';
 

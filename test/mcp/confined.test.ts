@@ -23,15 +23,15 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 import type { ToolContext } from '../../src/mcp/context.js';
 import { AllowedFiles } from '../../src/mcp/files.js';
 import type { Tool } from '../../src/mcp/tool.js';
 import { TOOLS } from '../../src/mcp/tools/index.js';
+import { parquet } from '../evaluate/tables.js';
 import { encode, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { linear } from '../support/onnx.js';
 import { type Attack, attacks } from '../support/playlists.js';
-import { parquet } from '../tiny/evaluation/tables.js';
 import { fakeContext, writePair } from './tools/support.js';
 
 const ALL = process.env.ANYVMAF_PLAYLISTS === 'all';

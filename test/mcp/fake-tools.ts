@@ -3,7 +3,7 @@
  * Tools made for tests of the server: one that answers, one that works until it is told to stop, one that fails.
  */
 import * as z from 'zod/v4';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 import { McpHost } from '../../src/mcp/host.js';
 import { defineTool, READ_ONLY, type Tool } from '../../src/mcp/tool.js';
 

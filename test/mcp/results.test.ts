@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/v4';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 import { checkArguments, showValue } from '../../src/mcp/arguments.js';
 import { answer, refusal, sentenceOf } from '../../src/mcp/results.js';
 

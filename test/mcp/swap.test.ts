@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 import type { ToolContext } from '../../src/mcp/context.js';
 import { AllowedFiles } from '../../src/mcp/files.js';
 import { describeModelTool } from '../../src/mcp/tools/describe-model.js';

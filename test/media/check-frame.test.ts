@@ -4,12 +4,13 @@
  */
 import { truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { VideoFormat } from '../../src/core/frame.js';
 import { openVideo } from '../../src/media/open.js';
 import { RandomAccessSource } from '../../src/media/random.js';
 import { blobReader, bytesReader } from '../../src/media/readers.js';
-import type { FrameSource, VideoFormat } from '../../src/media/types.js';
+import type { FrameSource } from '../../src/media/types.js';
 import { nodeFiles } from '../../src/platform/node/files.js';
-import { file, scratchFolder } from '../score/clips.js';
+import { file, scratchFolder } from '../engine/clips.js';
 import { blankPlanes, failure, noFiles, rawVideo, y4mVideo } from './support.js';
 
 const FORMAT: VideoFormat = { width: 20, height: 18, bitDepth: 8, chroma: '420' };

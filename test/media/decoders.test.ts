@@ -1,6 +1,6 @@
 /** Which decoder is taken, and what is said when none is left (src/media/decoders.ts). */
 import { describe, expect, it } from 'vitest';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 import type { Decoder, DecoderId, TrackFacts } from '../../src/media/decoder.js';
 import { chooseDecoder, openDecoded } from '../../src/media/decoders.js';
 import type { EncodedInput } from '../../src/media/open.js';

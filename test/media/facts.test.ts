@@ -1,6 +1,6 @@
 /** Facts about tracks from ffprobe's JSON (src/media/facts.ts), and names of layouts (pixel-format, delivery). */
 import { describe, expect, it } from 'vitest';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 import { delivery } from '../../src/media/delivery.js';
 import { parseProbe, pixelFormat, pixelFormatName } from '../../src/media/facts.js';
 

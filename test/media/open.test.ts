@@ -1,8 +1,9 @@
 /** What is a video and what is not (src/media/open.ts, sniff.ts, yuv.ts). */
 import { describe, expect, it } from 'vitest';
+import type { VideoFormat } from '../../src/core/frame.js';
 import { openVideo } from '../../src/media/open.js';
 import { sniffContent } from '../../src/media/sniff.js';
-import type { FrameSource, RawVideoFormat, VideoFormat, VideoInput } from '../../src/media/types.js';
+import type { FrameSource, RawVideoFormat, VideoInput } from '../../src/media/types.js';
 import { browserFiles } from '../../src/platform/browser/files.js';
 import { ascii, concat, failure, noFiles, rawVideo, streamOf, y4mVideo } from './support.js';
 

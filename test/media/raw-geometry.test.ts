@@ -3,9 +3,10 @@
  * Raw video that was given a wrong geometry is told by its pictures, and no video of the right one is.
  */
 import { describe, expect, it } from 'vitest';
-import { storedFrameBytes } from '../../src/media/geometry.js';
+import type { ChromaFormat } from '../../src/core/frame.js';
+import { storedFrameBytes } from '../../src/core/frame.js';
 import { findWrongGeometry } from '../../src/media/raw-geometry.js';
-import type { ChromaFormat, RawVideoFormat } from '../../src/media/types.js';
+import type { RawVideoFormat } from '../../src/media/types.js';
 import { yuvFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 

@@ -1,8 +1,9 @@
 /** Reading frames from every kind of input (src/media/open.ts, random.ts, sequential.ts, planes.ts). */
 import { describe, expect, it } from 'vitest';
+import type { VideoFormat } from '../../src/core/frame.js';
 import { MediaError } from '../../src/media/errors.js';
 import { openVideo, reopen } from '../../src/media/open.js';
-import type { FrameSource, RawVideoFormat, VideoFormat, VideoInput } from '../../src/media/types.js';
+import type { FrameSource, RawVideoFormat, VideoInput } from '../../src/media/types.js';
 import {
   ascii,
   blankPlanes,

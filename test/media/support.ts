@@ -3,9 +3,10 @@
  * Small videos made by hand for the tests of media: every sample is a known function of its place.
  */
 import { expect } from 'vitest';
-import { AnyvmafError, type ErrorCode } from '../../src/errors.js';
+import { AnyvmafError, type ErrorCode } from '../../src/core/errors.js';
+import type { FramePlanes, VideoFormat } from '../../src/core/frame.js';
 import type { FilePlatform } from '../../src/media/platform.js';
-import type { FramePlanes, FrameSource, VideoFormat } from '../../src/media/types.js';
+import type { FrameSource } from '../../src/media/types.js';
 
 /** A platform without files, for inputs that need none. */
 export const noFiles: FilePlatform = {

@@ -3,7 +3,7 @@
  * and a stream cut anywhere gives what the whole gives.
  */
 import { describe, expect, it } from 'vitest';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 import { openVideo } from '../../src/media/open.js';
 import type { FrameSource, VideoInput } from '../../src/media/types.js';
 import { type SeededRandom, seeded } from '../support/random.js';

@@ -3,7 +3,7 @@
  * A worker that parses foreign bytes is ended when it gets nowhere, and only then.
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 import { bytesReader } from '../../src/media/readers.js';
 import { Parser } from '../../src/parsing/parser.js';
 import type { FromParser, ParserWorker, ToParser, WorkerDeath } from '../../src/parsing/protocol.js';

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BY_USER } from '../../src/media/origin.js';
+import { BY_USER } from '../../src/core/origin.js';
 import { accessOf, findDenial, inputArgs } from '../../src/platform/ffmpeg/access.js';
 import { createFfmpegDecoder } from '../../src/platform/node/ffmpeg/decoder.js';
 import { nodeMediabunnyDecoder } from '../../src/platform/node/mediabunny-decoder.js';

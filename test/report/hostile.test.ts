@@ -3,7 +3,7 @@
  * Reports that somebody made to stop the reader: deep, long, or full of what one pass over the text does not mind.
  */
 import { describe, expect, it } from 'vitest';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 import { formatReport, ranking, readReport, summarize } from '../../src/public.js';
 
 /** A machine under load included; what goes back over the text takes minutes. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 import { buildReport } from '../../src/report/build.js';
 import { writeHtml } from '../../src/report/html.js';
 import type { Report } from '../../src/report/types.js';

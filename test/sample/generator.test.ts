@@ -4,7 +4,7 @@
  * beside libvmaf's values in test/fixtures.
  */
 import { describe, expect, it } from 'vitest';
-import type { ChromaFormat, VideoFormat } from '../../src/media/types.js';
+import type { ChromaFormat, VideoFormat } from '../../src/core/frame.js';
 import { sampleBytes, sampleSource, y4mFile, y4mHeader, yuvFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { makeTestImage } from '../../src/sample/test-image.js';

@@ -3,8 +3,9 @@
  * Reads decoded sources to their end and fingerprints every plane.
  */
 import { createHash } from 'node:crypto';
-import { chromaSize, lumaBytes, sampleBytes } from '../../src/media/geometry.js';
-import type { FramePlanes, FrameSource, VideoFormat } from '../../src/media/types.js';
+import type { FramePlanes, VideoFormat } from '../../src/core/frame.js';
+import { chromaSize, lumaBytes, sampleBytes } from '../../src/core/frame.js';
+import type { FrameSource } from '../../src/media/types.js';
 
 /** Room for all planes of a frame. */
 export function planesFor(format: VideoFormat): FramePlanes {

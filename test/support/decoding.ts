@@ -2,9 +2,11 @@
  * @module test/support/decoding
  * All that a decoder makes of a file, to be held against what ffmpeg writes as raw frames.
  */
+
+import type { VideoFormat } from '../../src/core/frame.js';
+import { storedFrameBytes } from '../../src/core/frame.js';
 import type { DecodedSource, DecodeRequest, Decoder, TrackFacts } from '../../src/media/decoder.js';
-import { storedFrameBytes } from '../../src/media/geometry.js';
-import type { VideoFormat, VideoInput } from '../../src/media/types.js';
+import type { VideoInput } from '../../src/media/types.js';
 import { hashPlanes, hashRaw, planesFor } from './decoded.js';
 
 /** Everything that a decoder gave for a file. */

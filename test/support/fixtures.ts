@@ -5,8 +5,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { FramePlanes, VideoFormat } from '../../src/media/types.js';
-import type { Compat, Report } from '../../src/report/types.js';
+import type { Compat } from '../../src/core/choices.js';
+import type { FramePlanes, VideoFormat } from '../../src/core/frame.js';
+import type { Report } from '../../src/report/types.js';
 import { sampleSource } from '../../src/sample/files.js';
 import { makeSample, type SampleClip, type SampleDistortion } from '../../src/sample/generator.js';
 import { makeTestImage } from '../../src/sample/test-image.js';

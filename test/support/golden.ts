@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ChromaFormat } from '../../src/media/types.js';
+import type { ChromaFormat } from '../../src/core/frame.js';
+import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
 import type { Report } from '../../src/report/types.js';
-import type { ScoreOptions, ScoreRequest } from '../../src/score/types.js';
 import { type Comparison, scoreTolerance, Tally } from './agreement.js';
 
 type GoldenValue = number | string | null;

@@ -3,9 +3,9 @@
  * Runs one metric of the WebAssembly core on pictures made in a test, in either implementation.
  */
 import { readFileSync } from 'node:fs';
-import type { MetricName } from '../../src/core/metrics.js';
+import type { ChromaFormat, VideoFormat } from '../../src/core/frame.js';
+import type { MetricName } from '../../src/core/kernel.js';
 import { Core, type CorePicture, type Implementation } from '../../src/core/module.js';
-import type { ChromaFormat, VideoFormat } from '../../src/media/types.js';
 import type { SeededRandom } from './random.js';
 
 const wasm = new WebAssembly.Module(readFileSync(new URL('../../wasm/anyvmaf.wasm', import.meta.url)));

@@ -3,7 +3,7 @@
  * Folders of tiny models in memory, and runtimes that do as a test says.
  */
 import { createHash } from 'node:crypto';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 import type { TinyFolder, TinyPlatform } from '../../src/tiny/types.js';
 
 /** SHA-256 in hexadecimal digits. */

@@ -4,8 +4,8 @@
  * is a stand-in that does as it is told.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { TINY_DEVICES } from '../../src/choices.js';
-import { AnyvmafError } from '../../src/errors.js';
+import { TINY_DEVICES } from '../../src/core/choices.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 import { browserTinyRuntimes } from '../../src/platform/browser/tiny/runtimes.js';
 import { nodeTinyRuntimes } from '../../src/platform/node/tiny/runtimes.js';
 import { nodeTinySignatures } from '../../src/platform/node/tiny/signatures.js';

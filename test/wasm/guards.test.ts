@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { admCsf } from '../../src/core/adm-csf.js';
-import { chromaSize } from '../../src/core/geometry.js';
-import type { MetricName } from '../../src/core/metrics.js';
+import type { VideoFormat } from '../../src/core/frame.js';
+import { chromaSize } from '../../src/core/frame.js';
+import type { MetricName } from '../../src/core/kernel.js';
 import {
   Core,
   type CoreAdmVariant,
@@ -21,7 +21,7 @@ import {
   type CorePicture,
   type Implementation,
 } from '../../src/core/module.js';
-import type { VideoFormat } from '../../src/media/types.js';
+import { admCsf } from '../../src/metrics/adm-csf.js';
 import { type SeededRandom, seeded } from '../support/random.js';
 
 const SEED = Number(process.env.ANYVMAF_SEED ?? 20261122);

@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { WasmMapMaker } from '../../src/backend/wasm/quality-maps.js';
-import { admCsf } from '../../src/core/adm-csf.js';
 import { Core, type CoreAdmVariant, compileCore, type Implementation } from '../../src/core/module.js';
+import { WasmMapMaker } from '../../src/engine/backends/core/quality-maps.js';
+import { admCsf } from '../../src/metrics/adm-csf.js';
 import { makeTestImage } from '../../src/sample/test-image.js';
 import { type SeededRandom, seeded } from '../support/random.js';
 

@@ -4,10 +4,10 @@
  */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { AnyvmafError } from '../../src/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 import type { Hint, OptionHint } from '../../src/media/preflight/types.js';
-import { loadModels } from '../../src/model/load.js';
-import type { ModelStore } from '../../src/model/types.js';
+import { loadModels } from '../../src/models/load.js';
+import type { ModelStore } from '../../src/models/types.js';
 import { failureOf } from '../../web/src/engine/calls.js';
 import { DEFAULT_SETTINGS } from '../../web/src/session.js';
 import { formatBytes, formatTime } from '../../web/src/setup/facts.js';

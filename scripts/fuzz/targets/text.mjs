@@ -11,8 +11,8 @@ const model = (name) => readFileSync(join(ROOT, 'model', `${name}.json`), 'utf8'
 
 /** Files of VMAF models. What is accepted must predict a number or say why not. */
 export async function modelJson() {
-  const { parseModelFile } = await loadBuilt('model/parse.js');
-  const { evaluate } = await loadBuilt('model/libsvm.js');
+  const { parseModelFile } = await loadBuilt('models/parse.js');
+  const { evaluate } = await loadBuilt('models/libsvm.js');
   const corpus = [model('vmaf_v0.6.1'), model('vmaf_v0.6.1neg'), model('vmaf_4k_v0.6.1')];
   return {
     make: (random) =>
@@ -33,7 +33,7 @@ export async function modelJson() {
 
 /** The libsvm text within a model. */
 export async function libsvm() {
-  const { parseLibsvm } = await loadBuilt('model/libsvm.js');
+  const { parseLibsvm } = await loadBuilt('models/libsvm.js');
   const whole = JSON.parse(model('vmaf_v0.6.1')).model_dict.model;
   const [head, vectors] = whole.split('SV\n');
   const small = `${head}SV\n${vectors.split('\n').slice(0, 12).join('\n')}\n`;
@@ -52,8 +52,8 @@ export async function libsvm() {
 }
 
 export async function featureString() {
-  const { parseFeature } = await loadBuilt('core/options.js');
-  const { EXTRACTORS } = await loadBuilt('core/extractors.js');
+  const { parseFeature } = await loadBuilt('metrics/options.js');
+  const { EXTRACTORS } = await loadBuilt('metrics/extractors.js');
   const words = EXTRACTORS.flatMap(({ name, options }) => [
     name,
     ...options.map((option) => `${option.name}=`),
@@ -72,7 +72,7 @@ export async function featureString() {
 }
 
 export async function modelString() {
-  const { loadModels } = await loadBuilt('model/load.js');
+  const { loadModels } = await loadBuilt('models/load.js');
   const { nodePlatform } = await loadBuilt('platform/node/platform.js');
   const corpus = [
     'version=vmaf_v0.6.1',

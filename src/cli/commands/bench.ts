@@ -3,8 +3,8 @@
  * `anyvmaf bench`: times every backend that works here on generated videos, and compares their numbers.
  */
 import type { BenchBackend, BenchOptions } from '../../bench/types.js';
-import { AnyvmafError } from '../../errors.js';
-import { quoted } from '../../printable.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';

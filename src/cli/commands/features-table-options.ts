@@ -2,9 +2,9 @@
  * @module cli/commands/features-table-options
  * The options of `anyvmaf features --parquet`, and the pairs of videos that a command line or a list names. Pure.
  */
-import { AnyvmafError } from '../../errors.js';
-import { quoted } from '../../printable.js';
-import type { DatasetOptions, DatasetPair } from '../../score/dataset.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
+import type { DatasetOptions, DatasetPair } from '../../engine/dataset.js';
 import { type OptionSpec, type OptionUse, parseArguments } from '../options.js';
 import { numberValue, unsignedValue } from '../values.js';
 import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';

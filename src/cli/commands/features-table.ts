@@ -4,9 +4,9 @@
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { shown } from '../../core/printable.js';
 import type { DatasetPair, DatasetSummary } from '../../index.js';
-import { shown } from '../../printable.js';
 import { EXIT } from '../exit.js';
 import { openOutput } from '../output.js';
 import { interruption } from '../signals.js';

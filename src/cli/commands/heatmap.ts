@@ -4,11 +4,11 @@
  */
 import { rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { quoted, shown } from '../../core/printable.js';
+import type { ScoreRequest } from '../../engine/contract/types.js';
+import type { QualityMapOptions } from '../../engine/quality-maps.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
-import { quoted, shown } from '../../printable.js';
-import type { QualityMapOptions } from '../../score/quality-maps.js';
-import type { ScoreRequest } from '../../score/types.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';

@@ -2,9 +2,9 @@
  * @module cli/commands/help
  * `anyvmaf help [COMMAND]`: shows a command's help page.
  */
-import { AnyvmafError } from '../../errors.js';
-import { nearest } from '../../nearest.js';
-import { quoted } from '../../printable.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { nearest } from '../../core/nearest.js';
+import { quoted } from '../../core/printable.js';
 import { COMMANDS, type Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';

@@ -2,7 +2,7 @@
  * @module cli/commands/inspect
  * `anyvmaf inspect REFERENCE DISTORTED`: what is to be known about a pair before it is scored, without scoring it.
  */
-import type { PairingOptions } from '../../score/types.js';
+import type { PairingOptions } from '../../engine/contract/types.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';

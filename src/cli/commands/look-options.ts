@@ -2,8 +2,8 @@
  * @module cli/commands/look-options
  * The options of commands that look at what is installed. Pure.
  */
-import { AnyvmafError } from '../../errors.js';
-import { quoted } from '../../printable.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
 import type { OptionSpec, ParsedArguments } from '../options.js';
 
 /** As help lists them. */

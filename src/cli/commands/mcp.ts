@@ -2,7 +2,7 @@
  * @module cli/commands/mcp
  * `anyvmaf mcp`: the tools for AI agents, over standard input and output or over HTTP.
  */
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
 import type { McpHost } from '../../mcp/host.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';

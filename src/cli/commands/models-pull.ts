@@ -2,8 +2,8 @@
  * @module cli/commands/models-pull
  * `anyvmaf models pull NAME|all`: fetches models that do not ship with the package.
  */
-import { AnyvmafError } from '../../errors.js';
-import { quoted } from '../../printable.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';

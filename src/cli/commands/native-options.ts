@@ -2,9 +2,9 @@
  * @module cli/commands/native-options
  * The options that say what measures: backend, program and processors. Pure.
  */
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
+import type { ScoreOptions } from '../../engine/contract/types.js';
 import type { BackendChoice } from '../../index.js';
-import type { ScoreOptions } from '../../score/types.js';
 import type { OptionSpec, OptionUse } from '../options.js';
 import { choiceValue, maskValue, unsignedValue } from '../values.js';
 

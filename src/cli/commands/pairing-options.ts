@@ -2,12 +2,12 @@
  * @module cli/commands/pairing-options
  * The options that say how two videos are brought together: decoder, size, rate, offset, range. Pure.
  */
-import { SCALE_FILTERS } from '../../choices.js';
-import { AnyvmafError } from '../../errors.js';
+import { SCALE_FILTERS } from '../../core/choices.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
+import type { PairingOptions } from '../../engine/contract/types.js';
 import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../../media/pairing/types.js';
-import { quoted } from '../../printable.js';
-import type { PairingOptions } from '../../score/types.js';
 import type { OptionSpec, OptionUse } from '../options.js';
 import { choiceValue, unsigned, unsignedValue } from '../values.js';
 

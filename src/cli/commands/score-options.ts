@@ -3,14 +3,15 @@
  * The options of the scoring command: every option of the `vmaf` tool and ours, and what a command line made of them
  * asks for. Pure: nothing is opened here.
  */
-import { AnyvmafError } from '../../errors.js';
+
+import type { Compat } from '../../core/choices.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
+import { quoted } from '../../core/printable.js';
+import type { ScoreOptions } from '../../engine/contract/types.js';
 import type { RawVideoFormat } from '../../media/types.js';
-import { aomCtc, nflxCtc, type Preset } from '../../presets.js';
-import { quoted } from '../../printable.js';
 import { type Precision, parsePrecision } from '../../report/format.js';
-import type { Compat } from '../../report/types.js';
 import type { ReportFormat } from '../../report/write.js';
-import type { ScoreOptions } from '../../score/types.js';
 import { type OptionSpec, type OptionUse, type ParsedArguments, parseArguments } from '../options.js';
 import { choiceValue, numberValue, unsignedValue } from '../values.js';
 import { NATIVE_OPTIONS, NativeArguments } from './native-options.js';

@@ -2,7 +2,7 @@
  * @module cli/commands/score
  * `anyvmaf REFERENCE DISTORTED...`: scores one or several encodes of a reference and delivers the result.
  */
-import type { AnyvmafError } from '../../errors.js';
+import type { AnyvmafError } from '../../core/errors.js';
 import type { FailedEncode, Report } from '../../report/types.js';
 import type { ReportFormat } from '../../report/write.js';
 import { COMMANDS, type Command } from '../command.js';
@@ -10,7 +10,7 @@ import { EXIT, exitCodeOf } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
 import type { LiveLines } from '../live-lines.js';
 import { type OutputFile, openOutput } from '../output.js';
-import type { SeveralFormat } from '../several.js';
+import type { SeveralFormat } from '../score-many.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from './score-options.js';
@@ -67,7 +67,7 @@ export const score: Command = {
       return EXIT.ok;
     }
     if (settings === 'version') {
-      const { version } = await import('../../version.js');
+      const { version } = await import('../../core/version.js');
       await terminal.print(`${version}\n`);
       return EXIT.ok;
     }
@@ -186,7 +186,7 @@ async function measure(
     }
     const [{ progressSum }, { version }] = await Promise.all([
       import('../progress-sum.js'),
-      import('../../version.js'),
+      import('../../core/version.js'),
     ]);
     const sum = bar && progressSum(distorted.length, bar.show);
     const reports = await api.scoreMany(reference, distorted, {
@@ -217,7 +217,7 @@ async function reportText(
 ): Promise<Iterable<string>> {
   const [only] = reports;
   if (distorted.length > 1 || !only) {
-    const { writeReports } = await import('../several.js');
+    const { writeReports } = await import('../score-many.js');
     // Each in its place.
     const results: (Report | FailedEncode)[] = [...reports];
     for (const { index, failed } of failures) results.splice(index, 0, failed);
@@ -262,7 +262,7 @@ async function deliver(
   // A summary has the warnings; where it shares the terminal with standard error, once is enough.
   const told = summary && terminal.canDraw;
   if (!told) {
-    const { complainOf } = await import('../remarks.js');
+    const { complainOf } = await import('../warnings.js');
     complainOf(reports, terminal);
   }
   if (printed && !done) {
@@ -279,7 +279,7 @@ async function deliver(
     await terminal.print(summarize(first, { width, color, precision }));
   } else if (first && free && output === undefined) {
     const text = several
-      ? (await import('../several.js')).plainResults(reports, precision)
+      ? (await import('../score-many.js')).plainResults(reports, precision)
       : (await import('../plain-result.js')).plainResult(first, precision);
     await terminal.print(text);
   }

@@ -2,9 +2,9 @@
  * @module cli/commands/tiny-list
  * `anyvmaf tiny list|describe|devices`: which tiny models there are, what one is made of, and what can run them.
  */
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { printable, quoted } from '../../core/printable.js';
 import type { TinyDeviceStatus, TinyModelDescription, TinyPort, TinyRegistryEntry } from '../../index.js';
-import { printable, quoted } from '../../printable.js';
 import { wrap } from '../../report/terminal.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';

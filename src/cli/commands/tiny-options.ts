@@ -2,9 +2,9 @@
  * @module cli/commands/tiny-options
  * The options about tiny ONNX models. Pure.
  */
-import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../choices.js';
-import { AnyvmafError } from '../../errors.js';
-import type { ScoreOptions } from '../../score/types.js';
+import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../core/choices.js';
+import { AnyvmafError } from '../../core/errors.js';
+import type { ScoreOptions } from '../../engine/contract/types.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
 import type { OptionSpec, OptionUse } from '../options.js';
 import { choiceValue, unsignedValue } from '../values.js';

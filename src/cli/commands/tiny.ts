@@ -2,11 +2,11 @@
  * @module cli/commands/tiny
  * `anyvmaf tiny eval|compare MODEL... FEATURES.parquet`: what tiny models are worth on a table of features.
  */
-import { TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../choices.js';
-import { AnyvmafError } from '../../errors.js';
+import { TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { nearest } from '../../core/nearest.js';
+import { quoted } from '../../core/printable.js';
 import type { EvaluateOptions, Split } from '../../index.js';
-import { nearest } from '../../nearest.js';
-import { quoted } from '../../printable.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';

@@ -3,10 +3,10 @@
  * The videos of a command line: names with or without options, and the geometry of raw video. Pure.
  */
 import { fileURLToPath } from 'node:url';
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { nearest } from '../../core/nearest.js';
+import { quoted, shown } from '../../core/printable.js';
 import type { RawVideoFormat } from '../../media/types.js';
-import { nearest } from '../../nearest.js';
-import { quoted, shown } from '../../printable.js';
 import { COMMANDS } from '../command.js';
 import { type OptionSpec, type OptionUse, orList } from '../options.js';
 import { choiceValue, unsigned, unsignedValue } from '../values.js';

@@ -3,7 +3,7 @@
  * Has a thread take frames out of videos, one after another.
  */
 import { Worker } from 'node:worker_threads';
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
 import type { FromPictureThread, PictureJob, TakenPair, ToPictureThread } from './protocol.js';
 
 /** The thread's script in the built package. */

@@ -8,8 +8,9 @@
  * division that is symmetric, gives nothing to a feature that changes nothing, and adds up: ceiling minus score, in
  * points, to rounding. It explains the model, not the eye.
  */
+
+import { quoted } from '../../core/printable.js';
 import { AnyvmafError, type FeatureModel } from '../../index.js';
-import { quoted } from '../../printable.js';
 
 /** Shares of one frame. */
 export interface FrameAttribution {

@@ -3,7 +3,7 @@
  * What the two evaluation tools have in common: which rows of which table, how the model runs, and the shape of figures.
  */
 import * as z from 'zod/v4';
-import { TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../choices.js';
+import { TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
 import type { EvaluateOptions, Evaluation } from '../../index.js';
 import type { ToolContext } from '../context.js';
 

@@ -3,8 +3,9 @@
  * Model strings of a call: allowed files, flags and viewing conditions put in, and the warning of a model that is meant
  * for other pictures.
  */
+
+import { quoted } from '../../core/printable.js';
 import { AnyvmafError, type Report } from '../../index.js';
-import { quoted } from '../../printable.js';
 import type { ToolFiles } from '../context.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
 

@@ -4,7 +4,7 @@
  * so in its description.
  */
 import * as z from 'zod/v4';
-import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../choices.js';
+import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../core/choices.js';
 
 /** What every scoring tool scores with when nothing is asked for. */
 export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';

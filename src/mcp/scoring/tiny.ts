@@ -2,8 +2,9 @@
  * @module mcp/scoring/tiny
  * The parameters of tiny ONNX models, as options of the public API.
  */
+
+import { showValue } from '../../core/printable.js';
 import { AnyvmafError, listTinyModels, type ScoreOptions, type TinyModelOptions } from '../../index.js';
-import { showValue } from '../../printable.js';
 import type { ToolFiles } from '../context.js';
 import type { ScoringInput } from './parameters.js';
 

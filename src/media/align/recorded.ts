@@ -2,7 +2,7 @@
  * @module media/align/recorded
  * Thumbnails of a video's first frames for several searches: each frame is read once, however many ask for it.
  */
-import { lumaBytes } from '../geometry.js';
+import { lumaBytes } from '../../core/frame.js';
 import type { FrameSource } from '../types.js';
 import { THUMBNAIL, Thumbnailer } from './thumbnail.js';
 import type { Thumbs } from './types.js';

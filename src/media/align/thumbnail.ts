@@ -2,7 +2,7 @@
  * @module media/align/thumbnail
  * Shrinks luma to a thumbnail by averaging a grid of samples in each box: cheap enough for every frame of a search.
  */
-import type { VideoFormat } from '../types.js';
+import type { VideoFormat } from '../../core/frame.js';
 
 /** Size of the thumbnails that are compared, whatever the shape of the picture. */
 export const THUMBNAIL = { width: 64, height: 36 } as const;

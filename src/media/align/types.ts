@@ -2,7 +2,8 @@
  * @module media/align/types
  * What alignment reads, how it may be asked to search, and what it answers.
  */
-import type { FrameSource, VideoFormat, VideoInfo } from '../types.js';
+import type { VideoFormat } from '../../core/frame.js';
+import type { FrameSource, VideoInfo } from '../types.js';
 
 /** Where luma comes from; every `FrameSource` is one. Frames are asked for in ascending order, each once. */
 export interface LumaReader {

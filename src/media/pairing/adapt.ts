@@ -2,9 +2,11 @@
  * @module media/pairing/adapt
  * A source whose frames are resized and converted as they are read.
  */
+
+import type { FramePlanes, VideoFormat } from '../../core/frame.js';
+import { chromaSize, lumaBytes, sampleBytes } from '../../core/frame.js';
 import type { ScaleFilter } from '../decoder.js';
-import { chromaSize, lumaBytes, sampleBytes } from '../geometry.js';
-import type { FramePlanes, FrameSource, VideoFormat, VideoInfo } from '../types.js';
+import type { FrameSource, VideoInfo } from '../types.js';
 import { FormatConverter, samplesOf } from './convert.js';
 import { Resampler } from './resample.js';
 

@@ -2,8 +2,9 @@
  * @module media/pairing/convert
  * Brings samples to a higher bit depth by a shift, and chroma to a finer grid by repetition: nothing is lost or made up.
  */
-import { chromaSize, type PlaneSize } from '../geometry.js';
-import type { ChromaFormat, FramePlanes, VideoFormat } from '../types.js';
+
+import type { ChromaFormat, FramePlanes, VideoFormat } from '../../core/frame.js';
+import { chromaSize, type PlaneSize } from '../../core/frame.js';
 
 /** Samples of a plane: one byte each at 8 bit, 16-bit words above. */
 export type Samples = Uint8Array | Uint16Array;

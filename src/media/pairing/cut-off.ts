@@ -2,10 +2,12 @@
  * @module media/pairing/cut-off
  * Which of two videos is cut off where frames are to be compared, and what to say then.
  */
+
+import type { FramePlanes } from '../../core/frame.js';
 import { type EarlyEnd, earlyEndError, earlyEndWarning } from '../damage.js';
 import type { DecodedSource } from '../decoder.js';
 import type { EncodedVideo } from '../decoders.js';
-import type { FramePlanes, FrameSource, VideoInfo } from '../types.js';
+import type { FrameSource, VideoInfo } from '../types.js';
 
 /** Where a side's frames end for want of more of the file. */
 export interface CutOff {

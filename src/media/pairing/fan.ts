@@ -2,10 +2,10 @@
  * @module media/pairing/fan
  * One decoder for several readers: each frame is decoded once and kept until the slowest reader has taken it.
  */
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
+import type { FramePlanes } from '../../core/frame.js';
+import { chromaSize, lumaBytes, sampleBytes } from '../../core/frame.js';
 import type { DecodedSource } from '../decoder.js';
-import { chromaSize, lumaBytes, sampleBytes } from '../geometry.js';
-import type { FramePlanes } from '../types.js';
 
 /** Frames from one number up to another. */
 export interface FramePart {

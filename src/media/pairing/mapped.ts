@@ -2,7 +2,8 @@
  * @module media/pairing/mapped
  * A source that gives frames of another in an order of their own: some twice, some not at all.
  */
-import type { FramePlanes, FrameSource, VideoInfo } from '../types.js';
+import type { FramePlanes } from '../../core/frame.js';
+import type { FrameSource, VideoInfo } from '../types.js';
 
 /** A source whose frame n is frame `frames[n]` of another. */
 export class MappedSource implements FrameSource {

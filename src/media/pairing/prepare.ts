@@ -2,13 +2,14 @@
  * @module media/pairing/prepare
  * Makes two videos of any kind into two sources of one format whose n-th frames belong together, and says how.
  */
-import { AnyvmafError } from '../../errors.js';
-import { shown } from '../../printable.js';
+import { AnyvmafError } from '../../core/errors.js';
+import type { VideoFormat } from '../../core/frame.js';
+import { shown } from '../../core/printable.js';
 import type { AlignState } from '../align/types.js';
 import type { DecodedSource, DecodeRequest, Fraction, ScaleFilter } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
 import { objection } from '../preflight/text.js';
-import type { FrameSource, VideoFormat, VideoInfo } from '../types.js';
+import type { FrameSource, VideoInfo } from '../types.js';
 import { adaptSource } from './adapt.js';
 import { commonFormat, describeConversion } from './convert.js';
 import { type CutOff, CutOffSource, cutOffOf, refuseCutOff } from './cut-off.js';

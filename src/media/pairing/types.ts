@@ -2,9 +2,10 @@
  * @module media/pairing/types
  * How two videos are to be brought together, and what was done to their frames.
  */
+
+import type { ChromaFormat } from '../../core/frame.js';
 import type { AlignState } from '../align/types.js';
 import type { DecoderId, Fraction, ScaleFilter } from '../decoder.js';
-import type { ChromaFormat } from '../types.js';
 
 /** `strict`: one distorted frame for each reference frame, at the same time. `nearest`: the nearest in time. */
 export type FrameRatePolicy = 'strict' | 'nearest';

@@ -2,10 +2,11 @@
  * @module media/preflight/measure
  * Measures a few luma frames spread over a video: how sharp they are, and what borders they have.
  */
+
+import { lumaBytes } from '../../core/frame.js';
 import { Thumbnailer } from '../align/thumbnail.js';
 import type { LumaReader } from '../align/types.js';
 import type { DecodeRequest } from '../decoder.js';
-import { lumaBytes } from '../geometry.js';
 import type { FrameSource } from '../types.js';
 import { commonBorders, findBorders } from './borders.js';
 import { sharpness } from './sharpness.js';

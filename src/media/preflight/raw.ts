@@ -2,8 +2,9 @@
  * @module media/preflight/raw
  * The finding about raw video that was given a wrong geometry.
  */
-import { shown } from '../../printable.js';
-import { describeFormat } from '../geometry.js';
+
+import { describeFormat } from '../../core/frame.js';
+import { shown } from '../../core/printable.js';
 import { findWrongGeometry, type RawBytes } from '../raw-geometry.js';
 import type { RawVideoFormat } from '../types.js';
 import { finding } from './text.js';

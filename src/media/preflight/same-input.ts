@@ -2,7 +2,7 @@
  * @module media/preflight/same-input
  * The finding about one file that was given twice, or two copies of it.
  */
-import { shown } from '../../printable.js';
+import { shown } from '../../core/printable.js';
 import type { ByteReader } from '../platform.js';
 import { finding } from './text.js';
 import type { Finding } from './types.js';

@@ -3,8 +3,8 @@
  * Words and numbers of findings.
  */
 
-import type { Objection } from '../../hint.js';
-import { shown } from '../../printable.js';
+import type { Objection } from '../../core/hint.js';
+import { shown } from '../../core/printable.js';
 import { quotedWord, shellWord } from '../advice.js';
 import type { Fraction } from '../decoder.js';
 import { pixelFormatName } from '../pixel-format.js';

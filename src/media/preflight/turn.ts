@@ -28,9 +28,9 @@ export function turnOf(
     return other ? [[other, square] as const] : [];
   });
   if (pairs.length === 0) return undefined;
-  const fit = (way: keyof typeof WAYS) =>
+  const likeness = (way: keyof typeof WAYS) =>
     pairs.reduce((sum, [a, b]) => sum + correlation(a, turned(b, WAYS[way])), 0) / pairs.length;
-  const [clock, cclock] = [fit('clock'), fit('cclock')];
+  const [clock, cclock] = [likeness('clock'), likeness('cclock')];
   if (Math.max(clock, cclock) < ALIKE || Math.abs(clock - cclock) < CLEARLY) return undefined;
   return clock > cclock ? 'clock' : 'cclock';
 }

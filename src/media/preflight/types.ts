@@ -3,13 +3,13 @@
  * What preflight looks at and what it says: facts and measurements of two videos in, findings out.
  */
 
-import type { ScaleFilter } from '../../choices.js';
-import type { Hint } from '../../hint.js';
+import type { ScaleFilter } from '../../core/choices.js';
+import type { VideoFormat } from '../../core/frame.js';
+import type { Hint } from '../../core/hint.js';
 import type { AlignResult } from '../align/types.js';
 import type { TrackFacts } from '../decoder.js';
-import type { VideoFormat } from '../types.js';
 
-export type { FfmpegCommand, Hint, OptionHint, PrepareHint } from '../../hint.js';
+export type { FfmpegCommand, Hint, OptionHint, PrepareHint } from '../../core/hint.js';
 
 /**
  * Every code that a {@link Finding} may have. Codes are stable: one is never renamed or given another meaning.

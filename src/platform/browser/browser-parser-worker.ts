@@ -2,9 +2,10 @@
  * @module platform/browser/browser-parser-worker
  * The script of a module worker in a browser that parses foreign bytes.
  */
+
+import type { ParserTask } from '../../engine/contract/parser-task.js';
 import type { FromParser, ToParser } from '../../parsing/protocol.js';
 import { serveParser } from '../../parsing/serve.js';
-import type { ParserTask } from '../parser-tasks.js';
 
 const take = serveParser(
   (message: FromParser, transfer: ArrayBuffer[] = []) => self.postMessage(message, { transfer }),

@@ -2,10 +2,10 @@
  * @module platform/browser/browser-worker
  * The script of a module worker in a browser.
  */
-import { createWasmExtractor } from '../../backend/wasm/extractor.js';
+import { createWasmExtractor } from '../../engine/backends/core/extractor.js';
+import type { FromWorker, ToWorker } from '../../engine/workers/protocol.js';
+import { createWorkerBody } from '../../engine/workers/worker-body.js';
 import { reopen } from '../../media/open.js';
-import type { FromWorker, ToWorker } from '../../score/protocol.js';
-import { createWorkerBody } from '../../score/worker-body.js';
 import { browserFiles } from './files.js';
 
 const take = createWorkerBody({

@@ -2,8 +2,9 @@
  * @module platform/browser/decoders
  * What can decode video in a browser, the preferred first: mediabunny over WebCodecs, ffmpeg.wasm.
  */
+
+import type { Assets } from '../../engine/contract/platform.js';
 import type { Decoder } from '../../media/decoder.js';
-import type { Assets } from '../platform.js';
 import { browserWasmDecoder } from './wasm-decoder.js';
 import { webCodecsDecoder } from './webcodecs-decoder.js';
 

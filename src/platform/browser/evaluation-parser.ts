@@ -2,9 +2,10 @@
  * @module platform/browser/evaluation-parser
  * What a parser worker of a browser does with tables of features and tiny models.
  */
+
+import type { EvaluationCalls, EvaluationSettings } from '../../evaluate/calls.js';
+import { serveEvaluation } from '../../evaluate/serve.js';
 import type { Served, Watched } from '../../parsing/serve.js';
-import type { EvaluationCalls, EvaluationSettings } from '../../score/evaluation-calls.js';
-import { serveEvaluation } from '../../score/evaluation-serve.js';
 import { browserTiny } from './tiny/platform.js';
 
 export function serveBrowserEvaluation(

@@ -2,9 +2,9 @@
  * @module platform/browser/files
  * Files by name in a browser: there are none. Videos come as File, Blob, bytes or streams there.
  */
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
 import type { FilePlatform } from '../../media/platform.js';
-import { quoted } from '../../printable.js';
 
 /** Refuses paths with the reason; everything else is opened without a platform. */
 export const browserFiles: FilePlatform = {

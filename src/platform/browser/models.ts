@@ -2,9 +2,9 @@
  * @module platform/browser/models
  * Model files in a browser: the package's own and others, by URL.
  */
-import { AnyvmafError } from '../../errors.js';
-import type { ModelStore } from '../../model/types.js';
-import { browserModelKeep } from './model-keep.js';
+import { AnyvmafError } from '../../core/errors.js';
+import type { ModelStore } from '../../models/types.js';
+import { browserModelKeep } from './model-cache.js';
 import { shippedModel } from './shipped-models.js';
 
 /** @param folder gives the folder of the built-in models, ending in `/`, when the host names one */

@@ -2,11 +2,11 @@
  * @module platform/browser/platform
  * A browser, page or worker, as a platform of the engine.
  */
-import { requireObject } from '../../arguments.js';
+import { requireObject } from '../../core/arguments.js';
+import { AnyvmafError } from '../../core/errors.js';
 import { compileCore } from '../../core/module.js';
-import { AnyvmafError } from '../../errors.js';
+import type { Assets, Platform } from '../../engine/contract/platform.js';
 import type { TinyPlatform } from '../../tiny/types.js';
-import type { Assets, Platform } from '../platform.js';
 import { browserFiles } from './files.js';
 import { browserModels } from './models.js';
 import { startBrowserParser } from './parser-worker.js';

@@ -2,9 +2,9 @@
  * @module platform/browser/readable-blob
  * Encoded video in a browser as something that can be read at will.
  */
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { shown } from '../../core/printable.js';
 import type { VideoInput } from '../../media/types.js';
-import { shown } from '../../printable.js';
 
 /** @throws {AnyvmafError} `usage` for inputs that can be read only once, `io` for empty ones */
 export function readableBlob(input: VideoInput): { readonly name: string; readonly blob: Blob } {

@@ -2,7 +2,7 @@
  * @module platform/browser/video-parser
  * What a parser thread of a browser does with videos: the optional package `mediabunny` over the browser's own WebCodecs.
  */
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
 import type { Served, Watched } from '../../parsing/serve.js';
 import type { VideoCalls } from '../mediabunny/calls.js';
 import { createTrackDecoder } from '../mediabunny/decoder.js';

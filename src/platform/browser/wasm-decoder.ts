@@ -2,12 +2,12 @@
  * @module platform/browser/wasm-decoder
  * The ffmpeg.wasm decoder in a browser: `@ffmpeg/core`, fetched when it is first needed, in module workers.
  */
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
 import type { Decoder } from '../../media/decoder.js';
-import { createWasmDecoder, FFMPEG_VERSION } from '../wasm/decoder.js';
-import type { LoadedCore, WasmThread } from '../wasm/host.js';
-import { canSuspend } from '../wasm/job.js';
-import type { FromWasmWorker, ToWasmWorker } from '../wasm/protocol.js';
+import { createWasmDecoder, FFMPEG_VERSION } from '../ffmpeg-wasm/decoder.js';
+import type { LoadedCore, WasmThread } from '../ffmpeg-wasm/host.js';
+import { canSuspend } from '../ffmpeg-wasm/job.js';
+import type { FromWasmWorker, ToWasmWorker } from '../ffmpeg-wasm/protocol.js';
 import { holdWorker } from './module-worker.js';
 import { readableBlob } from './readable-blob.js';
 

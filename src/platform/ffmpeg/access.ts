@@ -3,7 +3,7 @@
  * What ffmpeg and ffprobe may open because of an input: containers and protocols, by who named it. ffmpeg goes by what a
  * file holds, whatever its name is, and playlists make it open all that they name.
  */
-import type { Origin } from '../../media/origin.js';
+import type { Origin } from '../../core/origin.js';
 
 /** Lists that ffmpeg is given with an input. */
 export interface Access {

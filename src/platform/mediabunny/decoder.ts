@@ -2,9 +2,9 @@
  * @module platform/mediabunny/decoder
  * Takes files apart with mediabunny and decodes with WebCodecs, or what stands in for it. Runs in a parser thread.
  */
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { shown } from '../../core/printable.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
-import { shown } from '../../printable.js';
 import type { LentVideo } from './calls.js';
 import type { MediabunnyHost } from './host.js';
 import { MediabunnySource } from './source.js';

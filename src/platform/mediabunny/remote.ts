@@ -3,13 +3,14 @@
  * The mediabunny decoder as the engine sees it: files are taken apart and decoded in parser threads, one for each video
  * that is open, which are ended where a file keeps them busy or fills their memory.
  */
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
+import type { FramePlanes } from '../../core/frame.js';
+import type { ParserTask } from '../../engine/contract/parser-task.js';
 import type { DecodedSource, Decoder, TrackFacts } from '../../media/decoder.js';
 import type { ByteReader } from '../../media/platform.js';
-import type { FramePlanes, VideoInfo, VideoInput } from '../../media/types.js';
+import type { VideoInfo, VideoInput } from '../../media/types.js';
 import { Parser } from '../../parsing/parser.js';
 import type { ParserWorker } from '../../parsing/protocol.js';
-import type { ParserTask } from '../parser-tasks.js';
 import type { LentVideo, VideoCalls } from './calls.js';
 
 /** Milliseconds that an idle thread is kept for the next video. */

@@ -3,8 +3,8 @@
  * Decoded samples as planes: which layouts they come in, and how they are turned upright. No value changes.
  */
 import type { VideoSample } from 'mediabunny';
-import { chromaSize, sampleBytes, storedChromaSize } from '../../media/geometry.js';
-import type { FramePlanes, VideoFormat } from '../../media/types.js';
+import type { FramePlanes, VideoFormat } from '../../core/frame.js';
+import { chromaSize, sampleBytes, storedChromaSize } from '../../core/frame.js';
 
 /** ffmpeg's names of WebCodecs' layouts of luma and chroma; RGB and layouts without a name are not scored. */
 const PIXEL_FORMATS: Readonly<Record<string, string>> = {

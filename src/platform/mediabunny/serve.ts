@@ -2,11 +2,12 @@
  * @module platform/mediabunny/serve
  * The parser thread's side of the mediabunny decoder: opens files, decodes, and hands frames over.
  */
+
+import { shown } from '../../core/printable.js';
 import type { DecodedSource } from '../../media/decoder.js';
 import type { ByteReader } from '../../media/platform.js';
 import { bytesReader } from '../../media/readers.js';
 import { Handed, type Served, type Watched } from '../../parsing/serve.js';
-import { shown } from '../../printable.js';
 import type { LentVideo, PlaneSizes, ReadFrame, VideoCalls } from './calls.js';
 import type { TrackDecoder } from './decoder.js';
 

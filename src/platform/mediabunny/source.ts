@@ -3,12 +3,13 @@
  * Frames as mediabunny decodes them, in presentation order, a few ahead of the reader.
  */
 import type { VideoSample } from 'mediabunny';
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
+import type { FramePlanes } from '../../core/frame.js';
+import { shown } from '../../core/printable.js';
 import { earlyEndError, earlyEndWarning } from '../../media/damage.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import { MediaError } from '../../media/errors.js';
-import type { FramePlanes, VideoInfo } from '../../media/types.js';
-import { shown } from '../../printable.js';
+import type { VideoInfo } from '../../media/types.js';
 import type { MediabunnyHost } from './host.js';
 import { type Orientation, SampleCopier, samplePixelFormat } from './samples.js';
 import { DECODING, mediaError, type OpenedTrack, orientation, SAME } from './track.js';

@@ -3,12 +3,12 @@
  * A file's video track through mediabunny, and the facts about it.
  */
 import type { Input, InputTrack, InputVideoTrack, VideoSample } from 'mediabunny';
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { formatProblem } from '../../core/frame.js';
+import { shown } from '../../core/printable.js';
 import type { Fraction, TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
-import { formatProblem } from '../../media/geometry.js';
 import type { ByteReader } from '../../media/platform.js';
-import { shown } from '../../printable.js';
 import type { Mediabunny, MediabunnyHost } from './host.js';
 import { type Orientation, samplePixelFormat } from './samples.js';
 

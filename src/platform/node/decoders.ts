@@ -2,8 +2,9 @@
  * @module platform/node/decoders
  * What can decode video in Node, the preferred first: ffmpeg, mediabunny with its server package, ffmpeg.wasm.
  */
+
+import type { Origin } from '../../core/origin.js';
 import type { Decoder } from '../../media/decoder.js';
-import type { Origin } from '../../media/origin.js';
 import { createFfmpegDecoder } from './ffmpeg/decoder.js';
 import { type NodeParserOptions, nodeMediabunnyDecoder } from './mediabunny-decoder.js';
 import { nodeWasmDecoder } from './wasm-decoder.js';

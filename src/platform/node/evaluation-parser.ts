@@ -2,10 +2,11 @@
  * @module platform/node/evaluation-parser
  * What a parser process of Node does with tables of features and tiny models.
  */
-import { FOREIGN } from '../../media/origin.js';
+
+import { FOREIGN } from '../../core/origin.js';
+import type { EvaluationCalls, EvaluationSettings } from '../../evaluate/calls.js';
+import { serveEvaluation } from '../../evaluate/serve.js';
 import type { Served, Watched } from '../../parsing/serve.js';
-import type { EvaluationCalls, EvaluationSettings } from '../../score/evaluation-calls.js';
-import { serveEvaluation } from '../../score/evaluation-serve.js';
 import { nodeTiny, nodeTinyFiles } from './tiny/platform.js';
 
 export function serveNodeEvaluation(settings: EvaluationSettings, watched: Watched): Served<EvaluationCalls> {

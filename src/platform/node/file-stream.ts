@@ -3,7 +3,7 @@
  * A Node stream as a stream of bytes that is read at the reader's pace and can be stopped at any time.
  */
 import type { Readable } from 'node:stream';
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
 import type { ByteStream } from '../../media/platform.js';
 import { fileError } from './file-errors.js';
 

@@ -18,11 +18,11 @@ import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { BY_USER, type Origin } from '../../core/origin.js';
+import { shown } from '../../core/printable.js';
 import { openChecked } from '../../files/checked-file.js';
-import { BY_USER, type Origin } from '../../media/origin.js';
 import type { ByteReader, FilePlatform, OpenedFile } from '../../media/platform.js';
-import { shown } from '../../printable.js';
 import { fileError } from './file-errors.js';
 import { nodeByteStream } from './file-stream.js';
 

@@ -5,12 +5,12 @@
 import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
 import { open, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { HeatmapFile } from '../../core/metrics.js';
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
+import type { HeatmapFile } from '../../core/kernel.js';
+import { shown } from '../../core/printable.js';
+import type { HeatmapRun, HeatmapStore, HeatmapWriter } from '../../engine/results/heatmaps.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
 import { forgetScratch, removeScratch, scratchBeside } from '../../files/scratch.js';
-import { shown } from '../../printable.js';
-import type { HeatmapRun, HeatmapStore, HeatmapWriter } from '../../score/heatmaps.js';
 
 /** The file system. */
 export const nodeHeatmaps: HeatmapStore = { create: createFiles, open: (paths) => new FileWriter(paths) };

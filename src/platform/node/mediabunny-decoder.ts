@@ -2,8 +2,9 @@
  * @module platform/node/mediabunny-decoder
  * The mediabunny decoder in Node, as the engine sees it; its work is done in parser processes.
  */
+
+import { FOREIGN } from '../../core/origin.js';
 import type { Decoder } from '../../media/decoder.js';
-import { FOREIGN } from '../../media/origin.js';
 import { createRemoteDecoder } from '../mediabunny/remote.js';
 import { startNodeParser } from './parser-process.js';
 import { openReadable } from './readable-input.js';

@@ -5,12 +5,12 @@
 import { closeSync, readFile as readDescriptor } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { BY_USER, type Origin } from '../../core/origin.js';
 import { openChecked } from '../../files/checked-file.js';
-import { BY_USER, type Origin } from '../../media/origin.js';
-import type { ModelStore } from '../../model/types.js';
+import type { ModelStore } from '../../models/types.js';
 import { fileError } from './file-errors.js';
-import { nodeModelKeep } from './model-keep.js';
+import { nodeModelKeep } from './model-cache.js';
 
 /**
  * @param folder gives the folder of the built-in models, ending in `/`

@@ -6,9 +6,9 @@ import { fstatSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';
 import { openChecked } from '../../files/checked-file.js';
-import type { CreateFfmpegCore, SyncReader } from '../wasm/core.js';
-import { type RunningJob, startJob } from '../wasm/job.js';
-import type { FromWasmWorker, JobInput, RemoteMemory, ToWasmWorker } from '../wasm/protocol.js';
+import type { CreateFfmpegCore, SyncReader } from '../ffmpeg-wasm/core.js';
+import { type RunningJob, startJob } from '../ffmpeg-wasm/job.js';
+import type { FromWasmWorker, JobInput, RemoteMemory, ToWasmWorker } from '../ffmpeg-wasm/protocol.js';
 
 const port = parentPort;
 if (!port) throw new Error('platform/node/node-ffmpeg-worker must run as a worker thread');

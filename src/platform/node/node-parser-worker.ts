@@ -4,9 +4,9 @@
  */
 import { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
+import type { ParserTask } from '../../engine/contract/parser-task.js';
 import type { FromParser, ToParser } from '../../parsing/protocol.js';
 import { serveParser } from '../../parsing/serve.js';
-import type { ParserTask } from '../parser-tasks.js';
 import { readMessages, writeMessage } from './message-pipe.js';
 
 /** The descriptor of the pipe for answers. */

@@ -3,9 +3,9 @@
  * The script of a worker thread in Node.
  */
 import { parentPort } from 'node:worker_threads';
-import { createWasmExtractor } from '../../backend/wasm/extractor.js';
+import { createWasmExtractor } from '../../engine/backends/core/extractor.js';
+import { createWorkerBody } from '../../engine/workers/worker-body.js';
 import { reopen } from '../../media/open.js';
-import { createWorkerBody } from '../../score/worker-body.js';
 import { nodeFiles } from './files.js';
 import { LOADED } from './pool.js';
 

@@ -5,12 +5,12 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { pathToFileURL } from 'node:url';
-import { requireObject } from '../../arguments.js';
+import { requireObject } from '../../core/arguments.js';
+import { AnyvmafError } from '../../core/errors.js';
 import { compileCore } from '../../core/module.js';
-import { AnyvmafError } from '../../errors.js';
-import { BY_USER, type Origin } from '../../media/origin.js';
+import { BY_USER, type Origin } from '../../core/origin.js';
+import type { Assets, Platform } from '../../engine/contract/platform.js';
 import type { TinyPlatform } from '../../tiny/types.js';
-import type { Assets, Platform } from '../platform.js';
 import { nodeFilesOf } from './files.js';
 import { nodeModels } from './models.js';
 import { startNodeParser } from './parser-process.js';

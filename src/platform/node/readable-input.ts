@@ -3,12 +3,12 @@
  * Encoded video as something that can be read at will, for decoders that do their own reading.
  */
 import { existsSync } from 'node:fs';
-import { AnyvmafError } from '../../errors.js';
-import type { Origin } from '../../media/origin.js';
+import { AnyvmafError } from '../../core/errors.js';
+import type { Origin } from '../../core/origin.js';
+import { shown } from '../../core/printable.js';
 import type { ByteReader } from '../../media/platform.js';
 import { blobReader, bytesReader } from '../../media/readers.js';
 import type { VideoInput } from '../../media/types.js';
-import { shown } from '../../printable.js';
 import { nodeFilesOf } from './files.js';
 
 /** A video that can be read at will. */

@@ -3,7 +3,7 @@
  * What a parser process of Node does with videos: the optional packages `mediabunny` and `@mediabunny/server`, which brings
  * libavcodec.
  */
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
 import type { Served, Watched } from '../../parsing/serve.js';
 import type { VideoCalls } from '../mediabunny/calls.js';
 import { createTrackDecoder } from '../mediabunny/decoder.js';

@@ -6,13 +6,13 @@ import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { AnyvmafError } from '../../errors.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { FOREIGN, type Origin } from '../../core/origin.js';
 import type { Decoder } from '../../media/decoder.js';
-import { FOREIGN, type Origin } from '../../media/origin.js';
 import type { ByteReader } from '../../media/platform.js';
-import { createWasmDecoder, FFMPEG_VERSION } from '../wasm/decoder.js';
-import type { LoadedCore, OpenedInput, WasmHost, WasmThread } from '../wasm/host.js';
-import type { FromWasmWorker, JobInput } from '../wasm/protocol.js';
+import { createWasmDecoder, FFMPEG_VERSION } from '../ffmpeg-wasm/decoder.js';
+import type { LoadedCore, OpenedInput, WasmHost, WasmThread } from '../ffmpeg-wasm/host.js';
+import type { FromWasmWorker, JobInput } from '../ffmpeg-wasm/protocol.js';
 import { openReadable } from './readable-input.js';
 
 const { resolve: resolveModule } = createRequire(import.meta.url);

@@ -2,7 +2,7 @@
  * @module report/html/markup
  * HTML text that is safe by construction: whatever is put into a template is escaped unless it is markup itself.
  */
-import { printable } from '../../printable.js';
+import { printable } from '../../core/printable.js';
 
 /** Finished HTML. Only {@link html} and {@link raw} make it. */
 export class Markup {

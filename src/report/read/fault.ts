@@ -2,8 +2,8 @@
  * @module report/read/fault
  * Says where a saved report is broken: its name, line and column, and what stands there.
  */
-import { AnyvmafError } from '../../errors.js';
-import { decimalNumber } from '../../numbers.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { decimalNumber } from '../../core/numbers.js';
 
 /** A saved report under the name that messages give it. */
 export interface SavedText {

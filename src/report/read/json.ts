@@ -2,7 +2,7 @@
  * @module report/read/json
  * Reads JSON logs, ours and libvmaf's, and NDJSON, of which the end may be missing.
  */
-import { quoted } from '../../printable.js';
+import { quoted } from '../../core/printable.js';
 import type { FrameMetrics, MetricDistribution, PooledMetric } from '../types.js';
 import { faultAt, notReport, type SavedText } from './fault.js';
 import { Fields, isObject } from './fields.js';

@@ -2,7 +2,7 @@
  * @module report/read/own
  * Reads back what our reports say beyond libvmaf's log: the keys of `own-keys`, from JSON or from XML's elements.
  */
-import { SCALE_FILTERS } from '../../choices.js';
+import { SCALE_FILTERS } from '../../core/choices.js';
 import type { Fraction } from '../../media/decoder.js';
 import type { FrameList, FramePairing, InputPairing, Pairing } from '../../media/pairing/types.js';
 import type { Finding, FindingCode, FindingPlace } from '../../media/preflight/types.js';

@@ -3,8 +3,8 @@
  * Reads logs of one line per frame: CSV, and MicroDVD subtitles. Both have frames and nothing else.
  */
 
-import { wholeNumber } from '../../numbers.js';
-import { shown } from '../../printable.js';
+import { wholeNumber } from '../../core/numbers.js';
+import { shown } from '../../core/printable.js';
 import type { FrameMetrics } from '../types.js';
 import { faultAt, measured, notReport, type SavedText } from './fault.js';
 import type { SavedParts } from './parts.js';

@@ -2,8 +2,8 @@
  * @module report/read/xml
  * Reads XML logs: libvmaf's elements, which escape nothing, and our own `<anyvmaf>`.
  */
-import { wholeNumber } from '../../numbers.js';
-import { quoted, shown } from '../../printable.js';
+import { wholeNumber } from '../../core/numbers.js';
+import { quoted, shown } from '../../core/printable.js';
 import type { FrameMetrics, MetricDistribution, PooledMetric } from '../types.js';
 import { faultAt, measured, notReport, type SavedText } from './fault.js';
 import { Fields } from './fields.js';

@@ -3,8 +3,8 @@
  * Whether a model keeps the limits of tiny models. It is asked before any runtime sees the bytes, so that a model cannot
  * bring code, files or endless work along.
  */
-import { AnyvmafError } from '../../errors.js';
-import { quoted } from '../../printable.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
 import type { TinyGraph, TinyPort } from '../types.js';
 import { ALLOWED_OPERATORS, DEFAULT_DOMAINS } from './operators.js';
 import { WireError } from './protobuf.js';

@@ -3,7 +3,7 @@
  * The parts of an ONNX model that decide whether a runtime may see it: operators, subgraphs, shapes, constants, and where
  * its weights lie. Field numbers are those of onnx.proto.
  */
-import { quoted } from '../../printable.js';
+import { quoted } from '../../core/printable.js';
 import { WireError, WireReader } from './protobuf.js';
 
 /** A whole model. */

@@ -3,7 +3,7 @@
  * What size of tensors each allowed operator makes, from the sizes of what it takes. Small tensors whose values are known
  * are followed too, because shapes are computed from them.
  */
-import { quoted } from '../../printable.js';
+import { quoted } from '../../core/printable.js';
 import type { OnnxAttribute, OnnxNode, OnnxTensor } from './read.js';
 
 /** A tensor as far as sizes need it. */

@@ -4,8 +4,8 @@
  * operators can ask for gigabytes. What cannot be told is refused.
  */
 
-import { AnyvmafError } from '../../errors.js';
-import { quoted } from '../../printable.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
 import type { TinyModel } from '../types.js';
 import { type OnnxGraph, type OnnxNode, readOnnx } from './read.js';
 import { elementsOf, type Made, type Shaped, ShapeError, shapedTensor, shapesOf } from './shapes.js';

@@ -17,7 +17,7 @@ import { makeSample } from '../../../src/sample/generator.js';
 import { built } from '../../support/built.js';
 import { encode, encodeFolder, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import '../../support/workers.js';
-import { file } from '../../score/clips.js';
+import { file } from '../../engine/clips.js';
 import { needsShared, sharedPath } from '../../support/shared.js';
 import { type FakeContext, fakeContext, refused, videoFolder } from '../tools/support.js';
 import { SAID, standIn } from '../vision/library.js';

@@ -8,8 +8,8 @@ import { describe, expect, it } from 'vitest';
 import type { Evaluation } from '../../../src/index.js';
 import { compareModels } from '../../../src/mcp/tools/compare-models.js';
 import { evalModelOnSplit } from '../../../src/mcp/tools/eval-model-on-split.js';
+import { parquet } from '../../evaluate/tables.js';
 import { linear } from '../../support/onnx.js';
-import { parquet } from '../../tiny/evaluation/tables.js';
 import { call, fakeContext, refused, videoFolder } from './support.js';
 
 type Told = Evaluation & { readonly keys: number | null };

@@ -5,7 +5,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/v4';
-import { AnyvmafError } from '../../../src/errors.js';
+import { AnyvmafError } from '../../../src/core/errors.js';
 import type { Tool } from '../../../src/mcp/tool.js';
 import { compareEncodesTool } from '../../../src/mcp/tools/compare-encodes.js';
 import { describeModelTool } from '../../../src/mcp/tools/describe-model.js';

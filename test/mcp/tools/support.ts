@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, expect } from 'vitest';
-import { AnyvmafError } from '../../../src/errors.js';
+import { AnyvmafError } from '../../../src/core/errors.js';
 import type { Publication, ToolContext, ToolProgress } from '../../../src/mcp/context.js';
 import type { ScoreDocument } from '../../../src/mcp/scoring/documents.js';
 import type { Tool } from '../../../src/mcp/tool.js';

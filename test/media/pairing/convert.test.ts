@@ -1,8 +1,9 @@
 /** Common formats and conversions to them (src/media/pairing/convert.ts, adapt.ts). */
 import { describe, expect, it } from 'vitest';
+import type { FramePlanes, VideoFormat } from '../../../src/core/frame.js';
 import { adaptSource } from '../../../src/media/pairing/adapt.js';
 import { commonFormat, describeConversion, FormatConverter } from '../../../src/media/pairing/convert.js';
-import type { FramePlanes, FrameSource, VideoFormat } from '../../../src/media/types.js';
+import type { FrameSource } from '../../../src/media/types.js';
 
 const format = (chroma: VideoFormat['chroma'], bitDepth: number, width = 4, height = 2): VideoFormat => ({
   width,

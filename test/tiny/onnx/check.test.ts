@@ -3,7 +3,7 @@
  * What a model may be before a runtime sees it, and that the reader of it neither breaks nor lingers on any bytes.
  */
 import { describe, expect, it } from 'vitest';
-import { AnyvmafError } from '../../../src/errors.js';
+import { AnyvmafError } from '../../../src/core/errors.js';
 import { checkOnnx } from '../../../src/tiny/onnx/check.js';
 import {
   bytes,

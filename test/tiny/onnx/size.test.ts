@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { AnyvmafError } from '../../../src/errors.js';
+import { AnyvmafError } from '../../../src/core/errors.js';
 import { nodeTinyRuntimes } from '../../../src/platform/node/tiny/runtimes.js';
 import { checkOnnx } from '../../../src/tiny/onnx/check.js';
 import { readOnnx } from '../../../src/tiny/onnx/read.js';

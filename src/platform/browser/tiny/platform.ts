@@ -2,7 +2,7 @@
  * @module platform/browser/tiny/platform
  * Tiny models in a browser: fetched by URL, from the package's folder or another.
  */
-import { AnyvmafError } from '../../../errors.js';
+import { AnyvmafError } from '../../../core/errors.js';
 import type { TinyFolder, TinyPlatform, TinySignatures } from '../../../tiny/types.js';
 import { shippedModel } from '../shipped-models.js';
 import { browserTinyRuntimes } from './runtimes.js';

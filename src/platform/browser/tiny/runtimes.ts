@@ -2,7 +2,7 @@
  * @module platform/browser/tiny/runtimes
  * What runs tiny models in a browser: onnxruntime-web on WebGPU, else on WebAssembly; loaded when a model is.
  */
-import { AnyvmafError } from '../../../errors.js';
+import { AnyvmafError } from '../../../core/errors.js';
 import { type DeviceOffer, describeDevices, openOn } from '../../../tiny/devices.js';
 import { type OrtModule, openOrt } from '../../../tiny/ort.js';
 import type { TinyRuntimes } from '../../../tiny/types.js';

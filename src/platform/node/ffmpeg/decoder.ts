@@ -2,7 +2,11 @@
  * @module platform/node/ffmpeg/decoder
  * The decoder that has an installed ffmpeg do the work.
  */
-import { AnyvmafError } from '../../../errors.js';
+import { AnyvmafError } from '../../../core/errors.js';
+import type { VideoFormat } from '../../../core/frame.js';
+import { storedFrameBytes } from '../../../core/frame.js';
+import { FOREIGN, type Origin } from '../../../core/origin.js';
+import { shown } from '../../../core/printable.js';
 import type {
   DecodedSource,
   DecodeRequest,
@@ -12,10 +16,7 @@ import type {
 } from '../../../media/decoder.js';
 import { type Delivery, delivery } from '../../../media/delivery.js';
 import { parseProbe } from '../../../media/facts.js';
-import { storedFrameBytes } from '../../../media/geometry.js';
-import { FOREIGN, type Origin } from '../../../media/origin.js';
-import type { VideoFormat, VideoInput } from '../../../media/types.js';
-import { shown } from '../../../printable.js';
+import type { VideoInput } from '../../../media/types.js';
 import { findDenial } from '../../ffmpeg/access.js';
 import {
   decodeArgs,

@@ -2,8 +2,8 @@
  * @module platform/node/ffmpeg/denied
  * Errors for inputs that ffmpeg was not allowed to open.
  */
-import { AnyvmafError } from '../../../errors.js';
-import { shown } from '../../../printable.js';
+import { AnyvmafError } from '../../../core/errors.js';
+import { shown } from '../../../core/printable.js';
 import type { Denial } from '../../ffmpeg/access.js';
 import type { FfmpegInput } from './input.js';
 

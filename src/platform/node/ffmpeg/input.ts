@@ -6,11 +6,11 @@ import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AnyvmafError } from '../../../errors.js';
+import { AnyvmafError } from '../../../core/errors.js';
+import type { Origin } from '../../../core/origin.js';
+import { shown } from '../../../core/printable.js';
 import { checkedStats, openChecked } from '../../../files/checked-file.js';
-import type { Origin } from '../../../media/origin.js';
 import type { VideoInput } from '../../../media/types.js';
-import { shown } from '../../../printable.js';
 import { type Access, accessOf } from '../../ffmpeg/access.js';
 import { fileError } from '../file-errors.js';
 

@@ -2,7 +2,7 @@
  * @module platform/node/ffmpeg/run
  * One ffmpeg process that decodes: its frames in order, and why they end.
  */
-import { AnyvmafError } from '../../../errors.js';
+import { AnyvmafError } from '../../../core/errors.js';
 import { type Part, seconds } from '../../ffmpeg/commands.js';
 import { type ExpectedFrame, parseLogLine } from '../../ffmpeg/log.js';
 import { type Channel, openChannel } from './channel.js';

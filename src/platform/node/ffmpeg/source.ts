@@ -2,13 +2,14 @@
  * @module platform/node/ffmpeg/source
  * Frames that an ffmpeg process decodes, as a source for the scorer.
  */
-import { AnyvmafError } from '../../../errors.js';
+import { AnyvmafError } from '../../../core/errors.js';
+import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
+import { shown } from '../../../core/printable.js';
 import { afterTime, earlyEndError, earlyEndWarning, gapWarning } from '../../../media/damage.js';
 import type { DecodedSource, DecodeRequest, Fraction, TrackFacts } from '../../../media/decoder.js';
 import { MediaError } from '../../../media/errors.js';
 import { PlaneMap } from '../../../media/planes.js';
-import type { FramePlanes, VideoFormat, VideoInfo } from '../../../media/types.js';
-import { shown } from '../../../printable.js';
+import type { VideoInfo } from '../../../media/types.js';
 import type { DecodedFrame, DecodeRun, End } from './run.js';
 
 /** What a source hands out. */

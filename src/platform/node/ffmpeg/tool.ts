@@ -4,9 +4,9 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { AnyvmafError } from '../../../errors.js';
-import { shown } from '../../../printable.js';
-import { limitError } from '../../../system-limits.js';
+import { AnyvmafError } from '../../../core/errors.js';
+import { shown } from '../../../core/printable.js';
+import { limitError } from '../../../core/system-limits.js';
 import type { Channel } from './channel.js';
 
 export type ToolName = 'ffmpeg' | 'ffprobe';

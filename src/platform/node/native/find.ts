@@ -4,7 +4,7 @@
  */
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
-import type { Candidate } from '../../../backend/native/host.js';
+import type { Candidate } from '../../../engine/backends/native/host.js';
 
 /** Endings of programs on PATH. */
 const ENDINGS = process.platform === 'win32' ? ['.exe', '.cmd', ''] : [''];

@@ -6,9 +6,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { NativeHost, NativeJob, NativeOutcome } from '../../../backend/native/host.js';
+import { limitError } from '../../../core/system-limits.js';
+import type { NativeHost, NativeJob, NativeOutcome } from '../../../engine/backends/native/host.js';
 import { makeScratchFolder, removeScratch } from '../../../files/scratch.js';
-import { limitError } from '../../../system-limits.js';
 import { findPrograms } from './find.js';
 import { makePipes, PipeWriter } from './pipes.js';
 

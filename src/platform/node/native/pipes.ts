@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { AnyvmafError } from '../../../errors.js';
+import { AnyvmafError } from '../../../core/errors.js';
 
 /** Milliseconds between two looks at whether somebody reads: short at first. */
 const SHORT = 1;

@@ -8,9 +8,9 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { AnyvmafError } from '../../../errors.js';
+import { AnyvmafError } from '../../../core/errors.js';
+import { BY_USER } from '../../../core/origin.js';
 import { isInside, openChecked } from '../../../files/checked-file.js';
-import { BY_USER } from '../../../media/origin.js';
 import type { TinyFiles, TinyFolder } from '../../../tiny/types.js';
 import { fileError } from '../file-errors.js';
 

@@ -2,7 +2,7 @@
  * @module platform/node/tiny/signatures
  * Sigstore bundles in Node, by the optional package sigstore. Whatever cannot be checked is refused.
  */
-import { AnyvmafError } from '../../../errors.js';
+import { AnyvmafError } from '../../../core/errors.js';
 import type { TinySignatures } from '../../../tiny/types.js';
 
 /** Options of sigstore's `verify` that pin who signed. */

@@ -5,7 +5,7 @@
  */
 
 import { execFile } from 'node:child_process';
-import { clause } from '../../../printable.js';
+import { clause } from '../../../core/printable.js';
 import type { OrtTarget } from '../../../tiny/ort.js';
 
 /** A graph of one Neg of one number: operators of version 13, file of version 7. */

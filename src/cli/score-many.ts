@@ -1,0 +1,53 @@
+/**
+ * @module cli/score-many
+ * The results of several encodes of one reference in one stream: a JSON array, a CSV table, or JSON lines.
+ */
+import type { Precision } from '../report/format.js';
+import { pretty } from '../report/json-text.js';
+import { ndjsonLines } from '../report/ndjson.js';
+import { failureKeys } from '../report/own-keys.js';
+import { writeTableCsv } from '../report/table.js';
+import type { FailedEncode, Report } from '../report/types.js';
+import { type ReportFormat, writeReport } from '../report/write.js';
+import { plainResult } from './plain-result.js';
+
+/** Formats that can hold several reports. */
+export type SeveralFormat = Exclude<ReportFormat, 'xml' | 'sub'>;
+
+/**
+ * One record each: `json` is an array of whole reports, `csv` a table with a row per encode, `ndjson` one report's lines
+ * after the other's, each begun by its header. An encode that could not be scored has a record that says why.
+ * @returns the text in pieces
+ */
+export function* writeReports(
+  results: readonly (Report | FailedEncode)[],
+  format: SeveralFormat,
+  precision: Precision,
+): Generator<string, void, undefined> {
+  if (format === 'csv') yield* writeTableCsv(results, precision);
+  else if (format === 'ndjson') {
+    const lines = ndjsonLines(precision);
+    for (const result of results) {
+      if ('frames' in result) yield* writeReport(result, format, { precision });
+      else yield lines.failure(result);
+    }
+  } else {
+    for (const [i, result] of results.entries()) {
+      yield i === 0 ? '[\n' : ',\n';
+      if ('frames' in result) yield* writeReport(result, format, { precision });
+      else yield `${pretty({ map: failureKeys(result) })}\n`;
+    }
+    yield ']\n';
+  }
+}
+
+/** The lines of `plainResult`, each after the name of its file. */
+export function plainResults(reports: readonly Report[], precision: Precision): string {
+  return reports
+    .map((report) =>
+      plainResult(report, precision)
+        .replace(/^/gm, `${report.distorted.name}: `)
+        .replace(/\n[^\n]*$/, '\n'),
+    )
+    .join('');
+}

@@ -1,0 +1,66 @@
+/**
+ * @module core/errors
+ * The one error type that users meet: a full sentence that says what is wrong, its value, what was expected and what
+ * to do, with a stable code for programs.
+ */
+import type { Objection } from './hint.js';
+import { sentence } from './printable.js';
+
+/** Stable, documented reasons for an {@link AnyvmafError}. */
+export type ErrorCode =
+  /** An argument, option or option value that cannot be used. */
+  | 'usage'
+  /** A file that cannot be opened, read or written. */
+  | 'io'
+  /** A video that is not one, is damaged, truncated or of an unsupported kind. */
+  | 'media'
+  /** Two videos that cannot be compared as they are. */
+  | 'mismatch'
+  /** A model that does not exist or cannot be used. */
+  | 'model'
+  /** A feature extractor or one of its options that does not exist or cannot be used. */
+  | 'feature'
+  /** A backend that is not here, does not work, or cannot do what was asked. */
+  | 'backend'
+  /** The system gives no more files, memory or processes: a limit to raise, or less to ask for at once. */
+  | 'resource'
+  /** The caller's signal asked to stop. */
+  | 'aborted'
+  /** A worker or the core failed; not the caller's fault. */
+  | 'internal';
+
+/** What an error may carry besides its message. */
+export interface AnyvmafErrorOptions extends ErrorOptions {
+  readonly objections?: readonly Objection[];
+}
+
+/**
+ * An error whose message is meant for the user as it stands: one printable line of at most about 3,000 characters,
+ * whatever it repeats of a file.
+ */
+export class AnyvmafError extends Error {
+  override readonly name: string = 'AnyvmafError';
+  readonly code: ErrorCode;
+
+  /**
+   * What was refused and what resolves it, for programs that have other words for options than the command line's,
+   * which {@link message} has; absent where the message names none.
+   */
+  readonly objections?: readonly Objection[];
+
+  constructor(code: ErrorCode, message: string, options: AnyvmafErrorOptions = {}) {
+    super(sentence(message), 'cause' in options ? { cause: legible(options.cause) } : undefined);
+    this.code = code;
+    const { objections } = options;
+    if (objections) this.objections = objections.map((one) => ({ ...one, message: sentence(one.message) }));
+  }
+}
+
+/** A cause is printed below the error: one whose message is not fit for that is replaced by a copy that is. */
+function legible(cause: unknown): unknown {
+  if (typeof cause === 'string') return sentence(cause);
+  if (!(cause instanceof Error) || cause instanceof AnyvmafError) return cause;
+  const message = sentence(cause.message);
+  if (message === cause.message.trim()) return cause;
+  return Object.assign(new Error(message), { name: cause.name }, 'code' in cause && { code: cause.code });
+}

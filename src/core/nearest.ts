@@ -1,0 +1,63 @@
+/**
+ * @module core/nearest
+ * Finds the name a user most likely meant when the one typed does not exist, and says so.
+ */
+
+/**
+ * The candidate nearest to `typed`: the only one that goes on after it with a further word (`reference` for
+ * `reference_encoded`), else the nearest by edit distance (insert, delete, replace, swap neighbours), when it is near
+ * enough to be a likely slip: at most a third of the longer word.
+ * @param key brings both sides to one spelling before they are compared
+ */
+export function nearest(
+  typed: string,
+  candidates: readonly string[],
+  key: (name: string) => string = (name) => name,
+): string | undefined {
+  const wanted = key(typed).toLowerCase();
+  const further = candidates.filter((candidate) => continues(wanted, key(candidate).toLowerCase()));
+  if (further.length === 1) return further[0];
+  let best: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const candidate of candidates) {
+    const name = key(candidate).toLowerCase();
+    const longer = Math.max(wanted.length, name.length);
+    // So different in length that no edit brings them near: what was typed may be megabytes.
+    if ((longer - Math.min(wanted.length, name.length)) * 3 > longer) continue;
+    const distance = editDistance(wanted, name);
+    if (distance < least && distance * 3 <= longer) {
+      best = candidate;
+      least = distance;
+    }
+  }
+  return best;
+}
+
+/** The name that was meant, if one was found, as a guess in front of the names that there are. */
+export function guess(meant: string | undefined): string {
+  return meant === undefined ? '' : `did you mean ${meant}? If not, `;
+}
+
+function continues(word: string, name: string): boolean {
+  return word.length > 2 && name.startsWith(word) && /^[_-]/.test(name.slice(word.length));
+}
+
+/** Optimal string alignment distance. */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replace = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      let cost = Math.min(replace, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1);
+      }
+      row.push(cost);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length] ?? 0;
+}

@@ -1,0 +1,78 @@
+/**
+ * @module core/presets
+ * The common test conditions of AOM and Netflix: which models and features each version asks for
+ * (cli-formats-metrics A.4).
+ */
+import { AnyvmafError } from './errors.js';
+import { quoted } from './printable.js';
+
+const AOM_CTC_VERSIONS = ['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'] as const;
+const NFLX_CTC_VERSIONS = ['v1.0'] as const;
+
+/** A version of the AOM common test conditions. */
+export type AomCtc = (typeof AOM_CTC_VERSIONS)[number];
+/** A version of the Netflix common test conditions. */
+export type NflxCtc = (typeof NFLX_CTC_VERSIONS)[number];
+
+/** What a preset adds to a run. */
+export interface Preset {
+  /** Model strings, the scores named `vmaf` and `vmaf_neg`. */
+  readonly models: readonly string[];
+  /** Feature strings. */
+  readonly features: readonly string[];
+  /** Extractors whose earlier entry on a command line the preset's takes the place of. */
+  readonly replaces?: readonly string[];
+  /** Videos of different bit depths are compared at the larger one. */
+  readonly commonBitDepth: boolean;
+}
+
+const DECIBELS = 'enable_db=true:clip_db=true';
+
+/**
+ * The AOM common test conditions. v1.0 is v2.0; v3.0 to v5.0 are alike.
+ * @throws {AnyvmafError} `usage` for a version that there is not
+ */
+export function aomCtc(version: string): Preset {
+  if (version === 'proposed') {
+    throw new AnyvmafError(
+      'usage',
+      '`--aom_ctc proposed` is deprecated; it became v1.0, and v7.0 is the latest.',
+    );
+  }
+  const known: readonly string[] = AOM_CTC_VERSIONS;
+  const number = known.indexOf(version) + 1;
+  if (number === 0) throw unknown('aom_ctc', version, AOM_CTC_VERSIONS);
+  return {
+    models: ['version=vmaf_v0.6.1:name=vmaf', 'version=vmaf_v0.6.1neg:name=vmaf_neg'],
+    features: [
+      'psnr=reduced_hbd_peak=true:enable_apsnr=true:min_sse=0.5',
+      'ciede',
+      `float_ssim=${number >= 7 ? 'scale=1:' : ''}${DECIBELS}`,
+      `float_ms_ssim=${DECIBELS}`,
+      'psnr_hvs',
+      ...(number >= 3 ? ['cambi'] : []),
+    ],
+    ...(number >= 7 && { replaces: ['float_ssim'] }),
+    commonBitDepth: number >= 6,
+  };
+}
+
+/**
+ * The Netflix common test conditions.
+ * @throws {AnyvmafError} `usage` for a version that there is not
+ */
+export function nflxCtc(version: string): Preset {
+  if (!NFLX_CTC_VERSIONS.some((known) => known === version)) {
+    throw unknown('nflx_ctc', version, NFLX_CTC_VERSIONS);
+  }
+  return {
+    models: ['version=vmaf_4k_v0.6.1:name=vmaf', 'version=vmaf_4k_v0.6.1neg:name=vmaf_neg'],
+    features: ['psnr=enable_chroma=true:enable_apsnr=true', `float_ssim=${DECIBELS}`, 'cambi'],
+    commonBitDepth: false,
+  };
+}
+
+function unknown(preset: string, version: string, known: readonly string[]): AnyvmafError {
+  const there = known.length === 1 ? `there is ${known[0]}` : `there are ${known.join(', ')}`;
+  return new AnyvmafError('usage', `bad ${preset} version ${quoted(version)}; ${there}.`);
+}

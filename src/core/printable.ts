@@ -1,0 +1,119 @@
+/**
+ * @module core/printable
+ * Text from outside as messages show it: on one line, with nothing hidden in it, and never long.
+ */
+
+/** Characters of a value that messages repeat. */
+const VALUE = 200;
+
+/** Characters of a whole message. */
+const MESSAGE = 3000;
+
+/** What steers a terminal, breaks a line, turns its direction or shows nothing at all. */
+const HIDDEN =
+  /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e007f}]/gu;
+
+/** The same text on one line: what is hidden in it becomes `\x1b` or `\u202e`. */
+export function printable(text: string): string {
+  return text.replace(HIDDEN, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    if (code < 0x100) return `\\x${code.toString(16).padStart(2, '0')}`;
+    return code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\u{${code.toString(16)}}`;
+  });
+}
+
+/** A name or value, printable; of a long one its two ends and its length: `aaa…zzz (80,000 characters)`. */
+export function shown(text: string, most = VALUE): string {
+  const [found, length] = within(text, most, printable);
+  return found + length;
+}
+
+/** As {@link shown}, in quotes as JSON has them. */
+export function quoted(text: string, most = VALUE): string {
+  const [found, length] = within(text, most, (kept) => printable(JSON.stringify(kept).slice(1, -1)));
+  return `"${found}"${length}`;
+}
+
+/** Any value of JavaScript in a few words, whatever it is. */
+export function showValue(value: unknown, most = VALUE): string {
+  if (typeof value === 'string') return quoted(value, most);
+  if (typeof value === 'bigint') return shown(`${value}n`, most);
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'symbol') return 'a symbol';
+  if (typeof value !== 'object' || value === null) return String(value);
+  try {
+    if (Array.isArray(value)) return `an array of ${value.length}`;
+    if (ArrayBuffer.isView(value)) return `${byteLength(value)} bytes`;
+  } catch {
+    // A proxy that gives nothing away.
+  }
+  return 'an object';
+}
+
+/** A value out of a JSON file, as it stands there: lists as far as their first members, and nothing deeper. */
+export function showJson(value: unknown): string {
+  const member = (item: unknown): string => {
+    if (typeof item === 'string') return quoted(item, 60);
+    if (Array.isArray(item)) return '[…]';
+    return typeof item === 'object' && item !== null ? '{…}' : String(item);
+  };
+  if (!Array.isArray(value)) return member(value);
+  const more = value.length > 20 ? `, … (${value.length.toLocaleString('en')} members)` : '';
+  return `[${value.slice(0, 20).map(member).join(',')}${more}]`;
+}
+
+function byteLength({ buffer, byteLength: length }: ArrayBufferView): string {
+  // A detached buffer has the length 0, as an empty one.
+  return length === 0 && buffer.byteLength === 0 ? 'empty or detached' : length.toLocaleString('en');
+}
+
+/** A sentence without its full stop, to go on after it. */
+export function clause(text: string): string {
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === '.' || text[end - 1]?.trim() === '')) end--;
+  return text.slice(0, end);
+}
+
+/** A whole message, printable; what exceeds its limit is left out of its middle. */
+export function sentence(text: string): string {
+  // Escapes are longer than what they stand for.
+  return withinMessage(printable(withinMessage(text.trim())));
+}
+
+function withinMessage(text: string): string {
+  if (text.length <= MESSAGE) return text;
+  const head = Math.floor(MESSAGE * 0.7);
+  const tail = MESSAGE - head;
+  const left = (text.length - MESSAGE).toLocaleString('en');
+  return `${text.slice(0, head)} … (${left} characters left out) … ${text.slice(-tail)}`;
+}
+
+/** The beginning and the end of a long text: of a path the end says most. */
+function ends(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const tail = Math.floor(most / 3);
+  let head = text.slice(0, most - tail);
+  let end = text.slice(text.length - tail);
+  // Half a character would be shown as one that is damaged.
+  if (isHigh(head.charCodeAt(head.length - 1))) head = head.slice(0, -1);
+  if (isLow(end.charCodeAt(0))) end = end.slice(1);
+  return `${head}…${end}`;
+}
+
+/** Both ends of a text as they are written, and how long it is where something was left out. */
+function within(text: string, most: number, write: (kept: string) => string): readonly [string, string] {
+  const kept = ends(text, most);
+  const written = write(kept);
+  // Escapes are longer than what they stand for.
+  const grown = written.length > kept.length && written.length > most;
+  const length = kept === text && !grown ? '' : ` (${text.length.toLocaleString('en')} characters)`;
+  return [grown ? ends(written, most) : written, length];
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

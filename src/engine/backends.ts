@@ -1,0 +1,162 @@
+/**
+ * @module engine/backends
+ * Answers which backends there are, whether they work, and what would run them.
+ */
+import { requireObject } from '../core/arguments.js';
+import { AnyvmafError } from '../core/errors.js';
+import { showValue } from '../core/printable.js';
+import { forget, howToGet } from './backends/choice.js';
+import { NO_BACKENDS } from './backends/native/help.js';
+import { programName } from './backends/native/host.js';
+import { probeNative } from './backends/native/probe.js';
+import { type Survey, survey } from './backends/native/survey.js';
+import type { NativeBackend } from './backends/native/task.js';
+import {
+  BACKEND_CHOICES,
+  type BackendDetail,
+  type BackendHealth,
+  type BackendList,
+  type BackendName,
+  GPU_BACKENDS,
+  type NativeDescription,
+  type NativeOptions,
+  type NativeProgram,
+  type ProbeOptions,
+} from './backends/native/types.js';
+import type { Platform } from './contract/platform.js';
+import { scorePair } from './score.js';
+
+const OWN_CORE = "this package's own core";
+const NOWHERE = 'No program can be run here, only in Node.';
+
+/** The probed frame, as in engine/backends/native/probe. */
+const GREY_FRAME = { width: 64, height: 64, bitDepth: 8, chroma: '420' } as const;
+const GREY = 128;
+
+/** @throws the signal's reason */
+export async function listBackends(platform: Platform, options: NativeOptions): Promise<BackendList> {
+  requireObject('options', options);
+  const host = await platform.native?.();
+  const found = host && (await survey(host, options));
+  const program = (backend: NativeBackend) => found && programFor(found, backend);
+  const names: readonly NativeBackend[] = ['native-cpu', ...GPU_BACKENDS];
+  const details = names.map((backend): BackendDetail => {
+    const runs = program(backend)?.path ?? null;
+    return {
+      backend,
+      compiled_in: runs !== null,
+      runs,
+      advice: runs !== null ? null : host ? howToGet(backend) : NOWHERE,
+    };
+  });
+  const flags = GPU_BACKENDS.map((backend) => [backend, program(backend) !== undefined] as const);
+  return {
+    ...NO_BACKENDS,
+    cpu: true,
+    ...Object.fromEntries(flags),
+    native_cpu: program('native-cpu') !== undefined,
+    details: [{ backend: 'cpu', compiled_in: true, runs: OWN_CORE, advice: null }, ...details],
+    native: describe(found),
+  };
+}
+
+/** @throws the signal's reason */
+export async function describeNative(platform: Platform, options: NativeOptions): Promise<NativeDescription> {
+  requireObject('options', options);
+  const host = await platform.native?.();
+  return describe(host && (await survey(host, options)));
+}
+
+function describe(found: Survey | undefined): NativeDescription {
+  const [program] = found?.programs ?? [];
+  if (program) {
+    const { path, version, build_flags, flavour } = program;
+    return { binary_path: path, version, build_flags, flavour, error: null };
+  }
+  const [rejected] = found?.rejected ?? [];
+  const error =
+    found === undefined
+      ? NOWHERE
+      : rejected
+        ? `${found.rejected.map(({ problem }) => problem).join('; ')}.`
+        : `There is no vmaf on PATH, and no ffmpeg. ${howToGet('native-cpu')}`;
+  return {
+    binary_path: rejected?.path ?? null,
+    version: null,
+    build_flags: NO_BACKENDS,
+    flavour: null,
+    error,
+  };
+}
+
+function programFor({ programs }: Survey, backend: NativeBackend): NativeProgram | undefined {
+  return programs.find((program) => backend === 'native-cpu' || program.build_flags[backend]);
+}
+
+/**
+ * Probes anew, whatever was known before.
+ * @throws {AnyvmafError} `usage` when there is no backend of that name; the signal's reason
+ */
+export async function probeBackend(
+  platform: Platform,
+  backend: BackendName,
+  options: ProbeOptions,
+): Promise<BackendHealth> {
+  requireObject('options', options);
+  const { timeout, signal } = options;
+  const names = BACKEND_CHOICES.filter((name) => name !== 'auto');
+  if (!names.includes(backend)) {
+    throw new AnyvmafError(
+      'usage',
+      `backend is ${showValue(backend)}, but it must be one of ${names.join(', ')}.`,
+    );
+  }
+  if (timeout !== undefined && !(timeout > 0 && timeout <= 2 ** 31 - 1)) {
+    throw new AnyvmafError(
+      'usage',
+      `timeout is ${showValue(timeout)}, but it must be a number of milliseconds from 1 to ${2 ** 31 - 1}.`,
+    );
+  }
+  if (backend === 'cpu' || backend === 'wasm') return probeOwn(platform, signal);
+  const host = await platform.native?.();
+  const found = host && (await survey(host, options));
+  const program = found && programFor(found, backend);
+  if (!host || !program) return absent(backend, found);
+  forget(host);
+  return probeNative(host, program, backend, { timeout, signal });
+}
+
+function absent(backend: NativeBackend, found: Survey | undefined): BackendHealth {
+  const built = found?.programs[0];
+  const why = built
+    ? `${programName(built.flavour, built.path)} was built without ${backend}. ${howToGet(backend)}`
+    : describe(found).error;
+  return {
+    backend,
+    compiled_in: false,
+    runtime_healthy: false,
+    latency_ms: null,
+    score: null,
+    error: why,
+  };
+}
+
+/** The own core, by scoring the same frame in the calling thread. */
+async function probeOwn(platform: Platform, signal: AbortSignal | undefined): Promise<BackendHealth> {
+  const start = performance.now();
+  const frame = new Uint8Array((GREY_FRAME.width * GREY_FRAME.height * 3) / 2).fill(GREY);
+  const health = { backend: 'cpu', compiled_in: true } as const;
+  try {
+    const request = { reference: frame, distorted: frame, raw: GREY_FRAME };
+    const report = await scorePair(platform, request, { threads: 0, ...(signal && { signal }) });
+    const score = report.frames[0]?.metrics.vmaf ?? Number.NaN;
+    const latency_ms = performance.now() - start;
+    if (Number.isFinite(score)) return { ...health, runtime_healthy: true, latency_ms, score, error: null };
+    const error = 'The own core gave no finite score for a grey frame.';
+    return { ...health, runtime_healthy: false, latency_ms, score: null, error };
+  } catch (error) {
+    signal?.throwIfAborted();
+    const message = error instanceof Error ? error.message : String(error);
+    return { ...health, runtime_healthy: false, latency_ms: null, score: null, error: message };
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * @module engine/backends/choice
+ * Chooses the backend of a run: this package's own core, or an installed program that has what was asked for and works.
+ */
+
+import { AnyvmafError } from '../../core/errors.js';
+import type { CheckedOptions } from '../contract/options.js';
+import type { Platform } from '../contract/platform.js';
+import { type NativeHost, oneLine, programName } from './native/host.js';
+import { type ProbeRequest, probeNative } from './native/probe.js';
+import { type Rejected, survey } from './native/survey.js';
+import type { NativeBackend } from './native/task.js';
+import {
+  type BackendHealth,
+  type BackendName,
+  GPU_BACKENDS,
+  type GpuBackend,
+  type NativeProgram,
+} from './native/types.js';
+
+/** A program that is to run on a backend. */
+export interface NativeChoice {
+  readonly host: NativeHost;
+  readonly program: NativeProgram;
+  readonly backend: NativeBackend;
+}
+
+/** What was chosen, and what is to be said of it. */
+export interface BackendChosen {
+  /** Absent for this package's own core. */
+  readonly native?: NativeChoice;
+  /** Full sentences. */
+  readonly notes: readonly string[];
+}
+
+/** How a native backend is got, by name. */
+const ADVICE: Readonly<Record<NativeBackend, string>> = {
+  'native-cpu': "install libvmaf's vmaf tool, or an ffmpeg with the libvmaf filter",
+  cuda: 'install a vmaf built with CUDA and a driver for an NVIDIA GPU',
+  sycl: 'install a vmaf built with SYCL and the oneAPI run time',
+  hip: 'install a vmaf built with HIP and the ROCm run time',
+  metal: 'install a vmaf built with Metal, on a Mac',
+};
+
+/** How to get a backend, a sentence. */
+export function howToGet(backend: NativeBackend): string {
+  const sentence = `${ADVICE[backend]}, and name it with --vmaf-bin or VMAF_BIN where it is not on PATH.`;
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
+
+/**
+ * Chooses as `backend` asks. What was asked for by name runs or is refused.
+ * @throws {AnyvmafError} `backend`: the backend asked for is not here or does not work, with what is here and how to
+ * get it; `usage`: an option that only the own core can follow; the signal's reason
+ */
+export async function chooseBackend(
+  platform: Platform,
+  checked: CheckedOptions,
+  signal: AbortSignal,
+): Promise<BackendChosen> {
+  const { backend, native } = checked;
+  if (backend === 'cpu' || backend === 'wasm') return { notes: [] };
+  const host = await platform.native?.();
+  if (backend === 'auto') return host ? chooseGpu(host, checked, signal) : { notes: [] };
+  const [refused] = native.coreOnly;
+  if (refused !== undefined) {
+    throw new AnyvmafError(
+      'usage',
+      `${refused} cannot be passed to the backend ${backend}: only this package's own core has it; leave it out, or use ` +
+        'the backend cpu.',
+    );
+  }
+  if (!host) {
+    throw new AnyvmafError(
+      'backend',
+      `The backend ${backend} runs an installed program, which there cannot be here; use the backend cpu.`,
+    );
+  }
+  const { vmafBin } = native;
+  const found = await survey(host, { vmafBin, signal }, backend === 'native-cpu' ? 'all' : 'vmaf');
+  const program = found.programs.find((one) => backend === 'native-cpu' || one.build_flags[backend]);
+  if (!program) {
+    const why =
+      found.programs.map((one) => `${programName(one.flavour, one.path)} was built without it`)[0] ??
+      reasons(found.rejected) ??
+      'no vmaf was found on PATH';
+    const message = `The backend ${backend} is not here: ${why}. ${await available(host, checked, signal)}`;
+    throw new AnyvmafError('backend', `${message} ${howToGet(backend)}`);
+  }
+  const health = await healthOf(host, program, backend, { devices: native.devices, signal });
+  if (!health.runtime_healthy) {
+    throw new AnyvmafError(
+      'backend',
+      `The backend ${backend} does not work here: ${health.error} ${await available(host, checked, signal, backend)}`,
+    );
+  }
+  const passed = found.rejected.filter(
+    ({ from }) => from !== 'PATH' || found.programs[0]?.flavour !== 'vmaf',
+  );
+  const notes = passed.length > 0 ? [`Not used as a native backend: ${reasons(passed)}.`] : [];
+  return { native: { host, program, backend }, notes };
+}
+
+/** A native GPU backend that works, else none. */
+async function chooseGpu(
+  host: NativeHost,
+  { native }: CheckedOptions,
+  signal: AbortSignal,
+): Promise<BackendChosen> {
+  const { vmafBin, devices, coreOnly } = native;
+  const { programs, rejected } = await survey(host, { vmafBin, signal }, 'vmaf');
+  const named = rejected.filter(({ from }) => from !== 'PATH');
+  if (vmafBin !== undefined && named.length > 0) {
+    throw new AnyvmafError('backend', `${reasons(named)}; correct it, or leave it out to use the own core.`);
+  }
+  const notes = named.length > 0 ? [`Not used as a native backend: ${reasons(named)}.`] : [];
+  for (const program of programs) {
+    for (const backend of GPU_BACKENDS) {
+      if (!program.build_flags[backend]) continue;
+      if (coreOnly.length > 0) {
+        notes.push(`The backend ${backend} was not used: it has no ${coreOnly.join(' and no ')}.`);
+        return { notes };
+      }
+      const health = await healthOf(host, program, backend, { devices, signal });
+      if (health.runtime_healthy) return { native: { host, program, backend }, notes };
+      notes.push(`The backend ${backend} was not used: ${health.error}`);
+    }
+  }
+  return { notes };
+}
+
+const healths = new WeakMap<NativeHost, Map<string, BackendHealth>>();
+
+/**
+ * Probes once for each program, backend and request; {@link forget} makes the next run probe again.
+ * @throws the signal's reason
+ */
+export async function healthOf(
+  host: NativeHost,
+  program: NativeProgram,
+  backend: NativeBackend,
+  request: ProbeRequest,
+): Promise<BackendHealth> {
+  const known = healths.get(host) ?? new Map<string, BackendHealth>();
+  healths.set(host, known);
+  const { models, files, devices } = request;
+  const key = JSON.stringify([program.key, backend, models, devices, files]);
+  const health = known.get(key) ?? (await probeNative(host, program, backend, request));
+  known.set(key, health);
+  return health;
+}
+
+/** Drops what is known of the health of programs. */
+export function forget(host: NativeHost): void {
+  healths.delete(host);
+}
+
+function reasons(rejected: readonly Rejected[]): string | undefined {
+  return rejected.length > 0 ? rejected.map(({ problem }) => oneLine(problem)).join('; ') : undefined;
+}
+
+/** What could be asked for instead, a sentence. */
+async function available(
+  host: NativeHost,
+  { native: { vmafBin } }: CheckedOptions,
+  signal: AbortSignal,
+  except?: BackendName,
+): Promise<string> {
+  const { programs } = await survey(host, { vmafBin, signal });
+  const gpus = programs.flatMap((program) =>
+    GPU_BACKENDS.filter((backend): backend is GpuBackend => program.build_flags[backend]).map(
+      (backend) => [backend, program] as const,
+    ),
+  );
+  const [first] = programs;
+  const there = [...(first ? [['native-cpu', first] as const] : []), ...gpus]
+    .filter(([name]) => name !== except)
+    .map(([name, { flavour, path }]) => `${name} (${programName(flavour, path)})`);
+  return `Available: ${["cpu (this package's own core)", ...there].join(', ')}.`;
+}

@@ -1,0 +1,173 @@
+/**
+ * @module engine/backends/core/quality-maps
+ * Makes maps of frame pairs with the WebAssembly core: where the sums of VIF and ADM come from.
+ */
+
+import type { VideoFormat } from '../../../core/frame.js';
+import { Core, type CoreAdmVariant, type CoreContext } from '../../../core/module.js';
+import { admCsf } from '../../../metrics/adm-csf.js';
+import type {
+  AdmBandCells,
+  AdmCells,
+  CellOptions,
+  FrameCells,
+  ScaleCells,
+  VifCells,
+} from '../../../pictures/quality-maps.js';
+
+const SCALES = [0, 1, 2, 3] as const;
+
+/** Options of the adm extractor that are not about the gain: the defaults, which all built-in models leave. */
+const ADM_NOISE_WEIGHT = 0.03125;
+const ADM_VIEWING = { normViewDist: 3, refDisplayHeight: 1080, csfMode: 0, csfScale: 1, csfDiagScale: 1 };
+
+/** Maps pairs of frames of one format. */
+export class WasmMapMaker {
+  readonly #format: VideoFormat;
+  readonly #options: CellOptions;
+  readonly #core: Core;
+  readonly #context: CoreContext;
+  readonly #planes: readonly [reference: number, distorted: number];
+  readonly #adm: CoreAdmVariant;
+
+  /**
+   * An instance of the core; it belongs to the calling thread.
+   * @throws {AnyvmafError} `internal` when memory is short
+   */
+  constructor(module: WebAssembly.Module, format: VideoFormat, options: CellOptions) {
+    const { width, height, bitDepth } = format;
+    this.#format = format;
+    this.#options = options;
+    this.#core = new Core(module);
+    this.#context = this.#core.open(format, 'simd128');
+    const bytes = this.#core.planeBytes(width, height, bitDepth);
+    this.#planes = [this.#core.alloc(bytes), this.#core.alloc(bytes)];
+    this.#adm = {
+      ...admCsf(ADM_VIEWING),
+      gainLimit: options.enhnGainLimit,
+      noiseWeight: ADM_NOISE_WEIGHT,
+      skipAim: true,
+      skipScale0: false,
+    };
+  }
+
+  /**
+   * Maps one pair.
+   * @param reference packed luma, as media/types has it
+   * @param distorted of the same size
+   */
+  measure(reference: Uint8Array, distorted: Uint8Array): FrameCells {
+    for (const [i, plane] of [reference, distorted].entries())
+      new Uint8Array(this.#core.memory.buffer, this.#planes[i] ?? 0, plane.length).set(plane);
+    return { vif: this.#vif(), adm: this.#measureAdm() };
+  }
+
+  #vif(): VifCells[] {
+    const { blockSize, enhnGainLimit } = this.#options;
+    const [reference, distorted] = this.#planes;
+    const scales = SCALES.map((scale) => vifCellsOf(this.#format, scale, blockSize));
+    const all = this.#context.vifMap(reference, distorted, enhnGainLimit, blockSize, countOf(scales));
+    const totals = this.#context.vif(reference, distorted, [enhnGainLimit], 0).slice();
+    let next = 0;
+    return scales.map((cells) => {
+      const count = cells.width * cells.height;
+      const column = (k: number) => columnOf(all, next, 4, k, count);
+      const [numLog, denLog, flatVariance, flat] = [column(0), column(1), column(2), column(3)];
+      next += 4 * count;
+      return {
+        ...cells,
+        num: numLog.map((log, i) => log / 2048 + ((flat[i] ?? 0) - (flatVariance[i] ?? 0) / 16384 / 65025)),
+        den: denLog.map((log, i) => log / 2048 + (flat[i] ?? 0)),
+        sums: { numLog, denLog, flatVariance, flat },
+        total: { num: totals[cells.scale] ?? Number.NaN, den: totals[4 + cells.scale] ?? Number.NaN },
+      };
+    });
+  }
+
+  #measureAdm(): AdmCells[] {
+    const { blockSize } = this.#options;
+    const [reference, distorted] = this.#planes;
+    const scales = SCALES.map((scale) => admCellsOf(this.#format, scale, blockSize));
+    const { cells: all, scores } = this.#context.admMap(
+      reference,
+      distorted,
+      this.#adm,
+      blockSize,
+      countOf(scales),
+    );
+    let next = 0;
+    return scales.map((cells) => {
+      const count = cells.width * cells.height;
+      const units = admUnits(this.#format, cells.scale);
+      const band = (k: 0 | 1 | 2): AdmBandCells => {
+        const factor = this.#adm.rf[cells.scale]?.[k === 2 ? 1 : 0] ?? Number.NaN;
+        return {
+          num: columnOf(all, next, 6, k, count).map((sum) => sum * units.num[k]),
+          den: columnOf(all, next, 6, 3 + k, count).map((sum) => sum * units.den),
+          denWeight: factor * factor * factor,
+        };
+      };
+      const bands = [band(0), band(1), band(2)] as const;
+      next += 6 * count;
+      return {
+        ...cells,
+        bands,
+        total: { num: scores[cells.scale] ?? Number.NaN, den: scores[4 + cells.scale] ?? Number.NaN },
+      };
+    });
+  }
+}
+
+function countOf(scales: readonly ScaleCells[]): number {
+  return scales.reduce((sum, { width, height }) => sum + width * height, 0);
+}
+
+/** Element `k` of each record of `size`. */
+function columnOf(all: Float64Array, start: number, size: number, k: number, count: number) {
+  return Float64Array.from({ length: count }, (_, i) => all[start + size * i + k] ?? 0);
+}
+
+function cellsOf(width: number, height: number, scale: number, blockSize: number, pitch: number): ScaleCells {
+  const side = Math.max(blockSize, pitch);
+  const across = (pixels: number) => Math.ceil((pixels * pitch) / side);
+  return { scale, width: across(width), height: across(height), blockSize: side };
+}
+
+/** Pixels of a scale of VIF lie 2^scale apart; odd sizes are halved downwards. */
+function vifCellsOf({ width, height }: VideoFormat, scale: number, blockSize: number): ScaleCells {
+  return cellsOf(width >> scale, height >> scale, scale, blockSize, 2 ** scale);
+}
+
+/** Coefficients of a scale of ADM lie 2^(scale + 1) apart; odd sizes are halved upwards. */
+function admCellsOf(format: VideoFormat, scale: number, blockSize: number): ScaleCells {
+  const [width, height] = admSize(format, scale);
+  return cellsOf(width, height, scale, blockSize, 2 ** (scale + 1));
+}
+
+function admSize({ width, height }: VideoFormat, scale: number): [width: number, height: number] {
+  const pitch = 2 ** (scale + 1);
+  return [Math.ceil(width / pitch), Math.ceil(height / pitch)];
+}
+
+/** What 1 of the core's integers means in cubes, band by band: powers of two (spec 4.8, 4.9). */
+function admUnits(format: VideoFormat, scale: number): { num: [number, number, number]; den: number } {
+  const [width, height] = admSize(format, scale);
+  const [columns, rows] = [width - 2 * margin(width), height - 2 * margin(height)];
+  const rounded = ceilLog2(width) + ceilLog2(height);
+  if (scale === 0) {
+    const [hv, d] = [2 ** (rounded - 4 - 52), 2 ** (rounded - 3 - 57)];
+    return { num: [hv, hv, d], den: 2 ** (Math.max(0, ceilLog2(columns * rows) - 20) - 18) };
+  }
+  const unit = 2 ** (rounded - ([0, 45, 39, 36][scale] ?? 0));
+  const den = 2 ** (ceilLog2(columns) + ceilLog2(rows) - ([0, 32, 27, 23][scale] ?? 0));
+  return { num: [unit, unit, unit], den };
+}
+
+/** Coefficients at each side that ADM does not measure: about a tenth. */
+function margin(size: number): number {
+  return size < 5 ? 0 : Math.floor((size - 5) / 10);
+}
+
+function ceilLog2(n: number): number {
+  return 32 - Math.clz32(n - 1);
+}

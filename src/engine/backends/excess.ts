@@ -1,0 +1,75 @@
+/**
+ * @module engine/backends/excess
+ * Samples that need more bits than their video has: what they are worth to a metric is not defined.
+ *
+ * They come in files whose bit depth was given wrong, and there in nearly every row. So that looking for them takes no
+ * time beside measuring, a large plane is looked at in places.
+ */
+import { sampleBytes } from '../../core/frame.js';
+
+/** Places of a plane that are looked at, and pairs of samples in each: together all of a plane of 16384 samples. */
+const PLACES = 16;
+const PAIRS = 512;
+
+/** Planes by their number, as sentences name them. */
+const PLANES = ['luma', 'Cb', 'Cr'] as const;
+
+/** A sample above its range. */
+export interface Excess {
+  /** 0 luma, 1 Cb, 2 Cr. */
+  readonly plane: number;
+  readonly value: number;
+}
+
+/** Whether samples of a bit depth, stored in whole bytes, can be above their range. */
+export function canExceed(bitDepth: number): boolean {
+  return bitDepth < 8 * sampleBytes(bitDepth);
+}
+
+/**
+ * The largest sample above its range of the first plane that has one, as a number that {@link readExcess} reads; 0 when
+ * none was met.
+ * @param planes packed samples of 9 to 15 bits, two bytes each, at multiples of four bytes
+ * @param everywhere look at all samples of a large plane as well
+ */
+export function findExcess(planes: readonly Uint8Array[], bitDepth: number, everywhere = false): number {
+  for (const [plane, { buffer, byteOffset, length }] of planes.entries()) {
+    const samples = new Uint16Array(buffer, byteOffset, length >> 1);
+    const value = largestBeyond(samples, bitDepth, everywhere ? samples.length : PLACES);
+    if (value > 0) return plane * 2 ** 16 + value;
+  }
+  return 0;
+}
+
+/** What {@link findExcess} met, if anything. */
+export function readExcess(found: number): Excess | undefined {
+  return found > 0 ? { plane: Math.floor(found / 2 ** 16), value: found % 2 ** 16 } : undefined;
+}
+
+/** What is wrong with a sample, as the end of a sentence that names its video. */
+export function describeExcess({ plane, value }: Excess, bitDepth: number): string {
+  return `has a ${PLANES[plane]} sample of ${value}, but ${bitDepth} bits hold 0 to ${2 ** bitDepth - 1}`;
+}
+
+/** What to look at when there are such samples. */
+export const EXCESS_ADVICE =
+  'check the bit depth given for raw video or in the Y4M header, and that samples are in the low bits, lower byte first';
+
+function largestBeyond(samples: Uint16Array, bitDepth: number, places: number): number {
+  const pairs = new Uint32Array(samples.buffer, samples.byteOffset, samples.length >> 1);
+  const step = Math.max(PAIRS, Math.ceil(pairs.length / places));
+  const last = samples.at(-1) ?? 0;
+  let bits = last | (last << 16);
+  for (let start = 0; start < pairs.length; start += step) {
+    const end = Math.min(start + PAIRS, pairs.length);
+    for (let i = start; i < end; i++) bits |= pairs[i] ?? 0;
+  }
+  // Two samples side by side, the upper one perhaps in the sign.
+  if (((bits | (bits >>> 16)) & 0xffff) >> bitDepth === 0) return 0;
+  let largest = last;
+  for (let start = 0; start < pairs.length; start += step) {
+    const place = samples.subarray(2 * start, 2 * (start + PAIRS));
+    largest = place.reduce((most, sample) => Math.max(most, sample), largest);
+  }
+  return largest;
+}

@@ -1,0 +1,72 @@
+/**
+ * @module engine/backends/measurement
+ * What measures the frames of a run, whichever backend it is: opened once models are known, planned once the format is.
+ */
+import type { ReportParts } from '../../report/build.js';
+import type { Continuity } from '../inputs/continuity.js';
+import type { ReadyInputs } from '../inputs/inputs.js';
+import type { Extent } from '../inputs/pair.js';
+import type { Requested } from '../plan/plan.js';
+import type { Meter } from '../results/progress.js';
+
+/** What was measured, as far as the report has it from the backend. */
+export type Measured = Pick<
+  ReportParts,
+  | 'frameNumbers'
+  | 'series'
+  | 'aggregates'
+  | 'pooled'
+  | 'models'
+  | 'tiny'
+  | 'compat'
+  | 'backend_used'
+  | 'implementation'
+  | 'native'
+  | 'threads'
+  | 'warnings'
+> & { readonly extent: Extent };
+
+/** What a backend knows of a run once its first frame is measured. */
+export type MeasurementStart = Pick<
+  Measured,
+  'models' | 'tiny' | 'compat' | 'backend_used' | 'implementation' | 'native' | 'threads'
+> & {
+  /** Names of the metrics, in the report's order. */
+  readonly metrics: readonly string[];
+};
+
+/** A backend with the models of a run. */
+export interface OpenBackend {
+  /** Models that predict, for what is to be said of the pair before. */
+  readonly requested: Pick<Requested, 'models'>;
+  /**
+   * Prepares for a pair.
+   * @throws {AnyvmafError} when its format cannot be measured
+   */
+  plan(pair: ReadyInputs): PlannedMeasurement;
+}
+
+/** A run that can start. */
+export interface PlannedMeasurement {
+  /** Whether the calling thread is free meanwhile. */
+  isAside(expected: number | null): boolean;
+  /** Measures all pairs; called once. */
+  measure(work: MeasurementWork): Promise<Measured>;
+  /** Gives up and waits until nothing of it is left. May be called after its end. */
+  close(): Promise<void>;
+}
+
+/** What is known when measuring starts. */
+export interface MeasurementWork {
+  /** The pair as it is to be read: the one that was planned, perhaps watched on its way. */
+  readonly pair: ReadyInputs;
+  /** Pairs there are at most, as far as is known. */
+  readonly expected: number | null;
+  /** Pairs after which to stop, `null` for the end of the videos. */
+  readonly bound: number | null;
+  readonly meter: Meter;
+  /** Takes signatures of pairs that only workers see. */
+  readonly continuity?: Continuity | undefined;
+  /** To be called once, before the first frame is told. */
+  readonly onStart: (start: MeasurementStart) => void;
+}

@@ -1,0 +1,152 @@
+/**
+ * @module engine/backends/native/models
+ * The models of a run as an installed program finds them: its own, and files for those that it does not have.
+ */
+
+import { AnyvmafError } from '../../../core/errors.js';
+import { parseModelString } from '../../../models/grammar.js';
+import { DEFAULT_MODEL, loadModels } from '../../../models/load.js';
+import { readBuiltInModel, requireBuiltIn } from '../../../models/registry.js';
+import type { LoadedModel, ModelRequest, ModelStore } from '../../../models/types.js';
+import type { ReportModel } from '../../../report/types.js';
+import type { CheckedOptions } from '../../contract/options.js';
+import { chooseModel, isOpen, type PictureSize, settle } from '../../plan/model-choice.js';
+import { type Requested, reportModel } from '../../plan/plan.js';
+import { healthOf, type NativeChoice } from '../choice.js';
+import { PROBE_MODEL } from './probe.js';
+import type { NativeModel } from './task.js';
+
+/** Names that libvmaf writes into its log, where it escapes nothing. */
+const PLAIN = /^[\w.-]+$/;
+
+/** Models of a run as the program gets them, and as the report describes them. */
+export interface NativeModels {
+  readonly models: readonly NativeModel[];
+  /** Texts of the files that {@link models} name. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly reported: readonly ReportModel[];
+  /** Names of scores by the names that the program was told, where these differ. */
+  readonly names: ReadonlyMap<string, string>;
+  /** What this package's own core would do, where it could: the order of the metrics, and models for preflight. */
+  readonly requested: Pick<Requested, 'models'> & Partial<Requested>;
+}
+
+/**
+ * Settles the models of a run. One that the program does not have is handed to it as a file of this package.
+ * @param size gives the size that is scored, asked only when a model depends on it
+ * @throws {AnyvmafError} `usage` or `io` for model strings and files; `model` when the program cannot use one
+ */
+export async function loadNative(
+  choice: NativeChoice,
+  checked: CheckedOptions,
+  store: ModelStore,
+  size: () => Promise<PictureSize> | PictureSize,
+  signal: AbortSignal,
+): Promise<NativeModels> {
+  const open = checked.models ?? (checked.noPrediction ? [] : [DEFAULT_MODEL]);
+  const chosen = open.some(isOpen) ? chooseModel(await size()) : undefined;
+  const texts = chosen ? open.map((text) => settle(text, chosen)) : open;
+  const loaded = await loadIfKnown(texts, store);
+  const requests = texts.map(parseModelString);
+  const files: Record<string, string> = {};
+  const names = new Map<string, string>();
+  const models = await Promise.all(
+    requests.map(async (request, i): Promise<NativeModel> => {
+      const name = PLAIN.test(request.name) ? request.name : `anyvmaf_score_${i}`;
+      if (name !== request.name) names.set(name, request.name);
+      const nativeModel = (source: NativeModel['source']): NativeModel => {
+        const { disableClip, enableTransform, overloads } = request;
+        return { source, name, disableClip, enableTransform, overloads };
+      };
+      if (request.source.kind === 'version') return nativeModel({ version: request.source.version });
+      files[`model${i}.json`] = await store.readFile(request.source.path);
+      return nativeModel({ file: `model${i}.json` });
+    }),
+  );
+  await haveAll(choice, models, files, checked, store, signal);
+  const reasons = new Map(
+    chosen ? requests.filter((_, i) => isOpen(open[i] ?? '')).map(({ name }) => [name, chosen.reason]) : [],
+  );
+  const predicting = checked.noPrediction ? [] : (loaded ?? []);
+  return {
+    models,
+    files,
+    names,
+    reported: checked.noPrediction
+      ? []
+      : loaded
+        ? loaded.map((model) => reportModel(model, reasons))
+        : requests.map(unknownModel),
+    requested: { models: predicting, chosen: reasons },
+  };
+}
+
+/** The models as this package knows them; `undefined` where one is beyond it, which need not trouble a program. */
+async function loadIfKnown(
+  texts: readonly string[],
+  store: ModelStore,
+): Promise<readonly LoadedModel[] | undefined> {
+  try {
+    return await loadModels(texts, store);
+  } catch (error) {
+    if (error instanceof AnyvmafError && (error.code === 'model' || error.code === 'feature'))
+      return undefined;
+    throw error;
+  }
+}
+
+function unknownModel({ name, source, disableClip, enableTransform }: ModelRequest): ReportModel {
+  return {
+    name,
+    source: source.kind === 'version' ? source.version : source.path,
+    features: [],
+    options: { disableClip, enableTransform },
+  };
+}
+
+/**
+ * Makes sure that the program can use all models, and gives it those built-in ones as files that it does not have.
+ * @param models changed in place, and `files` with them
+ */
+async function haveAll(
+  choice: NativeChoice,
+  models: NativeModel[],
+  files: Record<string, string>,
+  { native: { devices } }: CheckedOptions,
+  store: ModelStore,
+  signal: AbortSignal,
+): Promise<void> {
+  const { host, program, backend } = choice;
+  const others = models.filter(({ source, overloads }) => !(isProbed(source) && overloads.length === 0));
+  if (others.length === 0) return;
+  const works = (some: readonly NativeModel[]) =>
+    healthOf(host, program, backend, { models: some, files: pick(files, some), devices, signal });
+  if ((await works(models)).runtime_healthy) return;
+  for (const [i, model] of models.entries()) {
+    if (!('version' in model.source) || (await works([model])).runtime_healthy) continue;
+    const { version } = model.source;
+    // Unknown here as well: the program's own words say why it cannot be used.
+    const builtIn = await requireBuiltIn(version, store).catch(() => undefined);
+    if (!builtIn) continue;
+    files[`model${i}.json`] = await readBuiltInModel(builtIn, store);
+    models[i] = { ...model, source: { file: `model${i}.json` } };
+  }
+  const health = await works(models);
+  if (health.runtime_healthy) return;
+  throw new AnyvmafError(
+    'model',
+    `The models cannot be used with the backend ${backend}: ${health.error} Use the backend cpu, or other models.`,
+  );
+}
+
+function isProbed(source: NativeModel['source']): boolean {
+  return JSON.stringify(source) === JSON.stringify(PROBE_MODEL.source);
+}
+
+function pick(
+  files: Readonly<Record<string, string>>,
+  models: readonly NativeModel[],
+): Readonly<Record<string, string>> {
+  const named = models.flatMap(({ source }) => ('file' in source ? [source.file] : []));
+  return Object.fromEntries(named.map((name) => [name, files[name] ?? '']));
+}

@@ -1,0 +1,138 @@
+/**
+ * @module engine/backends/native/probe
+ * Whether an installed program works on a backend: one grey frame is scored against itself.
+ */
+import { AnyvmafError } from '../../../core/errors.js';
+import { ffmpegArgs } from './ffmpeg-command.js';
+import { failure, type NativeHost, oneLine, programName } from './host.js';
+import { parseLog } from './log.js';
+import type { DeviceOptions, NativeBackend, NativeModel, NativeTask } from './task.js';
+import type { BackendHealth, NativeProgram } from './types.js';
+import { vmafArgs } from './vmaf-command.js';
+
+/** A side of the frame. CUDA's ADM gives no score below 36 (specification 1.6). */
+const SIDE = 64;
+const GREY = 128;
+
+/** Milliseconds in which the probe must end; a GPU compiles its programs first. */
+const PROBE_TIME = 20_000;
+
+/** The model that is probed with. */
+export const PROBE_MODEL: NativeModel = {
+  source: { version: 'vmaf_v0.6.1' },
+  name: 'vmaf',
+  disableClip: false,
+  enableTransform: false,
+  overloads: [],
+};
+
+/** What to try beside the backend itself. */
+export interface ProbeRequest {
+  readonly models?: readonly NativeModel[];
+  /** Texts of the model files that {@link models} name. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly devices?: DeviceOptions;
+  readonly timeout?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Probes. What goes wrong is the answer.
+ * @throws the signal's reason
+ */
+export async function probeNative(
+  host: NativeHost,
+  program: NativeProgram,
+  backend: NativeBackend,
+  { models = [PROBE_MODEL], files, devices = {}, timeout = PROBE_TIME, signal }: ProbeRequest = {},
+): Promise<BackendHealth> {
+  const { flavour, path } = program;
+  const name = programName(flavour, path);
+  const raw = flavour === 'vmaf';
+  const picture = raw ? 'grey.yuv' : 'grey.y4m';
+  const log = 'log.json';
+  const task: NativeTask = {
+    backend,
+    input: {
+      reference: picture,
+      distorted: picture,
+      ...(raw && { raw: { width: SIDE, height: SIDE, bitDepth: 8, chroma: '420' } }),
+    },
+    models,
+    features: [],
+    noPrediction: false,
+    subsample: 1,
+    threads: 0,
+    devices,
+    log,
+  };
+  const unhealthy = (error: string, latency: number | null): BackendHealth => ({
+    backend,
+    compiled_in: true,
+    runtime_healthy: false,
+    latency_ms: latency,
+    score: null,
+    error: `${error}.`,
+  });
+  let args: readonly string[];
+  try {
+    args = raw ? vmafArgs(program, task) : ffmpegArgs(program, task);
+  } catch (error) {
+    if (error instanceof AnyvmafError) return unhealthy(error.message.replace(/\.$/, ''), null);
+    throw error;
+  }
+  const outcome = await host.run({
+    path,
+    args,
+    files: { ...files, [picture]: raw ? greyFrame() : greyY4m() },
+    output: log,
+    timeout,
+    signal,
+  });
+  const latency = outcome.kind === 'unstartable' ? null : outcome.time;
+  const failed = failure(outcome);
+  if (failed !== undefined) return unhealthy(`${name} ${failed}`, latency);
+  if (outcome.output === undefined) {
+    const words = oneLine(outcome.stderr || outcome.stdout, 120);
+    return unhealthy(
+      `${name} ended well but wrote no log${words === '' ? '' : `; it said "${words}"`}`,
+      latency,
+    );
+  }
+  try {
+    const found = parseLog(outcome.output, name);
+    const ran = mismatchedBackend(found.backendUsed, backend);
+    if (ran !== undefined) return unhealthy(`${name} ran on ${ran} instead of ${backend}`, latency);
+    const scores = models.map(
+      (model) => found.series.find((series) => series.name === model.name)?.values[0],
+    );
+    const score = scores[0];
+    const missing = models.find((_, i) => !Number.isFinite(scores[i]));
+    if (score === undefined || missing) {
+      return unhealthy(`${name} gave no finite score "${missing?.name}" for a grey frame`, latency);
+    }
+    return { backend, compiled_in: true, runtime_healthy: true, latency_ms: latency, score, error: null };
+  } catch (error) {
+    if (error instanceof AnyvmafError) return unhealthy(error.message.replace(/\.$/, ''), latency);
+    throw error;
+  }
+}
+
+/** What ran according to a build that says so, where it is not what was asked for. */
+export function mismatchedBackend(used: string | null, asked: NativeBackend): string | undefined {
+  const expected = asked === 'native-cpu' ? 'cpu' : asked;
+  return used === null || used === expected ? undefined : used;
+}
+
+function greyFrame(): Uint8Array {
+  return new Uint8Array((SIDE * SIDE * 3) / 2).fill(GREY);
+}
+
+function greyY4m(): Uint8Array {
+  const header = new TextEncoder().encode(`YUV4MPEG2 W${SIDE} H${SIDE} F25:1 Ip A1:1 C420jpeg\nFRAME\n`);
+  const frame = greyFrame();
+  const file = new Uint8Array(header.length + frame.length);
+  file.set(header);
+  file.set(frame, header.length);
+  return file;
+}

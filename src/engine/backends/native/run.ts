@@ -1,0 +1,380 @@
+/**
+ * @module engine/backends/native/run
+ * Measures a pair with an installed program: frames as files or through pipes, and its log as the report's numbers.
+ */
+
+import type { Compat } from '../../../core/choices.js';
+import { AnyvmafError } from '../../../core/errors.js';
+import type { VideoFormat } from '../../../core/frame.js';
+import { chromaSize, describeFormat, storedChromaSize, storedFrameBytes } from '../../../core/frame.js';
+import type { FrameSource, SourceDescriptor } from '../../../media/types.js';
+import { STREAM_HEADER_MAX } from '../../../media/y4m.js';
+import { parseFeature } from '../../../metrics/options.js';
+import type { MetricSeries } from '../../../report/build.js';
+import type { FrameMetrics } from '../../../report/types.js';
+import type { CheckedOptions } from '../../contract/options.js';
+import type { Platform } from '../../contract/platform.js';
+import type { Extent, OpenPair } from '../../inputs/pair.js';
+import type { PictureSize } from '../../plan/model-choice.js';
+import { planRun } from '../../plan/plan.js';
+import type { Meter } from '../../results/progress.js';
+import type { NativeChoice } from '../choice.js';
+import type { Measured, OpenBackend } from '../measurement.js';
+import { PairFeed } from './feed.js';
+import { ffmpegArgs, filterFormatProblem } from './ffmpeg-command.js';
+import { release } from './help.js';
+import { failure, oneLine, programName } from './host.js';
+import { type NativeLog, parseLog } from './log.js';
+import { loadNative, type NativeModels } from './models.js';
+import { mismatchedBackend } from './probe.js';
+import type { NativeInput, NativeTask } from './task.js';
+import { vmafArgs, vmafFormatProblem, vmafReadsY4m } from './vmaf-command.js';
+
+/** Milliseconds that a program may leave frames waiting. */
+const STALL_TIME = 120_000;
+
+/** Most threads that are asked for unless the caller says how many. */
+const MOST_THREADS = 32;
+
+const LOG = 'log.json';
+
+/** Why a program cannot take video of a format, a sentence without its end; `undefined` when it can. */
+export function nativeProblem(
+  { program: { flavour, path, version } }: NativeChoice,
+  format: VideoFormat,
+): string | undefined {
+  const problem = flavour === 'vmaf' ? vmafFormatProblem(format) : filterFormatProblem(format);
+  const why =
+    problem ??
+    (flavour === 'vmaf' && isOdd(format) && !release(version)
+      ? `its version (${version ?? 'unknown'}) does not tell how it reads chroma of odd sizes`
+      : undefined);
+  return (
+    why && `${programName(flavour, path)} cannot score ${describeFormat(format)}: ${why}; use the backend cpu`
+  );
+}
+
+/** Whether chroma of this format is stored otherwise than it is scored. */
+function isOdd(format: VideoFormat): boolean {
+  const [stored, scored] = [storedChromaSize(format), chromaSize(format)];
+  return stored.width !== scored.width || stored.height !== scored.height;
+}
+
+/** What a run has beside its options. */
+export interface NativeRequest {
+  /** Whether frames are compared as stored, by number. */
+  readonly stored: boolean;
+  /** What is to be said of the choice: full sentences. */
+  readonly notes: readonly string[];
+  readonly onFrame: ((frame: FrameMetrics) => void) | undefined;
+  /** Gives the size that is scored. */
+  readonly size: () => Promise<PictureSize>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The program with the models of a run.
+ * @throws {AnyvmafError} as {@link loadNative}
+ */
+export async function openNative(
+  platform: Platform,
+  choice: NativeChoice,
+  checked: CheckedOptions,
+  request: NativeRequest,
+): Promise<OpenBackend> {
+  const { stored, notes, onFrame, size, signal } = request;
+  const loaded = await loadNative(choice, checked, platform.models, size, signal);
+  return {
+    requested: loaded.requested,
+    plan({ reference }) {
+      const problem = nativeProblem(choice, reference.info);
+      if (problem !== undefined) throw new AnyvmafError('backend', `${problem}.`);
+      let running: Promise<Measured> | undefined;
+      return {
+        isAside: () => true,
+        async measure({ pair, bound, meter, onStart }) {
+          running = measureNative(choice, { platform, pair, stored, checked, loaded, bound, meter, signal });
+          const measured = await running;
+          const { models, compat, backend_used, implementation, native, threads, series } = measured;
+          const metrics = series.map(({ name }) => name);
+          onStart({ models, compat, backend_used, implementation, native, threads, metrics });
+          tell(measured, onFrame);
+          return { ...measured, warnings: [...notes, ...measured.warnings] };
+        },
+        close: async () => {
+          await running?.catch(() => {});
+        },
+      };
+    },
+  };
+}
+
+/** A run whose frames are ready. */
+interface NativeRun {
+  readonly platform: Platform;
+  readonly pair: OpenPair;
+  readonly stored: boolean;
+  readonly checked: CheckedOptions;
+  readonly loaded: NativeModels;
+  readonly bound: number | null;
+  readonly meter: Meter;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs the program.
+ * @throws {AnyvmafError} `backend` when it fails or scores something else than it was given; what reading frames throws
+ */
+async function measureNative(choice: NativeChoice, run: NativeRun): Promise<Measured> {
+  const { host, program, backend } = choice;
+  const { pair, checked, loaded, bound, meter, signal } = run;
+  const { flavour, path, version } = program;
+  const name = programName(flavour, path);
+  const files = await readableFiles(choice, run);
+  if (!files && !host.pipes) {
+    throw new AnyvmafError(
+      'backend',
+      `On this system ${name} can only be given Y4M and raw files that it reads as they stand, and these are not; use ` +
+        'the backend cpu.',
+    );
+  }
+  const threads = threadsFor(choice, run);
+  const task: NativeTask = {
+    backend,
+    input: files ?? pipedInput(choice, pair.reference.info),
+    models: loaded.models,
+    features: checked.features,
+    noPrediction: checked.noPrediction,
+    subsample: checked.subsample,
+    threads,
+    devices: checked.native.devices,
+    log: LOG,
+    ...(files && {
+      ...(bound !== null && { frameCount: bound }),
+      skipReference: pair.skipReference,
+      skipDistorted: pair.skipDistorted,
+    }),
+  };
+  // A pair in the pipe is not yet measured; the one before it nearly is.
+  let [taken, counted] = [0, 0];
+  const onPair = () => {
+    if (taken++ > 0) count();
+  };
+  const count = () => {
+    counted++;
+    meter.count();
+  };
+  const feed = files
+    ? undefined
+    : new PairFeed(pair, formOf(choice, pair.reference.info), bound ?? Number.POSITIVE_INFINITY, onPair);
+  const outcome = await host.run({
+    path,
+    args: flavour === 'vmaf' ? vmafArgs(program, task) : ffmpegArgs(program, task),
+    files: loaded.files,
+    ...(feed && {
+      feeds: {
+        [task.input.reference]: feed.feed('reference'),
+        [task.input.distorted]: feed.feed('distorted'),
+      },
+      stall: STALL_TIME,
+    }),
+    output: LOG,
+    signal,
+  });
+  const known = feed?.extent();
+  const failed = outcome.kind === 'timeout' ? stalled() : failure(outcome);
+  if (failed !== undefined) throw new AnyvmafError('backend', `${name} ${failed}.`);
+  if (outcome.output === undefined) {
+    const words = oneLine(outcome.stderr);
+    throw new AnyvmafError('backend', `${name} wrote no log${words === '' ? '' : `; it said "${words}"`}.`);
+  }
+  const log = renamed(parseLog(outcome.output, name), loaded.names);
+  const ran = mismatchedBackend(log.backendUsed, backend);
+  if (ran !== undefined) {
+    throw new AnyvmafError('backend', `${name} ran on ${ran}, but ${backend} was asked for.`);
+  }
+  const extent = known ?? { pairs: bound ?? pairsOf(log, checked.subsample), ended: null };
+  refuseShort(log, extent, checked.subsample, name);
+  while (counted < extent.pairs) count();
+  const decimals = program.options.has('precision') ? null : 6;
+  return {
+    extent,
+    frameNumbers: log.frameNumbers,
+    series: ordered(log, loaded, run, threads),
+    aggregates: log.aggregates,
+    pooled: log.pooled,
+    models: loaded.reported,
+    compat: generation(log, version),
+    backend_used: backend,
+    implementation: `${flavour} ${version ?? log.version ?? 'of an unknown version'}`,
+    native: {
+      flavour,
+      path,
+      version,
+      libvmaf: log.version,
+      decimals,
+      pooled: log.pooled.size > 0 ? 'printed' : 'computed',
+      input: files ? 'files' : 'pipes',
+    },
+    threads,
+    warnings: [],
+  };
+
+  function stalled(): string {
+    return `neither read the frames that waited for it nor ended within ${STALL_TIME / 1000} s, and was ended`;
+  }
+}
+
+function threadsFor({ backend }: NativeChoice, { checked, platform }: NativeRun): number {
+  if (checked.threads !== undefined) return checked.threads;
+  if (backend !== 'native-cpu') return 0;
+  return Math.min(platform.parallelism, checked.maxThreads, MOST_THREADS);
+}
+
+/** Pipes in the private folder. */
+function pipedInput({ program }: NativeChoice, format: VideoFormat): NativeInput {
+  const { width, height, bitDepth, chroma } = format;
+  if (program.flavour !== 'vmaf') return { reference: 'reference.y4m', distorted: 'distorted.y4m' };
+  return { reference: 'reference.yuv', distorted: 'distorted.yuv', raw: { width, height, bitDepth, chroma } };
+}
+
+function formOf({ program: { flavour, version } }: NativeChoice, format: VideoFormat) {
+  // From 3.2 on the tool reads chroma of odd sizes as if it had been rounded down (specification B.1).
+  const [major, minor] = release(version) ?? [0, 0];
+  const roundsDown = flavour === 'vmaf' && (major > 3 || (major === 3 && minor >= 2));
+  const { width, height, bitDepth, chroma } = format;
+  return { format: { width, height, bitDepth, chroma }, roundedUp: !roundsDown, y4m: flavour !== 'vmaf' };
+}
+
+/** The files themselves, where the tool reads them as they stand; otherwise frames are piped. */
+async function readableFiles(
+  { program: { flavour } }: NativeChoice,
+  { pair, stored, platform, bound }: NativeRun,
+): Promise<NativeInput | undefined> {
+  if (flavour !== 'vmaf' || !stored || bound === null || isOdd(pair.reference.info)) return undefined;
+  const [reference, distorted] = [fileOf(pair.reference), fileOf(pair.distorted)];
+  // The program opens names; of what somebody else named, only what was opened and checked here is read.
+  if (reference?.origin?.by === 'foreign' || distorted?.origin?.by === 'foreign') return undefined;
+  if (!reference || !distorted || reference.info.container !== distorted.info.container) return undefined;
+  const names = { reference: reference.path, distorted: distorted.path };
+  const { container, width, height, bitDepth, chroma } = reference.info;
+  if (container === 'yuv') return { ...names, raw: { width, height, bitDepth, chroma } };
+  if (container !== 'y4m') return undefined;
+  const read = await Promise.all([reference, distorted].map((file) => readsY4m(platform, file)));
+  return read.every(Boolean) ? names : undefined;
+}
+
+type FileDescriptor = SourceDescriptor & { readonly kind: 'file' };
+
+function fileOf({ descriptor }: FrameSource): FileDescriptor | undefined {
+  return descriptor?.kind === 'file' ? descriptor : undefined;
+}
+
+/** Whether the header of a Y4M file is one that every version of the tool takes. */
+async function readsY4m({ files }: Platform, { path, info, layout }: FileDescriptor): Promise<boolean> {
+  if (layout.frameBytes !== storedFrameBytes(info)) return false;
+  const reader = files.reopen(path);
+  try {
+    const bytes = new Uint8Array(STREAM_HEADER_MAX);
+    const start = String.fromCharCode(...bytes.subarray(0, await reader.read(0, [bytes])));
+    const [header = ''] = start.split('\n');
+    const tags = [...header.matchAll(/ C(\S*)/g)];
+    return header.startsWith('YUV4MPEG2 ') && vmafReadsY4m(tags.at(-1)?.[1] ?? '420');
+  } finally {
+    reader.close();
+  }
+}
+
+/** The log with scores called as they were asked for. */
+function renamed(log: NativeLog, names: NativeModels['names']): NativeLog {
+  if (names.size === 0) return log;
+  const nameOf = (printed: string) => {
+    for (const [told, asked] of names) {
+      // A collection adds names after its own.
+      if (printed === told || printed.startsWith(`${told}_`)) return asked + printed.slice(told.length);
+    }
+    return printed;
+  };
+  return {
+    ...log,
+    series: log.series.map((series) => ({ ...series, name: nameOf(series.name) })),
+    pooled: new Map([...log.pooled].map(([printed, statistics]) => [nameOf(printed), statistics])),
+  };
+}
+
+/** Pairs there must have been for these frames to be in the log. */
+function pairsOf({ frameNumbers }: NativeLog, subsample: number): number {
+  const last = frameNumbers.at(-1);
+  return last === undefined ? 0 : subsample > 1 ? last + subsample : last + 1;
+}
+
+/** @throws {AnyvmafError} `backend` when frames are missing */
+function refuseShort(log: NativeLog, { pairs }: Extent, subsample: number, name: string): void {
+  const expected = Math.ceil(pairs / subsample);
+  const found = log.frameNumbers.length;
+  if (log.series.length === 0 || found >= expected) return;
+  throw new AnyvmafError(
+    'backend',
+    `${name} scored ${found} frames, but ${expected} were given to it; its log is not to be trusted.`,
+  );
+}
+
+/**
+ * The series in libvmaf's order. With threads the tool writes metrics in the order in which they happen to be ready.
+ */
+function ordered(
+  log: NativeLog,
+  { reported, requested }: NativeModels,
+  { checked, pair }: NativeRun,
+  threads: number,
+): readonly MetricSeries[] {
+  const planned = plannedNames(requested, checked, pair.reference.info);
+  const models = reported.map(({ name }) => name);
+  const rank = ({ name }: MetricSeries) => {
+    const place = planned.indexOf(name);
+    const score = models.some((model) => name === model || name.startsWith(`${model}_`));
+    return (score ? planned.length + 1 : 0) + (place < 0 ? planned.length : place);
+  };
+  const byName = (a: MetricSeries, b: MetricSeries) =>
+    threads === 0 || a.name === b.name ? 0 : a.name < b.name ? -1 : 1;
+  return [...log.series].sort((a, b) => rank(a) - rank(b) || byName(a, b));
+}
+
+/** Names of the metrics in libvmaf's order; none where this package's own core has not all of the extractors. */
+function plannedNames(
+  { models, chosen }: NativeModels['requested'],
+  { compat, features }: CheckedOptions,
+  format: VideoFormat,
+): readonly string[] {
+  try {
+    const named = features.map((text) => parseFeature(text));
+    const extractors = [...models.flatMap((model) => model.extractors), ...named];
+    return planRun({ models, chosen: chosen ?? new Map(), extractors }, format, compat).metrics;
+  } catch (error) {
+    if (error instanceof AnyvmafError) return [];
+    throw error;
+  }
+}
+
+/** Which generation's arithmetic the values show: motion3 came with 3.2, whatever a build calls itself. */
+function generation({ series, version }: NativeLog, program: string | null): Compat {
+  const names = series.map(({ name }) => name);
+  if (names.some((name) => name.startsWith('integer_motion3'))) return 'libvmaf-3.2';
+  if (names.some((name) => name.startsWith('integer_motion2'))) return 'libvmaf-3.0';
+  const [major, minor] = release(version) ?? release(program) ?? [3, 2];
+  return major < 3 || (major === 3 && minor < 1) ? 'libvmaf-3.0' : 'libvmaf-3.2';
+}
+
+function tell(
+  { frameNumbers, series }: Measured,
+  onFrame: ((frame: FrameMetrics) => void) | undefined,
+): void {
+  if (!onFrame) return;
+  for (let row = 0; row < frameNumbers.length; row++) {
+    const there = series.filter(({ present }) => present?.[row] !== 0);
+    onFrame({
+      frameNum: frameNumbers[row] ?? row,
+      metrics: Object.fromEntries(there.map(({ name, values }) => [name, values[row] ?? Number.NaN])),
+    });
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * @module engine/backends/native/task
+ * One scoring run as it is put to an installed program, whichever kind it is.
+ */
+import type { VideoFormat } from '../../../core/frame.js';
+import type { BackendName } from './types.js';
+
+/** Backends that an installed program runs. */
+export type NativeBackend = Exclude<BackendName, 'cpu' | 'wasm'>;
+
+/** A model as libvmaf finds it. */
+export interface NativeModel {
+  /** A model built into the program, or a file in its working directory. */
+  readonly source: { readonly version: string } | { readonly file: string };
+  /** Key of its score. */
+  readonly name: string;
+  readonly disableClip: boolean;
+  readonly enableTransform: boolean;
+  readonly overloads: readonly {
+    readonly extractor: string;
+    readonly option: string;
+    readonly value: string;
+  }[];
+}
+
+/** Which processors to use, as the `vmaf` tool takes it. */
+export interface DeviceOptions {
+  /** SIMD levels not to use. */
+  readonly cpumask?: number | undefined;
+  /** Non-zero: operations that the GPU is not to do. */
+  readonly gpumask?: number | undefined;
+  /** Number of the device. */
+  readonly syclDevice?: number | undefined;
+  readonly hipDevice?: number | undefined;
+  readonly metalDevice?: number | undefined;
+}
+
+/** Two videos: stored Y4M files, or raw planar files and pipes of one format. */
+export interface NativeInput {
+  readonly reference: string;
+  readonly distorted: string;
+  /** Absent for Y4M. */
+  readonly raw?: VideoFormat;
+}
+
+/** Everything that a command line says. */
+export interface NativeTask {
+  readonly backend: NativeBackend;
+  readonly input: NativeInput;
+  readonly models: readonly NativeModel[];
+  /** Feature strings in libvmaf's grammar. */
+  readonly features: readonly string[];
+  readonly noPrediction: boolean;
+  /** At least 1. */
+  readonly subsample: number;
+  /** 0: none beside the main thread. */
+  readonly threads: number;
+  readonly devices: DeviceOptions;
+  /** Pairs to score; absent for all. */
+  readonly frameCount?: number | undefined;
+  readonly skipReference?: number | undefined;
+  readonly skipDistorted?: number | undefined;
+  /** File for the log. */
+  readonly log: string;
+}
+
+/** What libvmaf is told of a model, as key and value; flags in the form that both grammars take. */
+export function modelItems(model: NativeModel): readonly (readonly [string, string])[] {
+  const { source, name, disableClip, enableTransform, overloads } = model;
+  return [
+    'version' in source ? ['version', source.version] : ['path', source.file],
+    ['name', name],
+    ...(disableClip ? [['disable_clip', 'true'] as const] : []),
+    ...(enableTransform ? [['enable_transform', 'true'] as const] : []),
+    ...overloads.map(({ extractor, option, value }) => [`${extractor}.${option}`, value] as const),
+  ];
+}

@@ -1,0 +1,105 @@
+/**
+ * @module engine/backends/native/types
+ * Installed programs that contain libvmaf, as the rest knows them: which there are, what they were built with, and
+ * whether they work.
+ */
+import type { NativeFlavour } from '../../../core/choices.js';
+
+/** Backends that run on a graphics processor, all of them through an installed `vmaf`. */
+export const GPU_BACKENDS = ['cuda', 'sycl', 'hip', 'metal'] as const;
+export type GpuBackend = (typeof GPU_BACKENDS)[number];
+
+/**
+ * What measures frames. `cpu` and `wasm` are two names of this package's own core; `native-cpu` is an installed `vmaf`,
+ * or else an ffmpeg or ffprobe with the libvmaf filter.
+ */
+export type BackendName = 'cpu' | 'wasm' | 'native-cpu' | GpuBackend;
+
+/** A backend, or `auto`: a healthy native GPU backend where there is one, else this package's own core. */
+export type BackendChoice = 'auto' | BackendName;
+
+export const BACKEND_CHOICES: readonly BackendChoice[] = [
+  'auto',
+  'cpu',
+  'wasm',
+  'native-cpu',
+  ...GPU_BACKENDS,
+];
+
+/** Backends that something was built with; nothing is said of whether they work. */
+export type BuildFlags = Readonly<Record<'cpu' | GpuBackend, boolean>>;
+
+/** Where to look for programs. */
+export interface NativeOptions {
+  /**
+   * The installed program: a `vmaf`, or an ffmpeg or ffprobe with the libvmaf filter. Default: what `VMAF_BIN` says,
+   * else `vmaf` on PATH, else ffmpeg and ffprobe (`ANYVMAF_FFMPEG`, `ANYVMAF_FFPROBE`, PATH).
+   */
+  readonly vmafBin?: string | undefined;
+  /** Stops the search; its reason is thrown. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An installed program that contains libvmaf. */
+export interface NativeProgram {
+  readonly flavour: NativeFlavour;
+  /** Absolute path. */
+  readonly path: string;
+  /** What it says its version is: libvmaf's for `vmaf`, ffmpeg's for the others; `null` when it does not say. */
+  readonly version: string | null;
+  readonly build_flags: BuildFlags;
+  /** Long options of `vmaf` (without dashes) or of the libvmaf filter that its help names. */
+  readonly options: ReadonlySet<string>;
+  /** Changes when the file does: path, size and time. */
+  readonly key: string;
+}
+
+/** The installed `vmaf`, for people and agents who ask what would run. */
+export interface NativeDescription {
+  /** Absolute path of what was found, or what was looked for; `null` when there was nothing to look at. */
+  readonly binary_path: string | null;
+  readonly version: string | null;
+  readonly build_flags: BuildFlags;
+  /** What kind of program it is; `null` when there is none. */
+  readonly flavour: NativeFlavour | null;
+  /** A sentence, when there is none or it cannot be used. */
+  readonly error: string | null;
+}
+
+/** One backend in a {@link BackendList}. */
+export interface BackendDetail {
+  readonly backend: Exclude<BackendName, 'wasm'>;
+  /** Whether something here was built with it. */
+  readonly compiled_in: boolean;
+  /** What would run it: this package's core, or a program's absolute path; `null` for nothing. */
+  readonly runs: string | null;
+  /** How to get it, a sentence; `null` where it is there. */
+  readonly advice: string | null;
+}
+
+/** The backends there are. The flags say compiled in; `probeBackend` says whether one works. */
+export interface BackendList extends BuildFlags {
+  /** Whether an installed libvmaf can be asked for by name, `native-cpu`. */
+  readonly native_cpu: boolean;
+  readonly details: readonly BackendDetail[];
+  readonly native: NativeDescription;
+}
+
+/** How to probe. */
+export interface ProbeOptions extends NativeOptions {
+  /** Milliseconds after which a program that has not answered is ended. Default 20000. */
+  readonly timeout?: number | undefined;
+}
+
+/** Whether a backend works: one 64x64 grey frame scored against itself with vmaf_v0.6.1. */
+export interface BackendHealth {
+  readonly backend: Exclude<BackendName, 'wasm'>;
+  readonly compiled_in: boolean;
+  readonly runtime_healthy: boolean;
+  /** Wall-clock milliseconds of the probe; `null` when nothing could be started. */
+  readonly latency_ms: number | null;
+  /** VMAF, near 100; `null` when there is none. */
+  readonly score: number | null;
+  /** Why it does not work, a sentence; `null` when it does. */
+  readonly error: string | null;
+}

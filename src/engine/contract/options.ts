@@ -1,0 +1,412 @@
+/**
+ * @module engine/contract/options
+ * Checks what callers ask for and fills in the defaults.
+ */
+
+import { isObject, oneOf, requireObject } from '../../core/arguments.js';
+import { SCALE_FILTERS } from '../../core/choices.js';
+import { AnyvmafError } from '../../core/errors.js';
+import type { VideoFormat } from '../../core/frame.js';
+import { checkOrigin } from '../../core/origin.js';
+import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
+import { quoted, showValue } from '../../core/printable.js';
+import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
+import { requireVideo } from '../../media/open.js';
+import type { FrameRange, FrameRatePolicy, ScaleTo } from '../../media/pairing/types.js';
+import { folderOption } from '../../metrics/options.js';
+import type { TinyModelOptions } from '../../tiny/types.js';
+import type { DeviceOptions } from '../backends/native/task.js';
+import { BACKEND_CHOICES, type BackendChoice } from '../backends/native/types.js';
+import { checkTiny } from './tiny-options.js';
+import type { PairingOptions, ScoreOptions, ScoreRequest, ScorerOptions } from './types.js';
+
+/** Options of which every one that has a fixed default has a value. */
+export interface CheckedOptions {
+  /** `undefined`: the default model, if models are to predict. */
+  readonly models: readonly string[] | undefined;
+  readonly features: readonly string[];
+  readonly noPrediction: boolean;
+  readonly tiny: readonly TinyModelOptions[];
+  readonly noReference: boolean;
+  readonly compat: NonNullable<ScoreOptions['compat']>;
+  /** At least 1. */
+  readonly subsample: number;
+  /** `Infinity` for all. */
+  readonly frameCount: number;
+  readonly skipReference: number;
+  readonly skipDistorted: number;
+  /** `undefined`: to be chosen. */
+  readonly threads: number | undefined;
+  /** Most that may be chosen; `Infinity` for as many as there are cores. */
+  readonly maxThreads: number;
+  /** `undefined`: to be chosen. */
+  readonly chunkFrames: number | undefined;
+  readonly implementation: NonNullable<ScoreOptions['implementation']>;
+  readonly backend: BackendChoice;
+  readonly native: CheckedNative;
+  readonly pairing: CheckedPairing;
+}
+
+/** How to run an installed program. */
+export interface CheckedNative {
+  readonly vmafBin: string | undefined;
+  readonly devices: DeviceOptions;
+  /** Options that the caller gave and that only this package's own core can follow. */
+  readonly coreOnly: readonly string[];
+}
+
+/** How two videos are brought together. */
+export interface CheckedPairing {
+  readonly decoder: DecoderChoice;
+  /** `undefined`: the caller did not say; then two videos that are not encoded must be of one size. */
+  readonly scale: ScaleFilter | 'none' | undefined;
+  readonly scaleTo: ScaleTo | undefined;
+  readonly frameRatePolicy: FrameRatePolicy | undefined;
+  readonly offset: number | 'auto';
+  readonly window: number | undefined;
+  readonly range: FrameRange | undefined;
+  readonly allowDamaged: boolean;
+  readonly allowUrl: boolean;
+  readonly commonBitDepth: boolean;
+  readonly strict: boolean;
+  readonly preflight: boolean;
+}
+
+/** More threads than this are a mistake. */
+const MAX_THREADS = 1024;
+const MAX_COUNT = 2 ** 32 - 1;
+
+const FILTERS = [...SCALE_FILTERS, 'none'] as const;
+const DECODERS = ['auto', 'ffmpeg', 'mediabunny', 'wasm', 'none'] as const;
+/** Longest side of a picture, the core's limit. */
+const MAX_SIDE = 16384;
+
+const SHARED = [
+  'models',
+  'features',
+  'aomCtc',
+  'nflxCtc',
+  'noPrediction',
+  'tiny',
+  'compat',
+  'subsample',
+  'threads',
+  'implementation',
+  'onFrame',
+] as const satisfies readonly (keyof ScoreOptions & keyof ScorerOptions)[];
+
+const PAIRING = [
+  'decoder',
+  'scale',
+  'scaleTo',
+  'frameRatePolicy',
+  'offset',
+  'window',
+  'range',
+  'allowDamaged',
+  'allowUrl',
+  'origin',
+  'commonBitDepth',
+  'strict',
+  'preflight',
+] as const satisfies readonly (keyof PairingOptions)[];
+
+/** What `score` may be told. */
+export const SCORE_OPTIONS: readonly (keyof ScoreOptions)[] = [
+  ...SHARED,
+  'noReference',
+  'frameCount',
+  'skipReference',
+  'skipDistorted',
+  'chunkFrames',
+  'maxThreads',
+  'backend',
+  'vmafBin',
+  'cpumask',
+  'gpumask',
+  'syclDevice',
+  'hipDevice',
+  'metalDevice',
+  'gate',
+  'onProgress',
+  'onStart',
+  'signal',
+  ...PAIRING,
+];
+
+/** What `inspect` and `align` may be told, beside what is their own. */
+export const LOOK_OPTIONS: readonly (keyof ScoreOptions)[] = [...PAIRING, 'models', 'signal'];
+
+/** What `extractFrames` may be told: all that decides which frames go together. */
+export const EXTRACT_OPTIONS: readonly (keyof ScoreOptions)[] = [
+  ...PAIRING,
+  'skipReference',
+  'skipDistorted',
+  'frameCount',
+  'signal',
+];
+
+/** What `createScorer` may be told. */
+export const SCORER_OPTIONS: readonly (keyof ScorerOptions)[] = [...SHARED, 'names'];
+
+/**
+ * @param known names of the options there are
+ * @throws {AnyvmafError} `usage`, naming the option, its value and what it may be
+ */
+export function checkOptions(
+  options: ScoreOptions & Pick<ScorerOptions, 'names'>,
+  known: readonly string[],
+): CheckedOptions {
+  requireObject('options', options);
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || known.includes(name)) continue;
+    throw new AnyvmafError('usage', `There is no option ${quoted(name)}; there are ${known.join(', ')}.`);
+  }
+  const { threads, maxThreads, chunkFrames, models, signal, names } = options;
+  for (const name of ['onStart', 'onFrame', 'onProgress', 'gate'] as const) {
+    if (options[name] !== undefined) ofType(name, options[name], 'function', 'a function');
+  }
+  if (signal !== undefined && !(isObject(signal) && 'throwIfAborted' in signal)) {
+    throw new AnyvmafError('usage', `signal is ${showValue(signal)}, but it must be an AbortSignal.`);
+  }
+  if (names !== undefined) {
+    requireObject('names', names);
+    for (const [name, value] of Object.entries(names)) ofType(`names.${name}`, value, 'string', 'a string');
+  }
+  const presets = presetsOf(options);
+  const named = models === undefined ? undefined : texts('models', models);
+  return {
+    models: presets.length === 0 ? named : [...presets.flatMap((preset) => preset.models), ...(named ?? [])],
+    features: [...presets.flatMap((preset) => preset.features), ...texts('features', options.features ?? [])],
+    noPrediction: ofType('noPrediction', options.noPrediction ?? false, 'boolean', 'true or false'),
+    tiny: checkTiny(options.tiny),
+    noReference: checkAlone(options),
+    compat: oneOf('compat', options.compat ?? 'libvmaf-3.2', ['libvmaf-3.2', 'libvmaf-3.0']),
+    subsample: Math.max(1, count('subsample', options.subsample ?? 1)),
+    frameCount: count('frameCount', options.frameCount ?? 0) || Number.POSITIVE_INFINITY,
+    skipReference: count('skipReference', options.skipReference ?? 0),
+    skipDistorted: count('skipDistorted', options.skipDistorted ?? 0),
+    threads: threads === undefined ? undefined : count('threads', threads, 0, MAX_THREADS),
+    maxThreads:
+      maxThreads === undefined ? Number.POSITIVE_INFINITY : count('maxThreads', maxThreads, 1, MAX_THREADS),
+    chunkFrames: chunkFrames === undefined ? undefined : count('chunkFrames', chunkFrames, 1),
+    implementation: oneOf('implementation', options.implementation ?? 'simd128', ['simd128', 'portable']),
+    backend: oneOf('backend', options.backend ?? 'wasm', BACKEND_CHOICES),
+    native: checkNative(options),
+    pairing: checkPairing(
+      options,
+      presets.some((preset) => preset.commonBitDepth),
+    ),
+  };
+}
+
+/** @throws {AnyvmafError} `usage` for a version that there is not */
+function presetsOf(options: ScoreOptions): readonly Preset[] {
+  const asked = [
+    ['aomCtc', aomCtc],
+    ['nflxCtc', nflxCtc],
+  ] as const;
+  return asked.flatMap(([name, preset]) => {
+    const version = options[name];
+    return version === undefined ? [] : [preset(ofType(name, version, 'string', 'a version such as v1.0'))];
+  });
+}
+
+/** @throws {AnyvmafError} `usage` where something is asked for that only a reference can give */
+function checkAlone(options: ScoreOptions): boolean {
+  if (!ofType('noReference', options.noReference ?? false, 'boolean', 'true or false')) return false;
+  if (options.tiny === undefined || options.tiny.length === 0) {
+    throw new AnyvmafError(
+      'usage',
+      'noReference (no_reference) needs a tiny model that looks at the distorted video alone; there is no other way to ' +
+        'score without a reference.',
+    );
+  }
+  const { features = [], offset = 0, skipReference = 0 } = options;
+  const needs: readonly [string, boolean][] = [
+    ['features', features.length > 0],
+    ['aomCtc', options.aomCtc !== undefined],
+    ['nflxCtc', options.nflxCtc !== undefined],
+    ['offset', offset !== 0],
+    ['skipReference', skipReference !== 0],
+    ['scaleTo', options.scaleTo !== undefined],
+    ['frameRatePolicy', options.frameRatePolicy !== undefined],
+  ];
+  const other = needs.find(([, given]) => given)?.[0];
+  if (other === undefined) return true;
+  throw new AnyvmafError(
+    'usage',
+    `${other} and noReference exclude each other: there is no reference to compare with.`,
+  );
+}
+
+function checkNative(options: ScoreOptions): CheckedNative {
+  const { backend, vmafBin } = options;
+  if (vmafBin !== undefined) {
+    ofType('vmafBin', vmafBin, 'string', 'the path of a program');
+    if (vmafBin === '' || vmafBin.includes('\0')) {
+      throw new AnyvmafError(
+        'usage',
+        `vmafBin is ${showValue(vmafBin)}, but it must be the path of a program.`,
+      );
+    }
+    if (backend === undefined) {
+      throw new AnyvmafError(
+        'usage',
+        `vmafBin is ${showValue(vmafBin)}, but no native backend is asked for that would run it; add backend native-cpu, ` +
+          'cuda, sycl, hip, metal or auto.',
+      );
+    }
+  }
+  const own = [
+    ['syclDevice', 'sycl'],
+    ['hipDevice', 'hip'],
+    ['metalDevice', 'metal'],
+  ] as const;
+  for (const [name, of] of own) {
+    if (options[name] === undefined || backend === of || backend === 'auto') continue;
+    throw new AnyvmafError(
+      'usage',
+      `${name} is ${showValue(options[name])}, but the backend is ${backend ?? 'wasm'}, not ${of}; leave one of them out.`,
+    );
+  }
+  const names = ['cpumask', 'gpumask', 'syclDevice', 'hipDevice', 'metalDevice'] as const;
+  const devices = names.map((name) => {
+    const value = options[name];
+    return [name, value === undefined ? undefined : count(name, value)] as const;
+  });
+  const folder = folderOption([...(options.features ?? []), ...(options.models ?? [])]);
+  const coreOnly: string[] = (
+    ['compat', 'implementation', 'chunkFrames', 'tiny', 'noReference'] as const
+  ).filter((name) => options[name] !== undefined);
+  if (folder !== undefined) coreOnly.push(folder);
+  return { vmafBin, devices: Object.fromEntries(devices), coreOnly };
+}
+
+function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing {
+  const { scale, scaleTo, frameRatePolicy, offset = 0, window, range } = options;
+  if (offset !== 'auto' && !(Number.isInteger(offset) && Math.abs(offset) <= MAX_COUNT)) {
+    throw new AnyvmafError(
+      'usage',
+      `offset is ${showValue(offset)}, but it must be a whole number of frames or auto.`,
+    );
+  }
+  if (window !== undefined && !(Number.isInteger(window) && window >= 1 && window <= 1000)) {
+    throw new AnyvmafError('usage', `window is ${showValue(window)}, but it must be from 1 to 1000 frames.`);
+  }
+  if (window !== undefined && offset !== 'auto') {
+    throw new AnyvmafError(
+      'usage',
+      `window is ${showValue(window)}, but the offset is not searched; leave it out, or let the offset be auto.`,
+    );
+  }
+  checkOrigin(options.origin);
+  return {
+    decoder: oneOf('decoder', options.decoder ?? 'auto', DECODERS),
+    scale: scale && oneOf('scale', scale, FILTERS),
+    scaleTo: scaleTo && checkSize(scaleTo),
+    frameRatePolicy: frameRatePolicy && oneOf('frameRatePolicy', frameRatePolicy, ['strict', 'nearest']),
+    offset,
+    window,
+    range: range && checkRange(range),
+    allowDamaged: ofType('allowDamaged', options.allowDamaged ?? false, 'boolean', 'true or false'),
+    allowUrl: ofType('allowUrl', options.allowUrl ?? false, 'boolean', 'true or false'),
+    commonBitDepth: ofType('commonBitDepth', options.commonBitDepth ?? anyDepth, 'boolean', 'true or false'),
+    strict: ofType('strict', options.strict ?? false, 'boolean', 'true or false'),
+    preflight: ofType('preflight', options.preflight ?? true, 'boolean', 'true or false'),
+  };
+}
+
+/** A request with both videos. */
+export type PairRequest = ScoreRequest & Required<Pick<ScoreRequest, 'reference'>>;
+
+/** @throws {AnyvmafError} `usage` when there is no request, or a part of it is missing */
+export function checkRequest(request: ScoreRequest, noReference = false): asserts request is PairRequest {
+  if (isObject(request)) requireObject('request', request);
+  else {
+    throw new AnyvmafError(
+      'usage',
+      `score needs a request, but it is ${showValue(request)}; give an object with reference and distorted.`,
+    );
+  }
+  for (const side of ['reference', 'distorted'] as const) {
+    const video = request[side];
+    if (video !== undefined && video !== null) {
+      requireVideo(side, video);
+      continue;
+    }
+    if (side === 'reference' && noReference) continue;
+    throw new AnyvmafError(
+      'usage',
+      `The request has no ${side}; give it two videos, reference and distorted.`,
+    );
+  }
+  if (request.raw !== undefined) checkFormat('raw is the format of raw videos', request.raw);
+}
+
+/**
+ * Only what JavaScript can get wrong: the values are the business of whoever uses them.
+ * @param what a clause that says what the format is for
+ * @throws {AnyvmafError} `usage`
+ */
+export function checkFormat(what: string, format: VideoFormat): void {
+  const shape = 'give an object with width, height, bitDepth and chroma';
+  if (!isObject(format))
+    throw new AnyvmafError('usage', `${what}, but it is ${showValue(format)}; ${shape}.`);
+  requireObject('the format', format);
+  if (typeof format.chroma !== 'string')
+    throw new AnyvmafError(
+      'usage',
+      `${what}, but its chroma is ${showValue(format.chroma)}, not a string; ${shape}.`,
+    );
+}
+
+function ofType<T>(name: string, value: T, type: 'boolean' | 'function' | 'string', expected: string): T {
+  if (typeof value === type) return value;
+  throw new AnyvmafError('usage', `${name} is ${showValue(value)}, but it must be ${expected}.`);
+}
+
+function checkSize(size: ScaleTo): ScaleTo {
+  if (size === 'ref' || size === 'dis') return size;
+  if (typeof size !== 'object' || size === null) {
+    throw new AnyvmafError(
+      'usage',
+      `scaleTo is ${showValue(size)}, but it must be ref, dis or a width and height.`,
+    );
+  }
+  return {
+    width: count('scaleTo.width', size.width, 1, MAX_SIDE),
+    height: count('scaleTo.height', size.height, 1, MAX_SIDE),
+  };
+}
+
+function checkRange(range: FrameRange): FrameRange {
+  const { unit, start, end } = range;
+  oneOf('range.unit', unit, ['frames', 'seconds']);
+  if (unit === 'frames') {
+    count('range.start', start);
+    if (end !== undefined) count('range.end', end);
+  } else if (!(start >= 0 && start < MAX_COUNT) || (end !== undefined && !(end >= 0))) {
+    throw new AnyvmafError('usage', `range is ${start} to ${end} seconds, but it must lie from 0 on.`);
+  }
+  if (end !== undefined && end <= start) {
+    throw new AnyvmafError(
+      'usage',
+      `range is ${start} to ${end} ${unit}, but its end must come after its start.`,
+    );
+  }
+  return range;
+}
+
+function count(name: string, value: number, min = 0, max = MAX_COUNT): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new AnyvmafError(
+    'usage',
+    `${name} is ${showValue(value)}, but it must be a whole number from ${min} to ${max}.`,
+  );
+}
+
+function texts(name: string, value: readonly string[]): readonly string[] {
+  if (Array.isArray(value) && value.every((text) => typeof text === 'string')) return value;
+  throw new AnyvmafError('usage', `${name} is ${showValue(value)}, but it must be an array of strings.`);
+}

@@ -1,0 +1,105 @@
+/**
+ * @module engine/contract/tiny-options
+ * Checks what callers ask of tiny models.
+ */
+import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../core/choices.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
+import type { TinyModelOptions } from '../../tiny/types.js';
+
+/** Tiny models of one run at most. */
+const MAX_TINY_MODELS = 16;
+const MAX_THREADS = 1024;
+const MAX_CRF = 63;
+const KNOWN = [
+  'model',
+  'files',
+  'name',
+  'device',
+  'threads',
+  'fp16',
+  'precision',
+  'verify',
+  'codec',
+  'preset',
+  'crf',
+  'resize',
+];
+
+/**
+ * @throws {AnyvmafError} `usage`, naming the option, its value and what it may be
+ */
+export function checkTiny(value: readonly TinyModelOptions[] | undefined): readonly TinyModelOptions[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value) || value.length > MAX_TINY_MODELS) {
+    throw wrong('tiny', value, `an array of at most ${MAX_TINY_MODELS} tiny models`);
+  }
+  value.forEach((options: unknown, i) => {
+    const at = `tiny[${i}]`;
+    if (typeof options !== 'object' || options === null) throw wrong(at, options, 'an object with a model');
+    const given = new Map<string, unknown>(Object.entries(options));
+    for (const [name, member] of given) {
+      if (member !== undefined && !KNOWN.includes(name))
+        throw new AnyvmafError(
+          'usage',
+          `${at} has no option ${quoted(name)}; there are ${KNOWN.join(', ')}.`,
+        );
+    }
+    check(at, given);
+  });
+  return value;
+}
+
+function check(at: string, given: ReadonlyMap<string, unknown>): void {
+  const isText = (value: unknown) => typeof value === 'string' && value !== '' && !value.includes('\0');
+  const within = (max: number) => (value: unknown) =>
+    typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
+  const isFlag = (value: unknown) => typeof value === 'boolean';
+  const rules: readonly (readonly [string, (value: unknown) => boolean, string])[] = [
+    ['model', isText, 'the id or the path of a tiny model'],
+    ['files', isFiles, 'an object of files (Blobs) by their names, with the model among them'],
+    [
+      'name',
+      (value) => isText(value) && /^[A-Za-z_][\w.-]{0,127}$/.test(String(value)),
+      'a name of letters, digits, dots, dashes and underscores',
+    ],
+    [
+      'device',
+      (value) => TINY_DEVICE_CHOICES.some((one) => one === value),
+      `one of ${TINY_DEVICE_CHOICES.join(', ')}`,
+    ],
+    ['threads', within(MAX_THREADS), `a whole number from 0 to ${MAX_THREADS}`],
+    ['fp16', isFlag, 'true or false'],
+    [
+      'precision',
+      (value) => TINY_PRECISIONS.some((one) => one === value),
+      `one of ${TINY_PRECISIONS.join(', ')}`,
+    ],
+    ['verify', isFlag, 'true or false'],
+    ['codec', isText, 'the name of an encoder'],
+    ['preset', isText, "the name of an encoder's preset"],
+    ['crf', within(MAX_CRF), `a whole number from 0 to ${MAX_CRF}`],
+    ['resize', (value) => TINY_RESIZES.some((one) => one === value), `one of ${TINY_RESIZES.join(', ')}`],
+  ];
+  for (const [name, holds, expected] of rules) {
+    const value = given.get(name);
+    if (value === undefined && name !== 'model') continue;
+    if (!holds(value)) throw wrong(`${at}.${name}`, value, expected);
+  }
+}
+
+function isFiles(value: unknown): boolean {
+  return (
+    typeof value === 'object' && value !== null && Object.values(value).every((file) => file instanceof Blob)
+  );
+}
+
+function wrong(name: string, value: unknown, expected: string): AnyvmafError {
+  const shown =
+    typeof value === 'string'
+      ? JSON.stringify(value)
+      : Array.isArray(value)
+        ? `an array of ${value.length}`
+        : String(value);
+  return new AnyvmafError('usage', `${name} is ${shown}, but it must be ${expected}.`);
+}

@@ -1,0 +1,230 @@
+/**
+ * @module engine/dataset
+ * Makes a table of features out of pairs of videos: every frame of every pair a row, for training models and for
+ * evaluating them.
+ */
+import { requireArray, requireObject, requireText, requireTexts } from '../core/arguments.js';
+import { AnyvmafError } from '../core/errors.js';
+import { sentence } from '../core/printable.js';
+import { columnFor } from '../evaluate/table/names.js';
+import { DatasetWriter } from '../evaluate/table/write.js';
+import type { VideoInput } from '../media/types.js';
+import { EXTRACTORS } from '../metrics/extractors.js';
+import { folderOption } from '../metrics/options.js';
+import type { Report } from '../report/types.js';
+import { CANONICAL_FEATURES } from '../tiny/features.js';
+import type { Platform } from './contract/platform.js';
+import type { Progress, ScoreOptions, ScoreRequest } from './contract/types.js';
+import { scorePair } from './score.js';
+
+/** A pair of videos and what is known about it. */
+export interface DatasetPair extends ScoreRequest {
+  readonly reference: VideoInput;
+  /**
+   * Of the source: rows of one key are always on the same side of a split, so give all encodes of a source the same.
+   * Default: the name of the reference's file without its ending.
+   */
+  readonly key?: string | number | undefined;
+  /** What tells the encodes of a key apart. Default: the name of the distorted file without its ending. */
+  readonly clip?: string | undefined;
+  /** Opinion score of the clip, written into each of its rows. Of several pairs all have one, or none. */
+  readonly mos?: number | undefined;
+}
+
+/** What goes into a table, and how it is measured. */
+export interface DatasetOptions
+  extends Omit<
+    ScoreOptions,
+    'models' | 'noPrediction' | 'onProgress' | 'onStart' | 'onFrame' | 'tiny' | 'noReference'
+  > {
+  /**
+   * A model string whose score of each frame becomes the column `teacher`, and its inputs columns too. It also is the
+   * column `mos` where pairs have none of their own.
+   */
+  readonly teacher?: string | undefined;
+  /** As {@link ScoreOptions.onProgress}, for the pair of this index. */
+  readonly onProgress?: (progress: Progress, index: number) => void;
+}
+
+/** What was written. */
+export interface DatasetSummary {
+  readonly rows: number;
+  readonly pairs: number;
+  readonly columns: readonly string[];
+  /** Warnings of the pairs' runs: full sentences, each after the name of the distorted video. */
+  readonly warnings: readonly string[];
+}
+
+/** Extractors of the reference's six features. */
+const EXTRACTED = ['adm', 'vif', 'motion'];
+
+/**
+ * Scores pairs one after the other and gives the file in pieces, to be written one after the other.
+ * @returns at its end, what was written
+ * @throws {AnyvmafError} `usage` for pairs that do not go together; else as when scoring
+ */
+export async function* makeDataset(
+  platform: Platform,
+  pairs: readonly DatasetPair[],
+  options: DatasetOptions,
+): AsyncGenerator<Uint8Array, DatasetSummary, undefined> {
+  requireArray('pairs', pairs, 'an array of pairs');
+  for (const pair of pairs) requireObject('a pair', pair);
+  requireObject('options', options);
+  const { teacher, features = [], onProgress, ...rest } = options;
+  requireTexts('features', features);
+  if (teacher !== undefined) requireText('teacher', teacher, 'a model string');
+  const known = apart(pairs.map(checkPair), pairs);
+  checkTogether(pairs);
+  const folder = folderOption([...features, ...(teacher === undefined ? [] : [teacher])]);
+  if (folder !== undefined) {
+    throw new AnyvmafError(
+      'usage',
+      `${folder} goes with scoring a single pair, not with making a table of features; leave it out.`,
+    );
+  }
+  const given = pairs.some(({ mos }) => mos !== undefined);
+  const asked = features.map((spec) => spec.split('=', 1)[0] ?? '');
+  const warnings: string[] = [];
+  let writer: DatasetWriter | undefined;
+  for (const [index, pair] of pairs.entries()) {
+    const { key, clip } = known[index] ?? { key: '', clip: '' };
+    const { reference, distorted, raw } = pair;
+    const report = await scorePair(
+      platform,
+      { reference, distorted, ...(raw && { raw }) },
+      {
+        ...rest,
+        models: teacher === undefined ? [] : [teacher],
+        noPrediction: teacher === undefined,
+        features: [...EXTRACTED, ...features.filter((spec) => !EXTRACTED.includes(spec))],
+        ...(onProgress && { onProgress: (progress) => onProgress(progress, index) }),
+      },
+    );
+    for (const warning of report.warnings) warnings.push(sentence(`${report.distorted.name}: ${warning}`));
+    const names = featureNames(report, asked);
+    writer ??= new DatasetWriter({
+      features: names,
+      target: given || teacher !== undefined,
+      teacher: teacher !== undefined,
+      facts: factsOf(report, options, given),
+    });
+    checkSame(writer, names, report);
+    const score = report.models[0]?.name;
+    for (const { frameNum: frame, metrics } of report.frames) {
+      const taught = score === undefined ? undefined : metrics[score];
+      const mos = given ? pair.mos : taught;
+      const piece = writer.add({ key, clip, frame, mos, teacher: taught, metrics });
+      if (piece) yield piece;
+    }
+  }
+  if (!writer) throw new AnyvmafError('usage', 'There is no pair of videos to make a table of.');
+  yield writer.end();
+  return { rows: writer.rows, pairs: pairs.length, columns: writer.columns, warnings };
+}
+
+/** A pair's key and clip as text. */
+function checkPair({ key, clip, mos, reference, distorted }: DatasetPair, index: number) {
+  const which = `pair ${index + 1}`;
+  const keyText = key === undefined ? stemOf(reference) : String(key);
+  if (keyText === undefined || keyText === '') {
+    throw new AnyvmafError(
+      'usage',
+      `The key of ${which} is missing, and its reference has no file name to take it from.`,
+    );
+  }
+  if (typeof key === 'number' && !Number.isInteger(key)) {
+    throw new AnyvmafError('usage', `The key of ${which} is ${key}, but a number must be whole.`);
+  }
+  if (mos !== undefined && !Number.isFinite(mos)) {
+    throw new AnyvmafError('usage', `The mos of ${which} is ${mos}, but it must be a finite number.`);
+  }
+  return { key: keyText, clip: clip ?? stemOf(distorted) ?? `clip_${index}` };
+}
+
+/** Clips that nobody named apart get a number, so that they stay apart. */
+function apart(
+  known: readonly { readonly key: string; readonly clip: string }[],
+  pairs: readonly DatasetPair[],
+) {
+  const seen = new Map<string, number>();
+  return known.map(({ key, clip }, i) => {
+    const name = JSON.stringify([key, clip]);
+    const before = seen.get(name) ?? 0;
+    seen.set(name, before + 1);
+    return { key, clip: before > 0 && pairs[i]?.clip === undefined ? `${clip}_${before + 1}` : clip };
+  });
+}
+
+function checkTogether(pairs: readonly DatasetPair[]): void {
+  const without = pairs.findIndex(({ mos }) => mos === undefined);
+  if (without >= 0 && pairs.some(({ mos }) => mos !== undefined)) {
+    throw new AnyvmafError(
+      'usage',
+      `Pair ${without + 1} has no mos, but others have; give one to each, or to none and name a teacher.`,
+    );
+  }
+}
+
+/** The name of a file without folders and ending; `undefined` for what has no name. */
+function stemOf(input: VideoInput): string | undefined {
+  const name =
+    typeof input === 'string' && input !== '-'
+      ? input
+      : input instanceof URL
+        ? decodeURIComponent(input.pathname)
+        : typeof File !== 'undefined' && input instanceof File
+          ? input.name
+          : undefined;
+  const stem = name?.replace(/^.*[\\/]/, '').replace(/(?<=.)\.[^.]*$/, '');
+  return stem === '' ? undefined : stem;
+}
+
+/**
+ * The features that become columns: the reference's six, those of extractors that were asked for, and the inputs of the
+ * teacher; not what the extractors of the six give beside them, and no scores.
+ */
+function featureNames(report: Report, asked: readonly string[]): string[] {
+  const names = new Set(report.frames.flatMap(({ metrics }) => Object.keys(metrics)));
+  const inputs = new Set(report.models.flatMap(({ features }) => features));
+  const scores = new Set(
+    report.models.flatMap(({ name, collection }) =>
+      collection
+        ? [name, collection.bagging, collection.stddev, collection.ciLow, collection.ciHigh]
+        : [name],
+    ),
+  );
+  const beside = new Set(
+    EXTRACTORS.filter(({ name }) => EXTRACTED.includes(name) && !asked.includes(name)).flatMap(
+      ({ features }) => features.map(({ alias }) => alias),
+    ),
+  );
+  return [...names].filter((name) => {
+    if (scores.has(name)) return false;
+    return CANONICAL_FEATURES.includes(columnFor(name)) || inputs.has(name) || !beside.has(name);
+  });
+}
+
+/** What the table says about itself. */
+function factsOf(
+  report: Report,
+  { teacher, compat }: DatasetOptions,
+  given: boolean,
+): Record<string, string> {
+  return {
+    'anyvmaf.mos': given ? 'given' : teacher === undefined ? 'none' : 'teacher',
+    ...(teacher !== undefined && { 'anyvmaf.teacher': report.models[0]?.source ?? teacher }),
+    ...(compat !== undefined && { 'anyvmaf.compat': compat }),
+  };
+}
+
+/** All pairs must have the columns of the first: a grey video among coloured ones has fewer. */
+function checkSame(writer: DatasetWriter, names: readonly string[], report: Report): void {
+  const further = names.map(columnFor).filter((name) => !writer.columns.includes(name));
+  if (further.length === 0) return;
+  throw new AnyvmafError(
+    'usage',
+    `${report.distorted.name} has the features ${further.join(', ')}, which the first pair lacks; make a table of its own ` +
+      'of it, or leave out --feature.',
+  );
+}

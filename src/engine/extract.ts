@@ -1,0 +1,220 @@
+/**
+ * @module engine/extract
+ * Gets single pairs of frames out of two videos, brought together as for scoring. What is encoded is decoded from near
+ * each wanted frame on, not from the start.
+ */
+
+import { unlessAborted } from '../core/abort.js';
+import { isArray, requireObject } from '../core/arguments.js';
+import { AnyvmafError } from '../core/errors.js';
+import type { FramePlanes, VideoFormat } from '../core/frame.js';
+import { chromaSize, lumaBytes, sampleBytes } from '../core/frame.js';
+import { shown, showValue } from '../core/printable.js';
+import { nameOf, openPlanned, partOfPlan, type Side } from '../media/pairing/prepare.js';
+import { colorMeaning } from '../pictures/color.js';
+import { FramePair, FramePicture } from '../pictures/frame-pair.js';
+import { type CheckedOptions, checkOptions, checkRequest, EXTRACT_OPTIONS } from './contract/options.js';
+import type { Platform } from './contract/platform.js';
+import type { ExtractOptions, ScoreRequest } from './contract/types.js';
+import { closeKnown, type KnownInputs, knowInputs, readyInputs } from './inputs/inputs.js';
+import { expectPairs, type OpenPair, readPair } from './inputs/pair.js';
+
+/** Frames to pass over, rather than to start decoding anew for the next that is wanted. */
+const PASSED_OVER = 48;
+
+/**
+ * Pairs of frames by number, in ascending order; each is read when it is asked for.
+ * @param frames numbers of pairs, as `frameNum` in a report of the same request and options
+ * @throws {AnyvmafError} as the public `extractFrames` says
+ */
+export async function* extractPairs(
+  platform: Platform,
+  request: ScoreRequest,
+  frames: readonly number[],
+  options: ExtractOptions,
+): AsyncGenerator<FramePair, void, undefined> {
+  requireObject('options', options);
+  checkRequest(request);
+  const checked = checkOptions(options, EXTRACT_OPTIONS);
+  const wanted = checkFrames(frames);
+  const { signal } = options;
+  signal?.throwIfAborted();
+  const ending = new AbortController();
+  const pass = () => ending.abort(signal?.reason);
+  signal?.addEventListener('abort', pass);
+  const knowing = knowInputs(platform, request, checked, ending.signal);
+  try {
+    const known = await unlessAborted(signal, knowing);
+    refuseUnreadable(known.sides.reference);
+    refuseUnreadable(known.sides.distorted);
+    yield* known.plan && isEncoded(known)
+      ? decodeRuns(known, wanted, ending.signal)
+      : readStored(known, checked, wanted, ending.signal);
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : error;
+  } finally {
+    signal?.removeEventListener('abort', pass);
+    ending.abort();
+    await knowing.then(closeKnown).catch(() => {});
+  }
+}
+
+function isEncoded({ sides }: KnownInputs): boolean {
+  return sides.reference.kind === 'encoded' || sides.distorted.kind === 'encoded';
+}
+
+/** Frames of files that give any frame at once. */
+async function* readStored(
+  known: KnownInputs,
+  checked: CheckedOptions,
+  wanted: readonly number[],
+  signal: AbortSignal,
+): AsyncGenerator<FramePair, void, undefined> {
+  const pair = await readyInputs(known, checked);
+  const { expected } = expectPairs(pair, pair.limit);
+  const first = known.plan?.first ?? { reference: pair.skipReference, distorted: pair.skipDistorted };
+  const distorted = known.plan?.paired?.frames;
+  for (const index of wanted) {
+    if (expected !== null && index >= expected) throw beyond(known, index, expected);
+    const frames = {
+      reference: first.reference + index,
+      distorted: distorted?.[index] ?? first.distorted + index,
+    };
+    yield await take(known, pair, { index, at: index, frames }, signal);
+  }
+}
+
+/** Frames of which at least one side must be decoded: a decoder for each group of near ones. */
+async function* decodeRuns(
+  known: KnownInputs,
+  wanted: readonly number[],
+  signal: AbortSignal,
+): AsyncGenerator<FramePair, void, undefined> {
+  const { plan, sides } = known;
+  if (!plan) throw new Error('a plan is needed to decode');
+  for (const run of runsOf(wanted)) {
+    const [start = 0] = run;
+    const end = run.at(-1) ?? start;
+    if (plan.count !== null && end >= plan.count) throw beyond(known, end, plan.count);
+    const part = partOfPlan(plan, start, end - start + 1);
+    const prepared = await openPlanned(part);
+    try {
+      for (const index of run) {
+        const at = index - start;
+        const frames = {
+          reference: part.first.reference + at,
+          distorted: part.paired?.frames[at] ?? part.first.distorted + at,
+        };
+        yield await take(known, prepared, { index, at, frames }, signal);
+      }
+    } finally {
+      // Files that are not decoded serve the next run as well.
+      for (const role of ['reference', 'distorted'] as const)
+        if (sides[role].kind === 'encoded') await prepared[role].close();
+    }
+  }
+}
+
+/** Numbers that are near enough to share a decoder, together. */
+function runsOf(wanted: readonly number[]): number[][] {
+  const runs: number[][] = [];
+  for (const index of wanted) {
+    const run = runs.at(-1);
+    if (run && index - (run.at(-1) ?? index) <= PASSED_OVER) run.push(index);
+    else runs.push([index]);
+  }
+  return runs;
+}
+
+/** Which pair to take. */
+interface Place {
+  /** Its number in the report. */
+  readonly index: number;
+  /** Its number among the pairs of the open sources. */
+  readonly at: number;
+  /** Its frames' numbers in their own videos. */
+  readonly frames: { readonly reference: number; readonly distorted: number };
+}
+
+async function take(
+  known: KnownInputs,
+  pair: OpenPair,
+  { index, at, frames }: Place,
+  signal: AbortSignal,
+): Promise<FramePair> {
+  signal.throwIfAborted();
+  const { info } = pair.reference;
+  const format: VideoFormat = {
+    width: info.width,
+    height: info.height,
+    bitDepth: info.bitDepth,
+    chroma: info.chroma,
+  };
+  const [reference, distorted] = [allocate(format), allocate(format)];
+  const ended = await unlessAborted(signal, Promise.resolve(readPair(pair, at, reference, distorted)));
+  if (ended) throw beyond(known, index, null);
+  const picture = (role: 'reference' | 'distorted', planes: FramePlanes) => {
+    const side = known.sides[role];
+    const frame = frames[role];
+    return new FramePicture({ frame, time: timeOf(side, frame) }, format, planes, meaningOf(side));
+  };
+  return new FramePair(index, picture('reference', reference), picture('distorted', distorted));
+}
+
+function allocate(format: VideoFormat): FramePlanes {
+  const y = new Uint8Array(lumaBytes(format));
+  if (format.chroma === '400') return { y };
+  const { width, height } = chromaSize(format);
+  const bytes = width * height * sampleBytes(format.bitDepth);
+  return { y, cb: new Uint8Array(bytes), cr: new Uint8Array(bytes) };
+}
+
+function meaningOf(side: Side) {
+  return colorMeaning(side.kind === 'encoded' ? side.video.facts : side.source.info);
+}
+
+function timeOf(side: Side, frame: number): number | null {
+  const time = side.times?.[frame];
+  if (time !== undefined) return time - (side.times?.[0] ?? 0);
+  const { frameRate } = side.kind === 'encoded' ? side.video.facts : side.source.info;
+  return frameRate && frameRate.num > 0 ? (frame * frameRate.den) / frameRate.num : null;
+}
+
+/** @throws {AnyvmafError} `usage` for what gives its frames only once, in order */
+function refuseUnreadable(side: Side): void {
+  if (side.kind === 'encoded' || side.source.seekable) return;
+  throw new AnyvmafError(
+    'usage',
+    `single frames of ${shown(nameOf(side))} cannot be had, because it can be read only once, from its start; give ` +
+      'it as a file.',
+  );
+}
+
+/** @param count pairs there are, `null` where only their end showed it */
+function beyond({ sides }: KnownInputs, index: number, count: number | null): AnyvmafError {
+  const names = `${shown(nameOf(sides.reference))} and ${shown(nameOf(sides.distorted))}`;
+  return new AnyvmafError(
+    'usage',
+    `frame ${index} was asked for, but ${names} have ` +
+      `${count === null ? 'fewer frames in common' : count === 1 ? 'only 1 frame in common' : `only ${count} frames in common`}; ` +
+      'frames are counted from 0.',
+  );
+}
+
+/** Ascending, each once. */
+function checkFrames(frames: readonly number[]): number[] {
+  if (!isArray(frames)) {
+    throw new AnyvmafError(
+      'usage',
+      `frames is ${showValue(frames)}, but it must be an array of frame numbers.`,
+    );
+  }
+  const wrong: unknown = frames.find((frame) => !(Number.isSafeInteger(frame) && frame >= 0));
+  if (wrong !== undefined) {
+    throw new AnyvmafError(
+      'usage',
+      `${showValue(wrong)} is not the number of a frame; frames are counted from 0, in whole numbers.`,
+    );
+  }
+  return [...new Set(frames)].sort((a, b) => a - b);
+}

@@ -1,0 +1,108 @@
+/**
+ * @module engine/inputs/alignment
+ * Opens the first seconds of both videos a second time, to find the offset at which they show the same pictures.
+ */
+import { AnyvmafError } from '../../core/errors.js';
+import { shown } from '../../core/printable.js';
+import { type OpenedPart, RecordedThumbs } from '../../media/align/recorded.js';
+import type { AlignResult } from '../../media/align/types.js';
+import { alignThumbs, framesForWider, framesToRead } from '../../media/align.js';
+import { reopen } from '../../media/open.js';
+import { nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
+import { framePartners, frameRatio } from '../../media/pairing/timeline.js';
+import type { Platform } from '../contract/platform.js';
+import type { ReferenceLooks } from './shared-inspection.js';
+
+/** What was found, and how far was looked. */
+export interface Alignment {
+  readonly result: AlignResult;
+}
+
+/** Where to look. */
+export interface AlignmentOptions {
+  readonly skipReference: number;
+  readonly skipDistorted: number;
+  /** The offset to stay with where the pictures do not tell. */
+  readonly assumed: number;
+  /** Offsets tried to either side. Default: as media/align has it, and more while the answer is not clear. */
+  readonly window?: number | undefined;
+  /** Where the reference is looked at for other runs too. */
+  readonly looks?: ReferenceLooks | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Frames that an automatic search decodes at least, where its answer stays unclear. */
+const FEWEST_MOST = 300;
+
+/** Windows that a search widens to by itself while its answer is not clear. */
+const WIDER = [150, 500] as const;
+
+/** Frames of each video that a search of a window decodes at most. */
+export function mostFrames(window = 0): number {
+  return Math.max(FEWEST_MOST, 4 * window);
+}
+
+/**
+ * Searches the offset.
+ * @throws {AnyvmafError} `usage` when a video can be read only once; whatever decoders throw
+ */
+export async function findOffset(
+  platform: Platform,
+  sides: Sides,
+  { skipReference, skipDistorted, assumed, window, looks, signal }: AlignmentOptions,
+): Promise<Alignment> {
+  const rateRatio = frameRatio(sides.reference.times, sides.distorted.times);
+  const most = mostFrames(window);
+  const wider = window === undefined ? WIDER : [];
+  const wanted = framesToRead(Math.max(most, ...wider.map(framesForWider)), rateRatio);
+  const record = (side: Side, skip: number, until = signal) =>
+    new RecordedThumbs((first, end) => openAgain(platform, side, skip, { first, end }, until));
+  const recorded =
+    looks?.thumbs((until) => record(sides.reference, skipReference, until)) ??
+    record(sides.reference, skipReference);
+  const reference = recorded.reader(wanted.reference);
+  const distorted = record(sides.distorted, skipDistorted).reader(wanted.distorted);
+  try {
+    const first = { reference: skipReference, distorted: skipDistorted };
+    const partners = framePartners(sides.reference.times, sides.distorted.times, first);
+    const search = { rateRatio, assumed, maxFrames: most, ...(window !== undefined && { window }) };
+    const result = await alignThumbs(
+      reference,
+      distorted,
+      { ...search, ...(signal && { signal }) },
+      { partners, wider },
+    );
+    return { result };
+  } finally {
+    await Promise.all([reference.close(), distorted.close()]);
+  }
+}
+
+/** Frames [first, end) of those that count, of the same video once more. */
+async function openAgain(
+  platform: Platform,
+  side: Side,
+  skip: number,
+  { first, end }: { readonly first: number; readonly end: number },
+  signal: AbortSignal | undefined,
+): Promise<OpenedPart> {
+  if (side.kind === 'frames') {
+    const { descriptor } = side.source;
+    if (!descriptor) {
+      throw new AnyvmafError(
+        'usage',
+        `the offset of ${shown(nameOf(side))} cannot be found, because it can be read only once; give it as a file, ` +
+          'or state the offset.',
+      );
+    }
+    return { source: reopen(descriptor, platform.files), start: skip + first };
+  }
+  const { openDecoded } = await import('../../media/decoders.js');
+  const source = await openDecoded(side.video, {
+    // A decoder that knows its end ends also when nobody is left to stop it.
+    frames: { start: skip + first, end: skip + end },
+    allowDamaged: true,
+    ...(signal && { signal }),
+  });
+  return { source, start: 0 };
+}

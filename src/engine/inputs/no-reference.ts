@@ -1,0 +1,69 @@
+/**
+ * @module engine/inputs/no-reference
+ * A distorted video by itself, for models that need no reference: it stands in a pair beside frames that nobody reads.
+ */
+import { blankSource } from '../../media/blank.js';
+import { openInput } from '../../media/open.js';
+import { checkMeasurable, closeInput } from '../../media/pair.js';
+import { planPairing, type Side } from '../../media/pairing/prepare.js';
+import type { CheckedOptions } from '../contract/options.js';
+import type { Platform } from '../contract/platform.js';
+import type { ScoreRequest } from '../contract/types.js';
+import { type KnownInputs, setBackWarnings } from './inputs.js';
+import { knowSide } from './sides.js';
+
+/**
+ * Finds out what the distorted video is.
+ * @param signal ends decoders that are asked; its reason is thrown then
+ * @throws {AnyvmafError} as the public `score` says
+ */
+export async function knowAlone(
+  platform: Platform,
+  { distorted: video, raw }: ScoreRequest,
+  checked: CheckedOptions,
+  signal: AbortSignal,
+): Promise<KnownInputs> {
+  const { pairing, skipDistorted, frameCount } = checked;
+  const input = await openInput(video, {
+    raw,
+    platform: platform.files,
+    decoding: { allowUrl: pairing.allowUrl },
+    signal,
+  });
+  try {
+    const distorted = await knowSide(platform, input, pairing, signal);
+    const { range } = pairing;
+    const facts = distorted.kind === 'frames' ? distorted.source.info : distorted.video.facts;
+    const { width, height, bitDepth, chroma } = facts;
+    checkMeasurable({ width, height, bitDepth, chroma });
+    const frames = distorted.times?.length ?? facts.frameCount;
+    const reference: Side = {
+      kind: 'frames',
+      source: blankSource({ width, height, bitDepth, chroma }, frames),
+      times: distorted.times,
+    };
+    const sides = { reference, distorted };
+    const warnings =
+      distorted.kind === 'frames'
+        ? distorted.source.info.warnings
+        : await setBackWarnings({ 'the video': distorted });
+    if (distorted.kind === 'frames' && range === undefined) return { sides, warnings };
+    const plan = planPairing(sides, {
+      scale: 'none',
+      scaleTo: 'dis',
+      frameRatePolicy: 'nearest',
+      offset: 0,
+      offsetRequested: 0,
+      ...(range && { range }),
+      skipReference: skipDistorted,
+      skipDistorted,
+      frameCount,
+      allowDamaged: pairing.allowDamaged,
+      signal,
+    });
+    return { sides, warnings, plan };
+  } catch (error) {
+    await closeInput(input);
+    throw error;
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * @module engine/inputs/pair
+ * Two open videos as one sequence of pairs: reading it, its length, and what to say when the lengths differ.
+ */
+
+import { AnyvmafError } from '../../core/errors.js';
+import type { FramePlanes } from '../../core/frame.js';
+import { lumaBytes } from '../../core/frame.js';
+import { shown } from '../../core/printable.js';
+import { MediaError } from '../../media/errors.js';
+import type { MappedSource } from '../../media/pairing/mapped.js';
+import type { FrameSource } from '../../media/types.js';
+import type { PicturesRead } from '../backends/types.js';
+import type { EndOfPair, PairDescriptor } from '../workers/protocol.js';
+
+/** Two open videos, and how many frames at the start of each do not count. Pair 0 is the first that does. */
+export interface OpenPair {
+  readonly reference: FrameSource;
+  readonly distorted: FrameSource;
+  readonly skipReference: number;
+  readonly skipDistorted: number;
+  /** What reads the distorted frames, where they come in an order of their own. */
+  readonly mapped?: MappedSource;
+}
+
+/** Number of pairs measured, and which videos had no more frames (`null`: as many as were asked for). */
+export interface Extent {
+  readonly pairs: number;
+  readonly ended: EndOfPair | null;
+}
+
+const BOTH: PicturesRead = { reference: true, distorted: true };
+
+/**
+ * Reads one pair. A frame within which one video ends is not reached where the other has no frame.
+ * @param wanted pictures that somebody looks at; of another one the source may leave out the samples
+ * @returns at once where both sources do: `null`, or which of them had no more frames
+ * @throws {MediaError} when a frame of the pair is incomplete or damaged
+ */
+export function readPair(
+  pair: OpenPair,
+  index: number,
+  reference: FramePlanes,
+  distorted: FramePlanes,
+  wanted = BOTH,
+): EndOfPair | null | Promise<EndOfPair | null> {
+  const first = attempt(() => read(pair.reference, pair.skipReference + index, reference, wanted.reference));
+  const readSecond = () =>
+    attempt(() => read(pair.distorted, pair.skipDistorted + index, distorted, wanted.distorted));
+  // One source may be both videos, and takes one call at a time.
+  if (pair.reference === pair.distorted && first instanceof Promise)
+    return first.then(async (a) => ends(a, await readSecond()));
+  let second: Promise<Outcome> | Outcome;
+  try {
+    second = readSecond();
+  } catch (error) {
+    // The first read goes on, but nobody waits for it any more.
+    if (first instanceof Promise) first.catch(() => {});
+    throw error;
+  }
+  if (!(first instanceof Promise || second instanceof Promise)) return ends(first, second);
+  return Promise.all([first, second]).then(([a, b]) => ends(a, b));
+}
+
+function read(source: FrameSource, index: number, into: FramePlanes, wanted: boolean) {
+  return wanted || !source.checkFrame ? source.readFrame(index, into) : source.checkFrame(index);
+}
+
+/** Whether there was a frame, or what says that it is incomplete. */
+type Outcome = boolean | MediaError;
+
+function attempt(read: () => Promise<boolean> | boolean): Promise<Outcome> | Outcome {
+  try {
+    const found = read();
+    return typeof found === 'boolean' ? found : Promise.resolve(found).catch(incomplete);
+  } catch (error) {
+    return incomplete(error);
+  }
+}
+
+function incomplete(error: unknown): MediaError {
+  if (error instanceof MediaError && error.reason === 'incomplete') return error;
+  throw error;
+}
+
+function ends(reference: Outcome, distorted: Outcome): EndOfPair | null {
+  if (reference === false || distorted === false)
+    return { reference: reference === false, distorted: distorted === false };
+  for (const outcome of [reference, distorted]) if (outcome !== true) throw outcome;
+  return null;
+}
+
+/** How workers can open the pair by themselves; `undefined` when they cannot, or when that would copy whole videos. */
+export function describePair(pair: OpenPair): PairDescriptor | undefined {
+  const [reference, distorted] = [pair.reference, pair.distorted].map(({ seekable, descriptor }) => {
+    if (!seekable || !descriptor) return undefined;
+    const copies = descriptor.kind === 'bytes' && descriptor.bytes.buffer instanceof ArrayBuffer;
+    return copies ? undefined : descriptor;
+  });
+  const { skipReference, skipDistorted } = pair;
+  return reference && distorted && { reference, distorted, skipReference, skipDistorted };
+}
+
+/** How many pairs a run will have. */
+export interface ExpectedPairs {
+  /** As far as the lengths of the videos are known; `null` when neither is and no limit was asked for. */
+  readonly expected: number | null;
+  /** The same when both lengths are known, otherwise only the limit asked for: where reading stops for certain. */
+  readonly bound: number | null;
+}
+
+/** @param limit pairs asked for, `Infinity` for all */
+export function expectPairs(pair: OpenPair, limit: number): ExpectedPairs {
+  const [reference, distorted] = framesLeft(pair);
+  const known = Math.min(limit, reference ?? limit, distorted ?? limit);
+  const finite = (count: number) => (Number.isFinite(count) ? count : null);
+  return { expected: finite(known), bound: finite(reference !== null && distorted !== null ? known : limit) };
+}
+
+/**
+ * Makes sure before any work that no frame to be scored is known to be incomplete. While the length of one video is
+ * unknown, so is whether the other's last frame is reached.
+ * @throws {MediaError} naming the video and the frame
+ */
+export async function refuseTruncated(pair: OpenPair, limit: number): Promise<void> {
+  const [reference, distorted] = framesLeft(pair);
+  if (reference === null || distorted === null) return;
+  const scored = Math.min(
+    limit,
+    withIncomplete(pair.reference, reference),
+    withIncomplete(pair.distorted, distorted),
+  );
+  const sides = [
+    { source: pair.reference, whole: reference },
+    { source: pair.distorted, whole: distorted },
+  ];
+  for (const { source, whole } of sides) {
+    const { incompleteFrame } = source.info;
+    if (!incompleteFrame || whole >= scored || !source.seekable) continue;
+    await source.readFrame(incompleteFrame.index, { y: new Uint8Array(lumaBytes(source.info)) });
+  }
+}
+
+function withIncomplete(source: FrameSource, whole: number): number {
+  return whole + (source.info.incompleteFrame ? 1 : 0);
+}
+
+/** Frames of each that count, `null` while unknown. */
+function framesLeft(pair: OpenPair): readonly [number | null, number | null] {
+  const left = ({ info }: FrameSource, skip: number) =>
+    info.frameCount && Math.max(0, info.frameCount - skip);
+  return [left(pair.reference, pair.skipReference), left(pair.distorted, pair.skipDistorted)];
+}
+
+/** @throws {AnyvmafError} `media` when there was no pair at all */
+export function refuseEmpty(pair: OpenPair, extent: Extent): void {
+  if (extent.pairs > 0) return;
+  const sides = [
+    { role: 'reference', source: pair.reference, skip: pair.skipReference, ended: extent.ended?.reference },
+    { role: 'distorted', source: pair.distorted, skip: pair.skipDistorted, ended: extent.ended?.distorted },
+  ];
+  const reasons = sides
+    .filter(({ source, skip, ended }) => ended || (source.info.frameCount ?? skip + 1) <= skip)
+    .map(({ role, source, skip }) => {
+      const { frameCount } = source.info;
+      const frames = frameCount === null ? `no frame after the first ${skip}` : counted(frameCount);
+      const skipped = skip > 0 ? `, of which the first ${skip} are skipped` : '';
+      return `${role} ${shown(source.info.name)} has ${frameCount === null && skip === 0 ? 'no frames' : frames}${skipped}`;
+    });
+  if (reasons.length === 0) {
+    reasons.push(
+      `no moment of the reference ${shown(pair.reference.info.name)} that was asked for is one that the distorted ` +
+        `${shown(pair.distorted.info.name)} shows; check the offset and the range`,
+    );
+  }
+  throw new AnyvmafError('media', `There are no frames to score: ${reasons.join(', and ')}.`);
+}
+
+/** What to tell the user when one video was shorter than the other; empty otherwise. */
+export function explainLengths(pair: OpenPair, { pairs, ended }: Extent, limit: number): string[] {
+  if (pairs === limit) return [];
+  const [reference, distorted] = framesLeft(pair);
+  const name = ({ info }: FrameSource) => shown(info.name);
+  const only = `only the first ${pairs === 1 ? 'pair was' : `${pairs} pairs were`} scored.`;
+  if (reference !== null && distorted !== null) {
+    if (reference === distorted) return [];
+    if (pair.mapped) {
+      return [
+        `The reference ${name(pair.reference)} goes on for ${counted(reference - distorted)} after the distorted ` +
+          `${name(pair.distorted)} has ended; ${only}`,
+      ];
+    }
+    const after = pair.skipReference + pair.skipDistorted > 0 ? ' after those skipped' : '';
+    return [
+      `The reference ${name(pair.reference)} has ${counted(reference)} and the distorted ${name(pair.distorted)} has ` +
+        `${counted(distorted)}${after}; ${only}`,
+    ];
+  }
+  if (!ended || ended.reference === ended.distorted) return [];
+  const [short, long] = ended.reference ? [pair.reference, pair.distorted] : [pair.distorted, pair.reference];
+  const [shortRole, longRole] = ended.reference ? ['reference', 'distorted'] : ['distorted', 'reference'];
+  return [
+    `The ${shortRole} ${name(short)} ended after ${counted(pairs)}, before the ${longRole} ${name(long)}; ${only}`,
+  ];
+}
+
+function counted(frames: number): string {
+  return frames === 1 ? '1 frame' : `${frames} frames`;
+}

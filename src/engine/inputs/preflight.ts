@@ -1,0 +1,285 @@
+/**
+ * @module engine/inputs/preflight
+ * Looks at a pair before its score is believed: at once what both declare, and beside the scoring what their pictures
+ * show.
+ */
+import { AnyvmafError, type ErrorCode } from '../../core/errors.js';
+import type { AlignResult } from '../../media/align/types.js';
+import { reopen } from '../../media/open.js';
+import type { Side } from '../../media/pairing/prepare.js';
+import { framePartners } from '../../media/pairing/timeline.js';
+import { uncheckedFinding } from '../../media/preflight/text.js';
+import type { Finding, PreflightContext, SideFacts, SideMeasurements } from '../../media/preflight/types.js';
+import { preflight } from '../../media/preflight.js';
+import type { CheckedOptions } from '../contract/options.js';
+import type { Platform } from '../contract/platform.js';
+import type { Requested } from '../plan/plan.js';
+import { findOffset, mostFrames } from './alignment.js';
+import { type Looked, Watch } from './frame-observer.js';
+import { canReadAgain, type KnownInputs, type ReadyInputs } from './inputs.js';
+import type { ReferenceLooks } from './shared-inspection.js';
+
+/** Two videos side by side, and what is to be said of them. */
+export interface Inspection {
+  readonly reference: SideFacts;
+  readonly distorted: SideFacts;
+  readonly findings: readonly Finding[];
+  /** Where the pictures were looked at. */
+  readonly alignment?: AlignResult;
+}
+
+/** Frames of each video whose borders and sharpness are looked at. */
+const MEASURED = 3;
+
+/** Offsets tried to either side when nobody asked for a search: a second of most videos. */
+const WINDOW = 25;
+
+/** Pairs with which a search is worth more than what it says of so few. */
+const ENOUGH_PAIRS = 100;
+
+/** Looks at a pair in two steps: what both declare, and what their pictures show. */
+export class Preflight {
+  readonly #platform: Platform;
+  readonly #known: KnownInputs;
+  readonly #checked: CheckedOptions;
+  readonly #looks: ReferenceLooks | undefined;
+  readonly #context: PreflightContext;
+  readonly #facts: { readonly reference: SideFacts; readonly distorted: SideFacts };
+  readonly #declared: readonly Finding[];
+  readonly #stop = new AbortController();
+  #looking: Promise<Inspection | undefined> | undefined;
+  #watch: Watch | undefined;
+
+  constructor(
+    platform: Platform,
+    known: KnownInputs,
+    requested: Pick<Requested, 'models'>,
+    checked: CheckedOptions,
+    looks?: ReferenceLooks,
+  ) {
+    const { sides, plan } = known;
+    const { pairing } = checked;
+    this.#platform = platform;
+    this.#known = known;
+    this.#checked = checked;
+    this.#looks = looks;
+    this.#facts = { reference: sideFacts(sides.reference), distorted: sideFacts(sides.distorted) };
+    this.#context = {
+      models: requested.models.map(({ source }) => ({ name: source })),
+      ...(pairing.scale && { scale: pairing.scale }),
+      ...(plan && { comparedSize: { width: plan.format.width, height: plan.format.height } }),
+      ...(pairing.frameRatePolicy && { frameRatePolicy: pairing.frameRatePolicy }),
+      offset: this.#offset,
+      offsetSearched: checked.pairing.offset === 'auto',
+      partial:
+        pairing.range !== undefined ||
+        Number.isFinite(checked.frameCount) ||
+        checked.skipReference + checked.skipDistorted > 0,
+    };
+    const declared = this.#compare(this.#facts.reference, this.#facts.distorted, this.#context);
+    this.#declared = [...(known.ofBytes ?? []), ...declared];
+  }
+
+  /** @throws {AnyvmafError} `mismatch` for what cannot be compared as asked */
+  refuseErrors(): void {
+    refuseFindings(this.#declared, ['error']);
+  }
+
+  /** @throws {AnyvmafError} `mismatch` for every warning too, after the pictures have been looked at */
+  async refuseWarnings(): Promise<void> {
+    const { findings } = await this.inspection();
+    this.refuse(findings);
+  }
+
+  /** @throws {AnyvmafError} `mismatch` for errors and warnings, as --strict asks */
+  refuse(findings: readonly Finding[]): void {
+    refuseFindings(findings, ['error', 'warning']);
+  }
+
+  /**
+   * Looks at the pictures while the pair is scored, where each frame of both is read in order anyway.
+   * @param expected pairs, where known
+   * @returns the pair to read from now on; `undefined` where looking so would show too little
+   */
+  watch(pair: ReadyInputs, expected: number | null): ReadyInputs | undefined {
+    const { alignment, plan } = this.#known;
+    const partial = this.#context.partial && expected !== null && expected < ENOUGH_PAIRS;
+    if (partial || !this.#inPhase || pair.reference === pair.distorted) return undefined;
+    this.#watch = new Watch(pair, {
+      facts: this.#facts,
+      expected,
+      measured: MEASURED,
+      alignment: alignment?.result ?? {
+        offset: this.#offset,
+        rateRatio: pair.mapped ? (plan?.ratio ?? 1) : 1,
+        partners:
+          pair.mapped && plan
+            ? framePartners(plan.sides.reference.times, plan.sides.distorted.times, plan.first)
+            : undefined,
+        window: this.#window,
+        maxFrames: mostFrames(this.#window),
+      },
+    });
+    return this.#watch.pair;
+  }
+
+  /** Starts to look at the pictures by opening both videos once more, where that can be done. */
+  look(signal: AbortSignal): void {
+    const { reference, distorted } = this.#known.sides;
+    if (signal.aborted || !canReadAgain(reference) || !canReadAgain(distorted)) return;
+    const pass = () => this.#stop.abort(signal.reason);
+    signal.addEventListener('abort', pass);
+    this.#looking = this.#unlessDefect(this.#lookAgain()).finally(() =>
+      signal.removeEventListener('abort', pass),
+    );
+    this.#looking.catch(() => {});
+  }
+
+  /** Everything there is to say: with what the pictures show, where they were looked at. */
+  async inspection(): Promise<Inspection> {
+    if (this.#watch) return this.#unlessDefect(this.#watch.looked().then((looked) => this.#conclude(looked)));
+    return (await this.#looking) ?? this.#undecoded;
+  }
+
+  /** Stops looking. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#looking?.catch(() => {});
+  }
+
+  get #offset(): number {
+    return this.#known.plan?.options.offset ?? 0;
+  }
+
+  /** Whether the first frames that are read show one moment, from which all others can be counted. */
+  get #inPhase(): boolean {
+    const { plan } = this.#known;
+    if (!plan?.paired || plan.paired.consecutive) return true;
+    const { offset, skipReference } = plan.options;
+    const fromStart = plan.first.reference === skipReference + Math.max(0, offset);
+    return fromStart && offset >= 0;
+  }
+
+  get #window(): number {
+    return Math.max(WINDOW, 2 * Math.abs(this.#offset));
+  }
+
+  async #lookAgain(): Promise<Inspection | undefined> {
+    const { sides, alignment } = this.#known;
+    const { skipReference, skipDistorted } = this.#checked;
+    const { signal } = this.#stop;
+    const assumed = this.#offset;
+    const searching =
+      alignment?.result ??
+      findOffset(this.#platform, sides, {
+        skipReference,
+        skipDistorted,
+        assumed,
+        window: this.#window,
+        looks: this.#looks,
+        signal,
+      }).then(({ result }) => result);
+    const measured = (side: Side, until: AbortSignal) => measure(this.#platform, side, until);
+    const found = await unlessUnreadable(
+      Promise.all([
+        searching,
+        this.#looks?.measured((until) => measured(sides.reference, until)) ??
+          measured(sides.reference, signal),
+        measured(sides.distorted, signal),
+      ]),
+      signal,
+    );
+    // Frames that cannot be read are for the run itself to report.
+    if (!found) return undefined;
+    const [result, reference, distorted] = found;
+    return this.#conclude({ alignment: result, reference, distorted });
+  }
+
+  #conclude({ alignment, ...measured }: Looked): Inspection {
+    const reference = { ...this.#facts.reference, measured: measured.reference };
+    const distorted = { ...this.#facts.distorted, measured: measured.distorted };
+    const findings = [
+      ...(this.#known.ofBytes ?? []),
+      ...this.#compare(reference, distorted, { ...this.#context, alignment }),
+    ];
+    return { reference, distorted, findings, alignment };
+  }
+
+  /** What is known without the pictures. */
+  get #undecoded(): Inspection {
+    return { ...this.#facts, findings: this.#declared };
+  }
+
+  /** Findings; a defect in looking for them is one, and no reason to end a run. */
+  #compare(reference: SideFacts, distorted: SideFacts, context: PreflightContext): readonly Finding[] {
+    try {
+      return preflight(reference, distorted, context);
+    } catch (error) {
+      return [uncheckedFinding('the two videos', error)];
+    }
+  }
+
+  /** An inspection, or one without the pictures that says why; the signal's reason is thrown all the same. */
+  async #unlessDefect<T>(inspecting: Promise<Inspection | T>): Promise<Inspection | T> {
+    try {
+      return await inspecting;
+    } catch (error) {
+      this.#stop.signal.throwIfAborted();
+      const known = this.#undecoded;
+      return { ...known, findings: [uncheckedFinding('the pictures', error), ...known.findings] };
+    }
+  }
+}
+
+/** What the work gives, or nothing when a video cannot be read; the signal's reason is thrown all the same. */
+async function unlessUnreadable<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof AnyvmafError && UNREADABLE.has(error.code)) return undefined;
+    throw error;
+  }
+}
+
+/** Codes of errors that the run itself meets when it reads the same frames. */
+const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['media', 'io']);
+
+/** @throws {AnyvmafError} `mismatch` when there is a finding of one of the severities, naming all of them */
+function refuseFindings(findings: readonly Finding[], severities: readonly Finding['severity'][]): void {
+  const against = findings.filter(({ severity }) => severities.includes(severity));
+  if (against.length === 0) return;
+  const texts = against.map(({ message, fix, hint }) => {
+    if (fix === undefined) return message;
+    if (hint?.purpose === 'accept') return `${message} ${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`;
+    return `${message} ${fix.startsWith('--') ? 'Pass' : 'Use'} ${fix}.`;
+  });
+  throw new AnyvmafError('mismatch', texts.join(' '), { objections: against });
+}
+
+function sideFacts(side: Side): SideFacts {
+  const timestamps = side.times;
+  if (side.kind !== 'encoded') return { ...side.source.info, timestamps };
+  const { video, setBacks } = side;
+  return { ...video.facts, timestamps, ...(setBacks && { setBacks }) };
+}
+
+async function measure(platform: Platform, side: Side, signal: AbortSignal): Promise<SideMeasurements> {
+  const { measureEncoded, measureLuma, spreadFrames } = await import('../../media/preflight/measure.js');
+  if (side.kind === 'encoded') {
+    const { video, times } = side;
+    const frames = spreadFrames(times?.length ?? video.facts.frameCount, MEASURED);
+    const rate = video.facts.frameRate ? video.facts.frameRate.num / video.facts.frameRate.den : 25;
+    const at = frames.map((frame) => times?.[frame] ?? frame / rate);
+    const { openDecoded } = await import('../../media/decoders.js');
+    return measureEncoded((request) => openDecoded(video, request), video.facts, at, signal);
+  }
+  const { descriptor } = side.source;
+  if (!descriptor) return { frames: [], sharpness: [], borders: null };
+  const source = reopen(descriptor, platform.files);
+  try {
+    return await measureLuma(source, undefined, signal);
+  } finally {
+    await source.close();
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * @module engine/inspect
+ * Looks at a pair without scoring it: what preflight finds, and the offset between the two.
+ */
+import { requireObject } from '../core/arguments.js';
+import type { AlignResult } from '../media/align/types.js';
+import { checkMeasurable } from '../media/pair.js';
+import { type CheckedOptions, checkOptions, checkRequest, LOOK_OPTIONS } from './contract/options.js';
+import type { Platform } from './contract/platform.js';
+import type { AlignOptions, InspectOptions, ScoreOptions, ScoreRequest } from './contract/types.js';
+import { findOffset } from './inputs/alignment.js';
+import { closeKnown, formatOf, type KnownInputs, knowInputs } from './inputs/inputs.js';
+import { refuseTruncated } from './inputs/pair.js';
+import { type Inspection, Preflight } from './inputs/preflight.js';
+import { loadRequested } from './plan/plan.js';
+
+/** Everything preflight finds. The videos are not refused for that, whatever it is, but where scoring cannot read them. */
+export async function inspectPair(
+  platform: Platform,
+  request: ScoreRequest,
+  options: InspectOptions,
+): Promise<Inspection> {
+  requireObject('options', options);
+  const checked = checkOptions({ scale: 'bicubic', ...options }, LOOK_OPTIONS);
+  return known(platform, request, { scale: 'bicubic', ...options }, async (inputs, signal) => {
+    await refuseUnscorable(inputs, checked);
+    const size = () => inputs.plan?.format ?? { width: 1920, height: 1080 };
+    const requested = await loadRequested(checked, platform, size);
+    // What the caller did not ask for is not what preflight should take as asked for.
+    const asked = { ...checked, pairing: { ...checked.pairing, scale: options.scale } };
+    const looking = new Preflight(platform, inputs, requested, asked);
+    looking.look(signal);
+    try {
+      return await looking.inspection();
+    } finally {
+      await looking.close();
+    }
+  });
+}
+
+/** @throws {AnyvmafError} as scoring does of what it knows before it decodes: a file that is cut off, pictures too small */
+async function refuseUnscorable(inputs: KnownInputs, checked: CheckedOptions): Promise<void> {
+  const { plan, sides } = inputs;
+  checkMeasurable(formatOf(inputs));
+  if (plan) (await import('../media/pairing/prepare.js')).refuseCutOffs(plan);
+  const { reference, distorted } = sides;
+  if (reference.kind !== 'frames' || distorted.kind !== 'frames') return;
+  const pair = { reference: reference.source, distorted: distorted.source, ...checked };
+  await refuseTruncated(pair, plan?.count ?? checked.frameCount);
+}
+
+/** The offset at which two videos show the same pictures. */
+export async function alignPair(
+  platform: Platform,
+  request: ScoreRequest,
+  options: AlignOptions,
+): Promise<AlignResult> {
+  requireObject('options', options);
+  const { window, ...others } = options;
+  return known(platform, request, { scale: 'bicubic', ...others }, async ({ sides }, signal) => {
+    const found = await findOffset(platform, sides, {
+      skipReference: 0,
+      skipDistorted: 0,
+      assumed: 0,
+      ...(window !== undefined && { window }),
+      signal,
+    });
+    return found.result;
+  });
+}
+
+/** Runs `use` on inputs that are known, and closes them. */
+async function known<T>(
+  platform: Platform,
+  request: ScoreRequest,
+  options: ScoreOptions,
+  use: (inputs: KnownInputs, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { signal } = options;
+  checkRequest(request);
+  signal?.throwIfAborted();
+  const ending = new AbortController();
+  const pass = () => ending.abort(signal?.reason);
+  signal?.addEventListener('abort', pass);
+  let inputs: KnownInputs | undefined;
+  try {
+    inputs = await knowInputs(platform, request, checkOptions(options, LOOK_OPTIONS), ending.signal);
+    return await use(inputs, ending.signal);
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : error;
+  } finally {
+    signal?.removeEventListener('abort', pass);
+    ending.abort();
+    if (inputs) await closeKnown(inputs);
+  }
+}

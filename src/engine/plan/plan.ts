@@ -1,0 +1,136 @@
+/**
+ * @module engine/plan/plan
+ * What a run has to do: its models and features, the extractors these need, and what the backend must measure.
+ */
+
+import type { Compat } from '../../core/choices.js';
+import { AnyvmafError } from '../../core/errors.js';
+import type { VideoFormat } from '../../core/frame.js';
+import { quoted } from '../../core/printable.js';
+import { type ExtractorInstance, parseFeature } from '../../metrics/options.js';
+import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
+import { Predictor } from '../../models/predict.js';
+import type { LoadedModel } from '../../models/types.js';
+import type { ReportModel } from '../../report/types.js';
+import type { CheckedOptions } from '../contract/options.js';
+import type { Platform } from '../contract/platform.js';
+import type { TinyPlan, TinyRequest } from '../results/tiny.js';
+import { type FeaturePlan, planFeatures } from './features.js';
+import { chooseModel, isOpen, type PictureSize, settle } from './model-choice.js';
+
+/** Models and extractors of a run, before any video is known. */
+export interface Requested {
+  /** Models that predict. */
+  readonly models: readonly LoadedModel[];
+  /** Why models that the caller left open were chosen, by the name of their score. */
+  readonly chosen: ReadonlyMap<string, string>;
+  /** Extractors in libvmaf's order of registration: those of the models, then those asked for by name. */
+  readonly extractors: readonly ExtractorInstance[];
+  /** Absent where there are none. */
+  readonly tiny?: TinyRequest;
+}
+
+/** A run's measurements and what is made of them. */
+export interface RunPlan {
+  readonly features: FeaturePlan;
+  readonly models: readonly LoadedModel[];
+  readonly chosen: Requested['chosen'];
+  readonly predictor: Predictor;
+  /** Absent where there are none. */
+  readonly tiny?: TinyPlan;
+  /** Names of all metrics in libvmaf's order: features, then scores, then those of tiny models on features. */
+  readonly metrics: readonly string[];
+  /** Full sentences about what was asked for. */
+  readonly warnings: readonly string[];
+}
+
+const NOTHING =
+  'Nothing was asked for: there is neither a model nor a feature to compute, so the pairs were only counted; name one.';
+
+/**
+ * Loads what was asked for.
+ * @param size gives the size that is scored, asked only when a model depends on it
+ * @throws {AnyvmafError} `model`, `feature` or `io`: something that cannot be had
+ */
+export async function loadRequested(
+  options: CheckedOptions,
+  platform: Pick<Platform, 'models' | 'tiny'>,
+  size: () => Promise<PictureSize> | PictureSize,
+): Promise<Requested> {
+  const { noPrediction } = options;
+  const named = options.features.map((text) => parseFeature(text));
+  const texts = options.noReference ? [] : (options.models ?? (noPrediction ? [] : [DEFAULT_MODEL]));
+  const choice = texts.some(isOpen) ? chooseModel(await size()) : undefined;
+  const models = await loadModels(
+    choice ? texts.map((text) => settle(text, choice)) : texts,
+    platform.models,
+  );
+  const tiny = options.tiny.length > 0 ? await attach(options, platform) : undefined;
+  const open = choice ? models.filter((_, i) => isOpen(texts[i] ?? '')) : [];
+  return {
+    chosen: new Map(open.map(({ name }) => [name, choice?.reason ?? ''])),
+    models: noPrediction ? [] : models,
+    extractors: [...models.flatMap((model) => model.extractors), ...named, ...(tiny?.extractors ?? [])],
+    ...(tiny && { tiny }),
+  };
+}
+
+/** Loaded only when there is a tiny model, as all that runs it is. */
+async function attach(
+  { tiny, noReference }: CheckedOptions,
+  platform: Pick<Platform, 'tiny'>,
+): Promise<TinyRequest> {
+  const { attachTiny } = await import('../results/tiny.js');
+  return attachTiny(tiny, platform.tiny, noReference);
+}
+
+/**
+ * Plans the run for videos of one format.
+ * @throws {AnyvmafError} `feature` when an extractor cannot work on the format, `model` when two metrics have one name
+ */
+export function planRun(requested: Requested, format: VideoFormat, compat: Compat): RunPlan {
+  const tiny = requested.tiny?.plan(format);
+  const features = planFeatures(
+    requested.extractors,
+    format,
+    compat,
+    tiny && { names: tiny.pictureMetrics, chroma: tiny.chroma },
+  );
+  const predictor = new Predictor(requested.models, features.names);
+  const metrics = [...features.names, ...predictor.names, ...(tiny?.featureMetrics ?? [])];
+  const twice = metrics.find((name, i) => metrics.indexOf(name) !== i);
+  if (twice !== undefined) {
+    throw new AnyvmafError(
+      'model',
+      `Two metrics would be called ${quoted(twice)}; give the model another name with name=, or a tiny model another name.`,
+    );
+  }
+  const warnings = metrics.length > 0 ? features.warnings : [...features.warnings, NOTHING];
+  const { models, chosen } = requested;
+  return { features, models, chosen, predictor, ...(tiny && { tiny }), metrics, warnings };
+}
+
+/** What the report says about a model. */
+export function reportModel(model: LoadedModel, chosen?: RunPlan['chosen']): ReportModel {
+  const reason = chosen?.get(model.name);
+  const { name, source, disableClip, enableTransform, collectionKeys } = model;
+  const inputs = model.members.flatMap((member) => member.inputs.map((input) => input.logName));
+  const clip = model.members[0]?.definition.clip;
+  return {
+    name,
+    source,
+    ...(reason !== undefined && { chosen: reason }),
+    features: [...new Set(inputs)],
+    options: { disableClip, enableTransform },
+    ...(clip && (clip[0] !== 0 || clip[1] !== 100) && { scoreRange: clip }),
+    ...(collectionKeys && {
+      collection: {
+        members: collectionKeys.members.length,
+        bagging: collectionKeys.bagging,
+        stddev: collectionKeys.stddev,
+        ciLow: collectionKeys.ciLow,
+        ciHigh: collectionKeys.ciHigh,
+      },
+    }),
+  };
+}

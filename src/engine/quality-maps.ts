@@ -1,0 +1,360 @@
+/**
+ * @module engine/quality-maps
+ * Says of pairs of frames where in the picture VMAF's features lose quality, and shows it.
+ */
+import { requireObject } from '../core/arguments.js';
+import { AnyvmafError } from '../core/errors.js';
+import type { VideoFormat } from '../core/frame.js';
+import { showValue } from '../core/printable.js';
+import type { FramePair } from '../pictures/frame-pair.js';
+import { type CellGrid, drawHeatmap } from '../pictures/heatmap/draw.js';
+import { addLegend } from '../pictures/heatmap/legend.js';
+import { encodePng, type ImageOptions, type RgbImage, shrink } from '../pictures/image.js';
+import { heatmapFull } from '../pictures/palette.js';
+import type { AdmBandCells, AdmCells, FrameCells, ScaleCells, VifCells } from '../pictures/quality-maps.js';
+import { WasmMapMaker } from './backends/core/quality-maps.js';
+import type { Platform } from './contract/platform.js';
+import type { ExtractOptions, ScoreRequest } from './contract/types.js';
+import { extractPairs } from './extract.js';
+
+/** How to make maps. */
+export interface MapOptions {
+  /** Side of a cell in pixels: 4, 8, 16, 32, 64, 128 or 256. Default 16. */
+  readonly blockSize?: number;
+  /**
+   * `vif_enhn_gain_limit` and `adm_enhn_gain_limit`, 1..100: how much enhancement may count as quality. Default 100, as
+   * in vmaf_v0.6.1; 1 as in vmaf_v0.6.1neg.
+   */
+  readonly enhnGainLimit?: number;
+}
+
+/** What to map, and how. */
+export type QualityMapOptions = ExtractOptions & MapOptions;
+
+/** VIF of one scale: `loss` sums up to 1 - integer_vif_scale0..3. */
+export interface VifMap extends VifCells {
+  readonly loss: Float64Array<ArrayBuffer>;
+}
+
+/** ADM of one scale: `loss` sums up to 1 - integer_adm_scale0..3. */
+export interface AdmMap extends AdmCells {
+  readonly loss: Float64Array<ArrayBuffer>;
+}
+
+/** What of the loss to look at: VIF, ADM, or `both` together. */
+export type LossKind = 'both' | 'vif' | 'adm';
+
+/** Loss by cells of one size, all scales together. */
+export interface LossGrid extends CellGrid {
+  /** What each cell takes away; all of them sum up to `total`. Negative where the distorted frame has more. */
+  readonly values: Float64Array<ArrayBuffer>;
+  /** Weighted loss of the frame's features, 0 for none. */
+  readonly total: number;
+}
+
+/** How to show a map. */
+export interface RenderOptions extends ImageOptions {
+  /** Default `both`. */
+  readonly of?: LossKind;
+  /** Only this scale, 0..3, of VIF or ADM; not with `both`. */
+  readonly scale?: number;
+  /**
+   * The density of loss that gets the strongest colour, above 0. Default: the first of 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2
+   * and 5 that at most 3 % of the picture is beyond.
+   */
+  readonly full?: number;
+  /** The frame to draw it on. Default `distorted`. */
+  readonly picture?: 'reference' | 'distorted';
+  /** Add a strip below that says what the colours mean. Default true. */
+  readonly legend?: boolean;
+}
+
+/** A map drawn over a frame. */
+export interface HeatmapImage {
+  readonly image: RgbImage;
+  /** The density of loss that got the strongest colour. */
+  readonly full: number;
+  /** The image as a PNG file. */
+  png(): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/**
+ * What a loss of 1 in a feature weighs: the factors by which vmaf_v0.6.1 brings its features to the range of the videos
+ * that it was trained on.
+ */
+const WEIGHTS = {
+  adm: 2.8098077502505414,
+  vif: [1.222763456258933, 1.5360318811084146, 1.7620864995501058, 2.08656468286432],
+} as const;
+const ALL_WEIGHTS = WEIGHTS.adm + WEIGHTS.vif.reduce((sum, weight) => sum + weight, 0);
+
+/** Where one pair of frames loses quality. */
+export class QualityMaps {
+  /** The frames. */
+  readonly pair: FramePair;
+  /** Number of the pair: `frameNum` in a report. */
+  readonly index: number;
+  /** VIF of scales 0..3. */
+  readonly vif: readonly VifMap[];
+  /** ADM of scales 0..3. */
+  readonly adm: readonly AdmMap[];
+  /** Side of a cell of {@link lost} in pixels. */
+  readonly blockSize: number;
+
+  constructor(pair: FramePair, { vif, adm }: FrameCells, blockSize: number) {
+    this.pair = pair;
+    this.index = pair.index;
+    this.vif = vif.map((cells) => ({ ...cells, loss: vifLoss(cells) }));
+    this.adm = adm.map((cells) => ({ ...cells, loss: admLoss(cells) }));
+    this.blockSize = blockSize;
+  }
+
+  /** The frame's features that the maps come from, by libvmaf's names. */
+  get features(): Readonly<Record<string, number>> {
+    const named = (
+      name: string,
+      maps: readonly (VifMap | AdmMap)[],
+      quotient: (n: number, d: number) => number,
+    ) => maps.map(({ scale, total }) => [`${name}${scale}`, quotient(total.num, total.den)] as const);
+    const [num, den] = [sumOf(this.adm, 'num'), sumOf(this.adm, 'den')];
+    return Object.fromEntries([
+      ['integer_adm2', den === 0 ? 1 : num / den],
+      ...named('integer_adm_scale', this.adm, (n, d) => n / d),
+      ...named('integer_vif_scale', this.vif, (n, d) => Math.fround(n / d)),
+    ]);
+  }
+
+  /**
+   * What each place takes away from VMAF's features: losses of adm2 and of the four scales of VIF, weighted as
+   * vmaf_v0.6.1 weighs its features before it predicts. The values of `both` are those of `vif` and `adm` together.
+   */
+  lost(of: LossKind = 'both'): LossGrid {
+    const { width, height } = this.pair.reference.format;
+    const grid = emptyGrid(width, height, this.blockSize);
+    if (of !== 'adm') {
+      for (const map of this.vif)
+        spread(map, (WEIGHTS.vif[map.scale] ?? 0) / ALL_WEIGHTS, grid, width, height);
+    }
+    if (of !== 'vif') {
+      const den = sumOf(this.adm, 'den');
+      for (const map of this.adm)
+        spread(map, den === 0 ? 0 : (WEIGHTS.adm / ALL_WEIGHTS) * (map.total.den / den), grid, width, height);
+    }
+    return totalled(grid);
+  }
+
+  /**
+   * Draws a map over one of the frames: dim grey where nothing is lost, then violet, red, orange and yellow. Colours
+   * stand for density: the loss of a place over its share of the picture, so that their mean is the frame's loss.
+   * @throws {AnyvmafError} `usage` for options that there are not
+   */
+  render(options: RenderOptions = {}): HeatmapImage {
+    const { of = 'both', picture = 'distorted', legend = true, scale, maxSide } = checkRender(options);
+    const grid = scale === undefined ? this.lost(of) : this.#ofScale(of, scale);
+    const density = densityOf(grid, this.pair.reference.format);
+    const full = options.full ?? heatmapFull(density.values);
+    const drawn = shrink(
+      drawHeatmap(this.pair[picture], density, full),
+      maxSide === undefined ? {} : { maxSide },
+    );
+    const image = legend ? addLegend(drawn, { title: titleOf(of, scale, grid.total), full }) : drawn;
+    return { image, full, png: () => encodePng(image) };
+  }
+
+  #ofScale(of: LossKind, scale: number): LossGrid {
+    const { width, height } = this.pair.reference.format;
+    const map = (of === 'vif' ? this.vif : this.adm)[scale];
+    const grid = emptyGrid(width, height, map?.blockSize ?? this.blockSize);
+    if (map) spread(map, 1, grid, width, height);
+    return totalled(grid);
+  }
+}
+
+function totalled(grid: Omit<LossGrid, 'total'>): LossGrid {
+  return { ...grid, total: grid.values.reduce((sum, value) => sum + value, 0) };
+}
+
+/**
+ * Maps of pairs of frames by number, in ascending order.
+ * @throws {AnyvmafError} as the public `qualityMaps` says
+ */
+export async function* mapPairs(
+  platform: Platform,
+  request: ScoreRequest,
+  frames: readonly number[],
+  options: QualityMapOptions,
+): AsyncGenerator<QualityMaps, void, undefined> {
+  requireObject('options', options);
+  const { blockSize, enhnGainLimit, ...pairing } = options;
+  const cells = checkCells({ blockSize, enhnGainLimit });
+  const core = platform.loadCore();
+  // What goes wrong with it is said when it is needed.
+  core.catch(() => {});
+  let maker: WasmMapMaker | undefined;
+  for await (const pair of extractPairs(platform, request, frames, pairing)) {
+    maker ??= new WasmMapMaker(await core, pair.reference.format, cells);
+    yield mapOf(pair, maker, cells.blockSize);
+  }
+}
+
+/**
+ * The maps of a pair of frames that is already there.
+ * @throws {AnyvmafError} as the public `mapQuality` says
+ */
+export async function mapPair(
+  platform: Platform,
+  pair: FramePair,
+  options: MapOptions,
+): Promise<QualityMaps> {
+  requireObject('pair', pair, 'what extractFrames gives');
+  for (const role of ['reference', 'distorted'] as const) {
+    requireObject(`pair.${role}`, pair[role], 'a picture');
+    requireObject(`pair.${role}.format`, pair[role].format);
+    requireObject(`pair.${role}.planes`, pair[role].planes);
+  }
+  requireObject('options', options);
+  const cells = checkCells(options);
+  const maker = new WasmMapMaker(await platform.loadCore(), pair.reference.format, cells);
+  return mapOf(pair, maker, cells.blockSize);
+}
+
+function mapOf(pair: FramePair, maker: WasmMapMaker, blockSize: number): QualityMaps {
+  return new QualityMaps(pair, maker.measure(pair.reference.planes.y, pair.distorted.planes.y), blockSize);
+}
+
+function vifLoss({ num, den, total }: VifCells): Float64Array<ArrayBuffer> {
+  return den.map((whole, i) => (whole - (num[i] ?? 0)) / total.den);
+}
+
+/**
+ * The difference of two cube roots, told to the cells that made it: for D and N, the sums of all cells' cubes d and n,
+ * D^(1/3) - N^(1/3) = (D - N) / (D^(2/3) + (D N)^(1/3) + N^(2/3)), and D - N is a sum over cells.
+ */
+function admLoss({ bands, total, width, height }: AdmCells): Float64Array<ArrayBuffer> {
+  const loss = new Float64Array(width * height);
+  for (const { num, den, denWeight } of bands) {
+    const slope = slopeOf({ num, den, denWeight });
+    for (let i = 0; i < loss.length; i++) {
+      const difference = (den[i] ?? 0) * denWeight - (num[i] ?? 0);
+      loss[i] = (loss[i] ?? 0) + (difference * slope) / total.den;
+    }
+  }
+  return loss;
+}
+
+function slopeOf({ num, den, denWeight }: AdmBandCells): number {
+  const sum = (cubes: Float64Array) => cubes.reduce((a, b) => a + b, 0);
+  const [n, d] = [cubeRoot(sum(num)), cubeRoot(sum(den) * denWeight)];
+  const slope = d * d + d * n + n * n;
+  return slope === 0 ? 0 : 1 / slope;
+}
+
+/** The cube root of what is not negative, by Newton's steps: `Math.cbrt` differs between engines in the last digit. */
+function cubeRoot(cube: number): number {
+  if (cube === 0) return 0;
+  let root = 1;
+  while (root * root * root < cube) root *= 2;
+  while (root * root * root > cube) root /= 2;
+  for (let step = 0; step < 8; step++) root = (2 * root + cube / (root * root)) / 3;
+  return root;
+}
+
+function sumOf(maps: readonly AdmCells[], part: 'num' | 'den'): number {
+  return maps.reduce((sum, { total }) => sum + total[part], 0);
+}
+
+function emptyGrid(pixelWidth: number, pixelHeight: number, blockSize: number) {
+  const [width, height] = [Math.ceil(pixelWidth / blockSize), Math.ceil(pixelHeight / blockSize)];
+  return { width, height, blockSize, values: new Float64Array(width * height) };
+}
+
+/** Pixels that a row or column of cells covers. */
+function extent(index: number, blockSize: number, pixels: number): number {
+  return Math.min(blockSize, pixels - index * blockSize);
+}
+
+/** Adds a scale's losses to a grid. A cell that is larger than the grid's is told to those within it by their area. */
+function spread(
+  map: ScaleCells & { readonly loss: Float64Array },
+  weight: number,
+  grid: CellGrid,
+  pixelWidth: number,
+  pixelHeight: number,
+): void {
+  // Halving can leave the last pixels of the picture to the cell before them.
+  const inMap = (index: number, size: number) =>
+    Math.min(size - 1, Math.floor((index * grid.blockSize) / map.blockSize));
+  const shares = (cells: number, size: number, pixels: number) => {
+    const covered = new Float64Array(size);
+    const extents = Array.from({ length: cells }, (_, i) => extent(i, grid.blockSize, pixels));
+    extents.forEach((length, i) => {
+      const at = inMap(i, size);
+      covered[at] = (covered[at] ?? 0) + length;
+    });
+    return extents.map((length, i) => ({
+      at: inMap(i, size),
+      share: length / (covered[inMap(i, size)] ?? 1),
+    }));
+  };
+  const columns = shares(grid.width, map.width, pixelWidth);
+  const rows = shares(grid.height, map.height, pixelHeight);
+  rows.forEach((row, y) => {
+    columns.forEach((column, x) => {
+      const i = y * grid.width + x;
+      const loss = map.loss[row.at * map.width + column.at] ?? 0;
+      grid.values[i] = (grid.values[i] ?? 0) + weight * row.share * column.share * loss;
+    });
+  });
+}
+
+/** What the whole picture would lose if it were like each cell. */
+function densityOf(grid: CellGrid, { width, height }: VideoFormat): CellGrid {
+  const values = grid.values.map((value, i) => {
+    const [x, y] = [i % grid.width, Math.floor(i / grid.width)];
+    const area = extent(x, grid.blockSize, width) * extent(y, grid.blockSize, height);
+    return (value * width * height) / area;
+  });
+  return { ...grid, values };
+}
+
+function titleOf(of: LossKind, scale: number | undefined, total: number): string {
+  const name = of === 'both' ? 'VIF AND ADM' : of.toUpperCase();
+  const only = scale === undefined ? '' : ` SCALE ${scale}`;
+  return `${name}${only} LOSS DENSITY  MEAN ${Math.max(0, total).toFixed(3)}`;
+}
+
+function checkCells({
+  blockSize = 16,
+  enhnGainLimit = 100,
+}: { readonly [Key in keyof MapOptions]?: MapOptions[Key] | undefined }): Required<MapOptions> {
+  if (![4, 8, 16, 32, 64, 128, 256].includes(blockSize)) {
+    throw new AnyvmafError(
+      'usage',
+      `blockSize is ${showValue(blockSize)}, but it must be 4, 8, 16, 32, 64, 128 or 256 pixels.`,
+    );
+  }
+  if (!(enhnGainLimit >= 1 && enhnGainLimit <= 100)) {
+    throw new AnyvmafError(
+      'usage',
+      `enhnGainLimit is ${showValue(enhnGainLimit)}, but it must be from 1 to 100.`,
+    );
+  }
+  return { blockSize, enhnGainLimit };
+}
+
+function checkRender(options: RenderOptions): RenderOptions {
+  const { of = 'both', scale, full } = options;
+  if (!['both', 'vif', 'adm'].includes(of)) {
+    throw new AnyvmafError('usage', `of is ${showValue(of)}, but it must be both, vif or adm.`);
+  }
+  if (scale !== undefined && (of === 'both' || ![0, 1, 2, 3].includes(scale))) {
+    throw new AnyvmafError(
+      'usage',
+      `scale is ${showValue(scale)}, but it must be 0, 1, 2 or 3, and goes with of vif or adm.`,
+    );
+  }
+  if (full !== undefined && !(full > 0 && full < Number.POSITIVE_INFINITY)) {
+    throw new AnyvmafError('usage', `full is ${showValue(full)}, but it must be a loss above 0.`);
+  }
+  return options;
+}

@@ -1,0 +1,159 @@
+/**
+ * @module engine/results/finish
+ * From raw records to libvmaf's features: quotients, totals, decibels, and the pass over neighbouring frames that
+ * motion needs. Fed record by record in frame order, it gives every frame as soon as its values are final.
+ */
+
+import type { Compat } from '../../core/choices.js';
+import { AnyvmafError } from '../../core/errors.js';
+import type { VideoFormat } from '../../core/frame.js';
+import { finishAdm } from '../../metrics/finishers/adm.js';
+import { FURTHER } from '../../metrics/finishers/further.js';
+import { finishMotion } from '../../metrics/finishers/motion.js';
+import { finishPsnr } from '../../metrics/finishers/psnr.js';
+import type { Emit, ExtractorFinisher } from '../../metrics/finishers/types.js';
+import { finishVif } from '../../metrics/finishers/vif.js';
+import { logName } from '../../metrics/names.js';
+import type { ExtractorInstance } from '../../metrics/options.js';
+import { ExcessNotes } from '../inputs/excess.js';
+import type { FeaturePlan } from '../plan/features.js';
+
+/** The finished features of one frame. */
+export interface FinishedFrame {
+  readonly frame: number;
+  /** Parallel to {@link FeaturePlan.names}; NaN is a value (0 / 0), not an absence. */
+  readonly values: Float64Array;
+}
+
+/** The last step of VMAF's own extractors and PSNR; the others are in {@link FURTHER}. */
+const FINISHERS: Readonly<
+  Record<string, (instance: ExtractorInstance, format: VideoFormat, compat: Compat) => ExtractorFinisher>
+> = {
+  vif: finishVif,
+  adm: finishAdm,
+  motion: finishMotion,
+  psnr: finishPsnr,
+};
+
+interface Stage {
+  readonly finisher: ExtractorFinisher;
+  readonly emit: Emit;
+  /** Offset of the instance's measurements in a record; -1 when it has none. */
+  readonly column: number;
+  /** Works on every frame, also on those that are not listed. */
+  readonly everyFrame: boolean;
+}
+
+/** A listed frame that waits for its last values. */
+interface PendingFrame {
+  readonly finished: FinishedFrame;
+  missing: number;
+}
+
+/** Turns the records of one sequence into features. */
+export class FeatureFinisher {
+  readonly #plan: FeaturePlan;
+  readonly #subsample: number;
+  readonly #stages: readonly Stage[];
+  /** Of what picture models give, in {@link FeaturePlan.names}. */
+  readonly #firstPicture: number;
+  readonly #pending: PendingFrame[] = [];
+  readonly #excess: ExcessNotes;
+  #frames = 0;
+
+  /**
+   * @param subsample only frames whose number is a multiple are given out; the records of all must be pushed
+   */
+  constructor(plan: FeaturePlan, subsample = 1) {
+    this.#plan = plan;
+    this.#subsample = Math.max(1, subsample);
+    this.#excess = new ExcessNotes(plan.extraction.format.bitDepth);
+    this.#firstPicture = plan.names.length - plan.pictureNames.length;
+    const slots = new Map(plan.names.map((name, slot) => [name, slot]));
+    this.#stages = plan.extractors.map(({ instance, column, features }) => {
+      const { name } = instance.spec;
+      const create = FINISHERS[name] ?? FURTHER[name]?.finish;
+      if (!create) throw new AnyvmafError('internal', `The ${name} extractor has no finisher.`);
+      const slotOf = new Map(
+        features.map((feature) => [feature.name, slots.get(logName(feature, instance.suffix))]),
+      );
+      return {
+        finisher: create(instance, plan.extraction.format, plan.compat),
+        emit: (frame, feature, value) => this.#set(frame, slotOf.get(feature), value),
+        column,
+        everyFrame: instance.spec.temporal || instance.spec.previousReference,
+      };
+    });
+  }
+
+  /**
+   * Takes the record of the next frame, `plan.layout.length` doubles from `offset`.
+   * @returns the frames that became final, in order: usually the one before
+   */
+  push(records: Float64Array, offset: number): readonly FinishedFrame[] {
+    const frame = this.#frames++;
+    const listed = frame % this.#subsample === 0;
+    const { layout, names, pictureNames } = this.#plan;
+    if (layout.excess >= 0) {
+      const at = offset + layout.excess;
+      this.#excess.take(frame, records[at] ?? 0, records[at + 1] ?? 0);
+    }
+    if (listed) {
+      const values = new Float64Array(names.length);
+      const from = offset + layout.pictures;
+      values.set(records.subarray(from, from + pictureNames.length), this.#firstPicture);
+      this.#pending.push({ finished: { frame, values }, missing: this.#firstPicture });
+    }
+    for (const { finisher, emit, column, everyFrame } of this.#stages) {
+      if (!listed && !everyFrame) continue;
+      finisher.push(frame, records.subarray(offset + Math.max(0, column)), emit);
+    }
+    return this.#takeFinal();
+  }
+
+  /**
+   * Ends the sequence.
+   * @returns the frames that were still waiting
+   */
+  flush(): readonly FinishedFrame[] {
+    for (const { finisher, emit } of this.#stages) finisher.flush?.(emit);
+    return this.#takeFinal();
+  }
+
+  /** Frames pushed so far, listed or not. */
+  get frames(): number {
+    return this.#frames;
+  }
+
+  /** What is to be said of the frames pushed so far: full sentences. */
+  warnings(): readonly string[] {
+    return this.#excess.warnings();
+  }
+
+  /** Values for the whole sequence by log name, in order. Complete after {@link flush}. */
+  aggregates(): Readonly<Record<string, number>> {
+    const aggregates: Record<string, number> = {};
+    this.#plan.extractors.forEach(({ instance, features }, i) => {
+      const values = this.#stages[i]?.finisher.aggregates?.() ?? {};
+      for (const feature of features) {
+        const value = values[feature.name];
+        if (value !== undefined) aggregates[logName(feature, instance.suffix)] = value;
+      }
+    });
+    return aggregates;
+  }
+
+  #set(frame: number, slot: number | undefined, value: number): void {
+    const pending =
+      slot === undefined ? undefined : this.#pending.find(({ finished }) => finished.frame === frame);
+    if (slot === undefined || !pending) return;
+    pending.finished.values[slot] = value;
+    pending.missing--;
+  }
+
+  #takeFinal(): readonly FinishedFrame[] {
+    const waiting = this.#pending.findIndex(({ missing }) => missing > 0);
+    const final = this.#pending.splice(0, waiting < 0 ? this.#pending.length : waiting);
+    return final.map(({ finished }) => finished);
+  }
+}

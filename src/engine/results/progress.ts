@@ -1,0 +1,51 @@
+/**
+ * @module engine/results/progress
+ * Counts measured pairs and tells the caller now and then.
+ */
+import type { Progress } from '../contract/types.js';
+
+/** Milliseconds between two calls of the caller's function. */
+const INTERVAL = 100;
+
+/** The clock and counter of one run. */
+export class Meter {
+  readonly #report: ((progress: Progress) => void) | undefined;
+  readonly #total: number | null;
+  readonly #start = performance.now();
+  #done = 0;
+  #latest = this.#start;
+  #told = this.#start;
+
+  /** @param total pairs expected, `null` while unknown */
+  constructor(report: ((progress: Progress) => void) | undefined, total: number | null) {
+    this.#report = report;
+    this.#total = total;
+  }
+
+  /** Pairs per second from the start to the latest pair. */
+  get fps(): number {
+    const seconds = (this.#latest - this.#start) / 1000;
+    return seconds > 0 ? this.#done / seconds : 0;
+  }
+
+  /** So many more pairs are measured. */
+  count(pairs = 1): void {
+    this.#done += pairs;
+    this.#latest = performance.now();
+    if (this.#latest - this.#told < INTERVAL) return;
+    this.#told = this.#latest;
+    this.#tell(this.#total);
+  }
+
+  /** All pairs are measured. */
+  finish(): void {
+    this.#tell(this.#done);
+  }
+
+  #tell(framesTotal: number | null): void {
+    const { fps } = this;
+    const secondsLeft =
+      framesTotal === null || fps === 0 ? null : Math.max(0, framesTotal - this.#done) / fps;
+    this.#report?.({ framesDone: this.#done, framesTotal, fps, secondsLeft });
+  }
+}

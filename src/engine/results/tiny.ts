@@ -1,0 +1,428 @@
+/**
+ * @module engine/results/tiny
+ * Tiny ONNX models in a run: loads them before any frame is read, says what they need measured, and scores with them.
+ * Feature models run here on finished rows; picture models go where the frames are.
+ */
+
+import { AnyvmafError } from '../../core/errors.js';
+import type { FramePlanes, VideoFormat } from '../../core/frame.js';
+import { quoted } from '../../core/printable.js';
+import type { ExtractorInstance } from '../../metrics/options.js';
+import type { ReportTinyModel, ReportTinyNotice } from '../../report/types.js';
+import {
+  bindTinyModel,
+  type FeatureBinding,
+  type PictureBinding,
+  type TinyBinding,
+} from '../../tiny/bind.js';
+import type { ContentTally } from '../../tiny/content.js';
+import { loadTinyModel } from '../../tiny/load.js';
+import { checkSize } from '../../tiny/onnx/size.js';
+import { checkPicture, pictureShapes, TinyPictureScorer } from '../../tiny/picture.js';
+import { featureShapes, TinyRegressor } from '../../tiny/regressor.js';
+import type {
+  TinyModel,
+  TinyModelOptions,
+  TinyPlatform,
+  TinyRuntimes,
+  TinySession,
+  TinySessionOptions,
+} from '../../tiny/types.js';
+
+/** A tiny model of a run: read, checked, and with its place in it decided. */
+export interface AttachedTiny {
+  readonly options: TinyModelOptions;
+  readonly model: TinyModel;
+  readonly binding: TinyBinding;
+}
+
+/** The tiny models of a run before its format is known. */
+export interface TinyRequest {
+  /** What feature models read, in order. */
+  readonly extractors: readonly ExtractorInstance[];
+  /**
+   * @throws {AnyvmafError} `usage` when a picture model does not take pictures of the format; `model` when it would take
+   * too much memory or work for them
+   */
+  plan(format: VideoFormat): TinyPlan;
+}
+
+/** A picture model as it travels to the threads that have the frames. */
+export interface PictureModel {
+  readonly model: Pick<TinyModel, 'source' | 'program' | 'graph'>;
+  readonly binding: PictureBinding;
+  readonly session: TinySessionOptions;
+}
+
+/** What became of a session. */
+export interface TinySessionFacts {
+  /** Name of the model's score. */
+  readonly name: string;
+  readonly runtime: TinySession['runtime'];
+  readonly device: TinySession['device'];
+  readonly adapter?: string;
+  readonly notes: readonly string[];
+  /** What its pictures showed so far, where that counts. */
+  readonly content?: ContentTally;
+}
+
+/**
+ * Loads the models of a run.
+ * @param noReference whether there is a distorted video alone
+ * @throws {AnyvmafError} `model`, `usage`, `feature`, `io`: one that cannot be had or does not fit the run
+ */
+export async function attachTiny(
+  wanted: readonly TinyModelOptions[],
+  platform: () => Promise<TinyPlatform>,
+  noReference: boolean,
+): Promise<TinyRequest> {
+  const tiny = await platform();
+  const attached = await Promise.all(
+    wanted.map(async (options) => {
+      const { files, verify = false, precision = 'auto' } = options;
+      const model = await loadTinyModel(options.model, tiny, {
+        verify,
+        precision,
+        ...(files && { given: files }),
+      });
+      const binding = bindTinyModel(model, options);
+      if (noReference) requireAlone(binding);
+      if (binding.kind === 'features') checkSize(model, featureShapes(binding));
+      return { options, model, binding };
+    }),
+  );
+  return { extractors: extractorsOf(attached), plan: (format) => planTiny(attached, format) };
+}
+
+/** @throws {AnyvmafError} `usage` when a model needs the reference that is not there */
+function requireAlone(binding: TinyBinding): void {
+  const why =
+    binding.kind === 'features'
+      ? `reads features (${binding.columns.map(({ feature }) => feature).join(', ')}), which compare with a reference`
+      : binding.inputs.some(({ role }) => role === 'reference')
+        ? 'compares pictures with those of a reference'
+        : undefined;
+  if (why === undefined) return;
+  throw new AnyvmafError(
+    'usage',
+    `The tiny model ${quoted(binding.source)} ${why}, so it cannot score without one; give the reference, or ` +
+      'take a no-reference model.',
+  );
+}
+
+/** Extractors that feature models read, in order. */
+function extractorsOf(attached: readonly AttachedTiny[]): readonly ExtractorInstance[] {
+  return attached.flatMap(({ binding }) =>
+    binding.kind === 'features' ? binding.columns.map(({ instance }) => instance) : [],
+  );
+}
+
+/** The tiny models of a run with a place for every value. */
+export interface TinyPlan {
+  readonly attached: readonly AttachedTiny[];
+  /** Names of the scores of picture models, which records hold. */
+  readonly pictureMetrics: readonly string[];
+  /** Whether a picture model looks at chroma. */
+  readonly chroma: boolean;
+  /** Names of the scores of feature models, made of finished features. */
+  readonly featureMetrics: readonly string[];
+}
+
+function planTiny(attached: readonly AttachedTiny[], format: VideoFormat): TinyPlan {
+  const pictures = picturesOf(attached);
+  for (const { model, binding } of pictures) {
+    checkPicture(binding, format);
+    checkSize(model, pictureShapes(binding, format));
+  }
+  return {
+    attached,
+    pictureMetrics: pictures.flatMap(({ binding }) => binding.outputs.map(({ metric }) => metric)),
+    chroma: pictures.some(({ binding }) => binding.channels === 3),
+    featureMetrics: featuresOf(attached).flatMap(({ binding }) =>
+      binding.outputs.map(({ metric }) => metric),
+    ),
+  };
+}
+
+function picturesOf(
+  attached: readonly AttachedTiny[],
+): readonly (AttachedTiny & { readonly binding: PictureBinding })[] {
+  return attached.flatMap((one) =>
+    one.binding.kind === 'picture' ? [{ ...one, binding: one.binding }] : [],
+  );
+}
+
+function featuresOf(
+  attached: readonly AttachedTiny[],
+): readonly (AttachedTiny & { readonly binding: FeatureBinding })[] {
+  return attached.flatMap((one) =>
+    one.binding.kind === 'features' ? [{ ...one, binding: one.binding }] : [],
+  );
+}
+
+/** What goes to the threads that have the frames. */
+export function pictureModels({ attached }: TinyPlan): readonly PictureModel[] {
+  return picturesOf(attached).map(({ model: { source, program, graph }, binding, options }) => ({
+    model: { source, program, graph },
+    binding,
+    session: {
+      device: options.device ?? 'auto',
+      // Frames are shared out among workers already.
+      threads: options.threads ?? 1,
+      fp16: options.fp16 ?? false,
+    },
+  }));
+}
+
+function factsOf(name: string, { runtime, device, adapter, notes }: TinySession): TinySessionFacts {
+  return { name, runtime, device, ...(adapter !== undefined && { adapter }), notes };
+}
+
+/** The picture models of one thread. */
+export class PictureScorers {
+  readonly #scorers: readonly TinyPictureScorer[];
+  readonly #widths: readonly number[];
+  readonly #facts: readonly TinySessionFacts[];
+
+  private constructor(
+    scorers: readonly TinyPictureScorer[],
+    widths: readonly number[],
+    facts: readonly TinySessionFacts[],
+  ) {
+    this.#scorers = scorers;
+    this.#widths = widths;
+    this.#facts = facts;
+  }
+
+  /** What became of the sessions, and what the pictures taken so far showed. */
+  get facts(): readonly TinySessionFacts[] {
+    return this.#facts.map((facts, i) => {
+      const content = this.#scorers[i]?.content;
+      return content ? { ...facts, content } : facts;
+    });
+  }
+
+  /** Whether {@link facts} change as pictures are taken. */
+  get counts(): boolean {
+    return this.#scorers.some(({ content }) => content !== undefined);
+  }
+
+  /** @throws {AnyvmafError} `backend` when a device is not here or does not start */
+  static async open(
+    models: readonly PictureModel[],
+    runtimes: () => Promise<TinyRuntimes>,
+    format: VideoFormat,
+  ): Promise<PictureScorers> {
+    const opened = await openAll(models, async ({ model, session, binding }) => {
+      const started = await (await runtimes()).open(model, session);
+      return { session: started, scorer: new TinyPictureScorer(binding, started, format), binding };
+    });
+    return new PictureScorers(
+      opened.map(({ scorer }) => scorer),
+      opened.map(({ binding }) => binding.outputs.length),
+      opened.map(({ session, binding }) => factsOf(binding.name, session)),
+    );
+  }
+
+  /** Takes the pictures of a frame; the planes may change afterwards. */
+  take(reference: FramePlanes, distorted: FramePlanes): void {
+    for (const scorer of this.#scorers) scorer.take(reference, distorted);
+  }
+
+  /**
+   * Scores the pictures taken.
+   * @param frame its number, for messages
+   * @param into receives a value per output of every model from `offset` on
+   */
+  async score(frame: number, into: Float64Array, offset: number): Promise<void> {
+    let at = offset;
+    for (const [i, scorer] of this.#scorers.entries()) {
+      await scorer.score(frame, into, at);
+      at += this.#widths[i] ?? 0;
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#scorers.map((scorer) => scorer.close()));
+  }
+}
+
+/** Feature models at work, each with what it reads of a row. */
+export class TinyRegressors {
+  readonly #models: readonly { readonly regressor: TinyRegressor; readonly at: readonly number[] }[];
+  /** Names of all scores. */
+  readonly metrics: readonly string[];
+
+  private constructor(
+    models: readonly { readonly regressor: TinyRegressor; readonly at: readonly number[] }[],
+    readonly facts: readonly TinySessionFacts[],
+  ) {
+    this.#models = models;
+    this.metrics = models.flatMap(({ regressor }) => regressor.binding.outputs.map(({ metric }) => metric));
+  }
+
+  /**
+   * @param names of the values in a row
+   * @throws {AnyvmafError} `backend` when a device is not here or does not start
+   */
+  static async open(
+    { attached }: TinyPlan,
+    platform: () => Promise<TinyPlatform>,
+    names: readonly string[],
+  ): Promise<TinyRegressors> {
+    const opened = await openAll(featuresOf(attached), async ({ model, binding, options }) => {
+      const { runtimes } = await platform();
+      const session = await runtimes.open(model, {
+        device: options.device ?? 'auto',
+        threads: options.threads ?? 1,
+        fp16: options.fp16 ?? false,
+        // Rows are few and small: a GPU would wait for them longer than it computes.
+        only: 'cpu',
+      });
+      const at = binding.columns.map(({ logName, feature }) => {
+        const found = names.indexOf(logName);
+        if (found >= 0) return found;
+        throw new AnyvmafError(
+          'model',
+          `The tiny model ${quoted(binding.source)} reads ${feature}, which this run does not measure.`,
+        );
+      });
+      return { session, regressor: new TinyRegressor(binding, session), at };
+    });
+    return new TinyRegressors(
+      opened,
+      opened.map(({ session, regressor }) => factsOf(regressor.binding.name, session)),
+    );
+  }
+
+  /**
+   * Scores rows.
+   * @param rows values of each frame, in the order of the names given at first
+   * @param frames their numbers
+   * @returns for each row the values of {@link metrics}
+   */
+  async predict(rows: readonly Float64Array[], frames: readonly number[]): Promise<Float64Array[]> {
+    const results = rows.map(() => new Float64Array(this.metrics.length));
+    let column = 0;
+    for (const { regressor, at } of this.#models) {
+      const input = new Float64Array(rows.length * at.length);
+      rows.forEach((row, i) => {
+        at.forEach((place, j) => {
+          input[i * at.length + j] = row[place] ?? Number.NaN;
+        });
+      });
+      const width = regressor.binding.outputs.length;
+      const scores = await regressor.predict(input, (row) => frames[row] ?? row);
+      for (const [i, result] of results.entries()) {
+        result.set(scores.subarray(i * width, (i + 1) * width), column);
+      }
+      column += width;
+    }
+    return results;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#models.map(({ regressor }) => regressor.session.close()));
+  }
+}
+
+/** Opens one after another; when one fails, those before it are closed. */
+async function openAll<T, R extends { readonly session: TinySession }>(
+  wanted: readonly T[],
+  open: (one: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const opened: R[] = [];
+  try {
+    for (const one of wanted) opened.push(await open(one));
+    return opened;
+  } catch (error) {
+    await Promise.all(opened.map(({ session }) => session.close()));
+    throw error;
+  }
+}
+
+/** What the report says of the models. */
+export function reportTiny(
+  { attached }: Pick<TinyPlan, 'attached'>,
+  facts: readonly TinySessionFacts[],
+): readonly ReportTinyModel[] {
+  return attached.map(({ options, model, binding }) => {
+    const session = facts.find(({ name }) => name === binding.name);
+    const { codec, preset, crf } = options;
+    const notices = noticesOf(model, session);
+    return {
+      name: binding.name,
+      source: model.source,
+      file: model.file,
+      sha256: model.sha256,
+      manifest_sha256: model.manifestSha256,
+      parts: model.parts,
+      registered: model.registered,
+      kind: model.kind === 'nr' ? 'nr' : 'fr',
+      precision_requested: options.precision ?? 'auto',
+      quantisation: model.quantisation,
+      metrics: binding.outputs.map(({ metric }) => metric),
+      features:
+        binding.kind === 'features' ? [...new Set(binding.columns.map(({ logName }) => logName))] : [],
+      better: model.sidecar.better ?? 'higher',
+      device_requested: options.device ?? 'auto',
+      device: session?.device ?? null,
+      runtime: session?.runtime ?? null,
+      ...(session?.adapter !== undefined && { adapter: session.adapter }),
+      ...(codec !== undefined && { codec }),
+      ...(preset !== undefined && { preset }),
+      ...(crf !== undefined && { crf }),
+      ...(binding.kind === 'picture' && binding.resize !== 'disabled' && { resize: binding.resize }),
+      ...(notices.length > 0 && { notices }),
+    };
+  });
+}
+
+/** Why the values of a model are not to be taken at their word. */
+function noticesOf(
+  { source, entry }: TinyModel,
+  session: TinySessionFacts | undefined,
+): readonly ReportTinyNotice[] {
+  const notices: ReportTinyNotice[] = [];
+  if (entry?.smoke) {
+    const message = `The tiny model ${quoted(entry.id)} is for trying things out; its values mean nothing.`;
+    notices.push({ code: 'smoke', message });
+  }
+  if (entry?.experimental !== undefined) {
+    const message = `The tiny model ${quoted(entry.id)} is experimental: ${entry.experimental}.`;
+    notices.push({ code: 'experimental', message });
+  }
+  const { frames, flat, noise } = session?.content ?? { frames: 0, flat: 0, noise: 0 };
+  if (flat + noise > 0) {
+    const message =
+      `${flat + noise} of ${frames} frames are flat or noise (${flat} flat, ${noise} noise); the tiny model ` +
+      `${quoted(source)} has no answer for them, and their values and the means over them mean nothing.`;
+    notices.push({ code: 'no-scene', message, frames: flat + noise });
+  }
+  return notices;
+}
+
+/** What is to be said of the models. */
+export function tinyWarnings(
+  { attached }: Pick<TinyPlan, 'attached'>,
+  facts: readonly TinySessionFacts[],
+): readonly string[] {
+  const notes = facts.flatMap((session) => session.notes);
+  const unused = attached.flatMap(({ options, model, binding }) => {
+    const device = facts.find(({ name }) => name === binding.name)?.device;
+    const halves = device === 'tensorrt' || device?.startsWith('openvino') === true;
+    const typed = model.graph.inputs.some(({ type }) => type === 10);
+    return options.fp16 === true && device !== undefined && !halves && !typed
+      ? [
+          `tiny_fp16 made no difference: ${device} computes the tiny model ${quoted(model.source)} as it is stored.`,
+        ]
+      : [];
+  });
+  const notices = attached.flatMap(({ model, binding }) =>
+    noticesOf(
+      model,
+      facts.find(({ name }) => name === binding.name),
+    ).map(({ message }) => message),
+  );
+  return [...new Set([...attached.flatMap(({ model }) => model.warnings), ...notices, ...notes, ...unused])];
+}

@@ -1,0 +1,205 @@
+/**
+ * @module engine/score-many
+ * Scores several distorted videos against one reference, which is decoded once: all runs go on side by side, and each
+ * takes the reference's frames from one fan.
+ */
+import { requireArray, requireObject } from '../core/arguments.js';
+import { AnyvmafError, type ErrorCode } from '../core/errors.js';
+import type { Decoder, TrackFacts } from '../media/decoder.js';
+import { openDecoded } from '../media/decoders.js';
+import { requireVideo } from '../media/open.js';
+import { readsOnce } from '../media/pair.js';
+import { Fan, type FramePart, hull } from '../media/pairing/fan.js';
+import type { OpenDecoder } from '../media/pairing/prepare.js';
+import type { VideoInput } from '../media/types.js';
+import { folderOption } from '../metrics/options.js';
+import type { Report } from '../report/types.js';
+import { checkOptions, SCORE_OPTIONS } from './contract/options.js';
+import type { Platform } from './contract/platform.js';
+import type { ScoreManyOptions, ScoreOptions } from './contract/types.js';
+import { ReferenceLooks } from './inputs/shared-inspection.js';
+import { scorePair } from './score.js';
+
+/**
+ * Scores all; when one fails, the others are stopped, unless somebody wants to know of failures.
+ * @returns reports in the order of the distorted videos, without those that failed
+ * @throws {AnyvmafError} as the public `scoreMany` says
+ */
+export async function scoreEach(
+  platform: Platform,
+  reference: VideoInput,
+  distorted: readonly VideoInput[],
+  options: ScoreManyOptions,
+): Promise<Report[]> {
+  requireObject('options', options);
+  requireVideo('reference', reference);
+  requireArray('distorted', distorted, 'an array of videos');
+  for (const [i, video] of distorted.entries()) requireVideo(`distorted[${i}]`, video);
+  const { raw, onProgress, onStart, onFrame, onReport, onFailure, signal, ...shared } = options;
+  signal?.throwIfAborted();
+  // What is wrong with the options is wrong for all.
+  checkOptions(shared, SCORE_OPTIONS);
+  const [only] = distorted;
+  const fans = new ReferenceFans(distorted.length);
+  const looks = new ReferenceLooks();
+  // One each: many listeners on one signal look like a leak.
+  const stops = distorted.map(() => new AbortController());
+  const stop = (reason: unknown) => {
+    for (const own of stops) own.abort(reason);
+    looks.close(reason);
+  };
+  const pass = () => stop(signal?.reason);
+  const sharing = distorted.length > 1 ? asksOnce(platform, reference) : platform;
+  if (distorted.length > 1 && readsOnce(reference)) {
+    throw new AnyvmafError(
+      'usage',
+      'the reference is a stream, which can be read only once, but there are several distorted videos; give it as a ' +
+        'file.',
+    );
+  }
+  const folder = folderOption([...(shared.features ?? []), ...(shared.models ?? [])]);
+  if (distorted.length > 1 && folder !== undefined) {
+    throw new AnyvmafError(
+      'usage',
+      `${folder} names one folder, but there are ${distorted.length} distorted videos, whose files would have the same ` +
+        'names in it; score them one by one, each with a folder of its own.',
+    );
+  }
+  // One worker each at least; together about as many as there are cores, or as the caller allows.
+  const cores = Math.min(platform.parallelism, shared.maxThreads ?? Number.POSITIVE_INFINITY);
+  const threads =
+    shared.threads ?? (only === undefined ? 0 : Math.max(1, Math.floor(cores / distorted.length)));
+
+  async function run(video: VideoInput, index: number): Promise<Report | undefined> {
+    const own: ScoreOptions = {
+      ...shared,
+      ...(distorted.length > 1 && { threads }),
+      ...(stops[index] && { signal: stops[index].signal }),
+      ...(onProgress && { onProgress: (progress) => onProgress(progress, index) }),
+      ...(onStart && { onStart: (head) => onStart(head, index) }),
+      ...(onFrame && { onFrame: (frame) => onFrame(frame, index) }),
+    };
+    const seat = fans.seat();
+    try {
+      const request = { reference, distorted: video, ...(raw && { raw }) };
+      const report = await scorePair(sharing, request, own, { open: seat.open, looks });
+      onReport?.(report, index);
+      return report;
+    } catch (error) {
+      if (!onFailure || stops[index]?.signal.aborted || !isOwn(error)) {
+        stop(error);
+        throw error;
+      }
+      onFailure(error, index);
+      return undefined;
+    } finally {
+      seat.leave();
+    }
+  }
+
+  signal?.addEventListener('abort', pass);
+  try {
+    // Runs that are stopped because of another's failure fail with it.
+    const settled = await Promise.allSettled(distorted.map(run));
+    return settled
+      .map((one) => {
+        if (one.status === 'rejected') throw one.reason;
+        return one.value;
+      })
+      .filter((report) => report !== undefined);
+  } finally {
+    signal?.removeEventListener('abort', pass);
+    looks.close();
+  }
+}
+
+/** Codes of errors that are about a video; models, features and backends are the same for all. */
+const OWN: ReadonlySet<ErrorCode> = new Set(['io', 'media', 'mismatch', 'usage']);
+
+/** Whether an error may be that of one pair, and not of all. */
+function isOwn(error: unknown): error is AnyvmafError {
+  return error instanceof AnyvmafError && OWN.has(error.code);
+}
+
+/** The decoders of one reference: runs that want it in the same form share one, whichever part of it they want. */
+class ReferenceFans {
+  /** Runs that have neither asked for the reference nor ended. */
+  #expected: number;
+  readonly #groups = new Map<string, { readonly parts: FramePart[]; fan?: Promise<Fan> }>();
+  #all: () => void = () => {};
+  /** Settles once every run has asked or ended: only then is it known who shares. */
+  readonly #complete = new Promise<void>((resolve) => {
+    this.#all = resolve;
+  });
+
+  constructor(runs: number) {
+    this.#expected = runs;
+  }
+
+  /** The place of one run. */
+  seat(): { readonly open: OpenDecoder; leave(): void } {
+    let asked = false;
+    const count = () => {
+      if (asked) return;
+      asked = true;
+      if (--this.#expected === 0) this.#all();
+    };
+    return {
+      leave: count,
+      open: async (video, request, role) => {
+        if (role === 'distorted') return openDecoded(video, request);
+        // The decoder ends with its last reader, not with a reader's signal.
+        const { signal: _, frames, ...form } = request;
+        const key = JSON.stringify([video.decoder.id, form]);
+        const group = this.#groups.get(key) ?? { parts: [] };
+        this.#groups.set(key, group);
+        const own = frames ?? { start: 0, end: Number.POSITIVE_INFINITY };
+        const reader = group.parts.push(own) - 1;
+        count();
+        await this.#complete;
+        const all = hull(group.parts);
+        group.fan ??= openDecoded(video, {
+          ...form,
+          ...((all.start > 0 || Number.isFinite(all.end)) && { frames: all }),
+        }).then((source) => new Fan(source, group.parts.length));
+        const fan = await group.fan;
+        return fan.tap(reader, { start: own.start - all.start, end: own.end - all.start });
+      },
+    };
+  }
+}
+
+/** The platform with decoders that look at `input` once, however often they are asked. */
+function asksOnce(platform: Platform, input: VideoInput): Platform {
+  const wrapped = new Map<Decoder, Decoder>();
+  const once = (decoder: Decoder): Decoder => {
+    let facts: Promise<TrackFacts> | undefined;
+    let times: Promise<Float64Array | null> | undefined;
+    // Not tied to the signal of the run that happens to ask first.
+    return {
+      id: decoder.id,
+      ...(decoder.probesAtOnce && { probesAtOnce: true }),
+      availability: () => decoder.availability(),
+      probe(video, signal) {
+        if (video !== input) return decoder.probe(video, signal);
+        facts ??= decoder.probe(video);
+        return facts;
+      },
+      timestamps(video, signal) {
+        if (video !== input) return decoder.timestamps(video, signal);
+        times ??= decoder.timestamps(video);
+        return times;
+      },
+      ...(decoder.setBacks && { setBacks: decoder.setBacks.bind(decoder) }),
+      open: (video, known, request) => decoder.open(video, known, request),
+    };
+  };
+  return {
+    ...platform,
+    async decoders(options) {
+      const decoders = await platform.decoders(options);
+      for (const decoder of decoders) if (!wrapped.has(decoder)) wrapped.set(decoder, once(decoder));
+      return decoders.map((decoder) => wrapped.get(decoder) ?? decoder);
+    },
+  };
+}

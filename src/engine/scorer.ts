@@ -1,0 +1,398 @@
+/**
+ * @module engine/scorer
+ * Scores pairs that a caller pushes one by one; on workers, or in the calling thread.
+ */
+import { isObject } from '../core/arguments.js';
+import { AnyvmafError } from '../core/errors.js';
+import type { FramePlanes, VideoFormat } from '../core/frame.js';
+import { formatProblem } from '../core/frame.js';
+import { showValue } from '../core/printable.js';
+import { version } from '../core/version.js';
+import { checkPair } from '../media/pair.js';
+import type { VideoInfo } from '../media/types.js';
+import { buildReport } from '../report/build.js';
+import type { FrameMetrics, Report, ReportInput } from '../report/types.js';
+import { createWasmExtractor } from './backends/core/extractor.js';
+import type { ExtractionPlan, FrameExtractor } from './backends/types.js';
+import { type CheckedOptions, checkFormat, checkOptions, SCORER_OPTIONS } from './contract/options.js';
+import type { Platform } from './contract/platform.js';
+import type { PushedPlanes, Scorer, ScorerOptions } from './contract/types.js';
+import { chooseThreads } from './plan/chunks.js';
+import { loadRequested, planRun, type RunPlan, reportModel } from './plan/plan.js';
+import { createHeatmaps } from './results/heatmaps.js';
+import { Meter } from './results/progress.js';
+import { Scoring } from './results/scoring.js';
+import type { PictureScorers, TinyRegressors, TinySessionFacts } from './results/tiny.js';
+import type { RecordSink } from './workers/dispatch.js';
+import { Feeder, type FramePair } from './workers/feeder.js';
+import { copyPlanes, type PlaneName, planeBytes } from './workers/frame-buffer.js';
+import type { WorkerSetup } from './workers/protocol.js';
+import { Crew } from './workers/worker-pool.js';
+
+/**
+ * Opens a scorer.
+ * @throws {AnyvmafError} as the public `createScorer` says
+ */
+export async function openScorer(
+  platform: Platform,
+  format: VideoFormat,
+  options: ScorerOptions,
+): Promise<Scorer> {
+  checkFormat('createScorer needs the format of its frames', format);
+  const checked = checkOptions(options, SCORER_OPTIONS);
+  const problem = formatProblem(format);
+  if (problem) throw new AnyvmafError('usage', `Frames of this format cannot be scored: ${problem}.`);
+  const [requested, module] = await Promise.all([
+    loadRequested(checked, platform, () => format),
+    platform.loadCore(),
+  ]);
+  const plan = planRun(requested, format, checked.compat);
+  const { extraction } = plan.features;
+  // Pushed pairs have no end that is known, so no moment at which files of theirs are complete.
+  await createHeatmaps(plan.features, undefined);
+  const { reference = 'reference', distorted = 'distorted' } = options.names ?? {};
+  const inputs = [videoInfo(reference, format), videoInfo(distorted, format)] as const;
+  const warnings = [...checkPair(...inputs), ...plan.warnings];
+  const tiny = plan.tiny && { ...(await import('./results/tiny.js')), plan: plan.tiny };
+  const setup: WorkerSetup = {
+    module,
+    plan: extraction,
+    implementation: checked.implementation,
+    subsample: checked.subsample,
+    ...(tiny && tiny.plan.pictureMetrics.length > 0 && { pictures: tiny.pictureModels(tiny.plan) }),
+    ...(platform.onnxruntime !== undefined && { onnxruntime: platform.onnxruntime }),
+  };
+  const threads = checked.threads ?? chooseThreads(platform.parallelism, extraction, null);
+  const regressors =
+    tiny && tiny.plan.featureMetrics.length > 0
+      ? await tiny.TinyRegressors.open(tiny.plan, platform.tiny, plan.features.names)
+      : undefined;
+  try {
+    const pictures =
+      tiny && setup.pictures && threads === 0
+        ? await tiny.PictureScorers.open(
+            setup.pictures,
+            async () => (await platform.tiny()).runtimes,
+            extraction.format,
+          )
+        : undefined;
+    const makeLine = (sink: RecordSink) =>
+      threads === 0 ? new LocalLine(setup, sink, pictures) : new CrewLine(platform, setup, threads, sink);
+    const describe = tiny && {
+      regressors,
+      report: (facts: readonly TinySessionFacts[]) => ({
+        tiny: tiny.reportTiny(tiny.plan, facts),
+        warnings: tiny.tinyWarnings(tiny.plan, facts),
+      }),
+    };
+    return new PushScorer(
+      { format, plan, checked, threads, inputs, warnings, onFrame: options.onFrame, tiny: describe },
+      makeLine,
+    );
+  } catch (error) {
+    await regressors?.close();
+    throw error;
+  }
+}
+
+function videoInfo(name: string, { width, height, bitDepth, chroma }: VideoFormat): VideoInfo {
+  return { name, container: 'frames', width, height, bitDepth, chroma, frameCount: null, warnings: [] };
+}
+
+/** Where pushed pairs are measured, in order. */
+interface Line {
+  /** Where to write the next pair, once there is room. */
+  room(): Promise<FramePair> | FramePair;
+  /** Has the pair just written measured. */
+  submit(): Promise<void> | void;
+  /** What became of the sessions of picture models, as far as is known. */
+  readonly sessions: readonly TinySessionFacts[];
+  /** Waits until all are. */
+  finish(): Promise<void>;
+  /** Frees everything. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** In the calling thread. */
+class LocalLine implements Line {
+  readonly #extractor: FrameExtractor;
+  readonly #subsample: number;
+  readonly #sink: RecordSink;
+  #index = 0;
+  #closed = false;
+  readonly #pictures: PictureScorers | undefined;
+
+  constructor(setup: WorkerSetup, sink: RecordSink, pictures?: PictureScorers) {
+    this.#pictures = pictures;
+    this.#extractor = createWasmExtractor(setup.module, setup.plan, setup.implementation);
+    this.#subsample = setup.subsample;
+    this.#sink = sink;
+  }
+
+  room(): FramePair {
+    return { reference: this.#extractor.referencePlanes(), distorted: this.#extractor.distortedPlanes() };
+  }
+
+  get sessions(): readonly TinySessionFacts[] {
+    return this.#pictures?.facts ?? [];
+  }
+
+  async submit(): Promise<void> {
+    const { layout } = this.#extractor;
+    const record = new Float64Array(layout.length);
+    const index = this.#index++;
+    const listed = index % this.#subsample === 0;
+    if (listed) this.#pictures?.take(this.#extractor.referencePlanes(), this.#extractor.distortedPlanes());
+    this.#extractor.extract(record, 0, listed);
+    if (listed && this.#pictures) await this.#pictures.score(index, record, layout.pictures);
+    this.#sink.measured(1);
+    this.#sink.add(index, 1, record);
+  }
+
+  async finish(): Promise<void> {}
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#extractor.close();
+    await this.#pictures?.close();
+  }
+}
+
+/** On workers. */
+class CrewLine implements Line {
+  readonly #crew: Crew;
+  readonly #feeder: Feeder;
+
+  constructor(platform: Platform, setup: WorkerSetup, threads: number, sink: RecordSink) {
+    this.#crew = new Crew();
+    try {
+      this.#crew.start(() => platform.startWorker(), threads, setup);
+    } catch (error) {
+      void this.close();
+      throw error;
+    }
+    this.#feeder = new Feeder(this.#crew, setup.plan, sink);
+  }
+
+  get sessions(): readonly TinySessionFacts[] {
+    return this.#crew.sessions;
+  }
+
+  room(): Promise<FramePair> {
+    return this.#feeder.room();
+  }
+
+  submit(): void {
+    this.#feeder.submit();
+  }
+
+  async finish(): Promise<void> {
+    await this.#feeder.finish();
+    await this.#crew.dismiss();
+  }
+
+  close(): Promise<void> {
+    return this.#crew.abandon();
+  }
+}
+
+/** What a scorer knows from the start. */
+interface Facts {
+  readonly format: VideoFormat;
+  readonly plan: RunPlan;
+  readonly checked: CheckedOptions;
+  readonly threads: number;
+  readonly inputs: readonly [VideoInfo, VideoInfo];
+  readonly warnings: readonly string[];
+  readonly onFrame: ((frame: FrameMetrics) => void) | undefined;
+  readonly tiny:
+    | {
+        readonly regressors: TinyRegressors | undefined;
+        report(facts: readonly TinySessionFacts[]): Pick<Report, 'tiny' | 'warnings'>;
+      }
+    | undefined;
+}
+
+class PushScorer implements Scorer {
+  readonly format: VideoFormat;
+  readonly metrics: readonly string[];
+  readonly #facts: Facts;
+  readonly #line: Line;
+  readonly #scoring: Scoring;
+  readonly #meter = new Meter(undefined, null);
+  /** Final frames that no call has returned yet. */
+  #ready: FrameMetrics[] = [];
+  #pushed = 0;
+  #state: 'open' | 'finished' | 'closed' = 'open';
+  /** The latest call; calls are carried out one after another. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(facts: Facts, makeLine: (sink: RecordSink) => Line) {
+    this.format = facts.format;
+    this.metrics = facts.plan.metrics;
+    this.#facts = facts;
+    this.#scoring = new Scoring(
+      facts.plan,
+      facts.checked.subsample,
+      (frame) => {
+        this.#ready.push(frame);
+        facts.onFrame?.(frame);
+      },
+      facts.tiny?.regressors,
+    );
+    this.#line = makeLine({
+      add: (first, count, records) => this.#scoring.add(first, count, records),
+      measured: (pairs) => this.#meter.count(pairs),
+    });
+  }
+
+  get pushed(): number {
+    return this.#pushed;
+  }
+
+  push(reference: PushedPlanes, distorted: PushedPlanes): Promise<readonly FrameMetrics[]> {
+    return this.#inTurn(async () => {
+      this.#requireOpen('push');
+      const { extraction } = this.#facts.plan.features;
+      const [first, second] = [
+        checkPlanes('reference', reference, extraction),
+        checkPlanes('distorted', distorted, extraction),
+      ];
+      const room = await this.#line.room();
+      this.#requireOpen('push');
+      copyPlanes(first, room.reference);
+      copyPlanes(second, room.distorted);
+      this.#pushed++;
+      await this.#line.submit();
+      return this.#ready.splice(0);
+    });
+  }
+
+  finish(): Promise<Report> {
+    return this.#inTurn(async () => {
+      this.#requireOpen('finish');
+      this.#state = 'finished';
+      try {
+        await this.#line.finish();
+        if (this.#pushed === 0)
+          throw new AnyvmafError('media', 'There are no frames to score: no pair was pushed.');
+        return await this.#report();
+      } finally {
+        await this.#release();
+      }
+    });
+  }
+
+  close(): Promise<void> {
+    this.#state = 'closed';
+    return this.#release();
+  }
+
+  async #release(): Promise<void> {
+    await this.#line.close();
+    await this.#facts.tiny?.regressors?.close();
+  }
+
+  [Symbol.dispose](): void {
+    void this.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #report(): Promise<Report> {
+    const { plan, checked, threads, inputs, warnings } = this.#facts;
+    const finished = await this.#scoring.finish();
+    const sessions = [...(this.#facts.tiny?.regressors?.facts ?? []), ...this.#line.sessions];
+    const tiny = this.#facts.tiny?.report(sessions);
+    const [reference, distorted] = inputs;
+    return buildReport({
+      version,
+      fps: this.#meter.fps,
+      ...finished,
+      reference: this.#input(reference),
+      distorted: this.#input(distorted),
+      models: plan.models.map((model) => reportModel(model, plan.chosen)),
+      ...(tiny && { tiny: tiny.tiny }),
+      compat: checked.compat,
+      backend_requested: 'wasm',
+      backend_used: 'wasm',
+      implementation: checked.implementation,
+      threads,
+      subsample: checked.subsample,
+      frameCount: this.#pushed,
+      warnings: [...warnings, ...finished.warnings, ...(tiny?.warnings ?? [])],
+    });
+  }
+
+  #input({ name, container, width, height, bitDepth, chroma }: VideoInfo): ReportInput {
+    return { name, container, width, height, bitDepth, chroma, frameCount: this.#pushed, skipped: 0 };
+  }
+
+  #requireOpen(call: string): void {
+    if (this.#state === 'open') return;
+    throw new AnyvmafError(
+      'usage',
+      `The scorer is ${this.#state}; ${call} needs a new one from createScorer.`,
+    );
+  }
+
+  /** Carries out a call after those before it, even if they failed. */
+  #inTurn<T>(call: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(call);
+    this.#last = result.catch(() => {});
+    return result;
+  }
+}
+
+const PLANES: readonly { readonly key: PlaneName; readonly name: string }[] = [
+  { key: 'y', name: 'luma' },
+  { key: 'cb', name: 'Cb' },
+  { key: 'cr', name: 'Cr' },
+];
+
+/**
+ * The bytes of the planes that are to be measured.
+ * @throws {AnyvmafError} `media` when one is absent or has the wrong size, `usage` when it is of the wrong type
+ */
+function checkPlanes(role: string, planes: PushedPlanes, plan: ExtractionPlan): FramePlanes {
+  if (!isObject(planes)) {
+    throw new AnyvmafError(
+      'usage',
+      `push needs the planes of a reference and of a distorted frame, but the ${role} frame is ${showValue(planes)}; ` +
+        'give an object with y, and with cb and cr where chroma is measured.',
+    );
+  }
+  const wanted = planeBytes(plan);
+  const bytes: { y: Uint8Array; cb?: Uint8Array; cr?: Uint8Array } = { y: new Uint8Array() };
+  for (const { key, name } of PLANES) {
+    if (wanted[key] === 0) continue;
+    const plane = planeOf(planes[key], `The ${name} plane of the ${role} frame`, plan.format);
+    if (plane.length !== wanted[key]) {
+      const { width, height, bitDepth, chroma } = plan.format;
+      throw new AnyvmafError(
+        'media',
+        `The ${name} plane of the ${role} frame has ${plane.length} bytes, but ${width}x${height} ${chroma} at ` +
+          `${bitDepth} bit needs ${wanted[key]}; give packed rows, ${bitDepth > 8 ? 'two bytes' : 'one byte'} a sample.`,
+      );
+    }
+    bytes[key] = plane;
+  }
+  return bytes;
+}
+
+/** A plane as bytes; none when it is absent. */
+function planeOf(plane: PushedPlanes[PlaneName], what: string, { bitDepth }: VideoFormat): Uint8Array {
+  if (plane === undefined) return new Uint8Array();
+  // By tag: a page's frames may come from another frame's or context's constructors.
+  const type = Object.prototype.toString.call(plane).slice('[object '.length, -1);
+  if (type === 'Uint8Array' || type === 'Uint8ClampedArray' || (type === 'Uint16Array' && bitDepth > 8))
+    return new Uint8Array(plane.buffer, plane.byteOffset, plane.byteLength);
+  throw new AnyvmafError(
+    'usage',
+    `${what} is ${ArrayBuffer.isView(plane) ? `of type ${type}` : showValue(plane)}, but at ${bitDepth} bit it must be a ` +
+      `${bitDepth > 8 ? 'Uint8Array with two bytes a sample, or a Uint16Array' : 'Uint8Array'}.`,
+  );
+}

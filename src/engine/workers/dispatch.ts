@@ -1,0 +1,89 @@
+/**
+ * @module engine/workers/dispatch
+ * Shares out chunks of two random-access videos among workers that read for themselves.
+ */
+
+import type { Extent } from '../inputs/pair.js';
+import type { Chunk } from './protocol.js';
+import type { Crew } from './worker-pool.js';
+
+/** Where records go as they arrive, in any order of chunks. */
+export interface RecordSink {
+  /** Records of `count` consecutive pairs from `first` on. */
+  add(first: number, count: number, records: Float64Array): void;
+  /** So many more pairs are measured. */
+  measured(pairs: number): void;
+  /** Signatures of pairs from `first` on, where workers send them. */
+  signed?(first: number, signatures: Uint8Array): void;
+}
+
+/** How chunks are handed out. */
+export interface Dispatching {
+  /** Asked before a chunk is handed out, which waits for what it returns. */
+  readonly gate?: (() => Promise<void> | undefined) | undefined;
+  /**
+   * Whether a worker may be given this chunk while it has another one to do, so that it need not wait for the next.
+   * Default: no chunk.
+   */
+  readonly ahead?: (chunk: Chunk) => boolean;
+}
+
+/** Has every chunk measured. A worker that is done takes the next chunk. */
+export async function dispatch(
+  crew: Crew,
+  chunks: Iterator<Chunk, void>,
+  sink: RecordSink,
+  { gate, ahead = () => false }: Dispatching = {},
+): Promise<Extent> {
+  let extent: Extent = { pairs: 0, ended: null };
+  let ended = false;
+  let refuse: (reason: unknown) => void = () => {};
+  const refused = new Promise<never>((_, reject) => {
+    refuse = reject;
+  });
+  /** Per worker: chunks it has to do, and pairs of the one it is at that were counted already. */
+  const workers = Array.from({ length: crew.size }, () => ({ chunks: 0, counted: 0 }));
+  let next = chunks.next().value;
+
+  /** Gives a worker the next chunk, if there is one and it may have it. */
+  function assign(number: number): boolean {
+    const worker = workers[number];
+    const chunk = next;
+    if (!worker || !chunk || ended) return false;
+    if (worker.chunks > 1 || (worker.chunks === 1 && !ahead(chunk))) return false;
+    next = chunks.next().value;
+    worker.chunks++;
+    const post = () => crew.post(number, { kind: 'measure', chunk });
+    const wait = gate?.();
+    if (wait) wait.then(post).catch(refuse);
+    else post();
+    return true;
+  }
+
+  crew.receive((number, message) => {
+    const worker = workers[number];
+    if (!worker) return;
+    if (message.kind === 'progress') {
+      worker.counted += message.pairs;
+      sink.measured(message.pairs);
+    }
+    // Workers that read for themselves are sent no frames.
+    if (message.kind !== 'records') return;
+    sink.measured(message.count - worker.counted);
+    worker.counted = 0;
+    worker.chunks--;
+    if (message.signatures) sink.signed?.(message.first, message.signatures);
+    sink.add(message.first, message.count, message.records);
+    const pairs = message.first + message.count;
+    if (message.ended) {
+      // Chunks past the end are empty; the one with the smallest end knows which video was short.
+      if (!ended || pairs < extent.pairs) extent = { pairs, ended: message.ended };
+      ended = true;
+    } else if (!ended) extent = { pairs: Math.max(extent.pairs, pairs), ended: null };
+    while (assign(number));
+  });
+  // One for each before anybody gets a second.
+  while (workers.filter((_, number) => assign(number)).length > 0);
+  await Promise.race([crew.until(() => workers.every(({ chunks }) => chunks === 0)), refused]);
+  return extent;
+}

@@ -1,0 +1,104 @@
+/**
+ * @module engine/workers/protocol
+ * The messages between the engine and its workers, the same over Node's worker threads and browsers' module workers.
+ */
+
+import type { ErrorCode } from '../../core/errors.js';
+import type { Implementation } from '../../core/module.js';
+import type { WasmModule } from '../../core/wasm-types.js';
+import type { SourceDescriptor } from '../../media/types.js';
+import type { ExtractionPlan } from '../backends/types.js';
+import type { PictureModel, TinySessionFacts } from '../results/tiny.js';
+
+/** Consecutive frame pairs, numbered from the first scored pair. */
+export interface Chunk {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** Two videos that a worker opens by itself. Pair n is reference frame `skipReference + n` and so on. */
+export interface PairDescriptor {
+  readonly reference: SourceDescriptor;
+  readonly distorted: SourceDescriptor;
+  readonly skipReference: number;
+  readonly skipDistorted: number;
+}
+
+/** Everything that stays the same during a worker's life. */
+export interface WorkerSetup {
+  readonly module: WasmModule;
+  readonly plan: ExtractionPlan;
+  readonly implementation: Implementation;
+  /** Only pairs whose number is a multiple get more than what works on every frame. */
+  readonly subsample: number;
+  /** Models that look at the pictures themselves. */
+  readonly pictures?: readonly PictureModel[];
+  /** Files that heatmaps go into; see HeatmapRun. */
+  readonly heatmaps?: readonly string[];
+  /** Where a browser's worker finds onnxruntime-web. */
+  readonly onnxruntime?: string;
+  /** Absent when the engine reads the frames and sends them. */
+  readonly pair?: PairDescriptor;
+  /** Whether a signature of each picture is sent along with the records, of videos that the worker reads itself. */
+  readonly signs?: boolean;
+}
+
+/** Which videos had no more frames. */
+export interface EndOfPair {
+  readonly reference: boolean;
+  readonly distorted: boolean;
+}
+
+/**
+ * What a worker is told. `measure` is for videos it reads itself; `begin` (`prime`)* (`pair`)* `end` brings a chunk
+ * whose frames the engine sends, as buffers laid out by engine/workers/frame-buffer.
+ */
+export type ToWorker =
+  | { readonly kind: 'start'; readonly setup: WorkerSetup }
+  | { readonly kind: 'measure'; readonly chunk: Chunk }
+  | { readonly kind: 'begin'; readonly first: number; readonly continues: boolean }
+  | {
+      readonly kind: 'prime';
+      readonly reference: Uint8Array<ArrayBuffer>;
+      readonly distorted?: Uint8Array<ArrayBuffer>;
+    }
+  | { readonly kind: 'pair'; readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'stop' };
+
+/** What a worker tells. */
+export type FromWorker =
+  /** Its picture models are ready; comes before any records, and again before each where they count what they see. */
+  | { readonly kind: 'sessions'; readonly sessions: readonly TinySessionFacts[] }
+  /** Further `pairs` are measured: told now and then, the last of a chunk only by its records. */
+  | { readonly kind: 'progress'; readonly pairs: number }
+  /** A pair that was sent is measured; its buffers go back for reuse. */
+  | { readonly kind: 'measured'; readonly buffers: readonly ArrayBuffer[] }
+  /** What came with `prime` is taken over; its buffers go back for reuse. */
+  | { readonly kind: 'primed'; readonly buffers: readonly ArrayBuffer[] }
+  /** A chunk is done: records of `count` pairs from `first` on, fewer than asked where a video `ended`. */
+  | {
+      readonly kind: 'records';
+      readonly first: number;
+      readonly count: number;
+      readonly records: Float64Array<ArrayBuffer>;
+      readonly ended: EndOfPair | null;
+      /** Of the pairs, as media/align/signature has them, where they are wanted. */
+      readonly signatures?: Uint8Array<ArrayBuffer>;
+    }
+  | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string }
+  /** The answer to `stop`: memory and files are released. */
+  | { readonly kind: 'stopped' };
+
+/** One worker as the engine holds it; platforms make them. */
+export interface WorkerHandle {
+  /** Sends a message; `transfer` gives buffers away instead of copying them. */
+  post(message: ToWorker, transfer?: ArrayBuffer[]): void;
+  /**
+   * Names the one receiver of messages and of the news that the worker died (a sentence saying how). Called once,
+   * before anything is posted.
+   */
+  listen(onMessage: (message: FromWorker) => void, onDeath: (how: string) => void): void;
+  /** Ends the worker at once, whatever it does; no message and no death is reported afterwards. */
+  terminate(): Promise<void>;
+}

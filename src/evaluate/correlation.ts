@@ -1,0 +1,155 @@
+/**
+ * @module evaluate/correlation
+ * How well predictions agree with targets: Pearson's, Spearman's and Kendall's correlations, and the error.
+ */
+import { averageRanks, byGroup, isConstant, type Ranking, rankingOf } from './ranks.js';
+
+/** The four figures. A correlation that is not defined, because either side is constant, is `null`. */
+export interface Agreement {
+  /** Rows. */
+  readonly n: number;
+  /** Pearson's linear correlation, -1..1. */
+  readonly plcc: number | null;
+  /** Spearman's rank correlation, -1..1: Pearson's of average ranks. */
+  readonly srocc: number | null;
+  /** Kendall's tau-b, -1..1. */
+  readonly krocc: number | null;
+  /** Square root of the mean squared difference, in units of the target. Predictions are not fitted to it first. */
+  readonly rmse: number;
+}
+
+/** Predictions and targets, row by row, with their orders. */
+export interface Sample {
+  readonly prediction: Float64Array;
+  readonly target: Float64Array;
+  readonly predictionRanking: Ranking;
+  readonly targetRanking: Ranking;
+}
+
+/** @param prediction @param target of the same length, at least one, all finite */
+export function sampleOf(prediction: Float64Array, target: Float64Array): Sample {
+  return {
+    prediction,
+    target,
+    predictionRanking: rankingOf(prediction),
+    targetRanking: rankingOf(target),
+  };
+}
+
+/** All figures of a sample, in O(n log n). */
+export function agreementOf(sample: Sample): Agreement {
+  const { prediction, target, predictionRanking, targetRanking } = sample;
+  const defined = !isConstant(predictionRanking) && !isConstant(targetRanking);
+  return {
+    n: prediction.length,
+    plcc: defined ? pearson(prediction, target) : null,
+    srocc: defined ? pearson(averageRanks(predictionRanking), averageRanks(targetRanking)) : null,
+    krocc: defined ? kendall(predictionRanking, targetRanking) : null,
+    rmse: rootMeanSquaredError(prediction, target),
+  };
+}
+
+/** Pearson's correlation of two lists, neither of them constant. */
+function pearson(x: Float64Array, y: Float64Array): number {
+  const xMean = mean(x);
+  const yMean = mean(y);
+  let xx = 0;
+  let yy = 0;
+  let xy = 0;
+  for (let i = 0; i < x.length; i++) {
+    const dx = (x[i] ?? 0) - xMean;
+    const dy = (y[i] ?? 0) - yMean;
+    xx += dx * dx;
+    yy += dy * dy;
+    xy += dx * dy;
+  }
+  return correlationOf(xy, xx, yy);
+}
+
+/**
+ * Kendall's tau-b by Knight's method: with rows in order of x, and of y within equal x, the discordant pairs are the
+ * exchanges that a merge sort by y makes.
+ */
+function kendall(x: Ranking, y: Ranking): number {
+  const rows = byGroup(y.order, x.group, x.starts);
+  const n = rows.length;
+  const pairs = pairsOf(n);
+  let tiedInBoth = 0;
+  let run = 1;
+  for (let t = 1; t <= n; t++) {
+    const [a = 0, b = 0] = [rows[t - 1], rows[t]];
+    if (t < n && x.group[a] === x.group[b] && y.group[a] === y.group[b]) run++;
+    else {
+      tiedInBoth += pairsOf(run);
+      run = 1;
+    }
+  }
+  const tiedInX = tiedPairs(x);
+  const tiedInY = tiedPairs(y);
+  const discordant = exchanges(Uint32Array.from(rows, (row) => y.group[row] ?? 0));
+  const difference = pairs - tiedInX - tiedInY + tiedInBoth - 2 * discordant;
+  return correlationOf(difference, pairs - tiedInX, pairs - tiedInY);
+}
+
+function rootMeanSquaredError(prediction: Float64Array, target: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < prediction.length; i++) sum += ((prediction[i] ?? 0) - (target[i] ?? 0)) ** 2;
+  return Math.sqrt(sum / prediction.length);
+}
+
+export function mean(values: Float64Array): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum / values.length;
+}
+
+/** A correlation from the sums of products and of squares, which are above 0: rounding must not carry it beyond 1. */
+export function correlationOf(xy: number, xx: number, yy: number): number {
+  const squared = xx * yy;
+  // Whole numbers lose nothing in the one root; only what is very large or very small needs two.
+  const product =
+    squared > Number.MIN_VALUE / Number.EPSILON && squared < Number.POSITIVE_INFINITY
+      ? Math.sqrt(squared)
+      : Math.sqrt(xx) * Math.sqrt(yy);
+  return Math.max(-1, Math.min(1, xy / product));
+}
+
+function pairsOf(n: number): number {
+  return (n * (n - 1)) / 2;
+}
+
+function tiedPairs({ starts }: Ranking): number {
+  let sum = 0;
+  for (let g = 1; g < starts.length; g++) sum += pairsOf((starts[g] ?? 0) - (starts[g - 1] ?? 0));
+  return sum;
+}
+
+/** Pairs of which the greater comes first, counted by a bottom-up merge sort. Changes `values`. */
+function exchanges(values: Uint32Array): number {
+  const n = values.length;
+  let from = values;
+  let to: Uint32Array = new Uint32Array(n);
+  let count = 0;
+  for (let width = 1; width < n; width *= 2) {
+    for (let start = 0; start < n; start += 2 * width) {
+      const middle = Math.min(start + width, n);
+      const end = Math.min(start + 2 * width, n);
+      let left = start;
+      let right = middle;
+      for (let place = start; place < end; place++) {
+        const a = from[left] ?? 0;
+        const b = from[right] ?? 0;
+        if (right >= end || (left < middle && a <= b)) {
+          to[place] = a;
+          left++;
+        } else {
+          to[place] = b;
+          right++;
+          count += middle - left;
+        }
+      }
+    }
+    [from, to] = [to, from];
+  }
+  return count;
+}

@@ -1,0 +1,400 @@
+/**
+ * @module evaluate/evaluate
+ * Measures what a model is worth on a table of features: it predicts every row of a split, and its predictions are
+ * compared with the target.
+ */
+import { AnyvmafError } from '../core/errors.js';
+import type { Origin } from '../core/origin.js';
+import { quoted } from '../core/printable.js';
+import { loadTinyModel } from '../tiny/load.js';
+import { checkSize } from '../tiny/onnx/size.js';
+import type {
+  TinyDevice,
+  TinyDeviceChoice,
+  TinyModel,
+  TinyPlatform,
+  TinyPrecision,
+  TinyRuntimeName,
+} from '../tiny/types.js';
+import { bootstrap, type Intervals } from './bootstrap.js';
+import { type Agreement, agreementOf, mean, sampleOf } from './correlation.js';
+import { type BoundInputs, bindInputs } from './inputs.js';
+import { type Groups, groupsAmong, type LeftOut, rowCount, type SplitRows, selectRows } from './rows.js';
+import type { Split } from './split.js';
+import { TARGET_COLUMN } from './table/names.js';
+import type { TableColumns } from './table/read.js';
+
+/** What to evaluate on, and how. */
+export interface EvaluateOptions {
+  /** Rows by the split of their key. Default `test`. */
+  readonly split?: Split;
+  /** Column to predict. Default `mos`. */
+  readonly target?: string;
+  /** Name of the graph's input that takes the features. Default: the sidecar's, else `features`, else the first. */
+  readonly inputName?: string;
+  /** Codec-aware models: the encoder of all rows. Default: the column `codec` or `encoder`. */
+  readonly codec?: string;
+  /** Codec-aware models: the preset of all rows. Default: the column `preset`. */
+  readonly preset?: string;
+  /** Codec-aware models: the rate factor of all rows. Default: the column `crf`. */
+  readonly crf?: number;
+  /** What runs the model. Default `auto`. */
+  readonly device?: TinyDeviceChoice;
+  /** Threads of the runtime; 0, the default, leaves it to it. */
+  readonly threads?: number;
+  /** Half precision where the device computes in it. Default false. */
+  readonly fp16?: boolean;
+  /** Which of a model and its 8-bit sibling runs. Default `auto`: as its registry or sidecar says. */
+  readonly precision?: TinyPrecision;
+  /** Load only what the registry's Sigstore bundle signs. Default false. */
+  readonly verify?: boolean;
+  /**
+   * Draws of the bootstrap; 0 leaves the intervals out. Default 1000, less for many rows: 20 million rows are drawn
+   * then, in at least 200 draws.
+   */
+  readonly resamples?: number;
+  /** Seed of the bootstrap. Default 1. */
+  readonly seed?: number;
+  /** Who named the model and the table, in Node. Default `{ by: 'user' }`. */
+  readonly origin?: Origin;
+  readonly signal?: AbortSignal;
+}
+
+/** How the intervals were made. */
+export interface BootstrapFacts {
+  /** What was drawn: keys with all of their rows, clips, or single rows where the table has neither. */
+  readonly unit: 'key' | 'clip' | 'row';
+  readonly units: number;
+  readonly resamples: number;
+  readonly seed: number;
+  /** Part of the draws inside an interval. */
+  readonly level: number;
+}
+
+/** Figures of one key's rows. */
+export interface KeyAgreement extends Agreement {
+  readonly key: string;
+  readonly mean_prediction: number;
+  readonly mean_target: number;
+}
+
+/** Figures of clips: of the mean prediction of each clip, and its mean target. */
+export interface ClipAgreement extends Agreement {
+  readonly intervals: Intervals | null;
+}
+
+/** What a model is worth. The first keys are the reference's; the same object in every door. */
+export interface Evaluation extends Agreement {
+  /** As it was asked for. */
+  readonly model: string;
+  /** The table. */
+  readonly features: string;
+  /** The rows that were evaluated: `all` for a table without keys, whatever was asked for. */
+  readonly split: Split;
+  /** Features in the order in which the model takes them. */
+  readonly columns: readonly string[];
+  /** The column that was predicted. */
+  readonly target: string;
+  /** 95 % intervals of the figures; `null` where there are none, and `notes` says why. */
+  readonly intervals: Intervals | null;
+  readonly bootstrap: BootstrapFacts | null;
+  /** `null` for a table without keys and clips. */
+  readonly clips: ClipAgreement | null;
+  /** In order of first appearance; `null` for a table without keys. */
+  readonly per_key: readonly KeyAgreement[] | null;
+  readonly left_out: LeftOut;
+  readonly runtime: TinyRuntimeName;
+  readonly device: TinyDevice;
+  /** What a reader of the figures must know: full sentences. */
+  readonly notes: readonly string[];
+}
+
+/** Rows that a session is given at a time, where it takes any number. */
+const BATCH = 8192;
+
+const DEFAULT_RESAMPLES = 1000;
+const FEWEST_RESAMPLES = 200;
+/** Rows to draw in all, where the number of draws is left open. */
+const DRAWN_ROWS = 20_000_000;
+
+const LEVEL = 0.95;
+
+/** With fewer units, what a draw can be is so little that the ends of an interval are rough. */
+const FEW_UNITS = 10;
+
+/**
+ * Evaluates one model.
+ * @throws {AnyvmafError} `model` when it cannot be loaded, cannot take features or gives other than one number per row;
+ * `usage` when the table lacks what is needed or the split has fewer than two rows; `backend` for the device; the
+ * signal's reason when aborted
+ */
+export async function evaluate(
+  platform: TinyPlatform,
+  model: string,
+  table: TableColumns,
+  options: EvaluateOptions = {},
+): Promise<Evaluation> {
+  const rows = await selectRows(table, options.split ?? 'test', options.target ?? TARGET_COLUMN);
+  return evaluateOn(platform, model, table, rows, options);
+}
+
+/** As {@link evaluate}, on rows that were selected already. */
+export async function evaluateOn(
+  platform: TinyPlatform,
+  source: string,
+  table: TableColumns,
+  selected: SplitRows,
+  options: EvaluateOptions,
+): Promise<Evaluation> {
+  options.signal?.throwIfAborted();
+  const model = await loadTinyModel(source, platform, {
+    verify: options.verify ?? false,
+    precision: options.precision ?? 'auto',
+  });
+  const bound = await bindInputs(model, table, selected.rows, options);
+  const { predictions, runtime, device, remarks } = await predict(platform, model, bound, options);
+  const usable = selected.rows.map((_, i) => i).filter((i) => bound.usable[i] === 1);
+  const lost = selected.rows.length - usable.length;
+  if (usable.length < 2) {
+    throw new AnyvmafError(
+      'usage',
+      `Of the ${selected.rows.length} rows of the split ${quoted(selected.split)} of ${table.name}, ` +
+        `${usable.length} have all features of ${quoted(source)}, but at least 2 are needed to compute ` +
+        'correlations.',
+    );
+  }
+  const prediction = Float64Array.from(usable, (i) => predictions[i] ?? Number.NaN);
+  const target = Float64Array.from(usable, (i) => selected.target[i] ?? Number.NaN);
+  const bad = prediction.findIndex((value) => !Number.isFinite(value));
+  if (bad >= 0) {
+    const row = selected.rows[usable[bad] ?? 0] ?? 0;
+    throw new AnyvmafError(
+      'model',
+      `The tiny model ${quoted(source)} gives ${prediction[bad]} for row ${row} of ${table.name}, though all of ` +
+        'its inputs are finite; it cannot be evaluated.',
+    );
+  }
+  const keys = selected.keys && groupsAmong(selected.keys, usable);
+  const clips = selected.clips && groupsAmong(selected.clips, usable);
+  const figures = figuresOf({ prediction, target, keys, clips }, options);
+  const left_out = { ...selected.leftOut, no_feature: lost };
+  return {
+    model: source,
+    features: table.name,
+    split: selected.split,
+    ...figures.agreement,
+    columns: bound.columns,
+    target: options.target ?? TARGET_COLUMN,
+    intervals: figures.intervals,
+    bootstrap: figures.bootstrap,
+    clips: figures.clips,
+    per_key: figures.perKey,
+    left_out,
+    runtime,
+    device,
+    notes: [
+      ...selected.notes,
+      ...(lost > 0 ? [`${rowCount(lost)} left out: a feature is missing or not finite there.`] : []),
+      ...figures.notes,
+      ...(model.entry?.smoke
+        ? [`The registry calls ${quoted(source)} a model to try loading with, not one to believe.`]
+        : []),
+      ...model.warnings,
+      ...remarks,
+    ],
+  };
+}
+
+interface Predictions {
+  readonly predictions: Float64Array;
+  readonly runtime: TinyRuntimeName;
+  readonly device: TinyDevice;
+  readonly remarks: readonly string[];
+}
+
+/** Runs the model over all rows. */
+async function predict(
+  { runtimes }: TinyPlatform,
+  model: TinyModel,
+  { inputs, batch, usable: { length } }: BoundInputs,
+  { device = 'auto', threads = 0, fp16 = false, signal }: EvaluateOptions,
+): Promise<Predictions> {
+  const step = batch ?? BATCH;
+  const shapeOf = ({ name, width }: BoundInputs['inputs'][number], rows: number): readonly number[] =>
+    model.graph.inputs.find((input) => input.name === name)?.dims?.length === 1 ? [rows] : [rows, width];
+  checkSize(
+    model,
+    Object.fromEntries(inputs.map((input) => [input.name, shapeOf(input, Math.min(step, length))])),
+  );
+  const session = await runtimes.open(model, { device, threads, fp16 });
+  try {
+    const predictions = new Float64Array(length);
+    for (let start = 0; start < length; start += step) {
+      signal?.throwIfAborted();
+      const rows = Math.min(step, length - start);
+      const fed = inputs.map((input) => {
+        const { name, width, data } = input;
+        const part = data.subarray(start * width, (start + rows) * width);
+        return [name, { data: part, dims: shapeOf(input, rows) }] as const;
+      });
+      const outputs = await session.run(Object.fromEntries(fed));
+      predictions.set(scoresOf(model, outputs, rows), start);
+    }
+    return { predictions, runtime: session.runtime, device: session.device, remarks: session.notes };
+  } finally {
+    await session.close();
+  }
+}
+
+/** The first output, one number per row. */
+function scoresOf(
+  { source, graph, sidecar }: TinyModel,
+  outputs: Awaited<ReturnType<Awaited<ReturnType<TinyPlatform['runtimes']['open']>>['run']>>,
+  rows: number,
+): Float64Array {
+  const name = sidecar.outputNames?.[0] ?? graph.outputs[0]?.name ?? '';
+  const output = outputs[name];
+  if (!output) {
+    throw new AnyvmafError(
+      'model',
+      `The sidecar of the tiny model ${quoted(source)} names the output ${quoted(name)}, but the graph gives ` +
+        `${Object.keys(outputs)
+          .map((name) => quoted(name))
+          .join(', ')}.`,
+    );
+  }
+  const { data, dims } = output;
+  const each = data.length / rows;
+  if (each !== 1 && !(sidecar.outputReduce === 'mean' && Number.isInteger(each) && each > 0)) {
+    throw new AnyvmafError(
+      'model',
+      `The output ${quoted(name)} of the tiny model ${quoted(source)} has the shape [${dims.join(', ')}] for ` +
+        `${rows} rows, but one number per row is needed: the shape [${rows}].`,
+    );
+  }
+  const [low, high] = sidecar.outputRange ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const scores = new Float64Array(rows);
+  for (let row = 0; row < rows; row++) {
+    let sum = 0;
+    for (let i = 0; i < each; i++) sum += data[row * each + i] ?? Number.NaN;
+    scores[row] = Math.min(high, Math.max(low, sum / each));
+  }
+  return scores;
+}
+
+/** Predictions beside targets, and which rows belong together. */
+export interface Predicted {
+  readonly prediction: Float64Array;
+  readonly target: Float64Array;
+  readonly keys: Groups | null;
+  readonly clips: Groups | null;
+}
+
+/** Everything that follows from predictions and targets alone. */
+export interface Figures {
+  readonly agreement: Agreement;
+  readonly intervals: Intervals | null;
+  readonly bootstrap: BootstrapFacts | null;
+  readonly clips: ClipAgreement | null;
+  readonly perKey: readonly KeyAgreement[] | null;
+  readonly notes: readonly string[];
+}
+
+/** The figures of all rows, of clips and of keys. All numbers are finite, and there are two rows or more. */
+export function figuresOf(
+  { prediction, target, keys, clips }: Predicted,
+  { resamples, seed = 1 }: Pick<EvaluateOptions, 'resamples' | 'seed'>,
+): Figures {
+  const n = prediction.length;
+  const sample = sampleOf(prediction, target);
+  const agreement = agreementOf(sample);
+  const notes = [
+    ...constantNotes(sample.prediction, 'predictions'),
+    ...constantNotes(sample.target, 'targets'),
+  ];
+
+  const named = keys ?? clips;
+  const unit = keys ? 'key' : clips ? 'clip' : 'row';
+  const units = named
+    ? { count: named.names.length, of: named.of }
+    : { count: n, of: Uint32Array.from({ length: n }, (_, i) => i) };
+  const draws =
+    resamples ?? Math.max(FEWEST_RESAMPLES, Math.min(DEFAULT_RESAMPLES, Math.floor(DRAWN_ROWS / n)));
+  const facts: BootstrapFacts | null =
+    draws > 0 && units.count > 1
+      ? { unit, units: units.count, resamples: draws, seed: seed >>> 0, level: LEVEL }
+      : null;
+  if (draws > 0) {
+    if (units.count < 2) {
+      notes.push(
+        `All rows belong to one ${unit}: nothing can be said of other ones, so there are no intervals.`,
+      );
+    } else if (units.count < FEW_UNITS) {
+      notes.push(`The intervals rest on ${units.count} ${unit}s only and are rough.`);
+    }
+    if (unit === 'row') {
+      notes.push(
+        'The table has no keys, so single rows were drawn for the intervals; frames of one clip are alike, and the true ' +
+          'intervals are wider.',
+      );
+    }
+  }
+  return {
+    agreement,
+    intervals: facts && bootstrap(sample, units, facts),
+    bootstrap: facts,
+    clips: clips && clipFigures(prediction, target, clips, units, facts),
+    perKey: keys && keyFigures(prediction, target, keys),
+    notes,
+  };
+}
+
+function constantNotes(values: Float64Array, what: string): string[] {
+  const [first = 0] = values;
+  if (values.some((value) => value !== first)) return [];
+  return [`All ${what} are ${first}, so that correlations are not defined.`];
+}
+
+/** Clips by their means; a draw of keys is a draw of all of their clips. */
+function clipFigures(
+  prediction: Float64Array,
+  target: Float64Array,
+  clips: Groups,
+  rowUnits: { readonly count: number; readonly of: Uint32Array },
+  facts: BootstrapFacts | null,
+): ClipAgreement {
+  const sample = sampleOf(meansOf(prediction, clips), meansOf(target, clips));
+  const of = new Uint32Array(clips.names.length);
+  for (let i = 0; i < clips.of.length; i++) of[clips.of[i] ?? 0] = rowUnits.of[i] ?? 0;
+  return {
+    ...agreementOf(sample),
+    intervals: facts && bootstrap(sample, { count: rowUnits.count, of }, facts),
+  };
+}
+
+function meansOf(values: Float64Array, { names, of }: Groups): Float64Array {
+  const sums = new Float64Array(names.length);
+  const counts = new Uint32Array(names.length);
+  for (let i = 0; i < values.length; i++) {
+    const group = of[i] ?? 0;
+    sums[group] = (sums[group] ?? 0) + (values[i] ?? 0);
+    counts[group] = (counts[group] ?? 0) + 1;
+  }
+  return sums.map((sum, group) => sum / (counts[group] ?? 1));
+}
+
+function keyFigures(prediction: Float64Array, target: Float64Array, { names, of }: Groups): KeyAgreement[] {
+  const members = names.map((): number[] => []);
+  for (let i = 0; i < of.length; i++) members[of[i] ?? 0]?.push(i);
+  return names.map((key, k) => {
+    const rows = members[k] ?? [];
+    const predicted = Float64Array.from(rows, (i) => prediction[i] ?? 0);
+    const targets = Float64Array.from(rows, (i) => target[i] ?? 0);
+    return {
+      key,
+      ...agreementOf(sampleOf(predicted, targets)),
+      mean_prediction: mean(predicted),
+      mean_target: mean(targets),
+    };
+  });
+}

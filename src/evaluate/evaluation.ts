@@ -1,0 +1,131 @@
+/**
+ * @module evaluate/evaluation
+ * Evaluates tiny models on a table of features that is a file, a Blob or bytes. Table and model are foreign: they are
+ * read in a thread that can be ended, and what is computed of them is computed there too.
+ */
+
+import { requireAttached, requireObject, requireText, requireTexts, wrongType } from '../core/arguments.js';
+import { TINY_PRECISIONS } from '../core/choices.js';
+import { AnyvmafError } from '../core/errors.js';
+import { checkOrigin } from '../core/origin.js';
+import { showValue } from '../core/printable.js';
+import type { ByteReader, FilePlatform } from '../media/platform.js';
+import { blobReader, bytesReader } from '../media/readers.js';
+import { Parser } from '../parsing/parser.js';
+import type { ParserWorker } from '../parsing/protocol.js';
+import type { EvaluationCalls, LentTable } from './calls.js';
+import type { Comparison } from './compare.js';
+import type { EvaluateOptions, Evaluation } from './evaluate.js';
+import { parseSplit } from './split.js';
+
+/** A Parquet file: its path or file URL, a `File` or Blob, or its bytes. */
+export type TableInput = string | URL | Blob | Uint8Array;
+
+/** What evaluation needs of a platform. */
+export interface EvaluationPlatform {
+  readonly files: FilePlatform;
+  startParser(): ParserWorker;
+  /** What the thread is told to begin with. */
+  evaluationTask(): unknown;
+}
+
+/** As the public `evaluateModel`. */
+export async function evaluateModelOn(
+  platform: EvaluationPlatform,
+  model: string,
+  features: TableInput,
+  options: EvaluateOptions,
+): Promise<Evaluation> {
+  requireText('model', model, 'the id or the path of a tiny model');
+  return withTable(platform, features, options, (parser, asked) =>
+    parser.call('evaluate', { ...asked, model }, { signal: options.signal }),
+  );
+}
+
+/** As the public `compareModels`. */
+export async function compareModelsOn(
+  platform: EvaluationPlatform,
+  models: readonly string[],
+  features: TableInput,
+  options: EvaluateOptions,
+): Promise<Comparison> {
+  requireTexts('models', models);
+  return withTable(platform, features, options, (parser, asked) =>
+    parser.call('compare', { ...asked, models }, { signal: options.signal }),
+  );
+}
+
+async function withTable<T>(
+  platform: EvaluationPlatform,
+  features: TableInput,
+  options: EvaluateOptions,
+  use: (
+    parser: Parser<EvaluationCalls>,
+    asked: { readonly table: LentTable; readonly options: Omit<EvaluateOptions, 'signal'> },
+  ) => Promise<T>,
+): Promise<T> {
+  requireObject('options', options);
+  checkOptions(options);
+  requireTable(features);
+  checkOrigin(options.origin);
+  const { signal, ...rest } = options;
+  signal?.throwIfAborted();
+  const name = nameOf(features);
+  const reader = await openBytes(features, name, platform.files);
+  const parser = new Parser<EvaluationCalls>(platform.startParser(), platform.evaluationTask());
+  parser.lend(reader);
+  try {
+    return await use(parser, { table: { name, size: reader.size }, options: rest });
+  } finally {
+    parser.close();
+    reader.close();
+  }
+}
+
+function requireTable(features: TableInput): void {
+  const expected = 'a table of features: the path or file URL of a Parquet file, a Blob, or its bytes';
+  if (typeof features === 'string') return;
+  requireAttached('features', features);
+  if (ArrayBuffer.isView(features) && features instanceof Uint8Array) return;
+  requireObject('features', features, expected);
+  if (!(features instanceof URL || features instanceof Blob)) throw wrongType('features', features, expected);
+}
+
+/** What a caller may have got wrong that no schema or type has checked. */
+function checkOptions({ split, resamples, seed, crf, threads, precision }: EvaluateOptions): void {
+  if (split !== undefined) parseSplit(split);
+  const whole = (name: string, value: number | undefined, most: number) => {
+    if (value === undefined || (Number.isInteger(value) && value >= 0 && value <= most)) return;
+    throw new AnyvmafError('usage', `${name} is ${value}, but it must be a whole number from 0 to ${most}.`);
+  };
+  whole('resamples', resamples, 100_000);
+  whole('seed', seed, 0xffffffff);
+  whole('threads', threads, 1024);
+  if (precision !== undefined && !TINY_PRECISIONS.includes(precision)) {
+    throw new AnyvmafError(
+      'usage',
+      `precision is ${showValue(precision)}, but it must be one of ${TINY_PRECISIONS.join(', ')}.`,
+    );
+  }
+  if (crf !== undefined && !(crf >= 0 && crf <= 63)) {
+    throw new AnyvmafError('usage', `crf is ${crf}, but it must be from 0 to 63.`);
+  }
+}
+
+function nameOf(features: TableInput): string {
+  if (typeof features === 'string') return features;
+  if (features instanceof URL) return features.href;
+  return 'name' in features && typeof features.name === 'string' ? features.name : 'the table';
+}
+
+async function openBytes(features: TableInput, name: string, files: FilePlatform): Promise<ByteReader> {
+  if (features instanceof Uint8Array) return bytesReader(features);
+  if (features instanceof Blob) return blobReader(features, name);
+  const file = await files.open(features);
+  if (file.kind === 'random') return file.reader;
+  file.stream.close();
+  throw new AnyvmafError(
+    'usage',
+    `${name} is a stream, but the description of a Parquet file is at its end; give it as a file.`,
+  );
+}

@@ -1,0 +1,97 @@
+/**
+ * @module evaluate/serve
+ * The parser thread's side of an evaluation: reads the table and the model, and computes.
+ */
+
+import { quoted, shown } from '../core/printable.js';
+import type { ByteReader } from '../media/platform.js';
+import type { Served, Watched } from '../parsing/serve.js';
+import type { TinyPlatform, TinyRuntimes } from '../tiny/types.js';
+import type { EvaluationCalls, LentTable } from './calls.js';
+import { compare } from './compare.js';
+import { evaluate } from './evaluate.js';
+import type { TableColumns } from './table/read.js';
+import { FeatureTable } from './table/read.js';
+
+/** Milliseconds without a sign of life, to begin with, and what explains another one of them. */
+const SILENCE = 1000;
+const BYTES_PER_MILLISECOND = 20_000;
+const ROWS_PER_MILLISECOND = 500;
+
+/** Milliseconds that a runtime may take to start a model, or to run one batch. */
+const RUNTIME_SILENCE = 20_000;
+
+/** The functions of a thread that evaluates. */
+export function serveEvaluation(tiny: TinyPlatform, watched: Watched): Served<EvaluationCalls> {
+  const platform: TinyPlatform = { ...tiny, runtimes: watchedRuntimes(tiny.runtimes, watched) };
+
+  async function withTable<T>(
+    { name, size }: LentTable,
+    use: (table: TableColumns) => Promise<T>,
+  ): Promise<T> {
+    return use(await openWatched(watched.input(size), name, watched));
+  }
+
+  return {
+    evaluate: ({ model, table, options }) =>
+      withTable(table, (columns) => evaluate(platform, model, columns, options)),
+    compare: ({ models, table, options }) =>
+      withTable(table, (columns) => compare(platform, models, columns, options)),
+  };
+}
+
+/** The table, whose reader may be silent only for as long as its size explains. */
+async function openWatched(reader: ByteReader, name: string, watched: Watched): Promise<TableColumns> {
+  const blame = { code: 'io', subject: `${shown(name)} cannot be read as Parquet` } as const;
+  const within = async <T>(silence: number, work: () => Promise<T>): Promise<T> => {
+    watched.patience(silence, blame);
+    try {
+      return await work();
+    } finally {
+      // What is computed of it takes its time whatever the file is.
+      watched.patience(Number.POSITIVE_INFINITY, blame);
+    }
+  };
+  const opening = SILENCE + reader.size / BYTES_PER_MILLISECOND;
+  const table = await within(opening, () => FeatureTable.open(reader, name));
+  const reading = opening + table.rows / ROWS_PER_MILLISECOND;
+  return {
+    name: table.name,
+    rows: table.rows,
+    columns: table.columns,
+    has: (column) => table.has(column),
+    isText: (column) => table.isText(column),
+    numbers: (column) => within(reading, () => table.numbers(column)),
+    texts: (column) => within(reading, () => table.texts(column)),
+  };
+}
+
+/** Runtimes that may be silent for a while only. */
+function watchedRuntimes(runtimes: TinyRuntimes, watched: Watched): TinyRuntimes {
+  return {
+    devices: () => runtimes.devices(),
+    async open(model, options) {
+      const blame = {
+        code: 'model',
+        subject: `The tiny model ${quoted(model.source)} cannot be run`,
+      } as const;
+      const within = async <T>(work: Promise<T>): Promise<T> => {
+        watched.patience(RUNTIME_SILENCE, blame);
+        try {
+          return await work;
+        } finally {
+          watched.patience(Number.POSITIVE_INFINITY, blame);
+        }
+      };
+      const session = await within(runtimes.open(model, options));
+      const { runtime, device, notes } = session;
+      return {
+        runtime,
+        device,
+        notes,
+        run: (inputs) => within(session.run(inputs)),
+        close: () => session.close(),
+      };
+    },
+  };
+}

@@ -1,0 +1,310 @@
+/**
+ * @module evaluate/table/read
+ * Columns of a Parquet file: numbers and keys, of flat columns that are stored plainly or with Snappy. Only the columns
+ * that are asked for are read, one row group at a time.
+ */
+import type { DecodedArray, FileMetaData, ParquetScan, SchemaTree } from 'hyparquet';
+import { AnyvmafError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
+import type { ByteReader } from '../../media/platform.js';
+import { keyText } from '../split.js';
+
+/** Rows of a table that is read: eight columns of numbers are 320 MB then. */
+const MAX_ROWS = 5_000_000;
+
+/** Bytes of one column in one row group, as stored and unpacked. Writers make row groups of a few megabytes. */
+const MAX_CHUNK = 512 << 20;
+
+/** Bytes of the description at the end of the file. */
+const MAX_FOOTER = 64 << 20;
+
+const MAGIC = 'PAR1';
+
+/** What a column holds. */
+type ColumnKind =
+  /** Whole numbers and decimals. */
+  | { readonly kind: 'number' }
+  /** Floating-point numbers. */
+  | { readonly kind: 'floating' }
+  | { readonly kind: 'text' }
+  | { readonly kind: 'boolean' }
+  /** What it holds instead, with the article. */
+  | { readonly kind: 'other'; readonly what: string };
+
+/** What evaluation asks of a table. */
+export type TableColumns = Pick<
+  FeatureTable,
+  'name' | 'rows' | 'columns' | 'has' | 'isText' | 'numbers' | 'texts'
+>;
+
+/** A table in a Parquet file. Reading it may never end where the file is made for that: do it where it can be ended. */
+export class FeatureTable {
+  /** What messages call it. */
+  readonly name: string;
+  readonly rows: number;
+  /** Names of all columns at the top, in the order of the file. */
+  readonly columns: readonly string[];
+  readonly #scan: ParquetScan;
+  readonly #kinds: ReadonlyMap<string, ColumnKind>;
+
+  private constructor(name: string, scan: ParquetScan, columns: readonly SchemaTree[]) {
+    this.name = name;
+    this.rows = Number(scan.metadata.num_rows);
+    this.columns = columns.map(({ element }) => element.name);
+    this.#scan = scan;
+    this.#kinds = new Map(columns.map((column) => [column.element.name, kindOf(column)]));
+  }
+
+  /**
+   * Reads the description of a file. The reader stays the caller's.
+   * @param name what messages call it
+   * @throws {AnyvmafError} `io` where it cannot be read or is no Parquet file, `usage` where it is too large a table
+   */
+  static async open(reader: ByteReader, name: string): Promise<FeatureTable> {
+    await checkEnds(reader, name);
+    const { parquetMetadataAsync, parquetScan, parquetSchema, snappyUncompress } = await import('hyparquet');
+    return readable(name, async () => {
+      const file = {
+        byteLength: reader.size,
+        slice: (start: number, end = reader.size) => bytesOf(reader, start, end, name),
+      };
+      const metadata = await parquetMetadataAsync(file);
+      checkMetadata(metadata, reader.size, name);
+      const SNAPPY = (input: Uint8Array, length: number): Uint8Array => {
+        // Pages say themselves how large they are.
+        if (length > MAX_CHUNK) throw new Error(`a page has ${length} bytes`);
+        const output = new Uint8Array(length);
+        snappyUncompress(input, output);
+        return output;
+      };
+      const scan = await parquetScan({ file, metadata, useOffsetIndex: false, compressors: { SNAPPY } });
+      return new FeatureTable(name, scan, parquetSchema(metadata).children);
+    });
+  }
+
+  /** Whether there is a column of this name. */
+  has(column: string): boolean {
+    return this.#kinds.has(column);
+  }
+
+  /** Whether a column holds text rather than numbers. */
+  isText(column: string): boolean {
+    return this.#kinds.get(column)?.kind === 'text';
+  }
+
+  /**
+   * A column of numbers; NaN where there is none.
+   * @throws {AnyvmafError} `usage` when there is no such column, or it holds something else; `io` when reading fails
+   */
+  async numbers(column: string): Promise<Float64Array> {
+    const { kind } = this.#kindOf(column);
+    if (kind !== 'number' && kind !== 'floating') {
+      throw new AnyvmafError(
+        'usage',
+        `The column ${quoted(column)} of ${this.name} holds ${this.#contents(column)}, but numbers are needed.`,
+      );
+    }
+    const values = new Float64Array(this.rows);
+    await this.#read(column, (chunk, start) => {
+      for (let i = 0; i < chunk.length; i++) {
+        const value: unknown = chunk[i];
+        values[start + i] =
+          typeof value === 'number' || typeof value === 'bigint' ? Number(value) : Number.NaN;
+      }
+    });
+    return values;
+  }
+
+  /**
+   * A column of names, numbers as Python's `str` writes them; `undefined` where there is none.
+   * @throws {AnyvmafError} as {@link numbers}
+   */
+  async texts(column: string): Promise<(string | undefined)[]> {
+    const { kind } = this.#kindOf(column);
+    if (kind === 'other') {
+      throw new AnyvmafError(
+        'usage',
+        `The column ${quoted(column)} of ${this.name} holds ${this.#contents(column)}, but names or numbers are needed.`,
+      );
+    }
+    const values = new Array<string | undefined>(this.rows);
+    await this.#read(column, (chunk, start) => {
+      for (let i = 0; i < chunk.length; i++) values[start + i] = keyText(chunk[i], kind === 'floating');
+    });
+    return values;
+  }
+
+  #kindOf(column: string): ColumnKind {
+    const kind = this.#kinds.get(column);
+    if (kind) return kind;
+    throw new AnyvmafError(
+      'usage',
+      `${this.name} has no column ${quoted(column)}; it has ${listed(this.columns)}.`,
+    );
+  }
+
+  #contents(column: string): string {
+    const kind = this.#kindOf(column);
+    if (kind.kind === 'other') return kind.what;
+    return { number: 'whole numbers', floating: 'numbers', text: 'text', boolean: 'true and false' }[
+      kind.kind
+    ];
+  }
+
+  /** Hands out a column, row group by row group. */
+  async #read(column: string, take: (chunk: DecodedArray, start: number) => void): Promise<void> {
+    await readable(this.name, async () => {
+      for (const group of this.#scan.metadata.row_groups) this.#checkChunk(group, column);
+    });
+    for (const { rowStart, rowEnd } of this.#scan.ranges) {
+      await readable(this.name, async () => {
+        const chunk = await this.#scan.readColumn({ column, rowStart, rowEnd });
+        if (chunk.length !== rowEnd - rowStart) {
+          throw new Error(
+            `column ${quoted(column)} has ${chunk.length} values for ${rowEnd - rowStart} rows`,
+          );
+        }
+        take(chunk, rowStart);
+      });
+    }
+  }
+
+  /** Refuses what would take too much memory or cannot be unpacked, before it is tried. */
+  #checkChunk({ columns }: FileMetaData['row_groups'][number], column: string): void {
+    const facts = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === column)?.meta_data;
+    if (!facts) throw damaged(this.name, `a row group lacks the column ${quoted(column)}`);
+    const { codec, total_compressed_size: stored, total_uncompressed_size: unpacked } = facts;
+    if (codec !== 'UNCOMPRESSED' && codec !== 'SNAPPY') {
+      throw new AnyvmafError(
+        'usage',
+        `The column ${quoted(column)} of ${this.name} is compressed with ${codec}, but only uncompressed and Snappy ` +
+          "columns are read; write it again, in pandas with df.to_parquet(path, compression='snappy').",
+      );
+    }
+    if (stored > MAX_CHUNK || unpacked > MAX_CHUNK) {
+      throw new AnyvmafError(
+        'usage',
+        `The column ${quoted(column)} of ${this.name} has ${unpacked} bytes in one row group, but at most ` +
+          `${MAX_CHUNK} are read; write the table again with smaller row groups.`,
+      );
+    }
+  }
+}
+
+/** Some names for a message. */
+export function listed(names: readonly string[]): string {
+  const shown = names
+    .slice(0, 24)
+    .map((name) => quoted(name))
+    .join(', ');
+  const more = names.length - 24;
+  return more > 0 ? `${shown} and ${more} more` : shown || 'none';
+}
+
+/** What a column holds, from its place in the schema. */
+function kindOf({ element, children }: SchemaTree): ColumnKind {
+  if (children.length > 0) return { kind: 'other', what: 'nested values' };
+  if (element.repetition_type === 'REPEATED') return { kind: 'other', what: 'lists' };
+  const { type, converted_type: converted, logical_type: logical } = element;
+  const meaning = logical?.type ?? converted;
+  if (meaning === 'DECIMAL') return { kind: 'number' };
+  switch (type) {
+    case 'FLOAT':
+    case 'DOUBLE':
+      return { kind: 'floating' };
+    case 'INT32':
+    case 'INT64':
+      return meaning === undefined || /^U?INT/.test(meaning) ? { kind: 'number' } : other(meaning);
+    case 'BOOLEAN':
+      return { kind: 'boolean' };
+    case 'BYTE_ARRAY':
+      return meaning === undefined || ['STRING', 'UTF8', 'ENUM'].includes(meaning)
+        ? { kind: 'text' }
+        : other(meaning);
+    default:
+      return meaning === 'FLOAT16' ? { kind: 'floating' } : other(meaning ?? type ?? 'unknown');
+  }
+}
+
+function other(meaning: string): ColumnKind {
+  return { kind: 'other', what: `values of the type ${meaning}` };
+}
+
+/** Tells a file of another kind from one that is cut off, and refuses an absurd description. */
+async function checkEnds(reader: ByteReader, name: string): Promise<void> {
+  const { size } = reader;
+  const head = size < 4 ? new Uint8Array() : new Uint8Array(await bytesOf(reader, 0, 4, name));
+  if (String.fromCharCode(...head) !== MAGIC) {
+    const begins = size === 0 ? 'it is empty' : `it does not begin with ${MAGIC}`;
+    throw new AnyvmafError('io', `${name} is not a Parquet file: ${begins}.`);
+  }
+  const tail = size < 12 ? new ArrayBuffer(8) : await bytesOf(reader, size - 8, size, name);
+  const ending = String.fromCharCode(...new Uint8Array(tail, 4));
+  if (ending === 'PARE') throw new AnyvmafError('io', `${name} is encrypted; write it without encryption.`);
+  if (ending !== MAGIC) {
+    throw new AnyvmafError(
+      'io',
+      `${name} is cut off: a Parquet file ends with ${MAGIC}, but this one does not.`,
+    );
+  }
+  const footer = new DataView(tail).getUint32(0, true);
+  if (footer > size - 12)
+    throw damaged(name, `its description has ${footer} bytes, which is more than there are`);
+  if (footer > MAX_FOOTER) {
+    throw new AnyvmafError(
+      'usage',
+      `The description of ${name} has ${footer} bytes, but at most ${MAX_FOOTER} are read; write it with fewer columns or ` +
+        'larger row groups.',
+    );
+  }
+}
+
+function checkMetadata(
+  { num_rows: rows, row_groups: groups }: FileMetaData,
+  size: number,
+  name: string,
+): void {
+  if (rows > MAX_ROWS) {
+    throw new AnyvmafError(
+      'usage',
+      `${name} has ${rows} rows, but at most ${MAX_ROWS} are read; write the rows that you need into a file of their own.`,
+    );
+  }
+  let sum = 0n;
+  for (const group of groups) {
+    sum += group.num_rows;
+    for (const { meta_data: column, file_path: elsewhere } of group.columns) {
+      if (elsewhere !== undefined) throw damaged(name, 'it refers to another file');
+      if (!column) continue;
+      const start = column.dictionary_page_offset ?? column.data_page_offset;
+      const end = start + column.total_compressed_size;
+      if (start < 0n || column.total_compressed_size < 0n || end > BigInt(size)) {
+        throw damaged(name, `the column ${quoted(column.path_in_schema.join('.'))} reaches beyond its end`);
+      }
+    }
+  }
+  if (sum !== rows || rows < 0n) throw damaged(name, `its row groups have ${sum} rows, but it says ${rows}`);
+}
+
+/** Bytes `start` to `end`, all of them. */
+async function bytesOf(reader: ByteReader, start: number, end: number, name: string): Promise<ArrayBuffer> {
+  const bytes = new Uint8Array(Math.max(0, end - start));
+  const got = await reader.read(start, [bytes]);
+  if (got < bytes.length) throw damaged(name, `${bytes.length} bytes are missing at position ${start}`);
+  return bytes.buffer;
+}
+
+/** Runs the library, whose errors say in its words what is wrong with the file. */
+async function readable<T>(name: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (cause) {
+    if (cause instanceof AnyvmafError) throw cause;
+    const reason = (cause instanceof Error ? cause.message : String(cause)).replace(/^parquet /, '');
+    throw damaged(name, JSON.stringify(reason.slice(0, 200)).slice(1, -1), cause);
+  }
+}
+
+function damaged(name: string, reason: string, cause?: unknown): AnyvmafError {
+  return new AnyvmafError('io', `${name} cannot be read as Parquet: ${reason}.`, { cause });
+}

@@ -1,0 +1,143 @@
+/**
+ * @module metrics/finishers/cambi
+ * CAMBI of the distorted video, of the reference, and its increase, each limited (metrics spec D.9).
+ */
+
+import { AnyvmafError } from '../../core/errors.js';
+import type { VideoFormat } from '../../core/frame.js';
+import type { HeatmapFile } from '../../core/kernel.js';
+import { choiceOption, type ExtractorInstance, flagOption, numberOption } from '../options.js';
+import { leaveOut } from './checks.js';
+import type { FurtherExtractor } from './types.js';
+
+/** The default of topk and cambi_topk: the first counts unless it has it. */
+const DEFAULT_TOPK = 0.6;
+
+/** Pictures that are smaller on both sides are not measured. */
+const LEAST_SIDE = 216;
+
+/** Largest window, in samples of the measured picture. */
+const LARGEST_WINDOW = 65;
+
+/** Columns from which on a value of cambi_high_res_speedup, lines of a 16:9 picture, halves the picture. */
+const SPEEDUP_COLUMNS: ReadonlyMap<number, number> = new Map([
+  [1080, 1920],
+  [1440, 2560],
+  [2160, 3840],
+]);
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What was encoded, and what it was encoded from, as the options say. */
+function sizes(instance: ExtractorInstance, own: Size): { enc: Size; src: Size } {
+  const size = (side: string): Size => ({
+    width: numberOption(instance, `${side}_width`),
+    height: numberOption(instance, `${side}_height`),
+  });
+  const enc = size('enc');
+  const src = size('src');
+  const encoded = enc.width > 0 && enc.height > 0 && enc.width <= own.width && enc.height <= own.height;
+  return { enc: encoded ? enc : own, src: src.width > 0 && src.height > 0 ? src : own };
+}
+
+/** Whether the speed-up has an encode of this size measured at half of it. */
+function isHalved(instance: ExtractorInstance, enc: Size): boolean {
+  const lines = numberOption(instance, 'cambi_high_res_speedup');
+  const columns = SPEEDUP_COLUMNS.get(lines);
+  return columns !== undefined && enc.width * enc.height >= columns * lines;
+}
+
+/** Scales that are measured, each half the size of the one before. */
+const SCALES = 5;
+
+const half = ({ width, height }: Size): Size => ({ width: (width + 1) >> 1, height: (height + 1) >> 1 });
+
+/** The heatmaps asked for; as in libvmaf their names have the sizes without the speed-up, their pictures those with it. */
+function heatmapFiles(instance: ExtractorInstance, own: Size): readonly HeatmapFile[] | undefined {
+  const folder = choiceOption(instance, 'heatmaps_path');
+  if (folder === '') return undefined;
+  let { enc: named } = sizes(instance, own);
+  let measured = isHalved(instance, named) ? half(named) : named;
+  return Array.from({ length: SCALES }, (_, scale) => {
+    const name = `cambi_heatmap_scale_${scale}_${named.width}x${named.height}_16b.gray`;
+    const file = { folder, name, samples: measured.width * measured.height };
+    named = half(named);
+    measured = half(measured);
+    return file;
+  });
+}
+
+/**
+ * Refuses sizes that cannot be measured.
+ * @throws {AnyvmafError} `feature`
+ */
+function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
+  const { enc, src } = sizes(instance, format);
+  const text = ({ width, height }: Size) => `${width}x${height}`;
+  for (const size of [enc, src]) {
+    if (size.width >= LEAST_SIDE || size.height >= LEAST_SIDE) continue;
+    throw new AnyvmafError(
+      'feature',
+      `The cambi extractor needs pictures of at least ${LEAST_SIDE} columns or rows but this one has ${text(size)}; ` +
+        leaveOut('cambi'),
+    );
+  }
+  if ((src.width - enc.width) * (src.height - enc.height) < 0) {
+    throw new AnyvmafError(
+      'feature',
+      `The cambi extractor takes a source of ${text(src)} for an encode of ${text(enc)}, larger on one side and ` +
+        'smaller on the other; correct src_width and src_height, or enc_width and enc_height.',
+    );
+  }
+  const halved = isHalved(instance, enc);
+  for (const size of [enc, src]) {
+    const full = Math.floor((numberOption(instance, 'window_size') * (size.width + size.height)) / 375) >> 4;
+    const window = (halved ? (full + 1) >> 1 : full) | 1;
+    if (window <= LARGEST_WINDOW) continue;
+    throw new AnyvmafError(
+      'feature',
+      `The cambi extractor's window has ${window} columns for ${text(size)}, of at most ${LARGEST_WINDOW}; choose a ` +
+        'smaller window_size or set cambi_high_res_speedup.',
+    );
+  }
+}
+
+/** The cambi extractor. */
+export const cambi: FurtherExtractor = {
+  measure: (instance, format) => {
+    requireSizes(instance, format);
+    const number = (name: string) => numberOption(instance, name);
+    const topk = number('topk');
+    const eotfs = [choiceOption(instance, 'cambi_eotf'), choiceOption(instance, 'eotf')];
+    const options = [
+      number('enc_width'),
+      number('enc_height'),
+      number('enc_bitdepth'),
+      number('src_width'),
+      number('src_height'),
+      number('window_size'),
+      topk === DEFAULT_TOPK ? number('cambi_topk') : topk,
+      number('tvi_threshold'),
+      number('cambi_vis_lum_threshold'),
+      number('max_log_contrast'),
+      Number(eotfs.includes('pq')),
+      number('cambi_high_res_speedup'),
+      Number(flagOption(instance, 'full_ref')),
+    ];
+    const heatmaps = heatmapFiles(instance, format);
+    return { metric: 'cambi', options, chroma: false, ...(heatmaps && { heatmaps }) };
+  },
+  finish: (instance) => {
+    const maximum = numberOption(instance, 'cambi_max_val');
+    return {
+      push: (frame, [distorted = Number.NaN, reference = Number.NaN], emit) => {
+        emit(frame, 'Cambi_feature_cambi_score', Math.min(distorted, maximum));
+        emit(frame, 'cambi_source', Math.min(reference, maximum));
+        emit(frame, 'cambi_full_reference', Math.min(Math.max(0, distorted - reference), maximum));
+      },
+    };
+  },
+};

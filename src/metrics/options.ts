@@ -1,0 +1,224 @@
+/**
+ * @module metrics/options
+ * Turns option texts and feature strings into extractor instances: checked values, defaults filled in, names decided.
+ */
+import { AnyvmafError } from '../core/errors.js';
+import { MAX_STRING, requireLength } from '../core/limits.js';
+import { guess, nearest } from '../core/nearest.js';
+import { magnitude } from '../core/numbers.js';
+import { quoted } from '../core/printable.js';
+import {
+  EXTRACTORS,
+  type ExtractorSpec,
+  findExtractor,
+  type OptionSpec,
+  type OptionValue,
+} from './extractors.js';
+import { formatG, nameSuffix } from './names.js';
+
+/** Option texts by option name, as they stand in a feature string, a model overload or a model file. */
+export type OptionTexts = Readonly<Record<string, string>>;
+
+/** An extractor with all its options decided. */
+export interface ExtractorInstance {
+  readonly spec: ExtractorSpec;
+  /** The value of every option of the extractor. */
+  readonly options: Readonly<Record<string, OptionValue>>;
+  /** Names of the options that were given, whatever their value. */
+  readonly given: ReadonlySet<string>;
+  /** What the names of its features end in; empty when all options that count have their defaults. */
+  readonly suffix: string;
+  /** The place where it was asked for, as messages call it: `model "vmaf"`. */
+  readonly where: string;
+  /** Two instances with the same key are one to libvmaf: only the first registered runs. */
+  readonly key: string;
+}
+
+/**
+ * Reads a feature string, `NAME` or `NAME=key=value:key=value` (spec A.3). As in libvmaf the last of a repeated key
+ * wins, and a second `=` within an item ends its value.
+ * @throws {AnyvmafError} `usage`: an item without `=`; `feature`: an unknown extractor or option, a value it cannot take
+ */
+export function parseFeature(text: string): ExtractorInstance {
+  requireLength('A feature string', text, MAX_STRING);
+  const [name = '', ...rest] = text.split('=');
+  requireLength('A feature name', name);
+  const spec = requireExtractor(name, `feature ${quoted(text)}`);
+  if (rest.length === 0) return createExtractor(spec, {}, `feature ${quoted(text)}`);
+  const options = new Map<string, string>();
+  for (const item of rest.join('=').split(':')) {
+    const [key = '', value] = item.split('=');
+    if (value === undefined) {
+      throw new AnyvmafError(
+        'usage',
+        `Problem parsing feature ${quoted(name)}, bad option string ${quoted(item)}: options are written ` +
+          `${name}=key=value:key=value. ${knownOptions(spec)}`,
+      );
+    }
+    options.set(key, value);
+  }
+  return createExtractor(spec, Object.fromEntries(options), `feature ${quoted(text)}`);
+}
+
+/**
+ * An extractor with the given options, the rest at their defaults.
+ * @param options texts as a user or a model wrote them
+ * @param where what messages call the place they stand in, for example `model "vmaf"`
+ * @throws {AnyvmafError} `feature`: an unknown option or a value it cannot take
+ */
+export function createExtractor(spec: ExtractorSpec, options: OptionTexts, where: string): ExtractorInstance {
+  const values: Record<string, OptionValue> = {};
+  for (const option of spec.options) values[option.name] = option.default;
+  for (const [name, text] of Object.entries(options)) {
+    requireLength(`An option of the ${spec.name} extractor`, name);
+    const option = spec.options.find((candidate) => candidate.name === name);
+    if (!option) {
+      throw new AnyvmafError(
+        'feature',
+        `The ${spec.name} extractor has no option ${quoted(name)} (in ${where}). ${meantOption(name, spec)}${knownOptions(spec)}`,
+      );
+    }
+    values[name] = parseOption(option, text, spec.name, where);
+  }
+  const suffix = nameSuffix(spec, values);
+  return {
+    spec,
+    options: values,
+    given: new Set(Object.keys(options)),
+    suffix,
+    where,
+    key: spec.name + suffix,
+  };
+}
+
+/** Options that are folders to write into, by name. */
+const FOLDERS = EXTRACTORS.flatMap(({ options }) =>
+  options.filter(({ type }) => type === 'folder').map(({ name }) => name),
+);
+
+/**
+ * The option by which files would be written, `undefined` for none.
+ * @param texts feature strings, and model strings with their overloads
+ */
+export function folderOption(texts: readonly string[]): string | undefined {
+  return FOLDERS.find((name) => texts.some((text) => new RegExp(`[=:.]${name}=`).test(text)));
+}
+
+/**
+ * Refuses option texts that name a folder to write into: a file that is only read does not get to say so.
+ * @param where what messages call the file
+ * @throws {AnyvmafError} `model`
+ */
+export function refuseFolders(options: OptionTexts, where: string): void {
+  const name = FOLDERS.find((folder) => Object.hasOwn(options, folder));
+  if (name === undefined) return;
+  throw new AnyvmafError(
+    'model',
+    `The ${where} sets ${name}, but a model's file cannot have files written; remove it there, and pass ${name} as an ` +
+      'option of --feature or --model.',
+  );
+}
+
+/**
+ * The extractor of that name.
+ * @throws {AnyvmafError} `feature`, naming those there are
+ */
+function requireExtractor(name: string, where: string): ExtractorSpec {
+  const spec = findExtractor(name);
+  if (spec) return spec;
+  const known = EXTRACTORS.map((extractor) => extractor.name).join(', ');
+  throw new AnyvmafError(
+    'feature',
+    `There is no feature extractor ${quoted(name)} (in ${where}); ${meantExtractor(name)}there are ${known}.`,
+  );
+}
+
+/** A guess at the extractor that was meant: by what it emits, by its plain name, or but for a slip. */
+function meantExtractor(name: string): string {
+  const emitting = EXTRACTORS.find(({ features }) =>
+    features.some((feature) => feature.name === name || feature.alias === name),
+  );
+  const names = EXTRACTORS.map((extractor) => extractor.name);
+  return guess(emitting?.name ?? names.find((known) => known === `float_${name}`) ?? nearest(name, names));
+}
+
+function meantOption(name: string, { options }: ExtractorSpec): string {
+  const names = options.map((option) => option.name);
+  const meant = options.find(({ alias }) => alias === name)?.name ?? nearest(name, names);
+  return meant === undefined ? '' : `Did you mean ${meant}? `;
+}
+
+/** A boolean option of an instance. */
+export function flagOption(instance: ExtractorInstance, name: string): boolean {
+  return instance.options[name] === true;
+}
+
+/** A numeric option of an instance. */
+export function numberOption(instance: ExtractorInstance, name: string): number {
+  const value = instance.options[name];
+  if (typeof value !== 'number')
+    throw new AnyvmafError('internal', `${instance.key} has no number ${quoted(name)}.`);
+  return value;
+}
+
+/** The text an option of an instance has. */
+export function choiceOption(instance: ExtractorInstance, name: string): string {
+  const value = instance.options[name];
+  if (typeof value !== 'string')
+    throw new AnyvmafError('internal', `${instance.key} has no choice ${quoted(name)}.`);
+  return value;
+}
+
+/**
+ * The number a text stands for as libvmaf takes it: read in single precision and printed with `%g`, so 0.30000001
+ * becomes 0.3. Decimal, exponent and hexadecimal forms, as C's strtof; `undefined` when the text is anything else.
+ */
+export function normaliseNumber(text: string): number | undefined {
+  const start = text.trimStart();
+  const negative = start.startsWith('-');
+  const single = Math.fround(
+    magnitude(negative || start.startsWith('+') ? start.slice(1) : start) ?? Number.NaN,
+  );
+  if (!Number.isFinite(single)) return undefined;
+  // Of the two zeros the negative one would show in names and reports.
+  return Number(`${negative ? '-' : ''}${formatG(single)}`) + 0;
+}
+
+/** How close to a listed number an option must be. */
+const NEAR = 1e-3;
+
+function parseOption(option: OptionSpec, text: string, extractor: string, where: string): OptionValue {
+  const refuse = (expected: string): AnyvmafError =>
+    new AnyvmafError(
+      'feature',
+      `Option ${option.name} of the ${extractor} extractor is ${quoted(text)} (in ${where}) but must be ${expected}.`,
+    );
+  if (option.type === 'bool') {
+    if (text === 'true') return true;
+    if (text === 'false') return false;
+    throw refuse('true or false');
+  }
+  if (option.choices) {
+    if (option.choices.includes(text)) return text;
+    throw refuse(option.choices.join(' or '));
+  }
+  if (option.type === 'folder') {
+    if (text !== '' && !text.includes('\0')) return text;
+    throw refuse('the path of a folder to write into');
+  }
+  const { min = -Number.MAX_VALUE, max = Number.MAX_VALUE } = option;
+  const kind = option.type === 'int' ? 'a whole number' : 'a number';
+  const expected =
+    max === Number.MAX_VALUE ? `${kind} of at least ${min}` : `${kind} from ${min} to ${max}, both included`;
+  const value = normaliseNumber(text);
+  if (value === undefined || value < min || value > max) throw refuse(expected);
+  if (option.type === 'int' && !Number.isInteger(value)) throw refuse(expected);
+  if (option.near && !option.near.some((known) => Math.abs(known - value) < NEAR))
+    throw refuse(`within ${NEAR} of one of ${option.near.map((known) => formatG(known)).join(', ')}`);
+  return value;
+}
+
+function knownOptions(spec: ExtractorSpec): string {
+  if (spec.options.length === 0) return 'It has none.';
+  return `Its options are ${spec.options.map((option) => option.name).join(', ')}.`;
+}

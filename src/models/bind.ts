@@ -1,0 +1,57 @@
+/**
+ * @module models/bind
+ * Finds the extractor behind each feature that a model reads, with the options the model and its request ask for.
+ */
+
+import { AnyvmafError } from '../core/errors.js';
+import { quoted, shown } from '../core/printable.js';
+import { EXTRACTORS, findProvider } from '../metrics/extractors.js';
+import { logName } from '../metrics/names.js';
+import { createExtractor, refuseFolders } from '../metrics/options.js';
+import type { ModelDefinition, ModelInput, ModelRequest } from './types.js';
+
+/**
+ * @param overloads options that go over the model's own, for all features of an extractor
+ * @param source built-in version or path, for messages
+ * @throws {AnyvmafError} `model` for a feature that no extractor gives or an overload that fits none of the model's
+ *   extractors; `feature` for an option that an extractor does not have or a value that it refuses
+ */
+export function bindInputs(
+  definition: ModelDefinition,
+  overloads: ModelRequest['overloads'],
+  source: string,
+): readonly ModelInput[] {
+  const providers = definition.inputs.map((input) => ({
+    ...input,
+    provider: requireProvider(input.feature, source),
+  }));
+  const used = [...new Set(providers.map(({ provider }) => provider.extractor.name))];
+  for (const { extractor, option } of overloads) {
+    if (used.includes(extractor)) continue;
+    throw new AnyvmafError(
+      'model',
+      `Model ${quoted(source)} does not use the extractor ${quoted(extractor)}, so ${shown(`${extractor}.${option}`)} has no meaning for it; ` +
+        `it uses ${used.join(', ')}.`,
+    );
+  }
+  return providers.map(({ options, provider: { extractor, feature } }) => {
+    refuseFolders(options, `model ${quoted(source)}`);
+    const merged = new Map(Object.entries(options));
+    for (const overload of overloads) {
+      if (overload.extractor === extractor.name) merged.set(overload.option, overload.value);
+    }
+    const instance = createExtractor(extractor, Object.fromEntries(merged), `model ${quoted(source)}`);
+    return { instance, feature, logName: logName(feature, instance.suffix) };
+  });
+}
+
+function requireProvider(feature: string, source: string): NonNullable<ReturnType<typeof findProvider>> {
+  const provider = findProvider(feature);
+  if (provider && provider.feature.emitted !== 'sequence') return provider;
+  const known = EXTRACTORS.map(({ name }) => name).join(', ');
+  throw new AnyvmafError(
+    'model',
+    `Model ${quoted(source)} reads the feature ${quoted(feature)}, which none of the extractors here gives (there are ${known}); ` +
+      'choose another model.',
+  );
+}

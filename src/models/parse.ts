@@ -1,0 +1,215 @@
+/**
+ * @module models/parse
+ * Reads model files: JSON in which each member is checked before it is believed (spec 5.1).
+ */
+
+import { AnyvmafError } from '../core/errors.js';
+import { quoted, showJson } from '../core/printable.js';
+import type { OptionTexts } from '../metrics/options.js';
+import { parseLibsvm } from './libsvm.js';
+import type { ModelDefinition, ModelFile, Normalisation, ScoreTransform } from './types.js';
+
+/** libvmaf's limits. */
+const MAX_FEATURES = 64;
+const MAX_KNOTS = 10;
+
+const MODEL_TYPES = ['LIBSVMNUSVR', 'BOOTSTRAP_LIBSVMNUSVR', 'RESIDUEBOOTSTRAP_LIBSVMNUSVR'] as const;
+const NORM_TYPES = ['linear_rescale', 'none'] as const;
+
+/**
+ * Reads a model file: one model, or a collection of models under the keys "0", "1", ...
+ * @param text the file's text
+ * @param name what messages call the file
+ * @throws {AnyvmafError} `model`, saying which member is wrong and how
+ */
+export function parseModelFile(text: string, name: string): ModelFile {
+  const where = `Model ${quoted(name)}`;
+  const root = object(parseJson(text, where), where);
+  if (root.model_dict !== undefined) return { kind: 'single', members: [parseModel(root, where)] };
+  if (root['0'] === undefined) {
+    throw new AnyvmafError(
+      'model',
+      `${where} has neither a member "model_dict" nor "0"; it is not a VMAF model file.`,
+    );
+  }
+  const keys = Object.keys(root);
+  if (keys.length < 2 || keys.some((key, i) => key !== String(i))) {
+    throw new AnyvmafError(
+      'model',
+      `${where} is a collection, whose keys must be "0", "1", ... and at least two.`,
+    );
+  }
+  return {
+    kind: 'collection',
+    members: keys.map((key) => parseModel(root[key], `${where}, member "${key}",`)),
+  };
+}
+
+function parseJson(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    // Engines quote the text in their messages: line breaks included, and whatever binary files have.
+    const line = reason.replaceAll(/\s+/g, ' ');
+    const text = !/[\p{C}\uFFFD]/u.test(line);
+    throw new AnyvmafError(
+      'model',
+      `${where} is not JSON: ${text ? line : 'it has characters that no text has'}.`,
+      { cause },
+    );
+  }
+}
+
+function parseModel(value: unknown, where: string): ModelDefinition {
+  const model = object(object(value, where).model_dict, `${where} member "model_dict"`);
+  const names = array(model.feature_names, `${where} "feature_names"`).map((name) =>
+    string(name, `${where} "feature_names"`),
+  );
+  if (names.length < 1 || names.length > MAX_FEATURES || names.includes('')) {
+    throw wrong(`${where} "feature_names"`, names, `1 to ${MAX_FEATURES} names`);
+  }
+  const options = parseOptions(model.feature_opts_dicts, names.length, `${where} "feature_opts_dicts"`);
+  const normalisation = parseNormalisation(model, names.length, where);
+  const clip = parseClip(model.score_clip, `${where} "score_clip"`);
+  const transform = parseTransform(model.score_transform, `${where} "score_transform"`);
+  const chroma = optional(
+    model.chroma_correction_parameter,
+    number,
+    `${where} "chroma_correction_parameter"`,
+  );
+  if (chroma !== undefined) {
+    for (const part of ['adm3', 'speed_chroma']) {
+      if (names.filter((name) => name.includes(part)).length !== 1) {
+        throw new AnyvmafError(
+          'model',
+          `${where} has a chroma correction, for which one feature must be ${part}.`,
+        );
+      }
+    }
+  }
+  return {
+    type: choice(model.model_type, MODEL_TYPES, `${where} "model_type"`),
+    inputs: names.map((feature, i) => ({ feature, options: options[i] ?? {} })),
+    ...(normalisation && { normalisation }),
+    ...(clip && { clip }),
+    ...(transform && { transform }),
+    ...(chroma !== undefined && { chromaCorrection: chroma }),
+    svm: parseLibsvm(string(model.model, `${where} "model"`), names.length, where),
+  };
+}
+
+/** Option dictionaries as texts, the form in which command lines give options too. */
+function parseOptions(value: unknown, features: number, where: string): readonly OptionTexts[] {
+  const dictionaries = optional(value, array, where) ?? [];
+  if (value != null && dictionaries.length !== features) {
+    throw new AnyvmafError('model', `${where} has ${dictionaries.length} entries for ${features} features.`);
+  }
+  return dictionaries.map((dictionary) =>
+    Object.fromEntries(
+      Object.entries(object(dictionary, where)).map(([option, setting]) => {
+        if (typeof setting === 'boolean' || typeof setting === 'number') return [option, String(setting)];
+        return [option, string(setting, `${where} ${quoted(option)}`)];
+      }),
+    ),
+  );
+}
+
+function parseNormalisation(
+  model: Readonly<Record<string, unknown>>,
+  features: number,
+  where: string,
+): Normalisation | undefined {
+  if (choice(model.norm_type, NORM_TYPES, `${where} "norm_type"`) === 'none') return undefined;
+  const slopes = numbers(model.slopes, features + 1, `${where} "slopes"`);
+  const intercepts = numbers(model.intercepts, features + 1, `${where} "intercepts"`);
+  const [score, ...inputs] = slopes.map((slope, i) => ({ slope, intercept: intercepts[i] ?? 0 }));
+  if (!score || score.slope === 0) throw wrong(`${where} "slopes"`, 0, 'other than 0 for the score');
+  return { score, inputs };
+}
+
+function parseClip(value: unknown, where: string): readonly [number, number] | undefined {
+  if (value == null) return undefined;
+  const [low = 0, high = 0] = numbers(value, 2, where);
+  if (low > high) throw wrong(where, value, '[smallest, largest]');
+  return [low, high];
+}
+
+function parseTransform(value: unknown, where: string): ScoreTransform | undefined {
+  if (value == null) return undefined;
+  const transform = object(value, where);
+  const coefficients: { p0?: number; p1?: number; p2?: number } = {};
+  for (const key of ['p0', 'p1', 'p2'] as const) {
+    const coefficient = optional(transform[key], number, `${where} "${key}"`);
+    if (coefficient !== undefined) coefficients[key] = coefficient;
+  }
+  const knots = optional(transform.knots, array, `${where} "knots"`)?.map((knot): [number, number] => {
+    const [x = 0, y = 0] = numbers(knot, 2, `${where} "knots"`);
+    return [x, y];
+  });
+  if (knots && knots.length > MAX_KNOTS)
+    throw wrong(`${where} "knots"`, knots.length, `at most ${MAX_KNOTS} points`);
+  return {
+    enabled: optional(transform.enabled, boolean, `${where} "enabled"`) ?? false,
+    ...coefficients,
+    ...(knots && { knots }),
+    outLteIn: isTrueText(transform.out_lte_in, `${where} "out_lte_in"`),
+    outGteIn: isTrueText(transform.out_gte_in, `${where} "out_gte_in"`),
+  };
+}
+
+/** These two members are strings in model files. */
+function isTrueText(value: unknown, where: string): boolean {
+  return value != null && choice(value, ['true', 'false'] as const, where) === 'true';
+}
+
+function optional<T>(
+  value: unknown,
+  parse: (value: unknown, where: string) => T,
+  where: string,
+): T | undefined {
+  return value == null ? undefined : parse(value, where);
+}
+
+function object(value: unknown, where: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw wrong(where, value, 'an object');
+  return Object.fromEntries(Object.entries(value));
+}
+
+function array(value: unknown, where: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw wrong(where, value, 'an array');
+  return value;
+}
+
+function numbers(value: unknown, length: number, where: string): readonly number[] {
+  const items = array(value, where).map((item) => number(item, where));
+  if (items.length !== length) throw wrong(where, items, `${length} numbers`);
+  return items;
+}
+
+function number(value: unknown, where: string): number {
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw wrong(where, value, 'a number');
+  return value;
+}
+
+function string(value: unknown, where: string): string {
+  if (typeof value !== 'string') throw wrong(where, value, 'a string');
+  return value;
+}
+
+function boolean(value: unknown, where: string): boolean {
+  if (typeof value !== 'boolean') throw wrong(where, value, 'true or false');
+  return value;
+}
+
+function choice<Choice extends string>(value: unknown, choices: readonly Choice[], where: string): Choice {
+  const found = choices.find((candidate) => candidate === value);
+  if (found === undefined) throw wrong(where, value, choices.map((text) => `"${text}"`).join(' or '));
+  return found;
+}
+
+function wrong(where: string, value: unknown, expected: string): AnyvmafError {
+  const found = value === undefined ? 'missing' : showJson(value);
+  return new AnyvmafError('model', `${where} is ${found} but must be ${expected}.`);
+}

@@ -1,0 +1,135 @@
+/**
+ * @module models/predict
+ * Scores of one frame from its features, for all models of a run (spec 5.3 to 5.6).
+ */
+
+import { AnyvmafError } from '../core/errors.js';
+import { percentile } from '../core/percentile.js';
+import { quoted } from '../core/printable.js';
+import { evaluate } from './libsvm.js';
+import { applyTransform, clip } from './transform.js';
+import type { LoadedMember, LoadedModel, ModelDefinition } from './types.js';
+
+/** Half the step over which a collection's deviation is carried through transform and clip. */
+const DELTA = 0.01;
+
+/** Predicts with several models at once. */
+export class Predictor {
+  /** Keys of the scores in libvmaf's order: each model's, then the members and statistics of each collection. */
+  readonly names: readonly string[];
+  readonly #models: readonly MemberPredictor[];
+  readonly #collections: readonly (readonly MemberPredictor[])[];
+
+  /**
+   * @param featureNames log names of the values that {@link predict} will get, in order
+   * @throws {AnyvmafError} `model` when a model reads a feature that is not among them
+   */
+  constructor(models: readonly LoadedModel[], featureNames: readonly string[]) {
+    const bound = models.map((model) =>
+      model.members.map((member) => new MemberPredictor(model, member, featureNames)),
+    );
+    this.#models = bound.flatMap((members) => members.slice(0, 1));
+    this.#collections = bound.map((members) => members.slice(1)).filter((members) => members.length > 0);
+    this.names = [
+      ...models.map(({ name }) => name),
+      ...models.flatMap(({ collectionKeys: keys }) =>
+        keys ? [...keys.members, keys.bagging, keys.stddev, keys.ciLow, keys.ciHigh] : [],
+      ),
+    ];
+  }
+
+  /**
+   * @param features one frame's values, parallel to `featureNames`
+   * @param scores receives `names.length` values
+   */
+  predict(features: Float64Array, scores: Float64Array): void {
+    let at = 0;
+    for (const model of this.#models) scores[at++] = model.finish(model.raw(features));
+    for (const members of this.#collections) {
+      const raw = members.map((member) => member.raw(features));
+      members.forEach((member, i) => {
+        scores[at++] = member.finish(raw[i] ?? Number.NaN);
+      });
+      for (const statistic of statistics(raw, members[0])) scores[at++] = statistic;
+    }
+  }
+}
+
+/** Mean, deviation and confidence limits of a collection's raw scores, as its first model would finish them. */
+function statistics(raw: readonly number[], first: MemberPredictor | undefined): readonly number[] {
+  const finish = (score: number): number => first?.finish(score) ?? score;
+  const count = raw.length;
+  const mean = raw.reduce((sum, score) => sum + score, 0) / count;
+  const variance = raw.reduce((sum, score) => sum + (score - mean) * (score - mean), 0) / count;
+  const slope = (finish(mean + DELTA) - finish(mean - DELTA)) / (2 * DELTA);
+  const sorted = [...raw].sort((a, b) => a - b);
+  return [
+    finish(mean),
+    Math.sqrt(variance) * slope,
+    finish(percentile(sorted, 2.5)),
+    finish(percentile(sorted, 97.5)),
+  ];
+}
+
+/** One regression, bound to the places of its inputs. */
+class MemberPredictor {
+  readonly #definition: ModelDefinition;
+  readonly #disableClip: boolean;
+  readonly #transforms: boolean;
+  readonly #places: readonly number[];
+  readonly #inputs: Float64Array;
+
+  constructor(model: LoadedModel, { definition, inputs }: LoadedMember, featureNames: readonly string[]) {
+    this.#definition = definition;
+    this.#disableClip = model.disableClip;
+    this.#transforms = model.enableTransform || definition.transform?.enabled === true;
+    this.#inputs = new Float64Array(inputs.length);
+    this.#places = inputs.map(({ logName, instance }) => {
+      const place = featureNames.indexOf(logName);
+      if (place >= 0) return place;
+      throw new AnyvmafError(
+        'model',
+        `Model ${quoted(model.source)} reads the feature ${logName}, which the ${instance.spec.name} extractor does not ` +
+          'give in this run: its options leave it out, or libvmaf 3.0 did not have it yet.',
+      );
+    });
+  }
+
+  /** The score as the regression gives it, in the unit of scores but neither transformed nor clipped. */
+  raw(features: Float64Array): number {
+    const { normalisation, svm } = this.#definition;
+    const inputs = this.#inputs;
+    for (let i = 0; i < inputs.length; i++) {
+      const feature = features[this.#places[i] ?? -1] ?? Number.NaN;
+      const scale = normalisation?.inputs[i];
+      inputs[i] = scale ? scale.slope * feature + scale.intercept : feature;
+    }
+    this.#correctChroma();
+    const prediction = evaluate(svm, inputs);
+    return normalisation
+      ? (prediction - normalisation.score.intercept) / normalisation.score.slope
+      : prediction;
+  }
+
+  /** Transform and clip, as far as the model has them and the request wants them. */
+  finish(raw: number): number {
+    const { transform, clip: range } = this.#definition;
+    const score = transform && this.#transforms ? applyTransform(transform, raw) : raw;
+    return range && !this.#disableClip ? clip(range, score) : score;
+  }
+
+  /** The v1 models take a chroma distortion of exactly 0 for missing and put a guess from adm3 in its place. */
+  #correctChroma(): void {
+    const { chromaCorrection: parameter, inputs, normalisation } = this.#definition;
+    if (parameter === undefined) return;
+    const find = (part: string) => {
+      const index = inputs.findIndex(({ feature }) => feature.includes(part));
+      const { slope, intercept } = normalisation?.inputs[index] ?? { slope: 1, intercept: 0 };
+      return { index, slope, intercept, value: ((this.#inputs[index] ?? Number.NaN) - intercept) / slope };
+    };
+    const chroma = find('speed_chroma');
+    if (chroma.value !== 0) return;
+    this.#inputs[chroma.index] =
+      chroma.slope * (-parameter * find('adm3').value + parameter) + chroma.intercept;
+  }
+}

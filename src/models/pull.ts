@@ -1,0 +1,163 @@
+/**
+ * @module models/pull
+ * Models that may not ship with the package: fetched once from their repository on request, checked against the sum in
+ * the registry, and kept where the platform keeps such things.
+ */
+import { requireObject, requireText } from '../core/arguments.js';
+import { AnyvmafError } from '../core/errors.js';
+import { quoted } from '../core/printable.js';
+import { sumOf } from './pulled.js';
+import { type RegistryEntry, readRegistry, requireBuiltIn } from './registry.js';
+import type { ModelKeep, ModelStore, PulledModel, PullOptions } from './types.js';
+
+/** Serves files of GitHub repositories as they are, by owner, repository, tag and path. */
+const ORIGIN = 'https://raw.githubusercontent.com';
+
+/** Milliseconds after which a server that does not answer is given up. */
+const PATIENCE = 30_000;
+
+/** A model is 15 kB; what is much longer is something else. */
+const MOST_BYTES = 1 << 20;
+
+/** A registry entry of a model that has to be fetched. */
+type PulledEntry = RegistryEntry & { readonly pull: NonNullable<RegistryEntry['pull']> };
+
+/**
+ * Fetches a model, or all of them, unless they are there already and undamaged.
+ * @param name version of a model, or `all`
+ * @throws {AnyvmafError} as the public `pullModel` says
+ */
+export async function pullModels(
+  name: string,
+  store: ModelStore,
+  options: PullOptions,
+): Promise<readonly PulledModel[]> {
+  requireText('name', name, 'the name of a model, or all');
+  requireObject('options', options);
+  const entries = await entriesOf(name, store);
+  if (entries.length === 0) return [];
+  const keep = keepOf(store);
+  const pulled: PulledModel[] = [];
+  for (const entry of entries) {
+    options.signal?.throwIfAborted();
+    pulled.push(await pullOne(entry, keep, options));
+  }
+  return pulled;
+}
+
+async function entriesOf(name: string, store: ModelStore): Promise<readonly PulledEntry[]> {
+  if (name === 'all') return (await readRegistry(store)).filter(isPulled);
+  const entry = await requireBuiltIn(name, store);
+  return isPulled(entry) ? [entry] : [];
+}
+
+function isPulled(entry: RegistryEntry): entry is PulledEntry {
+  return entry.pull !== undefined;
+}
+
+function keepOf({ keep }: ModelStore): ModelKeep {
+  if (keep) return keep;
+  throw new AnyvmafError(
+    'io',
+    'There is no place to keep pulled models; give the model file by path=FILE instead.',
+  );
+}
+
+async function pullOne(entry: PulledEntry, keep: ModelKeep, options: PullOptions): Promise<PulledModel> {
+  const { name, file, sha256 } = entry;
+  const there = await keep.read(file).catch(() => undefined);
+  if (there !== undefined && (await sumOf(new TextEncoder().encode(there))) === sha256) {
+    return { name, fetched: false, place: keep.placeOf(file) };
+  }
+  const url = addressOf(entry, options.from ?? keep.mirror?.() ?? ORIGIN);
+  const bytes = await download(url, name, options.signal);
+  const found = await sumOf(bytes);
+  if (found !== sha256) {
+    throw new AnyvmafError(
+      'model',
+      `What ${url} gave for ${name} has the sha256 ${found}, not ${sha256}, so it was not kept; check the mirror or ` +
+        'proxy in between and pull again.',
+    );
+  }
+  await keep.write(file, bytes);
+  return { name, fetched: true, place: keep.placeOf(file) };
+}
+
+/** Where the file lies: `FROM/OWNER/REPOSITORY/TAG/FOLDER/FILE`. */
+function addressOf({ pull: { repository, tag, folder }, file }: PulledEntry, from: string): string {
+  let end = from.length;
+  while (from[end - 1] === '/') end--;
+  const base = from.slice(0, end);
+  if (!/^https?:\/\/./.test(base)) {
+    throw new AnyvmafError(
+      'usage',
+      `The address to pull models from is ${quoted(from)}, but it must begin with https:// or http://.`,
+    );
+  }
+  return `${base}/${repository}/${tag}/${folder}/${file}`;
+}
+
+async function download(
+  url: string,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const limit = AbortSignal.timeout(PATIENCE);
+  const way = `give path=FILE with the file from elsewhere, or another server with --from`;
+  let response: Response;
+  let bytes: Uint8Array<ArrayBuffer> | undefined;
+  try {
+    response = await fetch(url, { signal: signal ? AbortSignal.any([signal, limit]) : limit });
+    bytes = response.ok ? await upTo(MOST_BYTES, response) : new Uint8Array();
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason;
+    const why = limit.aborted ? `it took longer than ${PATIENCE / 1000} s` : reasonOf(cause);
+    throw new AnyvmafError(
+      'io',
+      `The model ${name} cannot be fetched from ${url}: ${why}. Check the network and pull again, or ${way}.`,
+      { cause },
+    );
+  }
+  if (!response.ok) {
+    throw new AnyvmafError(
+      'io',
+      `The model ${name} cannot be fetched from ${url}: the server answered ${response.status}; ${way}.`,
+    );
+  }
+  if (bytes) return bytes;
+  throw new AnyvmafError(
+    'model',
+    `What ${url} gave for ${name} has more than ${MOST_BYTES} bytes and is no model; check the mirror or proxy in between.`,
+  );
+}
+
+/** The body of a response; `undefined` where it is longer, and then no more of it is read. */
+async function upTo(most: number, { body }: Response): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const taken: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  const reader = body?.getReader();
+  for (;;) {
+    const { value } = (await reader?.read()) ?? {};
+    if (!value) break;
+    taken.push(value);
+    length += value.length;
+    if (length <= most) continue;
+    await reader?.cancel();
+    return undefined;
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of taken) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** What is wrong with the network: `fetch` itself only says that it failed, what failed stands behind it. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(cause instanceof Error)) return String(cause);
+  const code = 'code' in cause ? String(cause.code) : '';
+  return cause.message || code || 'the network failed';
+}

@@ -1,0 +1,87 @@
+/**
+ * @module pictures/color
+ * What samples of luma and chroma mean as light: which matrix made them of RGB, and which range they use.
+ */
+import type { TrackFacts } from '../media/decoder.js';
+
+/** Matrices by their everyday names. */
+export type ColorMatrix = 'bt601' | 'bt709' | 'bt2020' | 'smpte240m' | 'fcc';
+
+/** How to turn samples into RGB. */
+export interface ColorMeaning {
+  readonly matrix: ColorMatrix;
+  readonly range: 'limited' | 'full';
+  /** What the video does not say (or says in a way that is not known here), and was taken as players take it. */
+  readonly assumed: readonly ('matrix' | 'range')[];
+}
+
+/** Weights of red and blue in luma (ITU-T H.273, table 4). */
+const WEIGHTS: Readonly<Record<ColorMatrix, { readonly kr: number; readonly kb: number }>> = {
+  bt601: { kr: 0.299, kb: 0.114 },
+  bt709: { kr: 0.2126, kb: 0.0722 },
+  bt2020: { kr: 0.2627, kb: 0.0593 },
+  smpte240m: { kr: 0.212, kb: 0.087 },
+  fcc: { kr: 0.3, kb: 0.11 },
+};
+
+/** ffmpeg's names. Constant-luminance BT.2020 is shown with the weights of the other kind, which is close. */
+const NAMED: Readonly<Record<string, ColorMatrix>> = {
+  bt709: 'bt709',
+  bt470bg: 'bt601',
+  smpte170m: 'bt601',
+  bt2020nc: 'bt2020',
+  bt2020c: 'bt2020',
+  smpte240m: 'smpte240m',
+  fcc: 'fcc',
+};
+
+/** From which size on players take what says nothing to be high definition. */
+const HD = { width: 1280, height: 577 };
+
+/**
+ * The meaning of a video's samples.
+ * @param facts what it declares; the size is that of the video as stored, not as scored
+ */
+export function colorMeaning(
+  facts: Pick<TrackFacts, 'width' | 'height'> & Partial<Pick<TrackFacts, 'matrix' | 'colorRange'>>,
+): ColorMeaning {
+  const said = NAMED[facts.matrix ?? ''];
+  const guessed = facts.width >= HD.width || facts.height >= HD.height ? 'bt709' : 'bt601';
+  return {
+    matrix: said ?? guessed,
+    range: facts.colorRange ?? 'limited',
+    assumed: [...(said ? [] : (['matrix'] as const)), ...(facts.colorRange ? [] : (['range'] as const))],
+  };
+}
+
+/**
+ * What to multiply samples with to get RGB of 0..255: R = y Y' + rv Cr', G = y Y' + gu Cb' + gv Cr', B = y Y' + bu Cb',
+ * where Y' is luma without its offset and Cb', Cr' are chroma without theirs.
+ */
+export interface RgbCoefficients {
+  readonly lumaOffset: number;
+  readonly chromaOffset: number;
+  readonly y: number;
+  readonly rv: number;
+  readonly gu: number;
+  readonly gv: number;
+  readonly bu: number;
+}
+
+/** Coefficients for samples of `bitDepth` bits (ITU-T H.273, equations 20 to 31 solved for RGB). */
+export function rgbCoefficients({ matrix, range }: ColorMeaning, bitDepth: number): RgbCoefficients {
+  const { kr, kb } = WEIGHTS[matrix];
+  const kg = 1 - kr - kb;
+  const unit = 2 ** (bitDepth - 8);
+  const full = 255 / (2 ** bitDepth - 1);
+  const [luma, chroma] = range === 'full' ? [full, full] : [255 / (219 * unit), 255 / (224 * unit)];
+  return {
+    lumaOffset: range === 'full' ? 0 : 16 * unit,
+    chromaOffset: 128 * unit,
+    y: luma,
+    rv: 2 * (1 - kr) * chroma,
+    gu: (-2 * kb * (1 - kb) * chroma) / kg,
+    gv: (-2 * kr * (1 - kr) * chroma) / kg,
+    bu: 2 * (1 - kb) * chroma,
+  };
+}

@@ -1,0 +1,67 @@
+/**
+ * @module pictures/difference
+ * Where two frames differ, as a picture: warm where the distorted one is brighter, cold where it is darker.
+ */
+
+import type { FramePlanes, VideoFormat } from '../core/frame.js';
+import { samplesOf } from '../media/pairing/convert.js';
+import type { RgbImage } from './image.js';
+
+/** A map of differences in luma. */
+export interface DifferenceMap {
+  readonly image: RgbImage;
+  /** What differences were multiplied with. */
+  readonly gain: number;
+}
+
+/** How to amplify differences. */
+export interface DifferenceOptions {
+  /** Brightness of the map is the difference in 8-bit levels times this. Default: see {@link differenceMap}. */
+  readonly gain?: number;
+}
+
+/** Gains to choose from: a difference of 255 / gain levels is as bright as it gets. */
+const GAINS = [32, 16, 8, 4, 2, 1] as const;
+
+/** Share of samples that may be brighter than the map can show. */
+const CLIPPED = 0.02;
+
+/**
+ * Maps differences in luma.
+ * @param options default gain: the largest power of two up to 32 at which at most one sample in 50 is clipped
+ */
+export function differenceMap(
+  reference: FramePlanes,
+  distorted: FramePlanes,
+  { width, height, bitDepth }: VideoFormat,
+  options: DifferenceOptions = {},
+): DifferenceMap {
+  const [ref, dis] = [samplesOf(reference.y, bitDepth), samplesOf(distorted.y, bitDepth)];
+  const unit = 2 ** (bitDepth - 8);
+  const gain = options.gain ?? fittingGain(ref, dis, unit);
+  const data = new Uint8ClampedArray(3 * width * height);
+  for (let i = 0; i < width * height; i++) {
+    const difference = ((dis[i] ?? 0) - (ref[i] ?? 0)) / unit;
+    const light = Math.abs(difference) * gain;
+    // Towards white as it gets stronger, so that strong differences stand out in black and white as well.
+    const [warm, cold] = difference > 0 ? [light, light / 4] : [light / 4, light];
+    data[3 * i] = warm;
+    data[3 * i + 1] = light / 2;
+    data[3 * i + 2] = cold;
+  }
+  return { image: { width, height, data: new Uint8Array(data.buffer) }, gain };
+}
+
+type Samples = Uint8Array | Uint16Array;
+
+function fittingGain(ref: Samples, dis: Samples, unit: number): number {
+  const counts = new Uint32Array(256);
+  for (let i = 0; i < ref.length; i++) {
+    const level = Math.min(255, Math.ceil(Math.abs((dis[i] ?? 0) - (ref[i] ?? 0)) / unit));
+    counts[level] = (counts[level] ?? 0) + 1;
+  }
+  let left = CLIPPED * ref.length;
+  let level = 255;
+  while (level > 0 && left >= (counts[level] ?? 0)) left -= counts[level--] ?? 0;
+  return GAINS.find((gain) => gain * level <= 255) ?? 1;
+}

@@ -1,0 +1,109 @@
+/**
+ * @module pictures/facts
+ * What was done to a frame, measured on its own luma and the reference's: docs/worst-frames.md explains each fact.
+ */
+import type { VideoFormat } from '../core/frame.js';
+import { blockiness } from './blockiness.js';
+import { brightness, sharpness } from './detail.js';
+import { banding, flatBlocks, noiseIn } from './flat.js';
+import { type Luma, lumaOf } from './luma.js';
+import { type Place, place } from './place.js';
+import { summarizeFacts, type WordlessFacts } from './words.js';
+
+/** How much of it an eye would notice. */
+export type FactLevel = 'none' | 'slight' | 'clear' | 'strong';
+
+/** One fact about a frame. */
+export interface FrameFact {
+  /** How much the distorted frame has of it beyond the reference. */
+  readonly value: number;
+  readonly unit: string;
+  /** Which values mean nothing to worry about, in words. */
+  readonly normal: string;
+  readonly level: FactLevel;
+  /** What the fact was made of, measured on each frame alone. */
+  readonly reference: number;
+  readonly distorted: number;
+}
+
+/** Names of the facts. */
+export type FrameFactName = 'blockiness' | 'blur' | 'noise' | 'banding' | 'contrast_loss';
+
+/** All that is measured of a pair of frames. */
+export interface FrameFacts extends Readonly<Record<FrameFactName, FrameFact>> {
+  /** Mean luma in 8-bit levels, 0..255. */
+  readonly brightness: { readonly reference: number; readonly distorted: number };
+  /** Where the two differ, and how much. */
+  readonly difference: Place;
+  /** All of it in plain words, one or two sentences. */
+  readonly summary: string;
+}
+
+/** What a fact is. */
+interface FrameFactSpec {
+  readonly unit: string;
+  readonly normal: string;
+  /** Values from which on it is slight, clear, strong. */
+  readonly from: readonly [slight: number, clear: number, strong: number];
+}
+
+/** The facts, in the order in which they are told. Docs/worst-frames.md shows encodes that these were set by. */
+const SPECS: Readonly<Record<FrameFactName, FrameFactSpec>> = {
+  // Mean step across the borders of 8x8 blocks over that inside, minus the same of the reference: about -1 to 15.
+  blockiness: { unit: 'ratio', normal: 'below 0.05', from: [0.05, 0.2, 0.5] },
+  // Share of the reference's fine detail, relative to contrast, that is gone: at most 1, negative with added detail.
+  blur: { unit: 'share', normal: '-0.1 to 0.1', from: [0.1, 0.35, 0.6] },
+  // Standard deviation of noise in parts that are flat in the reference, minus the reference's.
+  noise: { unit: '8-bit levels', normal: '-0.5 to 0.5', from: [0.5, 1.5, 4] },
+  // Share of the picture in runs of equal samples with a step to the next, by its height, minus the reference's: -1 to 1.
+  banding: { unit: 'share', normal: 'below 0.05', from: [0.05, 0.2, 0.5] },
+  // Share of luma's standard deviation that is gone: at most 1, negative where contrast grew.
+  contrast_loss: { unit: 'share', normal: '-0.03 to 0.03', from: [0.03, 0.1, 0.25] },
+};
+
+/**
+ * Measures a distorted frame against its reference.
+ * @param reference packed luma, as media/types has it
+ * @param format of both
+ */
+export function measureFacts(reference: Uint8Array, distorted: Uint8Array, format: VideoFormat): FrameFacts {
+  const [ref, dis] = [lumaOf(reference, format), lumaOf(distorted, format)];
+  const flat = flatBlocks(ref);
+  const light = [brightness(ref), brightness(dis)] as const;
+  const of = (measure: (luma: Luma) => number) => [measure(ref), measure(dis)] as const;
+  const facts: WordlessFacts = {
+    blockiness: fact('blockiness', of(blockiness), growth),
+    blur: fact('blur', of(sharpness), loss),
+    noise: fact(
+      'noise',
+      of((luma) => noiseIn(luma, flat)),
+      growth,
+    ),
+    banding: fact('banding', of(banding), growth),
+    contrast_loss: fact('contrast_loss', [light[0].deviation, light[1].deviation], loss),
+    brightness: { reference: light[0].mean, distorted: light[1].mean },
+    difference: place(ref, dis),
+  };
+  return { ...facts, summary: summarizeFacts(facts) };
+}
+
+type Both = readonly [reference: number, distorted: number];
+
+const growth = ([reference, distorted]: Both) => distorted - reference;
+const loss = ([reference, distorted]: Both) =>
+  reference === 0 ? 0 : Math.max(-LARGEST_GAIN, 1 - distorted / reference);
+
+/** A loss never falls below minus this: a nearly flat reference would make it meaninglessly large. */
+const LARGEST_GAIN = 10;
+
+function fact(name: FrameFactName, both: Both, combine: (both: Both) => number): FrameFact {
+  const value = combine(both);
+  const { unit, normal, from } = SPECS[name];
+  return { value, unit, normal, level: levelOf(from, value), reference: both[0], distorted: both[1] };
+}
+
+function levelOf([slight, clear, strong]: FrameFactSpec['from'], value: number): FactLevel {
+  if (value >= strong) return 'strong';
+  if (value >= clear) return 'clear';
+  return value >= slight ? 'slight' : 'none';
+}

@@ -1,0 +1,90 @@
+/**
+ * @module pictures/frame-pair
+ * Two frames that belong together, as they are scored, with all that can be shown and said of them.
+ */
+import type { FramePlanes, VideoFormat } from '../core/frame.js';
+import type { ColorMeaning } from './color.js';
+import { type DifferenceMap, type DifferenceOptions, differenceMap } from './difference.js';
+import { type FrameFacts, measureFacts } from './facts.js';
+import { encodePng, type ImageOptions, type RgbImage, shrink } from './image.js';
+import { toRgb } from './rgb.js';
+
+/** One frame of one video. */
+export class FramePicture {
+  /** 0-based number in its own video. */
+  readonly frame: number;
+  /** Seconds from the video's first frame; `null` where the video does not say. */
+  readonly time: number | null;
+  /** As scored: scaled, and in the depth and chroma format of both. */
+  readonly format: VideoFormat;
+  /** Samples as scored, packed; `cb` and `cr` are absent where there is no chroma. */
+  readonly planes: FramePlanes;
+  /** By which matrix and range the samples become RGB. */
+  readonly color: ColorMeaning;
+  /** In full size, once somebody wanted to see it. */
+  #image: RgbImage | undefined;
+
+  constructor(
+    place: { readonly frame: number; readonly time: number | null },
+    format: VideoFormat,
+    planes: FramePlanes,
+    color: ColorMeaning,
+  ) {
+    this.frame = place.frame;
+    this.time = place.time;
+    this.format = format;
+    this.planes = planes;
+    this.color = color;
+  }
+
+  /** The picture in 8-bit RGB, samples square as scored. */
+  image(options: ImageOptions = {}): RgbImage {
+    this.#image ??= toRgb(this.planes, this.format, this.color);
+    return shrink(this.#image, options);
+  }
+
+  /** The picture as a PNG file. */
+  png(options: ImageOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return encodePng(this.image(options));
+  }
+}
+
+/** A reference frame and the distorted frame that is compared with it. */
+export class FramePair {
+  /** 0-based number of the pair: `frameNum` in a report. */
+  readonly index: number;
+  readonly reference: FramePicture;
+  readonly distorted: FramePicture;
+  /** The latest map in full size, and what was asked for. */
+  #map: { readonly asked: number | undefined; readonly map: DifferenceMap } | undefined;
+
+  constructor(index: number, reference: FramePicture, distorted: FramePicture) {
+    this.index = index;
+    this.reference = reference;
+    this.distorted = distorted;
+  }
+
+  /** Where luma differs, amplified: warm where the distorted frame is brighter, cold where it is darker. */
+  difference({ gain, ...size }: DifferenceOptions & ImageOptions = {}): DifferenceMap {
+    if (!this.#map || this.#map.asked !== gain) {
+      const { reference, distorted } = this;
+      const options = gain === undefined ? {} : { gain };
+      this.#map = {
+        asked: gain,
+        map: differenceMap(reference.planes, distorted.planes, reference.format, options),
+      };
+    }
+    const { map } = this.#map;
+    return { ...map, image: shrink(map.image, size) };
+  }
+
+  /** {@link difference} as a PNG file. */
+  differencePng(options: DifferenceOptions & ImageOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return encodePng(this.difference(options).image);
+  }
+
+  /** What was done to the picture, in numbers. */
+  facts(): FrameFacts {
+    return measureFacts(this.reference.planes.y, this.distorted.planes.y, this.reference.format);
+  }
+}

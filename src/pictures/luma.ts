@@ -1,0 +1,23 @@
+/**
+ * @module pictures/luma
+ * A frame's luma as the measurements of this folder take it: of every depth, in 8-bit levels.
+ */
+
+import type { VideoFormat } from '../core/frame.js';
+import { samplesOf } from '../media/pairing/convert.js';
+
+/** Luma in 8-bit levels; deeper video has fractions of them. */
+export interface Luma {
+  readonly width: number;
+  readonly height: number;
+  readonly levels: Float32Array;
+}
+
+/** The luma of packed samples. */
+export function lumaOf(plane: Uint8Array, { width, height, bitDepth }: VideoFormat): Luma {
+  const samples = samplesOf(plane, bitDepth);
+  const unit = 2 ** (bitDepth - 8);
+  const levels = new Float32Array(width * height);
+  for (let i = 0; i < levels.length; i++) levels[i] = (samples[i] ?? 0) / unit;
+  return { width, height, levels };
+}

@@ -1,0 +1,72 @@
+/**
+ * @module pictures/quality-maps
+ * What a map of one pair of frames is made of: where in the picture the sums behind VIF and ADM come from.
+ */
+
+/** The cells of one scale: squares of the picture, row after row; the last ones are cut off at the border. */
+export interface ScaleCells {
+  /** 0 the finest to 3 the coarsest. */
+  readonly scale: number;
+  /** Cells in a row. */
+  readonly width: number;
+  /** Rows of cells. */
+  readonly height: number;
+  /** Side of a cell in pixels of the picture. At coarse scales it can be larger than asked: nothing is finer there. */
+  readonly blockSize: number;
+}
+
+/** VIF of one scale by cells. All arrays have `width * height` elements. */
+export interface VifCells extends ScaleCells {
+  /** Information of the reference that the distorted frame kept. Negative where less than nothing is left. */
+  readonly num: Float64Array<ArrayBuffer>;
+  /** Information of the reference. */
+  readonly den: Float64Array<ArrayBuffer>;
+  /**
+   * The integers that `num` and `den` come from. Their sums are the frame's own, to the last bit:
+   * num = f32(numLog / 2048 + (flat - flatVariance / 16384 / 65025)) and den = f32(denLog / 2048 + flat).
+   */
+  readonly sums: {
+    readonly numLog: Float64Array<ArrayBuffer>;
+    readonly denLog: Float64Array<ArrayBuffer>;
+    /** Variance of the distorted frame in pixels where the reference is flat. */
+    readonly flatVariance: Float64Array<ArrayBuffer>;
+    /** Number of pixels where the reference is flat. */
+    readonly flat: Float64Array<ArrayBuffer>;
+  };
+  /** The frame's numerator and denominator of the scale: binary32 values. */
+  readonly total: { readonly num: number; readonly den: number };
+}
+
+/** One band of ADM by cells: sums of cubes, of which the frame takes the power 1/3. */
+export interface AdmBandCells {
+  /** Cubes of what is left of the reference's detail. Times a power of two they are the frame's integers. */
+  readonly num: Float64Array<ArrayBuffer>;
+  /** Cubes of the reference's detail, before their weight. Times a power of two they are the frame's integers. */
+  readonly den: Float64Array<ArrayBuffer>;
+  /** Cubed contrast sensitivity: what the sum of `den` is multiplied with before the power is taken. */
+  readonly denWeight: number;
+}
+
+/** ADM of one scale by cells: bands of horizontal, vertical and diagonal detail. */
+export interface AdmCells extends ScaleCells {
+  readonly bands: readonly [h: AdmBandCells, v: AdmBandCells, d: AdmBandCells];
+  /**
+   * The frame's numerator and denominator of the scale: binary32 values, sums over the bands of
+   * powf(f32(sum), 1/3) + powf(f32(area * noise weight), 1/3).
+   */
+  readonly total: { readonly num: number; readonly den: number };
+}
+
+/** Where one pair of frames has its VIF and ADM from. */
+export interface FrameCells {
+  readonly vif: readonly VifCells[];
+  readonly adm: readonly AdmCells[];
+}
+
+/** How to cut a picture into cells. */
+export interface CellOptions {
+  /** Side of a cell in pixels: a power of two, 4..256. */
+  readonly blockSize: number;
+  /** `vif_enhn_gain_limit` and `adm_enhn_gain_limit`, 1..100. */
+  readonly enhnGainLimit: number;
+}

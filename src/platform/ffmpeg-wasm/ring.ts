@@ -1,0 +1,150 @@
+/**
+ * @module platform/ffmpeg-wasm/ring
+ * Bytes from a thread that may block to one that may not, through shared memory; the writer waits while it is full.
+ */
+import type { FrameReader } from './chunks.js';
+
+/** The memory of a ring; structured-cloneable. */
+export interface RingMemory {
+  /** Counters, see {@link Slot}. */
+  readonly control: Int32Array<SharedArrayBuffer>;
+  /** As many bytes as a power of two. */
+  readonly bytes: Uint8Array<SharedArrayBuffer>;
+  /** Presentation times of the latest {@link TIMES} frames; frame n at n modulo {@link TIMES}. */
+  readonly times: Float64Array<SharedArrayBuffer>;
+}
+
+/** Members of {@link RingMemory.control}. Counters of bytes wrap around at 2^32. */
+const Slot = { written: 0, read: 1, hungry: 2, times: 3 } as const;
+
+/** More than frames can be on their way at once. */
+const TIMES = 4096;
+
+const MIN_BYTES = 4 << 20;
+const MAX_BYTES = 1 << 30;
+
+/** @param frameBytes two of which fit into the ring, so that one is made while the other is read */
+export function createRing(frameBytes: number): RingMemory {
+  const capacity = 2 ** Math.ceil(Math.log2(Math.max(MIN_BYTES, 2 * frameBytes)));
+  return {
+    control: new Int32Array(new SharedArrayBuffer(4 * Object.keys(Slot).length)),
+    bytes: new Uint8Array(new SharedArrayBuffer(Math.min(capacity, MAX_BYTES))),
+    times: new Float64Array(new SharedArrayBuffer(8 * TIMES)),
+  };
+}
+
+/** The thread that may block. */
+export class RingWriter {
+  readonly #ring: RingMemory;
+  readonly #wake: () => void;
+
+  /** @param wake tells the reader, who waits, that there is something to read */
+  constructor(ring: RingMemory, wake: () => void) {
+    this.#ring = ring;
+    this.#wake = wake;
+  }
+
+  /** Writes all of it; waits for the reader where there is no room. */
+  write(data: Uint8Array): void {
+    const { control, bytes } = this.#ring;
+    let rest = data;
+    while (rest.length > 0) {
+      const written = Atomics.load(control, Slot.written);
+      const read = Atomics.load(control, Slot.read);
+      const room = bytes.length - ((written - read) >>> 0);
+      if (room === 0) {
+        Atomics.wait(control, Slot.read, read);
+        continue;
+      }
+      const at = (written >>> 0) % bytes.length;
+      const part = rest.subarray(0, Math.min(room, bytes.length - at));
+      bytes.set(part, at);
+      rest = rest.subarray(part.length);
+      Atomics.store(control, Slot.written, (written + part.length) | 0);
+      if (Atomics.exchange(control, Slot.hungry, 0) === 1) this.#wake();
+    }
+  }
+
+  /** Notes the time in seconds of the next frame, before its last byte is written. */
+  time(seconds: number): void {
+    const { control, times } = this.#ring;
+    const count = Atomics.load(control, Slot.times);
+    times[count % TIMES] = seconds;
+    Atomics.store(control, Slot.times, count + 1);
+  }
+}
+
+/** The thread that must not block. */
+export class RingReader implements FrameReader {
+  readonly #ring: RingMemory;
+  /** Bytes handed out by the latest {@link next}, still in use. */
+  #lent = 0;
+  #timesRead = 0;
+  #ended = false;
+  #failure: { readonly error: unknown } | undefined;
+  #waiting: (() => void) | undefined;
+
+  constructor(ring: RingMemory) {
+    this.#ring = ring;
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    const { control, bytes } = this.#ring;
+    this.#giveBack();
+    for (;;) {
+      const read = Atomics.load(control, Slot.read);
+      const available = (Atomics.load(control, Slot.written) - read) >>> 0;
+      if (available > 0) {
+        const at = (read >>> 0) % bytes.length;
+        this.#lent = Math.min(available, bytes.length - at);
+        return bytes.subarray(at, at + this.#lent);
+      }
+      if (this.#failure) throw this.#failure.error;
+      if (this.#ended) return undefined;
+      const woken = new Promise<void>((resolve) => {
+        this.#waiting = resolve;
+      });
+      Atomics.store(control, Slot.hungry, 1);
+      // What was written between the look and the wish to be woken would otherwise be waited for in vain.
+      if (Atomics.load(control, Slot.written) !== read) continue;
+      await woken;
+    }
+  }
+
+  takeTimes(): number[] {
+    const { control, times } = this.#ring;
+    const count = Atomics.load(control, Slot.times);
+    const taken: number[] = [];
+    for (; this.#timesRead < count; this.#timesRead++) taken.push(times[this.#timesRead % TIMES] ?? 0);
+    return taken;
+  }
+
+  /** The writer's wake-up call arrived. */
+  wake(): void {
+    this.#waiting?.();
+    this.#waiting = undefined;
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.wake();
+  }
+
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.wake();
+  }
+
+  close(): void {
+    this.#giveBack();
+    this.end();
+  }
+
+  #giveBack(): void {
+    if (this.#lent === 0) return;
+    const { control } = this.#ring;
+    Atomics.add(control, Slot.read, this.#lent);
+    Atomics.notify(control, Slot.read);
+    this.#lent = 0;
+  }
+}

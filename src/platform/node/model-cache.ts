@@ -1,0 +1,55 @@
+/**
+ * @module platform/node/model-cache
+ * Pulled model files in the user's cache folder.
+ */
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { AnyvmafError } from '../../core/errors.js';
+import { makeFolders, writeReason } from '../../files/folders.js';
+import { writeWhole } from '../../files/scratch.js';
+import type { ModelKeep } from '../../models/types.js';
+import { fileError } from './file-errors.js';
+
+/** The cache folder: what `ANYVMAF_CACHE` says, else where this system's programs keep such files. */
+function cacheFolder(): string {
+  const { ANYVMAF_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
+  if (ANYVMAF_CACHE) return resolve(ANYVMAF_CACHE);
+  if (XDG_CACHE_HOME) return join(XDG_CACHE_HOME, 'anyvmaf');
+  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'anyvmaf');
+  if (process.platform === 'win32')
+    return join(LOCALAPPDATA || join(homedir(), 'AppData', 'Local'), 'anyvmaf', 'Cache');
+  return join(homedir(), '.cache', 'anyvmaf');
+}
+
+const placeOf = (fileName: string): string => join(cacheFolder(), 'models', fileName);
+
+/** Model files in the cache folder, below `models`. */
+export const nodeModelKeep: ModelKeep = {
+  placeOf,
+  mirror: () => process.env.ANYVMAF_MODELS_FROM || undefined,
+  async read(fileName) {
+    const path = placeOf(fileName);
+    try {
+      return await readFile(path, 'utf8');
+    } catch (cause) {
+      if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR'))
+        return undefined;
+      throw fileError(path, cause);
+    }
+  },
+  async write(fileName, bytes) {
+    const path = placeOf(fileName);
+    try {
+      await makeFolders(dirname(resolve(path)));
+      // Who reads meanwhile finds the old file or the new one.
+      await writeWhole(path, bytes);
+    } catch (cause) {
+      throw new AnyvmafError(
+        'io',
+        `The model cannot be kept as ${path}: ${writeReason(cause)}; make the folder writable, or name another with ANYVMAF_CACHE.`,
+        { cause },
+      );
+    }
+  },
+};

@@ -1,0 +1,152 @@
+/**
+ * @module test/score/features
+ * What a set of extractors makes the backend measure: everything they need, and nothing twice.
+ */
+import { describe, expect, it } from 'vitest';
+import { recordLayout } from '../../src/engine/backends/types.js';
+import { planFeatures } from '../../src/engine/plan/features.js';
+import { loadModels } from '../../src/models/load.js';
+import { modelStore } from '../models/support.js';
+import { planOf, videoFormat } from './finish-support.js';
+
+const format = videoFormat(1920, 1080);
+const PLAIN_ADM = {
+  enhnGainLimit: 100,
+  noiseWeight: 0.03125,
+  normViewDist: 3,
+  refDisplayHeight: 1080,
+  csfMode: 0,
+  csfScale: 1,
+  csfDiagScale: 1,
+  skipAim: false,
+  skipScale0: false,
+};
+
+describe('planFeatures', () => {
+  it('measures plain and NEG in one pass: two variants of vif and adm, one of motion', async () => {
+    const models = await loadModels(['version=vmaf_v0.6.1', 'version=vmaf_v0.6.1neg:name=neg'], modelStore());
+    const plan = planFeatures(
+      models.flatMap(({ extractors }) => extractors),
+      format,
+      'libvmaf-3.2',
+    );
+    expect(plan.extraction).toEqual({
+      format,
+      vif: [
+        { enhnGainLimit: 100, skipScale0: false },
+        { enhnGainLimit: 1, skipScale0: false },
+      ],
+      adm: [PLAIN_ADM, { ...PLAIN_ADM, enhnGainLimit: 1 }],
+      motion: [{ window: 1, legacy: false }],
+      psnrPlanes: 0,
+      metrics: [],
+    });
+    expect(plan.extractors.map(({ instance }) => instance.key)).toEqual([
+      'adm',
+      'motion',
+      'vif',
+      'adm_egl_1',
+      'vif_egl_1',
+    ]);
+    expect(plan.extractors.map(({ column }) => column)).toEqual([16, 40, 0, 28, 8]);
+    expect(plan.layout).toEqual(recordLayout(plan.extraction));
+    expect(plan.warnings).toEqual([]);
+  });
+
+  it('measures nothing twice for options that only matter at the end', () => {
+    const { extraction } = planOf(
+      [
+        'adm',
+        'adm=adm_dlm_weight=0.7:adm_min_val=0.5',
+        'adm=adm_csf_scale=2',
+        'motion',
+        'motion=motion_max_val=18:motion_fps_weight=0.5:motion_moving_average=true',
+        'motion=motion_force_zero=true',
+      ],
+      format,
+    );
+    expect(extraction.adm).toEqual([PLAIN_ADM]);
+    expect(extraction.motion).toEqual([{ window: 1, legacy: false }]);
+  });
+
+  it('leaves out only what all that share a measurement do without', () => {
+    expect(planOf(['vif=vif_skip_scale0=true'], format).extraction.vif).toEqual([
+      { enhnGainLimit: 100, skipScale0: true },
+    ]);
+    expect(planOf(['vif=vif_skip_scale0=true', 'vif'], format).extraction.vif).toEqual([
+      { enhnGainLimit: 100, skipScale0: false },
+    ]);
+    expect(
+      planOf(['adm=adm_skip_aim=true', 'adm=adm_min_val=0.1', 'adm=adm_skip_scale0=true'], format).extraction
+        .adm,
+    ).toEqual([PLAIN_ADM]);
+  });
+
+  it('says which model asks for what cannot be measured', async () => {
+    const text = 'version=vmaf_v0.6.1:adm.adm_norm_view_dist=1';
+    const [model] = await loadModels([text], modelStore());
+    expect(() => planFeatures(model?.extractors ?? [], format, 'libvmaf-3.2')).toThrow(
+      /^The adm extractor's .* at least 3240 .*\. The model "vmaf_v0\.6\.1" asks for it\.$/,
+    );
+  });
+
+  it('says once that the sensitivities of Barten overflow in fixed point, and not in floating point', () => {
+    const { warnings } = planOf(['adm=adm_csf_mode=1', 'adm=adm_csf_mode=1:adm_csf_scale=2'], format);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^The adm extractor overflows with adm_csf_mode=1, .*\.$/),
+    ]);
+    expect(planOf(['float_adm=adm_csf_mode=1', 'adm=adm_csf_mode=2'], format).warnings).toEqual([]);
+  });
+
+  it('keeps apart what is measured differently', () => {
+    const { extraction } = planOf(
+      [
+        'adm=adm_csf_mode=1',
+        'adm=adm_csf_mode=1:adm_csf_scale=2',
+        'adm=adm_noise_weight=0.02',
+        'motion',
+        'motion=motion_five_frame_window=true',
+      ],
+      format,
+    );
+    expect(extraction.adm).toHaveLength(3);
+    expect(extraction.motion).toEqual([
+      { window: 1, legacy: false },
+      { window: 2, legacy: false },
+    ]);
+  });
+
+  it('measures no motion that is forced to zero', () => {
+    const plan = planOf(['motion=motion_force_zero=true'], format);
+    expect(plan.extraction.motion).toEqual([]);
+    expect(plan.extractors[0]?.column).toBe(-1);
+  });
+
+  it('drops a second extractor of the same name, as libvmaf does, and says so', () => {
+    const plan = planOf(
+      ['motion', 'motion=debug=true', 'psnr', 'psnr=enable_mse=true:min_sse=1', 'vif', 'vif'],
+      format,
+    );
+    expect(plan.extractors.map(({ instance }) => instance.key)).toEqual(['motion', 'psnr', 'vif']);
+    expect(plan.names).not.toContain('integer_motion');
+    expect(plan.warnings).toEqual([
+      expect.stringMatching(
+        /^The motion extractor is asked for twice with different debug, .*the first request counts/,
+      ),
+      expect.stringMatching(/^The psnr extractor is asked for twice with different enable_mse, min_sse, /),
+    ]);
+  });
+
+  it('refuses view conditions that adm has no factors for before the first frame', () => {
+    expect(() => planOf(['adm=adm_norm_view_dist=1'], format)).toThrow(/at least 3240/);
+    expect(() => planOf(['adm=adm_csf_mode=2:adm_norm_view_dist=4'], format)).toThrow(
+      /adm_csf_mode 2 has no factors/,
+    );
+  });
+
+  it('names the aggregates apart', () => {
+    const plan = planOf(['psnr=enable_apsnr=true'], format);
+    expect(plan.names).toEqual(['psnr_y', 'psnr_cb', 'psnr_cr']);
+    expect(plan.aggregateNames).toEqual(['apsnr_y', 'apsnr_cb', 'apsnr_cr']);
+  });
+});
