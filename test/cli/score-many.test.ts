@@ -1,5 +1,5 @@
 /**
- * @module test/cli/several
+ * @module test/cli/score-many
  * The results of several encodes in one stream, and small things beside them.
  */
 import { describe, expect, test } from 'vitest';

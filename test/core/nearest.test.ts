@@ -1,5 +1,5 @@
 /**
- * @module test/nearest
+ * @module test/core/nearest
  * Likely slips find what was meant; other words find nothing.
  */
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * @module test/presets
+ * @module test/core/presets
  * The common test conditions: what each version is made of, and what libvmaf 3.2.0 gives for the set.
  */
 import { expect, it } from 'vitest';

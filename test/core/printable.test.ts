@@ -1,5 +1,5 @@
 /**
- * @module test/printable
+ * @module test/core/printable
  * Messages stay one printable line of bounded length, whatever they repeat.
  */
 import { describe, expect, it } from 'vitest';

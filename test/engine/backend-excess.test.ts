@@ -1,5 +1,5 @@
 /**
- * @module test/backend/excess
+ * @module test/engine/backend-excess
  * Samples above their range are met wherever a file with a wrong bit depth has them.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * @module test/score/dataset
+ * @module test/engine/dataset
  * Tables made of videos hold what scoring gives, and are what evaluation reads.
  */
 import { describe, expect, it } from 'vitest';

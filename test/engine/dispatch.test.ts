@@ -1,5 +1,5 @@
 /**
- * @module test/score/dispatch
+ * @module test/engine/dispatch
  * How chunks are handed to workers that read for themselves: in turn, one ahead where that is asked for, all counted.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * @module test/score/excess
+ * @module test/engine/excess
  * A run whose samples need more bits than the video has says so, whoever reads the frames, and one whose samples do not
  * says nothing.
  */

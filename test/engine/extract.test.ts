@@ -1,5 +1,5 @@
 /**
- * @module test/score/extract
+ * @module test/engine/extract
  * Single pairs of frames are those that scoring compares: the same samples whether decoded from the start or from near
  * by, with the same scaling, offset and pairing.
  */

@@ -1,5 +1,5 @@
 /**
- * @module test/backend/extractor
+ * @module test/engine/extractor
  * The WebAssembly extractor beyond what one call of the core takes: more variants than fit are measured in groups.
  */
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * @module test/score/features
+ * @module test/engine/features
  * What a set of extractors makes the backend measure: everything they need, and nothing twice.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * @module test/score/finish-motion
+ * @module test/engine/finish-motion
  * motion2 and motion3: natural clips as libvmaf 3.2.0 gave them, and random sequences against the specification's
  * definition written down for whole sequences.
  */

@@ -1,5 +1,5 @@
 /**
- * @module test/score/finish-psnr
+ * @module test/engine/finish-psnr
  * PSNR in decibels from sums of squared errors, against what libvmaf 3.2.0 gave for natural clips.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * @module test/score/finish
+ * @module test/engine/finish
  * VIF and ADM from numerators and denominators that libvmaf's stages gave, and the order and moment of what comes out.
  */
 import { describe, expect, it } from 'vitest';

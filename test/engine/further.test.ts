@@ -1,5 +1,5 @@
 /**
- * @module test/score/further
+ * @module test/engine/further
  * The extractors beyond VMAF v0's: what they have measured, what they refuse, and that frames they look back to are
  * there however a run is cut up.
  */

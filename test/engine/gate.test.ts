@@ -1,5 +1,5 @@
 /**
- * @module test/score/gate
+ * @module test/engine/gate
  * A run that is held up at its gate: nothing is read meanwhile, and the result is that of a run without one.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * @module test/score/heatmaps
+ * @module test/engine/heatmaps
  * CAMBI's heatmaps: every byte of a picture whose contrasts can be worked out by hand, whoever measures its frames; and
  * that a run which fails leaves nothing behind.
  */

@@ -1,5 +1,5 @@
 /**
- * @module test/score/native
+ * @module test/engine/native
  * Scoring with an installed program that is scripted: what it is given, and every way in which it can fail. The program
  * logs the mean luma of each frame, which is known of the frames made here.
  */

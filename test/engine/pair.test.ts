@@ -1,5 +1,5 @@
 /**
- * @module test/score/pair
+ * @module test/engine/pair
  * One pair of frames that cannot be read: the error is told once, and nothing of the other read is left over.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * @module test/score/quality-maps
+ * @module test/engine/quality-maps
  * Maps of where quality is lost, by the public API: losses that add up to the features, and pictures of them.
  */
 import { decode } from 'fast-png';

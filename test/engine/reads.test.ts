@@ -1,5 +1,5 @@
 /**
- * @module test/score/reads
+ * @module test/engine/reads
  * What a run reads: pictures that no metric looks at are only looked for, and results are those of reading all.
  */
 import { describe, expect, it } from 'vitest';

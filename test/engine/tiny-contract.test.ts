@@ -1,5 +1,5 @@
 /**
- * @module test/score/tiny-contract
+ * @module test/engine/tiny-contract
  * Models as other trainers export them for the reference's contract: types, shapes, versions, names and orders of
  * tensors, subgraphs, and 8-bit siblings beside the models that they were made of.
  */

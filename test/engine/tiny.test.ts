@@ -1,5 +1,5 @@
 /**
- * @module test/score/tiny
+ * @module test/engine/tiny
  * Tiny models in a run: what is measured for them, where their values stand, what is refused, and what a video without
  * a reference gives.
  */

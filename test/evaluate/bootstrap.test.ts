@@ -1,5 +1,5 @@
 /**
- * @module test/tiny/evaluation/bootstrap
+ * @module test/evaluate/bootstrap
  * Figures of a draw are those of the repeated rows, and intervals are where theory has them.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * @module test/tiny/evaluation/correlation
+ * @module test/evaluate/correlation
  * Correlations against hand-computed cases, and fast Kendall against counting all pairs.
  */
 import { describe, expect, it } from 'vitest';

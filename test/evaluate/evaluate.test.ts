@@ -1,5 +1,5 @@
 /**
- * @module test/tiny/evaluation/evaluate
+ * @module test/evaluate/evaluate
  * Models made for the purpose, on tables made for the purpose: what is fed to them, what is computed, what is said.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * @module test/tiny/evaluation/split
+ * @module test/evaluate/split
  * Keys fall where the reference's training code puts them.
  */
 import { createHash } from 'node:crypto';

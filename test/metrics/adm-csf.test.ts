@@ -1,5 +1,5 @@
 /**
- * @module test/core/adm-csf
+ * @module test/metrics/adm-csf
  * ADM's contrast sensitivity factors against the specification's tables.
  */
 import { describe, expect, it } from 'vitest';

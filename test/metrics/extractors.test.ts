@@ -1,5 +1,5 @@
 /**
- * @module test/core/extractors
+ * @module test/metrics/extractors
  * The extractors' options and features against the tables of libvmaf 3.2.0.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * @module test/core/names
+ * @module test/metrics/names
  * Feature names and the numbers in them, as libvmaf 3.2.0 writes them.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * @module test/core/options
+ * @module test/metrics/options
  * Feature strings and option values: what is accepted, how numbers are normalised, what errors say.
  */
 import { describe, expect, it } from 'vitest';

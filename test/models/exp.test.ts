@@ -1,5 +1,5 @@
 /**
- * @module test/model/exp
+ * @module test/models/exp
  * exp against values that glibc 2.36 printed with 17 digits (on a processor with fused multiply-add), and a fingerprint
  * of 20000 of its results.
  */

@@ -1,5 +1,5 @@
 /**
- * @module test/model/grammar
+ * @module test/models/grammar
  * Model strings as the `vmaf` tool takes them.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * @module test/model/libsvm
+ * @module test/models/libsvm
  * libsvm texts: how they are read, evaluated and refused.
  */
 import { describe, expect, it } from 'vitest';

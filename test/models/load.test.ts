@@ -1,5 +1,5 @@
 /**
- * @module test/model/load
+ * @module test/models/load
  * Loading models: sources, names, overloads, and the extractors that a model needs.
  */
 import { describe, expect, it } from 'vitest';

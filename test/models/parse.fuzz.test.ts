@@ -1,5 +1,5 @@
 /**
- * @module test/model/parse.fuzz
+ * @module test/models/parse.fuzz
  * Damaged model files: whatever is done to one, reading it ends in a model that predicts or in an error of ours.
  */
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * @module test/model/parse
+ * @module test/models/parse
  * Model files: what is read from them, and what a damaged one is told.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * @module test/model/predict
+ * @module test/models/predict
  * Scores from features: against values computed with libvmaf 3.2.0, without and with ../shared.
  */
 import { readFileSync } from 'node:fs';

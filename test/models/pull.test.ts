@@ -1,5 +1,5 @@
 /**
- * @module test/model/pull
+ * @module test/models/pull
  * Models that are fetched on request: from a server on the loopback interface, kept in a folder of the test.
  */
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
 /**
- * @module test/model/registry
+ * @module test/models/registry
  * The models in the package: that they are the original files, and what is said about them.
  */
 import { execFileSync } from 'node:child_process';

@@ -1,5 +1,5 @@
 /**
- * @module test/model/single
+ * @module test/models/single
  * Scores of feature values without a video: libvmaf's, for the values that libvmaf had.
  */
 import { describe, expect, it } from 'vitest';

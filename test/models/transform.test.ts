@@ -1,5 +1,5 @@
 /**
- * @module test/model/transform
+ * @module test/models/transform
  * Score transforms and clips, by hand calculation.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * @module test/media/picture/facts
+ * @module test/pictures/facts
  * Each fact rises with the defect that it is about, and stays where it is with the others: on frames made by hand, and
  * on what ffmpeg's encoders and filters do to moving pictures.
  */

@@ -1,5 +1,5 @@
 /**
- * @module test/media/picture/image
+ * @module test/pictures/image
  * Pictures get smaller without changing their light, survive PNG unchanged, and maps show differences where they are.
  */
 import { decode } from 'fast-png';

@@ -1,5 +1,5 @@
 /**
- * @module test/core/palette
+ * @module test/pictures/palette
  * The colours of quality maps, and which density gets the strongest.
  */
 import { expect, it } from 'vitest';

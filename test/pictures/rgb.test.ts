@@ -1,5 +1,5 @@
 /**
- * @module test/media/picture/rgb
+ * @module test/pictures/rgb
  * Samples become the colours that the standards say: values calculated by hand from ITU-T H.273, for every chroma format
  * and depth, and compared with ffmpeg's own conversion.
  */

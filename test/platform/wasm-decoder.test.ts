@@ -1,4 +1,4 @@
-/** FFmpeg in WebAssembly as a decoder in Node (src/platform/wasm, src/platform/node/wasm-decoder.ts). */
+/** FFmpeg in WebAssembly as a decoder in Node (src/platform/ffmpeg-wasm, src/platform/node/wasm-decoder.ts). */
 import { spawnSync } from 'node:child_process';
 import { openAsBlob, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -228,7 +228,7 @@ describe('the ring between threads', () => {
         sent += part.length;
       }
       parentPort.postMessage('end');`;
-    const module = new URL('../../dist/platform/wasm/ring.js', import.meta.url).href;
+    const module = new URL('../../dist/platform/ffmpeg-wasm/ring.js', import.meta.url).href;
     const url = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
     const worker = new Worker(url, { workerData: { ring, total, module }, execArgv: [] });
     const reader = new RingReader(ring);

@@ -1,5 +1,5 @@
 /**
- * @module test/tiny/in-turn
+ * @module test/tiny/call-serializer
  * Calls wait for each other, also for one that fails.
  */
 import { expect, test } from 'vitest';

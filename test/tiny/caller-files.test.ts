@@ -1,5 +1,5 @@
 /**
- * @module test/tiny/given
+ * @module test/tiny/caller-files
  * Models handed over as files: nothing but these is read, by whatever name.
  */
 import { describe, expect, it } from 'vitest';

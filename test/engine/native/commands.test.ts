@@ -1,5 +1,5 @@
 /**
- * @module test/backend/native/commands
+ * @module test/engine/native/commands
  * The command lines of the programs: what each option becomes, and what is refused because it cannot be said.
  */
 import { describe, expect, it } from 'vitest';

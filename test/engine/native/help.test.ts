@@ -1,5 +1,5 @@
 /**
- * @module test/backend/native/help
+ * @module test/engine/native/help
  * What is understood of what programs say of themselves.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * @module test/backend/native/log
+ * @module test/engine/native/log
  * libvmaf's JSON log, as every version of it writes it.
  */
 import { describe, expect, it } from 'vitest';

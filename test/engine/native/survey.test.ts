@@ -1,5 +1,5 @@
 /**
- * @module test/backend/native/survey
+ * @module test/engine/native/survey
  * Installed programs are asked what they are once, however many ask at the same time and whoever gives up.
  */
 import { expect, it } from 'vitest';

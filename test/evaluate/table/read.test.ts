@@ -1,5 +1,5 @@
 /**
- * @module test/tiny/dataset/read
+ * @module test/evaluate/table/read
  * What is read of Parquet files, and what is refused with a reason.
  */
 import { ByteWriter, ParquetWriter, parquetWriteBuffer } from 'hyparquet-writer';

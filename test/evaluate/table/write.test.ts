@@ -1,5 +1,5 @@
 /**
- * @module test/tiny/dataset/write
+ * @module test/evaluate/table/write
  * Tables that are written: columns, types and values, in row groups.
  */
 import { parquetMetadata } from 'hyparquet';

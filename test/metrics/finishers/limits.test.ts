@@ -1,5 +1,5 @@
 /**
- * @module test/score/finishers/limits
+ * @module test/metrics/finishers/limits
  * Sizes and formats that psnr_hvs, ciede, cambi and SpEED refuse before a frame is measured, in words that help.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * @module test/media/heatmap
+ * @module test/pictures/heatmap/heatmap
  * The picture of a map: what is drawn where, and the legend.
  */
 import { expect, it } from 'vitest';
