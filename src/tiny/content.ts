@@ -31,11 +31,11 @@ export function contentOf(luma: ArrayLike<number>, width: number, height: number
   let [sum, squares, across, down] = [0, 0, 0, 0];
   for (let y = 0, at = 0; y < height; y++) {
     for (let x = 0; x < width; x++, at++) {
-      const value = luma[at] ?? 0;
+      const value = luma[at]!;
       sum += value;
       squares += value * value;
-      if (x > 0) across += (value - (luma[at - 1] ?? 0)) ** 2;
-      if (y > 0) down += (value - (luma[at - width] ?? 0)) ** 2;
+      if (x > 0) across += (value - luma[at - 1]!) ** 2;
+      if (y > 0) down += (value - luma[at - width]!) ** 2;
     }
   }
   const variance = squares / pixels - (sum / pixels) ** 2;

@@ -141,9 +141,9 @@ export class TinyPictureScorer {
       const peak = 2 ** bitDepth - 1;
       if (this.#resampler) this.#resampler.plane(luma, into);
       const scale = 1 / ((std[0] ?? 1) * peak);
-      const shift = (mean[0] ?? 0) / (std[0] ?? 1);
+      const shift = mean[0]! / (std[0] ?? 1);
       const from: ArrayLike<number> = this.#resampler ? into : luma;
-      for (let i = 0; i < size; i++) into[i] = (from[i] ?? 0) * scale - shift;
+      for (let i = 0; i < size; i++) into[i] = from[i]! * scale - shift;
       return;
     }
     const cb = samplesOf(planes.cb ?? new Uint8Array(), bitDepth);
@@ -154,8 +154,8 @@ export class TinyPictureScorer {
       this.#rgb(channel, luma, cb, cr, plane);
       this.#resampler?.plane(plane, target);
       const deviation = std[channel] ?? 1;
-      const middle = mean[channel] ?? 0;
-      for (let i = 0; i < size; i++) target[i] = ((target[i] ?? 0) / 255 - middle) / deviation;
+      const middle = mean[channel]!;
+      for (let i = 0; i < size; i++) target[i] = (target[i]! / 255 - middle) / deviation;
     }
   }
 
@@ -179,9 +179,9 @@ export class TinyPictureScorer {
       for (let x = 0; x < width; x++) {
         const at = chromaRow + Math.min(x >> right, chromaWidth - 1);
         const value =
-          LUMA_GAIN * ((luma[y * width + x] ?? 0) / unit - 16) +
-          ofCb * ((cb[at] ?? 0) / unit - 128) +
-          ofCr * ((cr[at] ?? 0) / unit - 128);
+          LUMA_GAIN * (luma[y * width + x]! / unit - 16) +
+          ofCb * (cb[at]! / unit - 128) +
+          ofCr * (cr[at]! / unit - 128);
         into[y * width + x] = Math.min(255, Math.max(0, Math.round(value)));
       }
     }

@@ -56,9 +56,9 @@ export class TinyRegressor {
     const width = columns.length;
     const data = new Float32Array(size * width);
     for (let i = 0; i < data.length; i++) {
-      const value = rows[first * width + i] ?? Number.NaN;
+      const value = rows[first * width + i]!;
       const column = i % width;
-      data[i] = scaler ? (value - (scaler.mean[column] ?? 0)) / (scaler.std[column] ?? 1) : value;
+      data[i] = scaler ? (value - scaler.mean[column]!) / scaler.std[column]! : value;
     }
     const feeds: Record<string, TinyTensor> = { [input]: { data, dims: [size, width] } };
     if (codec) {

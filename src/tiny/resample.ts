@@ -69,13 +69,13 @@ export class Resampler {
       for (let x = 0; x < width; x++) {
         let sum = 0;
         for (let j = 0; j < rows.size; j++) {
-          const row = (rows.at[y * rows.size + j] ?? 0) * this.#width;
+          const row = rows.at[y * rows.size + j]! * this.#width;
           let part = 0;
           for (let i = 0; i < columns.size; i++) {
             const tap = x * columns.size + i;
-            part += (source[row + (columns.at[tap] ?? 0)] ?? 0) * (columns.weights[tap] ?? 0);
+            part += source[row + columns.at[tap]!]! * columns.weights[tap]!;
           }
-          sum += part * (rows.weights[y * rows.size + j] ?? 0);
+          sum += part * rows.weights[y * rows.size + j]!;
         }
         into[y * width + x] = sum;
       }

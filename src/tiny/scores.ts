@@ -34,7 +34,7 @@ export function takeScores(
     }
     for (let row = 0; row < rows; row++) {
       let sum = 0;
-      for (let i = 0; i < each; i++) sum += data[row * each + i] ?? Number.NaN;
+      for (let i = 0; i < each; i++) sum += data[row * each + i]!;
       const value = sum / each;
       if (!Number.isFinite(value)) {
         throw new AnyvmafError(
