@@ -1,20 +1,20 @@
 /**
  * @module tiny/resample
- * Brings planes to a model's size: half-pixel centres, edges repeated, no smoothing beforehand.
+ * Resamples planes: half-pixel centres, repeated edges, no anti-aliasing.
  */
 import type { TinyResize } from './types.js';
 
-/** For each sample of the result: where its first source sample is, and what each counts. */
+/** Source samples and weights of each output sample. */
 interface Taps {
-  /** Samples per result. */
+  /** Source samples per output sample. */
   readonly size: number;
-  /** Source positions, `size` for each result. */
+  /** Source positions, `size` for each output sample. */
   readonly at: Uint32Array;
-  /** Parallel to {@link at}; the sum of each group is 1. */
+  /** Parallel to {@link at}; the weights of an output sample sum to 1. */
   readonly weights: Float64Array;
 }
 
-/** Of the bicubic kernel: Catmull-Rom. */
+/** Parameter of the bicubic kernel: Catmull-Rom. */
 const A = -0.5;
 
 function cubic(distance: number): number {
@@ -40,7 +40,7 @@ function makeTaps(from: number, to: number, filter: Exclude<TinyResize, 'disable
   return { size, at, weights };
 }
 
-/** Resamples planes of one size to another; its tables are made once. */
+/** Resamples planes from one size to another with precomputed weights. */
 export class Resampler {
   readonly #rows: Taps;
   readonly #columns: Taps;
@@ -58,7 +58,7 @@ export class Resampler {
   }
 
   /**
-   * @param source samples of the plane, row by row
+   * @param source samples, row-major
    * @param into `to.width * to.height` numbers
    */
   plane(source: ArrayLike<number>, into: Float32Array): void {
