@@ -1,16 +1,16 @@
 /**
  * @module evaluate/bootstrap
- * Percentile bootstrap intervals: what the figures would be had other clips been drawn. Units that belong together, the
- * frames of a clip or of a source, are drawn together.
+ * Percentile bootstrap confidence intervals. Resampling draws whole units (all frames of a clip or of a source), because
+ * frames of one unit are not independent.
  */
 import { percentile } from '../core/percentile.js';
 import { concordanceOf } from './concordance.js';
 import { correlationOf, mean, type Sample } from './correlation.js';
 
-/** Lower and upper end. */
+/** Lower and upper bound. */
 export type Interval = readonly [number, number];
 
-/** `null` where a figure has none: see {@link bootstrap}. */
+/** `null` for a figure without an interval: see {@link bootstrap}. */
 export interface Intervals {
   readonly plcc: Interval | null;
   readonly srocc: Interval | null;
@@ -18,28 +18,28 @@ export interface Intervals {
   readonly rmse: Interval | null;
 }
 
-/** How to draw. */
+/** How to resample. */
 export interface BootstrapOptions {
-  /** How often, at least 1. */
+  /** Number of draws, at least 1. */
   readonly resamples: number;
-  /** 32 bits; the same seed gives the same intervals everywhere. */
+  /** 32 bits. The same seed gives the same intervals on every machine. */
   readonly seed: number;
-  /** Part of the resamples inside an interval, 0.95. */
+  /** Confidence level, for example 0.95. */
   readonly level: number;
 }
 
-/** Rows by the unit that they belong to. */
+/** Assigns rows to units. */
 export interface Units {
   /** At least 2. */
   readonly count: number;
-  /** For each row its unit, 0..count-1. */
+  /** The unit of each row, 0..count-1. */
   readonly of: Uint32Array;
 }
 
-/** Of a sum of squares: below this part it is what rounding left of nothing. */
-const NOTHING = 1e-12;
+/** A variance below this part of the sum of squares is rounding error: the side is constant. */
+const ROUNDING = 1e-12;
 
-/** Figures of one draw; NaN where one is not defined. */
+/** Figures of one draw; NaN if undefined. */
 export interface DrawnFigures {
   readonly plcc: number;
   readonly srocc: number;
@@ -48,11 +48,10 @@ export interface DrawnFigures {
 }
 
 /**
- * Draws as many units as there are, with replacement, again and again, and takes the ends of the middle of what each
- * figure was.
+ * Resamples the units with replacement and returns the central percentiles of each figure.
  *
- * A draw in which a figure is not defined, because one side is constant in it, does not count for it; a figure has no
- * interval when most draws are such.
+ * A draw in which one side is constant leaves a figure undefined and is ignored for it. If that happens in half of the
+ * draws or more, the figure has no interval.
  */
 export function bootstrap(sample: Sample, units: Units, options: BootstrapOptions): Intervals {
   const { resamples, seed, level } = options;
@@ -70,8 +69,8 @@ export function bootstrap(sample: Sample, units: Units, options: BootstrapOption
 }
 
 /**
- * From how often each unit is drawn to the figures of the draw. All are those of the repeated rows, to rounding, but for
- * Kendall's tau-b of many units: there it is followed to first order, see `concordance`.
+ * Returns a function from the number of times each unit is drawn to the figures of that draw. They equal the figures of
+ * the repeated rows up to rounding, except Kendall's tau-b of many units, which `concordance` approximates to first order.
  */
 export function figuresOfDraws(sample: Sample, units: Units): (weights: Uint16Array) => DrawnFigures {
   const linear = new LinearFigures(sample, units);
@@ -80,7 +79,7 @@ export function figuresOfDraws(sample: Sample, units: Units): (weights: Uint16Ar
   return (weights) => ({ ...linear.of(weights), srocc: ranked.of(weights), krocc: tau(weights) });
 }
 
-/** How often each unit is drawn, anew with every call, by Mulberry32 (Tommy Ettinger, public domain). */
+/** Each call returns how often each unit is drawn, from Mulberry32 (Tommy Ettinger, public domain). */
 function drawer(count: number, seed: number): () => Uint16Array {
   const weights = new Uint16Array(count);
   let state = seed >>> 0;
@@ -91,7 +90,7 @@ function drawer(count: number, seed: number): () => Uint16Array {
       let t = Math.imul(state ^ (state >>> 15), state | 1);
       t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
       const unit = Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * count);
-      weights[unit] = (weights[unit] ?? 0) + 1;
+      weights[unit]!++;
     }
     return weights;
   };
@@ -100,27 +99,27 @@ function drawer(count: number, seed: number): () => Uint16Array {
 /** Sums per unit: rows, predictions, targets, their squares and product, squared errors. */
 const SUMS = 7;
 
-/** PLCC and RMSE, which follow from sums over units. */
+/** PLCC and RMSE, computed from sums per unit. */
 class LinearFigures {
   readonly #sums: Float64Array;
 
   constructor({ prediction, target }: Sample, units: Units) {
     const sums = new Float64Array(units.count * SUMS);
-    // About their means, so that sums of squares do not cancel.
+    // Centred on the means, so that sums of squares do not cancel.
     const xMean = mean(prediction);
     const yMean = mean(target);
     for (let i = 0; i < prediction.length; i++) {
-      const x = (prediction[i] ?? 0) - xMean;
-      const y = (target[i] ?? 0) - yMean;
-      const error = (prediction[i] ?? 0) - (target[i] ?? 0);
-      const at = (units.of[i] ?? 0) * SUMS;
-      sums[at] = (sums[at] ?? 0) + 1;
-      sums[at + 1] = (sums[at + 1] ?? 0) + x;
-      sums[at + 2] = (sums[at + 2] ?? 0) + y;
-      sums[at + 3] = (sums[at + 3] ?? 0) + x * x;
-      sums[at + 4] = (sums[at + 4] ?? 0) + y * y;
-      sums[at + 5] = (sums[at + 5] ?? 0) + x * y;
-      sums[at + 6] = (sums[at + 6] ?? 0) + error * error;
+      const x = prediction[i]! - xMean;
+      const y = target[i]! - yMean;
+      const error = prediction[i]! - target[i]!;
+      const at = units.of[i]! * SUMS;
+      sums[at]!++;
+      sums[at + 1]! += x;
+      sums[at + 2]! += y;
+      sums[at + 3]! += x * x;
+      sums[at + 4]! += y * y;
+      sums[at + 5]! += x * y;
+      sums[at + 6]! += error * error;
     }
     this.#sums = sums;
   }
@@ -135,19 +134,19 @@ class LinearFigures {
     let xy = 0;
     let errors = 0;
     for (let unit = 0, at = 0; unit < weights.length; unit++, at += SUMS) {
-      const weight = weights[unit] ?? 0;
+      const weight = weights[unit]!;
       if (weight === 0) continue;
-      n += weight * (sums[at] ?? 0);
-      x += weight * (sums[at + 1] ?? 0);
-      y += weight * (sums[at + 2] ?? 0);
-      xx += weight * (sums[at + 3] ?? 0);
-      yy += weight * (sums[at + 4] ?? 0);
-      xy += weight * (sums[at + 5] ?? 0);
-      errors += weight * (sums[at + 6] ?? 0);
+      n += weight * sums[at]!;
+      x += weight * sums[at + 1]!;
+      y += weight * sums[at + 2]!;
+      xx += weight * sums[at + 3]!;
+      yy += weight * sums[at + 4]!;
+      xy += weight * sums[at + 5]!;
+      errors += weight * sums[at + 6]!;
     }
     const xVariance = xx - (x * x) / n;
     const yVariance = yy - (y * y) / n;
-    const constant = xVariance <= NOTHING * xx || yVariance <= NOTHING * yy;
+    const constant = xVariance <= ROUNDING * xx || yVariance <= ROUNDING * yy;
     return {
       plcc: constant ? Number.NaN : correlationOf(xy - (x * y) / n, xVariance, yVariance),
       rmse: Math.sqrt(errors / n),
@@ -155,17 +154,17 @@ class LinearFigures {
   }
 }
 
-/** SROCC: average ranks of a draw follow from the orders of the whole sample, in one pass over each. */
+/** SROCC: one pass over the sorted sample gives the average ranks of a draw. */
 class RankFigure {
   readonly #x: { readonly unit: Uint32Array; readonly starts: Uint32Array };
   readonly #y: { readonly unit: Uint32Array; readonly starts: Uint32Array };
-  /** Groups of x of the rows in order of y. */
+  /** The group in x of each row, in order of y. */
   readonly #xGroups: Uint32Array;
-  /** Centred rank of each group of x, of the draw at hand. */
+  /** Centred rank of each group of x in the current draw. */
   readonly #ranks: Float64Array;
 
   constructor({ predictionRanking, targetRanking }: Sample, units: Units) {
-    const inOrder = (order: Uint32Array, of: Uint32Array) => Uint32Array.from(order, (row) => of[row] ?? 0);
+    const inOrder = (order: Uint32Array, of: Uint32Array) => Uint32Array.from(order, (row) => of[row]!);
     this.#x = {
       unit: inOrder(predictionRanking.order, units.of),
       starts: predictionRanking.starts,
@@ -179,14 +178,14 @@ class RankFigure {
     const ranks = this.#ranks;
     let { unit, starts } = this.#x;
     let total = 0;
-    for (let t = 0; t < unit.length; t++) total += weights[unit[t] ?? 0] ?? 0;
+    for (let t = 0; t < unit.length; t++) total += weights[unit[t]!]!;
     let below = 0;
     let xx = 0;
     for (let g = 0, t = 0; g < ranks.length; g++) {
-      const end = starts[g + 1] ?? 0;
+      const end = starts[g + 1]!;
       let equal = 0;
-      for (; t < end; t++) equal += weights[unit[t] ?? 0] ?? 0;
-      // The mean of the places below+1 ... below+equal, less that of all places.
+      for (; t < end; t++) equal += weights[unit[t]!]!;
+      // The mean of ranks below+1 ... below+equal, minus the mean of all ranks.
       const rank = below + (equal - total) / 2;
       ranks[g] = rank;
       xx += equal * rank * rank;
@@ -197,20 +196,20 @@ class RankFigure {
     let yy = 0;
     let xy = 0;
     for (let g = 0, t = 0; g + 1 < starts.length; g++) {
-      const end = starts[g + 1] ?? 0;
+      const end = starts[g + 1]!;
       let equal = 0;
       let sum = 0;
       for (; t < end; t++) {
-        const weight = weights[unit[t] ?? 0] ?? 0;
+        const weight = weights[unit[t]!]!;
         equal += weight;
-        sum += weight * (ranks[this.#xGroups[t] ?? 0] ?? 0);
+        sum += weight * ranks[this.#xGroups[t]!]!;
       }
       const rank = below + (equal - total) / 2;
       yy += equal * rank * rank;
       xy += rank * sum;
       below += equal;
     }
-    // Halves of whole numbers: nothing is lost, and a constant side gives 0 exactly.
+    // Multiples of 1/2 are exact, so a constant side gives exactly 0.
     return xx === 0 || yy === 0 ? Number.NaN : correlationOf(xy, xx, yy);
   }
 }

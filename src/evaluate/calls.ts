@@ -1,36 +1,36 @@
 /**
  * @module evaluate/calls
- * What the evaluation of tiny models asks of the parser thread in which it runs.
+ * Messages between the evaluation of tiny models and the parser thread in which it runs.
  */
 import type { Origin } from '../core/origin.js';
 import type { Comparison } from './compare.js';
 import type { EvaluateOptions, Evaluation } from './evaluate.js';
 
-/** What a thread needs to know. */
+/** Settings of the thread. */
 export interface EvaluationSettings {
-  /** URL of the folder of the built-in models, ending in `/`; absent in browsers where the package's own are meant. */
+  /** URL of the built-in models' folder, ending in `/`. Browsers may leave it out: the package's own folder. */
   readonly models?: string;
-  /** Of the names of models; absent in browsers. */
+  /** Who named the models; absent in browsers. */
   readonly origin?: Origin;
-  /** Browsers: what relative addresses of models start from, and where onnxruntime-web is. */
+  /** Browsers: base URL of relative model addresses, and the URL of onnxruntime-web. */
   readonly base?: string;
   readonly onnxruntime?: string | undefined;
 }
 
-/** The table that was lent to the worker. */
+/** The table that the main thread reads for the worker. */
 export interface LentTable {
   readonly name: string;
   /** Bytes. */
   readonly size: number;
 }
 
-interface Asked {
+interface EvaluationRequest {
   readonly table: LentTable;
   readonly options: Omit<EvaluateOptions, 'signal'>;
 }
 
-/** One thread does one evaluation. */
+/** Calls of a thread; each thread runs one evaluation. */
 export interface EvaluationCalls {
-  evaluate(what: Asked & { readonly model: string }): Evaluation;
-  compare(what: Asked & { readonly models: readonly string[] }): Comparison;
+  evaluate(request: EvaluationRequest & { readonly model: string }): Evaluation;
+  compare(request: EvaluationRequest & { readonly models: readonly string[] }): Comparison;
 }

@@ -12,22 +12,22 @@ import type { TableColumns } from './table/read.js';
 /** A model that could not be evaluated. */
 export interface FailedEvaluation {
   readonly model: string;
-  /** Why, a full sentence. */
+  /** The reason, a full sentence. */
   readonly error: string;
 }
 
 /** Several models on one split. */
 export interface Comparison {
-  /** By descending PLCC; where it is not defined, last. */
+  /** By descending PLCC; models without a PLCC come last. */
   readonly ranked: readonly Evaluation[];
-  /** In the order in which the models were named. */
+  /** In the order of the arguments. */
   readonly errors: readonly FailedEvaluation[];
 }
 
 /**
- * Evaluates models one after the other; those that fail do not stop the others.
- * @throws {AnyvmafError} `usage` without a model, and where the table or the split cannot serve any of them; the
- * signal's reason when aborted
+ * Evaluates models one after the other. A model that fails does not stop the others.
+ * @throws {AnyvmafError} `usage` without a model, or if the table or the split fits none of them; the signal's reason when
+ * aborted
  */
 export async function compare(
   platform: TinyPlatform,

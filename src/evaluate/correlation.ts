@@ -1,12 +1,12 @@
 /**
  * @module evaluate/correlation
- * How well predictions agree with targets: Pearson's, Spearman's and Kendall's correlations, and the error.
+ * Agreement of predictions with targets: Pearson's, Spearman's and Kendall's correlations, and the RMSE.
  */
 import { averageRanks, byGroup, isConstant, type Ranking, rankingOf } from './ranks.js';
 
-/** The four figures. A correlation that is not defined, because either side is constant, is `null`. */
+/** The four figures. Correlations are `null` if either side is constant. */
 export interface Agreement {
-  /** Rows. */
+  /** Number of rows. */
   readonly n: number;
   /** Pearson's linear correlation, -1..1. */
   readonly plcc: number | null;
@@ -14,11 +14,11 @@ export interface Agreement {
   readonly srocc: number | null;
   /** Kendall's tau-b, -1..1. */
   readonly krocc: number | null;
-  /** Square root of the mean squared difference, in units of the target. Predictions are not fitted to it first. */
+  /** Root mean squared error in units of the target, without fitting predictions first. */
   readonly rmse: number;
 }
 
-/** Predictions and targets, row by row, with their orders. */
+/** Predictions and targets by row, with their rankings. */
 export interface Sample {
   readonly prediction: Float64Array;
   readonly target: Float64Array;
@@ -26,7 +26,7 @@ export interface Sample {
   readonly targetRanking: Ranking;
 }
 
-/** @param prediction @param target of the same length, at least one, all finite */
+/** Both arrays have the same length, at least 1, and only finite values. */
 export function sampleOf(prediction: Float64Array, target: Float64Array): Sample {
   return {
     prediction,
@@ -49,7 +49,7 @@ export function agreementOf(sample: Sample): Agreement {
   };
 }
 
-/** Pearson's correlation of two lists, neither of them constant. */
+/** Pearson's correlation of two arrays, neither of them constant. */
 function pearson(x: Float64Array, y: Float64Array): number {
   const xMean = mean(x);
   const yMean = mean(y);
@@ -57,8 +57,8 @@ function pearson(x: Float64Array, y: Float64Array): number {
   let yy = 0;
   let xy = 0;
   for (let i = 0; i < x.length; i++) {
-    const dx = (x[i] ?? 0) - xMean;
-    const dy = (y[i] ?? 0) - yMean;
+    const dx = x[i]! - xMean;
+    const dy = y[i]! - yMean;
     xx += dx * dx;
     yy += dy * dy;
     xy += dx * dy;
@@ -67,8 +67,8 @@ function pearson(x: Float64Array, y: Float64Array): number {
 }
 
 /**
- * Kendall's tau-b by Knight's method: with rows in order of x, and of y within equal x, the discordant pairs are the
- * exchanges that a merge sort by y makes.
+ * Kendall's tau-b by Knight's method: rows are sorted by x, then y. The exchanges of a merge sort by y are the
+ * discordant pairs.
  */
 function kendall(x: Ranking, y: Ranking): number {
   const rows = byGroup(y.order, x.group, x.starts);
@@ -86,14 +86,14 @@ function kendall(x: Ranking, y: Ranking): number {
   }
   const tiedInX = tiedPairs(x);
   const tiedInY = tiedPairs(y);
-  const discordant = exchanges(Uint32Array.from(rows, (row) => y.group[row] ?? 0));
+  const discordant = exchanges(Uint32Array.from(rows, (row) => y.group[row]!));
   const difference = pairs - tiedInX - tiedInY + tiedInBoth - 2 * discordant;
   return correlationOf(difference, pairs - tiedInX, pairs - tiedInY);
 }
 
 function rootMeanSquaredError(prediction: Float64Array, target: Float64Array): number {
   let sum = 0;
-  for (let i = 0; i < prediction.length; i++) sum += ((prediction[i] ?? 0) - (target[i] ?? 0)) ** 2;
+  for (let i = 0; i < prediction.length; i++) sum += (prediction[i]! - target[i]!) ** 2;
   return Math.sqrt(sum / prediction.length);
 }
 
@@ -103,10 +103,10 @@ export function mean(values: Float64Array): number {
   return sum / values.length;
 }
 
-/** A correlation from the sums of products and of squares, which are above 0: rounding must not carry it beyond 1. */
+/** The correlation from sums of products and of squares (above 0), limited to -1..1 against rounding. */
 export function correlationOf(xy: number, xx: number, yy: number): number {
   const squared = xx * yy;
-  // Whole numbers lose nothing in the one root; only what is very large or very small needs two.
+  // One root is exact for integers. Two roots avoid overflow and underflow.
   const product =
     squared > Number.MIN_VALUE / Number.EPSILON && squared < Number.POSITIVE_INFINITY
       ? Math.sqrt(squared)
@@ -120,11 +120,11 @@ function pairsOf(n: number): number {
 
 function tiedPairs({ starts }: Ranking): number {
   let sum = 0;
-  for (let g = 1; g < starts.length; g++) sum += pairsOf((starts[g] ?? 0) - (starts[g - 1] ?? 0));
+  for (let g = 1; g < starts.length; g++) sum += pairsOf(starts[g]! - starts[g - 1]!);
   return sum;
 }
 
-/** Pairs of which the greater comes first, counted by a bottom-up merge sort. Changes `values`. */
+/** Number of inversions, counted by a bottom-up merge sort. Modifies `values`. */
 function exchanges(values: Uint32Array): number {
   const n = values.length;
   let from = values;
@@ -137,8 +137,8 @@ function exchanges(values: Uint32Array): number {
       let left = start;
       let right = middle;
       for (let place = start; place < end; place++) {
-        const a = from[left] ?? 0;
-        const b = from[right] ?? 0;
+        const a = from[left]!;
+        const b = from[right]!;
         if (right >= end || (left < middle && a <= b)) {
           to[place] = a;
           left++;

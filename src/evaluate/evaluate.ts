@@ -1,7 +1,6 @@
 /**
  * @module evaluate/evaluate
- * Measures what a model is worth on a table of features: it predicts every row of a split, and its predictions are
- * compared with the target.
+ * Evaluates a model on a table of features: predicts every row of a split and compares the predictions with the target.
  */
 import { AnyvmafError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
@@ -26,11 +25,11 @@ import type { TableColumns } from './table/read.js';
 
 /** What to evaluate on, and how. */
 export interface EvaluateOptions {
-  /** Rows by the split of their key. Default `test`. */
+  /** The part of the table to evaluate on. Default `test`. */
   readonly split?: Split;
   /** Column to predict. Default `mos`. */
   readonly target?: string;
-  /** Name of the graph's input that takes the features. Default: the sidecar's, else `features`, else the first. */
+  /** The graph input for the features. Default: the sidecar's, else `features`, else the first. */
   readonly inputName?: string;
   /** Codec-aware models: the encoder of all rows. Default: the column `codec` or `encoder`. */
   readonly codec?: string;
@@ -38,19 +37,19 @@ export interface EvaluateOptions {
   readonly preset?: string;
   /** Codec-aware models: the rate factor of all rows. Default: the column `crf`. */
   readonly crf?: number;
-  /** What runs the model. Default `auto`. */
+  /** Device that runs the model. Default `auto`. */
   readonly device?: TinyDeviceChoice;
-  /** Threads of the runtime; 0, the default, leaves it to it. */
+  /** Threads of the runtime. Default 0: the runtime decides. */
   readonly threads?: number;
-  /** Half precision where the device computes in it. Default false. */
+  /** Use half precision if the device supports it. Default false. */
   readonly fp16?: boolean;
-  /** Which of a model and its 8-bit sibling runs. Default `auto`: as its registry or sidecar says. */
+  /** Run the model or its 8-bit sibling. Default `auto`: as its registry or sidecar says. */
   readonly precision?: TinyPrecision;
-  /** Load only what the registry's Sigstore bundle signs. Default false. */
+  /** Refuse models that the registry's Sigstore bundle does not sign. Default false. */
   readonly verify?: boolean;
   /**
-   * Draws of the bootstrap; 0 leaves the intervals out. Default 1000, less for many rows: 20 million rows are drawn
-   * then, in at least 200 draws.
+   * Draws of the bootstrap; 0 omits the intervals. Default 1000. Large tables get fewer, but at least 200, so that about
+   * 20 million rows are drawn.
    */
   readonly resamples?: number;
   /** Seed of the bootstrap. Default 1. */
@@ -60,14 +59,14 @@ export interface EvaluateOptions {
   readonly signal?: AbortSignal;
 }
 
-/** How the intervals were made. */
+/** How the intervals were computed. */
 export interface BootstrapFacts {
-  /** What was drawn: keys with all of their rows, clips, or single rows where the table has neither. */
+  /** Resampled units: keys with all their rows, clips, or single rows if the table has neither. */
   readonly unit: 'key' | 'clip' | 'row';
   readonly units: number;
   readonly resamples: number;
   readonly seed: number;
-  /** Part of the draws inside an interval. */
+  /** Confidence level. */
   readonly level: number;
 }
 
@@ -78,24 +77,24 @@ export interface KeyAgreement extends Agreement {
   readonly mean_target: number;
 }
 
-/** Figures of clips: of the mean prediction of each clip, and its mean target. */
+/** Figures over clips, from the mean prediction and mean target of each. */
 export interface ClipAgreement extends Agreement {
   readonly intervals: Intervals | null;
 }
 
-/** What a model is worth. The first keys are the reference's; the same object in every door. */
+/** Result of an evaluation. The first keys are those of the reference implementation. */
 export interface Evaluation extends Agreement {
-  /** As it was asked for. */
+  /** Id or path as requested. */
   readonly model: string;
-  /** The table. */
+  /** Name of the table. */
   readonly features: string;
-  /** The rows that were evaluated: `all` for a table without keys, whatever was asked for. */
+  /** The evaluated split; always `all` for a table without keys. */
   readonly split: Split;
-  /** Features in the order in which the model takes them. */
+  /** Features in the model's order. */
   readonly columns: readonly string[];
-  /** The column that was predicted. */
+  /** The predicted column. */
   readonly target: string;
-  /** 95 % intervals of the figures; `null` where there are none, and `notes` says why. */
+  /** 95 % intervals of the figures; if `null`, `notes` says why. */
   readonly intervals: Intervals | null;
   readonly bootstrap: BootstrapFacts | null;
   /** `null` for a table without keys and clips. */
@@ -105,21 +104,21 @@ export interface Evaluation extends Agreement {
   readonly left_out: LeftOut;
   readonly runtime: TinyRuntimeName;
   readonly device: TinyDevice;
-  /** What a reader of the figures must know: full sentences. */
+  /** Remarks on the figures, full sentences. */
   readonly notes: readonly string[];
 }
 
-/** Rows that a session is given at a time, where it takes any number. */
+/** Rows per call of a session with a free batch size. */
 const BATCH = 8192;
 
 const DEFAULT_RESAMPLES = 1000;
 const FEWEST_RESAMPLES = 200;
-/** Rows to draw in all, where the number of draws is left open. */
+/** Rows to draw in total, if the number of draws is not set. */
 const DRAWN_ROWS = 20_000_000;
 
 const LEVEL = 0.95;
 
-/** With fewer units, what a draw can be is so little that the ends of an interval are rough. */
+/** With fewer units there are few distinct draws, so intervals are rough. */
 const FEW_UNITS = 10;
 
 /**
@@ -138,7 +137,7 @@ export async function evaluate(
   return evaluateOn(platform, model, table, rows, options);
 }
 
-/** As {@link evaluate}, on rows that were selected already. */
+/** As {@link evaluate}, on selected rows. */
 export async function evaluateOn(
   platform: TinyPlatform,
   source: string,
@@ -152,8 +151,8 @@ export async function evaluateOn(
     precision: options.precision ?? 'auto',
   });
   const bound = await bindInputs(model, table, selected.rows, options);
-  const { predictions, runtime, device, remarks } = await predict(platform, model, bound, options);
-  const usable = selected.rows.map((_, i) => i).filter((i) => bound.usable[i] === 1);
+  const { predictions, runtime, device, warnings } = await predict(platform, model, bound, options);
+  const usable = selected.rows.map((_, i) => i).filter((i) => bound.usable[i]);
   const lost = selected.rows.length - usable.length;
   if (usable.length < 2) {
     throw new AnyvmafError(
@@ -163,11 +162,11 @@ export async function evaluateOn(
         'correlations.',
     );
   }
-  const prediction = Float64Array.from(usable, (i) => predictions[i] ?? Number.NaN);
-  const target = Float64Array.from(usable, (i) => selected.target[i] ?? Number.NaN);
+  const prediction = Float64Array.from(usable, (i) => predictions[i]!);
+  const target = Float64Array.from(usable, (i) => selected.target[i]!);
   const bad = prediction.findIndex((value) => !Number.isFinite(value));
   if (bad >= 0) {
-    const row = selected.rows[usable[bad] ?? 0] ?? 0;
+    const row = selected.rows[usable[bad]!]!;
     throw new AnyvmafError(
       'model',
       `The tiny model ${quoted(source)} gives ${prediction[bad]} for row ${row} of ${table.name}, though all of ` +
@@ -200,7 +199,7 @@ export async function evaluateOn(
         ? [`The registry calls ${quoted(source)} a model to try loading with, not one to believe.`]
         : []),
       ...model.warnings,
-      ...remarks,
+      ...warnings,
     ],
   };
 }
@@ -209,7 +208,7 @@ interface Predictions {
   readonly predictions: Float64Array;
   readonly runtime: TinyRuntimeName;
   readonly device: TinyDevice;
-  readonly remarks: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 /** Runs the model over all rows. */
@@ -240,7 +239,7 @@ async function predict(
       const outputs = await session.run(Object.fromEntries(fed));
       predictions.set(scoresOf(model, outputs, rows), start);
     }
-    return { predictions, runtime: session.runtime, device: session.device, remarks: session.notes };
+    return { predictions, runtime: session.runtime, device: session.device, warnings: session.notes };
   } finally {
     await session.close();
   }
@@ -276,13 +275,13 @@ function scoresOf(
   const scores = new Float64Array(rows);
   for (let row = 0; row < rows; row++) {
     let sum = 0;
-    for (let i = 0; i < each; i++) sum += data[row * each + i] ?? Number.NaN;
+    for (let i = 0; i < each; i++) sum += data[row * each + i]!;
     scores[row] = Math.min(high, Math.max(low, sum / each));
   }
   return scores;
 }
 
-/** Predictions beside targets, and which rows belong together. */
+/** Predictions and targets with their grouping. */
 export interface Predicted {
   readonly prediction: Float64Array;
   readonly target: Float64Array;
@@ -290,7 +289,7 @@ export interface Predicted {
   readonly clips: Groups | null;
 }
 
-/** Everything that follows from predictions and targets alone. */
+/** Figures computed from predictions and targets. */
 export interface Figures {
   readonly agreement: Agreement;
   readonly intervals: Intervals | null;
@@ -300,7 +299,7 @@ export interface Figures {
   readonly notes: readonly string[];
 }
 
-/** The figures of all rows, of clips and of keys. All numbers are finite, and there are two rows or more. */
+/** Figures over all rows, clips and keys of at least two rows of finite numbers. */
 export function figuresOf(
   { prediction, target, keys, clips }: Predicted,
   { resamples, seed = 1 }: Pick<EvaluateOptions, 'resamples' | 'seed'>,
@@ -355,7 +354,7 @@ function constantNotes(values: Float64Array, what: string): string[] {
   return [`All ${what} are ${first}, so that correlations are not defined.`];
 }
 
-/** Clips by their means; a draw of keys is a draw of all of their clips. */
+/** Figures over the means of clips. Drawing a key draws all of its clips. */
 function clipFigures(
   prediction: Float64Array,
   target: Float64Array,
@@ -365,7 +364,7 @@ function clipFigures(
 ): ClipAgreement {
   const sample = sampleOf(meansOf(prediction, clips), meansOf(target, clips));
   const of = new Uint32Array(clips.names.length);
-  for (let i = 0; i < clips.of.length; i++) of[clips.of[i] ?? 0] = rowUnits.of[i] ?? 0;
+  for (let i = 0; i < clips.of.length; i++) of[clips.of[i]!] = rowUnits.of[i]!;
   return {
     ...agreementOf(sample),
     intervals: facts && bootstrap(sample, { count: rowUnits.count, of }, facts),
@@ -376,20 +375,20 @@ function meansOf(values: Float64Array, { names, of }: Groups): Float64Array {
   const sums = new Float64Array(names.length);
   const counts = new Uint32Array(names.length);
   for (let i = 0; i < values.length; i++) {
-    const group = of[i] ?? 0;
-    sums[group] = (sums[group] ?? 0) + (values[i] ?? 0);
-    counts[group] = (counts[group] ?? 0) + 1;
+    const group = of[i]!;
+    sums[group]! += values[i]!;
+    counts[group]!++;
   }
-  return sums.map((sum, group) => sum / (counts[group] ?? 1));
+  return sums.map((sum, group) => sum / counts[group]!);
 }
 
 function keyFigures(prediction: Float64Array, target: Float64Array, { names, of }: Groups): KeyAgreement[] {
   const members = names.map((): number[] => []);
-  for (let i = 0; i < of.length; i++) members[of[i] ?? 0]?.push(i);
+  for (let i = 0; i < of.length; i++) members[of[i]!]!.push(i);
   return names.map((key, k) => {
-    const rows = members[k] ?? [];
-    const predicted = Float64Array.from(rows, (i) => prediction[i] ?? 0);
-    const targets = Float64Array.from(rows, (i) => target[i] ?? 0);
+    const rows = members[k]!;
+    const predicted = Float64Array.from(rows, (i) => prediction[i]!);
+    const targets = Float64Array.from(rows, (i) => target[i]!);
     return {
       key,
       ...agreementOf(sampleOf(predicted, targets)),

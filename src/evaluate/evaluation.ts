@@ -1,7 +1,7 @@
 /**
  * @module evaluate/evaluation
- * Evaluates tiny models on a table of features that is a file, a Blob or bytes. Table and model are foreign: they are
- * read in a thread that can be ended, and what is computed of them is computed there too.
+ * Evaluates tiny models on a table of features (a file, a Blob or bytes). Table and model are untrusted, so a parser
+ * thread, which can be terminated, reads and evaluates them.
  */
 
 import { requireAttached, requireObject, requireText, requireTexts, wrongType } from '../core/arguments.js';
@@ -21,15 +21,15 @@ import { parseSplit } from './split.js';
 /** A Parquet file: its path or file URL, a `File` or Blob, or its bytes. */
 export type TableInput = string | URL | Blob | Uint8Array;
 
-/** What evaluation needs of a platform. */
+/** Platform functions of evaluation. */
 export interface EvaluationPlatform {
   readonly files: FilePlatform;
   startParser(): ParserWorker;
-  /** What the thread is told to begin with. */
+  /** First message to the thread. */
   evaluationTask(): unknown;
 }
 
-/** As the public `evaluateModel`. */
+/** Implements the public `evaluateModel`. */
 export async function evaluateModelOn(
   platform: EvaluationPlatform,
   model: string,
@@ -42,7 +42,7 @@ export async function evaluateModelOn(
   );
 }
 
-/** As the public `compareModels`. */
+/** Implements the public `compareModels`. */
 export async function compareModelsOn(
   platform: EvaluationPlatform,
   models: readonly string[],
@@ -91,7 +91,7 @@ function requireTable(features: TableInput): void {
   if (!(features instanceof URL || features instanceof Blob)) throw wrongType('features', features, expected);
 }
 
-/** What a caller may have got wrong that no schema or type has checked. */
+/** Checks options that types do not. */
 function checkOptions({ split, resamples, seed, crf, threads, precision }: EvaluateOptions): void {
   if (split !== undefined) parseSplit(split);
   const whole = (name: string, value: number | undefined, most: number) => {

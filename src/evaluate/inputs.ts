@@ -1,7 +1,7 @@
 /**
  * @module evaluate/inputs
- * Binds a model's inputs to columns of a table: features in the order of its sidecar, scaled where the graph does not do
- * it; the codec block from what rows or the caller say of the encoder; anything else from columns named after the input.
+ * Binds a model's inputs to columns of a table. Features follow the order of the sidecar and are scaled unless the graph
+ * does so. The codec block comes from the caller or from columns. Other inputs come from columns of their name.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
@@ -11,36 +11,36 @@ import type { TinyModel, TinyPort } from '../tiny/types.js';
 import { columnOf, spellingsOf } from './table/names.js';
 import { listed, type TableColumns } from './table/read.js';
 
-/** What a caller says about inputs. */
+/** Input settings of the caller. */
 export interface InputOptions extends CodecFacts {
-  /** Name of the input that takes the features. Default: the sidecar's, else `features`, else the first. */
+  /** The input for the features. Default: the sidecar's, else `features`, else the first. */
   readonly inputName?: string | undefined;
 }
 
-/** One input, filled for all rows. */
+/** One input with the values of all rows. */
 export interface BoundInput {
   readonly name: string;
   /** Numbers per row. */
   readonly width: number;
-  /** Row by row, of every row that was asked for. */
+  /** Row-major, one row per selected row. */
   readonly data: Float32Array;
 }
 
 /** All inputs of a model. */
 export interface BoundInputs {
   readonly inputs: readonly BoundInput[];
-  /** Features, by the names that the reference gives them, in the order in which the model takes them. */
+  /** Names of the features in the model's order. */
   readonly columns: readonly string[];
-  /** Rows that a run may take: 1, or any number. */
+  /** Rows per run: 1, or `null` for any number. */
   readonly batch: 1 | null;
-  /** For each row, whether all of its inputs are finite. */
+  /** 1 for each row whose inputs are all finite, else 0. */
   readonly usable: Uint8Array;
 }
 
 /**
- * @param rows numbers of rows in the table
- * @throws {AnyvmafError} `model` when the model is none of features; `usage` when a column or a fact of the encoder is
- * missing; `io` when reading fails
+ * @param rows row numbers in the table
+ * @throws {AnyvmafError} `model` if the model does not read features; `usage` if a column or the encoder is missing; `io`
+ * if reading fails
  */
 export async function bindInputs(
   model: TinyModel,
@@ -57,7 +57,7 @@ export async function bindInputs(
     rows,
     columns.map(({ column }) => column),
     usable,
-    (value, i) => (scaler ? (value - (scaler.mean[i] ?? 0)) / (scaler.std[i] ?? 1) : value),
+    (value, i) => (scaler ? (value - scaler.mean[i]!) / scaler.std[i]! : value),
   );
   const inputs: BoundInput[] = [{ name: port.name, width: columns.length, data: features }];
   const others = model.graph.inputs.filter((input) => input !== port);
@@ -108,7 +108,7 @@ function featurePort(model: TinyModel, wanted: string | undefined): TinyPort {
   return port;
 }
 
-/** Features of a model, each with the column of the table that holds it. */
+/** The features of a model, each with its column in the table. */
 function featureColumns(
   model: TinyModel,
   port: TinyPort,
@@ -147,7 +147,7 @@ function featureColumns(
   return here;
 }
 
-/** What reports call a feature with its options; `undefined` for one that no extractor gives: a table may have it. */
+/** The name of a feature in reports; `undefined` if no extractor provides it (the table still may). */
 function reportName({ sidecar, source }: TinyModel, feature: string, i: number): string | undefined {
   const options = sidecar.featureOptions?.[i];
   try {
@@ -158,14 +158,14 @@ function reportName({ sidecar, source }: TinyModel, feature: string, i: number):
   }
 }
 
-/** The input of the codec block: the sidecar's, else the only one beside the features where there is a vocabulary. */
+/** The input of the codec block: the sidecar's, else the only other input if the sidecar has a vocabulary. */
 function codecPort(model: TinyModel, others: readonly TinyPort[]): TinyPort | undefined {
   const { codec, codecInput } = model.sidecar;
   if (!codec) return undefined;
   return others.find(({ name }) => name === codecInput) ?? (others.length === 1 ? others[0] : undefined);
 }
 
-/** Names of the columns that say how a row was encoded. */
+/** Columns that may name the encoder of a row. */
 const CODEC_COLUMNS = ['codec', 'encoder'];
 
 async function codecInput(
@@ -179,8 +179,8 @@ async function codecInput(
   if (!spec) throw refused(model, 'its sidecar has no encoder_vocab');
   const width = port.dims?.[1] ?? spec.vocabulary.length + 2;
   const codecColumn = CODEC_COLUMNS.find((name) => table.has(name));
-  const textOf = async (given: string | undefined, column: string | undefined) =>
-    given !== undefined || column === undefined || !table.has(column) ? undefined : table.texts(column);
+  const textOf = async (option: string | undefined, column: string | undefined) =>
+    option !== undefined || column === undefined || !table.has(column) ? undefined : table.texts(column);
   const codecs = await textOf(options.codec, codecColumn);
   const presets = await textOf(options.preset, 'preset');
   const rates = options.crf === undefined && table.has('crf') ? await table.numbers('crf') : undefined;
@@ -214,7 +214,7 @@ async function codecInput(
   return { name: port.name, width, data };
 }
 
-/** An input that nothing is known of: the column of its name, or columns NAME_0, NAME_1, ... */
+/** Any other input: the column of its name, or columns NAME_0, NAME_1, ... */
 async function columnInput(
   model: TinyModel,
   port: TinyPort,
@@ -237,7 +237,7 @@ async function columnInput(
   return { name, width, data: await fromColumns(table, rows, columns, usable, (value) => value) };
 }
 
-/** Columns side by side, row by row, in single precision; rows that are not finite are marked. */
+/** Reads columns into a row-major matrix; clears `usable` for rows with values that are not finite. */
 async function fromColumns(
   table: TableColumns,
   rows: Uint32Array,
@@ -250,7 +250,7 @@ async function fromColumns(
   for (const [at, column] of columns.entries()) {
     const values = await table.numbers(column);
     for (let i = 0; i < rows.length; i++) {
-      const value = values[rows[i] ?? 0] ?? Number.NaN;
+      const value = values[rows[i]!]!;
       if (!Number.isFinite(value)) usable[i] = 0;
       data[i * width + at] = scaled(value, at);
     }

@@ -1,6 +1,6 @@
 /**
  * @module evaluate/rows
- * The rows of a table that a model is evaluated on: those of a split, with their targets, keys and clips.
+ * Selects the rows of a split, with their targets, keys and clips.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
@@ -8,46 +8,46 @@ import { SPLITS, type Split, splitOf } from './split.js';
 import { CLIP_COLUMN, KEY_COLUMN } from './table/names.js';
 import { listed, type TableColumns } from './table/read.js';
 
-/** Rows that belong together. */
+/** Rows grouped by name. */
 export interface Groups {
-  /** Their names, in order of first appearance. */
+  /** Names of the groups in order of first appearance. */
   readonly names: readonly string[];
-  /** For each row the number of its group. */
+  /** The group of each row. */
   readonly of: Uint32Array;
 }
 
-/** Rows that were not evaluated, by the reason. */
+/** Number of rows that were not evaluated, by reason. */
 export interface LeftOut {
-  /** They are of another split. */
+  /** Rows of another split. */
   readonly other_split: number;
-  /** They have no key, so that no split is theirs. */
+  /** Rows without a key, which have no split. */
   readonly no_key: number;
-  /** Their target is missing or not finite. */
+  /** Rows whose target is missing or not finite. */
   readonly no_target: number;
-  /** A feature of theirs is missing or not finite. */
+  /** Rows with a feature that is missing or not finite. */
   readonly no_feature: number;
 }
 
 /** Rows of one split, the same for every model. */
 export interface SplitRows {
-  /** The split that they are: `all` where the table could not be split. */
+  /** `all` if the table could not be split. */
   readonly split: Split;
-  /** Numbers of the rows in the table, ascending. */
+  /** Row numbers in the table, ascending. */
   readonly rows: Uint32Array;
   readonly target: Float64Array;
-  /** `null` where the table has no keys. */
+  /** `null` if the table has no keys. */
   readonly keys: Groups | null;
-  /** By key and clip, or by clip alone; `null` where the table has neither. */
+  /** By key and clip, or by clip only; `null` if the table has neither. */
   readonly clips: Groups | null;
   readonly leftOut: Omit<LeftOut, 'no_feature'>;
-  /** What is to be said about it: full sentences. */
+  /** Remarks on the selection, full sentences. */
   readonly notes: readonly string[];
 }
 
 /**
  * Selects the rows of a split that have a target.
  * @param target name of the column to predict
- * @throws {AnyvmafError} `usage` when there is no such column, or fewer than two rows are left; `io` when reading fails
+ * @throws {AnyvmafError} `usage` if the column does not exist or fewer than two rows are left; `io` if reading fails
  */
 export async function selectRows(table: TableColumns, wanted: Split, target: string): Promise<SplitRows> {
   if (!table.has(target)) {
@@ -69,7 +69,8 @@ export async function selectRows(table: TableColumns, wanted: Split, target: str
     );
   }
 
-  const splits = new Map<string, Split>();
+  const names = [...new Set(keys)].filter((key) => key !== undefined);
+  const splits = new Map(await Promise.all(names.map(async (key) => [key, await splitOf(key)] as const)));
   const count = { other_split: 0, no_key: 0, no_target: 0 };
   const rowsOf: Record<Split, number> = { train: 0, val: 0, test: 0, all: table.rows };
   const kept = new Uint32Array(table.rows);
@@ -77,14 +78,11 @@ export async function selectRows(table: TableColumns, wanted: Split, target: str
   for (let row = 0; row < table.rows; row++) {
     const key = keys?.[row];
     if (keys && key === undefined) count.no_key++;
-    if (key !== undefined) {
-      const own = splits.get(key) ?? splitOf(key);
-      splits.set(key, own);
-      rowsOf[own]++;
-    }
+    const own = key === undefined ? undefined : splits.get(key);
+    if (own) rowsOf[own]++;
     if (split !== 'all') {
-      if (key === undefined) continue;
-      if (splits.get(key) !== split) {
+      if (!own) continue;
+      if (own !== split) {
         count.other_split++;
         continue;
       }
@@ -108,7 +106,7 @@ export async function selectRows(table: TableColumns, wanted: Split, target: str
   return {
     split,
     rows,
-    target: Float64Array.from(rows, (row) => targets[row] ?? 0),
+    target: Float64Array.from(rows, (row) => targets[row]!),
     keys: keys ? groupsOf(rows, (row) => keys[row] ?? '') : null,
     clips: keys || clips ? groupsOf(rows, (row) => clipName(keys?.[row], clips?.[row])) : null,
     leftOut: count,
@@ -121,7 +119,7 @@ export function rowCount(n: number): string {
   return `${n} ${n === 1 ? 'row' : 'rows'}`;
 }
 
-/** A clip of a key; without a column of clips, a key is one. */
+/** Name of a clip within its key; without a clip column, each key is one clip. */
 function clipName(key: string | undefined, clip: string | undefined): string {
   if (clip === undefined) return key ?? '';
   return key === undefined ? clip : `${key}/${clip}`;
@@ -139,9 +137,9 @@ function groupsOf(rows: Uint32Array, nameOf: (row: number) => string): Groups {
   return { names: [...numbers.keys()], of };
 }
 
-/** The same groups for some of the rows only; groups without rows fall away. */
+/** The groups of a subset of rows; drops empty groups. */
 export function groupsAmong(groups: Groups, kept: Uint32Array): Groups {
-  return groupsOf(kept, (i) => groups.names[groups.of[i] ?? 0] ?? '');
+  return groupsOf(kept, (i) => groups.names[groups.of[i]!]!);
 }
 
 function tooFew(

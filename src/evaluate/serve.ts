@@ -1,6 +1,6 @@
 /**
  * @module evaluate/serve
- * The parser thread's side of an evaluation: reads the table and the model, and computes.
+ * The parser thread's side of an evaluation: reads the table and the model, and evaluates.
  */
 
 import { quoted, shown } from '../core/printable.js';
@@ -13,15 +13,15 @@ import { evaluate } from './evaluate.js';
 import type { TableColumns } from './table/read.js';
 import { FeatureTable } from './table/read.js';
 
-/** Milliseconds without a sign of life, to begin with, and what explains another one of them. */
+/** Base time limit in milliseconds, and the amount of data that extends it by one millisecond. */
 const SILENCE = 1000;
 const BYTES_PER_MILLISECOND = 20_000;
 const ROWS_PER_MILLISECOND = 500;
 
-/** Milliseconds that a runtime may take to start a model, or to run one batch. */
+/** Time limit in milliseconds for a runtime to start a model or to run one batch. */
 const RUNTIME_SILENCE = 20_000;
 
-/** The functions of a thread that evaluates. */
+/** The functions of an evaluation thread. */
 export function serveEvaluation(tiny: TinyPlatform, watched: Watched): Served<EvaluationCalls> {
   const platform: TinyPlatform = { ...tiny, runtimes: watchedRuntimes(tiny.runtimes, watched) };
 
@@ -40,7 +40,7 @@ export function serveEvaluation(tiny: TinyPlatform, watched: Watched): Served<Ev
   };
 }
 
-/** The table, whose reader may be silent only for as long as its size explains. */
+/** Opens the table with time limits on reading that grow with its size. */
 async function openWatched(reader: ByteReader, name: string, watched: Watched): Promise<TableColumns> {
   const blame = { code: 'io', subject: `${shown(name)} cannot be read as Parquet` } as const;
   const within = async <T>(silence: number, work: () => Promise<T>): Promise<T> => {
@@ -48,7 +48,7 @@ async function openWatched(reader: ByteReader, name: string, watched: Watched): 
     try {
       return await work();
     } finally {
-      // What is computed of it takes its time whatever the file is.
+      // Computing has no time limit.
       watched.patience(Number.POSITIVE_INFINITY, blame);
     }
   };
@@ -66,7 +66,7 @@ async function openWatched(reader: ByteReader, name: string, watched: Watched): 
   };
 }
 
-/** Runtimes that may be silent for a while only. */
+/** Adds time limits to runtimes. */
 function watchedRuntimes(runtimes: TinyRuntimes, watched: Watched): TinyRuntimes {
   return {
     devices: () => runtimes.devices(),

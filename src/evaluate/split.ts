@@ -1,12 +1,12 @@
 /**
  * @module evaluate/split
- * Which part of a data set a row belongs to, by its key alone: the reference's train, val and test (a tenth, a tenth,
- * the rest), the same on every machine and for every table in which the key occurs.
+ * Assigns keys to train, val (a tenth) or test (a tenth) by hash, as the reference implementation does: the same on every
+ * machine and in every table.
  */
+
 import { AnyvmafError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
-import { sha256 } from './sha256.js';
 
 /** The part of a table to evaluate on. */
 export type Split = 'train' | 'val' | 'test' | 'all';
@@ -14,7 +14,7 @@ export type Split = 'train' | 'val' | 'test' | 'all';
 /** In the reference's order. */
 export const SPLITS: readonly Split[] = ['train', 'val', 'test', 'all'];
 
-/** What the reference hashes before every key. */
+/** Prefix of every key before hashing. */
 const SALT = 'vmaf-train-splits-v1:';
 
 /**
@@ -33,25 +33,26 @@ export function parseSplit(name: string): Split {
 }
 
 /**
- * Where a key falls in [0, 1): the first eight bytes of SHA-256 over salt and key in UTF-8, as a big-endian number
- * divided by 2^64.
+ * Maps a key to [0, 1): the first eight bytes of SHA-256 over salt and key in UTF-8, as a big-endian number divided by
+ * 2^64.
  */
-export function keyPosition(key: string): number {
-  const digest = new DataView(sha256(new TextEncoder().encode(SALT + key)).buffer);
-  // One rounding, of the sum, as in the conversion of the whole number to a double.
+export async function keyPosition(key: string): Promise<number> {
+  const bytes = new TextEncoder().encode(SALT + key);
+  const digest = new DataView(await crypto.subtle.digest('SHA-256', bytes));
+  // Rounds once, as the conversion of the 64-bit integer to a double does.
   return (digest.getUint32(0) * 2 ** 32 + digest.getUint32(4)) / 2 ** 64;
 }
 
 /** The split of a key: below 0.1 `test`, below 0.2 `val`, else `train`. */
-export function splitOf(key: string): Exclude<Split, 'all'> {
-  const position = keyPosition(key);
+export async function splitOf(key: string): Promise<Exclude<Split, 'all'>> {
+  const position = await keyPosition(key);
   if (position < 0.1) return 'test';
   return position < 0.2 ? 'val' : 'train';
 }
 
 /**
- * A key of a table as the text that is hashed: what Python's `str` makes of it, which is what the reference hashes.
- * @param floating the column is one of floating-point numbers, whose whole values Python writes with `.0`
+ * The text to hash for a key: Python's `str` of it, as in the reference implementation.
+ * @param floating true for a column of floating-point numbers, whose integers Python writes with `.0`
  * @returns `undefined` for a missing key
  */
 export function keyText(key: unknown, floating = false): string | undefined {
@@ -70,7 +71,7 @@ export function keyText(key: unknown, floating = false): string | undefined {
   }
 }
 
-/** Python's `repr` of a float: the same digits as JavaScript's, but exponents from 1e16 on and below 1e-4. */
+/** Python's `repr` of a float: JavaScript's digits, but an exponent from 1e16 on and below 1e-4. */
 function pythonFloat(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
   if (Object.is(value, -0)) return '-0.0';

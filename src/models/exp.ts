@@ -46,9 +46,9 @@ export function exp(x: number): number {
   const r = fma(k, NEG_LN2_LO_N, x + k * NEG_LN2_HI_N);
   const index = k & (SIZE - 1);
   const square = r * r;
-  const low = fma(square, fma(r, C3, C2), (table.tail[index] ?? 0) + r);
+  const low = fma(square, fma(r, C3, C2), table.tail[index]! + r);
   const rest = fma(square * square, fma(r, C5, C4), low);
-  const scale = (table.value[index] ?? 0) * (table.power[(k - index) / SIZE + 1024] ?? 0);
+  const scale = table.value[index]! * table.power[(k - index) / SIZE + 1024]!;
   return fma(scale, rest, scale);
 }
 

@@ -109,10 +109,10 @@ export function evaluate(svm: SupportVectors, x: Float64Array): number {
   for (let row = 0, at = 0; row < count; row++) {
     let distance = 0;
     for (let i = 0; i < dimensions; i++, at++) {
-      const difference = (x[i] ?? 0) - (vectors[at] ?? 0);
+      const difference = x[i]! - vectors[at]!;
       distance += difference * difference;
     }
-    sum += (coefficients[row] ?? 0) * exp(-gamma * distance);
+    sum += coefficients[row]! * exp(-gamma * distance);
   }
   return sum - rho;
 }

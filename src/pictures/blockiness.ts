@@ -39,15 +39,15 @@ function borders({ levels }: Luma, length: number, lines: number, stride: number
     for (let line = block * BLOCK; line < (block + 1) * BLOCK; line++) {
       for (let i = 1; i < length; i++) {
         const at = line * pitch + i * stride;
-        const step = Math.abs((levels[at] ?? 0) - (levels[at - stride] ?? 0));
-        steps[i] = (steps[i] ?? 0) + Math.min(EDGE, step) / BLOCK;
+        const step = Math.abs(levels[at]! - levels[at - stride]!);
+        steps[i]! += Math.min(EDGE, step) / BLOCK;
       }
     }
     for (let border = 1; border < along; border++) {
       const at = border * BLOCK;
       let inside = 0;
-      for (let i = at - BLOCK + 1; i < at + BLOCK; i++) if (i !== at) inside += steps[i] ?? 0;
-      sum += ((steps[at] ?? 0) + FLOOR) / (inside / (2 * BLOCK - 2) + FLOOR);
+      for (let i = at - BLOCK + 1; i < at + BLOCK; i++) if (i !== at) inside += steps[i]!;
+      sum += (steps[at]! + FLOOR) / (inside / (2 * BLOCK - 2) + FLOOR);
       count++;
     }
   }

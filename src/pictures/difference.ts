@@ -41,7 +41,7 @@ export function differenceMap(
   const gain = options.gain ?? fittingGain(ref, dis, unit);
   const data = new Uint8ClampedArray(3 * width * height);
   for (let i = 0; i < width * height; i++) {
-    const difference = ((dis[i] ?? 0) - (ref[i] ?? 0)) / unit;
+    const difference = (dis[i]! - ref[i]!) / unit;
     const light = Math.abs(difference) * gain;
     // Towards white as it gets stronger, so that strong differences stand out in black and white as well.
     const [warm, cold] = difference > 0 ? [light, light / 4] : [light / 4, light];
@@ -57,11 +57,11 @@ type Samples = Uint8Array | Uint16Array;
 function fittingGain(ref: Samples, dis: Samples, unit: number): number {
   const counts = new Uint32Array(256);
   for (let i = 0; i < ref.length; i++) {
-    const level = Math.min(255, Math.ceil(Math.abs((dis[i] ?? 0) - (ref[i] ?? 0)) / unit));
-    counts[level] = (counts[level] ?? 0) + 1;
+    const level = Math.min(255, Math.ceil(Math.abs(dis[i]! - ref[i]!) / unit));
+    counts[level]!++;
   }
   let left = CLIPPED * ref.length;
   let level = 255;
-  while (level > 0 && left >= (counts[level] ?? 0)) left -= counts[level--] ?? 0;
+  while (level > 0 && left >= counts[level]!) left -= counts[level--]!;
   return GAINS.find((gain) => gain * level <= 255) ?? 1;
 }

@@ -26,7 +26,7 @@ function deviation(levels: Float32Array, width: number, left: number, top: numbe
   let [sum, squares] = [0, 0];
   for (let y = top; y < top + BLOCK; y++) {
     for (let x = left; x < left + BLOCK; x++) {
-      const level = levels[y * width + x] ?? 0;
+      const level = levels[y * width + x]!;
       sum += level;
       squares += level * level;
     }
@@ -46,7 +46,7 @@ export function noiseIn({ width, levels }: Luma, flat: ReturnType<typeof flatBlo
     for (let y = top + 1; y < top + BLOCK - 1; y++) {
       for (let x = left + 1; x < left + BLOCK - 1; x++) {
         const at = y * width + x;
-        const l = (offset: number) => levels[at + offset] ?? 0;
+        const l = (offset: number) => levels[at + offset]!;
         sum += Math.abs(
           4 * l(0) -
             2 * (l(-1) + l(1) + l(-width) + l(width)) +
@@ -95,7 +95,7 @@ function markBands(
 ): void {
   let before: { readonly from: number; readonly to: number; readonly level: number } | undefined;
   for (let from = 0; from < length; ) {
-    const level = levels[start + from * stride] ?? 0;
+    const level = levels[start + from * stride]!;
     let to = from + 1;
     while (to < length && levels[start + to * stride] === level) to++;
     if (to - from >= RUN) {
@@ -104,7 +104,7 @@ function markBands(
         const weight = Math.min(1, step / PLAIN);
         for (let i = before.from; i < to; i++) {
           const at = start + i * stride;
-          marks[at] = Math.max(marks[at] ?? 0, weight);
+          marks[at] = Math.max(marks[at]!, weight);
         }
       }
       before = { from, to, level };

@@ -66,7 +66,7 @@ function addRow(
     for (const { at, weight } of shares) {
       const from = start + 3 * at;
       for (let c = 0; c < 3; c++) {
-        sums[3 * x + c] = (sums[3 * x + c] ?? 0) + rowWeight * weight * (data[from + c] ?? 0);
+        sums[3 * x + c]! += rowWeight * weight * data[from + c]!;
       }
     }
   });

@@ -18,6 +18,6 @@ export function lumaOf(plane: Uint8Array, { width, height, bitDepth }: VideoForm
   const samples = samplesOf(plane, bitDepth);
   const unit = 2 ** (bitDepth - 8);
   const levels = new Float32Array(width * height);
-  for (let i = 0; i < levels.length; i++) levels[i] = (samples[i] ?? 0) / unit;
+  for (let i = 0; i < levels.length; i++) levels[i] = samples[i]! / unit;
   return { width, height, levels };
 }

@@ -41,9 +41,9 @@ export function place(reference: Luma, distorted: Luma): Place {
     const row = 3 * Math.floor((3 * y) / height);
     for (let x = 0; x < width; x++) {
       const at = y * width + x;
-      const difference = Math.abs((distorted.levels[at] ?? 0) - (reference.levels[at] ?? 0));
+      const difference = Math.abs(distorted.levels[at]! - reference.levels[at]!);
       const part = row + Math.floor((3 * x) / width);
-      errors[part] = (errors[part] ?? 0) + difference * difference;
+      errors[part]! += difference * difference;
       sum += difference;
       largest = Math.max(largest, difference);
     }
@@ -54,6 +54,6 @@ export function place(reference: Luma, distorted: Luma): Place {
     mean: sum / (width * height),
     largest,
     part: all === 0 ? null : (PARTS[most] ?? null),
-    share: all === 0 ? 0 : (errors[most] ?? 0) / all,
+    share: all === 0 ? 0 : errors[most]! / all,
   };
 }

@@ -25,8 +25,8 @@ export function toRgb(planes: FramePlanes, format: VideoFormat, meaning: ColorMe
   for (let row = 0; row < height; row++) {
     const [u, v] = [cb.row(row), cr.row(row)];
     for (let x = 0; x < width; x++) {
-      const light = ((luma[row * width + x] ?? 0) - lumaOffset) * gain;
-      const [blue, red] = [u[x] ?? 0, v[x] ?? 0];
+      const light = (luma[row * width + x]! - lumaOffset) * gain;
+      const [blue, red] = [u[x]!, v[x]!];
       data[at++] = light + rv * red;
       data[at++] = light + gu * blue + gv * red;
       data[at++] = light + bu * blue;
@@ -63,13 +63,13 @@ class ChromaRows {
     const near = Math.min(halved ? y >> 1 : y, height - 1);
     const far = halved ? Math.max(0, Math.min(near + (y & 1 ? 1 : -1), height - 1)) : near;
     for (let x = 0; x < width; x++) {
-      const [a, b] = [samples[near * width + x] ?? 0, samples[far * width + x] ?? 0];
+      const [a, b] = [samples[near * width + x]!, samples[far * width + x]!];
       this.#mixed[x] = 0.75 * a + 0.25 * b - this.#offset;
     }
     if (this.#format.chroma === '444') return this.#mixed;
     for (let x = 0; x < this.#row.length; x++) {
-      const left = this.#mixed[Math.min(x >> 1, width - 1)] ?? 0;
-      const right = this.#mixed[Math.min((x + 1) >> 1, width - 1)] ?? 0;
+      const left = this.#mixed[Math.min(x >> 1, width - 1)]!;
+      const right = this.#mixed[Math.min((x + 1) >> 1, width - 1)]!;
       this.#row[x] = (left + right) / 2;
     }
     return this.#row;

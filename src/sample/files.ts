@@ -12,7 +12,7 @@ export function sampleBytes(plane: SamplePlane): Uint8Array<ArrayBuffer> {
   if (samples instanceof Uint8Array) return samples;
   const bytes = new Uint8Array(samples.length * 2);
   const view = new DataView(bytes.buffer);
-  for (let i = 0; i < samples.length; i++) view.setUint16(2 * i, samples[i] ?? 0, true);
+  for (let i = 0; i < samples.length; i++) view.setUint16(2 * i, samples[i]!, true);
   return bytes;
 }
 

@@ -110,7 +110,7 @@ function makeTexture(seed: number): Uint16Array {
           const row = (cy * step + j) * TILE + cx * step;
           for (let i = 0; i < step; i++) {
             const value = (left * (step - i) + right * i) >> (2 * shift);
-            sum[row + i] = (sum[row + i] ?? 0) + value * weight;
+            sum[row + i]! += value * weight;
           }
         }
       }
@@ -193,8 +193,8 @@ function paint(
       grain ^= grain >>> 17;
       grain ^= grain << 5;
       const texture =
-        3 * (coarse[coarseRow + ((x + coarseShift) & TILE_MASK)] ?? 0) +
-        (fine[fineRow + ((2 * x + fineShift) & TILE_MASK)] ?? 0);
+        3 * coarse[coarseRow + ((x + coarseShift) & TILE_MASK)]! +
+        fine[fineRow + ((2 * x + fineShift) & TILE_MASK)]!;
       const centred = ((texture >> 2) - 32768) >> flat;
       const value = 32768 + centred + (grain >> 22); // grain: +-512, two 8-bit levels
       out[row + x] = clamp16(value);
@@ -242,9 +242,9 @@ function blurOnce(plane: Uint16Array, width: number, height: number): Uint16Arra
   for (let y = 0; y < height; y++) {
     const row = y * width;
     for (let x = 0; x < width; x++) {
-      const left = plane[row + (x > 0 ? x - 1 : 0)] ?? 0;
-      const right = plane[row + (x + 1 < width ? x + 1 : x)] ?? 0;
-      across[row + x] = (left + 2 * (plane[row + x] ?? 0) + right + 2) >> 2;
+      const left = plane[row + (x > 0 ? x - 1 : 0)]!;
+      const right = plane[row + (x + 1 < width ? x + 1 : x)]!;
+      across[row + x] = (left + 2 * plane[row + x]! + right + 2) >> 2;
     }
   }
   const out = new Uint16Array(plane.length);
@@ -253,8 +253,7 @@ function blurOnce(plane: Uint16Array, width: number, height: number): Uint16Arra
     const above = y > 0 ? row - width : row;
     const below = y + 1 < height ? row + width : row;
     for (let x = 0; x < width; x++) {
-      out[row + x] =
-        ((across[above + x] ?? 0) + 2 * (across[row + x] ?? 0) + (across[below + x] ?? 0) + 2) >> 2;
+      out[row + x] = (across[above + x]! + 2 * across[row + x]! + across[below + x]! + 2) >> 2;
     }
   }
   return out;
@@ -268,12 +267,12 @@ function quantise(plane: Uint16Array, width: number, height: number, step: numbe
       const right = Math.min(bx + 8, width);
       let sum = 0;
       for (let y = by; y < bottom; y++) {
-        for (let x = bx; x < right; x++) sum += plane[y * width + x] ?? 0;
+        for (let x = bx; x < right; x++) sum += plane[y * width + x]!;
       }
       const mean = Math.floor(sum / ((bottom - by) * (right - bx)));
       for (let y = by; y < bottom; y++) {
         for (let x = bx; x < right; x++) {
-          const deviation = (plane[y * width + x] ?? 0) - mean;
+          const deviation = plane[y * width + x]! - mean;
           const value = mean + Math.floor((deviation + (step >> 1)) / step) * step;
           plane[y * width + x] = clamp16(value);
         }
@@ -299,8 +298,7 @@ function disturb(
       state ^= state >>> 17;
       state ^= state << 5;
       // The high 16 bits scaled to the spread: cheaper than a remainder, and the product fits a double.
-      const value =
-        (plane[y * width + x] ?? 0) + offset + Math.floor(((state >>> 16) * spread) / 65536) - noise;
+      const value = plane[y * width + x]! + offset + Math.floor(((state >>> 16) * spread) / 65536) - noise;
       plane[y * width + x] = clamp16(value);
     }
   }
@@ -310,7 +308,7 @@ function disturb(
 function store(format: VideoFormat, plane: Uint16Array): Samples {
   const out = allocateSamples(format.bitDepth, plane.length);
   const shift = WORK_BITS - format.bitDepth;
-  for (let i = 0; i < out.length; i++) out[i] = (plane[i] ?? 0) >> shift;
+  for (let i = 0; i < out.length; i++) out[i] = plane[i]! >> shift;
   return out;
 }
 

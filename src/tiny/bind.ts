@@ -1,7 +1,6 @@
 /**
  * @module tiny/bind
- * What a model is in a run: which of its tensors takes what, what its score is called, and whether it fits what the
- * caller asks of it.
+ * Binds a model to a run: assigns tensors, names the score, and refuses options that do not fit the model.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
@@ -9,24 +8,24 @@ import { codecBlock } from './codec.js';
 import { bindColumns, type TinyColumn } from './features.js';
 import type { TinyModel, TinyModelOptions, TinyPort, TinyResize, TinyScaler, TinySidecar } from './types.js';
 
-/** The name of a score that nobody named. */
+/** Default name of a score. */
 const DEFAULT_NAME = 'vmaf_tiny_model';
 
-/** A score that a model gives. */
+/** A score of a model. */
 export interface TinyOutput {
-  /** The graph's output. */
+  /** Output of the graph. */
   readonly tensor: string;
   /** Key in the report. */
   readonly metric: string;
 }
 
-/** What every bound model has. */
+/** Members common to all bound models. */
 interface Bound {
   readonly source: string;
-  /** Key of its score; of several the beginning. */
+  /** Key of its score, or prefix of the keys if it has several. */
   readonly name: string;
   readonly outputs: readonly TinyOutput[];
-  /** What is made of an output of several values a picture. */
+  /** How to reduce an output with several values per picture. */
   readonly reduce?: 'mean';
   readonly range?: readonly [number, number];
 }
@@ -39,47 +38,47 @@ export interface FeatureBinding extends Bound {
   readonly scaler?: TinyScaler;
   /** The same for every frame. */
   readonly codec?: { readonly input: string; readonly block: Float32Array };
-  /** Rows that go through the graph at once, `null` for any number. */
+  /** Rows per call of the graph, `null` for any number. */
   readonly batch: 1 | null;
 }
 
-/** Which video an input shows. */
+/** The video that an input shows. */
 export type Role = 'reference' | 'distorted';
 
 /** A model that reads pictures; it can be sent to another thread. */
 export interface PictureBinding extends Bound {
   readonly kind: 'picture';
   readonly inputs: readonly { readonly tensor: string; readonly role: Role }[];
-  /** Luma alone, or red, green and blue. */
+  /** Luma only, or red, green and blue. */
   readonly channels: 1 | 3;
-  /** `null` where the graph takes any. */
+  /** `null` if the graph takes any size. */
   readonly height: number | null;
   readonly width: number | null;
-  /** Subtracted from samples in 0..1, then divided by; per channel. */
+  /** Normalisation per channel: (sample - mean) / std, samples in 0..1. */
   readonly mean: readonly number[];
   readonly std: readonly number[];
   readonly resize: TinyResize;
-  /** Width and height below which the model has no answer. */
+  /** Smallest picture that the model can score. */
   readonly minSize?: readonly [width: number, height: number];
-  /** Whether distorted pictures that are flat or noise are counted. */
+  /** Count distorted pictures that are flat or noise. */
   readonly needsScene?: true;
 }
 
 export type TinyBinding = FeatureBinding | PictureBinding;
 
-/** Of ImageNet's pictures, with which networks on RGB are usually trained. */
+/** Normalisation of ImageNet, on which RGB networks are usually trained. */
 const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] } as const;
 
 /**
- * Decides what a model takes and gives.
- * @throws {AnyvmafError} `model` for tensors that are not in the contract; `usage` for options that do not fit it
+ * Binds inputs, outputs and options of a model.
+ * @throws {AnyvmafError} `model` for tensors that tiny models may not have; `usage` for options that do not fit the model
  */
 export function bindTinyModel(model: TinyModel, options: TinyModelOptions): TinyBinding {
   const { graph, sidecar, source } = model;
   const refuse = refusal(source);
   if (model.kind === 'filter')
     throw refuse('it is a filter: it makes pictures, not scores, and cannot be attached to a score');
-  const wanted = sidecar.inputName ?? sidecar.referenceInput ?? called(graph.inputs, FEATURES)?.name;
+  const wanted = sidecar.inputName ?? sidecar.referenceInput ?? findPort(graph.inputs, FEATURES)?.name;
   const first = portOf(graph.inputs, wanted, 0, 'input', refuse);
   const rank = first.dims?.length;
   const name = options.name ?? sidecar.name ?? model.entry?.id ?? DEFAULT_NAME;
@@ -98,12 +97,12 @@ export function bindTinyModel(model: TinyModel, options: TinyModelOptions): Tiny
   );
 }
 
-/** What inputs are usually called, in whatever order a graph lists them. */
+/** Usual names of inputs; graphs list them in any order. */
 const FEATURES = ['features'];
 const REFERENCE = ['ref', 'reference'];
 const DISTORTED = ['dist', 'dis', 'distorted'];
 
-function called(ports: readonly TinyPort[], names: readonly string[]): TinyPort | undefined {
+function findPort(ports: readonly TinyPort[], names: readonly string[]): TinyPort | undefined {
   return ports.find(({ name }) => names.includes(name.toLowerCase()));
 }
 
@@ -113,7 +112,7 @@ function refusal(source: string): Refuse {
   return (reason) => new AnyvmafError('model', `The tiny model ${quoted(source)} cannot be used: ${reason}.`);
 }
 
-/** An input or output by the name that a sidecar gives, else by its place. */
+/** Finds an input or output by the sidecar's name, else by its index. */
 function portOf(
   ports: readonly TinyPort[],
   name: string | undefined,
@@ -123,11 +122,11 @@ function portOf(
 ): TinyPort {
   const found = name === undefined ? ports[place] : ports.find((port) => port.name === name);
   if (found) return found;
-  const there = ports.map((port) => JSON.stringify(port.name)).join(', ') || 'none';
+  const available = ports.map((port) => JSON.stringify(port.name)).join(', ') || 'none';
   throw refuse(
     name === undefined
-      ? `it has too few ${what}s: ${there}`
-      : `its sidecar names the ${what} ${quoted(name)}, but the graph has ${there}`,
+      ? `it has too few ${what}s: ${available}`
+      : `its sidecar names the ${what} ${quoted(name)}, but the graph has ${available}`,
   );
 }
 
@@ -206,7 +205,7 @@ function bindCodec(
   return { input: port.name, block: codecBlock(sidecar.codec, width, facts, source) };
 }
 
-/** @throws {AnyvmafError} `usage` when an encoder is named to a model that does not ask for it */
+/** @throws {AnyvmafError} `usage` for encoder options of a model that is not codec-aware */
 function refuseCodec(source: string, options: TinyModelOptions): void {
   for (const name of ['codec', 'preset', 'crf'] as const) {
     if (options[name] !== undefined) throw misfit(source, `tiny_${name}`, 'does not know of encoders');
@@ -280,19 +279,19 @@ function bindPictures(
   };
 }
 
-/** Which of two pictures is the reference: what the sidecar says, else their names, else the first. */
+/** Finds the reference input: by the sidecar, else by usual names, else the first. */
 function referencePort(inputs: readonly TinyPort[], sidecar: TinySidecar, refuse: Refuse): TinyPort {
   const { referenceInput, distortedInput, inputName } = sidecar;
   if (referenceInput !== undefined) return portOf(inputs, referenceInput, 0, 'input', refuse);
   const distorted =
     distortedInput === undefined
-      ? called(inputs, DISTORTED)
+      ? findPort(inputs, DISTORTED)
       : portOf(inputs, distortedInput, 0, 'input', refuse);
-  const byName = called(inputs, REFERENCE) ?? (distorted && inputs.find((port) => port !== distorted));
+  const byName = findPort(inputs, REFERENCE) ?? (distorted && inputs.find((port) => port !== distorted));
   return byName ?? portOf(inputs, inputName, 0, 'input', refuse);
 }
 
-/** Whether two shapes differ only where one of them does not say. */
+/** True if all sizes that both shapes state are equal. */
 function isSymbolic(a: TinyPort | undefined, b: TinyPort): boolean {
   return (a?.dims ?? []).every((size, i) => size === null || b.dims?.[i] === null || size === b.dims?.[i]);
 }

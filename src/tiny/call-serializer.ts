@@ -1,18 +1,20 @@
 /**
  * @module tiny/call-serializer
- * For what takes one call at a time: sessions of some execution providers.
+ * Serializes calls of a function, for sessions that do not allow concurrent calls.
  */
 
-/** A function whose calls wait for each other. */
-export interface InTurn<Input, Output> {
-  /** Calls the function once every earlier call is done, whether that failed or not. */
+/** A function that runs one call at a time. */
+export interface SerializedCalls<Input, Output> {
+  /** Runs after all earlier calls have succeeded or failed. */
   run(input: Input): Promise<Output>;
-  /** Waits until no call is left. */
+  /** Resolves when no call is pending. */
   settled(): Promise<void>;
 }
 
-/** Has calls of a function wait for each other. */
-export function inTurn<Input, Output>(call: (input: Input) => Promise<Output>): InTurn<Input, Output> {
+/** Makes each call wait for the one before. */
+export function serializeCalls<Input, Output>(
+  call: (input: Input) => Promise<Output>,
+): SerializedCalls<Input, Output> {
   let last: Promise<unknown> = Promise.resolve();
   return {
     run(input) {

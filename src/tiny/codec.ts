@@ -1,13 +1,13 @@
 /**
  * @module tiny/codec
- * What codec-aware models are told of the encoder: one slot for its name, then its preset and its rate factor as numbers.
+ * The codec block of codec-aware models: the encoder one-hot, then its preset and rate factor as numbers.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import type { CodecBlockSpec } from './types.js';
 
-/** How encoders are also called. */
+/** Aliases of encoders. */
 const ALIASES: Readonly<Record<string, string>> = {
   h264: 'libx264',
   avc: 'libx264',
@@ -21,7 +21,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   h266: 'libvvenc',
 };
 
-/** Place of an encoder's presets on one scale from 0, the fastest, to 9. */
+/** Presets of an encoder on a scale from 0 (fastest) to 9. */
 type Ladder = Readonly<Record<string, number>>;
 
 function ladder(names: string, first = 0): Ladder {
@@ -43,7 +43,7 @@ const MIDDLE = 5;
 const HIGHEST = 9;
 const MAX_CRF = 63;
 
-/** What a user says of the encoder. */
+/** The encoder as the user describes it. */
 export interface CodecFacts {
   readonly codec?: string;
   readonly preset?: string;
@@ -51,10 +51,10 @@ export interface CodecFacts {
 }
 
 /**
- * The codec block of a model.
- * @param width numbers the model takes: the vocabulary alone, or with preset and rate factor
+ * Builds the codec block of a model.
+ * @param width size of the input: the vocabulary, or the vocabulary + 2 with preset and rate factor
  * @param source the model, for messages
- * @throws {AnyvmafError} `usage` when codec or crf is missing or cannot be used; `model` when the width fits neither
+ * @throws {AnyvmafError} `usage` if codec or crf is missing or unknown; `model` if the width fits neither
  */
 export function codecBlock(
   spec: CodecBlockSpec,
@@ -105,7 +105,7 @@ export function codecBlock(
   return block;
 }
 
-/** The encoder behind a name. */
+/** Resolves aliases. */
 function canonical(codec: string): string {
   const name = codec.trim().toLowerCase();
   return Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : name;
@@ -113,7 +113,7 @@ function canonical(codec: string): string {
 
 function slotOf(vocabulary: readonly string[], codec: string): number | undefined {
   const names = vocabulary.map((name) => name.toLowerCase());
-  // A model may know an alias by itself.
+  // The vocabulary may contain an alias.
   for (const name of [codec.trim().toLowerCase(), canonical(codec)]) {
     const slot = names.indexOf(name);
     if (slot >= 0) return slot;
@@ -122,19 +122,19 @@ function slotOf(vocabulary: readonly string[], codec: string): number | undefine
 }
 
 /**
- * Place of a preset from 0, the fastest, to 9.
- * @throws {AnyvmafError} `usage` when the encoder has no such preset
+ * Position of a preset on the scale from 0 (fastest) to 9.
+ * @throws {AnyvmafError} `usage` if the encoder has no such preset
  */
 export function presetOrdinal(encoder: string, preset: string | undefined): number {
   if (preset === undefined || preset === '') return MIDDLE;
   const name = preset.trim().toLowerCase();
   if (/^lib(svtav1|aom)/.test(encoder)) {
-    // These count from 0, the slowest, and are taken as they are.
+    // These encoders number presets from 0, the slowest. The reference implementation uses the numbers unchanged.
     if (/^-?\d{1,2}$/.test(name)) return Math.min(HIGHEST, Math.max(0, Number(name)));
     throw unknownPreset(encoder, preset, 'a number from 0 to 13');
   }
   const presets = LADDERS.find(({ of }) => of.test(encoder))?.presets;
-  // Of an encoder without a scale of its own only the names that all know are taken.
+  // Encoders without a scale of their own accept the x264 names.
   const names = presets ?? X26X;
   const place = Object.hasOwn(names, name) ? names[name] : undefined;
   if (place !== undefined) return place;

@@ -1,28 +1,28 @@
 /**
  * @module tiny/content
- * Whether a picture shows anything: flat ones and noise have no quality that a model could have learned.
+ * Classifies pictures as flat, noise or scene. Models have learned nothing about flat pictures and noise.
  */
 
-/** What luma is: one tone, neighbours that have nothing in common, or neither. */
+/** `flat`: one tone; `noise`: neighbouring samples are uncorrelated; `scene`: anything else. */
 type Content = 'flat' | 'noise' | 'scene';
 
-/** How many pictures were looked at, and how many of them show nothing. */
+/** Number of classified pictures. */
 export interface ContentTally {
   readonly frames: number;
   readonly flat: number;
   readonly noise: number;
 }
 
-/** Standard deviation below which luma is flat, in 8-bit levels: less than the grain of film. */
+/** Luma with a smaller standard deviation is flat; in 8-bit levels, below film grain. */
 const FLAT_DEVIATION = 2;
 /**
- * Correlation of neighbours below which luma is noise, along rows and along columns. Scenes have 0.8 and more; those
- * whose noise has two thirds of the energy fall below.
+ * Luma with a smaller correlation of neighbours along rows and columns is noise. Scenes have 0.8 or more, unless noise
+ * makes up two thirds of their energy.
  */
 const NOISE_CORRELATION = 0.35;
 
 /**
- * What a plane of luma is.
+ * Classifies a plane of luma.
  * @param luma rows of `width` samples without gaps
  */
 export function contentOf(luma: ArrayLike<number>, width: number, height: number, bitDepth: number): Content {
@@ -31,21 +31,21 @@ export function contentOf(luma: ArrayLike<number>, width: number, height: number
   let [sum, squares, across, down] = [0, 0, 0, 0];
   for (let y = 0, at = 0; y < height; y++) {
     for (let x = 0; x < width; x++, at++) {
-      const value = luma[at] ?? 0;
+      const value = luma[at]!;
       sum += value;
       squares += value * value;
-      if (x > 0) across += (value - (luma[at - 1] ?? 0)) ** 2;
-      if (y > 0) down += (value - (luma[at - width] ?? 0)) ** 2;
+      if (x > 0) across += (value - luma[at - 1]!) ** 2;
+      if (y > 0) down += (value - luma[at - width]!) ** 2;
     }
   }
   const variance = squares / pixels - (sum / pixels) ** 2;
   if (variance < (FLAT_DEVIATION * unit) ** 2) return 'flat';
-  // Neighbours of correlation r differ by 2 (1 - r) of the variance in the mean.
+  // The mean squared difference of neighbours with correlation r is 2 (1 - r) variance.
   const most = 2 * (1 - NOISE_CORRELATION) * variance;
   return across / ((width - 1) * height) > most && down / (width * (height - 1)) > most ? 'noise' : 'scene';
 }
 
-/** Both together. */
+/** Adds two tallies. */
 export function addTallies(a: ContentTally, b: ContentTally): ContentTally {
   return { frames: a.frames + b.frames, flat: a.flat + b.flat, noise: a.noise + b.noise };
 }

@@ -1,6 +1,6 @@
 /**
  * @module tiny/describe
- * What there is to know about tiny models without running them.
+ * Lists and describes tiny models without running them.
  */
 import { requireObject, requireText } from '../core/arguments.js';
 import { CANONICAL_FEATURES } from './features.js';
@@ -17,23 +17,23 @@ import type {
   TinyScaler,
 } from './types.js';
 
-/** All about one tiny model. */
+/** Description of a tiny model. */
 export interface TinyModelDescription {
-  /** Id or path, as it was asked for. */
+  /** Id or path as requested. */
   readonly source: string;
   /** Key of its score in reports. */
   readonly name: string | null;
   readonly kind: TinyKind;
   readonly file: string;
   readonly sha256: string;
-  /** All files that it is made of. */
+  /** All files of the model. */
   readonly parts: readonly TinyPart[];
-  /** Lists the parts: what a signature is one of. */
+  /** Lists the parts; signatures sign this text. */
   readonly manifest: string;
   readonly manifestSha256: string;
-  /** Whether a registry vouches for every part that its scores depend on. */
+  /** True if a registry vouches for every file that its scores depend on. */
   readonly registered: boolean;
-  /** Bytes, weights in other files included. */
+  /** Size with external weights. */
   readonly bytes: number;
   readonly opset: number;
   readonly producer: string;
@@ -42,35 +42,35 @@ export interface TinyModelDescription {
   readonly operators: Readonly<Record<string, number>>;
   readonly inputs: readonly TinyPort[];
   readonly outputs: readonly TinyPort[];
-  /** Columns of its feature input, `null` where it has none. */
+  /** Columns of its feature input, `null` if it has none. */
   readonly features: readonly string[] | null;
-  /** What is done to features; `in_graph` says whether the graph does it. */
+  /** Scaling of features; `inGraph` is true if the graph does it. */
   readonly scaler: (TinyScaler & { readonly inGraph: boolean }) | null;
-  /** Encoders that a codec-aware model knows, `null` where it is none. */
+  /** Encoders of a codec-aware model, `null` for others. */
   readonly codecs: readonly string[] | null;
-  /** Its row in the registry, `null` for files that none lists. */
+  /** Its registry entry, `null` for unlisted files. */
   readonly registry: TinyRegistryEntry | null;
   readonly warnings: readonly string[];
 }
 
-/** Where a model is that is to be described. */
+/** Options of `describeTinyModel`. */
 export interface DescribeTinyOptions {
-  /** As those of a tiny model in a run. */
+  /** The model's files by name, as in `TinyModelOptions`. */
   readonly files?: Readonly<Record<string, Blob>>;
 }
 
-/** The models that ship with the package. */
+/** Lists the models that ship with the package. */
 export async function listTinyModels({ files }: TinyPlatform): Promise<readonly TinyRegistryEntry[]> {
   return readRegistry(files.builtIn);
 }
 
-/** The devices that can be asked for, and whether they are here. */
+/** Lists all devices and whether they are available. */
 export function listTinyDevices({ runtimes }: TinyPlatform): Promise<readonly TinyDeviceStatus[]> {
   return runtimes.devices();
 }
 
 /**
- * All about a model, which is read and checked but not run.
+ * Reads, checks and describes a model without running it.
  * @throws {AnyvmafError} as {@link loadTinyModel}
  */
 export async function describeTinyModel(
@@ -82,7 +82,7 @@ export async function describeTinyModel(
   requireObject('options', options);
   const { files } = options;
   if (files !== undefined) requireObject('files', files, 'an object of Blobs by their names');
-  const model = await loadTinyModel(source, platform, { ...(files && { given: files }) });
+  const model = await loadTinyModel(source, platform, { ...(files && { files }) });
   const { sidecar, graph, program, entry } = model;
   const [first] = graph.inputs;
   const width = first?.dims?.length === 2 ? first.dims[1] : undefined;

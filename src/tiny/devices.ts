@@ -1,6 +1,6 @@
 /**
  * @module tiny/devices
- * Devices by name: those that are here, in which order `auto` looks at them, and what to say of those that are not.
+ * Selects a device by name or by the order of `auto`, and explains why a device is not available.
  */
 import { TINY_DEVICES } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -13,7 +13,7 @@ import type {
   TinySessionOptions,
 } from './types.js';
 
-/** How to get a device that is not here, as the end of a sentence. */
+/** How to get each device, as the end of a sentence. */
 const HOW: Readonly<Record<TinyDevice, string>> = {
   cpu: 'install onnxruntime-node or onnxruntime-web',
   cuda: 'it needs Linux on x64 with an NVIDIA GPU, CUDA 12, cuDNN 9, and onnxruntime-node installed with its CUDA libraries (npm install onnxruntime-node --onnxruntime-node-install=cuda12)',
@@ -32,11 +32,11 @@ const HOW: Readonly<Record<TinyDevice, string>> = {
   directml: 'it needs Windows and onnxruntime-node',
 };
 
-/** One way to run models on a device. */
+/** A runtime that offers a device. */
 export interface DeviceOffer {
   readonly device: TinyDevice;
   readonly runtime: TinyRuntimeName;
-  /** The GPU behind it, where the platform says. */
+  /** The GPU, if the platform names it. */
   readonly adapter?: { readonly name: string; readonly software: boolean };
   open(
     model: Pick<TinyModel, 'source' | 'program' | 'graph'>,
@@ -46,8 +46,8 @@ export interface DeviceOffer {
 }
 
 /**
- * All devices, with what is offered here.
- * @param failures why those do not start that are offered
+ * Describes all devices.
+ * @param failures reasons of offered devices that do not start
  */
 export function describeDevices(
   offers: readonly DeviceOffer[],
@@ -73,10 +73,10 @@ export function describeDevices(
 }
 
 /**
- * Starts a session on what was asked for.
- * @param offers what is here
- * @param order in which `auto` looks at devices; those that are not here are passed over
- * @throws {AnyvmafError} `backend` when it is not here or does not start
+ * Starts a session on the requested device.
+ * @param offers the available devices
+ * @param order of devices for `auto`, which skips unavailable ones
+ * @throws {AnyvmafError} `backend` if the device is not available or does not start
  */
 export async function openOn(
   model: Pick<TinyModel, 'source' | 'program' | 'graph'>,
@@ -85,21 +85,21 @@ export async function openOn(
   order: readonly TinyDevice[],
 ): Promise<TinySession> {
   const { device } = options;
-  const here = (name: TinyDevice) => offers.find((offer) => offer.device === name);
+  const offerOf = (name: TinyDevice) => offers.find((offer) => offer.device === name);
   if (device !== 'auto') {
-    const offer = here(device);
+    const offer = offerOf(device);
     if (offer) return offer.open(model, options, []);
-    const there = TINY_DEVICES.filter(here);
+    const available = TINY_DEVICES.filter(offerOf);
     throw new AnyvmafError(
       'backend',
-      `The device ${device} of tiny models is not here: ${HOW[device]}. Here ${there.length === 0 ? 'is none' : there.length === 1 ? `is ${there[0]}` : `are ${there.join(', ')}`}; no ` +
+      `The device ${device} of tiny models is not here: ${HOW[device]}. Here ${available.length === 0 ? 'is none' : available.length === 1 ? `is ${available[0]}` : `are ${available.join(', ')}`}; no ` +
         'other is taken instead.',
     );
   }
   const failures: string[] = [];
   let failure: unknown;
   for (const name of options.only === undefined ? order : [options.only]) {
-    const offer = here(name);
+    const offer = offerOf(name);
     if (!offer) continue;
     if (offer.adapter?.software) {
       failures.push(

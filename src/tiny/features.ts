@@ -1,6 +1,6 @@
 /**
  * @module tiny/features
- * Which extractor gives each column of a feature model.
+ * Finds the extractor of each column of a feature model.
  */
 
 import { AnyvmafError } from '../core/errors.js';
@@ -11,7 +11,7 @@ import { logName } from '../metrics/names.js';
 import { createExtractor, type ExtractorInstance, refuseFolders } from '../metrics/options.js';
 import type { TinySidecar } from './types.js';
 
-/** The columns of a six-wide input that nobody names. */
+/** Default columns of an input of width six. */
 export const CANONICAL_FEATURES: readonly string[] = [
   'adm2',
   'vif_scale0',
@@ -23,19 +23,19 @@ export const CANONICAL_FEATURES: readonly string[] = [
 
 /** A column of a model's input. */
 export interface TinyColumn {
-  /** As the sidecar names it. */
+  /** Name in the sidecar. */
   readonly feature: string;
   readonly instance: ExtractorInstance;
-  /** The name under which a run has its values. */
+  /** Name of its values in a run. */
   readonly logName: string;
 }
 
 /**
- * The columns of a model's feature input.
- * @param width of the input; `null` when the graph does not say
+ * Binds the columns of a model's feature input to extractors.
+ * @param width of the input; `null` if the graph does not state it
  * @param source the model, for messages
- * @throws {AnyvmafError} `model` when the list is missing, of another length, or names what no extractor gives; `feature`
- * for options that an extractor does not take
+ * @throws {AnyvmafError} `model` if the list is missing, has another length, or names an unknown feature; `feature` for
+ * options that an extractor does not have
  */
 export function bindColumns(
   { features, featureOptions }: Pick<TinySidecar, 'features' | 'featureOptions'>,
@@ -66,7 +66,7 @@ export function bindColumns(
   });
 }
 
-/** The extractor of a feature, by its name in reports, its internal one, or that of its integer extractor in short. */
+/** Finds a feature by its report name, its internal name, or either without `integer_`. */
 function provider(name: string, source: string): { extractor: ExtractorSpec; spec: FeatureSpec } {
   for (const wanted of [`integer_${name}`, name]) {
     for (const extractor of EXTRACTORS) {

@@ -1,19 +1,19 @@
 /**
  * @module tiny/half
- * IEEE 754 binary16 to and from binary32, for models whose tensors are of half precision.
+ * Converts between IEEE 754 binary16 and binary32, for models with half-precision tensors.
  */
 
 const float = new Float32Array(1);
 const bits = new Uint32Array(float.buffer);
 
-/** The nearest half to each value, ties to even; beyond 65504 infinite. */
+/** Rounds each value to the nearest half, ties to even; values beyond 65504 become infinite. */
 export function toHalves(values: Float32Array): Uint16Array<ArrayBuffer> {
   return Uint16Array.from(values, toHalf);
 }
 
 function toHalf(value: number): number {
   float[0] = value;
-  const word = bits[0] ?? 0;
+  const word = bits[0]!;
   const sign = (word >>> 16) & 0x8000;
   const exponent = (word >>> 23) & 0xff;
   const fraction = word & 0x7fffff;
@@ -21,17 +21,17 @@ function toHalf(value: number): number {
   const shifted = exponent - 112;
   if (shifted >= 31) return sign | 0x7c00;
   if (shifted < -10) return sign;
-  // Subnormal halves have no implicit one: it moves into the fraction, and further down.
+  // Subnormal halves have no implicit leading one, so it becomes part of the fraction.
   const [significand, drop] = shifted > 0 ? [fraction, 13] : [fraction | 0x800000, 14 - shifted];
   const kept = significand >>> drop;
   const rest = significand & ((1 << drop) - 1);
   const middle = 1 << (drop - 1);
   const up = rest > middle || (rest === middle && (kept & 1) === 1) ? 1 : 0;
-  // A carry out of the fraction raises the exponent, as it must.
+  // A carry out of the fraction correctly increments the exponent.
   return sign | ((Math.max(0, shifted) << 10) + kept + up);
 }
 
-/** Each half as the same value. */
+/** Converts halves exactly. */
 export function fromHalves(halves: Uint16Array): Float32Array<ArrayBuffer> {
   return Float32Array.from(halves, fromHalf);
 }

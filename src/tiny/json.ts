@@ -1,17 +1,17 @@
 /**
  * @module tiny/json
- * Takes values out of JSON that others wrote: each is what it must be, or an error says where it is not.
+ * Typed access to untrusted JSON; errors name the document and the member.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { showJson, shown } from '../core/printable.js';
 
-/** An object of JSON with readers for its members. Members that are absent or `null` are `undefined`. */
+/** A JSON object with typed getters. Absent and `null` members are `undefined`. */
 export class JsonObject {
   readonly #members: ReadonlyMap<string, unknown>;
 
   /**
    * @param what the document, for messages
-   * @throws {AnyvmafError} `model` when the value is no object
+   * @throws {AnyvmafError} `model` if the value is not an object
    */
   constructor(
     value: unknown,
@@ -22,7 +22,7 @@ export class JsonObject {
     this.#members = new Map(Object.entries(value));
   }
 
-  /** @throws {AnyvmafError} `model` when the text is no JSON object */
+  /** @throws {AnyvmafError} `model` if the text is not a JSON object */
   static parse(text: string, what: string): JsonObject {
     let value: unknown;
     try {
@@ -38,7 +38,7 @@ export class JsonObject {
     return [...this.#members.keys()];
   }
 
-  /** As it stands there. */
+  /** The unchecked value. */
   raw(key: string): unknown {
     return this.#members.get(key) ?? undefined;
   }
@@ -102,7 +102,7 @@ export class JsonObject {
     });
   }
 
-  /** The error for a member. */
+  /** An error about a member. */
   wrong(key: string, expected: string): AnyvmafError {
     const value = this.raw(key);
     const found = value === undefined ? 'absent' : showJson(value);

@@ -1,17 +1,18 @@
 /**
  * @module tiny/load
- * From an id or a path to a model that keeps the contract: found, its bytes compared with the registry, its graph
- * checked, its weights and its sidecar read.
+ * Loads a model by id or path: finds its files, compares digests with the registry, checks the graph, reads weights and
+ * sidecar.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
-import { givenFiles } from './caller-files.js';
+
 import { type Manifest, manifestOf, sha256Of, statedManifest, uncovered } from './manifest.js';
 import { checkOnnx, MAX_MODEL_BYTES, tooLarge } from './onnx/check.js';
 import { readRegistry } from './registry.js';
 import { MAX_SIDECAR_BYTES, NO_SIDECAR, parseSidecar } from './sidecar.js';
 import type {
+  TinyFiles,
   TinyFolder,
   TinyGraph,
   TinyModel,
@@ -24,35 +25,37 @@ import type {
   TinySidecar,
 } from './types.js';
 
-/** Bytes of a Sigstore bundle at most. */
+/** Most bytes of a Sigstore bundle. */
 const MAX_BUNDLE_BYTES = 1024 * 1024;
 
-/** How a model is to be loaded. */
+/** Options of {@link loadTinyModel}. */
 export interface LoadOptions {
-  /** Only what the registry's Sigstore bundle signs. */
+  /** Refuse models that the registry's Sigstore bundle does not sign. */
   readonly verify?: boolean;
-  /** Which of a model and its 8-bit sibling is wanted. Default `auto`. */
+  /** Load the model or its 8-bit sibling. Default `auto`. */
   readonly precision?: TinyPrecision;
-  /** Where the model is, instead of among those of the platform; `source` is the name of one of them. */
-  readonly given?: Readonly<Record<string, Blob>>;
+  /** The model's files by name, instead of the platform's; `source` is one of the names. */
+  readonly files?: Readonly<Record<string, Blob>>;
 }
 
-/** A file of a folder, with the row that lists it. */
+/** A file with its registry entry. */
 interface Found extends TinyPlace {
   readonly entry?: TinyRegistryEntry;
 }
 
 /**
- * Loads a model. Nothing of it was given to a runtime yet.
+ * Loads and checks a model before any runtime sees it.
  * @param source an id of the registry, or a path
- * @throws {AnyvmafError} `model` when there is none, or it breaks the contract; `io` when it cannot be read
+ * @throws {AnyvmafError} `model` if it does not exist or is refused; `io` if it cannot be read
  */
 export async function loadTinyModel(
   source: string,
-  { files, signatures }: Pick<TinyPlatform, 'files' | 'signatures'>,
-  { verify = false, given, precision = 'auto' }: LoadOptions = {},
+  { files: platformFiles, signatures }: Pick<TinyPlatform, 'files' | 'signatures'>,
+  { verify = false, files, precision = 'auto' }: LoadOptions = {},
 ): Promise<TinyModel> {
-  const { folder, file, entry } = await (given ? locate(source, givenFiles(given)) : find(source, files));
+  const { folder, file, entry } = await (files
+    ? locate(source, callerFiles(files))
+    : find(source, platformFiles));
   const { stated, part } = await readSidecar(folder, file);
   const quantisation = entry?.quantisation ?? stated.quantisation ?? 'fp32';
   const found = { folder, file, ...(entry && { entry }) };
@@ -61,8 +64,8 @@ export async function loadTinyModel(
   const sidecar = placeScaler(stated, graph);
   const program = await withWeights(read.bytes, graph, folder, file, source);
   const manifest = await manifestOf(program, baseName(read.file), part);
-  const open = vouched(found, read.file, manifest, stated);
-  if (verify) await verifySignature(found, read, manifest, open, signatures);
+  const unlisted = unlistedParts(found, read.file, manifest, stated);
+  if (verify) await verifySignature(found, read, manifest, unlisted, signatures);
   return {
     source,
     file: read.file,
@@ -71,17 +74,45 @@ export async function loadTinyModel(
     manifest: manifest.text,
     manifestSha256: manifest.sha256,
     ...(entry && { entry }),
-    registered: entry !== undefined && open.length === 0,
+    registered: entry !== undefined && unlisted.length === 0,
     sidecar,
     graph,
     program,
     kind: entry?.kind ?? sidecar.kind ?? kindOf(graph),
     quantisation: read.quantisation,
-    warnings: [...read.warnings, ...(entry ? uncoveredWarnings(entry, manifest, open) : [])],
+    warnings: [...read.warnings, ...(entry ? unlistedWarnings(entry, manifest, unlisted) : [])],
   };
 }
 
-/** A row of the registry, by id; otherwise a file, with the row that lists it in the registry of its folder. */
+/**
+ * The caller's files as a folder.
+ * @param files by name: a model, its sidecar, weights, a registry
+ */
+export function callerFiles(files: Readonly<Record<string, Blob>>): TinyFiles {
+  const folder = {
+    name: 'the files given',
+    async read(file: string, limit: number): Promise<Uint8Array | null> {
+      const found = Object.hasOwn(files, file) ? files[file] : undefined;
+      if (!found) return null;
+      if (found.size > limit) {
+        throw new AnyvmafError(
+          'model',
+          `${file} has ${found.size} bytes, but ${limit} are the most for a file of its kind.`,
+        );
+      }
+      try {
+        return new Uint8Array(await found.arrayBuffer());
+      } catch (cause) {
+        throw new AnyvmafError('io', `cannot read ${file}: it was moved or changed; choose it again.`, {
+          cause,
+        });
+      }
+    },
+  };
+  return { builtIn: folder, locate: async (file) => ({ folder, file }) };
+}
+
+/** Finds a built-in model by id, else a file by path with the entry in its folder's registry. */
 async function find(source: string, files: TinyPlatform['files']): Promise<Found> {
   const known = await readRegistry(files.builtIn);
   const entry = known.find(({ id }) => id === source);
@@ -100,12 +131,12 @@ async function find(source: string, files: TinyPlatform['files']): Promise<Found
   return locate(source, files);
 }
 
-/** A file, with the row that lists it in the registry of its folder; a link to a file that is listed is that file. */
+/** Finds a file with the entry in its folder's registry. A link to a listed file counts as that file. */
 async function locate(source: string, files: TinyPlatform['files']): Promise<Found> {
   const { target, ...named } = await files.locate(source);
   for (const { folder, file } of target ? [named, target] : [named]) {
     const rows = await readRegistry(folder);
-    // The 8-bit sibling of a listed model is listed with it.
+    // An entry covers the model's 8-bit sibling too.
     const entry = rows.find((row) => row.file === file) ?? rows.find((row) => int8Name(row.file) === file);
     if (entry) return { folder, file, entry };
   }
@@ -120,7 +151,7 @@ interface SidecarRead {
 
 async function readSidecar(folder: TinyFolder, file: string): Promise<SidecarRead> {
   const stem = file.replace(/\.onnx$/i, '');
-  // An 8-bit sibling named by its own path has the sidecar of the model it was made of.
+  // An 8-bit sibling shares the sidecar of its model.
   for (const name of [`${stem}.json`, `${stem.replace(/\.int8$/, '')}.json`]) {
     const bytes = await folder.read(name, MAX_SIDECAR_BYTES);
     if (!bytes) continue;
@@ -134,12 +165,12 @@ function baseName(file: string): string {
   return file.slice(file.lastIndexOf('/') + 1);
 }
 
-/** Rounding to single precision, and no more. */
+/** Tolerance for rounding to single precision. */
 const SAME = 1e-6;
 
 /**
- * A sidecar that states a scaler, but not whether the graph holds it, is believed to describe the graph where that
- * begins by subtracting this very mean: to apply it twice gives nonsense.
+ * If a sidecar states a scaler but not whether the graph contains it, compares the mean with what the graph subtracts
+ * first. Scaling twice would give nonsense.
  */
 function placeScaler(sidecar: TinySidecar, { inputs, centres }: TinyGraph): TinySidecar {
   const { scaler, scalerUnplaced, ...rest } = sidecar;
@@ -161,7 +192,7 @@ interface Read {
   readonly warnings: readonly string[];
 }
 
-/** The 8-bit sibling of a model that is quantised, where there is one; else the model itself; or what is asked for. */
+/** Reads the file to run: the requested precision, or for `auto` the 8-bit sibling of a quantised model, if it exists. */
 async function readBest(
   { folder, file, entry }: Found,
   stated: TinyQuantisation,
@@ -177,12 +208,12 @@ async function readBest(
       `tiny_precision is fp32, but ${file} is the 8-bit sibling of a model; name the model itself, or ask for int8.`,
     );
   }
-  // Nobody says how a sibling was quantised that is asked for all the same.
+  // The sibling was requested, but nothing states how it was quantised.
   const mode = precision === 'int8' && stated === 'fp32' ? 'static' : stated;
   if (precision !== 'fp32' && mode !== 'fp32' && !eight) {
     const bytes = await folder.read(sibling, MAX_MODEL_BYTES);
     if (bytes) {
-      const sha256 = await matching(bytes, entry, entry?.int8Sha256, 'int8_sha256', sibling);
+      const sha256 = await checkedDigest(bytes, entry, entry?.int8Sha256, 'int8_sha256', sibling);
       return { bytes, file: sibling, sha256, quantisation: mode, warnings: [] };
     }
     if (precision === 'int8') {
@@ -201,7 +232,7 @@ async function readBest(
     );
   }
   const expected = isSibling ? entry?.int8Sha256 : entry?.sha256;
-  const sha256 = await matching(bytes, entry, expected, isSibling ? 'int8_sha256' : 'sha256', file);
+  const sha256 = await checkedDigest(bytes, entry, expected, isSibling ? 'int8_sha256' : 'sha256', file);
   const missing = mode !== 'fp32' && !eight && precision !== 'fp32';
   return {
     bytes,
@@ -221,10 +252,10 @@ function int8Name(file: string): string {
 }
 
 /**
- * @returns the digest of the bytes
- * @throws {AnyvmafError} `model` when the model is registered and the digest is another, or none is listed
+ * Computes the digest of a file.
+ * @throws {AnyvmafError} `model` if the model is registered with another digest or without one
  */
-async function matching(
+async function checkedDigest(
   bytes: Uint8Array,
   entry: TinyRegistryEntry | undefined,
   expected: string | undefined,
@@ -244,11 +275,11 @@ async function matching(
 }
 
 /**
- * Compares all parts with what the registry states.
- * @returns parts of a registered model that its row says nothing of; none where it states the digest of the manifest
- * @throws {AnyvmafError} `model` when that digest is another
+ * Compares the manifest with the registry.
+ * @returns parts that the registry entry does not cover; none if it states the digest of the manifest
+ * @throws {AnyvmafError} `model` if that digest differs
  */
-function vouched(
+function unlistedParts(
   { file, entry }: Found,
   read: string,
   manifest: Manifest,
@@ -268,28 +299,28 @@ function vouched(
   );
 }
 
-function uncoveredWarnings(
+function unlistedWarnings(
   { id }: TinyRegistryEntry,
   { sha256 }: Manifest,
-  open: readonly string[],
+  unlisted: readonly string[],
 ): readonly string[] {
-  if (open.length === 0) return [];
+  if (unlisted.length === 0) return [];
   return [
-    `The registry vouches for the graph of the tiny model "${id}" alone, not for ${open.join(', ')}, on which its scores ` +
+    `The registry vouches for the graph of the tiny model "${id}" alone, not for ${unlisted.join(', ')}, on which its scores ` +
       `depend as well, so that it does not count as registered; add manifest_sha256 ${sha256} to its row if these are ` +
       'the right files.',
   ];
 }
 
 /**
- * The bundle signs the manifest, or the graph where the row states no manifest.
- * @param open parts that the row says nothing of
+ * Verifies the bundle's signature of the manifest, or of the graph if the entry states no manifest.
+ * @param unlisted parts that the entry does not cover
  */
 async function verifySignature(
   { folder, entry }: Found,
   { bytes, file }: Pick<Read, 'bytes' | 'file'>,
   manifest: Manifest,
-  open: readonly string[],
+  unlisted: readonly string[],
   signatures: TinyPlatform['signatures'],
 ): Promise<void> {
   const refuse = (why: string): AnyvmafError => new AnyvmafError('model', why);
@@ -307,9 +338,9 @@ async function verifySignature(
         'nothing; add sigstore_issuer and sigstore_identity, or leave tiny_model_verify out.',
     );
   }
-  if (open.length > 0) {
+  if (unlisted.length > 0) {
     throw refuse(
-      `The signature of ${file} does not cover ${open.join(', ')}, on which the scores of "${entry.id}" depend as well; ` +
+      `The signature of ${file} does not cover ${unlisted.join(', ')}, on which the scores of "${entry.id}" depend as well; ` +
         `sign its manifest ('anyvmaf tiny manifest'), and add manifest_sha256 ${manifest.sha256} to its row.`,
     );
   }
@@ -322,7 +353,7 @@ async function verifySignature(
   await signatures.verify(signed, new TextDecoder().decode(text), what, entry.signer);
 }
 
-/** The model with the files that hold its weights, which lie beside it. */
+/** Reads the external weights from beside the model. */
 async function withWeights(
   bytes: Uint8Array,
   graph: TinyGraph,
@@ -349,7 +380,7 @@ async function withWeights(
   return { bytes, external };
 }
 
-/** What a model of which nobody says it looks at. */
+/** Guesses the kind of a model from its inputs. */
 function kindOf({ inputs }: TinyGraph): TinyModel['kind'] {
   const [first] = inputs;
   return first?.dims?.length === 4 && inputs.length === 1 ? 'nr' : 'fr';

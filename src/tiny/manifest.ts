@@ -1,19 +1,18 @@
 /**
  * @module tiny/manifest
- * All files that a model is made of, and one digest over them: weights and a sidecar change a score as much as a graph
- * does.
+ * Lists all files of a model with one digest over them, because weights and sidecar change scores as much as the graph.
  */
 import type { TinyPart, TinyProgram, TinyRegistryEntry, TinySidecar } from './types.js';
 
-/** Of the text of a manifest; another layout gets another number. */
+/** Version of the manifest's layout. */
 const VERSION = 1;
 
-/** What a model is made of, and how much of that a registry vouches for. */
+/** The files of a model. */
 export interface Manifest {
   readonly parts: readonly TinyPart[];
-  /** What is signed: JSON on one line, names in the order of their characters. */
+  /** The signed text: JSON on one line, files sorted by name. */
   readonly text: string;
-  /** Of the text. */
+  /** Digest of the text. */
   readonly sha256: string;
 }
 
@@ -24,8 +23,8 @@ export async function sha256Of(bytes: Uint8Array): Promise<string> {
 }
 
 /**
- * The manifest of a model.
- * @param file the graph, and its sidecar where there is one, by names relative to the folder of the graph
+ * Builds the manifest of a model.
+ * @param file name of the graph's file; all names are relative to its folder
  */
 export async function manifestOf(
   { bytes, external }: TinyProgram,
@@ -52,19 +51,19 @@ export async function manifestOf(
   return { parts, text, sha256: await sha256Of(new TextEncoder().encode(text)) };
 }
 
-/** What a row states of the manifest of its model, or of the 8-bit sibling. */
+/** The registry's digest of the manifest of a model or of its 8-bit sibling. */
 export function statedManifest(entry: TinyRegistryEntry | undefined, isSibling: boolean): string | undefined {
   return isSibling ? entry?.int8ManifestSha256 : entry?.manifestSha256;
 }
 
-/** Files that a row with the digest of the graph alone says nothing of, though scores depend on them. */
+/** Files that scores depend on but a digest of the graph does not cover. */
 export function uncovered({ parts }: Manifest, sidecar: TinySidecar): readonly string[] {
   return parts
     .filter(({ role }) => role === 'weights' || (role === 'sidecar' && !onlyInforms(sidecar)))
     .map(({ name }) => name);
 }
 
-/** What no score depends on, or what the row says itself. */
+/** Sidecar members that do not affect scores or that the registry entry states itself. */
 const INFORMING: ReadonlySet<string> = new Set(['kind', 'name', 'opset', 'quantisation', 'better']);
 
 function onlyInforms(sidecar: TinySidecar): boolean {

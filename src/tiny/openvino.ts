@@ -4,14 +4,13 @@
  */
 import { AnyvmafError } from '../core/errors.js';
 import { clause, quoted, shown } from '../core/printable.js';
-import { inTurn } from './call-serializer.js';
+import { serializeCalls } from './call-serializer.js';
 import type { DeviceOffer } from './devices.js';
 import { fromHalves, toHalves } from './half.js';
-import { inputOf } from './ort.js';
+import { inputOf, requireWhole } from './ort.js';
 import type { TinyDevice, TinyPort, TinySession, TinyTensor } from './types.js';
-import { requireWhole } from './whole.js';
 
-/** What of openvino-node is used; it is optional, so its own types are not. */
+/** The parts of openvino-node in use. The package is optional, so its own types are not available. */
 export interface OpenVino {
   readonly Core: new () => OpenVinoCore;
   readonly Tensor: new (type: unknown, shape: readonly number[], data: unknown) => OpenVinoTensor;
@@ -40,7 +39,7 @@ interface OpenVinoTensor {
   getShape(): readonly number[];
 }
 
-/** OpenVINO's name of each device; AUTO is its own choice. */
+/** OpenVINO's names of devices; with AUTO it chooses itself. */
 const NAMES: readonly { readonly device: TinyDevice; readonly name: string }[] = [
   { device: 'openvino', name: 'AUTO' },
   { device: 'openvino-cpu', name: 'CPU' },
@@ -52,13 +51,13 @@ const NAMES: readonly { readonly device: TinyDevice; readonly name: string }[] =
 const ELEMENTS: Readonly<Record<number, string>> = { 1: 'f32', 7: 'i64', 10: 'f16', 11: 'f64' };
 
 /**
- * The devices that OpenVINO sees here.
- * @throws whatever the library throws when it does not start
+ * The devices that OpenVINO detects.
+ * @throws the library's errors if it does not start
  */
 export function openVinoOffers(library: OpenVino): readonly DeviceOffer[] {
   const core = new library.Core();
   const found = core.getAvailableDevices();
-  // Several of a kind are called GPU.0, GPU.1.
+  // Several devices of a kind are named GPU.0, GPU.1.
   const here = (name: string) => found.some((one) => one === name || one.startsWith(`${name}.`));
   return NAMES.filter(({ name }) => (name === 'AUTO' ? found.length > 0 : here(name))).map(
     ({ device, name }) => ({
@@ -126,7 +125,7 @@ async function open(
     }
   }
 
-  const calls = inTurn(run);
+  const calls = serializeCalls(run);
   return {
     runtime: 'openvino-node',
     device,

@@ -1,10 +1,10 @@
 /**
  * @module tiny/ort
- * Sessions of onnxruntime, whichever of its packages was loaded: they share one interface.
+ * Sessions of onnxruntime-node and onnxruntime-web, which share one interface.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { clause, quoted, shown } from '../core/printable.js';
-import { inTurn } from './call-serializer.js';
+import { serializeCalls } from './call-serializer.js';
 import { fromHalves, toHalves } from './half.js';
 import type {
   TinyDevice,
@@ -15,9 +15,8 @@ import type {
   TinySessionOptions,
   TinyTensor,
 } from './types.js';
-import { requireWhole } from './whole.js';
 
-/** What of onnxruntime's packages is used; they are optional, so their own types are not. */
+/** The parts of onnxruntime in use. Its packages are optional, so their own types are not available. */
 export interface OrtModule {
   readonly InferenceSession: {
     create(bytes: Uint8Array, options: Readonly<Record<string, unknown>>): Promise<OrtSession>;
@@ -37,7 +36,7 @@ interface OrtTensor {
   getData?(): Promise<unknown>;
 }
 
-/** Names of TensorProto.DataType that sessions are fed with. */
+/** Input types by TensorProto.DataType. */
 const TYPES: Readonly<Record<number, string>> = {
   1: 'float32',
   2: 'uint8',
@@ -48,20 +47,20 @@ const TYPES: Readonly<Record<number, string>> = {
   11: 'float64',
 };
 
-/** How onnxruntime is asked for a device. */
+/** A device in onnxruntime's terms. */
 export interface OrtTarget {
   readonly runtime: TinyRuntimeName;
   readonly device: TinyDevice;
-  /** A provider's name, or its name and options. */
+  /** Name of an execution provider, or its name and options. */
   readonly provider: string | Readonly<Record<string, unknown>>;
-  /** The GPU as its driver calls it, where the platform says. */
+  /** The GPU's name from its driver, if the platform tells. */
   readonly adapter?: string;
   readonly notes?: readonly string[];
 }
 
 /**
  * Starts a session.
- * @throws {AnyvmafError} `backend` when the device does not start with this model
+ * @throws {AnyvmafError} `backend` if the device cannot start this model
  */
 export async function openOrt(
   ort: OrtModule,
@@ -73,7 +72,7 @@ export async function openOrt(
   try {
     session = await ort.InferenceSession.create(program.bytes, {
       executionProviders: [provider],
-      // Fatal ones alone: what fails is thrown as well.
+      // Log fatal errors only: onnxruntime throws errors too.
       logSeverityLevel: 4,
       ...(threads > 0 && { intraOpNumThreads: threads }),
       interOpNumThreads: 1,
@@ -111,13 +110,13 @@ export async function openOrt(
     }
   }
 
-  const calls = inTurn(run);
+  const calls = serializeCalls(run);
   return {
     runtime,
     device,
     ...(adapter !== undefined && { adapter }),
     notes,
-    // Some providers take one call at a time.
+    // Some execution providers do not allow concurrent calls.
     run: calls.run,
     async close() {
       if (closed) return;
@@ -128,7 +127,7 @@ export async function openOrt(
   };
 }
 
-/** What onnxruntime says, in one line. */
+/** onnxruntime's message in one line. */
 function reason(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : String(cause);
   return shown(clause(text.replaceAll(/\s+/g, ' ')), 300);
@@ -146,9 +145,34 @@ function toOrt(
   return new ort.Tensor(type, toType(type, data), dims);
 }
 
-/** An input as messages call it. */
+/** Names an input in messages. */
 export function inputOf(source: string, port: TinyPort | undefined): string {
   return `The input ${quoted(port?.name ?? '')} of the tiny model ${quoted(source)}`;
+}
+
+/** Smallest and largest value of integer inputs; 2^63 stands for the largest float below it. */
+const RANGES = {
+  int64: [-(2 ** 63), 2 ** 63],
+  int32: [-(2 ** 31), 2 ** 31 - 1],
+  uint8: [0, 255],
+  int8: [-128, 127],
+} as const;
+
+/**
+ * Refuses values that an integer input would round, because a rounded feature is another feature.
+ * @param what the model and its input, for the message
+ * @throws {AnyvmafError} `model`, with the first bad value
+ */
+export function requireWhole(data: Float32Array, type: keyof typeof RANGES, what: string): void {
+  const [least, greatest] = RANGES[type];
+  const bad = data.find((value) => !Number.isInteger(value) || value < least || value > greatest);
+  // 2 ** 63 itself does not fit into 64 bits.
+  if (bad === undefined && !(type === 'int64' && data.includes(greatest))) return;
+  throw new AnyvmafError(
+    'model',
+    `${what} takes whole numbers (${type}), but is given ${bad ?? greatest}; to round it would change the score. Export ` +
+      'the model with a floating-point input.',
+  );
 }
 
 function toType(type: string, data: Float32Array): unknown {
@@ -177,7 +201,7 @@ async function fromOrt(tensor: OrtTensor): Promise<TinyTensor> {
 
 function fromType(type: string, data: unknown): Float32Array {
   if (data instanceof Float32Array) return data;
-  // Half floats come as their bits, or where JavaScript has them as numbers.
+  // Halves come as bits, or as numbers in engines with Float16Array.
   if (type === 'float16' && data instanceof Uint16Array) return fromHalves(data);
   if (ArrayBuffer.isView(data) && Symbol.iterator in data) {
     const values: Iterable<unknown> = Object.values(data);

@@ -1,6 +1,6 @@
 /**
  * @module tiny/picture
- * From planes of a video to the tensors of a picture model: samples in 0..1, resized and normalised as the model wants.
+ * Converts planes of a video to a picture model's tensors: samples in 0..1, resized and normalised.
  */
 import { AnyvmafError } from '../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
@@ -12,9 +12,9 @@ import { takeScores } from './scores.js';
 import type { TinySession, TinyTensor } from './types.js';
 
 /**
- * Whether a model can look at pictures of a format.
- * @throws {AnyvmafError} `usage` when it takes another size and nothing may resize them, wants larger ones, or wants
- * colour that is not there
+ * Checks that a model can score pictures of a format.
+ * @throws {AnyvmafError} `usage` if pictures are too small, have no chroma that the model needs, or have another size and
+ * resizing is disabled
  */
 export function checkPicture(binding: PictureBinding, format: VideoFormat): void {
   const { source, width, height, resize, channels } = binding;
@@ -42,7 +42,7 @@ export function checkPicture(binding: PictureBinding, format: VideoFormat): void
   );
 }
 
-/** The inputs that a picture model is given for pictures of a format, by name. */
+/** Input shapes of a picture model for a format, by input name. */
 export function pictureShapes(
   { inputs, channels, width, height }: PictureBinding,
   format: VideoFormat,
@@ -51,16 +51,16 @@ export function pictureShapes(
   return Object.fromEntries(inputs.map(({ tensor }) => [tensor, dims]));
 }
 
-/** A picture model with its session, for pictures of one format. */
+/** Scores pictures of one format with a picture model. */
 export class TinyPictureScorer {
   readonly #binding: PictureBinding;
   readonly #session: TinySession;
   readonly #format: VideoFormat;
   readonly #size: { readonly width: number; readonly height: number };
   readonly #resampler: Resampler | null;
-  /** One per input, written again and again. */
+  /** One per input, reused for every frame. */
   readonly #tensors: ReadonlyMap<Role, TinyTensor>;
-  /** Samples of one plane as the model's channel, before resizing. */
+  /** One channel before resizing. */
   readonly #plane: Float32Array;
   #tally: ContentTally = { frames: 0, flat: 0, noise: 0 };
 
@@ -87,12 +87,12 @@ export class TinyPictureScorer {
     );
   }
 
-  /** Pictures taken so far, and how many show nothing; absent where the model does not ask for that. */
+  /** Tally of the pictures so far; `undefined` if the model does not need it. */
   get content(): ContentTally | undefined {
     return this.#binding.needsScene ? this.#tally : undefined;
   }
 
-  /** Takes the pictures of a frame: the planes may change afterwards. */
+  /** Copies the pictures of a frame; the caller may reuse the planes. */
   take(reference: FramePlanes, distorted: FramePlanes): void {
     if (this.#binding.needsScene) this.#count(distorted);
     for (const { role } of this.#binding.inputs) {
@@ -102,10 +102,10 @@ export class TinyPictureScorer {
   }
 
   /**
-   * Scores the pictures taken.
-   * @param frame its number, for messages
-   * @param into receives one value per output from `offset` on
-   * @throws {AnyvmafError} `model` when the graph fails, or what it gives is no score
+   * Scores the pictures of the last {@link take}.
+   * @param frame frame number, for messages
+   * @param into receives one value per output, from `offset`
+   * @throws {AnyvmafError} `model` if the graph fails or its output is not a score
    */
   async score(frame: number, into: Float64Array, offset: number): Promise<void> {
     const feeds: Record<string, TinyTensor> = {};
@@ -140,10 +140,10 @@ export class TinyPictureScorer {
     if (channels === 1) {
       const peak = 2 ** bitDepth - 1;
       if (this.#resampler) this.#resampler.plane(luma, into);
-      const scale = 1 / ((std[0] ?? 1) * peak);
-      const shift = (mean[0] ?? 0) / (std[0] ?? 1);
+      const scale = 1 / (std[0]! * peak);
+      const shift = mean[0]! / std[0]!;
       const from: ArrayLike<number> = this.#resampler ? into : luma;
-      for (let i = 0; i < size; i++) into[i] = (from[i] ?? 0) * scale - shift;
+      for (let i = 0; i < size; i++) into[i] = from[i]! * scale - shift;
       return;
     }
     const cb = samplesOf(planes.cb ?? new Uint8Array(), bitDepth);
@@ -153,13 +153,13 @@ export class TinyPictureScorer {
       const plane = this.#resampler ? this.#plane : target;
       this.#rgb(channel, luma, cb, cr, plane);
       this.#resampler?.plane(plane, target);
-      const deviation = std[channel] ?? 1;
-      const middle = mean[channel] ?? 0;
-      for (let i = 0; i < size; i++) target[i] = ((target[i] ?? 0) / 255 - middle) / deviation;
+      const deviation = std[channel]!;
+      const middle = mean[channel]!;
+      for (let i = 0; i < size; i++) target[i] = (target[i]! / 255 - middle) / deviation;
     }
   }
 
-  /** A channel of BT.709 limited range as 8-bit RGB, chroma repeated. */
+  /** Converts BT.709 limited range to one channel of 8-bit RGB, repeating chroma. */
   #rgb(
     channel: number,
     luma: ArrayLike<number>,
@@ -172,23 +172,23 @@ export class TinyPictureScorer {
     const chromaWidth = right === 1 ? width >> 1 : width;
     const chromaHeight = down === 1 ? height >> 1 : height;
     const unit = 2 ** (bitDepth - 8);
-    const [ofCb, ofCr] = RGB[channel] ?? [0, 0];
+    const [ofCb, ofCr] = RGB[channel]!;
     for (let y = 0; y < height; y++) {
-      // Chroma of odd sizes ends one sample early.
+      // Odd luma sizes have one chroma sample less than needed.
       const chromaRow = Math.min(y >> down, chromaHeight - 1) * chromaWidth;
       for (let x = 0; x < width; x++) {
         const at = chromaRow + Math.min(x >> right, chromaWidth - 1);
         const value =
-          LUMA_GAIN * ((luma[y * width + x] ?? 0) / unit - 16) +
-          ofCb * ((cb[at] ?? 0) / unit - 128) +
-          ofCr * ((cr[at] ?? 0) / unit - 128);
+          LUMA_GAIN * (luma[y * width + x]! / unit - 16) +
+          ofCb * (cb[at]! / unit - 128) +
+          ofCr * (cr[at]! / unit - 128);
         into[y * width + x] = Math.min(255, Math.max(0, Math.round(value)));
       }
     }
   }
 }
 
-/** What Cb and Cr count in red, green and blue: BT.709, limited range, 8 bit. */
+/** Weights of Cb and Cr in red, green and blue: BT.709, limited range, 8 bit. */
 const KR = 0.2126;
 const KB = 0.0722;
 const KG = 1 - KR - KB;
@@ -200,7 +200,7 @@ const RGB: readonly (readonly [number, number])[] = [
   [CHROMA_GAIN * (1 - KB), 0],
 ];
 
-/** A plane as samples; of 16-bit samples that do not lie at an even address a copy. */
+/** A plane as samples; copies 16-bit samples at an odd address. */
 function samplesOf(plane: Uint8Array, bitDepth: number): Uint8Array | Uint16Array {
   if (bitDepth === 8) return plane;
   if (plane.byteOffset % 2 === 0) return new Uint16Array(plane.buffer, plane.byteOffset, plane.length >> 1);

@@ -7,17 +7,17 @@ import { quoted } from '../core/printable.js';
 import { JsonObject } from './json.js';
 import type { TinyFolder, TinyKind, TinyQuantisation, TinyRegistryEntry } from './types.js';
 
-/** Its name within a folder of models. */
+/** File name in a folder of models. */
 const REGISTRY_FILE = 'registry.json';
-/** Its size at most. */
+/** Most bytes of a registry. */
 const MAX_REGISTRY_BYTES = 4 * 1024 * 1024;
 
 export const TINY_KINDS: readonly TinyKind[] = ['fr', 'nr', 'filter'];
 export const QUANTISATIONS: readonly TinyQuantisation[] = ['fp32', 'static', 'dynamic', 'qat'];
 
 /**
- * The models that a folder's registry lists; none where there is no registry.
- * @throws {AnyvmafError} `model` when it is damaged: nothing of it can be trusted then
+ * Reads the entries of a folder's registry; none without a registry.
+ * @throws {AnyvmafError} `model` if any part of the registry is damaged
  */
 export async function readRegistry(folder: TinyFolder): Promise<readonly TinyRegistryEntry[]> {
   const bytes = await folder.read(REGISTRY_FILE, MAX_REGISTRY_BYTES);
@@ -28,7 +28,7 @@ export async function readRegistry(folder: TinyFolder): Promise<readonly TinyReg
 /** @throws {AnyvmafError} `model` */
 function parseRegistry(text: string, what: string): readonly TinyRegistryEntry[] {
   const root = JsonObject.parse(text, what);
-  // Version 0 is version 1 without licences and bundles.
+  // Version 1 added licences and bundles.
   const version = root.integer('schema_version', 0, 1000);
   if (version !== 0 && version !== 1) throw root.wrong('schema_version', '0 or 1');
   const models = root.raw('models');
@@ -93,9 +93,8 @@ function digest(row: JsonObject, key: string): string | undefined {
   throw row.wrong(key, '64 hexadecimal digits');
 }
 
-/** An object without its undefined members. */
+/** Removes undefined members. Callers assign the result to types in which these members are optional. */
 export function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  // Members that may be undefined in T are optional in what it is assigned to.
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;
   };

@@ -1,16 +1,15 @@
 /**
  * @module tiny/regressor
- * Scores rows of features: scales them as the sidecar says, adds the codec block, and runs the graph on many rows at
- * once where it can.
+ * Scores rows of features: scales them by the sidecar, adds the codec block, and runs the graph in batches if it allows.
  */
 import type { FeatureBinding } from './bind.js';
 import { takeScores } from './scores.js';
 import type { TinySession, TinyTensor } from './types.js';
 
-/** Rows that go through a graph at once at most. */
+/** Largest batch. */
 const MAX_ROWS = 4096;
 
-/** The largest inputs that a feature model is given at once, by name. */
+/** Largest input shapes of a feature model, by input name. */
 export function featureShapes({
   input,
   columns,
@@ -29,10 +28,10 @@ export class TinyRegressor {
   ) {}
 
   /**
-   * @param rows of unscaled features, one after another, in the order of the binding's columns
-   * @param frameOf the number of a row's frame, for messages
-   * @returns rows of one value per output
-   * @throws {AnyvmafError} `model` when the graph fails, or what it gives is no score
+   * @param rows unscaled features, row-major, in the order of the binding's columns
+   * @param frameOf maps rows to frame numbers, for messages
+   * @returns scores, row-major, one column per output
+   * @throws {AnyvmafError} `model` if the graph fails or its output is not a score
    */
   async predict(
     rows: Float64Array,
@@ -56,9 +55,9 @@ export class TinyRegressor {
     const width = columns.length;
     const data = new Float32Array(size * width);
     for (let i = 0; i < data.length; i++) {
-      const value = rows[first * width + i] ?? Number.NaN;
+      const value = rows[first * width + i]!;
       const column = i % width;
-      data[i] = scaler ? (value - (scaler.mean[column] ?? 0)) / (scaler.std[column] ?? 1) : value;
+      data[i] = scaler ? (value - scaler.mean[column]!) / scaler.std[column]! : value;
     }
     const feeds: Record<string, TinyTensor> = { [input]: { data, dims: [size, width] } };
     if (codec) {

@@ -1,20 +1,20 @@
 /**
  * @module tiny/resample
- * Brings planes to a model's size: half-pixel centres, edges repeated, no smoothing beforehand.
+ * Resamples planes: half-pixel centres, repeated edges, no anti-aliasing.
  */
 import type { TinyResize } from './types.js';
 
-/** For each sample of the result: where its first source sample is, and what each counts. */
+/** Source samples and weights of each output sample. */
 interface Taps {
-  /** Samples per result. */
+  /** Source samples per output sample. */
   readonly size: number;
-  /** Source positions, `size` for each result. */
+  /** Source positions, `size` for each output sample. */
   readonly at: Uint32Array;
-  /** Parallel to {@link at}; the sum of each group is 1. */
+  /** Parallel to {@link at}; the weights of an output sample sum to 1. */
   readonly weights: Float64Array;
 }
 
-/** Of the bicubic kernel: Catmull-Rom. */
+/** Parameter of the bicubic kernel: Catmull-Rom. */
 const A = -0.5;
 
 function cubic(distance: number): number {
@@ -40,7 +40,7 @@ function makeTaps(from: number, to: number, filter: Exclude<TinyResize, 'disable
   return { size, at, weights };
 }
 
-/** Resamples planes of one size to another; its tables are made once. */
+/** Resamples planes from one size to another with precomputed weights. */
 export class Resampler {
   readonly #rows: Taps;
   readonly #columns: Taps;
@@ -58,7 +58,7 @@ export class Resampler {
   }
 
   /**
-   * @param source samples of the plane, row by row
+   * @param source samples, row-major
    * @param into `to.width * to.height` numbers
    */
   plane(source: ArrayLike<number>, into: Float32Array): void {
@@ -69,13 +69,13 @@ export class Resampler {
       for (let x = 0; x < width; x++) {
         let sum = 0;
         for (let j = 0; j < rows.size; j++) {
-          const row = (rows.at[y * rows.size + j] ?? 0) * this.#width;
+          const row = rows.at[y * rows.size + j]! * this.#width;
           let part = 0;
           for (let i = 0; i < columns.size; i++) {
             const tap = x * columns.size + i;
-            part += (source[row + (columns.at[tap] ?? 0)] ?? 0) * (columns.weights[tap] ?? 0);
+            part += source[row + columns.at[tap]!]! * columns.weights[tap]!;
           }
-          sum += part * (rows.weights[y * rows.size + j] ?? 0);
+          sum += part * rows.weights[y * rows.size + j]!;
         }
         into[y * width + x] = sum;
       }

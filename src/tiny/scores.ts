@@ -1,6 +1,6 @@
 /**
  * @module tiny/scores
- * Takes scores out of what a session gave, and refuses what is none.
+ * Extracts scores from the outputs of a session and refuses outputs that are not scores.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
@@ -8,11 +8,11 @@ import type { TinyBinding } from './bind.js';
 import type { TinyTensor } from './types.js';
 
 /**
- * One value per row of every output.
- * @param rows that were put in
- * @param into receives them row by row, one column per output
- * @param frameOf the number of a row's frame, for messages
- * @throws {AnyvmafError} `model` when an output has another size, or is not a number
+ * Extracts one value per row of every output.
+ * @param rows number of input rows
+ * @param into receives the scores, row-major, one column per output
+ * @param frameOf maps rows to frame numbers, for messages
+ * @throws {AnyvmafError} `model` if an output has another size or is not finite
  */
 export function takeScores(
   { source, outputs, reduce, range }: Pick<TinyBinding, 'source' | 'outputs' | 'reduce' | 'range'>,
@@ -34,7 +34,7 @@ export function takeScores(
     }
     for (let row = 0; row < rows; row++) {
       let sum = 0;
-      for (let i = 0; i < each; i++) sum += data[row * each + i] ?? Number.NaN;
+      for (let i = 0; i < each; i++) sum += data[row * each + i]!;
       const value = sum / each;
       if (!Number.isFinite(value)) {
         throw new AnyvmafError(

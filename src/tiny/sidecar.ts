@@ -1,24 +1,24 @@
 /**
  * @module tiny/sidecar
- * Reads the sidecar of a tiny model (model/tiny/sidecar.schema.json): what the graph's tensors mean.
+ * Reads the sidecar of a tiny model (model/tiny/sidecar.schema.json), which describes the graph's tensors.
  */
 import { JsonObject } from './json.js';
 import { defined, QUANTISATIONS, TINY_KINDS } from './registry.js';
 import type { CodecBlockSpec, TinyKind, TinyScaler, TinySidecar } from './types.js';
 
-/** Its size at most. */
+/** Most bytes of a sidecar. */
 export const MAX_SIDECAR_BYTES = 1024 * 1024;
 const MAX_FEATURES = 32;
 const MAX_CODECS = 32;
 const MAX_OUTPUTS = 8;
 const MAX_INPUTS = 8;
 
-/** What a model without a sidecar says of itself. */
+/** Stands for a missing sidecar. */
 export const NO_SIDECAR: TinySidecar = { graphHasScaler: false };
 
 /**
- * @param what the file, for messages
- * @throws {AnyvmafError} `model` when it is not JSON, or a member is not what it must be
+ * @param what name of the file, for messages
+ * @throws {AnyvmafError} `model` if it is not JSON or a member is invalid
  */
 export function parseSidecar(text: string, what: string): TinySidecar {
   const root = JsonObject.parse(text, what);
@@ -59,7 +59,7 @@ export function parseSidecar(text: string, what: string): TinySidecar {
   });
 }
 
-/** Other tools have kinds of their own, of which the graph's inputs say what can be done with them. */
+/** Ignores kinds of other tools; the graph's inputs then decide. */
 function kindOf(root: JsonObject): TinyKind | undefined {
   const stated = root.text('kind', 64);
   return TINY_KINDS.find((kind) => kind === stated);
@@ -132,7 +132,7 @@ function betterOf(root: JsonObject): TinySidecar['better'] {
     : new JsonObject(scale, `${root.what}, scale`).oneOf('better', ['higher', 'lower']);
 }
 
-/** The vocabulary with which models were trained on one preset, and on rate factors between two bounds. */
+/** Defaults of models with vocabulary version 3: trained on one preset and a range of rate factors. */
 const LATE = {
   version: 3,
   vocabulary:
@@ -143,7 +143,7 @@ const LATE = {
   crfMax: 37,
 } as const;
 
-/** Models that came before the keys of the norms have those of their vocabulary: at first ordinal presets and crf / 63. */
+/** Sidecars without normalisation keys get the defaults of their vocabulary, the oldest being ordinal presets and crf / 63. */
 function codecOf(root: JsonObject): CodecBlockSpec | undefined {
   const vocabulary = root.texts('encoder_vocab', MAX_CODECS);
   if (!vocabulary) return undefined;

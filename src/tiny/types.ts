@@ -1,47 +1,47 @@
 /**
  * @module tiny/types
- * Tiny ONNX models: what their registry and sidecars say, what a caller may ask of them, and what runs them.
+ * Types of tiny ONNX models: registry, sidecar, options, and the runtimes that run them.
  */
 import type { TINY_DEVICE_CHOICES, TINY_DEVICES, TINY_PRECISIONS, TINY_RESIZES } from '../core/choices.js';
 
-/** What a model looks at: both videos, the distorted one alone, or neither: a filter makes pictures. */
+/** Full-reference (both videos), no-reference (the distorted video only), or a filter, which outputs pictures. */
 export type TinyKind = 'fr' | 'nr' | 'filter';
 
-/** How a model's weights were quantised; all but `fp32` are 8 bit. */
+/** Quantisation of weights; all but `fp32` are 8 bit. */
 export type TinyQuantisation = 'fp32' | 'static' | 'dynamic' | 'qat';
 
-/** Devices by name, `auto` aside: those of onnxruntime's execution providers and of OpenVINO. */
+/** Devices of onnxruntime's execution providers and of OpenVINO, without `auto`. */
 export type TinyDevice = (typeof TINY_DEVICES)[number];
 
-/** What may be asked for. */
+/** A device or `auto`. */
 export type TinyDeviceChoice = (typeof TINY_DEVICE_CHOICES)[number];
 
-/** Which of a model and its 8-bit sibling runs. */
+/** Run the model (`fp32`) or its 8-bit sibling. */
 export type TinyPrecision = (typeof TINY_PRECISIONS)[number];
 
-/** Filters that bring luma to a model's size. */
+/** Filters that resize pictures to a model's size. */
 export type TinyResize = (typeof TINY_RESIZES)[number];
 
 /** One tiny model of a run and how to run it. */
 export interface TinyModelOptions {
-  /** Id in the registry, or path (URL in browsers) of an ONNX file; with `files` the name of one of them. */
+  /** Id in the registry, or path (URL in browsers) of an ONNX file; with `files`, a name among them. */
   readonly model: string;
-  /** The model with its sidecar and weights by their names, as a page picks them. Nothing else is read then. */
+  /** The model, its sidecar and weights by file name, for example from a file picker. Nothing else is read. */
   readonly files?: Readonly<Record<string, Blob>>;
   /** Key of its score in the report. Default: the sidecar's name, else `vmaf_tiny_model`. */
   readonly name?: string;
-  /** Default `auto`: the first that works; the report says which. Any other is taken or refused. */
+  /** Default `auto`: the first device that works, named in the report. Any other device is used or refused. */
   readonly device?: TinyDeviceChoice;
-  /** Threads of one session on the CPU; 0 leaves it to the runtime. Default: one in each worker. */
+  /** Threads of one session on the CPU; with 0 the runtime decides. Default: one in each worker. */
   readonly threads?: number;
-  /** Half precision where the device computes in it (OpenVINO, TensorRT). Default false. */
+  /** Use half precision if the device supports it (OpenVINO, TensorRT). Default false. */
   readonly fp16?: boolean;
   /**
-   * `fp32` takes the model itself, `int8` its 8-bit sibling or nothing; `auto`, the default, the sibling where the registry
-   * or the sidecar says that the model is quantised. The report says which ran.
+   * `fp32` runs the model itself, `int8` its 8-bit sibling or nothing. Default `auto`: the sibling if the registry or the
+   * sidecar calls the model quantised. The report says which ran.
    */
   readonly precision?: TinyPrecision;
-  /** Load only what the Sigstore bundle of the registry signs. Default false. */
+  /** Refuse models that the registry's Sigstore bundle does not sign. Default false. */
   readonly verify?: boolean;
   /** Codec-aware models: the encoder that made the distorted video, `libx264` or an alias such as `h264`. */
   readonly codec?: string;
@@ -49,7 +49,7 @@ export interface TinyModelOptions {
   readonly preset?: string;
   /** Codec-aware models: constant rate factor, 0..63. */
   readonly crf?: number;
-  /** How luma is brought to the size of a model that has a fixed one. Default `disabled`: another size is refused. */
+  /** Resizing filter for models of a fixed size. Default `disabled`: other sizes are refused. */
   readonly resize?: TinyResize;
 }
 
@@ -59,7 +59,7 @@ export interface TinyRegistryEntry {
   readonly kind: TinyKind;
   /** The ONNX file, relative to the registry. */
   readonly file: string;
-  /** Of the ONNX file: 64 hexadecimal digits in lower case. */
+  /** Digest of the ONNX file: 64 hexadecimal digits in lower case. */
   readonly sha256: string;
   readonly opset?: number;
   readonly description?: string;
@@ -69,24 +69,24 @@ export interface TinyRegistryEntry {
   /** SPDX expression. */
   readonly licence?: string;
   readonly licenceUrl?: string;
-  /** Made to be loaded, not to be believed. */
+  /** For testing whether models load; scores have no meaning. */
   readonly smoke: boolean;
-  /** Set where values are not to be relied upon: what they are good for, words that follow a colon. */
+  /** Set if scores are unreliable: what they are good for, as words after a colon. */
   readonly experimental?: string;
   readonly quantisation: TinyQuantisation;
-  /** Of the manifest: graph, weights in other files and sidecar together. Without it the row vouches for the graph alone. */
+  /** Digest of the manifest: graph, external weights and sidecar. Without it the entry covers the graph only. */
   readonly manifestSha256?: string;
-  /** Of the sibling `STEM.int8.onnx`. */
+  /** Digest of the sibling `STEM.int8.onnx`. */
   readonly int8Sha256?: string;
-  /** Of the manifest of the sibling. */
+  /** Digest of the sibling's manifest. */
   readonly int8ManifestSha256?: string;
   /** Sigstore bundle, relative to the registry. */
   readonly sigstoreBundle?: string;
-  /** Who must have signed; without it no signature counts. */
+  /** The required signer; without it no signature is accepted. */
   readonly signer?: TinySigner;
 }
 
-/** Who signs a model. */
+/** The signer of a model. */
 export interface TinySigner {
   /** OpenID issuer of the certificate. */
   readonly issuer: string;
@@ -94,9 +94,9 @@ export interface TinySigner {
   readonly identity: string;
 }
 
-/** How a codec block is made of an encoder, a preset and a rate factor. */
+/** Layout of a codec block. */
 export interface CodecBlockSpec {
-  /** Slots of the one-hot part. */
+  /** Encoders of the one-hot part. */
   readonly vocabulary: readonly string[];
   readonly presetNorm: { readonly kind: 'ordinal' } | { readonly kind: 'constant'; readonly value: number };
   readonly crfNorm:
@@ -104,7 +104,7 @@ export interface CodecBlockSpec {
     | { readonly kind: 'minmax'; readonly min: number; readonly max: number };
 }
 
-/** What a sidecar says; what it leaves out is absent. */
+/** The contents of a sidecar. */
 export interface TinySidecar {
   readonly kind?: TinyKind;
   readonly name?: string;
@@ -112,31 +112,31 @@ export interface TinySidecar {
   readonly referenceInput?: string;
   readonly distortedInput?: string;
   readonly codecInput?: string;
-  /** `output_names`, else `output_name` alone. */
+  /** `output_names`, else `[output_name]`. */
   readonly outputNames?: readonly string[];
   readonly opset?: number;
   readonly quantisation?: TinyQuantisation;
-  /** Columns of the feature input as the sidecar names them. */
+  /** Columns of the feature input, by the sidecar's names. */
   readonly features?: readonly string[];
-  /** Extractor options of each column, as texts; parallel to {@link features}. */
+  /** Extractor options of each column as texts, parallel to {@link features}. */
   readonly featureOptions?: readonly Readonly<Record<string, string>>[];
-  /** To be applied before the graph: absent when the graph holds the scaler, or there is none. */
+  /** Scaler to apply before the graph; absent if the graph contains it or there is none. */
   readonly scaler?: TinyScaler;
-  /** What the graph does by itself, or the same as {@link scaler}: for descriptions. */
+  /** The scaler that the sidecar states, wherever it is applied. */
   readonly statedScaler?: TinyScaler;
   readonly graphHasScaler: boolean;
-  /** Set where a scaler is stated, but not whether the graph holds it. */
+  /** Set if the sidecar states a scaler but not whether the graph contains it. */
   readonly scalerUnplaced?: true;
   readonly normMean?: readonly number[];
   readonly normStd?: readonly number[];
-  /** Width and height that pictures must have at least. */
+  /** Smallest width and height of pictures. */
   readonly minSize?: readonly [width: number, height: number];
-  /** Pictures that are flat or noise are to be counted: the model has no answer for them. */
+  /** Count flat and noise pictures, which the model cannot score. */
   readonly needsScene?: true;
   readonly outputReduce?: 'mean';
   readonly outputRange?: readonly [number, number];
   readonly codec?: CodecBlockSpec;
-  /** Which values are the good ones. */
+  /** The direction of better scores. */
   readonly better?: 'higher' | 'lower';
 }
 
@@ -151,75 +151,74 @@ export interface TinyPort {
   readonly name: string;
   /** Numbers of ONNX's TensorProto.DataType: 1 float32, 7 int64, 10 float16, 11 float64. */
   readonly type: number;
-  /** `null` where the size is symbolic or not said; absent when the graph does not say the rank. */
+  /** `null` for symbolic or unknown sizes; absent if the rank is unknown. */
   readonly dims?: readonly (number | null)[];
 }
 
-/** What the protobuf reader found in a model that keeps the contract. */
+/** Facts about the graph of a checked model. */
 export interface TinyGraph {
   readonly irVersion: number;
-  /** Of the default operator domain. */
+  /** Version of the default operator domain. */
   readonly opset: number;
   readonly producer: string;
-  /** Inputs that must be fed: those that are initialised are not among them. */
+  /** Inputs without initializers. */
   readonly inputs: readonly TinyPort[];
   readonly outputs: readonly TinyPort[];
-  /** How often each operator stands in the graph and its subgraphs. */
+  /** Number of uses of each operator in the graph and its subgraphs. */
   readonly operators: Readonly<Record<string, number>>;
-  /** Elements of all initialised tensors. */
+  /** Number of elements in all initializers. */
   readonly parameters: number;
-  /** Names of files with weights, relative to the model's folder. */
+  /** Files with weights, relative to the model's folder. */
   readonly external: readonly string[];
-  /** By input, the constant that is subtracted from it first, where there is a small one: a scaler's mean. */
+  /** By input, the small constant that the graph subtracts first: the mean of a scaler. */
   readonly centres?: Readonly<Record<string, readonly number[]>>;
 }
 
-/** The bytes that a runtime is given. They were checked: nothing is read from disk after that. */
+/** The checked bytes of a model for a runtime, which reads nothing from disk. */
 export interface TinyProgram {
   readonly bytes: Uint8Array;
-  /** Files with weights, by the name under which the graph asks for them. */
+  /** Files with weights, by the graph's names for them. */
   readonly external: readonly { readonly path: string; readonly bytes: Uint8Array }[];
 }
 
-/** A file that a model is made of. */
+/** A file of a model. */
 export interface TinyPart {
   /** Relative to the folder of the graph. */
   readonly name: string;
   readonly role: 'graph' | 'weights' | 'sidecar';
-  /** Its size. */
+  /** Size in bytes. */
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** A model that was read and keeps the contract. */
+/** A loaded and checked model. */
 export interface TinyModel {
-  /** Id or path, as it was asked for. */
+  /** Id or path as requested. */
   readonly source: string;
-  /** The file that was read, an 8-bit sibling perhaps. */
+  /** The loaded file; it may be the 8-bit sibling. */
   readonly file: string;
-  /** Of the bytes that were read. */
+  /** Digest of the loaded file. */
   readonly sha256: string;
-  /** All files that it is made of. */
+  /** All files of the model. */
   readonly parts: readonly TinyPart[];
-  /** Lists the parts; a registry states its digest, and a signature is one of it. */
+  /** Lists the parts. Registries state its digest, and signatures sign it. */
   readonly manifest: string;
-  /** Of the manifest. */
+  /** Digest of the manifest. */
   readonly manifestSha256: string;
-  /** Its row in the registry; absent for files that no registry lists. */
+  /** Its registry entry; absent for unlisted files. */
   readonly entry?: TinyRegistryEntry;
-  /** Whether a registry vouches for every part that scores depend on. */
+  /** True if a registry vouches for every file that scores depend on. */
   readonly registered: boolean;
   readonly sidecar: TinySidecar;
   readonly graph: TinyGraph;
   readonly program: TinyProgram;
   readonly kind: TinyKind;
-  /** Of the bytes that were read. */
   readonly quantisation: TinyQuantisation;
-  /** Full sentences, for example that an 8-bit sibling is missing. */
+  /** Full sentences, for example about a missing 8-bit sibling. */
   readonly warnings: readonly string[];
 }
 
-/** Numbers and their shape, as sessions take and give them. */
+/** Input or output of a session. */
 export interface TinyTensor {
   readonly data: Float32Array;
   readonly dims: readonly number[];
@@ -228,58 +227,58 @@ export interface TinyTensor {
 /** Libraries that run models. */
 export type TinyRuntimeName = 'onnxruntime-node' | 'onnxruntime-web' | 'openvino-node';
 
-/** How a session is to run. */
+/** Options of a session. */
 export interface TinySessionOptions {
   readonly device: TinyDeviceChoice;
-  /** 0 leaves it to the runtime. */
+  /** With 0 the runtime decides. */
   readonly threads: number;
   readonly fp16: boolean;
-  /** What `auto` may take; default all. */
+  /** Restricts `auto`. */
   readonly only?: 'cpu';
 }
 
-/** A model on a device. Calls may overlap; they are carried out one after another. */
+/** A model on a device. Calls may overlap; the session runs them one at a time. */
 export interface TinySession {
   readonly runtime: TinyRuntimeName;
-  /** What it took. */
+  /** The device in use. */
   readonly device: TinyDevice;
-  /** The GPU as its driver calls it, where the platform says. */
+  /** The GPU's name from its driver, if the platform tells. */
   readonly adapter?: string;
-  /** Why `auto` did not take what stands before it in its order: full sentences. */
+  /** Why `auto` skipped earlier devices, full sentences. */
   readonly notes: readonly string[];
   /**
-   * Runs the graph. float16, float64 and int64 inputs are converted from the float32 given.
-   * @param inputs by the graph's names
-   * @returns outputs by the graph's names
-   * @throws {AnyvmafError} `model` when the runtime refuses, with its reason
+   * Runs the graph. Converts float32 values to the types of its inputs.
+   * @param inputs by name
+   * @returns outputs by name
+   * @throws {AnyvmafError} `model` with the reason if the runtime fails
    */
   run(inputs: Readonly<Record<string, TinyTensor>>): Promise<Readonly<Record<string, TinyTensor>>>;
   /** Frees the model. */
   close(): Promise<void>;
 }
 
-/** Whether a device can be asked for here. */
+/** Availability of a device. */
 export interface TinyDeviceStatus {
   readonly device: TinyDevice;
-  /** It was tried, and works. */
+  /** True if a trial run succeeded. */
   readonly available: boolean;
-  /** What runs models on it, or would. */
+  /** The runtime that offers it. */
   readonly runtime: TinyRuntimeName | null;
-  /** The GPU as its driver calls it, where the platform says. */
+  /** The GPU's name from its driver, if the platform tells. */
   readonly adapter?: string;
-  /** The adapter computes on the processor: `auto` does not take it. */
+  /** The adapter is a software renderer, which `auto` skips. */
   readonly software?: true;
-  /** Where it is not there: why, and how to get it, full sentences. */
+  /** If not available: the reason and how to get it, full sentences. */
   readonly how?: string;
 }
 
-/** What runs models. */
+/** The runtimes of a platform. */
 export interface TinyRuntimes {
-  /** All devices of this platform, in the order in which `auto` looks at them. */
+  /** All devices, in the order of `auto`. */
   devices(): Promise<readonly TinyDeviceStatus[]>;
   /**
    * Starts a session.
-   * @throws {AnyvmafError} `backend` when the device is not here or does not start: there is no other instead
+   * @throws {AnyvmafError} `backend` if the device is not available or does not start; there is no fallback
    */
   open(
     model: Pick<TinyModel, 'source' | 'program' | 'graph'>,
@@ -287,48 +286,48 @@ export interface TinyRuntimes {
   ): Promise<TinySession>;
 }
 
-/** A folder with models. */
+/** A folder of models. */
 export interface TinyFolder {
-  /** What messages call it. */
+  /** Name for messages. */
   readonly name: string;
   /**
-   * Bytes of a file in it or below it.
-   * @param file relative, with `/` between parts
-   * @param limit bytes that it may have
-   * @returns `null` when there is none
-   * @throws {AnyvmafError} `model` when it lies outside the folder, symbolic links followed, or is larger than the
-   * limit; `io` when it cannot be read
+   * Reads a file in the folder or below it.
+   * @param file relative path with `/`
+   * @param limit largest allowed size in bytes
+   * @returns `null` if the file does not exist
+   * @throws {AnyvmafError} `model` if the file is outside the folder (after following symbolic links) or exceeds the
+   * limit; `io` if it cannot be read
    */
   read(file: string, limit: number): Promise<Uint8Array | null>;
 }
 
-/** Where models come from. */
+/** Access to model files. */
 export interface TinyFiles {
   /** The models that ship with the package. */
   readonly builtIn: TinyFolder;
   /**
-   * The folder and the name of the file that a path means.
-   * @throws {AnyvmafError} `io` when there is none; `usage` where it lies outside the folder that paths are confined to
+   * Resolves a path to a folder and a file name.
+   * @throws {AnyvmafError} `io` if the file does not exist; `usage` if it is outside the allowed folder
    */
   locate(path: string): Promise<TinyPlace & { readonly target?: TinyPlace }>;
 }
 
-/** A file and where it lies; as `target` the file that a symbolic link leads to. */
+/** A file in a folder; as `target`, the file that a symbolic link points to. */
 export interface TinyPlace {
   readonly folder: TinyFolder;
   readonly file: string;
 }
 
-/** The signature of a file, checked. */
+/** Verifies signatures. */
 export interface TinySignatures {
   /**
    * @param bundle the text of a Sigstore bundle
-   * @throws {AnyvmafError} `model` when the bundle does not sign the bytes in the signer's name, or nothing here can tell
+   * @throws {AnyvmafError} `model` if the bundle is not the signer's signature of the bytes, or cannot be checked here
    */
   verify(bytes: Uint8Array, bundle: string, what: string, signer: TinySigner): Promise<void>;
 }
 
-/** All that tiny models need of a platform. */
+/** Platform functions of tiny models. */
 export interface TinyPlatform {
   readonly files: TinyFiles;
   readonly runtimes: TinyRuntimes;

@@ -3,11 +3,11 @@
  * Calls wait for each other, also for one that fails.
  */
 import { expect, test } from 'vitest';
-import { inTurn } from '../../src/tiny/call-serializer.js';
+import { serializeCalls } from '../../src/tiny/call-serializer.js';
 
 test('calls run one after the other, in the order they were asked for, past one that fails', async () => {
   const told: string[] = [];
-  const calls = inTurn(async (name: string) => {
+  const calls = serializeCalls(async (name: string) => {
     told.push(`${name} begins`);
     await new Promise((resolve) => setTimeout(resolve, name === 'first' ? 20 : 1));
     told.push(`${name} ends`);

@@ -39,8 +39,8 @@ export const text = {
     remove: (name: string) => `Remove ${name}`,
     took: (name: string, side: 'reference' | 'distorted') =>
       side === 'reference' ? `${name} is the reference.` : `${name} is to be compared with the reference.`,
-    looking: 'Looking at the pair …',
-    lookingAt: (name: string) => `Looking at ${name} …`,
+    looking: 'Checking the pair …',
+    lookingAt: (name: string) => `Checking ${name} …`,
     frames: (count: number) => (count === 1 ? '1 frame' : `${count.toLocaleString('en')} frames`),
     fps: (rate: string) => `${rate} fps`,
     bits: (depth: number) => `${depth} bit`,
@@ -58,7 +58,7 @@ export const text = {
     guessed: {
       name: 'Guessed from the file name.',
       size: 'Guessed from the file size; check it.',
-      none: 'Nothing to guess it from; please fill it in.',
+      none: 'Cannot be guessed; please fill it in.',
     },
     fits: (name: string, frames: string) => `${name}: ${frames}`,
     misfits: (name: string, frames: string, rest: number) =>
@@ -68,7 +68,7 @@ export const text = {
   },
   findings: {
     heading: 'Before you score',
-    fine: 'Nothing stands against comparing these videos.',
+    fine: 'No problems found.',
     counts: {
       error: (n: number) => (n === 1 ? '1 obstacle' : `${n} obstacles`),
       warning: (n: number) => (n === 1 ? '1 warning' : `${n} warnings`),
@@ -99,15 +99,15 @@ export const text = {
       'tiny_nr, experimental: VMAF guessed from the picture alone; it orders versions of one scene',
     ],
     own: 'Your own ONNX model',
-    hint: 'The .onnx file, and with it its .json sidecar. With a model that looks at the distorted video alone, no reference is needed.',
+    hint: 'Choose the .onnx file together with its .json sidecar. A no-reference model needs only the distorted video.',
     remove: 'Remove',
-    pick: 'The settings of this link go with a model from a file, which no link holds: choose it here.',
+    pick: 'This link was made with a model from a file, which a link cannot contain: choose it here.',
     oneModel: (count: number) =>
       count === 0 ? 'Choose an .onnx file, with its .json sidecar if it has one.' : 'Choose one .onnx file.',
     took: (name: string, reads: string) => `${name} ${reads}`,
     reads: (count: number) =>
       `scores from ${count === 1 ? 'one feature' : `${count} features`} of the pair; it needs the reference.`,
-    alone: 'scores the distorted picture alone.',
+    distorted: 'scores the distorted picture alone.',
     pictures: 'scores pictures of the pair.',
   },
   settings: {
@@ -190,7 +190,7 @@ export const text = {
     fps: (fps: string) => `${fps} fps`,
     left: (time: string) => `${time} left`,
     paused: 'Paused',
-    cancelled: 'Cancelled. What was scored until then is below.',
+    cancelled: 'Cancelled. The scores up to that point are below.',
     cancelledEarly: 'Cancelled.',
     done: (seconds: string) => `Done in ${seconds}.`,
     announce: (percent: number) => `${percent} percent scored`,
@@ -208,7 +208,7 @@ export const text = {
     model: 'The model cannot be used',
     absent: 'The model has to be fetched first',
     absentWhy: (model: string, from: string) =>
-      `${model} is not part of the page. It is fetched from ${from}, checked, and kept in this browser; from then on it works without a network. Nothing of your videos is sent.`,
+      `${model} is not part of the page. The browser fetches it from ${from}, checks it and keeps it for offline use. Your videos are not sent.`,
     fetch: 'Fetch it (15 kB) and score',
     fetching: 'Fetching …',
     feature: 'A metric cannot be computed',
@@ -231,15 +231,15 @@ export const text = {
       reference === undefined ? `${count} encodes` : `${count} encodes of ${reference}`,
     against: (reference: string) => `against ${reference}`,
     soFar: 'so far',
-    soFarFrames: (frames: string) => `The run goes on: values are those of ${frames} so far.`,
-    stopped: (frames: string) => `The run was not finished: values are those of the first ${frames}.`,
+    soFarFrames: (frames: string) => `Still running: the values cover ${frames} so far.`,
+    stopped: (frames: string) => `The run was stopped: the values cover the first ${frames}.`,
     frames: (count: string) => (count === '1' ? '1 frame' : `${count} frames`),
     meanOver: (frames: string, model: string | undefined, range: readonly [number, number] | undefined) =>
       `Mean over ${frames}${model === undefined ? '' : ` by ${model}`}, ${range ? `from ${range[0]} to ${range[1]}` : 'not clipped to a range'}.`,
     meanOf: (metric: string, frames: string) => `Mean of ${metric} over ${frames}.`,
     noOpinion:
-      'No viewer’s word stands for it: the model was made for another screen, or for comparisons. Compare it with scores of the same model at the same size.',
-    modelUnknown: 'The file does not name the model, so that no viewer’s word stands for the number.',
+      'This score has no verbal rating, because the model was made for another screen or for comparisons. Compare it with scores of the same model at the same size.',
+    modelUnknown: 'The file does not name the model, so the score has no verbal rating.',
     words: ['bad', 'poor', 'fair', 'good', 'excellent'],
     scaleLabel: (mean: string, low: string | undefined, high: string | undefined) =>
       low === undefined ? `Mean ${mean}` : `Mean ${mean}; 98 % of the frames from ${low} to ${high}`,
@@ -364,7 +364,7 @@ export const text = {
     },
     features: {
       heading: 'Features',
-      hint: 'what the score is made of; all charts zoom together, a click brings one up',
+      hint: 'the inputs of the score; all charts zoom together, click one to enlarge it',
       mean: (value: string) => `mean ${value}`,
       enlarge: (metric: string) => `Show ${metric} in the large chart`,
     },
@@ -432,7 +432,7 @@ export const text = {
       from: (used: string, asked: string) => `${used} (asked for: ${asked})`,
     },
     take: {
-      heading: 'Take it away',
+      heading: 'Download',
       which: 'Encode',
       all: 'HTML report',
       allHint: 'one file with everything on this page, for anyone to open',
@@ -448,8 +448,8 @@ export const text = {
       making: (format: string) => `Making the ${format} file …`,
       made: (file: string) => `${file} was saved.`,
       unfinished: 'Files can be saved when the run is done.',
-      stopped: 'The run did not get to its end, so there is no report to save; score again to get one.',
-      incomplete: 'The opened file does not say enough to write a full report again.',
+      stopped: 'The run was stopped, so there is no report to save. Score again to get one.',
+      incomplete: 'The opened file lacks information that a full report needs.',
       failed: (why: string) => `The file could not be made: ${why}`,
     },
   },
@@ -512,7 +512,7 @@ export const text = {
     full: 'Brightest at',
     fullAuto: (loss: string) => `automatic (${loss})`,
     under: 'Over',
-    legend: 'Colours: what the frame would lose if all of it were like the place.',
+    legend: 'Colours: the loss of the whole frame if all of it were like this place.',
     total: (loss: string) => `The frame loses ${loss} of 1.`,
     mapWhere: (part: string, share: number) =>
       `Most of it is lost in the ${part} of the picture (${share} %).`,

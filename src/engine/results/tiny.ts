@@ -83,7 +83,7 @@ export async function attachTiny(
       const model = await loadTinyModel(options.model, tiny, {
         verify,
         precision,
-        ...(files && { given: files }),
+        ...(files && { files }),
       });
       const binding = bindTinyModel(model, options);
       if (noReference) requireAlone(binding);

@@ -1,7 +1,7 @@
 /**
  * @module evaluate/table/read
- * Columns of a Parquet file: numbers and keys, of flat columns that are stored plainly or with Snappy. Only the columns
- * that are asked for are read, one row group at a time.
+ * Reads number and key columns of a Parquet file: flat, uncompressed or Snappy. Reads only the requested columns, one row
+ * group at a time.
  */
 import type { DecodedArray, FileMetaData, ParquetScan, SchemaTree } from 'hyparquet';
 import { AnyvmafError } from '../../core/errors.js';
@@ -9,40 +9,40 @@ import { quoted } from '../../core/printable.js';
 import type { ByteReader } from '../../media/platform.js';
 import { keyText } from '../split.js';
 
-/** Rows of a table that is read: eight columns of numbers are 320 MB then. */
+/** Most rows of a table; eight columns of numbers then take 320 MB. */
 const MAX_ROWS = 5_000_000;
 
-/** Bytes of one column in one row group, as stored and unpacked. Writers make row groups of a few megabytes. */
+/** Most bytes of one column in one row group, stored or unpacked. Writers usually stay at a few megabytes. */
 const MAX_CHUNK = 512 << 20;
 
-/** Bytes of the description at the end of the file. */
+/** Most bytes of the metadata at the end of the file. */
 const MAX_FOOTER = 64 << 20;
 
 const MAGIC = 'PAR1';
 
 /** What a column holds. */
 type ColumnKind =
-  /** Whole numbers and decimals. */
+  /** Integers and decimals. */
   | { readonly kind: 'number' }
   /** Floating-point numbers. */
   | { readonly kind: 'floating' }
   | { readonly kind: 'text' }
   | { readonly kind: 'boolean' }
-  /** What it holds instead, with the article. */
+  /** Unsupported; `what` names the content with its article. */
   | { readonly kind: 'other'; readonly what: string };
 
-/** What evaluation asks of a table. */
+/** The part of a table that evaluation uses. */
 export type TableColumns = Pick<
   FeatureTable,
   'name' | 'rows' | 'columns' | 'has' | 'isText' | 'numbers' | 'texts'
 >;
 
-/** A table in a Parquet file. Reading it may never end where the file is made for that: do it where it can be ended. */
+/** A table in a Parquet file. A malicious file can make reading endless: read it in a thread that can be terminated. */
 export class FeatureTable {
   /** What messages call it. */
   readonly name: string;
   readonly rows: number;
-  /** Names of all columns at the top, in the order of the file. */
+  /** Names of all top-level columns, in the order of the file. */
   readonly columns: readonly string[];
   readonly #scan: ParquetScan;
   readonly #kinds: ReadonlyMap<string, ColumnKind>;
@@ -56,9 +56,9 @@ export class FeatureTable {
   }
 
   /**
-   * Reads the description of a file. The reader stays the caller's.
-   * @param name what messages call it
-   * @throws {AnyvmafError} `io` where it cannot be read or is no Parquet file, `usage` where it is too large a table
+   * Reads the metadata of a file. The caller still owns the reader.
+   * @param name for messages
+   * @throws {AnyvmafError} `io` if the file cannot be read or is not Parquet, `usage` if the table is too large
    */
   static async open(reader: ByteReader, name: string): Promise<FeatureTable> {
     await checkEnds(reader, name);
@@ -71,7 +71,7 @@ export class FeatureTable {
       const metadata = await parquetMetadataAsync(file);
       checkMetadata(metadata, reader.size, name);
       const SNAPPY = (input: Uint8Array, length: number): Uint8Array => {
-        // Pages say themselves how large they are.
+        // `length` comes from the page itself.
         if (length > MAX_CHUNK) throw new Error(`a page has ${length} bytes`);
         const output = new Uint8Array(length);
         snappyUncompress(input, output);
@@ -93,8 +93,8 @@ export class FeatureTable {
   }
 
   /**
-   * A column of numbers; NaN where there is none.
-   * @throws {AnyvmafError} `usage` when there is no such column, or it holds something else; `io` when reading fails
+   * A column of numbers; NaN for missing values.
+   * @throws {AnyvmafError} `usage` if the column does not exist or is not numeric; `io` if reading fails
    */
   async numbers(column: string): Promise<Float64Array> {
     const { kind } = this.#kindOf(column);
@@ -116,7 +116,7 @@ export class FeatureTable {
   }
 
   /**
-   * A column of names, numbers as Python's `str` writes them; `undefined` where there is none.
+   * A column of names, with numbers as Python's `str` writes them; `undefined` for missing values.
    * @throws {AnyvmafError} as {@link numbers}
    */
   async texts(column: string): Promise<(string | undefined)[]> {
@@ -151,7 +151,7 @@ export class FeatureTable {
     ];
   }
 
-  /** Hands out a column, row group by row group. */
+  /** Calls `take` with each row group's part of a column. */
   async #read(column: string, take: (chunk: DecodedArray, start: number) => void): Promise<void> {
     await readable(this.name, async () => {
       for (const group of this.#scan.metadata.row_groups) this.#checkChunk(group, column);
@@ -169,7 +169,7 @@ export class FeatureTable {
     }
   }
 
-  /** Refuses what would take too much memory or cannot be unpacked, before it is tried. */
+  /** Refuses a chunk that needs too much memory or cannot be unpacked, before unpacking it. */
   #checkChunk({ columns }: FileMetaData['row_groups'][number], column: string): void {
     const facts = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === column)?.meta_data;
     if (!facts) throw damaged(this.name, `a row group lacks the column ${quoted(column)}`);
@@ -191,7 +191,7 @@ export class FeatureTable {
   }
 }
 
-/** Some names for a message. */
+/** Quotes up to 24 names for a message. */
 export function listed(names: readonly string[]): string {
   const shown = names
     .slice(0, 24)
@@ -201,7 +201,7 @@ export function listed(names: readonly string[]): string {
   return more > 0 ? `${shown} and ${more} more` : shown || 'none';
 }
 
-/** What a column holds, from its place in the schema. */
+/** The content of a column, from its schema. */
 function kindOf({ element, children }: SchemaTree): ColumnKind {
   if (children.length > 0) return { kind: 'other', what: 'nested values' };
   if (element.repetition_type === 'REPEATED') return { kind: 'other', what: 'lists' };
@@ -230,7 +230,7 @@ function other(meaning: string): ColumnKind {
   return { kind: 'other', what: `values of the type ${meaning}` };
 }
 
-/** Tells a file of another kind from one that is cut off, and refuses an absurd description. */
+/** Refuses files that are not Parquet, are cut off, or have oversized metadata. */
 async function checkEnds(reader: ByteReader, name: string): Promise<void> {
   const { size } = reader;
   const head = size < 4 ? new Uint8Array() : new Uint8Array(await bytesOf(reader, 0, 4, name));
@@ -286,7 +286,7 @@ function checkMetadata(
   if (sum !== rows || rows < 0n) throw damaged(name, `its row groups have ${sum} rows, but it says ${rows}`);
 }
 
-/** Bytes `start` to `end`, all of them. */
+/** Reads bytes `start` to `end`; fails if any is missing. */
 async function bytesOf(reader: ByteReader, start: number, end: number, name: string): Promise<ArrayBuffer> {
   const bytes = new Uint8Array(Math.max(0, end - start));
   const got = await reader.read(start, [bytes]);
@@ -294,7 +294,7 @@ async function bytesOf(reader: ByteReader, start: number, end: number, name: str
   return bytes.buffer;
 }
 
-/** Runs the library, whose errors say in its words what is wrong with the file. */
+/** Turns errors of the Parquet library into errors about the file. */
 async function readable<T>(name: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();

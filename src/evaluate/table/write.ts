@@ -1,7 +1,7 @@
 /**
  * @module evaluate/table/write
- * A table of features as a Parquet file: one row per frame, flat columns of text, whole numbers and doubles, Snappy. It
- * comes in pieces, a row group each, so that memory does not grow with the table.
+ * Writes a table of features as a Parquet file: one row per frame, flat columns of text, integers and doubles, Snappy. It
+ * emits one row group at a time, so that memory does not grow with the table.
  */
 import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
@@ -14,38 +14,38 @@ import { CLIP_COLUMN, columnFor, KEY_COLUMN, TARGET_COLUMN } from './names.js';
 /** Rows of a row group. */
 const GROUP_ROWS = 16_384;
 
-/** Columns that say which row it is; no feature may have their names. */
+/** Columns that identify a row; no feature may have these names. */
 const IDENTITY = [KEY_COLUMN, CLIP_COLUMN, 'frame', TARGET_COLUMN, 'teacher'];
 
-/** What a table has beside its features. */
+/** Columns and metadata of a table. */
 export interface DatasetShape {
-  /** Log names of the features, as in frames of a report; the canonical six come first whatever their order here. */
+  /** Log names of the features, as in a report's frames. The canonical six always come first in the file. */
   readonly features: readonly string[];
-  /** There is a column `mos`. */
+  /** Add the column `mos`. */
   readonly target: boolean;
-  /** There is a column `teacher`. */
+  /** Add the column `teacher`. */
   readonly teacher: boolean;
-  /** Facts for whoever opens the file: key-value metadata. */
+  /** Key-value metadata. */
   readonly facts?: Readonly<Record<string, string>>;
 }
 
 /** One frame. */
 export interface DatasetRow {
-  /** Of the source, which decides the split. */
+  /** Name of the source; decides the split. */
   readonly key: string;
-  /** Which of the key's encodes. */
+  /** Name of the encode within the key. */
   readonly clip: string;
   /** 0-based. */
   readonly frame: number;
   readonly mos?: number | undefined;
   readonly teacher?: number | undefined;
-  /** By log name. A feature without a value is null in the table. */
+  /** By log name; a missing feature is null in the table. */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** Makes the file. */
+/** Writes the file. */
 export class DatasetWriter {
-  /** Names of the columns in the order of the file. */
+  /** Column names in the order of the file. */
   readonly columns: readonly string[];
   /** Rows so far. */
   rows = 0;
@@ -55,7 +55,7 @@ export class DatasetWriter {
   readonly #writer: ParquetWriter;
   #pending: DatasetRow[] = [];
 
-  /** @throws {AnyvmafError} `usage` when two features have the same column, or one has that of something else */
+  /** @throws {AnyvmafError} `usage` if two columns would have the same name */
   constructor(shape: DatasetShape) {
     const named = new Map<string, string>();
     for (const logName of shape.features) {
@@ -83,14 +83,14 @@ export class DatasetWriter {
     });
   }
 
-  /** Takes a row. @returns bytes that are ready, to be written next */
+  /** Adds a row. @returns finished bytes to write next */
   add(row: DatasetRow): Uint8Array | undefined {
     this.#pending.push(row);
     this.rows++;
     return this.#pending.length < GROUP_ROWS ? undefined : this.#group();
   }
 
-  /** Ends the file. @returns its last bytes */
+  /** Finishes the file. @returns its last bytes */
   end(): Uint8Array {
     const last = this.#pending.length > 0 ? this.#group() : new Uint8Array();
     this.#writer.finish();
@@ -120,7 +120,7 @@ export class DatasetWriter {
     return this.#take();
   }
 
-  /** What was written since the last time. */
+  /** Bytes written since the last call. */
   #take(): Uint8Array {
     const bytes = this.#bytes.getBytes().slice();
     this.#bytes.index = 0;

@@ -33,7 +33,7 @@ export class Signer {
    */
   sign(luma: Uint8Array, into: Uint8Array, at = 0): void {
     this.#thumbnailer.shrink(luma, this.#averages);
-    for (let k = 0; k < SIGNATURE_BYTES; k++) into[at + k] = Math.round(this.#averages[k] ?? 0);
+    for (let k = 0; k < SIGNATURE_BYTES; k++) into[at + k] = Math.round(this.#averages[k]!);
   }
 }
 

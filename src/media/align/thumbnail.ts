@@ -63,25 +63,25 @@ export class Thumbnailer {
     for (let v = 0, row = 0; v < this.height; v++) {
       sums.fill(0);
       for (let k = 0; k < ny; k++, row++) {
-        const start = (ys[row] ?? 0) * stride;
+        const start = ys[row]! * stride;
         if (bitDepth > 8) {
           for (let u = 0, i = 0; u < this.width; u++) {
             let sum = 0;
             for (let j = 0; j < nx; j++, i++) {
-              const at = 2 * (start + (xs[i] ?? 0));
-              sum += (luma[at] ?? 0) + 256 * (luma[at + 1] ?? 0);
+              const at = 2 * (start + xs[i]!);
+              sum += luma[at]! + 256 * luma[at + 1]!;
             }
-            sums[u] = (sums[u] ?? 0) + sum;
+            sums[u]! += sum;
           }
         } else {
           for (let u = 0, i = 0; u < this.width; u++) {
             let sum = 0;
-            for (let j = 0; j < nx; j++, i++) sum += luma[start + (xs[i] ?? 0)] ?? 0;
-            sums[u] = (sums[u] ?? 0) + sum;
+            for (let j = 0; j < nx; j++, i++) sum += luma[start + xs[i]!]!;
+            sums[u]! += sum;
           }
         }
       }
-      for (let u = 0; u < this.width; u++) into[v * this.width + u] = (sums[u] ?? 0) * scale;
+      for (let u = 0; u < this.width; u++) into[v * this.width + u] = sums[u]! * scale;
     }
     return into;
   }

@@ -73,7 +73,7 @@ export class FormatConverter {
     const shift = this.#shift;
     if (fromSize.width === intoSize.width && fromSize.height === intoSize.height) {
       if (shift === 0) target.set(source);
-      else for (let i = 0; i < target.length; i++) target[i] = (source[i] ?? 0) << shift;
+      else for (let i = 0; i < target.length; i++) target[i] = source[i]! << shift;
       return;
     }
     // Odd luma sizes leave the last chroma column or row out; the one before stands for it.
@@ -83,7 +83,7 @@ export class FormatConverter {
       const row = Math.min(y >> halfY, fromSize.height - 1) * fromSize.width;
       const at = y * intoSize.width;
       for (let x = 0; x < intoSize.width; x++) {
-        target[at + x] = (source[row + Math.min(x >> halfX, fromSize.width - 1)] ?? 0) << shift;
+        target[at + x] = source[row + Math.min(x >> halfX, fromSize.width - 1)]! << shift;
       }
     }
   }

@@ -126,10 +126,10 @@ function trim({ size, start, weights }: WideFilter, to: number, unit: bigint): n
       cut += size_(weights[at]);
       if (cut > most) break;
       // Starts must not decrease from one sample to the next.
-      if (i < to - 1 && (start[i] ?? 0) >= (start[i + 1] ?? 0)) break;
+      if (i < to - 1 && start[i]! >= start[i + 1]!) break;
       weights.copyWithin(at, at + 1, at + size);
       weights[at + size - 1] = 0n;
-      start[i] = (start[i] ?? 0) + 1;
+      start[i]!++;
     }
     let used = size;
     cut = 0n;
@@ -153,19 +153,19 @@ function settled(wide: WideFilter, used: number, from: number, to: number, bits:
   const weights = new Int16Array(to * kept);
   const one = 1n << BigInt(bits);
   for (let i = 0; i < to; i++) {
-    const wideStart = wide.start[i] ?? 0;
+    const wideStart = wide.start[i]!;
     const first = Math.max(0, Math.min(wideStart, from - kept));
     start[i] = first;
     const row: bigint[] = new Array(kept).fill(0n);
     for (let j = 0; j < Math.min(taps, wide.size); j++) {
       const at = Math.max(0, Math.min(from - 1, wideStart + j)) - first;
-      row[at] = (row[at] ?? 0n) + (wide.weights[i * wide.size + j] ?? 0n);
+      row[at]! += wide.weights[i * wide.size + j]!;
     }
     let sum = row.reduce((total, value) => total + value, 0n);
     sum = (sum + one / 2n) / one || 1n;
     let error = 0n;
     for (let j = 0; j < kept; j++) {
-      const value = (row[j] ?? 0n) + error;
+      const value = row[j]! + error;
       const rounded = (value >= 0n ? value + (sum >> 1n) : value - (sum >> 1n)) / sum;
       weights[i * kept + j] = Number(rounded);
       error = value - rounded * sum;

@@ -56,7 +56,7 @@ export class Resampler {
     const { to: width } = this.#across;
     this.#held.fill(-1);
     for (let y = 0; y < to; y++) {
-      const first = start[y] ?? 0;
+      const first = start[y]!;
       for (let row = first; row < first + taps; row++) this.#fill(source, row);
       const rowWeights = weights.subarray(y * taps, (y + 1) * taps);
       const row = into.subarray(y * width, (y + 1) * width);
@@ -80,29 +80,29 @@ export class Resampler {
     if (this.#middleBits > MIDDLE_BITS) {
       // 16-bit samples with weights of 14 bits leave 32.
       for (let x = 0, w = 0; x < to; x++) {
-        const at = start[x] ?? 0;
+        const at = start[x]!;
         let sum = 0;
-        for (let j = 0; j < taps; j++) sum += (samples[at + j] ?? 0) * (weights[w++] ?? 0);
+        for (let j = 0; j < taps; j++) sum += samples[at + j]! * weights[w++]!;
         into[x] = Math.min(Math.floor(sum / 2 ** shift), most);
       }
       return;
     }
     if (taps === 4) {
       for (let x = 0, w = 0; x < to; x++, w += 4) {
-        const at = start[x] ?? 0;
+        const at = start[x]!;
         const sum =
-          (samples[at] ?? 0) * (weights[w] ?? 0) +
-          (samples[at + 1] ?? 0) * (weights[w + 1] ?? 0) +
-          (samples[at + 2] ?? 0) * (weights[w + 2] ?? 0) +
-          (samples[at + 3] ?? 0) * (weights[w + 3] ?? 0);
+          samples[at]! * weights[w]! +
+          samples[at + 1]! * weights[w + 1]! +
+          samples[at + 2]! * weights[w + 2]! +
+          samples[at + 3]! * weights[w + 3]!;
         into[x] = Math.min(sum >> shift, most);
       }
       return;
     }
     for (let x = 0, w = 0; x < to; x++) {
-      const at = start[x] ?? 0;
+      const at = start[x]!;
       let sum = 0;
-      for (let j = 0; j < taps; j++) sum += (samples[at + j] ?? 0) * (weights[w++] ?? 0);
+      for (let j = 0; j < taps; j++) sum += samples[at + j]! * weights[w++]!;
       into[x] = Math.min(sum >> shift, most);
     }
   }
@@ -115,13 +115,13 @@ export class Resampler {
     sums.fill(2 ** (shift - 1));
     for (let j = 0; j < weights.length; j++) {
       const row = this.#rows[(first + j) % this.#rows.length];
-      const weight = weights[j] ?? 0;
+      const weight = weights[j]!;
       if (!row || weight === 0) continue;
-      for (let x = 0; x < width; x++) sums[x] = (sums[x] ?? 0) + (row[x] ?? 0) * weight;
+      for (let x = 0; x < width; x++) sums[x]! += row[x]! * weight;
     }
     const most = 2 ** this.#bitDepth - 1;
     const unit = 2 ** shift;
-    for (let x = 0; x < width; x++) into[x] = Math.max(0, Math.min(most, Math.floor((sums[x] ?? 0) / unit)));
+    for (let x = 0; x < width; x++) into[x] = Math.max(0, Math.min(most, Math.floor(sums[x]! / unit)));
   }
 
   /** At 8 bit the upper halves of 32-bit products are summed, with a bias for what their lower halves lose. */
@@ -131,11 +131,11 @@ export class Resampler {
     sums.fill((64 + 8 * (weights.length - 1)) >> 4);
     for (let j = 0; j < weights.length; j++) {
       const row = this.#rows[(first + j) % this.#rows.length];
-      const weight = weights[j] ?? 0;
+      const weight = weights[j]!;
       if (!row || weight === 0) continue;
-      for (let x = 0; x < width; x++) sums[x] = (sums[x] ?? 0) + (((row[x] ?? 0) * weight) >> 16);
+      for (let x = 0; x < width; x++) sums[x]! += (row[x]! * weight) >> 16;
     }
-    for (let x = 0; x < width; x++) into[x] = Math.max(0, Math.min(255, (sums[x] ?? 0) >> 3));
+    for (let x = 0; x < width; x++) into[x] = Math.max(0, Math.min(255, sums[x]! >> 3));
   }
 
   /** One row as it is, rounded. */
@@ -145,7 +145,6 @@ export class Resampler {
     const shift = this.#middleBits - this.#bitDepth;
     const half = 2 ** (shift - 1);
     const most = 2 ** this.#bitDepth - 1;
-    for (let x = 0; x < into.length; x++)
-      into[x] = Math.max(0, Math.min(most, ((row[x] ?? 0) + half) >> shift));
+    for (let x = 0; x < into.length; x++) into[x] = Math.max(0, Math.min(most, (row[x]! + half) >> shift));
   }
 }

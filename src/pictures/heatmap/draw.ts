@@ -40,12 +40,12 @@ export function drawHeatmap(picture: FramePicture, grid: CellGrid, full: number)
     const row = between(y, grid.blockSize, grid.height);
     for (let k = 0; k < grid.width; k++) {
       const [a, b] = [row.from * grid.width + k, row.to * grid.width + k];
-      line[k] = (1 - row.share) * (grid.values[a] ?? 0) + row.share * (grid.values[b] ?? 0);
+      line[k] = (1 - row.share) * grid.values[a]! + row.share * grid.values[b]!;
     }
     for (let x = 0; x < width; x++) {
       const { from, to, share } = columns[x] ?? NOWHERE;
-      const value = (1 - share) * (line[from] ?? 0) + share * (line[to] ?? 0);
-      const light = Math.max(0, Math.min(255, ((luma[y * width + x] ?? 0) - lumaOffset) * gain)) * DIM;
+      const value = (1 - share) * line[from]! + share * line[to]!;
+      const light = Math.max(0, Math.min(255, (luma[y * width + x]! - lumaOffset) * gain)) * DIM;
       const [red, green, blue, cover] =
         TINTS[Math.max(0, Math.min(STEPS - 1, Math.round(value * steps)))] ?? CLEAR;
       const grey = light * (1 - cover);

@@ -1,7 +1,7 @@
 /**
  * @module tiny/onnx/check
- * Whether a model keeps the limits of tiny models. It is asked before any runtime sees the bytes, so that a model cannot
- * bring code, files or endless work along.
+ * Checks a model against the limits of tiny models before any runtime sees it, so that a model cannot execute code, read
+ * files or run endlessly.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
@@ -18,21 +18,21 @@ import {
 } from './read.js';
 import { MAX_ELEMENTS } from './size.js';
 
-/** Bytes of a model and its weights. */
+/** Most bytes of a model with its weights. */
 export const MAX_MODEL_BYTES = 50 * 1024 * 1024;
-/** Subgraphs within subgraphs. */
+/** Deepest nesting of subgraphs. */
 const MAX_DEPTH = 8;
 const MAX_LOOPS = 16;
-/** Rounds of one Loop. */
+/** Most iterations of one Loop. */
 const MAX_TRIPS = 1024;
-/** Rounds of a Loop together with those of the Loops around it. */
+/** Most iterations of nested Loops, multiplied. */
 const MAX_NESTED_TRIPS = 65_536;
 const MAX_NODES = 20_000;
 
 /**
- * Reads a model and makes sure that it keeps the limits.
- * @param source what the user calls it
- * @throws {AnyvmafError} `model`, naming the first limit that it breaks
+ * Reads a model and checks the limits.
+ * @param source the model, for messages
+ * @throws {AnyvmafError} `model`, naming the first violated limit
  */
 export function checkOnnx(bytes: Uint8Array, source: string): TinyGraph {
   if (bytes.length > MAX_MODEL_BYTES) throw tooLarge(source, bytes.length);
@@ -56,7 +56,7 @@ export function checkOnnx(bytes: Uint8Array, source: string): TinyGraph {
   if (opset === undefined) throw refuse('it does not say which version of the ONNX operators it needs');
   const limits = new Limits(refuse);
   limits.graph(model.graph, null, 0, 1);
-  // To import another domain does nothing; to use it is refused, with the operator's name.
+  // Importing other domains is harmless; #node refuses their use.
   const fed = new Set(model.graph.initializers.map(({ name }) => name));
   return {
     irVersion: model.irVersion,
@@ -71,10 +71,10 @@ export function checkOnnx(bytes: Uint8Array, source: string): TinyGraph {
   };
 }
 
-/** What the graph subtracts from each of its inputs before anything else: the mean of a scaler that it holds. */
+/** Finds the constant that the graph subtracts from each input first: the mean of a scaler. */
 function centresOf({ nodes, initializers, inputs }: OnnxGraph): Pick<TinyGraph, 'centres'> {
   const constants = new Map(initializers.map(({ name, floats }) => [name, floats]));
-  // An input under the names that it has after steps that leave its values as they are.
+  // Maps the outputs of Identity and Cast to the input that they repeat.
   const origins = new Map(inputs.map(({ name }) => [name, name]));
   const centres: Record<string, readonly number[]> = {};
   for (const { operator, inputs: taken, outputs, tensors } of nodes) {
@@ -92,7 +92,7 @@ function centresOf({ nodes, initializers, inputs }: OnnxGraph): Pick<TinyGraph, 
   return Object.keys(centres).length > 0 ? { centres } : {};
 }
 
-/** A model beyond the limit of its size. */
+/** The error for a model that exceeds the size limit. */
 export function tooLarge(source: string, bytes: number): AnyvmafError {
   return new AnyvmafError(
     'model',
@@ -106,7 +106,7 @@ function portOf({ name, type, dims }: OnnxPort, refuse: (reason: string) => Anyv
   return { name, type, ...(dims && { dims }) };
 }
 
-/** What names mean within a graph: integers where they are constant. */
+/** Names in a graph, with the values of constant integers. */
 class Scope {
   readonly #names = new Map<string, readonly number[] | null>();
 
@@ -120,7 +120,7 @@ class Scope {
       const constant =
         node.operator === 'Constant' ? (node.tensors[0]?.integers ?? node.integers) : undefined;
       for (const output of node.outputs) {
-        // A name that is given twice has no value to rely on.
+        // Do not trust a name that is defined twice.
         this.#names.set(output, this.#names.has(output) ? null : (constant ?? null));
       }
     }
@@ -133,7 +133,7 @@ class Scope {
   }
 }
 
-/** Counts through all graphs of a model. */
+/** Checks limits over all graphs of a model. */
 class Limits {
   readonly operators = new Map<string, number>();
   readonly external = new Set<string>();
@@ -144,8 +144,8 @@ class Limits {
   constructor(readonly refuse: (reason: string) => AnyvmafError) {}
 
   /**
-   * @param depth graphs around this one
-   * @param trips how often this one runs at most
+   * @param depth number of enclosing graphs
+   * @param trips most executions of this graph
    */
   graph(graph: OnnxGraph, outer: Scope | null, depth: number, trips: number): void {
     if (depth > MAX_DEPTH) throw this.refuse(`its subgraphs are nested more than ${MAX_DEPTH} deep`);
@@ -178,7 +178,7 @@ class Limits {
     for (const inner of graphs) this.graph(inner, scope, depth + 1, rounds);
   }
 
-  /** Rounds of a Loop, which must be a constant. */
+  /** Number of iterations of a Loop, which must be constant. */
   #trips(node: OnnxNode, scope: Scope): number {
     if (++this.#loops > MAX_LOOPS) throw this.refuse(`it has more than ${MAX_LOOPS} Loops`);
     const values = scope.constant(node.inputs[0]);
@@ -188,7 +188,7 @@ class Limits {
     throw this.refuse(`its Loop runs ${trips} rounds, but 0 to ${MAX_TRIPS} are allowed`);
   }
 
-  /** Tensors whose size the model fixes without holding their data. */
+  /** Checks tensors that operators create from a constant shape. */
   #shape({ operator, inputs }: OnnxNode, scope: Scope): void {
     if (operator !== 'ConstantOfShape' && operator !== 'Expand') return;
     const shape = scope.constant(inputs[operator === 'Expand' ? 1 : 0]);
@@ -206,7 +206,7 @@ class Limits {
     throw this.refuse(`${what} ${count} elements, more than ${MAX_ELEMENTS}`);
   }
 
-  /** A file beside the model, or below it. */
+  /** Checks that a path is in the model's folder or below it. */
   #location(location: string): string {
     const parts = location.split('/');
     const plain =

@@ -1,10 +1,10 @@
 /**
  * @module tiny/onnx/operators
- * The operators that a tiny model may be made of: those of the default ONNX domain that compute on tensors, without
- * strings, sequences, random numbers, custom code or loops that nothing ends.
+ * The operators that tiny models may use: those of the default ONNX domain that compute on tensors, without strings,
+ * sequences, random numbers, custom code or unbounded loops.
  */
 
-/** Names of operators of the default domain. */
+/** Operators of the default domain. */
 export const ALLOWED_OPERATORS: ReadonlySet<string> = new Set(
   [
     'Identity Reshape Flatten Squeeze Unsqueeze Transpose Concat Slice Gather Cast Shape Expand',
@@ -20,5 +20,5 @@ export const ALLOWED_OPERATORS: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** Domains that mean the default one. */
+/** Names of the default domain. */
 export const DEFAULT_DOMAINS: ReadonlySet<string> = new Set(['', 'ai.onnx']);

@@ -1,28 +1,28 @@
 /**
  * @module tiny/onnx/protobuf
- * Reads Protocol Buffers' wire format, strictly and within bounds: every length is checked before it is used, nothing is
- * copied, and the number of fields is limited.
+ * Reads Protocol Buffers' wire format strictly: checks every length before use, copies nothing, and limits the number of
+ * fields.
  */
 
-/** An encoding that cannot be right: the end of a sentence that says what and where. */
+/** Invalid encoding; the message is the end of a sentence. */
 export class WireError extends Error {}
 
-/** Fields that may be seen in all messages of one file; far more than any model within the size limit has. */
+/** Most fields in all messages of a file; far more than any model within the size limit has. */
 const MAX_FIELDS = 2_000_000;
 
-/** Bytes of a varint of 64 bits. */
+/** Most bytes of a 64-bit varint. */
 const MAX_VARINT = 10;
 
-/** What all messages of one file share. */
+/** State shared by all messages of a file. */
 class Budget {
   fields = 0;
-  /** Invalid text is refused: two readers might take it for two different names. */
+  /** Refuses invalid UTF-8, which two readers could decode to different names. */
   readonly text = new TextDecoder('utf-8', { fatal: true });
 }
 
 /**
- * One message. `next` steps to a field; one of `int`, `bytes`, `text`, `message`, `ints`, `floats` takes its value, or it is
- * skipped by the following `next`.
+ * Reads one message. `next` steps to a field. `int`, `bytes`, `text`, `message`, `ints` or `floats` reads its value, or the
+ * following `next` skips it.
  */
 export class WireReader {
   readonly #bytes: Uint8Array;
@@ -46,7 +46,7 @@ export class WireReader {
   /**
    * Steps to the next field.
    * @returns false at the end of the message
-   * @throws {WireError} for what is no field
+   * @throws {WireError} for an invalid field
    */
   next(): boolean {
     if (!this.#taken) this.#skip();
@@ -62,13 +62,13 @@ export class WireReader {
     return true;
   }
 
-  /** A varint as a signed 64-bit number; beyond 2^53 only its magnitude is about right. */
+  /** A varint as a signed 64-bit number, rounded beyond 2^53. */
   int(): number {
     this.#take(0);
     return this.#varint();
   }
 
-  /** The bytes of a string, of bytes or of a message; a view. */
+  /** The bytes of a length-delimited field; a view. */
   bytes(): Uint8Array {
     const { start, end } = this.#range();
     return this.#bytes.subarray(start, end);
@@ -90,8 +90,8 @@ export class WireReader {
   }
 
   /**
-   * Integers of a repeated field, packed or single, added to `into`.
-   * @param limit numbers to keep; the rest are read and dropped
+   * Appends integers of a repeated field, packed or single, to `into`.
+   * @param limit most numbers to keep; drops the rest
    */
   ints(into: number[], limit: number): void {
     if (this.#wire === 0) {
@@ -103,7 +103,7 @@ export class WireReader {
     while (packed.#at < packed.#end && into.length < limit) into.push(packed.#varint());
   }
 
-  /** Single-precision numbers of a repeated field, packed or single, as {@link ints}. */
+  /** Appends single-precision numbers of a repeated field, as {@link ints}. */
   floats(into: number[], limit: number): void {
     if (this.#wire === 5) {
       this.#take(5);

@@ -1,7 +1,7 @@
 /**
  * @module tiny/onnx/read
- * The parts of an ONNX model that decide whether a runtime may see it: operators, subgraphs, shapes, constants, and where
- * its weights lie. Field numbers are those of onnx.proto.
+ * Reads the parts of an ONNX model that checks need: operators, subgraphs, shapes, small constants and the files of its
+ * weights. Field numbers are those of onnx.proto.
  */
 import { quoted } from '../../core/printable.js';
 import { WireError, WireReader } from './protobuf.js';
@@ -13,7 +13,7 @@ export interface OnnxModel {
   /** Version by operator domain. */
   readonly opsets: readonly { readonly domain: string; readonly version: number }[];
   readonly graph: OnnxGraph;
-  /** Functions that the file itself defines. */
+  /** Number of functions that the file defines. */
   readonly functions: number;
   readonly training: boolean;
 }
@@ -37,11 +37,11 @@ export interface OnnxNode {
   /** Tensors of its attributes. */
   readonly tensors: readonly OnnxTensor[];
   readonly attributes: ReadonlyMap<string, OnnxAttribute>;
-  /** The attribute `value_int`, and `value_ints`: what a Constant may be instead of a tensor. */
+  /** A Constant's `value_int` or `value_ints`, which may replace its tensor. */
   readonly integers?: readonly number[];
 }
 
-/** The value of an attribute; what it does not hold is absent. Of lists the first {@link SHAPE_SIZE} + 1 are kept. */
+/** The value of an attribute. Keeps the first {@link SHAPE_SIZE} + 1 elements of lists. */
 export interface OnnxAttribute {
   readonly int?: number;
   readonly ints?: readonly number[];
@@ -56,31 +56,31 @@ export interface OnnxTensor {
   readonly name: string;
   readonly type: number;
   readonly dims: readonly number[];
-  /** Set when its data is in another file. */
+  /** Set if its data is in another file. */
   readonly external?: { readonly location: string; readonly offset: number; readonly length: number | null };
-  /** The values of an int32 or int64 tensor of at most {@link SHAPE_SIZE} elements that are in the file. */
+  /** Values of an int32 or int64 tensor in the file, up to {@link SHAPE_SIZE} elements. */
   readonly integers?: readonly number[];
-  /** The values of a float32 tensor of at most {@link ROW_SIZE} elements that are in the file. */
+  /** Values of a float32 tensor in the file, up to {@link ROW_SIZE} elements. */
   readonly floats?: readonly number[];
 }
 
 /** An input or output. */
 export interface OnnxPort {
   readonly name: string;
-  /** `null` where it is no tensor. */
+  /** `null` if it is not a tensor. */
   readonly type: number | null;
   readonly dims?: readonly (number | null)[];
 }
 
-/** Subgraphs within subgraphs that are read at all; what is allowed is the check's business. */
+/** Deepest nesting of subgraphs that is read; `check` has its own limit. */
 const MAX_NESTING = 32;
-/** Longest tensor whose integers are kept: a shape. */
+/** Longest integer tensor to keep: a shape. */
 const SHAPE_SIZE = 16;
-/** Longest tensor whose floating-point values are kept: one per feature. */
+/** Longest float tensor to keep: one value per feature. */
 const ROW_SIZE = 32;
-/** Bytes of a text attribute that are kept: modes of operators are words. */
+/** Bytes to keep of a text attribute; operator modes are short words. */
 const MAX_WORD = 64;
-/** Text attributes are bytes that no reader has to understand. */
+/** Text attributes need not be valid UTF-8. */
 const LATIN = new TextDecoder('latin1');
 /** Most dimensions of a tensor. */
 const MAX_RANK = 64;
@@ -93,7 +93,7 @@ const EXTERNAL = 1;
 
 /**
  * Reads a model.
- * @throws {WireError} when the bytes are no ONNX model
+ * @throws {WireError} if the bytes are not an ONNX model
  */
 export function readOnnx(bytes: Uint8Array): OnnxModel {
   const reader = new WireReader(bytes);
@@ -116,7 +116,7 @@ export function readOnnx(bytes: Uint8Array): OnnxModel {
   return { irVersion, producer, opsets, graph, functions, training };
 }
 
-/** A message field that comes twice would be merged by some readers and replaced by others. */
+/** Refuses a repeated message field, which some readers merge and others replace. */
 function once<T>(before: T | undefined, what: string, value: T): T {
   if (before !== undefined) throw new WireError(`it has two of what may be there once: ${what}`);
   return value;
@@ -185,7 +185,7 @@ function readNode(reader: WireReader, depth: number): OnnxNode {
   };
 }
 
-/** An attribute with its name; its tensors and subgraphs are added to the lists as well. */
+/** Reads an attribute with its name; appends its tensors and subgraphs to the lists. */
 function readAttribute(
   reader: WireReader,
   depth: number,
@@ -203,7 +203,7 @@ function readAttribute(
   while (reader.next()) {
     if (reader.field === 1) name = reader.text();
     else if (reader.field === 2) {
-      // Of a single value that comes again, the last one counts.
+      // The last value of a repeated scalar counts.
       single.length = 0;
       reader.floats(single, 1);
     } else if (reader.field === 3) int = reader.int();
@@ -237,7 +237,7 @@ function readAttribute(
   ];
 }
 
-/** A sparse tensor: what it is once its zeros are written out, and the places of its values. */
+/** Reads a sparse tensor: the dense tensor that it stands for, then the indices of its values. */
 function readSparse(reader: WireReader): OnnxTensor[] {
   const parts: OnnxTensor[] = [];
   const dims: number[] = [];
@@ -252,7 +252,7 @@ function readSparse(reader: WireReader): OnnxTensor[] {
   return [{ name, type, dims, ...(external && { external }) }, ...places];
 }
 
-/** @throws {WireError} for a shape that no tensor has */
+/** @throws {WireError} for an impossible shape */
 function checkDims(name: string, dims: readonly number[]): void {
   if (dims.length > MAX_RANK) throw new WireError(`a tensor has more than ${MAX_RANK} dimensions`);
   if (dims.some((size) => !Number.isSafeInteger(size) || size < 0))
@@ -280,15 +280,17 @@ function readTensor(reader: WireReader): OnnxTensor {
     else if (reader.field === 13) readEntry(reader.message(), entries);
     else if (reader.field === 14) location = reader.int();
   }
-  if (dims.length > MAX_RANK) throw new WireError(`a tensor has more than ${MAX_RANK} dimensions`);
   checkDims(name, dims);
   const integers =
     type === INT64
-      ? shapeOf(dims, listed, raw, (view, at) => Number(view.getBigInt64(8 * at, true)), 8)
+      ? valuesOf(dims, listed, raw, SHAPE_SIZE, 8, (view, at) => Number(view.getBigInt64(at, true)))
       : type === INT32
-        ? shapeOf(dims, listedShort, raw, (view, at) => view.getInt32(4 * at, true), 4)
+        ? valuesOf(dims, listedShort, raw, SHAPE_SIZE, 4, (view, at) => view.getInt32(at, true))
         : undefined;
-  const floats = type === FLOAT ? rowOf(dims, listedFloats, raw) : undefined;
+  const floats =
+    type === FLOAT
+      ? valuesOf(dims, listedFloats, raw, ROW_SIZE, 4, (view, at) => view.getFloat32(at, true))
+      : undefined;
   return {
     name,
     type,
@@ -320,34 +322,21 @@ function externalOf(name: string, entries: ReadonlyMap<string, string>): NonNull
   return { location: entries.get('location') ?? '', offset: number('offset') ?? 0, length: number('length') };
 }
 
-/** Values of a small tensor of integers. */
-function shapeOf(
+/** Values of a tensor of up to `limit` elements of `size` bytes, from its list or its raw bytes. */
+function valuesOf(
   dims: readonly number[],
   listed: readonly number[],
   raw: Uint8Array | undefined,
-  get: (view: DataView, at: number) => number,
+  limit: number,
   size: number,
+  get: (view: DataView, at: number) => number,
 ): readonly number[] | undefined {
   const count = dims.reduce((product, length) => product * length, 1);
-  if (count > SHAPE_SIZE) return undefined;
+  if (count > limit) return undefined;
   if (!raw) return listed.length === count ? listed : undefined;
   if (raw.length !== size * count) return undefined;
   const view = new DataView(raw.buffer, raw.byteOffset, raw.byteLength);
-  return Array.from({ length: count }, (_, i) => get(view, i));
-}
-
-/** Values of a small float32 tensor. */
-function rowOf(
-  dims: readonly number[],
-  listed: readonly number[],
-  raw: Uint8Array | undefined,
-): readonly number[] | undefined {
-  const count = dims.reduce((product, size) => product * size, 1);
-  if (count > ROW_SIZE) return undefined;
-  if (!raw) return listed.length === count ? listed : undefined;
-  if (raw.length !== 4 * count) return undefined;
-  const view = new DataView(raw.buffer, raw.byteOffset, raw.byteLength);
-  return Array.from({ length: count }, (_, i) => view.getFloat32(4 * i, true));
+  return Array.from({ length: count }, (_, i) => get(view, size * i));
 }
 
 function readPort(reader: WireReader): OnnxPort {

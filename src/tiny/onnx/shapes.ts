@@ -1,33 +1,33 @@
 /**
  * @module tiny/onnx/shapes
- * What size of tensors each allowed operator makes, from the sizes of what it takes. Small tensors whose values are known
- * are followed too, because shapes are computed from them.
+ * Shape inference: the output shapes of each allowed operator from its input shapes. It also propagates the values of
+ * small constant tensors, because graphs compute shapes from them.
  */
 import { quoted } from '../../core/printable.js';
 import type { OnnxAttribute, OnnxNode, OnnxTensor } from './read.js';
 
-/** A tensor as far as sizes need it. */
+/** Type, shape and known values of a tensor. */
 export interface Shaped {
   /** TensorProto.DataType. */
   readonly type: number;
   readonly dims: readonly number[];
-  /** Its values, where it is small and they do not depend on the pictures or features. */
+  /** Known values of a small tensor that does not depend on pictures or features. */
   readonly values?: readonly number[];
 }
 
-/** What an operator makes. */
-export interface Made {
+/** Outputs and cost of an operator. */
+export interface OperatorResult {
   readonly outputs: readonly Shaped[];
-  /** Multiplications, or elements visited. */
+  /** Number of multiplications or visited elements. */
   readonly work: number;
 }
 
-/** Why a size cannot be told: the end of a sentence. */
+/** Inference failed; the message is the end of a sentence. */
 export class ShapeError extends Error {}
 
-/** Longest tensor whose values are followed. */
+/** Longest tensor whose values are propagated. */
 const MAX_VALUES = 64;
-/** Longest attribute that is read whole. */
+/** Longest list attribute. */
 const MAX_LIST = 16;
 
 const FLOAT = 1;
@@ -42,13 +42,13 @@ export function elementsOf(dims: readonly number[]): number {
   return dims.reduce((product, size) => product * size, 1);
 }
 
-/** A weight or another constant of the file. */
+/** A constant tensor of the file. */
 export function shapedTensor({ type, dims, integers, floats }: OnnxTensor): Shaped {
   const values = integers ?? floats;
   return { type, dims, ...(values && { values }) };
 }
 
-/** An operator with what it takes. */
+/** An operator with its inputs. */
 class Step {
   constructor(
     readonly node: OnnxNode,
@@ -65,7 +65,7 @@ class Step {
     throw new ShapeError(`it has no input ${i + 1}`);
   }
 
-  /** The values of an input; `undefined` where it is left out. */
+  /** The values of an input; `undefined` if the input is omitted. */
   values(i: number): readonly number[] | undefined {
     const found = this.inputs[i];
     if (!found) return undefined;
@@ -84,7 +84,7 @@ class Step {
   ints(name: string): readonly number[] | undefined {
     const list = this.attribute(name)?.ints;
     if (list && list.length > MAX_LIST) throw new ShapeError(`its ${name} has more than ${MAX_LIST} entries`);
-    // The end of a slice may be as far away as it likes.
+    // Slices may use huge bounds for "to the end".
     if (list?.every(Number.isSafeInteger) === false && name !== 'ends' && name !== 'starts')
       throw new ShapeError(`its ${name} has an impossible number`);
     return list;
@@ -94,35 +94,36 @@ class Step {
     return this.attribute(name)?.text ?? otherwise;
   }
 
-  /** An axis, counted from the end where it is negative. */
+  /** Resolves a negative axis. */
   axis(value: number, rank: number): number {
     const axis = value < 0 ? value + rank : value;
     if (Number.isInteger(axis) && axis >= 0 && axis < rank) return axis;
     throw new ShapeError(`its axis ${value} is none of ${rank}`);
   }
 
-  /** Axes of an input, or of the attribute of earlier versions. */
+  /** Axes from an input, or from the attribute of earlier opsets. */
   axes(i: number, rank: number): readonly number[] | undefined {
     const list = this.values(i) ?? this.ints('axes');
     return list?.map((value) => this.axis(value, rank));
   }
 }
 
-type Rule = (step: Step) => Made;
+type Rule = (step: Step) => OperatorResult;
 
-function made(work: number | null, ...outputs: readonly Shaped[]): Made {
+/** @param work `null` for the number of output elements */
+function inferred(work: number | null, ...outputs: readonly Shaped[]): OperatorResult {
   return { outputs, work: work ?? outputs.reduce((sum, { dims }) => sum + elementsOf(dims), 0) };
 }
 
-/** A tensor with its values where they are known and few. */
+/** A tensor; keeps its values if they are known and few. */
 function shaped(type: number, dims: readonly number[], values?: readonly number[] | null): Shaped {
   const kept = values && values.length <= MAX_VALUES && values.length === elementsOf(dims);
   return { type, dims, ...(kept && { values }) };
 }
 
-const same: Rule = (step) => made(null, shaped(step.input(0).type, step.input(0).dims));
+const same: Rule = (step) => inferred(null, shaped(step.input(0).type, step.input(0).dims));
 
-/** @throws {ShapeError} where the shapes do not go together */
+/** @throws {ShapeError} if the shapes are incompatible */
 function broadcast(shapes: readonly (readonly number[])[]): number[] {
   const rank = Math.max(0, ...shapes.map((dims) => dims.length));
   return Array.from({ length: rank }, (_, i) => {
@@ -138,13 +139,13 @@ function broadcast(shapes: readonly (readonly number[])[]): number[] {
   });
 }
 
-/** Where an element of a result comes from in a tensor that was broadcast to it. */
+/** Index in a tensor of dims `dims` for element `at` of the shape that it was broadcast to. */
 function origin(at: number, result: readonly number[], dims: readonly number[]): number {
   let left = at;
   let stride = 1;
   let from = 0;
   for (let i = result.length - 1; i >= 0; i--) {
-    const size = result[i] ?? 1;
+    const size = result[i]!;
     const own = dims[i - result.length + dims.length] ?? 1;
     if (own !== 1) from += (left % size) * stride;
     stride *= own;
@@ -153,7 +154,7 @@ function origin(at: number, result: readonly number[], dims: readonly number[]):
   return from;
 }
 
-/** @param fold joins two values; without it nothing is known of the result */
+/** @param fold combines two values; without it the result's values are unknown */
 function elementwise(fold?: (a: number, b: number) => number): Rule {
   return (step) => {
     const inputs = step.node.inputs.flatMap((name, i) => (name === '' ? [] : [step.input(i)]));
@@ -169,19 +170,19 @@ function elementwise(fold?: (a: number, b: number) => number): Rule {
             .reduce((a, b) => rounded(fold(a, b), first.type)),
         )
       : undefined;
-    return made(
+    return inferred(
       count * Math.max(1, inputs.length - 1),
       shaped(first.type, dims, isExact(first.type, values) ? values : null),
     );
   };
 }
 
-/** As a number of the type. */
+/** Rounds to the type. */
 function rounded(value: number, type: number): number {
   return type === FLOAT ? Math.fround(value) : type === DOUBLE ? value : Math.trunc(value);
 }
 
-/** Whether a runtime computes the very same with these: no wrapping around, no digits that are lost. */
+/** True if every runtime computes the same from these values: no overflow, no lost digits. */
 function isExact(type: number, values: readonly number[] | undefined): values is readonly number[] {
   if (!values) return false;
   if (type === FLOAT || type === DOUBLE) return values.every(Number.isFinite);
@@ -189,11 +190,11 @@ function isExact(type: number, values: readonly number[] | undefined): values is
   return values.every((value) => Number.isInteger(value) && Math.abs(value) < limit);
 }
 
-/** Leaves the values as they are. */
+/** A rule that changes the shape but not the values. */
 function reshaped(dimsOf: (step: Step, dims: readonly number[]) => readonly number[]): Rule {
   return (step) => {
     const { type, dims, values } = step.input(0);
-    return made(null, shaped(type, dimsOf(step, dims), values));
+    return inferred(null, shaped(type, dimsOf(step, dims), values));
   };
 }
 
@@ -227,7 +228,7 @@ function unsqueeze(step: Step, dims: readonly number[]): readonly number[] {
   const axes = list.map((value) => step.axis(value, rank));
   if (new Set(axes).size !== axes.length) throw new ShapeError('its axes repeat');
   let next = 0;
-  return Array.from({ length: rank }, (_, i) => (axes.includes(i) ? 1 : (dims[next++] ?? 1)));
+  return Array.from({ length: rank }, (_, i) => (axes.includes(i) ? 1 : dims[next++]!));
 }
 
 const transpose: Rule = (step) => {
@@ -235,8 +236,8 @@ const transpose: Rule = (step) => {
   const order = step.ints('perm') ?? dims.map((_, i) => dims.length - 1 - i);
   if (order.length !== dims.length || new Set(order).size !== dims.length)
     throw new ShapeError(`its perm does not fit [${dims.join(', ')}]`);
-  const result = order.map((axis) => dims[step.axis(axis, dims.length)] ?? 1);
-  return made(null, shaped(type, result, dims.length < 2 ? values : null));
+  const result = order.map((axis) => dims[step.axis(axis, dims.length)]!);
+  return inferred(null, shaped(type, result, dims.length < 2 ? values : null));
 };
 
 const concat: Rule = (step) => {
@@ -250,11 +251,11 @@ const concat: Rule = (step) => {
   );
   if (!fits)
     throw new ShapeError(`it joins ${parts.map(({ dims }) => `[${dims.join(', ')}]`).join(' and ')}`);
-  const length = parts.reduce((sum, { dims }) => sum + (dims[axis] ?? 0), 0);
+  const length = parts.reduce((sum, { dims }) => sum + dims[axis]!, 0);
   const result = first.dims.map((size, i) => (i === axis ? length : size));
   const known = first.dims.length === 1 && length <= MAX_VALUES && parts.every(({ values }) => values);
   const values = known ? parts.flatMap((part) => part.values ?? []) : null;
-  return made(null, shaped(first.type, result, values));
+  return inferred(null, shaped(first.type, result, values));
 };
 
 const slice: Rule = (step) => {
@@ -268,11 +269,11 @@ const slice: Rule = (step) => {
   const result = [...dims];
   let kept = values;
   axes.forEach((axis, i) => {
-    const size = dims[axis] ?? 0;
-    const stride = steps[i] ?? 1;
+    const size = dims[axis]!;
+    const stride = steps[i]!;
     if (stride === 0 || !Number.isInteger(stride)) throw new ShapeError(`its step is ${stride}`);
-    const from = bound(starts[i] ?? 0, size, stride, false);
-    const to = bound(ends[i] ?? size, size, stride, true);
+    const from = bound(starts[i]!, size, stride, false);
+    const to = bound(ends[i]!, size, stride, true);
     const length = Math.max(0, Math.ceil((to - from) / stride));
     result[axis] = length;
     if (dims.length === 1 && values)
@@ -281,7 +282,7 @@ const slice: Rule = (step) => {
           ? undefined
           : Array.from({ length }, (_, j) => values[from + j * stride] ?? Number.NaN);
   });
-  return made(null, shaped(type, result, dims.length === 1 ? kept : null));
+  return inferred(null, shaped(type, result, dims.length === 1 ? kept : null));
 };
 
 function bound(value: number, size: number, stride: number, isEnd: boolean): number {
@@ -299,7 +300,7 @@ const gather: Rule = (step) => {
     data.dims.length === 1 && values && at.values
       ? at.values.map((i) => values[i < 0 ? i + values.length : i] ?? Number.NaN)
       : null;
-  return made(null, shaped(data.type, result, chosen?.some(Number.isNaN) ? null : chosen));
+  return inferred(null, shaped(data.type, result, chosen?.some(Number.isNaN) ? null : chosen));
 };
 
 const gatherNd: Rule = (step) => {
@@ -308,7 +309,7 @@ const gatherNd: Rule = (step) => {
   const depth = at.dims.at(-1);
   if (depth === undefined || batch < 0 || batch + depth > data.dims.length)
     throw new ShapeError(`it takes [${at.dims.join(', ')}] of [${data.dims.join(', ')}]`);
-  return made(null, shaped(data.type, [...at.dims.slice(0, -1), ...data.dims.slice(batch + depth)]));
+  return inferred(null, shaped(data.type, [...at.dims.slice(0, -1), ...data.dims.slice(batch + depth)]));
 };
 
 const expand: Rule = (step) => {
@@ -318,14 +319,14 @@ const expand: Rule = (step) => {
   const kept = few
     ? Array.from({ length: elementsOf(result) }, (_, at) => values[origin(at, result, dims)] ?? 0)
     : null;
-  return made(null, shaped(type, result, kept));
+  return inferred(null, shaped(type, result, kept));
 };
 
 const shape: Rule = (step) => {
   const { dims } = step.input(0);
   const end = step.attribute('end')?.int;
   const part = dims.slice(step.int('start', 0), end);
-  return made(part.length, shaped(INT64, [part.length], part));
+  return inferred(part.length, shaped(INT64, [part.length], part));
 };
 
 const constantOfShape: Rule = (step) => {
@@ -334,21 +335,21 @@ const constantOfShape: Rule = (step) => {
   const [fill = tensor ? undefined : 0] = tensor?.integers ?? tensor?.floats ?? [];
   const few = fill !== undefined && elementsOf(dims) <= MAX_VALUES;
   const values = few ? Array<number>(elementsOf(dims)).fill(fill) : null;
-  return made(null, shaped(tensor?.type ?? FLOAT, dims, values));
+  return inferred(null, shaped(tensor?.type ?? FLOAT, dims, values));
 };
 
 const constant: Rule = (step) => {
   const { attributes } = step.node;
   const tensor = (attributes.get('value') ?? attributes.get('sparse_value'))?.tensor;
-  if (tensor) return made(null, shapedTensor(tensor));
+  if (tensor) return inferred(null, shapedTensor(tensor));
   for (const [one, many, type] of [
     ['value_int', 'value_ints', INT64],
     ['value_float', 'value_floats', FLOAT],
   ] as const) {
     const single = attributes.get(one)?.int ?? attributes.get(one)?.float;
-    if (single !== undefined) return made(null, shaped(type, [], [single]));
+    if (single !== undefined) return inferred(null, shaped(type, [], [single]));
     const list = attributes.get(many)?.ints ?? attributes.get(many)?.floats;
-    if (list && list.length <= MAX_LIST) return made(null, shaped(type, [list.length], list));
+    if (list && list.length <= MAX_LIST) return inferred(null, shaped(type, [list.length], list));
   }
   throw new ShapeError('its value is none that is known');
 };
@@ -359,10 +360,10 @@ const cast: Rule = (step) => {
   const turned = isExact(step.input(0).type, values)
     ? values.map((value) => rounded(value, type))
     : undefined;
-  return made(null, shaped(type, dims, isExact(type, turned) ? turned : null));
+  return inferred(null, shaped(type, dims, isExact(type, turned) ? turned : null));
 };
 
-/** @param fold joins two values where all are known */
+/** @param fold combines two values if all are known */
 function reduce(fold?: (a: number, b: number) => number): Rule {
   return (step) => {
     const { type, dims, values } = step.input(0);
@@ -372,16 +373,16 @@ function reduce(fold?: (a: number, b: number) => number): Rule {
     const axes = all ? dims.map((_, i) => i) : stated;
     const keeps = step.int('keepdims', 1) !== 0;
     const result = dims.flatMap((size, i) => (axes.includes(i) ? (keeps ? [1] : []) : [size]));
-    // Of floating-point numbers the order would count.
+    // Floating-point results would depend on the order of summation.
     const known = fold && (type === INT64 || type === INT32) && values?.length && isExact(type, values);
     const folded = known && elementsOf(result) === 1 ? [values.reduce(fold)] : undefined;
-    return made(elementsOf(dims), shaped(type, result, isExact(type, folded) ? folded : null));
+    return inferred(elementsOf(dims), shaped(type, result, isExact(type, folded) ? folded : null));
   };
 }
 
 const globalPool: Rule = (step) => {
   const { type, dims } = step.input(0);
-  return made(elementsOf(dims), shaped(type, [...dims.slice(0, 2), ...dims.slice(2).map(() => 1)]));
+  return inferred(elementsOf(dims), shaped(type, [...dims.slice(0, 2), ...dims.slice(2).map(() => 1)]));
 };
 
 const gemm: Rule = (step) => {
@@ -390,14 +391,14 @@ const gemm: Rule = (step) => {
   const [inner, columns] = step.int('transB', 0) === 0 ? b : b.toReversed();
   if (a.length !== 2 || b.length !== 2 || depth !== inner) throw unfit(a, b);
   const dims = [rows ?? 0, columns ?? 0];
-  return made(elementsOf(dims) * (depth ?? 0), shaped(step.input(0).type, dims));
+  return inferred(elementsOf(dims) * (depth ?? 0), shaped(step.input(0).type, dims));
 };
 
 function unfit(a: readonly number[], b: readonly number[]): ShapeError {
   return new ShapeError(`it multiplies [${a.join(', ')}] by [${b.join(', ')}]`);
 }
 
-/** @param type of the product, where it is another than the first input's */
+/** @param type of the product; default: the first input's */
 function matMul(type?: number): Rule {
   return (step) => {
     const [first, second] = [step.input(0), step.input(1)];
@@ -413,11 +414,11 @@ function matMul(type?: number): Rule {
       ...(first.dims.length === 1 ? [] : [rows]),
       ...(second.dims.length === 1 ? [] : [columns]),
     ];
-    return made(elementsOf(batch) * rows * columns * depth, shaped(type ?? first.type, dims));
+    return inferred(elementsOf(batch) * rows * columns * depth, shaped(type ?? first.type, dims));
   };
 }
 
-/** Size along each axis of what a window is moved over. */
+/** Output sizes of a sliding window along each axis. */
 function windows(step: Step, sizes: readonly number[], kernel: readonly number[]): number[] {
   const strides = step.ints('strides') ?? [];
   const dilations = step.ints('dilations') ?? [];
@@ -429,7 +430,7 @@ function windows(step: Step, sizes: readonly number[], kernel: readonly number[]
     const stride = positive(strides[i] ?? 1);
     if (mode.startsWith('SAME')) return Math.ceil(size / stride);
     const padding = mode === 'VALID' ? 0 : (pads[i] ?? 0) + (pads[i + sizes.length] ?? 0);
-    const room = size + padding - ((kernel[i] ?? 1) - 1) * positive(dilations[i] ?? 1) - 1;
+    const room = size + padding - (kernel[i]! - 1) * positive(dilations[i] ?? 1) - 1;
     if (room < 0) throw new ShapeError(`its window is larger than [${sizes.join(', ')}]`);
     return (step.int('ceil_mode', 0) === 0 ? Math.floor(room / stride) : Math.ceil(room / stride)) + 1;
   });
@@ -440,7 +441,7 @@ function positive(value: number): number {
   throw new ShapeError(`it moves by ${value}`);
 }
 
-/** @param type of the result, where it is another than the picture's */
+/** @param type of the result; default: the first input's */
 function conv(type?: number): Rule {
   return (step) => {
     const [x, w] = [step.input(0), step.input(1)];
@@ -449,7 +450,7 @@ function conv(type?: number): Rule {
     if (batch === undefined || channels === undefined || maps === undefined || depth === undefined)
       throw unfit(x.dims, w.dims);
     const dims = [batch, maps, ...windows(step, x.dims.slice(2), kernel)];
-    return made(elementsOf(dims) * depth * elementsOf(kernel), shaped(type ?? x.type, dims));
+    return inferred(elementsOf(dims) * depth * elementsOf(kernel), shaped(type ?? x.type, dims));
   };
 }
 
@@ -470,11 +471,11 @@ const convTranspose: Rule = (step) => {
     if (stated?.[i] !== undefined) return stated[i];
     if (mode.startsWith('SAME')) return size * stride;
     const padding = mode === 'VALID' ? 0 : (pads[i] ?? 0) + (pads[i + sizes.length] ?? 0);
-    const reach = ((kernel[i] ?? 1) - 1) * positive(dilations[i] ?? 1) + 1;
+    const reach = (kernel[i]! - 1) * positive(dilations[i] ?? 1) + 1;
     return stride * (size - 1) + (more[i] ?? 0) + reach - padding;
   });
   const dims = [batch, depth * step.int('group', 1), ...result];
-  return made(elementsOf(x.dims) * depth * elementsOf(kernel) + elementsOf(dims), shaped(x.type, dims));
+  return inferred(elementsOf(x.dims) * depth * elementsOf(kernel) + elementsOf(dims), shaped(x.type, dims));
 };
 
 const pool: Rule = (step) => {
@@ -482,7 +483,7 @@ const pool: Rule = (step) => {
   const kernel = step.ints('kernel_shape') ?? [];
   const result = [...dims.slice(0, 2), ...windows(step, dims.slice(2), kernel)];
   const work = elementsOf(result) * elementsOf(kernel);
-  return made(work, shaped(type, result), shaped(INT64, result));
+  return inferred(work, shaped(type, result), shaped(INT64, result));
 };
 
 const pad: Rule = (step) => {
@@ -493,14 +494,14 @@ const pad: Rule = (step) => {
     throw new ShapeError(`it pads [${dims.join(', ')}] by ${pads.length}`);
   const result = [...dims];
   axes.forEach((axis, i) => {
-    result[axis] = (dims[axis] ?? 0) + (pads[i] ?? 0) + (pads[i + axes.length] ?? 0);
+    result[axis] = dims[axis]! + pads[i]! + pads[i + axes.length]!;
   });
-  return made(null, shaped(type, result));
+  return inferred(null, shaped(type, result));
 };
 
 const resize: Rule = (step) => {
   const { type, dims } = step.input(0);
-  // Version 10 has no region of interest before its scales.
+  // Opset 10 has no region of interest before the scales.
   const early = step.node.inputs.length === 2;
   const scales = step.optional(early ? 1 : 2);
   const byScale = scales !== undefined && elementsOf(scales.dims) > 0;
@@ -511,15 +512,15 @@ const resize: Rule = (step) => {
   if (factors && step.text('coordinate_transformation_mode', '') === 'tf_crop_and_resize')
     throw new ShapeError('it scales a part of its input');
   const policy = step.text('keep_aspect_ratio_policy', 'stretch');
-  const ratios = axes.map((axis, i) => (wanted[i] ?? 1) / (dims[axis] ?? 1));
+  const ratios = axes.map((axis, i) => wanted[i]! / dims[axis]!);
   const ratio = policy === 'not_larger' ? Math.min(...ratios) : Math.max(...ratios);
   const result = [...dims];
   axes.forEach((axis, i) => {
-    const size = dims[axis] ?? 0;
-    if (factors) result[axis] = Math.floor(size * (wanted[i] ?? 1));
-    else result[axis] = policy === 'stretch' ? (wanted[i] ?? 0) : Math.round(size * ratio);
+    const size = dims[axis]!;
+    if (factors) result[axis] = Math.floor(size * wanted[i]!);
+    else result[axis] = policy === 'stretch' ? wanted[i]! : Math.round(size * ratio);
   });
-  return made(null, shaped(type, result));
+  return inferred(null, shaped(type, result));
 };
 
 const RULES: Readonly<Record<string, Rule>> = {
@@ -569,21 +570,21 @@ const RULES: Readonly<Record<string, Rule>> = {
   BatchNormalization: (step) => {
     const { type, dims } = step.input(0);
     const each = shaped(type, dims.slice(1, 2));
-    return made(null, shaped(type, dims), each, each, each, each);
+    return inferred(null, shaped(type, dims), each, each, each, each);
   },
   LayerNormalization: (step) => {
     const { type, dims } = step.input(0);
-    return made(null, shaped(type, dims), shaped(FLOAT, dims), shaped(FLOAT, dims));
+    return inferred(null, shaped(type, dims), shaped(FLOAT, dims), shaped(FLOAT, dims));
   },
   Dropout: (step) =>
-    made(null, shaped(step.input(0).type, step.input(0).dims), shaped(BOOL, step.input(0).dims)),
-  QuantizeLinear: (step) => made(null, shaped(step.optional(2)?.type ?? UINT8, step.input(0).dims)),
-  DequantizeLinear: (step) => made(null, shaped(step.input(1).type, step.input(0).dims)),
+    inferred(null, shaped(step.input(0).type, step.input(0).dims), shaped(BOOL, step.input(0).dims)),
+  QuantizeLinear: (step) => inferred(null, shaped(step.optional(2)?.type ?? UINT8, step.input(0).dims)),
+  DequantizeLinear: (step) => inferred(null, shaped(step.input(1).type, step.input(0).dims)),
   DynamicQuantizeLinear: (step) =>
-    made(null, shaped(UINT8, step.input(0).dims), shaped(FLOAT, []), shaped(UINT8, [])),
+    inferred(null, shaped(UINT8, step.input(0).dims), shaped(FLOAT, []), shaped(UINT8, [])),
 };
 
-/** Those whose result has the size of their first input. */
+/** Operators whose output has the shape of their first input. */
 const UNARY: ReadonlySet<string> = new Set(
   (
     'Neg Abs Sqrt Exp Log Clip Reciprocal InstanceNormalization Relu LeakyRelu Sigmoid Tanh Softmax Elu Selu Softplus ' +
@@ -592,11 +593,11 @@ const UNARY: ReadonlySet<string> = new Set(
 );
 
 /**
- * What an operator makes; Loop and If, which hold graphs, are not asked for here.
- * @param inputs in the node's order; `undefined` for those left out
- * @throws {ShapeError} when it cannot be told before the graph runs
+ * Infers the outputs of an operator other than Loop and If.
+ * @param inputs in the node's order; `undefined` for omitted ones
+ * @throws {ShapeError} if the shapes depend on values that are known only when the graph runs
  */
-export function shapesOf(node: OnnxNode, inputs: readonly (Shaped | undefined)[]): Made {
+export function shapesOf(node: OnnxNode, inputs: readonly (Shaped | undefined)[]): OperatorResult {
   const rule = UNARY.has(node.operator) ? same : RULES[node.operator];
   if (!rule) throw new ShapeError('nothing is known of it');
   const { outputs, work } = rule(new Step(node, inputs));

@@ -1,30 +1,37 @@
 /**
  * @module tiny/onnx/size
- * How much memory and work a graph takes for the inputs of a run, found before any runtime sees it: a kilobyte of
- * operators can ask for gigabytes. What cannot be told is refused.
+ * Estimates memory and work of a graph for given input shapes before any runtime sees it, because a kilobyte of operators
+ * can demand gigabytes. Refuses graphs whose demand cannot be estimated.
  */
 
 import { AnyvmafError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { TinyModel } from '../types.js';
 import { type OnnxGraph, type OnnxNode, readOnnx } from './read.js';
-import { elementsOf, type Made, type Shaped, ShapeError, shapedTensor, shapesOf } from './shapes.js';
+import {
+  elementsOf,
+  type OperatorResult,
+  type Shaped,
+  ShapeError,
+  shapedTensor,
+  shapesOf,
+} from './shapes.js';
 
-/** Elements of one tensor. */
+/** Most elements of one tensor. */
 export const MAX_ELEMENTS = 2 ** 27;
 const MIB = 1024 * 1024;
-/** Bytes that live at once, weights included. */
+/** Most bytes in use at once, weights included. */
 const MAX_LIVE = 1024 * MIB;
-/** Bytes of what is made of constants alone: runtimes make it when a session starts, and keep it. */
+/** Most bytes computed from constants only; runtimes compute them at start and keep them. */
 const MAX_CONSTANT = 256 * MIB;
-/** Multiplications, or elements visited, of one run. */
+/** Most multiplications or visited elements of one run. */
 const MAX_WORK = 1e12;
-/** Those of what is made of constants alone. */
+/** The same for operators on constants only. */
 const MAX_CONSTANT_WORK = 2 ** 32;
 
 const INT64 = 7;
 const BOOL = 9;
-/** Bytes of an element by TensorProto.DataType. Halves are computed as floats on a CPU; a text is an object. */
+/** Bytes per element by TensorProto.DataType, default 4. CPUs compute halves as floats; strings are objects. */
 const BYTES: Readonly<Record<number, number>> = {
   2: 1,
   3: 1,
@@ -39,7 +46,7 @@ const BYTES: Readonly<Record<number, number>> = {
   15: 16,
 };
 
-/** Operators that may write where they read, when nothing else reads it. */
+/** Operators that may overwrite an input that nothing else reads. */
 const IN_PLACE: ReadonlySet<string> = new Set(
   (
     'Identity Reshape Flatten Squeeze Unsqueeze Add Sub Mul Div Neg Abs Sqrt Exp Log Clip Reciprocal Relu LeakyRelu ' +
@@ -47,31 +54,31 @@ const IN_PLACE: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** What a run of a graph takes. */
+/** Demand of a run of a graph. */
 export interface Demand {
-  /** Bytes of tensors that live at once at most. */
+  /** Most bytes of tensors in use at once. */
   readonly bytes: number;
-  /** Multiplications, or elements visited. */
+  /** Number of multiplications or visited elements. */
   readonly work: number;
 }
 
-/** What a name means at a place in a graph. */
+/** A named tensor in a graph. */
 interface Value {
   readonly shaped: Shaped;
-  /** Made of constants alone. */
+  /** Computed from constants only. */
   readonly constant: boolean;
 }
 
-/** Characters of a tensor's name that messages repeat. */
+/** Characters of a tensor's name to show in messages. */
 const NAME = 60;
 
-/** Names of a graph, and of those around it. */
+/** Names of a graph and of the graphs around it. */
 type Scope = Map<string, Value>;
 
 /**
- * Makes sure that a run stays within the limits of memory and work.
- * @param shapes of what the run feeds, by the graph's inputs
- * @throws {AnyvmafError} `model`, naming the operator that breaks a limit, or whose size cannot be told
+ * Checks that a run stays within the limits of memory and work.
+ * @param shapes of the inputs, by name
+ * @throws {AnyvmafError} `model`, naming the operator that exceeds a limit or whose demand is unknown
  */
 export function checkSize(
   { source, program }: Pick<TinyModel, 'source' | 'program'>,
@@ -95,22 +102,22 @@ export function checkSize(
   return { bytes: sizes.peak, work: sizes.work };
 }
 
-/** Adds up what graphs take. */
+/** Sums up the demand of graphs. */
 class Sizes {
-  /** Most bytes at once so far. */
+  /** Most bytes in use at once so far. */
   peak = 0;
   work = 0;
   #constants = 0;
   #constantWork = 0;
-  /** How often the graph at hand runs. */
+  /** Executions of the current graph. */
   #rounds = 1;
 
   constructor(readonly refuse: (reason: string) => AnyvmafError) {}
 
   /**
-   * @param scope names that the graph knows from outside; its own are added
-   * @param outside bytes that live around it
-   * @returns what it gives
+   * @param scope names visible from outside; the graph adds its own
+   * @param outside bytes in use outside the graph
+   * @returns its outputs
    */
   graph(graph: OnnxGraph, scope: Scope, outside: number): readonly Value[] {
     const own = new Set(graph.inputs.map(({ name }) => name));
@@ -162,7 +169,7 @@ class Sizes {
     throw this.refuse(`${called(node)} reads ${quoted(name, NAME)}, which nothing before it makes`);
   }
 
-  #made(node: OnnxNode, inputs: readonly (Value | undefined)[], scope: Scope, live: number): Made {
+  #made(node: OnnxNode, inputs: readonly (Value | undefined)[], scope: Scope, live: number): OperatorResult {
     try {
       if (node.operator === 'If') return this.#choice(node, scope, live);
       if (node.operator === 'Loop') return this.#loop(node, inputs, scope, live);
@@ -178,8 +185,8 @@ class Sizes {
     }
   }
 
-  /** Both branches, of which one runs. */
-  #choice({ attributes }: OnnxNode, scope: Scope, live: number): Made {
+  /** An If: visits both branches, of which one runs. */
+  #choice({ attributes }: OnnxNode, scope: Scope, live: number): OperatorResult {
     const [first, second] = ['then_branch', 'else_branch'].map((name) => {
       const branch = attributes.get(name)?.graph;
       if (!branch) throw new ShapeError(`it has no ${name}`);
@@ -193,8 +200,8 @@ class Sizes {
     return { outputs, work: 0 };
   }
 
-  /** A body that runs a constant number of times, and carries tensors that keep their shape. */
-  #loop(node: OnnxNode, inputs: readonly (Value | undefined)[], scope: Scope, live: number): Made {
+  /** A Loop with a constant number of iterations, whose carried tensors keep their shape. */
+  #loop(node: OnnxNode, inputs: readonly (Value | undefined)[], scope: Scope, live: number): OperatorResult {
     const body = node.attributes.get('body')?.graph;
     const [trips] = inputs[0]?.shaped.values ?? [];
     if (!body || trips === undefined) throw new ShapeError('how often it runs is no constant');
@@ -262,13 +269,13 @@ function bytesOf({ type, dims }: Shaped): number {
   return elementsOf(dims) * (BYTES[type] ?? 4);
 }
 
-/** What a runtime makes when a session starts. The shape of an input counts: it may be known then. */
+/** True for nodes that a runtime may compute at start. Shape counts, as input shapes may be known by then. */
 function isConstant({ operator, inputs }: OnnxNode, values: readonly (Value | undefined)[]): boolean {
   if (operator === 'Loop' || operator === 'If') return false;
   return operator === 'Shape' || values.every((value, i) => inputs[i] === '' || value?.constant === true);
 }
 
-/** Of every name the last node that reads it; names that are read to the end are not there. */
+/** The last node that reads each name; excludes outputs of the graph. */
 function lastUses(graph: OnnxGraph): ReadonlyMap<string, number> {
   const last = new Map<string, number>();
   const made = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
@@ -279,7 +286,7 @@ function lastUses(graph: OnnxGraph): ReadonlyMap<string, number> {
   return last;
 }
 
-/** Names that a node reads, by itself or in its subgraphs. */
+/** Names that a node and its subgraphs read. */
 function readBy({ inputs, graphs }: OnnxNode): readonly string[] {
   if (graphs.length === 0) return inputs;
   const inner = graphs.flatMap(({ nodes, outputs }) => [
@@ -289,7 +296,7 @@ function readBy({ inputs, graphs }: OnnxNode): readonly string[] {
   return [...inputs, ...inner];
 }
 
-/** A node as messages call it. */
+/** Names a node in messages. */
 function called({ operator, name, outputs }: OnnxNode): string {
   return `its operator ${operator} ${quoted(name === '' ? (outputs[0] ?? '') : name, NAME)}`;
 }

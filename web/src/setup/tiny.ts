@@ -114,5 +114,5 @@ function hasSize({ inputs }: TinyModelDescription): boolean {
 
 function described({ kind, features, inputs }: TinyModelDescription): string {
   if (features) return text.tiny.reads(features.length);
-  return kind === 'nr' && inputs.length === 1 ? text.tiny.alone : text.tiny.pictures;
+  return kind === 'nr' && inputs.length === 1 ? text.tiny.distorted : text.tiny.pictures;
 }
