@@ -47,7 +47,7 @@ const SERVER: readonly string[] = [
   'zod',
 ];
 
-/** What reads and writes tables of features; nothing but tiny/dataset may load it. */
+/** What reads and writes tables of features; nothing but evaluate/table may load it. */
 const TABLES: readonly string[] = ['hyparquet', 'hyparquet-writer'];
 
 /** Bytes, gzipped, of the JavaScript that a page loads before it asks for anything; the rest comes when it is needed. */
@@ -178,8 +178,8 @@ describe('the packed tarball', () => {
       if (onDemand && file.startsWith('platform') && OPTIONAL.includes(name)) return false;
       if (file.startsWith('mcp') && SERVER.some((known) => `${name}/`.startsWith(`${known}/`))) return false;
       // Pictures are encoded in a part of their own.
-      if (file.startsWith('media/picture') && name === 'fast-png') return false;
-      return !(file.startsWith('tiny/dataset') && TABLES.includes(name));
+      if (file.startsWith('pictures') && name === 'fast-png') return false;
+      return !(file.startsWith('evaluate/table') && TABLES.includes(name));
     });
     expect(wrong).toEqual([]);
   });
