@@ -26,8 +26,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Platforms implement what others declare; their worker scripts start the body that the engine brings.
   platform: ['engine', 'evaluate', 'parsing', 'metrics', 'models', 'media', 'tiny', 'files'],
   public: ['engine', 'evaluate', 'media', 'metrics', 'models', 'pictures', 'report', 'tiny'],
-  index: ['public', 'engine', 'evaluate', 'models', 'tiny', 'platform'],
-  'index.browser': ['public', 'engine', 'evaluate', 'models', 'tiny', 'platform'],
+  api: ['public', 'engine', 'evaluate', 'models', 'tiny'],
+  index: ['api', 'public', 'platform'],
+  'index.browser': ['api', 'public', 'platform'],
   bench: ['index', 'sample', 'files'],
   mcp: ['index', 'report', 'sample', 'bench', 'files', 'media'],
   cli: ['index', 'mcp', 'report', 'bench', 'files', 'engine', 'media', 'tiny'],
@@ -35,7 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Parts that run unchanged in Node, browsers and workers. */
 const ISOMORPHIC =
-  /^(core\/(?!system-limits)|metrics|media|pictures|parsing|models|tiny|evaluate|report|engine|sample|public|index\.browser|platform\/(ffmpeg|ffmpeg-wasm|mediabunny))\b/;
+  /^(core\/(?!system-limits)|metrics|media|pictures|parsing|models|tiny|evaluate|report|engine|sample|public|api|index\.browser|platform\/(ffmpeg|ffmpeg-wasm|mediabunny))\b/;
 
 /** What decoders of several platforms share. */
 const SHARED_PLATFORM = /^platform\/(ffmpeg|ffmpeg-wasm|mediabunny)\//;

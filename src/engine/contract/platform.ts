@@ -3,6 +3,7 @@
  * What the engine needs from the world around it: files, the core's code, models, workers and cores.
  */
 
+import type { Origin } from '../../core/origin.js';
 import type { WasmBytes, WasmModule } from '../../core/wasm-types.js';
 import type { Decoder } from '../../media/decoder.js';
 import type { FilePlatform } from '../../media/platform.js';
@@ -16,6 +17,8 @@ import type { ParserTask } from './parser-task.js';
 
 /** One runtime: Node, or a browser. */
 export interface Platform {
+  /** This platform for file names of `origin`: it checks each as `origin` says. Absent where no file has a name. */
+  ofOrigin?(origin: Origin): Platform;
   readonly files: FilePlatform;
   readonly models: ModelStore;
   /** Ways to decode video, the preferred first. Loads their code, not what they need to run. */

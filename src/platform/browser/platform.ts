@@ -19,7 +19,7 @@ let core: Promise<WebAssembly.Module> | undefined;
 /** Made once. */
 let tiny: TinyPlatform | undefined;
 
-/** Says where the package's files are; see the public `configure`. */
+/** Sets where the package's own files are, for programs whose bundler moved them. */
 export function configureBrowser(changes: Assets): void {
   requireObject('assets', changes, 'an object of addresses');
   assets = { ...assets, ...changes };

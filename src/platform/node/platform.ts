@@ -23,7 +23,10 @@ let core: Promise<WebAssembly.Module> | undefined;
 /** Made once: runtimes are looked for only once. */
 let tiny: TinyPlatform | undefined;
 
-/** Says where the package's files are; see the public `configure`. */
+/**
+ * Sets where the package's own files are, for programs whose bundler moved them. Call it before anything else.
+ * A file that is not named stays where the package has it.
+ */
 export function configureNode(changes: Assets): void {
   requireObject('assets', changes, 'an object of addresses');
   assets = { ...assets, ...changes };
@@ -61,6 +64,7 @@ function openers(
 /** The engine's world in Node. */
 export const nodePlatform: Platform = {
   ...openers(BY_USER),
+  ofOrigin: (origin) => ({ ...nodePlatform, ...openers(origin) }),
   heatmaps: async () => (await import('./heatmaps.js')).nodeHeatmaps,
   native: async () => (await import('./native/host.js')).nodeNative,
   parallelism: availableParallelism(),
@@ -76,11 +80,6 @@ export const nodePlatform: Platform = {
   startWorker: () => startNodeWorker(locate(assets.worker, new URL('./node-worker.js', import.meta.url))),
   breathe: () => new Promise((resolve) => setImmediate(resolve)),
 };
-
-/** The same for names of this origin: whatever is opened by one is checked as it says. */
-export function nodePlatformOf(origin: Origin): Platform {
-  return { ...nodePlatform, ...openers(origin) };
-}
 
 async function loadCore(wasm: NonNullable<Assets['wasm']>): Promise<WebAssembly.Module> {
   if (wasm instanceof WebAssembly.Module) return wasm;

@@ -1,0 +1,222 @@
+/**
+ * @module api
+ * The public functions, each made for a platform; `index` documents them. One function each, and not one object of all, so
+ * that bundlers drop what a program does not use; a function loads its code when it is called.
+ */
+import type { Platform } from './engine/contract/platform.js';
+import * as registry from './models/registry.js';
+import type {
+  AlignOptions,
+  AlignResult,
+  BackendHealth,
+  BackendList,
+  BackendName,
+  Comparison,
+  DatasetOptions,
+  DatasetPair,
+  DatasetSummary,
+  DescribeTinyOptions,
+  Diagnosis,
+  EvaluateOptions,
+  Evaluation,
+  ExtractOptions,
+  FeatureModel,
+  FramePair,
+  Inspection,
+  InspectOptions,
+  MapOptions,
+  ModelDescription,
+  ModelSummary,
+  NativeDescription,
+  NativeOptions,
+  OpenModelOptions,
+  Origin,
+  ProbeOptions,
+  PulledModel,
+  PullOptions,
+  QualityMapOptions,
+  QualityMaps,
+  Report,
+  ScoreManyOptions,
+  ScoreOptions,
+  ScoreRequest,
+  Scorer,
+  ScorerOptions,
+  TableInput,
+  TinyDeviceStatus,
+  TinyModelDescription,
+  TinyRegistryEntry,
+  VideoFormat,
+  VideoInput,
+} from './public.js';
+
+/** The platform as far as names of the options' origin may be opened. */
+function from(platform: Platform, options: { readonly origin?: Origin } | null): Platform {
+  let origin: Origin | undefined;
+  try {
+    origin = options?.origin;
+  } catch {
+    // Options that cannot be read are refused by whoever checks them.
+  }
+  return origin === undefined ? platform : (platform.ofOrigin?.(origin) ?? platform);
+}
+
+export const score =
+  (platform: Platform) =>
+  async (request: ScoreRequest, options: ScoreOptions = {}): Promise<Report> => {
+    const { scorePair } = await import('./engine/score.js');
+    return scorePair(from(platform, options), request, options);
+  };
+
+export const scoreMany =
+  (platform: Platform) =>
+  async (
+    reference: VideoInput,
+    distorted: readonly VideoInput[],
+    options: ScoreManyOptions = {},
+  ): Promise<Report[]> => {
+    const { scoreEach } = await import('./engine/score-many.js');
+    return scoreEach(from(platform, options), reference, distorted, options);
+  };
+
+export const inspect =
+  (platform: Platform) =>
+  async (request: ScoreRequest, options: InspectOptions = {}): Promise<Inspection> => {
+    const { inspectPair } = await import('./engine/inspect.js');
+    return inspectPair(from(platform, options), request, options);
+  };
+
+export const align =
+  (platform: Platform) =>
+  async (request: ScoreRequest, options: AlignOptions = {}): Promise<AlignResult> => {
+    const { alignPair } = await import('./engine/inspect.js');
+    return alignPair(from(platform, options), request, options);
+  };
+
+export const extractFrames = (platform: Platform) =>
+  async function* (
+    request: ScoreRequest,
+    frames: readonly number[],
+    options: ExtractOptions = {},
+  ): AsyncGenerator<FramePair, void, undefined> {
+    const { extractPairs } = await import('./engine/extract.js');
+    yield* extractPairs(from(platform, options), request, frames, options);
+  };
+
+export const qualityMaps = (platform: Platform) =>
+  async function* (
+    request: ScoreRequest,
+    frames: readonly number[],
+    options: QualityMapOptions = {},
+  ): AsyncGenerator<QualityMaps, void, undefined> {
+    const { mapPairs } = await import('./engine/quality-maps.js');
+    yield* mapPairs(from(platform, options), request, frames, options);
+  };
+
+export const mapQuality =
+  (platform: Platform) =>
+  async (pair: FramePair, options: MapOptions = {}): Promise<QualityMaps> => {
+    const { mapPair } = await import('./engine/quality-maps.js');
+    return mapPair(platform, pair, options);
+  };
+
+export const createScorer =
+  (platform: Platform) =>
+  async (format: VideoFormat, options: ScorerOptions = {}): Promise<Scorer> => {
+    const { openScorer } = await import('./engine/scorer.js');
+    return openScorer(platform, format, options);
+  };
+
+export const listModels = (platform: Platform) => (): Promise<readonly ModelSummary[]> =>
+  registry.listModels(platform.models);
+
+export const describeModel =
+  (platform: Platform) =>
+  (name: string): Promise<ModelDescription> =>
+    registry.describeModel(name, platform.models);
+
+export const pullModel =
+  (platform: Platform) =>
+  async (name: string, options: PullOptions = {}): Promise<readonly PulledModel[]> => {
+    const { pullModels } = await import('./models/pull.js');
+    return pullModels(name, platform.models, options);
+  };
+
+export const openModel =
+  (platform: Platform) =>
+  async (model = 'version=vmaf_v0.6.1', options: OpenModelOptions = {}): Promise<FeatureModel> => {
+    const { openModel } = await import('./models/single.js');
+    return openModel(model, from(platform, options).models);
+  };
+
+export const evaluateModel =
+  (platform: Platform) =>
+  async (model: string, features: TableInput, options: EvaluateOptions = {}): Promise<Evaluation> => {
+    const { evaluateModelOn } = await import('./evaluate/evaluation.js');
+    return evaluateModelOn(from(platform, options), model, features, options);
+  };
+
+export const compareModels =
+  (platform: Platform) =>
+  async (
+    models: readonly string[],
+    features: TableInput,
+    options: EvaluateOptions = {},
+  ): Promise<Comparison> => {
+    const { compareModelsOn } = await import('./evaluate/evaluation.js');
+    return compareModelsOn(from(platform, options), models, features, options);
+  };
+
+export const writeFeatures = (platform: Platform) =>
+  async function* (
+    pairs: readonly DatasetPair[],
+    options: DatasetOptions = {},
+  ): AsyncGenerator<Uint8Array, DatasetSummary, undefined> {
+    const { makeDataset } = await import('./engine/dataset.js');
+    return yield* makeDataset(platform, pairs, options);
+  };
+
+export const listTinyModels = (platform: Platform) => async (): Promise<readonly TinyRegistryEntry[]> => {
+  const { listTinyModels } = await import('./tiny/describe.js');
+  return listTinyModels(await platform.tiny());
+};
+
+export const describeTinyModel =
+  (platform: Platform) =>
+  async (model: string, options: DescribeTinyOptions = {}): Promise<TinyModelDescription> => {
+    const { describeTinyModel } = await import('./tiny/describe.js');
+    return describeTinyModel(model, await platform.tiny(), options);
+  };
+
+export const listTinyDevices = (platform: Platform) => async (): Promise<readonly TinyDeviceStatus[]> => {
+  const { listTinyDevices } = await import('./tiny/describe.js');
+  return listTinyDevices(await platform.tiny());
+};
+
+export const listBackends =
+  (platform: Platform) =>
+  async (options: NativeOptions = {}): Promise<BackendList> => {
+    const { listBackends } = await import('./engine/backends.js');
+    return listBackends(platform, options);
+  };
+
+export const probeBackend =
+  (platform: Platform) =>
+  async (backend: BackendName, options: ProbeOptions = {}): Promise<BackendHealth> => {
+    const { probeBackend } = await import('./engine/backends.js');
+    return probeBackend(platform, backend, options);
+  };
+
+export const describeNative =
+  (platform: Platform) =>
+  async (options: NativeOptions = {}): Promise<NativeDescription> => {
+    const { describeNative } = await import('./engine/backends.js');
+    return describeNative(platform, options);
+  };
+
+export const diagnose =
+  (platform: Platform) =>
+  async (options: ProbeOptions = {}): Promise<Diagnosis> => {
+    const { diagnose } = await import('./engine/diagnosis.js');
+    return diagnose(platform, options);
+  };
