@@ -264,7 +264,7 @@ async function inside() {
 
 /** Which stage takes what: the extractor alone, one metric at a time. */
 async function stages() {
-  const { createWasmExtractor } = await loadBuilt('engine/backends/core/extractor.js');
+  const { wasmMeasurers } = await loadBuilt('engine/backends/core/extractor.js');
   const { compileCore } = await loadBuilt('core/module.js');
   const module = await compileCore(readFileSync(join(ROOT, 'wasm/anyvmaf.wasm')));
   const { frames: _, ...format } = PAIRS.hd;
@@ -308,24 +308,27 @@ async function stages() {
   };
   const actions = {};
   for (const [name, plan] of Object.entries(plans)) {
-    const extractor = createWasmExtractor(module, plan, 'simd128');
-    const record = new Float64Array(extractor.layout.length);
+    const measurer = wasmMeasurers(module, 'simd128').open(plan);
+    const record = new Float64Array(measurer.layout.length);
     const one = (index) => {
       const { reference, distorted } = pairs[index & 1];
+      const slot = measurer.slot(index);
       for (const [planes, samples] of [
-        [extractor.referencePlanes(), reference],
-        [extractor.distortedPlanes(), distorted],
+        [slot.reference, reference],
+        [slot.distorted, distorted],
       ]) {
         planes.y.set(samples[0]);
         planes.cb?.set(samples[1]);
         planes.cr?.set(samples[2]);
       }
-      extractor.extract(record, 0, true);
+      measurer.measure(slot, record, true);
     };
-    for (let i = 0; i < 10; i++) one(i);
-    actions[name] = () => {
-      for (let i = 0; i < 20; i++) one(i);
+    let next = 0;
+    const measure = (frames) => {
+      for (let i = 0; i < frames; i++) one(next++);
     };
+    measure(10);
+    actions[name] = () => measure(20);
   }
   const times = await takeTurns(actions);
   for (const [name, values] of Object.entries(times))

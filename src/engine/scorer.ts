@@ -12,8 +12,9 @@ import { checkPair } from '../media/pair.js';
 import type { VideoInfo } from '../media/types.js';
 import { buildReport } from '../report/build.js';
 import type { FrameMetrics, Report, ReportInput } from '../report/types.js';
-import { createWasmExtractor } from './backends/core/extractor.js';
-import type { ExtractionPlan, FrameExtractor } from './backends/types.js';
+import { wasmMeasurers } from './backends/core/extractor.js';
+import type { FrameSlot, Measurer } from './backends/measurer.js';
+import type { ExtractionPlan } from './backends/types.js';
 import { type CheckedOptions, checkFormat, checkOptions, SCORER_OPTIONS } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { PushedPlanes, Scorer, ScorerOptions } from './contract/types.js';
@@ -26,6 +27,7 @@ import type { PictureScorers, TinyRegressors, TinySessionFacts } from './results
 import type { RecordSink } from './workers/dispatch.js';
 import { Feeder, type FramePair } from './workers/feeder.js';
 import { copyPlanes, type PlaneName, planeBytes } from './workers/frame-buffer.js';
+import { PairMeasurer } from './workers/measure.js';
 import type { WorkerSetup } from './workers/protocol.js';
 import { Crew } from './workers/worker-pool.js';
 
@@ -115,22 +117,24 @@ interface Line {
 
 /** In the calling thread. */
 class LocalLine implements Line {
-  readonly #extractor: FrameExtractor;
-  readonly #subsample: number;
+  readonly #measurer: Measurer;
+  readonly #pairs: PairMeasurer;
   readonly #sink: RecordSink;
+  readonly #pictures: PictureScorers | undefined;
+  #slot: FrameSlot | undefined;
   #index = 0;
   #closed = false;
-  readonly #pictures: PictureScorers | undefined;
 
   constructor(setup: WorkerSetup, sink: RecordSink, pictures?: PictureScorers) {
     this.#pictures = pictures;
-    this.#extractor = createWasmExtractor(setup.module, setup.plan, setup.implementation);
-    this.#subsample = setup.subsample;
+    this.#measurer = wasmMeasurers(setup.module, setup.implementation).open(setup.plan);
+    this.#pairs = new PairMeasurer(this.#measurer, setup.subsample, { pictures });
     this.#sink = sink;
   }
 
   room(): FramePair {
-    return { reference: this.#extractor.referencePlanes(), distorted: this.#extractor.distortedPlanes() };
+    this.#slot = this.#measurer.slot(this.#index);
+    return this.#slot;
   }
 
   get sessions(): readonly TinySessionFacts[] {
@@ -138,13 +142,11 @@ class LocalLine implements Line {
   }
 
   async submit(): Promise<void> {
-    const { layout } = this.#extractor;
-    const record = new Float64Array(layout.length);
+    if (!this.#slot) throw new Error('submit needs a pair written where room said');
     const index = this.#index++;
-    const listed = index % this.#subsample === 0;
-    if (listed) this.#pictures?.take(this.#extractor.referencePlanes(), this.#extractor.distortedPlanes());
-    this.#extractor.extract(record, 0, listed);
-    if (listed && this.#pictures) await this.#pictures.score(index, record, layout.pictures);
+    const record = new Float64Array(this.#measurer.layout.length);
+    await this.#pairs.measure(this.#slot, record);
+    await this.#pairs.settle();
     this.#sink.measured(1);
     this.#sink.add(index, 1, record);
   }
@@ -154,7 +156,7 @@ class LocalLine implements Line {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#extractor.close();
+    this.#measurer.close();
     await this.#pictures?.close();
   }
 }

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { compileCore } from '../../src/core/module.js';
-import { createWasmExtractor } from '../../src/engine/backends/core/extractor.js';
+import { wasmMeasurers } from '../../src/engine/backends/core/extractor.js';
 import { ADM_FIELDS, type ExtractionPlan, VIF_FIELDS } from '../../src/engine/backends/types.js';
 import { seeded } from '../support/random.js';
 
@@ -14,17 +14,20 @@ const format = { width: 64, height: 48, bitDepth: 8, chroma: '400' } as const;
 
 /** The record of one noisy pair. */
 function measure(plan: Pick<ExtractionPlan, 'vif' | 'adm'>): Float64Array {
-  const extractor = createWasmExtractor(
-    core,
-    { format, motion: [], psnrPlanes: 0, metrics: [], ...plan },
-    'simd128',
-  );
+  const measurer = wasmMeasurers(core, 'simd128').open({
+    format,
+    motion: [],
+    psnrPlanes: 0,
+    metrics: [],
+    ...plan,
+  });
+  const slot = measurer.slot(0);
   const random = seeded(7);
-  extractor.referencePlanes().y.set(random.bytes(64 * 48).map((v) => v >> 1));
-  extractor.distortedPlanes().y.set(seeded(7).bytes(64 * 48));
-  const record = new Float64Array(extractor.layout.length);
-  extractor.extract(record, 0, true);
-  extractor.close();
+  slot.reference.y.set(random.bytes(64 * 48).map((v) => v >> 1));
+  slot.distorted.y.set(seeded(7).bytes(64 * 48));
+  const record = new Float64Array(measurer.layout.length);
+  measurer.measure(slot, record, true);
+  measurer.close();
   return record;
 }
 

@@ -146,11 +146,9 @@ describe('the feeder', () => {
     // The second worker is free first, and goes on with what follows its own pairs.
     slow[1]?.measureOne();
     await submit();
-    const begins = slow[1]?.received.filter((message) => message.kind === 'begin');
-    expect(begins).toEqual([
-      { kind: 'begin', first: 2, continues: false },
-      { kind: 'begin', first: 4, continues: true },
-    ]);
+    const later = slow[1]?.received.slice(second?.length);
+    expect(later?.map(({ kind }) => kind)).toEqual(['begin', 'pair']);
+    expect(later?.[0]).toEqual({ kind: 'begin', first: 4 });
   });
 
   it.each([

@@ -4,7 +4,7 @@
  * (engine/results/finish). A backend knows nothing of features, models or files.
  */
 
-import type { FramePlanes, VideoFormat } from '../../core/frame.js';
+import type { VideoFormat } from '../../core/frame.js';
 import { type HeatmapFile, type MetricVariant, metricSpec } from '../../core/kernel.js';
 import { canExceed } from './excess.js';
 
@@ -144,7 +144,7 @@ export interface PicturesRead {
 /**
  * Pictures that the plan's metrics read of a pair: motion alone looks at the reference only, and where subsampling leaves
  * a pair out, often nothing is looked at.
- * @param spatial as in {@link FrameExtractor.extract}
+ * @param spatial as in `Measurer.measure`
  */
 export function picturesRead(plan: ExtractionPlan, spatial: boolean): PicturesRead {
   const metrics = plan.metrics
@@ -157,31 +157,7 @@ export function picturesRead(plan: ExtractionPlan, spatial: boolean): PicturesRe
   return { reference: both || plan.motion.length > 0 || metrics.length > 0, distorted: both };
 }
 
-/** The files of heatmaps that the plan's metrics fill, in the order of {@link FrameExtractor.heatmaps}. */
+/** The files of heatmaps that the plan's metrics fill, in the order of `Measurer.heatmaps`. */
 export function heatmapFiles(plan: ExtractionPlan): readonly HeatmapFile[] {
   return plan.metrics.flatMap(({ heatmaps }) => heatmaps ?? []);
-}
-
-/** Measures frame pairs fed in presentation order. One extractor belongs to one thread. */
-export interface FrameExtractor {
-  readonly layout: RecordLayout;
-  /** Where the next reference frame is to be written. Valid until the next call of prime or extract. */
-  referencePlanes(): FramePlanes;
-  /** Where the next distorted frame is to be written. Valid until the next call of prime or extract. */
-  distortedPlanes(): FramePlanes;
-  /** Takes the pair just written (what {@link historyNeeds} names of it) as history, without measuring anything. */
-  prime(): void;
-  /** Forgets the history: the next frame is the first of a new run. */
-  reset(): void;
-  /**
-   * Measures the pair just written, or what {@link picturesRead} names of it, and keeps of it what later pairs look back to.
-   * @param into receives `layout.length` doubles from `offset`
-   * @param spatial false: leave out what does not work on every frame (subsampling skips this one); its fields become
-   *   NaN
-   */
-  extract(into: Float64Array, offset: number, spatial: boolean): void;
-  /** The heatmaps of the pair measured last, one for each of {@link heatmapFiles}. Valid until the next call of extract. */
-  heatmaps(): readonly Uint8Array[];
-  /** Frees the extractor's memory. */
-  close(): void;
 }

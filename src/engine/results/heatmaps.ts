@@ -6,7 +6,7 @@
 import { AnyvmafError } from '../../core/errors.js';
 import type { HeatmapFile } from '../../core/kernel.js';
 import { quoted } from '../../core/printable.js';
-import { type FrameExtractor, heatmapFiles } from '../backends/types.js';
+import { heatmapFiles } from '../backends/types.js';
 import type { FeaturePlan } from '../plan/features.js';
 
 /** Files that pictures are written into, open in one thread. */
@@ -41,11 +41,6 @@ export interface HeatmapStore {
   create(files: readonly HeatmapFile[]): Promise<HeatmapRun>;
   /** Opens the files of a run in this thread. */
   open(paths: readonly string[]): HeatmapWriter;
-}
-
-/** Writes what an extractor drew of one frame. */
-export function writeHeatmaps(extractor: FrameExtractor, index: number, writer: HeatmapWriter): void {
-  for (const [file, bytes] of extractor.heatmaps().entries()) writer.write(file, index * bytes.length, bytes);
 }
 
 /**

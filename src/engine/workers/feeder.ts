@@ -134,7 +134,7 @@ export class Feeder {
     const worker = this.#workers[this.#current];
     if (!worker) throw new Error('a feeder needs workers');
     const continues = worker.next === this.#index;
-    this.#crew.post(this.#current, { kind: 'begin', first: this.#index, continues });
+    this.#crew.post(this.#current, { kind: 'begin', first: this.#index });
     worker.chunks++;
     if (!continues) this.#sendHistory();
   }

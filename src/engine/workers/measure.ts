@@ -1,22 +1,72 @@
 /**
  * @module engine/workers/measure
- * Measures chunks of two open videos with one extractor: the inner loop, the same in a worker and in the caller's thread.
+ * Measures frame pairs with one measurer: the loop that workers, the calling thread and a scorer of pushed frames share.
  */
 
 import type { FramePlanes } from '../../core/frame.js';
 import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/signature.js';
-import {
-  type ExtractionPlan,
-  type FrameExtractor,
-  type HistoryNeeds,
-  historyNeeds,
-  type PicturesRead,
-  picturesRead,
-} from '../backends/types.js';
+import type { FrameSlot, Measurer } from '../backends/measurer.js';
+import { type ExtractionPlan, historyNeeds, type PicturesRead, picturesRead } from '../backends/types.js';
 import { type OpenPair, readPair } from '../inputs/pair.js';
-import { type HeatmapWriter, writeHeatmaps } from '../results/heatmaps.js';
+import type { HeatmapWriter } from '../results/heatmaps.js';
 import type { PictureScorers } from '../results/tiny.js';
 import type { Chunk, EndOfPair } from './protocol.js';
+
+/** What else uses the frames of a pair. */
+export interface PairOutputs {
+  readonly pictures?: PictureScorers | undefined;
+  readonly heatmaps?: HeatmapWriter | undefined;
+}
+
+/** Measures pairs as they come: every value of a record, and the heatmaps. */
+export class PairMeasurer {
+  readonly #measurer: Measurer;
+  readonly #subsample: number;
+  readonly #outputs: PairOutputs;
+  /** Pairs in flight, oldest first. */
+  readonly #inFlight: Promise<void>[] = [];
+
+  /** @param subsample only pairs whose number is a multiple get more than what works on every frame */
+  constructor(measurer: Measurer, subsample: number, outputs: PairOutputs = {}) {
+    this.#measurer = measurer;
+    this.#subsample = subsample;
+    this.#outputs = outputs;
+  }
+
+  /**
+   * Measures the pair written to a slot.
+   * @param record receives its values; complete only after {@link settle}
+   * @returns what to wait for before the next slot is asked for
+   */
+  measure(slot: FrameSlot, record: Float64Array): Promise<void> | undefined {
+    const listed = slot.index % this.#subsample === 0;
+    if (listed) this.#outputs.pictures?.take(slot.reference, slot.distorted);
+    const measuring = this.#measurer.measure(slot, record, listed);
+    const finish = () => (listed ? this.#finish(slot, record) : undefined);
+    const working = measuring ? measuring.then(finish) : finish();
+    if (!working) return undefined;
+    // A failure is thrown to whoever waits for this pair.
+    working.catch(() => {});
+    this.#inFlight.push(working);
+    // Picture models take one pair at a time.
+    const most = this.#outputs.pictures ? 1 : this.#measurer.slots;
+    return this.#inFlight.length < most ? undefined : this.#inFlight.shift();
+  }
+
+  /** Waits until no pair is in flight. */
+  async settle(): Promise<void> {
+    while (this.#inFlight.length > 0) await this.#inFlight.shift();
+  }
+
+  #finish(slot: FrameSlot, record: Float64Array): Promise<void> | undefined {
+    const { heatmaps, pictures } = this.#outputs;
+    if (heatmaps) {
+      for (const [file, bytes] of this.#measurer.heatmaps(slot).entries())
+        heatmaps.write(file, slot.index * bytes.length, bytes);
+    }
+    return pictures?.score(slot.index, record, this.#measurer.layout.pictures);
+  }
+}
 
 /** Records of a chunk: fewer than asked where a video ended. */
 export interface MeasuredChunk {
@@ -27,44 +77,34 @@ export interface MeasuredChunk {
   readonly signatures?: Uint8Array<ArrayBuffer>;
 }
 
-/** What else takes the pairs that are measured. */
-export interface Takers {
-  readonly pictures?: PictureScorers | undefined;
-  readonly heatmaps?: HeatmapWriter | undefined;
+/** How a pair is measured in chunks. */
+export interface ChunkOptions extends PairOutputs {
+  readonly subsample: number;
   /** Whether to take a signature of every picture; not done where some are not read. */
   readonly signs?: boolean | undefined;
 }
 
 /** Reads and measures chunk after chunk. Frames before a chunk are read again as history where a metric needs them. */
 export class ChunkMeasurer {
-  readonly #extractor: FrameExtractor;
+  readonly #measurer: Measurer;
+  readonly #pairs: PairMeasurer;
+  readonly #plan: ExtractionPlan;
   readonly #pair: OpenPair;
-  readonly #history: HistoryNeeds;
+  readonly #subsample: number;
   /** What is read of pairs that subsampling leaves out, and of those that it lists. */
   readonly #wanted: readonly [unlisted: PicturesRead, listed: PicturesRead];
-  readonly #subsample: number;
-  readonly #pictures: PictureScorers | undefined;
-  readonly #heatmaps: HeatmapWriter | undefined;
   readonly #signer: Signer | undefined;
-  /** The pair that may follow without priming, because the extractor holds its history. */
-  #next = 0;
 
-  constructor(
-    extractor: FrameExtractor,
-    plan: ExtractionPlan,
-    pair: OpenPair,
-    subsample: number,
-    { pictures, heatmaps, signs }: Takers = {},
-  ) {
-    this.#pictures = pictures;
-    this.#heatmaps = heatmaps;
-    this.#extractor = extractor;
+  constructor(measurer: Measurer, plan: ExtractionPlan, pair: OpenPair, options: ChunkOptions) {
+    const { subsample, signs } = options;
+    this.#measurer = measurer;
+    this.#pairs = new PairMeasurer(measurer, subsample, options);
+    this.#plan = plan;
     this.#pair = pair;
-    this.#history = historyNeeds(plan);
+    this.#subsample = subsample;
     this.#wanted = [picturesRead(plan, false), picturesRead(plan, true)];
     const readAll = this.#wanted[1].reference && this.#wanted[1].distorted && subsample === 1;
     this.#signer = signs && readAll ? new Signer(plan.format) : undefined;
-    this.#subsample = subsample;
   }
 
   /**
@@ -72,53 +112,54 @@ export class ChunkMeasurer {
    * @param measured called after each pair; what it returns is awaited, and may reject to stop
    */
   async measure(chunk: Chunk, measured: () => Promise<void> | undefined): Promise<MeasuredChunk> {
-    const { length } = this.#extractor.layout;
+    const { length } = this.#measurer.layout;
     const records = new Float64Array(chunk.count * length);
     const signatures = this.#signer && new Uint8Array(chunk.count * PAIR_BYTES);
-    if (this.#next !== chunk.first && !(await this.#prime(chunk.first))) {
-      return { count: 0, records: new Float64Array(), ended: { reference: true, distorted: false } };
-    }
-    for (let done = 0; done < chunk.count; done++) {
-      const index = chunk.first + done;
-      const planes = [this.#extractor.referencePlanes(), this.#extractor.distortedPlanes()] as const;
-      const listed = index % this.#subsample === 0;
-      const reading = readPair(this.#pair, index, ...planes, this.#wanted[listed ? 1 : 0]);
+    let ended = (await this.#prime(chunk.first)) ? null : { reference: true, distorted: false };
+    let count = 0;
+    for (; count < chunk.count && !ended; count++) {
+      const slot = this.#measurer.slot(chunk.first + count);
+      const reading = this.#read(slot);
       // File readers answer at once; only streams and blobs make us wait.
-      const ended = reading instanceof Promise ? await reading : reading;
-      if (ended) {
-        const signed = signatures && { signatures: signatures.slice(0, done * PAIR_BYTES) };
-        return { count: done, records: records.slice(0, done * length), ended, ...signed };
-      }
-      if (signatures) this.#sign(planes, signatures, done * PAIR_BYTES);
-      if (listed) this.#pictures?.take(...planes);
-      this.#extractor.extract(records, done * length, listed);
-      if (listed && this.#heatmaps) writeHeatmaps(this.#extractor, index, this.#heatmaps);
-      if (listed && this.#pictures)
-        await this.#pictures.score(index, records, done * length + this.#extractor.layout.pictures);
-      this.#next = index + 1;
+      ended = reading instanceof Promise ? await reading : reading;
+      if (ended) break;
+      if (signatures) this.#sign(slot, signatures, count * PAIR_BYTES);
+      const working = this.#pairs.measure(slot, records.subarray(count * length, (count + 1) * length));
+      if (working) await working;
       const pause = measured();
       if (pause) await pause;
     }
-    return { count: chunk.count, records, ended: null, ...(signatures && { signatures }) };
+    await this.#pairs.settle();
+    const whole = count === chunk.count;
+    return {
+      count,
+      records: whole ? records : records.slice(0, count * length),
+      ended,
+      ...(signatures && { signatures: whole ? signatures : signatures.slice(0, count * PAIR_BYTES) }),
+    };
   }
 
-  #sign(planes: readonly [FramePlanes, FramePlanes], into: Uint8Array, at: number): void {
-    this.#signer?.sign(planes[0].y, into, at);
-    this.#signer?.sign(planes[1].y, into, at + SIGNATURE_BYTES);
+  #read({ index, reference, distorted }: FrameSlot): EndOfPair | null | Promise<EndOfPair | null> {
+    const wanted = this.#wanted[index % this.#subsample === 0 ? 1 : 0];
+    return readPair(this.#pair, index, reference, distorted, wanted);
   }
 
-  /** Brings the extractor into the state it would have after all pairs before `first`; false past the end. */
+  #sign({ reference, distorted }: FrameSlot, into: Uint8Array, at: number): void {
+    this.#signer?.sign(reference.y, into, at);
+    this.#signer?.sign(distorted.y, into, at + SIGNATURE_BYTES);
+  }
+
+  /** Reads the pairs that the one of this number looks back to, unless they are held; false past the end. */
   async #prime(first: number): Promise<boolean> {
     const { reference, distorted, skipReference, skipDistorted } = this.#pair;
-    const { frames, chroma, distorted: both } = this.#history;
+    const { frames, chroma, distorted: both } = historyNeeds(this.#plan);
     const kept = (planes: FramePlanes): FramePlanes => (chroma ? planes : { y: planes.y });
-    this.#extractor.reset();
     for (let index = Math.max(0, first - frames); index < first; index++) {
-      const referencePlanes = kept(this.#extractor.referencePlanes());
-      if (!(await reference.readFrame(skipReference + index, referencePlanes))) return false;
-      const distortedPlanes = kept(this.#extractor.distortedPlanes());
-      if (both && !(await distorted.readFrame(skipDistorted + index, distortedPlanes))) return false;
-      this.#extractor.prime();
+      if (this.#measurer.holds(index)) continue;
+      const slot = this.#measurer.slot(index);
+      if (!(await reference.readFrame(skipReference + index, kept(slot.reference)))) return false;
+      if (both && !(await distorted.readFrame(skipDistorted + index, kept(slot.distorted)))) return false;
+      this.#measurer.keep(slot);
     }
     return true;
   }

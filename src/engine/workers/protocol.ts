@@ -56,7 +56,7 @@ export interface EndOfPair {
 export type ToWorker =
   | { readonly kind: 'start'; readonly setup: WorkerSetup }
   | { readonly kind: 'measure'; readonly chunk: Chunk }
-  | { readonly kind: 'begin'; readonly first: number; readonly continues: boolean }
+  | { readonly kind: 'begin'; readonly first: number }
   | {
       readonly kind: 'prime';
       readonly reference: Uint8Array<ArrayBuffer>;

@@ -3,7 +3,7 @@
  * Measures all pairs of a run, on workers or in the calling thread. Records are the same either way.
  */
 
-import { createWasmExtractor } from '../backends/core/extractor.js';
+import { wasmMeasurers } from '../backends/core/extractor.js';
 import type { Platform } from '../contract/platform.js';
 import { describePair, type Extent, type OpenPair, readPair } from '../inputs/pair.js';
 import { cutChunks, mayWait, usefulThreads } from '../plan/chunks.js';
@@ -45,7 +45,8 @@ export async function measureHere(
   opened: (sessions: readonly TinySessionFacts[]) => void = () => {},
 ): Promise<Extent> {
   const { platform, setup, pair, sink, signal, gate } = run;
-  const extractor = createWasmExtractor(setup.module, setup.plan, setup.implementation);
+  const { module, implementation, plan, subsample } = setup;
+  const measurer = wasmMeasurers(module, implementation).open(plan);
   let pictures: PictureScorers | undefined;
   let heatmaps: HeatmapWriter | undefined;
   try {
@@ -53,10 +54,10 @@ export async function measureHere(
     if (setup.pictures) {
       const { PictureScorers } = await import('../results/tiny.js');
       const runtimes = async () => (await platform.tiny()).runtimes;
-      pictures = await PictureScorers.open(setup.pictures, runtimes, setup.plan.format);
+      pictures = await PictureScorers.open(setup.pictures, runtimes, plan.format);
       opened(pictures.facts);
     }
-    const measurer = new ChunkMeasurer(extractor, setup.plan, pair, setup.subsample, { pictures, heatmaps });
+    const chunks = new ChunkMeasurer(measurer, plan, pair, { subsample, pictures, heatmaps });
     let rested = performance.now();
     const measured = () => {
       sink.measured(1);
@@ -73,7 +74,7 @@ export async function measureHere(
     let pairs = 0;
     await gate?.();
     for (const chunk of cutChunks(run.bound, 1, run.chunkFrames ?? LOCAL_CHUNK)) {
-      const { count, records, ended } = await measurer.measure(chunk, measured);
+      const { count, records, ended } = await chunks.measure(chunk, measured);
       sink.add(chunk.first, count, records);
       pairs += count;
       if (ended) return { pairs, ended };
@@ -81,7 +82,7 @@ export async function measureHere(
     return { pairs, ended: null };
   } finally {
     if (pictures?.counts) opened(pictures.facts);
-    extractor.close();
+    measurer.close();
     heatmaps?.close();
     await pictures?.close();
   }

@@ -8,15 +8,16 @@ import type { Implementation } from '../../core/module.js';
 import { limitError } from '../../core/system-limits.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import type { TinyRuntimes } from '../../tiny/types.js';
-import type { ExtractionPlan, FrameExtractor } from '../backends/types.js';
-import { type HeatmapStore, type HeatmapWriter, writeHeatmaps } from '../results/heatmaps.js';
+import type { Measurer, MeasurerKind } from '../backends/measurer.js';
+import { historyNeeds } from '../backends/types.js';
+import type { HeatmapStore } from '../results/heatmaps.js';
 import type { PictureModel, PictureScorers } from '../results/tiny.js';
 import { copyPlanes, viewPlanes, writeHistory } from './frame-buffer.js';
-import { ChunkMeasurer } from './measure.js';
-import type { FromWorker, ToWorker, WorkerSetup } from './protocol.js';
+import { ChunkMeasurer, type MeasuredChunk, PairMeasurer, type PairOutputs } from './measure.js';
+import type { Chunk, FromWorker, ToWorker, WorkerSetup } from './protocol.js';
 
 /** Milliseconds between two messages that say how far a chunk is: one costs as much as a tenth of a cheap frame. */
-const TELLING = 20;
+const PROGRESS_TIME = 20;
 
 /** What a platform lends its workers. */
 export interface WorkerTools {
@@ -26,12 +27,8 @@ export interface WorkerTools {
   reopen(descriptor: SourceDescriptor): Promise<FrameSource> | FrameSource;
   /** What runs picture models here. */
   runtimes(onnxruntime?: string): Promise<TinyRuntimes>;
-  /** Makes an extractor with its own memory. */
-  createExtractor(
-    module: WebAssembly.Module,
-    plan: ExtractionPlan,
-    implementation: Implementation,
-  ): FrameExtractor;
+  /** What measures here. */
+  measurers(module: WebAssembly.Module, implementation: Implementation): MeasurerKind;
   /** Absent where no heatmaps can be written. */
   heatmaps?(): Promise<HeatmapStore>;
 }
@@ -81,47 +78,39 @@ async function openPictures(
   return pictures;
 }
 
-/** A started worker: an extractor, and the videos when it reads them itself. */
+/** A started worker: a measurer, and the videos when it reads them itself. */
 class Work {
   readonly #tools: WorkerTools;
   readonly #setup: WorkerSetup;
-  readonly #extractor: FrameExtractor;
+  readonly #measurer: Measurer;
   readonly #sources: readonly FrameSource[];
-  readonly #measurer: ChunkMeasurer | null;
-  readonly #pictures: PictureScorers | undefined;
-  readonly #heatmaps: HeatmapWriter | undefined;
-  /** When it was last told how far a chunk is. */
-  #told = performance.now();
-  /** The chunk being received: number of its next pair, and the records so far. */
-  #fed: { first: number; index: number; records: Float64Array<ArrayBuffer> } = {
-    first: 0,
-    index: 0,
-    records: new Float64Array(),
-  };
+  readonly #outputs: PairOutputs;
+  readonly #chunks: ChunkMeasurer | null;
+  readonly #pairs: PairMeasurer;
+  /** When progress within a chunk was last sent. */
+  #sent = performance.now();
+  /** The chunk whose frames the engine sends, and its records so far. */
+  #fed: { readonly first: number; readonly records: Float64Array[] } = { first: 0, records: [] };
+  /** Number of the next pair that comes as history. */
+  #earlier = 0;
 
   private constructor(
     tools: WorkerTools,
     setup: WorkerSetup,
-    extractor: FrameExtractor,
     sources: readonly FrameSource[],
-    pictures: PictureScorers | undefined,
-    heatmaps: HeatmapWriter | undefined,
+    outputs: PairOutputs,
   ) {
-    this.#pictures = pictures;
-    this.#heatmaps = heatmaps;
+    const { plan, subsample, pair, signs } = setup;
     this.#tools = tools;
     this.#setup = setup;
-    this.#extractor = extractor;
+    this.#measurer = tools.measurers(setup.module, setup.implementation).open(plan);
     this.#sources = sources;
+    this.#outputs = outputs;
+    this.#pairs = new PairMeasurer(this.#measurer, subsample, outputs);
     const [reference, distorted] = sources;
-    this.#measurer =
-      setup.pair && reference && distorted
-        ? new ChunkMeasurer(extractor, setup.plan, { ...setup.pair, reference, distorted }, setup.subsample, {
-            pictures,
-            heatmaps,
-            signs: setup.signs,
-          })
-        : null;
+    const open = pair && reference && distorted && { ...pair, reference, distorted };
+    const options = { ...outputs, subsample, signs };
+    this.#chunks = open ? new ChunkMeasurer(this.#measurer, plan, open, options) : null;
   }
 
   static async start(tools: WorkerTools, setup: WorkerSetup): Promise<Work> {
@@ -129,101 +118,86 @@ class Work {
     const sources = pair ? [await tools.reopen(pair.reference), await tools.reopen(pair.distorted)] : [];
     const pictures = setup.pictures ? await openPictures(tools, setup, setup.pictures) : undefined;
     const heatmaps = setup.heatmaps && (await tools.heatmaps?.())?.open(setup.heatmaps);
-    return new Work(
-      tools,
-      setup,
-      tools.createExtractor(setup.module, setup.plan, setup.implementation),
-      sources,
-      pictures,
-      heatmaps,
-    );
+    return new Work(tools, setup, sources, { pictures, heatmaps });
   }
 
   async close(): Promise<void> {
-    this.#extractor.close();
-    this.#heatmaps?.close();
-    await this.#pictures?.close();
+    this.#measurer.close();
+    this.#outputs.heatmaps?.close();
+    await this.#outputs.pictures?.close();
     for (const source of this.#sources) await source.close();
   }
 
   async handle(message: Exclude<ToWorker, { kind: 'start' | 'stop' }>): Promise<void> {
     switch (message.kind) {
-      case 'measure': {
-        if (!this.#measurer) throw new Error('measure was asked of a worker without videos');
-        const { first } = message.chunk;
-        let untold = 0;
-        const { count, records, ended, signatures } = await this.#measurer.measure(message.chunk, () => {
-          untold++;
-          const now = performance.now();
-          if (now - this.#told < TELLING) return undefined;
-          this.#tools.post({ kind: 'progress', pairs: untold });
-          this.#told = now;
-          untold = 0;
-          return undefined;
-        });
-        this.#tellCounts();
-        this.#tools.post(
-          { kind: 'records', first, count, records, ended, ...(signatures && { signatures }) },
-          [records.buffer, ...(signatures ? [signatures.buffer] : [])],
-        );
-        break;
-      }
+      case 'measure':
+        return this.#measureChunk(message.chunk);
       case 'begin':
-        if (!message.continues) this.#extractor.reset();
-        this.#fed = { first: message.first, index: message.first, records: new Float64Array() };
-        break;
+        this.#fed = { first: message.first, records: [] };
+        this.#earlier = Math.max(0, message.first - historyNeeds(this.#setup.plan).frames);
+        return;
       case 'prime':
-        writeHistory(message.reference, this.#setup.plan, this.#extractor.referencePlanes());
-        if (message.distorted)
-          writeHistory(message.distorted, this.#setup.plan, this.#extractor.distortedPlanes());
-        this.#extractor.prime();
-        this.#giveBack(message.reference, message.distorted);
-        break;
+        return this.#prime(message);
       case 'pair':
-        await this.#measurePair(message.reference, message.distorted);
-        break;
+        return this.#measurePair(message.reference, message.distorted);
       case 'end': {
-        const { first, index, records } = this.#fed;
-        const count = index - first;
-        const used = records.slice(0, count * this.#extractor.layout.length);
-        this.#tellCounts();
-        this.#tools.post({ kind: 'records', first, count, records: used, ended: null }, [used.buffer]);
-        break;
+        await this.#pairs.settle();
+        const { first, records } = this.#fed;
+        const joined = new Float64Array(records.length * this.#measurer.layout.length);
+        for (const [i, record] of records.entries()) joined.set(record, i * record.length);
+        this.#sendRecords({ first, count: records.length, records: joined, ended: null });
       }
     }
   }
 
-  /** What picture models saw must be known when the last records are in. */
-  #tellCounts(): void {
-    if (this.#pictures?.counts) this.#tools.post({ kind: 'sessions', sessions: this.#pictures.facts });
+  async #measureChunk(chunk: Chunk): Promise<void> {
+    if (!this.#chunks) throw new Error('measure was asked of a worker without videos');
+    let pairs = 0;
+    const measured = await this.#chunks.measure(chunk, () => {
+      pairs++;
+      const now = performance.now();
+      if (now - this.#sent < PROGRESS_TIME) return undefined;
+      this.#tools.post({ kind: 'progress', pairs });
+      this.#sent = now;
+      pairs = 0;
+      return undefined;
+    });
+    this.#sendRecords({ first: chunk.first, ...measured });
   }
 
-  /** Returns the memory of history that was sent. */
-  #giveBack(...kept: readonly (Uint8Array<ArrayBuffer> | undefined)[]): void {
-    const buffers = kept.flatMap((bytes) => (bytes ? [bytes.buffer] : []));
+  #sendRecords(chunk: MeasuredChunk & { readonly first: number }): void {
+    this.#sendCounts();
+    const { records, signatures } = chunk;
+    const buffers = [records.buffer, ...(signatures ? [signatures.buffer] : [])];
+    this.#tools.post({ kind: 'records', ...chunk }, buffers);
+  }
+
+  /** What picture models saw must be known when the last records are in. */
+  #sendCounts(): void {
+    const { pictures } = this.#outputs;
+    if (pictures?.counts) this.#tools.post({ kind: 'sessions', sessions: pictures.facts });
+  }
+
+  /** Keeps a pair of history, and returns its memory. */
+  #prime({ reference, distorted }: ToWorker & { readonly kind: 'prime' }): void {
+    const { plan } = this.#setup;
+    const slot = this.#measurer.slot(this.#earlier++);
+    writeHistory(reference, plan, slot.reference);
+    if (distorted) writeHistory(distorted, plan, slot.distorted);
+    this.#measurer.keep(slot);
+    const buffers = [reference.buffer, ...(distorted ? [distorted.buffer] : [])];
     this.#tools.post({ kind: 'primed', buffers }, buffers);
   }
 
   async #measurePair(reference: ArrayBuffer, distorted: ArrayBuffer): Promise<void> {
-    const { plan, subsample } = this.#setup;
-    const planes = [viewPlanes(reference, plan), viewPlanes(distorted, plan)] as const;
-    copyPlanes(planes[0], this.#extractor.referencePlanes());
-    copyPlanes(planes[1], this.#extractor.distortedPlanes());
-    const fed = this.#fed;
-    const { length } = this.#extractor.layout;
-    const offset = (fed.index - fed.first) * length;
-    if (fed.records.length < offset + length) {
-      const grown = new Float64Array(2 * fed.records.length + 4 * length);
-      grown.set(fed.records);
-      fed.records = grown;
-    }
-    const listed = fed.index % subsample === 0;
-    if (listed) this.#pictures?.take(...planes);
-    this.#extractor.extract(fed.records, offset, listed);
-    if (listed && this.#heatmaps) writeHeatmaps(this.#extractor, fed.index, this.#heatmaps);
-    if (listed && this.#pictures)
-      await this.#pictures.score(fed.index, fed.records, offset + this.#extractor.layout.pictures);
-    fed.index++;
+    const { plan } = this.#setup;
+    const { first, records } = this.#fed;
+    const slot = this.#measurer.slot(first + records.length);
+    copyPlanes(viewPlanes(reference, plan), slot.reference);
+    copyPlanes(viewPlanes(distorted, plan), slot.distorted);
+    const record = new Float64Array(this.#measurer.layout.length);
+    records.push(record);
+    await this.#pairs.measure(slot, record);
     this.#tools.post({ kind: 'measured', buffers: [reference, distorted] }, [reference, distorted]);
   }
 }

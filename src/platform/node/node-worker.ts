@@ -3,7 +3,7 @@
  * The script of a worker thread in Node.
  */
 import { parentPort } from 'node:worker_threads';
-import { createWasmExtractor } from '../../engine/backends/core/extractor.js';
+import { wasmMeasurers } from '../../engine/backends/core/extractor.js';
 import { createWorkerBody } from '../../engine/workers/worker-body.js';
 import { reopen } from '../../media/open.js';
 import { nodeFiles } from './files.js';
@@ -17,7 +17,7 @@ port.on(
   createWorkerBody({
     post: (message, transfer) => port.postMessage(message, transfer),
     reopen: (descriptor) => reopen(descriptor, nodeFiles),
-    createExtractor: createWasmExtractor,
+    measurers: wasmMeasurers,
     heatmaps: async () => (await import('./heatmaps.js')).nodeHeatmaps,
     async runtimes() {
       const { nodeTinyRuntimes } = await import('./tiny/runtimes.js');

@@ -18,10 +18,10 @@ import {
 } from '../../../core/module.js';
 import { admCsf } from '../../../metrics/adm-csf.js';
 import { describeExcess, EXCESS_ADVICE, findExcess, readExcess } from '../excess.js';
+import type { FrameSlot, Measurer, MeasurerKind } from '../measurer.js';
 import {
   ADM_FIELDS,
   type ExtractionPlan,
-  type FrameExtractor,
   historyNeeds,
   PSNR_FIELDS,
   picturesRead,
@@ -44,24 +44,27 @@ function planeSizes(format: VideoFormat): PlaneSize[] {
 const HEAT_BYTES = 2;
 
 /** A picture whose planes are written again and again. */
-type Picture = CorePicture & { serial: number };
+interface Picture extends CorePicture {
+  serial: number;
+  /** Number of the pair it holds; -1 while it is written. */
+  index: number;
+}
 
-class WasmExtractor implements FrameExtractor {
+/** Keeps each picture at the place that its number gives, so that those before it stay while it is written. */
+class WasmMeasurer implements Measurer {
   readonly layout: RecordLayout;
+  readonly slots = 1;
   readonly #plan: ExtractionPlan;
   readonly #core: Core;
   readonly #context: CoreContext;
   readonly #bytesPerSample: number;
-  /** The picture being written, then the ones before it, newest first. */
-  readonly #references: Picture[];
-  readonly #distorted: Picture[];
+  readonly #references: readonly Picture[];
+  readonly #distorted: readonly Picture[];
   readonly #adm: readonly CoreAdmVariant[];
   readonly #firstScale: 0 | 1;
   /** Of each metric of the plan: where its heatmaps go. */
   readonly #heat: readonly (number | undefined)[];
   #serial = 0;
-  /** Earlier pictures that are valid. */
-  #history = 0;
 
   constructor(module: WebAssembly.Module, plan: ExtractionPlan, implementation: Implementation) {
     const { format } = plan;
@@ -81,6 +84,7 @@ class WasmExtractor implements FrameExtractor {
     const sizes = planeSizes(format).slice(0, planesRead(plan));
     const picture = (): Picture => ({
       serial: ++this.#serial,
+      index: -1,
       planes: sizes.map(({ width, height }) => {
         const address = this.#core.alloc(this.#core.planeBytes(width, height, format.bitDepth));
         return { address, width, height };
@@ -95,16 +99,29 @@ class WasmExtractor implements FrameExtractor {
     });
   }
 
-  referencePlanes(): FramePlanes {
-    return this.#view(this.#references[0]);
+  slot(index: number): FrameSlot {
+    const pair = this.#pairAt(index);
+    for (const picture of pair) {
+      picture.serial = ++this.#serial;
+      picture.index = -1;
+    }
+    return { index, reference: this.#view(pair[0]), distorted: this.#view(pair[1]) };
   }
 
-  distortedPlanes(): FramePlanes {
-    return this.#view(this.#distorted[0]);
+  holds(index: number): boolean {
+    return index >= 0 && placeOf(this.#references, index).index === index;
   }
 
-  #view(picture: Picture | undefined): FramePlanes {
-    const [y = new Uint8Array(), cb, cr] = picture ? this.#views(picture) : [];
+  keep({ index }: FrameSlot): void {
+    for (const picture of this.#pairAt(index)) picture.index = index;
+  }
+
+  #pairAt(index: number): readonly [reference: Picture, distorted: Picture] {
+    return [placeOf(this.#references, index), placeOf(this.#distorted, index)];
+  }
+
+  #view(picture: Picture): FramePlanes {
+    const [y = new Uint8Array(), cb, cr] = this.#views(picture);
     return cb && cr ? { y, cb, cr } : { y };
   }
 
@@ -115,27 +132,12 @@ class WasmExtractor implements FrameExtractor {
     );
   }
 
-  prime(): void {
-    this.#history = Math.min(this.#history + 1, this.#references.length - 1);
-    for (const pictures of [this.#references, this.#distorted]) {
-      const oldest = pictures.pop();
-      if (!oldest) continue;
-      oldest.serial = ++this.#serial;
-      pictures.unshift(oldest);
-    }
-  }
-
-  reset(): void {
-    this.#history = 0;
-  }
-
-  extract(into: Float64Array, offset: number, spatial: boolean): void {
+  measure(slot: FrameSlot, record: Float64Array, spatial: boolean): undefined {
+    const { index } = slot;
     const { vif, adm, motion, psnrPlanes, metrics } = this.#plan;
     const layout = this.layout;
-    const record = into.subarray(offset, offset + layout.length).fill(Number.NaN);
-    const [picture] = this.#references;
-    const [distortedPicture] = this.#distorted;
-    if (!picture || !distortedPicture) return;
+    record.fill(Number.NaN);
+    const [picture, distortedPicture] = this.#pairAt(index);
     if (layout.excess >= 0) {
       const { bitDepth } = this.#plan.format;
       const look = (each: Picture, read: boolean) => (read ? findExcess(this.#views(each), bitDepth) : 0);
@@ -167,8 +169,9 @@ class WasmExtractor implements FrameExtractor {
       }
     }
     motion.forEach((variant, i) => {
-      const earlier = this.#references[variant.window]?.planes[0];
-      if (earlier === undefined || this.#history < variant.window) return;
+      const before = index - variant.window;
+      const [earlier] = this.holds(before) ? placeOf(this.#references, before).planes : [];
+      if (earlier === undefined) return;
       record[layout.motion + i] = this.#context.motion(earlier.address, reference, variant.legacy);
     });
     for (let plane = 0; plane < Math.min(psnrPlanes, picture.planes.length); plane++) {
@@ -176,14 +179,16 @@ class WasmExtractor implements FrameExtractor {
       const sum = this.#context.sse(address, distortedPicture.planes[plane]?.address ?? 0, width * height);
       record.set(sum, layout.psnr + plane * PSNR_FIELDS);
     }
-    if (metrics.length > 0) this.#measureMetrics(record, picture, distortedPicture, spatial);
-    this.prime();
+    if (metrics.length > 0) this.#measureMetrics(index, record, spatial);
+    this.keep(slot);
   }
 
-  #measureMetrics(record: Float64Array, reference: Picture, distorted: Picture, spatial: boolean): void {
-    const known = this.#history > 0;
-    const earlierReference = known ? this.#references[1] : undefined;
-    const earlierDistorted = known ? this.#distorted[1] : undefined;
+  #measureMetrics(index: number, record: Float64Array, spatial: boolean): void {
+    const [reference, distorted] = this.#pairAt(index);
+    const known = this.holds(index - 1);
+    const earlierReference = known ? placeOf(this.#references, index - 1) : undefined;
+    const earlierDistorted =
+      known && this.#distorted.length > 1 ? placeOf(this.#distorted, index - 1) : undefined;
     this.#context.setFrames({ reference, distorted, earlierReference, earlierDistorted });
     this.#plan.metrics.forEach((variant, i) => {
       const { everyFrame, history } = metricSpec(variant.metric);
@@ -227,14 +232,17 @@ class WasmExtractor implements FrameExtractor {
   }
 }
 
-/**
- * An extractor on a new instance of the core; it belongs to the calling thread.
- * @throws {AnyvmafError} 'feature' for ADM settings without CSF factors, 'resource' when memory is short.
- */
-export function createWasmExtractor(
-  module: WebAssembly.Module,
-  plan: ExtractionPlan,
-  implementation: Implementation,
-): FrameExtractor {
-  return new WasmExtractor(module, plan, implementation);
+/** Where the picture of a number is, or would be. */
+function placeOf(pictures: readonly Picture[], index: number): Picture {
+  const picture = pictures[index % pictures.length];
+  if (!picture) throw new RangeError(`there is no pair ${index}`);
+  return picture;
+}
+
+/** Measures every metric in the calling thread; each measurer has an instance of the core of its own. */
+export function wasmMeasurers(module: WebAssembly.Module, implementation: Implementation): MeasurerKind {
+  return {
+    supports: () => true,
+    open: (plan) => new WasmMeasurer(module, plan, implementation),
+  };
 }

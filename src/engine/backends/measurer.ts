@@ -1,0 +1,48 @@
+/**
+ * @module engine/backends/measurer
+ * The one interface of what measures frame pairs: WebAssembly in this thread, a GPU, or anything else with slots for frames.
+ */
+import type { FramePlanes } from '../../core/frame.js';
+import type { ExtractionPlan, RecordLayout } from './types.js';
+
+/** Room for the frames of one pair. */
+export interface FrameSlot {
+  /** Number of the pair in the run. */
+  readonly index: number;
+  /** Where to write the frames. Valid until the pair is measured or kept. */
+  readonly reference: FramePlanes;
+  readonly distorted: FramePlanes;
+}
+
+/** Measures frame pairs. A metric looks back to pairs by their numbers, whatever the order of calls. */
+export interface Measurer {
+  readonly layout: RecordLayout;
+  /** Pairs that can be in flight at once. Ask for the next slot only when fewer are. */
+  readonly slots: number;
+  /** Gives out the room for a pair. */
+  slot(index: number): FrameSlot;
+  /** Whether later pairs can look back to this one. */
+  holds(index: number): boolean;
+  /** Keeps a pair (what `historyNeeds` names of it) for those after it, without measuring it. */
+  keep(slot: FrameSlot): void;
+  /**
+   * Measures the pair written to a slot, or what `picturesRead` names of it, and keeps it for those after it.
+   * @param record receives `layout.length` doubles
+   * @param spatial false: leave out what does not work on every frame (subsampling skips this one); its fields become
+   *   NaN
+   * @returns a promise where the record is complete only later
+   */
+  measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> | undefined;
+  /** The heatmaps of a measured pair, one for each of `heatmapFiles`. Valid until its slot is given out again. */
+  heatmaps(slot: FrameSlot): readonly Uint8Array[];
+  /** Frees all memory. */
+  close(): void;
+}
+
+/** A way to measure. */
+export interface MeasurerKind {
+  /** Whether it measures a metric, by the name of its extractor. */
+  supports(metric: string): boolean;
+  /** @throws {AnyvmafError} `feature` for settings it cannot follow, `resource` when memory is short */
+  open(plan: ExtractionPlan): Measurer;
+}

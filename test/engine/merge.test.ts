@@ -1,0 +1,189 @@
+/**
+ * @module test/engine/merge
+ * One plan on several measurers, and several pairs in flight: the same records, bit for bit.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { compileCore } from '../../src/core/module.js';
+import { wasmMeasurers } from '../../src/engine/backends/core/extractor.js';
+import type { FrameSlot, Measurer } from '../../src/engine/backends/measurer.js';
+import { type ExtractionPlan, recordLayout } from '../../src/engine/backends/types.js';
+import { splitPlan } from '../../src/engine/plan/split.js';
+import { PairMeasurer } from '../../src/engine/workers/measure.js';
+import { RecordMerger } from '../../src/engine/workers/merge.js';
+import { seeded } from '../support/random.js';
+
+const core = await compileCore(readFileSync(new URL('../../wasm/anyvmaf.wasm', import.meta.url)));
+const wasm = wasmMeasurers(core, 'simd128');
+const FRAMES = 9;
+const SUBSAMPLE = 2;
+
+const PLAN: ExtractionPlan = {
+  format: { width: 64, height: 48, bitDepth: 10, chroma: '420' },
+  vif: [100, 1].map((enhnGainLimit) => ({ enhnGainLimit, skipScale0: false })),
+  adm: [
+    {
+      enhnGainLimit: 100,
+      noiseWeight: 0.03125,
+      normViewDist: 3,
+      refDisplayHeight: 1080,
+      csfMode: 0,
+      csfScale: 1,
+      csfDiagScale: 1,
+      skipAim: false,
+      skipScale0: false,
+    },
+  ],
+  motion: [
+    { window: 1, legacy: false },
+    { window: 2, legacy: false },
+  ],
+  psnrPlanes: 3,
+  metrics: [
+    { metric: 'float_ssim', options: [1], chroma: false },
+    { metric: 'float_psnr', options: [], chroma: false },
+  ],
+};
+
+/** Writes noise of ten bits; chroma of the distorted frame 3 has a sample beyond them. */
+function write({ index, reference, distorted }: FrameSlot): void {
+  [reference, distorted].forEach((planes, role) => {
+    [planes.y, planes.cb, planes.cr].forEach((plane, i) => {
+      if (!plane) return;
+      const noise = seeded(100 * index + 10 * role + i).bytes(plane.length);
+      plane.set(noise.map((value, byte) => (byte & 1 ? value & 3 : value)));
+    });
+  });
+  if (index === 3 && distorted.cr) distorted.cr[distorted.cr.length - 1] = 0x7f;
+}
+
+/** Records of all pairs, one after another. */
+async function measureAll(measurer: Measurer): Promise<Float64Array[]> {
+  const pairs = new PairMeasurer(measurer, SUBSAMPLE);
+  const records = Array.from({ length: FRAMES }, () => new Float64Array(measurer.layout.length));
+  for (const [index, record] of records.entries()) {
+    const slot = measurer.slot(index);
+    write(slot);
+    await pairs.measure(slot, record);
+  }
+  await pairs.settle();
+  measurer.close();
+  return records;
+}
+
+const bits = (records: readonly (Float64Array | undefined)[]) =>
+  records.map((record) => record && Buffer.from(record.buffer, record.byteOffset, record.byteLength));
+
+const whole = await measureAll(wasm.open(PLAN));
+
+describe('a plan on two measurers', () => {
+  const vif = { ...wasm, supports: (metric: string) => metric === 'vif' };
+
+  it.each([
+    ['in order', (frames: number[]) => frames],
+    ['backwards', (frames: number[]) => frames.reverse()],
+    ['even ones first', (frames: number[]) => frames.sort((a, b) => (a % 2) - (b % 2))],
+  ])('gives the records of one, the second %s', async (_, order) => {
+    const measurers = [vif, wasm];
+    const parts = splitPlan(PLAN, measurers);
+    expect(parts.map(({ plan }) => [plan.vif.length, plan.adm.length, plan.motion.length])).toEqual([
+      [2, 0, 0],
+      [0, 1, 2],
+    ]);
+    const merged: Float64Array[] = [];
+    let counted = 0;
+    const [first, second] = new RecordMerger(recordLayout(PLAN), parts, {
+      add: (index, count, records) => {
+        expect([count, merged[index]]).toEqual([1, undefined]);
+        merged[index] = records;
+      },
+      measured: (pairs) => {
+        counted += pairs;
+      },
+    }).sinks();
+    const [ofFirst, ofSecond] = await Promise.all(
+      parts.map(({ plan }, i) => measureAll((measurers[i] ?? wasm).open(plan))),
+    );
+    for (const index of order(Array.from({ length: FRAMES }, (_, i) => i))) {
+      second?.add(index, 1, ofSecond?.[index] ?? new Float64Array());
+      // The first sends a chunk of three at a time.
+      if (index % 3 === 2)
+        first?.add(
+          index - 2,
+          3,
+          Float64Array.from((ofFirst ?? []).slice(index - 2, index + 1).flatMap((r) => [...r])),
+        );
+    }
+    expect(counted).toBe(FRAMES);
+    expect(bits(merged)).toEqual(bits(whole));
+  });
+
+  it('is refused where a metric has no measurer', () => {
+    expect(() => splitPlan(PLAN, [vif])).toThrow('No backend of this run measures adm.');
+  });
+});
+
+/** A measurer with three slots whose pairs are done out of order. */
+class SlowMeasurer implements Measurer {
+  readonly #inner = wasm.open(PLAN);
+  readonly layout = this.#inner.layout;
+  readonly slots = 3;
+  most = 0;
+  #inFlight = 0;
+
+  slot = (index: number) => this.#inner.slot(index);
+  holds = (index: number) => this.#inner.holds(index);
+  keep = (slot: FrameSlot) => this.#inner.keep(slot);
+  heatmaps = () => [];
+  close = () => this.#inner.close();
+
+  async measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> {
+    this.most = Math.max(this.most, ++this.#inFlight);
+    const early = new Float64Array(record.length);
+    this.#inner.measure(slot, early, spatial);
+    await new Promise((resolve) => setTimeout(resolve, slot.index % 3 === 0 ? 20 : 1));
+    record.set(early);
+    this.#inFlight--;
+  }
+}
+
+it('measures as many pairs at once as a measurer has slots for', async () => {
+  const slow = new SlowMeasurer();
+  expect(bits(await measureAll(slow))).toEqual(bits(whole));
+  expect(slow.most).toBe(3);
+});
+
+describe('history', () => {
+  const motion = recordLayout(PLAN).motion;
+
+  it('goes by number: two pairs that are kept make the next as it is in the whole run', () => {
+    const measurer = wasm.open(PLAN);
+    // What was measured before is of no account.
+    for (const index of [0, 1, 2, 4, 5]) {
+      const slot = measurer.slot(index);
+      write(slot);
+      if (index < 4) measurer.measure(slot, new Float64Array(measurer.layout.length), true);
+      else measurer.keep(slot);
+    }
+    expect([2, 3, 4, 5, 6].map((index) => measurer.holds(index))).toEqual([false, false, true, true, false]);
+    const slot = measurer.slot(6);
+    write(slot);
+    const record = new Float64Array(measurer.layout.length);
+    measurer.measure(slot, record, true);
+    measurer.close();
+    expect(bits([record])).toEqual(bits([whole[6]]));
+  });
+
+  it('is missing where the pair before was neither measured nor kept', () => {
+    const measurer = wasm.open(PLAN);
+    const record = new Float64Array(measurer.layout.length);
+    for (const index of [0, 2]) {
+      const slot = measurer.slot(index);
+      write(slot);
+      measurer.measure(slot, record, true);
+    }
+    measurer.close();
+    expect(record[motion]).toBeNaN();
+    expect(record[motion + 1]).toBe(whole[2]?.[motion + 1]);
+  });
+});
