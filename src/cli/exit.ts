@@ -5,6 +5,7 @@
 import { AnyvmafError } from '../core/errors.js';
 import { sentence } from '../core/printable.js';
 import { limitError } from '../core/system-limits.js';
+import { messageInFlags } from './flags.js';
 
 /** Exit codes, documented in docs/cli.md and in the help. */
 export const EXIT = {
@@ -52,8 +53,7 @@ export function exitCodeOf(thrown: unknown): number {
 export function messageOf(thrown: unknown): string | undefined {
   const error = limitError(thrown) ?? thrown;
   if (error instanceof ClosedPipe) return undefined;
+  if (error instanceof AnyvmafError) return sentence(messageInFlags(error));
   const text = error instanceof Error ? error.message || error.name : String(error);
-  const line = sentence(text);
-  if (error instanceof AnyvmafError) return line;
-  return `a defect of anyvmaf itself, please report it: ${line} (ANYVMAF_DEBUG=1 shows where)`;
+  return `a defect of anyvmaf itself, please report it: ${sentence(text)} (ANYVMAF_DEBUG=1 shows where)`;
 }

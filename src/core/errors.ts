@@ -3,7 +3,7 @@
  * The one error type that users meet: a full sentence that says what is wrong, its value, what was expected and what
  * to do, with a stable code for programs.
  */
-import type { Objection } from './hint.js';
+import { type Objection, objectionsText, type Remedy } from './hint.js';
 import { sentence } from './printable.js';
 
 /** Stable, documented reasons for an {@link AnyvmafError}. */
@@ -31,7 +31,10 @@ export type ErrorCode =
 
 /** What an error may carry besides its message. */
 export interface AnyvmafErrorOptions extends ErrorOptions {
-  readonly objections?: readonly Objection[];
+  /** What resolves it; the message given with them says only what is wrong, and what to do is added to it. */
+  readonly hints?: readonly Remedy[] | undefined;
+  readonly objections?: readonly Objection[] | undefined;
+  readonly file?: string | undefined;
 }
 
 /**
@@ -43,17 +46,36 @@ export class AnyvmafError extends Error {
   readonly code: ErrorCode;
 
   /**
-   * What was refused and what resolves it, for programs that have other words for options than the command line's,
-   * which {@link message} has; absent where the message names none.
+   * What was refused and what resolves it, for programs that have other words for options than {@link message}, which
+   * says it as programs write it; absent where nothing that anyvmaf has resolves it.
    */
   readonly objections?: readonly Objection[];
 
+  /** Name of the video that it is about, where it is about one. */
+  readonly file?: string;
+
   constructor(code: ErrorCode, message: string, options: AnyvmafErrorOptions = {}) {
-    super(sentence(message), 'cause' in options ? { cause: legible(options.cause) } : undefined);
+    const { hints, file } = options;
+    const objections = hints?.length ? [{ message, hints }] : options.objections;
+    super(
+      sentence(hints ? objectionsText([{ message, hints }]) : message),
+      options.cause === undefined ? undefined : { cause: legible(options.cause) },
+    );
     this.code = code;
-    const { objections } = options;
     if (objections) this.objections = objections.map((one) => ({ ...one, message: sentence(one.message) }));
+    if (file !== undefined) this.file = file;
   }
+}
+
+/** What of an error crosses to other threads, where `new AnyvmafError(code, message, data)` makes it again. */
+export interface ErrorData extends Pick<AnyvmafErrorOptions, 'objections' | 'file'> {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** An error as it can cross to another thread. */
+export function errorData({ code, message, objections, file }: AnyvmafError): ErrorData {
+  return { code, message, objections, file };
 }
 
 /** A cause is printed below the error: one whose message is not fit for that is replaced by a copy that is. */

@@ -1,12 +1,18 @@
 /**
  * @module core/hint
- * What resolves a finding or a refusal, as data; each door has its own words for it: a flag, a parameter, a button.
+ * What resolves a finding or a refusal, as data, and the sentences made of it: only the names of options differ between
+ * the doors, which have flags, parameters or buttons.
  */
 import type { ScaleFilter } from './choices.js';
 import type { ChromaFormat } from './frame.js';
+import { shown } from './printable.js';
+import { quotedWord, shellWord } from './shell.js';
 
 /** Options that findings advise, with values as the API takes them. */
 interface OptionValues {
+  readonly allowDamaged: true;
+  readonly allowUrl: true;
+  readonly decoder: 'wasm';
   readonly frameRatePolicy: 'nearest';
   readonly model: string;
   readonly offset: number | 'auto';
@@ -34,6 +40,8 @@ export type OptionHint = {
     readonly purpose: 'fix' | 'accept';
     readonly option: Option;
     readonly value: OptionValues[Option];
+    /** Follows the option in a sentence: `to score what comes before`. */
+    readonly aim?: string;
   };
 }[keyof OptionValues];
 
@@ -56,14 +64,103 @@ export interface PrepareHint {
   readonly commands: readonly FfmpegCommand[];
 }
 
+/** An option whose value only the user knows. */
+export interface OpenHint {
+  /** `declare`: say that a file is raw video, and of which format. */
+  readonly purpose: 'check' | 'choose' | 'correct' | 'declare' | 'name' | 'omit';
+  readonly option: 'decoder' | 'features' | 'from' | 'raw' | 'vmafBin';
+  readonly value?: never;
+  readonly aim?: string;
+}
+
+/** A model to fetch. */
+export interface PullHint {
+  readonly purpose: 'pull';
+  readonly option?: never;
+  readonly value?: never;
+  readonly model: string;
+}
+
 /** What resolves a finding, as data. */
 export type Hint = OptionHint | PrepareHint;
 
-/** One thing that was refused: in words that name no option, and with what resolves it. */
+/** What resolves a refusal: as data, or where nothing that anyvmaf has helps, in words such as `download the video`. */
+export type Remedy = Hint | OpenHint | PullHint | string;
+
+/** One thing that was refused. */
 export interface Objection {
-  /** A full sentence. */
+  /** What is wrong, in words that name no option: a full sentence, or a clause that goes on with what to do. */
   readonly message: string;
-  readonly hint?: Hint;
-  /** The hint in the words of the command line. */
-  readonly fix?: string;
+  /** What resolves it, each by itself. */
+  readonly hints?: readonly Remedy[];
+}
+
+/** A door's name for what a hint says: `--scale bicubic`. */
+export type HintName = (hint: OptionHint | OpenHint | PullHint) => string;
+
+/** A hint in a few words: `scale: 'bicubic'`, `to accept, pass scale: 'bicubic'`, or ffmpeg command lines. */
+export function hintText(hint: Exclude<Remedy, string>, name: HintName = nameInApi): string {
+  if (hint.purpose === 'prepare') return hint.commands.map(ffmpegCommand).join(' && ');
+  return hint.purpose === 'accept' ? `to accept, pass ${name(hint)}` : name(hint);
+}
+
+/** Sentences about what was refused, each with what resolves it. */
+export function objectionsText(objections: readonly Objection[], name: HintName = nameInApi): string {
+  const texts = objections.map(({ message, hints }) => {
+    const whole = message.endsWith('.');
+    const steps = hints?.map((hint) => stepText(hint, name)).join(', or ');
+    if (!steps) return whole || !hints ? message : `${message}.`;
+    return whole ? `${message} ${capital(steps)}.` : `${message}; ${steps}.`;
+  });
+  return texts.join(' ');
+}
+
+/** A text that begins with a capital letter. */
+export function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+const VERBS: Readonly<Record<Exclude<Remedy, string>['purpose'], string>> = {
+  accept: '',
+  check: 'check ',
+  choose: 'choose another ',
+  correct: 'correct ',
+  declare: 'if it is raw YUV, give its width, height, pixel format and bit depth: ',
+  fix: 'pass ',
+  name: 'name it with ',
+  omit: 'leave out ',
+  prepare: 'use ',
+  pull: 'run ',
+};
+
+function stepText(hint: Remedy, name: HintName): string {
+  if (typeof hint === 'string') return hint;
+  const step = VERBS[hint.purpose] + hintText(hint, name);
+  if (hint.purpose === 'pull') return `${step} once; it then works offline`;
+  return 'aim' in hint ? `${step} ${hint.aim}` : step;
+}
+
+/** As programs write it. */
+function nameInApi(hint: Parameters<HintName>[0]): string {
+  if (hint.purpose === 'pull') return `pullModel('${hint.model}')`;
+  const { option, value } = hint;
+  if (value === undefined) return option === 'raw' ? 'width, height, chroma and bitDepth of raw' : option;
+  if (option === 'model') return `models: ${literal([value])}`;
+  if (option === 'swap') return literal(value).slice(2, -2);
+  if (option === 'window') return `offset: 'auto', window: ${value}`;
+  return value === true ? option : `${option}: ${literal(value)}`;
+}
+
+function literal(value: unknown): string {
+  if (typeof value === 'number') return String(Number(value.toFixed(3)));
+  if (typeof value === 'string') return `'${shown(value)}'`;
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
+  const members = Object.entries(Object(value)).map(([key, member]) => `${key}: ${literal(member)}`);
+  return `{ ${members.join(', ')} }`;
+}
+
+function ffmpegCommand({ input, inputOptions, options, output }: FfmpegCommand): string {
+  const file = (name: string) => shellWord(shown(name));
+  const before = [...inputOptions, '-i'].map(quotedWord);
+  return ['ffmpeg', ...before, file(input), ...options.map(quotedWord), file(output)].join(' ');
 }

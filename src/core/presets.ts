@@ -36,7 +36,7 @@ export function aomCtc(version: string): Preset {
   if (version === 'proposed') {
     throw new AnyvmafError(
       'usage',
-      '`--aom_ctc proposed` is deprecated; it became v1.0, and v7.0 is the latest.',
+      'The AOM CTC `proposed` is deprecated; it became v1.0, and v7.0 is the latest.',
     );
   }
   const known: readonly string[] = AOM_CTC_VERSIONS;

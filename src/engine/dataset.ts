@@ -224,7 +224,7 @@ function checkSame(writer: DatasetWriter, names: readonly string[], report: Repo
   if (further.length === 0) return;
   throw new AnyvmafError(
     'usage',
-    `${report.distorted.name} has the features ${further.join(', ')}, which the first pair lacks; make a table of its own ` +
-      'of it, or leave out --feature.',
+    `${report.distorted.name} has the features ${further.join(', ')}, which the first pair lacks`,
+    { hints: ['make a table of its own of it', { purpose: 'omit', option: 'features' }] },
   );
 }

@@ -7,6 +7,7 @@ import { AnyvmafError } from '../core/errors.js';
 import { sentence, shown } from '../core/printable.js';
 import { limitError } from '../core/system-limits.js';
 import { argumentSentence } from './arguments.js';
+import { errorInParameters } from './scoring/wording.js';
 import type { ExtraContent, ToolOutcome } from './tool.js';
 
 /** Characters of images in one answer; clients refuse messages of more than 10 MB. Images beyond it are left out. */
@@ -44,7 +45,7 @@ export function refusal(sentence: string): CallAnswer {
 export function sentenceOf(thrown: unknown): string {
   if (thrown instanceof z.ZodError) return sentence(argumentSentence(thrown));
   const error = limitError(thrown) ?? thrown;
-  if (error instanceof AnyvmafError) return error.message;
+  if (error instanceof AnyvmafError) return errorInParameters(error).message;
   const what = error instanceof Error ? error.message : String(error);
   return `anyvmaf failed unexpectedly: ${shown(what.trim(), 500)}`;
 }

@@ -22,11 +22,13 @@ type Named = Pick<TrackFacts, 'name' | 'codec'>;
 
 /** The error where damage was not allowed. */
 export function earlyEndError(facts: Named, end: EarlyEnd): MediaError {
-  return new MediaError(
-    end.cutOff ? 'incomplete' : 'damaged',
-    end.frames,
-    `${where(facts, end)}; get the file anew, or pass --allow-damaged to score what comes before.`,
-  );
+  return new MediaError(end.cutOff ? 'incomplete' : 'damaged', end.frames, where(facts, end), {
+    hints: [
+      'get the file anew',
+      { purpose: 'fix', option: 'allowDamaged', value: true, aim: 'to score what comes before' },
+    ],
+    file: facts.name,
+  });
 }
 
 /** The warning where it was. */

@@ -4,6 +4,7 @@
  * and says, when none does, which were tried and what to install.
  */
 import { AnyvmafError } from '../core/errors.js';
+import type { Objection, Remedy } from '../core/hint.js';
 import { clause, quoted, shown } from '../core/printable.js';
 import { convertCommand } from './advice.js';
 import type {
@@ -14,6 +15,7 @@ import type {
   DecoderChoice,
   TrackFacts,
 } from './decoder.js';
+import { DECLARE_RAW } from './errors.js';
 import { type EncodedInput, notY4m } from './open.js';
 import type { VideoInput } from './types.js';
 
@@ -179,14 +181,17 @@ function undecoded(encoded: EncodedInput): AnyvmafError {
   if (looksLike === undefined) return notY4m(encoded);
   return new AnyvmafError(
     'media',
-    `${shown(name)} is not a Y4M file but ${looksLike}, and --decoder none reads Y4M and raw YUV only; leave ` +
-      `--decoder out, or convert the video first: ${convertCommand(name)}`,
+    `${shown(name)} is not a Y4M file but ${looksLike}, and without a decoder only Y4M and raw YUV can be read`,
+    {
+      hints: [{ purpose: 'omit', option: 'decoder' }, `convert the video first: ${convertCommand(name)}`],
+      file: name,
+    },
   );
 }
 
 /** Why no decoder was left: what those that ran said, then why the others did not. */
 function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafError {
-  const name = shown(encoded.name);
+  const { name, looksLike } = encoded;
   const tried = attempts.filter(({ error }) => error !== undefined);
   // Nothing that could be installed decodes more than ffmpeg.
   const exhausted = tried.some(({ decoder }) => decoder.id === 'ffmpeg');
@@ -197,27 +202,27 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
     );
   const [first] = tried;
   if (!first?.error) {
-    const what = encoded.looksLike
-      ? `${name} is ${encoded.looksLike}, and there is no decoder for it`
-      : undefined;
-    return new AnyvmafError(
-      'media',
-      what
-        ? `${what} (${idle.join('; ')}). Install one of them, or convert the video first: ${convertCommand(encoded.name)}`
-        : `${clause(notY4m(encoded).message)}. If it is encoded, there is no decoder for it (${idle.join('; ')}).`,
-    );
+    const reasons = `there is no decoder for it (${idle.join('; ')})`;
+    const message = looksLike
+      ? `${shown(name)} is ${looksLike}, and ${reasons}. Install one of them, or convert the video first: ${convertCommand(name)}`
+      : `${shown(name)} is not a Y4M file, and if it is encoded, ${reasons}`;
+    return new AnyvmafError('media', message, { ...(!looksLike && { hints: [DECLARE_RAW] }), file: name });
   }
+  const { error } = first;
+  const { message, hints = [] }: Objection = error.objections?.[0] ?? error;
   const [, ...others] = tried.map(({ decoder }) => decoder.id);
   const clauses = [
     encoded.cutOff === undefined ? '' : `the file is cut off: ${encoded.cutOff}`,
     others.length > 0 ? `${others.join(' and ')} could not decode it either` : '',
     idle.length > 0 ? `${others.length > 0 ? '' : `tried ${first.decoder.id}; `}${idle.join('; ')}` : '',
-    encoded.looksLike === undefined && !/^https?:/i.test(encoded.name)
-      ? 'if it is raw YUV, give its width, height, pixel format and bit depth: -w, -h, -p and -b'
-      : '',
-  ].filter((clause) => clause !== '' && !first.error?.message.includes(clause));
-  if (clauses.length === 0) return first.error;
-  return new AnyvmafError('media', `${clause(first.error.message)} (${clauses.join('; ')}).`, {
-    cause: first.error,
-  });
+  ].filter((clause) => clause !== '' && !message.includes(clause));
+  const known = looksLike !== undefined || /^https?:/i.test(name) || hints.some(declaresRaw);
+  if (clauses.length === 0 && known) return error;
+  const what = clauses.length > 0 ? `${clause(message)} (${clauses.join('; ')})` : clause(message);
+  const all = known ? hints : [...hints, DECLARE_RAW];
+  return new AnyvmafError('media', what, { hints: all, file: name, cause: error });
+}
+
+function declaresRaw(hint: Remedy): boolean {
+  return typeof hint === 'object' && hint.purpose === 'declare';
 }

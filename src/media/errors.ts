@@ -2,10 +2,14 @@
  * @module media/errors
  * Errors about frames, typed so that a caller can tell a truncated video from other damage.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, type AnyvmafErrorOptions } from '../core/errors.js';
 import { describeFormat, roundedDownChroma } from '../core/frame.js';
+import type { Remedy } from '../core/hint.js';
 import { shown } from '../core/printable.js';
 import type { IncompleteFrame, VideoInfo } from './types.js';
+
+/** What a file may be that nothing recognises. */
+export const DECLARE_RAW: Remedy = { purpose: 'declare', option: 'raw' };
 
 /** A frame that cannot be read from a video that opened. */
 export class MediaError extends AnyvmafError {
@@ -14,8 +18,13 @@ export class MediaError extends AnyvmafError {
   /** 0-based number of the frame; all frames before it are whole. */
   readonly frame: number;
 
-  constructor(reason: 'incomplete' | 'damaged', frame: number, message: string) {
-    super('media', message);
+  constructor(
+    reason: 'incomplete' | 'damaged',
+    frame: number,
+    message: string,
+    options?: AnyvmafErrorOptions,
+  ) {
+    super('media', message, options);
     this.reason = reason;
     this.frame = frame;
   }
@@ -34,22 +43,28 @@ function hexEscape(character: string): string {
   return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 }
 
-/** What reading the frame within which a video ends throws (cli-formats-metrics B.5). */
-export function incompleteFrame(info: VideoInfo, at: IncompleteFrame): MediaError {
+/**
+ * What reading the frame within which a video ends throws (cli-formats-metrics B.5).
+ * @param hints what helps beside a correct format
+ */
+export function incompleteFrame(
+  info: VideoInfo,
+  at: IncompleteFrame,
+  hints: readonly Remedy[] = [],
+): MediaError {
   const { index, expectedBytes, foundBytes } = at;
   const bytes = `${expectedBytes} bytes expected, ${foundBytes} found`;
   const what = `frame ${index} of ${shown(info.name)} is incomplete: ${bytes}`;
-  if (info.container !== 'yuv') {
-    return new MediaError('incomplete', index, `${what}; the video is truncated.`);
-  }
+  const refuse = (why: string, all = hints) =>
+    new MediaError('incomplete', index, `${what}; ${why}`, { hints: all, file: info.name });
+  if (info.container !== 'yuv') return refuse('the video is truncated');
   const size = index * expectedBytes + foundBytes;
   const roundedDown = roundedDownChroma(info, size);
-  if (roundedDown !== undefined) return new MediaError('incomplete', index, `${what}; ${roundedDown}.`);
-  return new MediaError(
-    'incomplete',
-    index,
-    `${what}; ${size} bytes hold ${index} whole frame${index === 1 ? '' : 's'} of ${describeFormat(info)} (${expectedBytes} ` +
-      'bytes each): check -w, -h, -p and -b, or the video is truncated.',
+  if (roundedDown !== undefined) return refuse(roundedDown);
+  return refuse(
+    `${size} bytes hold ${index} whole frame${index === 1 ? '' : 's'} of ${describeFormat(info)} (${expectedBytes} ` +
+      'bytes each), so that the video is truncated or its format another',
+    [{ purpose: 'check', option: 'raw' }, ...hints],
   );
 }
 

@@ -6,9 +6,10 @@ import { requireArray, requireAttached, requireObject, requireText, wrongType } 
 import { AnyvmafError } from '../core/errors.js';
 import { describeFormat, formatProblem } from '../core/frame.js';
 import { shown } from '../core/printable.js';
-import { convertCommand, STANDARD_INPUT } from './advice.js';
+import { STANDARD_INPUT } from '../core/shell.js';
+import { convertCommand } from './advice.js';
 import { blankSource } from './blank.js';
-import { incompleteFrame, MediaError } from './errors.js';
+import { DECLARE_RAW, incompleteFrame } from './errors.js';
 import type { ByteReader, ByteStream, FilePlatform } from './platform.js';
 import { RandomAccessSource } from './random.js';
 import { blobReader, bytesReader } from './readers.js';
@@ -93,11 +94,9 @@ export async function openInput(
   const url = options.decoding && urlOf(input);
   if (url !== undefined) {
     if (options.decoding?.allowUrl) return { kind: 'encoded', name, input: url };
-    throw new AnyvmafError(
-      'usage',
-      `${shown(url)} is a URL, which is not fetched unless asked for; pass --allow-url, or download the video and ` +
-        'give its path.',
-    );
+    throw new AnyvmafError('usage', `${shown(url)} is a URL, which is not fetched unless asked for`, {
+      hints: [{ purpose: 'fix', option: 'allowUrl', value: true }, 'download the video and give its path'],
+    });
   }
   const bytes = await openBytes(input, name, options.platform);
   const close = (): void => (bytes.kind === 'random' ? bytes.reader : bytes.stream).close();
@@ -263,9 +262,9 @@ function settlePartialFrame(info: VideoInfo, what: 'refuse' | 'drop'): VideoInfo
   const { incompleteFrame: at, ...rest } = info;
   if (!at) return info;
   if (what === 'refuse') {
-    const { message } = incompleteFrame(info, at);
-    const remedy = `${message.replace(/\.$/, '')}; pass --allow-damaged to score the whole frames.`;
-    throw new MediaError('incomplete', at.index, remedy);
+    throw incompleteFrame(info, at, [
+      { purpose: 'fix', option: 'allowDamaged', value: true, aim: 'to score the whole frames' },
+    ]);
   }
   const { index, expectedBytes, foundBytes } = at;
   const warning =
@@ -306,8 +305,11 @@ function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefi
       throw new AnyvmafError(
         'mismatch',
         `${shown(name)} is a Y4M file of ${describeFormat(header.format)}, but the format given for raw ` +
-          `video is ${describeFormat(raw)}; correct -w, -h, -p and -b, or leave them out when both videos ` +
-          'are Y4M.',
+          `video is ${describeFormat(raw)}`,
+        {
+          hints: [{ purpose: 'correct', option: 'raw' }, 'leave them out when both videos are Y4M'],
+          file: name,
+        },
       );
     }
     return { kind: 'y4m', header };
@@ -319,14 +321,14 @@ function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefi
 
 /** What to say of an input that is neither Y4M nor declared as raw, where no decoder may help. */
 export function notY4m({ name, looksLike }: Pick<EncodedInput, 'name' | 'looksLike'>): AnyvmafError {
-  return new AnyvmafError(
-    'media',
-    looksLike
-      ? `${shown(name)} is not a Y4M file but ${looksLike}; give encoded video as a file, which a decoder can ` +
-          `read, or convert it first: ${convertCommand(name)}`
-      : `${shown(name)} is not a Y4M file; if it is raw YUV, say so with its width, height, pixel format ` +
-          'and bit depth: -w, -h, -p and -b.',
-  );
+  return looksLike
+    ? new AnyvmafError(
+        'media',
+        `${shown(name)} is not a Y4M file but ${looksLike}; give encoded video as a file, which a decoder can ` +
+          `read, or convert it first: ${convertCommand(name)}`,
+        { file: name },
+      )
+    : new AnyvmafError('media', `${shown(name)} is not a Y4M file`, { hints: [DECLARE_RAW], file: name });
 }
 
 /** What names a video on the network; a single letter before the colon is a drive. */

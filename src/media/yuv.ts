@@ -22,13 +22,6 @@ export function rawLayout(raw: RawVideoFormat): FrameLayout {
   return { start: 0, frameHeader: 0, frameBytes: storedFrameBytes(raw) };
 }
 
-/** The end of the sentence about a file of less than one frame. */
-function whatElse(raw: RawVideoFormat, size: number, looksLike: string | undefined): string {
-  if (looksLike) return `; it looks like ${looksLike}, not raw YUV`;
-  const roundedDown = roundedDownChroma(raw, size);
-  return roundedDown === undefined ? ': check -w, -h, -p and -b' : `; ${roundedDown}`;
-}
-
 /**
  * What is known of a raw video.
  * @param size of the file in bytes; `null` for a stream
@@ -61,11 +54,10 @@ export function rawInfo(
   const frameCount = Math.floor(size / expectedBytes);
   const foundBytes = size % expectedBytes;
   if (frameCount === 0) {
-    throw new AnyvmafError(
-      'media',
-      `${shown(name)} has ${size} bytes, less than one frame of ${describeFormat(raw)} (${expectedBytes} ` +
-        `bytes)${whatElse(raw, size, looksLike)}.`,
-    );
+    const what = `${shown(name)} has ${size} bytes, less than one frame of ${describeFormat(raw)} (${expectedBytes} bytes)`;
+    const why = looksLike ? `it looks like ${looksLike}, not raw YUV` : roundedDownChroma(raw, size);
+    const hint = why ?? ({ purpose: 'check', option: 'raw' } as const);
+    throw new AnyvmafError('media', what, { hints: [hint], file: name });
   }
   return {
     ...info,

@@ -115,7 +115,7 @@ export function refuseFolders(options: OptionTexts, where: string): void {
   throw new AnyvmafError(
     'model',
     `The ${where} sets ${name}, but a model's file cannot have files written; remove it there, and pass ${name} as an ` +
-      'option of --feature or --model.',
+      'option of a feature or model that you name.',
   );
 }
 

@@ -103,7 +103,8 @@ async function download(
   signal: AbortSignal | undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const limit = AbortSignal.timeout(PATIENCE);
-  const way = `give path=FILE with the file from elsewhere, or another server with --from`;
+  const elsewhere = 'give path=FILE with the file from elsewhere';
+  const from = { purpose: 'choose', option: 'from' } as const;
   let response: Response;
   let bytes: Uint8Array<ArrayBuffer> | undefined;
   try {
@@ -112,16 +113,16 @@ async function download(
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
     const why = limit.aborted ? `it took longer than ${PATIENCE / 1000} s` : reasonOf(cause);
-    throw new AnyvmafError(
-      'io',
-      `The model ${name} cannot be fetched from ${url}: ${why}. Check the network and pull again, or ${way}.`,
-      { cause },
-    );
+    throw new AnyvmafError('io', `The model ${name} cannot be fetched from ${url}: ${why}.`, {
+      hints: ['check the network and pull again', elsewhere, from],
+      cause,
+    });
   }
   if (!response.ok) {
     throw new AnyvmafError(
       'io',
-      `The model ${name} cannot be fetched from ${url}: the server answered ${response.status}; ${way}.`,
+      `The model ${name} cannot be fetched from ${url}: the server answered ${response.status}`,
+      { hints: [elsewhere, from] },
     );
   }
   if (bytes) return bytes;

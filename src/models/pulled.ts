@@ -13,15 +13,16 @@ import type { ModelStore } from './types.js';
 export async function readPulledModel(entry: RegistryEntry, { keep }: ModelStore): Promise<string> {
   const { name, file, sha256 } = entry;
   const text = await keep?.read(file);
-  const how = `run 'anyvmaf models pull ${name}' once, or pullModel('${name}') in a program; it then works offline`;
+  const how = { hints: [{ purpose: 'pull', model: name }] } as const;
   if (text === undefined) {
     throw new AnyvmafError(
       'model',
-      `The model ${name} does not ship with the package and has not been pulled yet; ${how}.`,
+      `The model ${name} does not ship with the package and has not been pulled yet`,
+      how,
     );
   }
   if ((await sumOf(new TextEncoder().encode(text))) !== sha256) {
-    throw new AnyvmafError('model', `The pulled model ${keep?.placeOf(file)} is damaged; ${how}.`);
+    throw new AnyvmafError('model', `The pulled model ${keep?.placeOf(file)} is damaged`, how);
   }
   return text;
 }

@@ -3,12 +3,10 @@
  * What a worker that parses foreign bytes and the thread that asked for it say to each other, the same over processes of
  * Node and module workers of browsers.
  */
-import type { ErrorCode } from '../core/errors.js';
+import type { ErrorCode, ErrorData } from '../core/errors.js';
 
 /** An error as it crosses to another thread. */
-export interface Refusal {
-  readonly code: ErrorCode;
-  readonly message: string;
+export interface Refusal extends ErrorData {
   /** What a `MediaError` says beside it. */
   readonly media?: { readonly reason: 'incomplete' | 'damaged'; readonly frame: number };
 }

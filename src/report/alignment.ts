@@ -14,6 +14,8 @@ export interface AlignmentOptions {
   readonly color?: boolean | undefined;
   /** Frames per second of the reference, for times. */
   readonly rate?: number | undefined;
+  /** The last line: what to do with the result, in the words of whoever prints it. */
+  readonly advice?: string | undefined;
 }
 
 /** Most candidates that are listed. */
@@ -24,6 +26,7 @@ const BAR = 48;
 
 /** The view for a terminal. */
 export function alignmentText(result: AlignResult, options: AlignmentOptions = {}): string {
+  const { advice } = options;
   const width = Math.max(60, options.width ?? 80);
   const style = paint(options.color ?? false);
   const { offset, confidence, ambiguous, reason, explanation, compared, candidates } = result;
@@ -38,7 +41,7 @@ export function alignmentText(result: AlignResult, options: AlignmentOptions = {
     [heading, ...sentences],
     reason === 'unrelated' ? [] : drawing(offset, compared, style),
     ambiguous && candidates.length > 1 ? candidateTable(result, style) : [],
-    [style.dim(reason === 'edge' ? 'To look further: --window N' : `To score with it: --offset ${offset}`)],
+    advice === undefined ? [] : [style.dim(advice)],
   ];
   return sections
     .filter((lines) => lines.length > 0)

@@ -93,7 +93,7 @@ function causeRank({ code }: Finding): number {
   return rank < 0 ? WRONG_PAIR.length : rank;
 }
 
-/** The cause with its codes and what resolves it, on one line: `[offset] the pictures do not ... (fix: --offset 12)`. */
+/** The cause with its codes and what resolves it, on one line: `[offset] the pictures do not ... (fix: offset: 12)`. */
 export function causeText({ codes, cause = '', fix }: Trust): string {
   const named = codes.length > 0 ? `[${codes.join(', ')}] ` : '';
   return `${named}${cause}${fix === undefined ? '' : ` (fix: ${fix})`}`;

@@ -341,7 +341,7 @@ async function verifySignature(
   if (unlisted.length > 0) {
     throw refuse(
       `The signature of ${file} does not cover ${unlisted.join(', ')}, on which the scores of "${entry.id}" depend as well; ` +
-        `sign its manifest ('anyvmaf tiny manifest'), and add manifest_sha256 ${manifest.sha256} to its row.`,
+        `sign its manifest, and add manifest_sha256 ${manifest.sha256} to its row.`,
     );
   }
   const text = await folder.read(bundle, MAX_BUNDLE_BYTES);

@@ -47,7 +47,7 @@ it('Netflix v1.0 has the 4K models', () => {
 });
 
 it('refuses other versions', async () => {
-  expect(await refusalOf('usage', () => aomCtc('proposed'))).toMatch(/`--aom_ctc proposed` is deprecated/);
+  expect(await refusalOf('usage', () => aomCtc('proposed'))).toMatch(/AOM CTC `proposed` is deprecated/);
   expect(await refusalOf('usage', () => aomCtc('7.0'))).toMatch(/^bad aom_ctc version "7.0"; there are v1.0/);
   expect(await refusalOf('usage', () => nflxCtc('v2.0'))).toBe('bad nflx_ctc version "v2.0"; there is v1.0.');
 });

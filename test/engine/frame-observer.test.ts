@@ -19,7 +19,7 @@ describe.runIf(hasFfmpeg)(`pictures looked at in passing, ${needsFfmpeg}`, () =>
     ]);
 
   it.each([
-    ['late', 'trim=start_frame=6,setpts=PTS-STARTPTS', { offset: '--offset 6' }],
+    ['late', 'trim=start_frame=6,setpts=PTS-STARTPTS', { offset: 'offset: 6' }],
     ['barred', 'drawbox=w=iw:h=24:c=black:t=fill', { 'black-borders': undefined }],
     ['barred and smaller', 'drawbox=w=iw:h=24:c=black:t=fill,scale=160:120', { 'black-borders': undefined }],
     ['blurred', 'gblur=sigma=3', {}],
@@ -41,8 +41,8 @@ describe.runIf(hasFfmpeg)(`pictures looked at in passing, ${needsFfmpeg}`, () =>
       const { preflight = [] } = await score({ reference: master(), distorted }, { ...QUICK, offset });
       return preflight.find(({ code }) => code === 'offset')?.fix;
     };
-    expect(await used(2)).toBe('--offset 6');
-    expect(await used(-3)).toBe('--offset 6');
+    expect(await used(2)).toBe('offset: 6');
+    expect(await used(-3)).toBe('offset: 6');
     expect(await used(6)).toBeUndefined();
   });
 
@@ -81,7 +81,7 @@ describe('two stored videos of one format', () => {
       const report = await score({ reference, distorted }, { models: ['version=vmaf_4k_v0.6.1'], threads });
       expect(report.preflight?.find(({ code }) => code === 'model-size')).toMatchObject({
         severity: 'warning',
-        fix: '--model auto',
+        fix: "models: ['auto']",
       });
       const off = await score({ reference, distorted }, { ...QUICK, preflight: false, threads });
       expect(off.preflight).toBeUndefined();

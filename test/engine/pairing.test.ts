@@ -135,7 +135,7 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
       'mismatch',
     );
     expect(message).toContain('distorted is 160x120 but reference is 320x240');
-    expect(message).toContain('pass --scale bicubic');
+    expect(message).toContain("Pass scale: 'bicubic'.");
   });
 
   it('count a range in frames or seconds, and an offset', async () => {
@@ -184,13 +184,13 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
     expect((await align({ reference: moving, distorted })).offset).toBe(7);
     const warned = await score({ reference: moving, distorted }, { ...FEATURES, preflight: true });
     const finding = warned.preflight?.find(({ code }) => code === 'offset');
-    expect(finding).toMatchObject({ severity: 'warning', fix: '--offset 7' });
+    expect(finding).toMatchObject({ severity: 'warning', fix: 'offset: 7' });
     expect(
       await failure(
         () => score({ reference: moving, distorted }, { ...FEATURES, strict: true, preflight: true }),
         'mismatch',
       ),
-    ).toContain('--offset 7');
+    ).toContain('offset: 7');
     const found = await inspect({ reference: moving, distorted });
     expect(found.alignment?.offset).toBe(7);
     expect(found.reference.codec).toBe('ffv1');
@@ -217,7 +217,7 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
       'mismatch',
     );
     expect(message).toContain('lacks a frame for reference frames 20, 21');
-    expect(message).toContain('--frame-rate-policy nearest');
+    expect(message).toContain("pass frameRatePolicy: 'nearest' to compare each");
   });
 
   it('say when one is shorter', async () => {
@@ -264,10 +264,10 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
     const reference = master();
     expect(
       await failure(() => score({ reference, distorted: 'https://example.org/a.mp4' }, FEATURES), 'usage'),
-    ).toContain('--allow-url');
+    ).toContain('pass allowUrl');
     expect(
       await failure(() => score({ reference, distorted: copy() }, { ...FEATURES, decoder: 'none' }), 'media'),
-    ).toContain('--decoder none reads Y4M and raw YUV only');
+    ).toContain('without a decoder only Y4M and raw YUV can be read');
     const bytes = new TextEncoder().encode(`\0\0\0\x20ftypisom${'x'.repeat(500)}`);
     expect(
       await failure(() => score({ reference, distorted: streamOf(bytes) }, FEATURES), 'media'),

@@ -83,7 +83,7 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
     const found = await align({ reference: master(), distorted: far }, { window: 26 });
     expect(found).toMatchObject({ ambiguous: true, reason: 'edge' });
     const { preflight = [] } = await score({ reference: master(), distorted: far }, PSNR);
-    expect(preflight.find(({ code }) => code === 'offset')?.fix).toBe('--offset auto --window 500');
+    expect(preflight.find(({ code }) => code === 'offset')?.fix).toBe("offset: 'auto', window: 500");
   });
 
   it('are told of by frames that show the same moment', async () => {
@@ -91,7 +91,7 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
     expect(preflight.find(({ code }) => code === 'offset')).toMatchObject({
       reference: 0,
       distorted: 6,
-      fix: '--offset -12',
+      fix: 'offset: -12',
     });
   });
 

@@ -21,7 +21,7 @@ describe('raw video that ends within a frame', () => {
       { range: { unit: 'frames', start: 0, end: 2 } },
     ] as const) {
       await expect(score({ reference, distorted: cut, raw: RAW }, options)).rejects.toThrow(
-        /frame 5 of .* is incomplete: 38016 bytes expected, 37016 found; .*; pass --allow-damaged/,
+        /frame 5 of .* is incomplete: 38016 bytes expected, 37016 found; .*; check .*, or pass allowDamaged/,
       );
     }
   });
@@ -40,7 +40,7 @@ describe('raw video of another geometry', () => {
 
   it('is refused, and the geometry that fits is named', async () => {
     await expect(score({ reference, distorted, raw: turned })).rejects.toThrow(
-      /^Both videos cannot be 144x176 4:2:0 8 bit: .* Pass --width 176 --height 144 --pixel_format 420 --bitdepth 8\.$/,
+      /^Both videos cannot be 144x176 4:2:0 8 bit: .* Pass raw: \{ width: 176, height: 144, bitDepth: 8, chroma: '420' \}\.$/,
     );
     expect((await score({ reference, distorted, raw: turned }, { preflight: false })).frameCount).toBe(6);
   });

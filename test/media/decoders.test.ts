@@ -138,16 +138,18 @@ describe('choosing a decoder', () => {
     const { looksLike: _, ...unknown } = clip;
     expect(
       await failure(() => chooseDecoder(unknown, { choice: 'ffmpeg', decoders: all }), 'media'),
-    ).toContain('(if it is raw YUV, give its width, height, pixel format and bit depth: -w, -h, -p and -b)');
+    ).toContain(
+      '; if it is raw YUV, give its width, height, pixel format and bit depth: width, height, chroma and bitDepth of raw.',
+    );
     const none = decoders.slice(0, 2);
     const message = await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: none }), 'media');
     expect(message).toMatch(/^clip\.mp4 is an MP4 or MOV file, and there is no decoder for it \(ffmpeg: /);
     expect(message).toContain('ffmpeg -i clip.mp4 -strict -1 OUTPUT.y4m');
   });
 
-  it('says with --decoder none what would be needed', async () => {
+  it('says without a decoder what would be needed', async () => {
     expect(await failure(() => chooseDecoder(clip, { choice: 'none', decoders: [] }), 'media')).toContain(
-      'and --decoder none reads Y4M and raw YUV only',
+      'and without a decoder only Y4M and raw YUV can be read; leave out decoder, or convert',
     );
   });
 

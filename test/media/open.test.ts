@@ -40,7 +40,9 @@ describe('not a video', () => {
 
   it('asks for the geometry of anything else', async () => {
     for (const input of [ascii('hello'), new Uint8Array(5000)]) {
-      expect(await failure(() => open(input, undefined, 'x.yuv'), 'media')).toContain('-w, -h, -p and -b');
+      expect(await failure(() => open(input, undefined, 'x.yuv'), 'media')).toContain(
+        'width, height, chroma and bitDepth of raw',
+      );
     }
   });
 
@@ -94,7 +96,7 @@ describe('raw format', () => {
 
   it('must fit at least once into the file', async () => {
     expect(await failure(() => open(new Uint8Array(959), small, 'x.yuv'), 'media')).toBe(
-      'x.yuv has 959 bytes, less than one frame of 32x20 4:2:0 8 bit (960 bytes): check -w, -h, -p and -b.',
+      'x.yuv has 959 bytes, less than one frame of 32x20 4:2:0 8 bit (960 bytes); check width, height, chroma and bitDepth of raw.',
     );
   });
 

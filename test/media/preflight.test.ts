@@ -3,6 +3,7 @@
  * Every finding of preflight: when it is made, how severe it is, its values, and the option that resolves it.
  */
 import { describe, expect, it } from 'vitest';
+import { findingsInFlags } from '../../src/cli/flags.js';
 import type { AlignResult } from '../../src/media/align.js';
 import type { TrackFacts } from '../../src/media/decoder.js';
 import {
@@ -54,7 +55,7 @@ function findings(
   distorted: Partial<SideFacts>,
   context: PreflightContext = {},
 ) {
-  return preflight({ ...REFERENCE, ...reference }, { ...DISTORTED, ...distorted }, context);
+  return findingsInFlags(preflight({ ...REFERENCE, ...reference }, { ...DISTORTED, ...distorted }, context));
 }
 
 /** The one finding expected; what has another shape has another size, too. */

@@ -160,7 +160,8 @@ describe.each(KINDS)('from %s', (_, wrap) => {
     expect(await readAll(source, 1)).toEqual(expectedPlanes(format, 1));
     expect(await failure(() => readAll(source, 2), 'media')).toBe(
       'frame 2 of x.yuv is incomplete: 540 bytes expected, 20 found; 1100 bytes hold 2 whole frames of ' +
-        '20x18 4:2:0 8 bit (540 bytes each): check -w, -h, -p and -b, or the video is truncated.',
+        '20x18 4:2:0 8 bit (540 bytes each), so that the video is truncated or its format another; check ' +
+        'width, height, chroma and bitDepth of raw.',
     );
   });
 
@@ -178,7 +179,9 @@ describe.each(KINDS)('from %s', (_, wrap) => {
       `(619 bytes); 579 ${sentence.replace('N', '1 whole frame')}`,
     );
     const other = await open(wrap(new Uint8Array(3 * 579 + 1)), format, 'x.yuv');
-    expect(await failure(() => readAll(other, 2), 'media')).toContain('check -w, -h, -p and -b');
+    expect(await failure(() => readAll(other, 2), 'media')).toContain(
+      'check width, height, chroma and bitDepth of raw',
+    );
   });
 
   it('counts a single whole frame in the singular', async () => {

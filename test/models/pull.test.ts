@@ -191,7 +191,7 @@ describe('a model that is not here yet', () => {
     expect(absent).toHaveLength(8);
     expect(absent[0]).toMatchObject({ name: NAME, bytes: 14696 });
     for (const ask of [() => openModel(`version=${NAME}`), () => describeModel(NAME)]) {
-      expect(await refusalOf('model', ask)).toMatch(/run 'anyvmaf models pull vmaf_v1\.0\.16_3d0h' once/);
+      expect(await refusalOf('model', ask)).toMatch(/run pullModel\('vmaf_v1\.0\.16_3d0h'\) once/);
     }
   });
 

@@ -3,6 +3,7 @@
  * What the commands inspect and align print.
  */
 import { describe, expect, it } from 'vitest';
+import { alignmentAdvice } from '../../src/cli/flags.js';
 import type { AlignResult } from '../../src/media/align/types.js';
 import type { SideFacts } from '../../src/media/preflight/types.js';
 import { alignmentText } from '../../src/report/alignment.js';
@@ -24,7 +25,9 @@ const aligned: AlignResult = {
 
 describe('alignmentText', () => {
   it('says what the offset is, draws it, and how to use it', () => {
-    expect(alignmentText(aligned, { rate: 25 })).toBe(`offset 12 frames (0.480 s)  confidence 0.97
+    expect(
+      alignmentText(aligned, { rate: 25, advice: alignmentAdvice(aligned) }),
+    ).toBe(`offset 12 frames (0.480 s)  confidence 0.97
 One offset fits better than all others.
 
 reference  ░░░░░░██████████████████████████████████████████
@@ -41,7 +44,8 @@ To score with it: --offset 12
   });
 
   it('does not tell to score with an offset that is only the last one tried', () => {
-    const text = alignmentText({ ...aligned, offset: 26, ambiguous: true, reason: 'edge' });
+    const edge = { ...aligned, offset: 26, ambiguous: true, reason: 'edge' } as const;
+    const text = alignmentText(edge, { advice: alignmentAdvice(edge) });
     expect(text).toContain('To look further: --window');
     expect(text).not.toContain('--offset');
   });

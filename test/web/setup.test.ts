@@ -5,13 +5,14 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../src/core/errors.js';
+import type { Remedy } from '../../src/core/hint.js';
 import type { Hint, OptionHint } from '../../src/media/preflight/types.js';
 import { loadModels } from '../../src/models/load.js';
 import type { ModelStore } from '../../src/models/types.js';
 import { failureOf } from '../../web/src/engine/calls.js';
 import { DEFAULT_SETTINGS } from '../../web/src/session.js';
 import { formatBytes, formatTime } from '../../web/src/setup/facts.js';
-import { absentModel, failureWords, kindOfFailure, pageWords } from '../../web/src/setup/failure-kind.js';
+import { absentModel, failureWords, kindOfFailure } from '../../web/src/setup/failure-kind.js';
 import { fixOf, formatRange, parseRange } from '../../web/src/setup/fixes.js';
 import { kindOf } from '../../web/src/setup/kind.js';
 import { fromHash, toHash } from '../../web/src/setup/link.js';
@@ -219,45 +220,47 @@ describe('what a finding advises', () => {
 });
 
 describe('failures', () => {
-  const kind = (message: string, code?: string, name = 'Error') =>
-    kindOfFailure({ message, name, ...(code !== undefined && { code }) }, DEFAULT_SETTINGS);
-  it('are told apart by code and words', () => {
-    expect(kind('x is hevc, which this browser cannot decode here; use decoder wasm.', 'media')).toBe(
+  const kind = (code?: string, name = 'Error', hints: readonly Remedy[] = []) =>
+    kindOfFailure({ message: '', name, code, objections: [{ message: '', hints }] }, DEFAULT_SETTINGS);
+  it('are told apart by their data', () => {
+    expect(kind('media', 'Error', [{ purpose: 'fix', option: 'decoder', value: 'wasm' }])).toBe(
       'undecodable',
     );
-    expect(kind('the file is truncated.', 'media')).toBe('media');
-    expect(kind('distorted is 2x2 but reference is 4x4', 'mismatch')).toBe('differs');
-    expect(kind('Array buffer allocation failed', undefined, 'RangeError')).toBe('memory');
-    expect(kind('WebAssembly.Memory(): could not allocate memory', 'internal', 'RangeError')).toBe('memory');
-    expect(kind('A worker died while measuring frames: x', 'internal')).toBe('died');
-    expect(kind('gone', undefined, 'NotReadableError')).toBe('io');
-    expect(kind('what?')).toBe('other');
-    expect(kind('There is no built-in model "vmaf_v9".', 'model')).toBe('model');
+    expect(kind('media')).toBe('media');
+    expect(kind('mismatch')).toBe('differs');
+    expect(kind(undefined, 'RangeError')).toBe('memory');
+    expect(kind('internal', 'RangeError')).toBe('memory');
+    expect(kind('resource')).toBe('memory');
+    expect(kind('internal')).toBe('died');
+    expect(kind(undefined, 'NotReadableError')).toBe('io');
+    expect(kind()).toBe('other');
+    expect(kind('model')).toBe('model');
   });
 
-  it('advise what the page has, not what command lines have', () => {
+  it('advise what the page has, not what programs have', () => {
+    // As it crosses the border of a worker.
+    const words = (message: string, hints: readonly Remedy[]) =>
+      failureWords(structuredClone(failureOf(new AnyvmafError('media', message, { hints }))));
+    expect(words('a.yuv is in no container', [{ purpose: 'declare', option: 'raw' }])).toBe(
+      'a.yuv is in no container.',
+    );
     expect(
-      pageWords(
-        'a.yuv is in no container; if it is raw YUV, give its width, height, pixel format and bit depth: -w, -h, -p and -b',
-      ),
-    ).toBe('a.yuv is in no container');
-    expect(
-      pageWords(
-        'a.mp4 is cut off at frame 27; get the file anew, or pass --allow-damaged to score what comes before.',
-      ),
-    ).toBe('a.mp4 is cut off at frame 27; get the file anew, or score what comes before.');
-    const refused = new AnyvmafError('mismatch', 'it is larger; pass --scale bicubic.', {
+      words('a.mp4 is cut off at frame 27', [
+        'get the file anew',
+        { purpose: 'fix', option: 'allowDamaged', value: true, aim: 'to score what comes before' },
+      ]),
+    ).toBe('a.mp4 is cut off at frame 27; get the file anew.');
+    const refused = new AnyvmafError('mismatch', 'it is larger; pass scale.', {
       objections: [
-        { message: 'It is larger.', hint: { purpose: 'fix', option: 'scale', value: 'bicubic' } },
+        { message: 'It is larger.', hints: [{ purpose: 'fix', option: 'scale', value: 'bicubic' }] },
         { message: 'It is slower.' },
       ],
     });
-    // As it crosses the border of a worker.
     expect(failureWords(structuredClone(failureOf(refused)))).toBe('It is larger. It is slower.');
-    expect(pageWords('what is fine stays.')).toBe('what is fine stays.');
+    expect(words('what is fine stays.', [])).toBe('what is fine stays.');
   });
 
-  it('name the model that has to be pulled, by the library’s own words', async () => {
+  it('name the model that has to be pulled', async () => {
     const store: ModelStore = {
       readBuiltIn: (name) => readFile(new URL(`../../model/${name}`, import.meta.url), 'utf8'),
       readFile: () => Promise.reject(new Error('not asked for')),
@@ -271,12 +274,9 @@ describe('failures', () => {
     );
     expect(new Set(offered.map((model) => /:name=(.*)/.exec(model)?.[1])).size).toBe(offered.length);
     for (const model of offered) {
-      const message = await loadModels([model], store).then(
-        () => '',
-        (error: Error) => error.message,
-      );
-      expect(kind(message, 'model')).toBe('absent');
-      expect(`version=${absentModel(message)}`).toBe(model.replace(/:name=.*/, ''));
+      const failure = failureOf(await loadModels([model], store).catch((error: unknown) => error));
+      expect(kindOfFailure(failure, DEFAULT_SETTINGS)).toBe('absent');
+      expect(`version=${absentModel(failure)}`).toBe(model.replace(/:name=.*/, ''));
     }
   });
 });

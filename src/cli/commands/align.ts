@@ -4,6 +4,7 @@
  */
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
+import { alignmentAdvice } from '../flags.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
 import { type OptionSpec, parseArguments } from '../options.js';
 import { interruption } from '../signals.js';
@@ -64,7 +65,7 @@ export const align: Command = {
       await terminal.print(
         json
           ? `${JSON.stringify(view.alignmentData(result), null, 2)}\n`
-          : view.alignmentText(result, { width, color }),
+          : view.alignmentText(result, { width, color, advice: alignmentAdvice(result) }),
       );
       return result.reason === 'unrelated' ? EXIT.failed : EXIT.ok;
     } finally {

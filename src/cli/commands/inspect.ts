@@ -5,6 +5,7 @@
 import type { PairingOptions } from '../../engine/contract/types.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
+import { findingsInFlags } from '../flags.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
 import { type OptionSpec, parseArguments } from '../options.js';
 import { interruption } from '../signals.js';
@@ -76,7 +77,8 @@ async function report(
   const [api, view] = await Promise.all([import('../../index.js'), import('../../report/inspection.js')]);
   const stop = interruption();
   try {
-    const found = await api.inspect(request, { ...options, signal: stop.signal });
+    const inspection = await api.inspect(request, { ...options, signal: stop.signal });
+    const found = { ...inspection, findings: findingsInFlags(inspection.findings) };
     const { columns: width, colour: color } = terminal;
     await terminal.print(
       json

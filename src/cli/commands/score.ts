@@ -7,6 +7,7 @@ import type { FailedEncode, Report } from '../../report/types.js';
 import type { ReportFormat } from '../../report/write.js';
 import { COMMANDS, type Command } from '../command.js';
 import { EXIT, exitCodeOf } from '../exit.js';
+import { findingsInFlags, messageInFlags } from '../flags.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
 import type { LiveLines } from '../live-lines.js';
 import { type OutputFile, openOutput } from '../output.js';
@@ -178,9 +179,7 @@ async function measure(
     const watched = { ...options, signal, ...(live && { onStart: live.start, onFrame: live.frame }) };
     if (more.length === 0 || reference === undefined) {
       const request = { ...(reference !== undefined && { reference }), distorted: only, ...(raw && { raw }) };
-      const report = withIgnored(
-        await api.score(request, { ...watched, ...(bar && { onProgress: bar.show }) }),
-      );
+      const report = told(await api.score(request, { ...watched, ...(bar && { onProgress: bar.show }) }));
       live?.end(report);
       return [report];
     }
@@ -191,22 +190,29 @@ async function measure(
     const sum = bar && progressSum(distorted.length, bar.show);
     const reports = await api.scoreMany(reference, distorted, {
       ...watched,
-      ...(live && { onReport: (report, index) => live.end(withIgnored(report), index) }),
+      ...(live && { onReport: (report, index) => live.end(told(report), index) }),
       ...(raw && { raw }),
       ...(sum && { onProgress: sum }),
       onFailure(error, index) {
-        const { code, message } = error;
+        const { code } = error;
+        const message = messageInFlags(error);
         const failed = { version, reference, distorted: distorted[index] ?? '', code, message };
         failures.push({ index, error, failed });
         sum?.(null, index);
         live?.fail(failed, index);
       },
     });
-    return reports.map(withIgnored);
+    return reports.map(told);
   }
 
-  function withIgnored(report: Report): Report {
-    return ignored.length === 0 ? report : { ...report, warnings: [...report.warnings, ...ignored] };
+  /** A report as the command line tells it: with what it ignored, and its own flags. */
+  function told(report: Report): Report {
+    const { warnings, preflight } = report;
+    return {
+      ...report,
+      warnings: [...warnings, ...ignored],
+      ...(preflight && { preflight: findingsInFlags(preflight) }),
+    };
   }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { AnyvmafError } from '../../core/errors.js';
+import { capital, type Remedy } from '../../core/hint.js';
 import type { CheckedOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import { type NativeHost, oneLine, programName } from './native/host.js';
@@ -42,10 +43,12 @@ const ADVICE: Readonly<Record<NativeBackend, string>> = {
   metal: 'install a vmaf built with Metal, on a Mac',
 };
 
+/** Where a program is that is not on PATH. */
+const NAME_PROGRAM: Remedy = { purpose: 'name', option: 'vmafBin', aim: 'where it is not on PATH' };
+
 /** How to get a backend, a sentence. */
 export function howToGet(backend: NativeBackend): string {
-  const sentence = `${ADVICE[backend]}, and name it with --vmaf-bin or VMAF_BIN where it is not on PATH.`;
-  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+  return `${capital(ADVICE[backend])}, and put it on PATH.`;
 }
 
 /**
@@ -85,7 +88,7 @@ export async function chooseBackend(
       reasons(found.rejected) ??
       'no vmaf was found on PATH';
     const message = `The backend ${backend} is not here: ${why}. ${await available(host, checked, signal)}`;
-    throw new AnyvmafError('backend', `${message} ${howToGet(backend)}`);
+    throw new AnyvmafError('backend', message, { hints: [ADVICE[backend], NAME_PROGRAM] });
   }
   const health = await healthOf(host, program, backend, { devices: native.devices, signal });
   if (!health.runtime_healthy) {

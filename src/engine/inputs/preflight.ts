@@ -4,6 +4,7 @@
  * show.
  */
 import { AnyvmafError, type ErrorCode } from '../../core/errors.js';
+import { objectionsText } from '../../core/hint.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { reopen } from '../../media/open.js';
 import type { Side } from '../../media/pairing/prepare.js';
@@ -91,7 +92,7 @@ export class Preflight {
     this.refuse(findings);
   }
 
-  /** @throws {AnyvmafError} `mismatch` for errors and warnings, as --strict asks */
+  /** @throws {AnyvmafError} `mismatch` for errors and warnings, as `strict` asks */
   refuse(findings: readonly Finding[]): void {
     refuseFindings(findings, ['error', 'warning']);
   }
@@ -249,12 +250,8 @@ const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['media', 'io']);
 function refuseFindings(findings: readonly Finding[], severities: readonly Finding['severity'][]): void {
   const against = findings.filter(({ severity }) => severities.includes(severity));
   if (against.length === 0) return;
-  const texts = against.map(({ message, fix, hint }) => {
-    if (fix === undefined) return message;
-    if (hint?.purpose === 'accept') return `${message} ${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`;
-    return `${message} ${fix.startsWith('--') ? 'Pass' : 'Use'} ${fix}.`;
-  });
-  throw new AnyvmafError('mismatch', texts.join(' '), { objections: against });
+  const objections = against.map(({ message, hint }) => ({ message, ...(hint && { hints: [hint] }) }));
+  throw new AnyvmafError('mismatch', objectionsText(objections), { objections });
 }
 
 function sideFacts(side: Side): SideFacts {

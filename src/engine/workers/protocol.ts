@@ -3,7 +3,7 @@
  * The messages between the engine and its workers, the same over Node's worker threads and browsers' module workers.
  */
 
-import type { ErrorCode } from '../../core/errors.js';
+import type { ErrorData } from '../../core/errors.js';
 import type { Implementation } from '../../core/module.js';
 import type { WasmModule } from '../../core/wasm-types.js';
 import type { SourceDescriptor } from '../../media/types.js';
@@ -86,7 +86,7 @@ export type FromWorker =
       /** Of the pairs, as media/align/signature has them, where they are wanted. */
       readonly signatures?: Uint8Array<ArrayBuffer>;
     }
-  | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string }
+  | ({ readonly kind: 'failed' } & ErrorData)
   /** The answer to `stop`: memory and files are released. */
   | { readonly kind: 'stopped' };
 

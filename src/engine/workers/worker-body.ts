@@ -3,7 +3,7 @@
  * What a worker does with the messages it gets. Platforms bring only the port, the files and the extractor.
  */
 
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, type ErrorData, errorData } from '../../core/errors.js';
 import type { Implementation } from '../../core/module.js';
 import { limitError } from '../../core/system-limits.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
@@ -59,9 +59,9 @@ export function createWorkerBody(tools: WorkerTools): (message: ToWorker) => voi
 }
 
 /** An error as it can cross to another thread: known ones keep their code, others are the core's or ours. */
-function describe(error: unknown): Pick<FromWorker & { kind: 'failed' }, 'code' | 'message'> {
+function describe(error: unknown): ErrorData {
   const known = error instanceof AnyvmafError ? error : limitError(error);
-  if (known) return { code: known.code, message: known.message };
+  if (known) return errorData(known);
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return { code: 'internal', message: `A worker failed while measuring frames (${reason}).` };
 }

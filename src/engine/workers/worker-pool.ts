@@ -121,7 +121,7 @@ export class Crew {
   #listen(number: number, worker: WorkerHandle): void {
     worker.listen(
       (message) => {
-        if (message.kind === 'failed') this.#fail(new AnyvmafError(message.code, message.message));
+        if (message.kind === 'failed') this.#fail(new AnyvmafError(message.code, message.message, message));
         else if (message.kind === 'stopped') this.#stopped++;
         else if (message.kind === 'sessions') this.#sessions[number] = message.sessions;
         else this.#take(number, message);

@@ -4,6 +4,7 @@
  * thread stays free for other calls.
  */
 import { parentPort } from 'node:worker_threads';
+import { errorData } from '../../core/errors.js';
 import {
   AnyvmafError,
   extractFrames,
@@ -49,8 +50,12 @@ async function take(job: PictureJob): Promise<FromPictureThread> {
     }
     return { kind: 'done' };
   } catch (error) {
-    const code = error instanceof AnyvmafError ? error.code : 'internal';
-    return { kind: 'failed', code, message: error instanceof Error ? error.message : String(error) };
+    if (error instanceof AnyvmafError) return { kind: 'failed', ...errorData(error) };
+    return {
+      kind: 'failed',
+      code: 'internal',
+      message: error instanceof Error ? error.message : String(error),
+    };
   }
 }
 

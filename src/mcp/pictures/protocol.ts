@@ -2,9 +2,9 @@
  * @module mcp/pictures/protocol
  * What the server and the thread that makes pictures tell each other.
  */
+import type { ErrorData } from '../../core/errors.js';
 import type {
   ColorMeaning,
-  ErrorCode,
   ExtractOptions,
   FrameFacts,
   RawVideoFormat,
@@ -70,7 +70,7 @@ export type FromPictureThread =
   | { readonly kind: 'loaded' }
   | { readonly kind: 'taken'; readonly pair: TakenPair }
   | { readonly kind: 'done' }
-  | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string };
+  | ({ readonly kind: 'failed' } & ErrorData);
 
 /** To the thread: a job, then perhaps the wish to stop. */
 export type ToPictureThread = { readonly kind: 'job'; readonly job: PictureJob } | { readonly kind: 'stop' };

@@ -50,7 +50,7 @@ export async function takePairs(
             return last.then(resolve, reject);
           case 'failed':
             over = true;
-            return reject(new AnyvmafError(message.code, message.message));
+            return reject(new AnyvmafError(message.code, message.message, message));
         }
       });
       worker.once('error', (error) => reject(new AnyvmafError('internal', died(error.message))));

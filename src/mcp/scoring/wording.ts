@@ -1,20 +1,17 @@
 /**
  * @module mcp/scoring/wording
- * Sentences that speak of the command line's options, said with the parameters of tools.
+ * Errors and findings in the words of tools: what resolves them, as parameters.
  */
-import { AnyvmafError, type Finding, type Hint, type Objection } from '../../index.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { type HintName, hintText, objectionsText } from '../../core/hint.js';
+import type { Finding, Objection } from '../../index.js';
 
-/** Options of the command line that are parameters of tools, but for their spelling. */
-const OPTION =
-  /--(allow-damaged|decoder|distorted|frame-rate-policy|model|offset|range|reference|scale-to|scale|strict|window)\b/g;
-
-/** `pass --frame-rate-policy nearest` becomes `pass frame_rate_policy nearest`. */
-export function inParameters(sentence: string): string {
-  return sentence
-    .replaceAll(OPTION, (_, name: string) => name.replaceAll('-', '_'))
-    .replaceAll('anyvmaf align', 'find_alignment')
-    .replaceAll('--vmaf-bin or VMAF_BIN', 'VMAF_BIN');
-}
+/** Names that say something else in parameters. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  features: 'feature',
+  raw: 'width, height, pixfmt and bitdepth',
+  vmafBin: 'VMAF_BIN',
+};
 
 /**
  * Where parameters are to be given: to a tool that brings any two videos together, or to `vmaf_score`, which has no
@@ -23,49 +20,43 @@ export function inParameters(sentence: string): string {
 export type Place = 'encoded' | 'stored' | 'raw';
 
 /** A finding whose remedy is a parameter with its value: `offset: 12`. */
-export function findingInParameters<T extends Pick<Finding, 'message' | 'fix' | 'hint'>>(
-  finding: T,
-  place: Place = 'encoded',
-): Omit<T, 'hint'> {
+export function findingInParameters(finding: Finding, place: Place = 'encoded'): Omit<Finding, 'hint'> {
   const { hint, ...rest } = finding;
-  const { message, fix } = rest;
-  return {
-    ...rest,
-    message: inParameters(message),
-    ...(fix !== undefined && { fix: hint ? hintInParameters(hint, fix, place) : inParameters(fix) }),
-  };
+  return hint ? { ...rest, fix: hintText(hint, parametersIn(place)) } : rest;
 }
 
-/** @param command what to run, where no parameter helps */
-function hintInParameters(hint: Hint, command: string, place: Place): string {
-  if (hint.purpose === 'prepare') return command;
-  const parameters = place === 'encoded' ? parametersOf(hint) : storedParametersOf(hint, place);
-  return hint.purpose === 'accept' ? `to accept, pass ${parameters}` : parameters;
+type NamedHint = Parameters<HintName>[0];
+
+function parametersIn(place: Place): HintName {
+  return place === 'encoded' ? parametersOf : (hint) => storedParametersOf(hint, place);
 }
 
-type OptionHint = Exclude<Hint, { purpose: 'prepare' }>;
-
-function parametersOf(hint: OptionHint): string {
+function parametersOf(hint: NamedHint): string {
+  if (hint.purpose === 'pull') return `'anyvmaf models pull ${hint.model}'`;
+  const name = hint.option.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  if (hint.value === undefined) return PARAMETERS[hint.option] ?? name;
   switch (hint.option) {
-    case 'frameRatePolicy':
-      return `frame_rate_policy: ${JSON.stringify(hint.value)}`;
+    case 'allowDamaged':
+    case 'allowUrl':
+      return name;
     case 'raw': {
       const { width, height, chroma, bitDepth } = hint.value;
       return `width: ${width}, height: ${height}, pixfmt: "${chroma}", bitdepth: ${bitDepth}`;
     }
     case 'scaleTo':
-      return `scale_to: "${hint.value.width}x${hint.value.height}"`;
+      return `${name}: "${hint.value.width}x${hint.value.height}"`;
     case 'swap':
       return `reference: ${JSON.stringify(hint.value.reference)}, distorted: ${JSON.stringify(hint.value.distorted)}`;
     case 'window':
       return `window: ${hint.value} to find_alignment`;
     default:
-      return `${hint.option}: ${JSON.stringify(hint.value)}`;
+      return `${name}: ${JSON.stringify(hint.value)}`;
   }
 }
 
 /** In parameters of `vmaf_score`, as far as it has them. */
-function storedParametersOf(hint: OptionHint, place: 'stored' | 'raw'): string {
+function storedParametersOf(hint: NamedHint, place: 'stored' | 'raw'): string {
+  if (hint.value === undefined) return parametersOf(hint);
   if (hint.option === 'offset' && hint.value !== 'auto') {
     return hint.value < 0 ? `frame_skip_dist: ${-hint.value}` : `frame_skip_ref: ${hint.value}`;
   }
@@ -75,26 +66,23 @@ function storedParametersOf(hint: OptionHint, place: 'stored' | 'raw'): string {
     return `${skip}frame_cnt: ${end - start}`;
   }
   const parameters = parametersOf(hint);
-  if (['model', 'raw', 'swap', 'window'].includes(hint.option)) return parameters;
+  if (['allowDamaged', 'model', 'raw', 'swap', 'window'].includes(hint.option)) return parameters;
   const first = place === 'raw' ? ', once ffmpeg has written the raw videos as Y4M' : '';
   return `${parameters} to vmaf_score_encoded${first}`;
 }
 
 /** The error in the words of parameters. */
 export function errorInParameters(error: AnyvmafError, place: Place = 'encoded'): AnyvmafError {
-  const { objections } = error;
-  const message = objections
-    ? objections.map((objection) => objectionInParameters(objection, place)).join(' ')
-    : inParameters(error.message);
-  return new AnyvmafError(error.code, message, { cause: error });
+  const { code, objections } = error;
+  if (!objections) return error;
+  const told = place === 'encoded' ? objections : objections.map(sentElsewhere);
+  return new AnyvmafError(code, objectionsText(told, parametersIn(place)), { cause: error });
 }
 
-function objectionInParameters(objection: Objection, place: Place): string {
-  const { message, fix } = findingInParameters(objection, place);
-  const { purpose } = objection.hint ?? {};
-  if (fix === undefined) return message;
-  if (purpose === 'accept') return `${message} ${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`;
-  return `${message} ${purpose === 'prepare' ? 'Use' : 'Pass'} ${fix}.`;
+/** Whoever brings a container to the tool for raw video should hear of the other tool, not of an option. */
+function sentElsewhere(objection: Objection): Objection {
+  const encoded = objection.hints?.some((hint) => typeof hint === 'object' && hint.option === 'decoder');
+  return encoded ? { ...objection, hints: ['vmaf_score_encoded takes it as it is'] } : objection;
 }
 
 /** Settles as `work` does, but says with parameters what it refuses. */

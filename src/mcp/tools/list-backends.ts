@@ -41,10 +41,7 @@ export const listBackendsTool = defineTool({
   }),
   annotations: READ_ONLY,
   async handler(_, { signal }) {
-    const [{ listBackends, listTinyDevices }, { inParameters }] = await Promise.all([
-      import('../../index.js'),
-      import('../scoring/wording.js'),
-    ]);
+    const { listBackends, listTinyDevices } = await import('../../index.js');
     const { cpu, cuda, sycl, hip, metal, details, native } = await listBackends({ signal });
     const tiny = await listTinyDevices();
     return {
@@ -54,10 +51,7 @@ export const listBackendsTool = defineTool({
         sycl,
         hip,
         metal,
-        details: details.map((detail) => ({
-          ...detail,
-          advice: detail.advice && inParameters(detail.advice),
-        })),
+        details: details.map((detail) => ({ ...detail })),
         native,
         tiny: tiny.map(({ device, available, runtime, adapter, how }) => ({
           device,

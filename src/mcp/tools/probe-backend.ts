@@ -23,19 +23,9 @@ export const probeBackendTool = defineTool({
   }),
   annotations: READ_ONLY,
   async handler({ backend }, { pool, signal }) {
-    const [{ probeBackend }, { inParameters }] = await Promise.all([
-      import('../../index.js'),
-      import('../scoring/wording.js'),
-    ]);
+    const { probeBackend } = await import('../../index.js');
     const health = await pool.run('probe_backend', 1, () => probeBackend(backend, { signal }));
-    const { latency_ms: latency, error } = health;
-    return {
-      document: {
-        ...health,
-        backend,
-        latency_ms: latency && Number(latency.toFixed(1)),
-        error: error && inParameters(error),
-      },
-    };
+    const { latency_ms: latency } = health;
+    return { document: { ...health, backend, latency_ms: latency && Number(latency.toFixed(1)) } };
   },
 });

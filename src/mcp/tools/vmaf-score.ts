@@ -38,15 +38,7 @@ export const vmafScore = defineTool({
       allowDamaged: input.allow_damaged,
     });
     const request = await rawRequest(input, context.files, call.options.noReference);
-    const report = await runScore('vmaf_score', request, call, context).catch(sendEncodedElsewhere);
+    const report = await runScore('vmaf_score', request, call, context);
     return scoreOutcome(report, call, context.resources);
   },
 });
-
-/** Whoever brings a container to the tool for raw video should hear of the other tool, not of an option. */
-function sendEncodedElsewhere(error: unknown): never {
-  const [problem, rest] = error instanceof Error ? error.message.split(', and decoder none reads ') : [];
-  if (!(error instanceof Error) || problem === undefined || rest === undefined) throw error;
-  error.message = `${problem}, and vmaf_score reads raw YUV and Y4M only; vmaf_score_encoded takes it as it is.`;
-  throw error;
-}

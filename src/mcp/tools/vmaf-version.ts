@@ -29,17 +29,14 @@ export const vmafVersion = defineTool({
   }),
   annotations: READ_ONLY,
   async handler(_, { signal }) {
-    const [{ describeNative, version }, { inParameters }] = await Promise.all([
-      import('../../index.js'),
-      import('../scoring/wording.js'),
-    ]);
+    const { describeNative, version } = await import('../../index.js');
     const { binary_path, version: installed, build_flags, error } = await describeNative({ signal });
     return {
       document: {
         binary_path,
         version: installed,
         build_flags: { ...build_flags, cpu: true },
-        error: error && inParameters(error),
+        error,
         engine: { name: 'anyvmaf', version, libvmaf: LIBVMAF },
       },
     };

@@ -8,7 +8,6 @@ import { shown } from '../../core/printable.js';
 import type { AlignState } from '../align/types.js';
 import type { DecodedSource, DecodeRequest, Fraction, ScaleFilter } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
-import { objection } from '../preflight/text.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 import { adaptSource } from './adapt.js';
 import { commonFormat, describeConversion } from './convert.js';
@@ -326,17 +325,11 @@ function scoredFormat({ reference, distorted }: Sides, { scale, scaleTo }: Pairi
   const { width, height } = asked;
   const fits = (format: VideoFormat) => format.width === width && format.height === height;
   if (scale === 'none' && !(fits(first) && fits(second))) {
-    const differ =
-      `distorted is ${second.width}x${second.height} but reference is ${first.width}x${first.height} ` +
-      `(${shown(nameOf(distorted))} against ${shown(nameOf(reference))})`;
     throw new AnyvmafError(
       'mismatch',
-      `${differ}, and --scale none resizes nothing; pass --scale bicubic to resize the distorted video.`,
-      {
-        objections: [
-          objection(`${differ}, and scaling is off.`, { purpose: 'fix', option: 'scale', value: 'bicubic' }),
-        ],
-      },
+      `distorted is ${second.width}x${second.height} but reference is ${first.width}x${first.height} ` +
+        `(${shown(nameOf(distorted))} against ${shown(nameOf(reference))}), and scaling is off.`,
+      { hints: [{ purpose: 'fix', option: 'scale', value: 'bicubic' }] },
     );
   }
   return { ...commonFormat(first, second), width, height };
@@ -416,13 +409,16 @@ function refuseUnequal({ reference, distorted }: Sides, paired: PairedTimes): vo
 }
 
 function unequal(what: string): AnyvmafError {
-  return new AnyvmafError(
-    'mismatch',
-    `${what}; pass --frame-rate-policy nearest to compare each reference frame with the distorted frame nearest in time.`,
-    {
-      objections: [objection(`${what}.`, { purpose: 'fix', option: 'frameRatePolicy', value: 'nearest' })],
-    },
-  );
+  return new AnyvmafError('mismatch', what, {
+    hints: [
+      {
+        purpose: 'fix',
+        option: 'frameRatePolicy',
+        value: 'nearest',
+        aim: 'to compare each reference frame with the distorted frame nearest in time',
+      },
+    ],
+  });
 }
 
 function named(frames: readonly number[], what: string): string | undefined {

@@ -3,9 +3,7 @@
  * Words and numbers of findings.
  */
 
-import type { Objection } from '../../core/hint.js';
-import { shown } from '../../core/printable.js';
-import { quotedWord, shellWord } from '../advice.js';
+import { hintText } from '../../core/hint.js';
 import type { Fraction } from '../decoder.js';
 import { pixelFormatName } from '../pixel-format.js';
 import type {
@@ -14,7 +12,6 @@ import type {
   FindingCode,
   FindingValue,
   Hint,
-  OptionHint,
   PrepareHint,
   Severity,
   SideFacts,
@@ -41,48 +38,6 @@ export function finding(
     distorted,
     ...(hint && { hint, fix: hintText(hint) }),
   };
-}
-
-/** What an error says that an option resolves, in words that do not name the option. */
-export function objection(message: string, hint: Hint): Objection {
-  return { message, hint, fix: hintText(hint) };
-}
-
-/** A hint as it is typed: `--offset 12`, `to accept, pass --scale bicubic`, or an ffmpeg command line. */
-function hintText(hint: Hint): string {
-  if (hint.purpose === 'prepare') return hint.commands.map(ffmpegCommand).join(' && ');
-  const option = optionText(hint);
-  return hint.purpose === 'accept' ? `to accept, pass ${option}` : option;
-}
-
-function optionText(hint: OptionHint): string {
-  switch (hint.option) {
-    case 'frameRatePolicy':
-      return `--frame-rate-policy ${hint.value}`;
-    case 'range': {
-      const { unit, start, end } = hint.value;
-      const text = (value: number) => (unit === 'seconds' ? `${rounded(value)}s` : String(value));
-      return `--range ${text(start)}-${end === undefined ? '' : text(end)}`;
-    }
-    case 'raw': {
-      const { width, height, chroma, bitDepth } = hint.value;
-      return `--width ${width} --height ${height} --pixel_format ${chroma} --bitdepth ${bitDepth}`;
-    }
-    case 'scaleTo':
-      return `--scale-to ${dimensions(hint.value)}`;
-    case 'swap':
-      return `--reference ${shellWord(shown(hint.value.reference))} --distorted ${shellWord(shown(hint.value.distorted))}`;
-    case 'window':
-      return `--offset auto --window ${hint.value}`;
-    default:
-      return `--${hint.option} ${hint.value}`;
-  }
-}
-
-function ffmpegCommand({ input, inputOptions, options, output }: FfmpegCommand): string {
-  const file = (name: string) => shellWord(shown(name));
-  const before = [...inputOptions, '-i'].map(quotedWord);
-  return ['ffmpeg', ...before, file(input), ...options.map(quotedWord), file(output)].join(' ');
 }
 
 /**

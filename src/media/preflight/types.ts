@@ -63,7 +63,7 @@ export type FindingCode = (typeof FINDING_CODES)[number];
 
 /**
  * `error`: the pair cannot be compared as asked. `warning`: the score probably does not mean what the user thinks;
- * `--strict` makes it an error. `info`: something was done to the frames, or is worth knowing.
+ * `strict` makes it an error. `info`: something was done to the frames, or is worth knowing.
  */
 export type Severity = 'error' | 'warning' | 'info';
 
@@ -80,8 +80,8 @@ export interface Finding {
   readonly reference?: FindingValue;
   readonly distorted?: FindingValue;
   /**
-   * {@link hint} in the words of the command line: an option as it is typed (`--offset 12`), or, where none helps, an
-   * ffmpeg command that prepares one of the files. Absent where nothing needs to be done.
+   * {@link hint} in words: an option as programs write it (`offset: 12`; a report's writer may have named it otherwise), or,
+   * where none helps, an ffmpeg command that prepares one of the files. Absent where nothing needs to be done.
    */
   readonly fix?: string;
   /** What resolves it, as data; absent where nothing needs to be done, and from findings read from a report. */
@@ -154,17 +154,17 @@ export interface ModelInUse {
 export interface PreflightContext {
   /** Default: one model, vmaf_v0.6.1. Empty: features only. */
   readonly models?: readonly ModelInUse[];
-  /** `--scale`, when the user gave it. Without it different sizes are scaled bicubic, with a warning. */
+  /** `scale`, when the user gave it. Without it different sizes are scaled bicubic, with a warning. */
   readonly scale?: 'none' | ScaleFilter;
   /** The size at which frames are compared. Default: the reference's. */
   readonly comparedSize?: { readonly width: number; readonly height: number };
-  /** `--frame-rate-policy`, when the user gave it. */
+  /** `frameRatePolicy`, when the user gave it. */
   readonly frameRatePolicy?: 'strict' | 'nearest';
   /** Frame i of the distorted video is compared with frame i + offset of the reference. Default 0. */
   readonly offset?: number;
   /** Whether the offset is what the alignment says, and not one that the user gave. */
   readonly offsetSearched?: boolean;
-  /** True when the frames are deliberately part of the videos (`--range`, `--frame_cnt`): lengths need not agree. */
+  /** True when the frames are deliberately part of the videos (`range`, `frameCount`): lengths need not agree. */
   readonly partial?: boolean;
   /** Result of the alignment check on the first seconds, when it ran. */
   readonly alignment?: AlignResult;

@@ -24,7 +24,10 @@ export async function serveBrowserVideo(
     library: await importLibrary(place),
     openInput: (video) => openLent(video, watched),
     progress: watched.progress,
-    remedy: 'ffmpeg.wasm decodes more, or convert it to H.264, VP9 or AV1 first',
+    remedies: [
+      { purpose: 'fix', option: 'decoder', value: 'wasm', aim: '(ffmpeg.wasm decodes more)' },
+      'convert it to H.264, VP9 or AV1 first',
+    ],
   });
   return serveVideo(decoder);
 }

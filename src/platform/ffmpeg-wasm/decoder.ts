@@ -6,6 +6,7 @@ import { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { Decoder, TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
+import { DECLARE_RAW } from '../../media/errors.js';
 import { parseProbe } from '../../media/facts.js';
 import type { VideoInput } from '../../media/types.js';
 import { packetsArgs, probeArgs } from '../ffmpeg/commands.js';
@@ -156,11 +157,10 @@ function parseOutput(
   }
   if (!json.format) {
     const why = stderr.at(-1)?.replace(/^.*: /, '') ?? 'it says nothing about it';
-    throw new AnyvmafError(
-      'media',
-      `${shown(name)} is not a video that ffmpeg.wasm knows: ${shown(why)}; if it is raw YUV, give its width, height, ` +
-        'pixel format and bit depth: -w, -h, -p and -b.',
-    );
+    throw new AnyvmafError('media', `${shown(name)} is not a video that ffmpeg.wasm knows: ${shown(why)}`, {
+      hints: [DECLARE_RAW],
+      file: name,
+    });
   }
   const stream = json.streams?.[0];
   // This FFmpeg names AV1 but has no decoder for it that works without hardware.

@@ -8,7 +8,7 @@ import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decod
 import type { LentVideo } from './calls.js';
 import type { MediabunnyHost } from './host.js';
 import { MediabunnySource } from './source.js';
-import { mediaError, type OpenedTrack, openTrack, SAME, trackFacts } from './track.js';
+import { beyond, mediaError, type OpenedTrack, openTrack, SAME, trackFacts } from './track.js';
 
 /** As a `Decoder`, of videos that came from another thread. */
 export interface TrackDecoder {
@@ -78,12 +78,9 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
 }
 
 /** mediabunny puts frames in the order of their times, which mixes those before and after. @param frames before */
-function clockSetBack({ name }: OpenedTrack, { remedy }: MediabunnyHost, frames: number): AnyvmafError {
-  return new AnyvmafError(
-    'media',
-    `the time stamps of ${shown(name)} go back after ${frames} frames, as where recordings are joined, and mediabunny ` +
-      `orders frames by them; ${remedy}.`,
-  );
+function clockSetBack({ name }: OpenedTrack, host: MediabunnyHost, frames: number): AnyvmafError {
+  const what = `the time stamps of ${shown(name)} go back after ${frames} frames, as where recordings are joined`;
+  return beyond(host, name, `${what}, and mediabunny orders frames by them`);
 }
 
 /** Packets have one byte or more; a container that lists more of them never ends. */

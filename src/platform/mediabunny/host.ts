@@ -3,6 +3,7 @@
  * What the mediabunny decoder needs of its platform.
  */
 import type { VideoSample } from 'mediabunny';
+import type { Remedy } from '../../core/hint.js';
 import type { ByteReader } from '../../media/platform.js';
 import type { LentVideo } from './calls.js';
 
@@ -23,6 +24,6 @@ export interface MediabunnyHost {
   isPatched?(sample: VideoSample): boolean;
   /** Why decoding failed where this sample stands, which holds no picture then; absent where errors are thrown. */
   failureAt?(sample: VideoSample): unknown;
-  /** The end of a sentence about a video that cannot be decoded here: `install ffmpeg`. */
-  readonly remedy: string;
+  /** What helps with a video that cannot be decoded here: `install ffmpeg`. */
+  readonly remedies: readonly Remedy[];
 }

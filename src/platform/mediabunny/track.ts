@@ -81,22 +81,17 @@ export async function openTrack(
     const format = await input.getFormat();
     const track = await input.getPrimaryVideoTrack();
     if (!track) {
-      throw new AnyvmafError('media', await withoutVideo(host, name, format.name, await input.getTracks()));
+      throw await withoutVideo(host, name, format.name, await input.getTracks());
     }
     const codec = await track.getCodec();
     if (codec === null) {
       const id = await track.getInternalCodecId();
-      throw new AnyvmafError(
-        'media',
-        `the video of ${shown(name)} has a codec that mediabunny does not know (${shown(String(id))}); ${host.remedy}.`,
-      );
+      const what = `the video of ${shown(name)} has a codec that mediabunny does not know (${shown(String(id))})`;
+      throw beyond(host, name, what);
     }
     if (codec === 'prores') {
-      throw new AnyvmafError(
-        'media',
-        `the video of ${shown(name)} is prores, whose samples come out of mediabunny's own decoder otherwise than out ` +
-          `of ffmpeg; ${host.remedy}.`,
-      );
+      const what = `the video of ${shown(name)} is prores, whose samples come out of mediabunny's own decoder otherwise`;
+      throw beyond(host, name, `${what} than out of ffmpeg`);
     }
     const ffmpegCodec = CODECS[codec] ?? codec;
     const container = CONTAINERS[format.name] ?? format.name;
@@ -104,21 +99,22 @@ export async function openTrack(
   } catch (error) {
     close();
     if (error instanceof UnsupportedInputFormatError) {
-      throw new AnyvmafError(
-        'media',
-        `${shown(name)} is in no container that mediabunny reads (MP4, MOV, Matroska, WebM, MPEG-TS, Ogg); ` +
-          `${host.remedy}.`,
-      );
+      const what = 'is in no container that mediabunny reads (MP4, MOV, Matroska, WebM, MPEG-TS, Ogg)';
+      throw beyond(host, name, `${shown(name)} ${what}`);
     }
     if (error instanceof AnyvmafError) throw error;
-    throw new AnyvmafError(
-      'media',
-      `${shown(name)} is not a video that mediabunny can read; ${host.remedy}.`,
-      {
-        cause: error,
-      },
-    );
+    throw beyond(host, name, `${shown(name)} is not a video that mediabunny can read`, error);
   }
+}
+
+/** The error for what mediabunny cannot do, and perhaps another decoder can. */
+export function beyond(
+  { remedies }: MediabunnyHost,
+  file: string,
+  what: string,
+  cause?: unknown,
+): AnyvmafError {
+  return new AnyvmafError('media', what, { hints: remedies, file, cause });
 }
 
 /** What to say of a file in which no video is found. */
@@ -127,16 +123,16 @@ async function withoutVideo(
   name: string,
   format: string,
   tracks: readonly InputTrack[],
-): Promise<string> {
+): Promise<AnyvmafError> {
   // Tracks of these that mediabunny does not know it does not list either.
   if (format === 'Ogg' || format === 'MPEG Transport Stream') {
-    return `${shown(name)} has no video track, or none of a codec that mediabunny knows; ${host.remedy}.`;
+    return beyond(host, name, `${shown(name)} has no video track, or none of a codec that mediabunny knows`);
   }
-  if (tracks.length === 0) return `${shown(name)} has no video track, nor any other.`;
   const kinds = await Promise.all(
     tracks.map(async (track) => `${track.type} (${(await track.getCodec()) ?? 'unknown'})`),
   );
-  return `${shown(name)} has no video track, only ${kinds.join(', ')}.`;
+  const others = kinds.length === 0 ? 'nor any other' : `only ${kinds.join(', ')}`;
+  return new AnyvmafError('media', `${shown(name)} has no video track, ${others}.`, { file: name });
 }
 
 /** The first frame that is shown, decoded. The caller closes it. */
@@ -144,11 +140,9 @@ async function firstSample(host: MediabunnyHost, opened: OpenedTrack): Promise<V
   const { track, library, name, codec } = opened;
   if (!(await track.canDecode())) {
     const parameters = await track.getCodecParameterString();
-    throw new AnyvmafError(
-      'media',
-      `the video of ${shown(name)} is ${codec}${parameters === null ? '' : ` (${parameters})`}, which ${host.engine} ` +
-        `cannot decode here; ${host.remedy}.`,
-    );
+    const called = `${codec}${parameters === null ? '' : ` (${parameters})`}`;
+    const what = `the video of ${shown(name)} is ${called}, which ${host.engine} cannot decode here`;
+    throw beyond(host, name, what);
   }
   const sink = new library.VideoSampleSink(track, DECODING);
   for await (const sample of sink.samples()) {
@@ -156,10 +150,7 @@ async function firstSample(host: MediabunnyHost, opened: OpenedTrack): Promise<V
     if (sample.timestamp >= -SAME) return sample;
     sample.close();
   }
-  throw new AnyvmafError(
-    'media',
-    `mediabunny finds no frame in ${shown(name)} that is there as a whole; ${host.remedy}.`,
-  );
+  throw beyond(host, name, `mediabunny finds no frame in ${shown(name)} that is there as a whole`);
 }
 
 /** Decoders in hardware hand out fewer layouts, or none that can be named. */
@@ -185,21 +176,15 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
   try {
     const pixelFormat = samplePixelFormat(sample.format);
     if (pixelFormat === undefined) {
-      throw new AnyvmafError(
-        'media',
-        `${host.engine} hands out the frames of ${shown(name)} (${codec}) ` +
-          `${sample.format === null ? 'in a layout that has no name' : `as ${sample.format}`}, not as the luma and ` +
-          `chroma that were coded; ${host.remedy}.`,
-      );
+      const found = sample.format === null ? 'in a layout that has no name' : `as ${sample.format}`;
+      const what = `${host.engine} hands out the frames of ${shown(name)} (${codec}) ${found}`;
+      throw beyond(host, name, `${what}, not as the luma and chroma that were coded`);
     }
     const { rotation } = await orientation(track);
     const { bitDepth, chroma, note } = delivery(pixelFormat, rotation, name);
     if (note !== undefined) {
-      throw new AnyvmafError(
-        'media',
-        `the pictures of ${shown(name)} are 4:2:2 and stored on their side, which mediabunny does not turn; ` +
-          `${host.remedy}.`,
-      );
+      const what = 'are 4:2:2 and stored on their side, which mediabunny does not turn';
+      throw beyond(host, name, `the pictures of ${shown(name)} ${what}`);
     }
     const turned = rotation === 90 || rotation === 270;
     const stored = { width: sample.visibleRect.width, height: sample.visibleRect.height };

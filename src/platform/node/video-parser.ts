@@ -27,7 +27,7 @@ export async function serveNodeVideo(watched: Watched): Promise<Served<VideoCall
     progress: watched.progress,
     isPatched,
     failureAt,
-    remedy: 'install ffmpeg, which decodes more',
+    remedies: ['install ffmpeg, which decodes more'],
   });
   return serveVideo(decoder);
 }

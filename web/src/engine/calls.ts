@@ -2,7 +2,7 @@
  * @module web/engine/calls
  * Calls across the border of a worker: arguments in, one result out, events in between, and a way to stop.
  */
-import type { AnyvmafError, Objection } from 'anyvmaf';
+import type { Objection } from 'anyvmaf';
 
 /** What a served function is given beside its arguments. */
 export interface CallContext<Event> {
@@ -32,9 +32,11 @@ type Unwrapped<T> = T extends Handover<infer Value> ? Value : T;
 /** An error as it crosses the border: `code` is an AnyvmafError's, or `died` of a worker, or absent. */
 export interface Failure {
   readonly message: string;
-  readonly code?: string;
-  /** What was refused, without the command line's words for what resolves it. */
-  readonly objections?: readonly Objection[];
+  readonly code?: string | undefined;
+  /** What was refused, and what resolves it. */
+  readonly objections?: readonly Objection[] | undefined;
+  /** Name of the video that it is about. */
+  readonly file?: string | undefined;
   readonly name: string;
 }
 
@@ -82,21 +84,22 @@ export function serve(functions: Readonly<Record<string, Served>>, scope: Scope)
 /** An error as it crosses the border. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
-  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
-  const { objections } = error as Partial<AnyvmafError>;
-  return { name: error.name, message: error.message, ...code, ...(objections && { objections }) };
+  const { name, message, code, objections, file }: Failure = error;
+  return { name, message, objections, file, ...(typeof code === 'string' && { code }) };
 }
 
 /** What a call to a worker rejects with. */
 export class EngineError extends Error {
   readonly code: string | undefined;
   readonly objections: readonly Objection[] | undefined;
+  readonly file: string | undefined;
 
-  constructor(failure: Failure) {
-    super(failure.message);
-    this.name = failure.name;
-    this.code = failure.code;
-    this.objections = failure.objections;
+  constructor({ message, name, code, objections, file }: Failure) {
+    super(message);
+    this.name = name;
+    this.code = code;
+    this.objections = objections;
+    this.file = file;
   }
 }
 

@@ -1,7 +1,8 @@
 /**
  * @module web/setup/failure-kind
- * Sorts failures into those that people meet.
+ * Sorts failures into those that people meet, by what they say as data.
  */
+import type { Remedy } from 'anyvmaf';
 import type { Failure } from '../engine/calls.js';
 import type { Settings } from '../session.js';
 
@@ -19,30 +20,41 @@ export type FailureKind =
   | 'usage'
   | 'other';
 
-/** The model that a message says has to be pulled, first or again; `undefined` where it says nothing of the kind. */
-export function absentModel(message: string): string | undefined {
-  return /\bpullModel\('([^']+)'\)/.exec(message)?.[1];
+/** What resolves a failure. */
+export function remediesOf({ objections = [] }: Failure): readonly Remedy[] {
+  return objections.flatMap(({ hints = [] }) => hints);
 }
 
-/** Sorts a failure by its code and, where that does not tell, by what it says. */
-export function kindOfFailure({ code, message, name }: Failure, settings: Settings): FailureKind {
-  if (/out of memory|allocation failed|memory access|cannot allocate|could not allocate/i.test(message))
-    return 'memory';
-  if (name === 'RangeError' && /alloc|array buffer|length/i.test(message)) return 'memory';
+/** Whether an option resolves it. */
+export function resolvedBy(failure: Failure, option: string): boolean {
+  return remediesOf(failure).some((remedy) => typeof remedy === 'object' && remedy.option === option);
+}
+
+/** The model that has to be pulled, first or again; `undefined` where none has. */
+export function absentModel(failure: Failure): string | undefined {
+  for (const remedy of remediesOf(failure))
+    if (typeof remedy === 'object' && remedy.purpose === 'pull') return remedy.model;
+  return undefined;
+}
+
+/** Sorts a failure by its code, its name and what resolves it. */
+export function kindOfFailure(failure: Failure, settings: Settings): FailureKind {
+  const { code, name } = failure;
+  // Browsers have this name for memory that they do not give.
+  if (name === 'RangeError') return 'memory';
   if (name === 'NotReadableError' || name === 'NotFoundError') return 'io';
   switch (code) {
+    case 'resource':
+      return 'memory';
     case 'died':
     case 'internal':
       return 'died';
     case 'mismatch':
       return 'differs';
     case 'media':
-      return settings.decoder === 'mediabunny' &&
-        /decoder wasm|ffmpeg\.wasm|mediabunny|WebCodecs/i.test(message)
-        ? 'undecodable'
-        : 'media';
+      return settings.decoder === 'mediabunny' && resolvedBy(failure, 'decoder') ? 'undecodable' : 'media';
     case 'model':
-      return absentModel(message) === undefined ? 'model' : 'absent';
+      return absentModel(failure) === undefined ? 'model' : 'absent';
     case 'io':
     case 'feature':
     case 'usage':
@@ -52,21 +64,13 @@ export function kindOfFailure({ code, message, name }: Failure, settings: Settin
   }
 }
 
-/** What command lines have to be told, and what stands for it here, where there are forms and buttons. */
-const ADVICE: readonly (readonly [asked: RegExp, here: string])[] = [
-  [
-    /(?:;| \()\s*if it is raw YUV, give its width, height, pixel format and bit depth: -w, -h, -p and -b\)?/,
-    '',
-  ],
-  [/, or pass --allow-damaged to score what comes before/, ', or score what comes before'],
-];
-
 /** What a failure says, where there are forms and buttons instead of options. */
 export function failureWords({ message, objections }: Failure): string {
-  return objections ? objections.map((one) => one.message).join(' ') : pageWords(message);
-}
-
-/** A message of the library without the options of its command line. */
-export function pageWords(message: string): string {
-  return ADVICE.reduce((words, [asked, here]) => words.replace(asked, here), message);
+  if (!objections) return message;
+  const texts = objections.map(({ message: wrong, hints = [] }) => {
+    const steps = hints.filter((hint) => typeof hint === 'string').join(', or ');
+    if (wrong.endsWith('.')) return wrong;
+    return steps === '' ? `${wrong}.` : `${wrong}; ${steps}.`;
+  });
+  return texts.join(' ');
 }

@@ -6,7 +6,7 @@ import { fill, h } from '../dom.js';
 import type { Failure } from '../engine/calls.js';
 import type { ChosenFile, Session, Settings } from '../session.js';
 import { text } from '../text.js';
-import { absentModel, failureWords, kindOfFailure } from './failure-kind.js';
+import { absentModel, failureWords, kindOfFailure, resolvedBy } from './failure-kind.js';
 import { fetchModel, modelServer } from './fetch-model.js';
 import { treatAsRaw } from './files.js';
 
@@ -27,11 +27,8 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
     died: failures.memoryAdvice,
     io: failures.ioAdvice,
   };
-  const resolvedBy = (option: string) => failure.objections?.some(({ hint }) => hint?.option === option);
   const raw = maybeRaw(failure, session);
-  const absent = kind === 'absent' ? absentModel(failure.message) : undefined;
-  const mayBeDamaged =
-    /allow-damaged|allowDamaged|damaged|truncated/i.test(failure.message) && !settings.value.allowDamaged;
+  const absent = kind === 'absent' ? absentModel(failure) : undefined;
   return h(
     'div',
     {
@@ -65,13 +62,13 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
           settings.value.threads !== 1 &&
           button(failures.oneThread, set({ threads: 1 })),
         kind === 'differs' &&
-          resolvedBy('scale') &&
+          resolvedBy(failure, 'scale') &&
           settings.value.scale !== 'bicubic' &&
           button(failures.bicubic, set({ scale: 'bicubic' })),
         kind === 'differs' &&
-          resolvedBy('frameRatePolicy') &&
+          resolvedBy(failure, 'frameRatePolicy') &&
           button(failures.nearest, set({ frameRatePolicy: 'nearest' })),
-        kind === 'media' && mayBeDamaged && button(failures.damaged, set({ allowDamaged: true })),
+        resolvedBy(failure, 'allowDamaged') && button(failures.damaged, set({ allowDamaged: true })),
         (kind === 'memory' || kind === 'died' || kind === 'other') && again && button(failures.again, again),
       ),
     ),
@@ -103,10 +100,10 @@ export function sentence(message: string): string {
   return message.replace(/^[a-z]+(?=[ ,])/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
 }
 
-/** Files that a message names and that could be raw YUV without saying so by their names. */
-function maybeRaw({ message }: Failure, session: Session): readonly ChosenFile[] {
-  if (!message.includes('raw YUV')) return [];
+/** The files that may be raw YUV without saying so by their names. */
+function maybeRaw(failure: Failure, session: Session): readonly ChosenFile[] {
+  if (!resolvedBy(failure, 'raw')) return [];
   return [session.reference.value, ...session.distorted.value].filter(
-    (one): one is ChosenFile => one?.kind === 'encoded' && message.includes(one.file.name),
+    (one): one is ChosenFile => one?.kind === 'encoded' && one.file.name === failure.file,
   );
 }

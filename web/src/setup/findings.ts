@@ -89,7 +89,7 @@ export function findings(session: Session): HTMLElement {
 }
 
 function item(session: Session, { finding, names }: Shared, encodes: number): HTMLElement {
-  const { severity, message, reference, distorted, fix } = finding;
+  const { severity, message, reference, distorted, hint, fix } = finding;
   const action = fixOf(finding);
   const apply = () => {
     if (action?.kind === 'swap') swapSides(session);
@@ -112,8 +112,8 @@ function item(session: Session, { finding, names }: Shared, encodes: number): HT
         encodes > 1 && names.length < encodes && h('span', {}, names.join(', ')),
         reference !== undefined && h('span', {}, `${text.findings.reference} `, h('b', {}, value(reference))),
         distorted !== undefined && h('span', {}, `${text.findings.distorted} `, h('b', {}, value(distorted))),
-        !action &&
-          fix?.startsWith('ffmpeg') &&
+        hint?.purpose === 'prepare' &&
+          fix !== undefined &&
           h('span', {}, `${text.findings.prepare} `, h('code', {}, fix)),
       ),
     ),

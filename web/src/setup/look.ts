@@ -3,7 +3,7 @@
  * Looks at every pair as soon as it is chosen, and again when settings change what there is to find.
  */
 import type { Finding } from 'anyvmaf';
-import { EngineError, type Failure } from '../engine/calls.js';
+import { failureOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import type { Look, Session, Settings } from '../session.js';
 import { rawFiles } from './files.js';
@@ -13,20 +13,6 @@ import { guessRaw } from './raw-guess.js';
 
 /** Milliseconds after the last change before looking: while a number is typed nothing is looked at. */
 const PATIENCE = 250;
-
-/** An error as failures are shown. */
-export function failureOf(error: unknown): Failure {
-  if (error instanceof EngineError)
-    return {
-      name: error.name,
-      message: error.message,
-      ...(error.code && { code: error.code }),
-      ...(error.objections && { objections: error.objections }),
-    };
-  return error instanceof Error
-    ? { name: error.name, message: error.message }
-    : { name: 'Error', message: String(error) };
-}
 
 /** Keeps `session.looks` up to date. */
 export function keepLooking(session: Session): void {

@@ -3,12 +3,11 @@
  * Starts, pauses and ends the run.
  */
 import type { Progress } from 'anyvmaf';
-import type { Failure } from '../engine/calls.js';
+import { type Failure, failureOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import type { ScoreEvent } from '../engine/functions.js';
 import type { EncodeResult, Session } from '../session.js';
 import { rawFiles } from './files.js';
-import { failureOf } from './look.js';
 import { aloneOptions, runOptions } from './options.js';
 
 /** What stands against scoring now. */

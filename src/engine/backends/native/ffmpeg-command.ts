@@ -88,8 +88,8 @@ export function ffmpegArgs(program: NativeProgram, task: NativeTask): readonly s
   const refuse = (what: string) =>
     new AnyvmafError(
       'backend',
-      `the libvmaf filter of ${programName(program.flavour, program.path)} ${what}; install vmaf itself and name it ` +
-        'with --vmaf-bin or VMAF_BIN, or use the backend cpu.',
+      `the libvmaf filter of ${programName(program.flavour, program.path)} ${what}`,
+      { hints: ['install vmaf itself', { purpose: 'name', option: 'vmafBin' }, 'use the backend cpu'] },
     );
   if (task.noPrediction || task.models.length === 0) throw refuse('always predicts with a model');
   for (const [name, value] of Object.entries(task.devices)) {

@@ -162,7 +162,7 @@ async function ask(host: NativeHost, path: string, key: string, signal: AbortSig
   if (help.kind !== 'ended' || help.signal !== null) return { problem: `${oneLine(path)} ${failure(help)}` };
   const found = text.trim() === '' ? 'nothing' : `"${oneLine(text, 80)}"`;
   return {
-    problem: `${oneLine(path)} is neither vmaf nor an ffmpeg with the libvmaf filter: to --help it says ${found}`,
+    problem: `${oneLine(path)} is neither vmaf nor an ffmpeg with the libvmaf filter: asked for help it says ${found}`,
   };
 }
 

@@ -20,13 +20,13 @@ export function denied({ name, remote }: FfmpegInput, denial: Denial): AnyvmafEr
           'video itself, in one file.',
       );
     case 'protocol':
-      return new AnyvmafError(
-        'io',
-        `${what} makes ffmpeg open what it may not (${shown(denial.protocol)}); ` +
-          (remote
-            ? 'what is fetched may name URLs only.'
-            : 'pass --allow-url if it names URLs that you trust.'),
-      );
+      return new AnyvmafError('io', `${what} makes ffmpeg open what it may not (${shown(denial.protocol)})`, {
+        hints: [
+          remote
+            ? 'what is fetched may name URLs only'
+            : { purpose: 'fix', option: 'allowUrl', value: true, aim: 'if it names URLs that you trust' },
+        ],
+      });
     case 'text':
       return new AnyvmafError('media', `${what} is a text file, not a video.`);
     case 'format':

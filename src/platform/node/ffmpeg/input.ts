@@ -111,10 +111,9 @@ function remote(href: string, { origin, allowUrl }: InputAccess): FfmpegInput {
     );
   }
   if (!allowUrl) {
-    throw new AnyvmafError(
-      'usage',
-      `${shown(href)} is a URL and nothing is fetched without being asked; download the video, or pass --allow-url.`,
-    );
+    throw new AnyvmafError('usage', `${shown(href)} is a URL and nothing is fetched without being asked`, {
+      hints: ['download the video', { purpose: 'fix', option: 'allowUrl', value: true }],
+    });
   }
   return { url: href, name: href, remote: true, access: accessOf(origin, true, allowUrl) };
 }

@@ -4,6 +4,7 @@
  */
 import { AnyvmafError } from '../../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
+import type { Remedy } from '../../../core/hint.js';
 import { shown } from '../../../core/printable.js';
 import { afterTime, earlyEndError, earlyEndWarning, gapWarning } from '../../../media/damage.js';
 import type { DecodedSource, DecodeRequest, Fraction, TrackFacts } from '../../../media/decoder.js';
@@ -182,6 +183,8 @@ export class FfmpegSource implements DecodedSource {
   }
 }
 
+const OTHER_DECODER: Remedy = { purpose: 'choose', option: 'decoder' };
+
 /**
  * The error for frames that end as they should not.
  * @param frames read before
@@ -199,8 +202,8 @@ export function endError(
         return new MediaError(
           'damaged',
           0,
-          `no frame of ${shown(facts.name)} can be decoded (${facts.codec}: ${shown(end.text)}); get the file anew, or ` +
-            'choose another --decoder.',
+          `no frame of ${shown(facts.name)} can be decoded (${facts.codec}: ${shown(end.text)})`,
+          { hints: ['get the file anew', OTHER_DECODER], file: facts.name },
         );
       }
       return earlyEndError(facts, { frames, lastTime, cutOff: end.cutOff, text: end.text });
@@ -215,7 +218,8 @@ export function endError(
       return new AnyvmafError(
         'io',
         `ffmpeg failed on ${shown(facts.name)} ${frames === 0 ? 'before the first frame' : `at frame ${frames}${afterTime(lastTime)}`}: ` +
-          `${shown(end.text)}; run it again, or choose another --decoder.`,
+          shown(end.text),
+        { hints: ['run it again', OTHER_DECODER], file: facts.name },
       );
   }
 }

@@ -1,0 +1,61 @@
+/**
+ * @module cli/flags
+ * Errors and findings in the words of the command line: what resolves them, as flags.
+ */
+import type { AnyvmafError } from '../core/errors.js';
+import { type HintName, hintText, objectionsText } from '../core/hint.js';
+import { shown } from '../core/printable.js';
+import { shellWord } from '../core/shell.js';
+import type { AlignResult, Finding } from '../index.js';
+
+/** Options whose flags are not their names. */
+const FLAGS: Readonly<Record<string, string>> = {
+  allowDamaged: '--allow-damaged',
+  allowUrl: '--allow-url',
+  features: '--feature',
+  frameRatePolicy: '--frame-rate-policy',
+  raw: '-w, -h, -p and -b',
+  scaleTo: '--scale-to',
+  vmafBin: '--vmaf-bin or VMAF_BIN',
+};
+
+/** What a hint names: `--offset 12`. */
+const flags: HintName = (hint) => {
+  if (hint.purpose === 'pull') return `'anyvmaf models pull ${hint.model}'`;
+  const flag = FLAGS[hint.option] ?? `--${hint.option}`;
+  if (hint.value === undefined || hint.value === true) return flag;
+  switch (hint.option) {
+    case 'range': {
+      const { unit, start, end } = hint.value;
+      const text = (value: number) => (unit === 'seconds' ? `${Number(value.toFixed(3))}s` : String(value));
+      return `${flag} ${text(start)}-${end === undefined ? '' : text(end)}`;
+    }
+    case 'raw': {
+      const { width, height, chroma, bitDepth } = hint.value;
+      return `--width ${width} --height ${height} --pixel_format ${chroma} --bitdepth ${bitDepth}`;
+    }
+    case 'scaleTo':
+      return `${flag} ${hint.value.width}x${hint.value.height}`;
+    case 'swap':
+      return `--reference ${shellWord(shown(hint.value.reference))} --distorted ${shellWord(shown(hint.value.distorted))}`;
+    case 'window':
+      return `--offset auto --window ${hint.value}`;
+    default:
+      return `${flag} ${hint.value}`;
+  }
+};
+
+/** What an error says. */
+export function messageInFlags({ message, objections }: AnyvmafError): string {
+  return objections ? objectionsText(objections, flags) : message;
+}
+
+/** Findings, each with the flag that resolves it. */
+export function findingsInFlags(findings: readonly Finding[]): Finding[] {
+  return findings.map((one) => (one.hint ? { ...one, fix: hintText(one.hint, flags) } : one));
+}
+
+/** What to do with an alignment. */
+export function alignmentAdvice({ reason, offset }: Pick<AlignResult, 'reason' | 'offset'>): string {
+  return reason === 'edge' ? 'To look further: --window N' : `To score with it: --offset ${offset}`;
+}
