@@ -1,6 +1,6 @@
 /**
  * @module web/frames/byte-cache
- * Remembers what was used last, up to a number of bytes.
+ * An LRU cache limited in bytes.
  */
 
 interface Entry<Value> {
@@ -8,19 +8,19 @@ interface Entry<Value> {
   readonly bytes: number;
 }
 
-/** A map that drops what was not used for longest when it holds too much. */
+/** A map that evicts the least recently used entries when it exceeds its budget. */
 export class ByteCache<Key, Value> {
   readonly #budget: number;
   readonly #least: number;
   readonly #drop: (value: Value) => void;
-  /** In the order of use, the latest at the end. */
+  /** In order of use, the latest last. */
   readonly #entries = new Map<Key, Entry<Value>>();
   #bytes = 0;
 
   /**
    * @param budget bytes
-   * @param least entries that are kept however large they are
-   * @param drop frees what an entry holds
+   * @param least number of entries to keep regardless of size
+   * @param drop frees an evicted entry
    */
   constructor(budget: number, least: number, drop: (value: Value) => void = () => {}) {
     this.#budget = budget;
@@ -36,7 +36,7 @@ export class ByteCache<Key, Value> {
     return this.#entries.size;
   }
 
-  /** Whether it is there, which is not a use. */
+  /** True if the key exists; does not count as a use. */
   has(key: Key): boolean {
     return this.#entries.has(key);
   }
@@ -50,20 +50,20 @@ export class ByteCache<Key, Value> {
   }
 
   set(key: Key, value: Value, bytes: number): void {
-    this.#forget(key);
+    this.#evict(key);
     this.#entries.set(key, { value, bytes });
     this.#bytes += bytes;
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#budget || this.#entries.size <= this.#least) break;
-      this.#forget(oldest);
+      this.#evict(oldest);
     }
   }
 
   clear(): void {
-    for (const key of [...this.#entries.keys()]) this.#forget(key);
+    for (const key of [...this.#entries.keys()]) this.#evict(key);
   }
 
-  #forget(key: Key): void {
+  #evict(key: Key): void {
     const entry = this.#entries.get(key);
     if (!entry) return;
     this.#entries.delete(key);

@@ -1,27 +1,27 @@
 /**
  * @module web/frames/colours
- * Colours of a quality map: those of the library's own drawings, over a picture that is dimmed to grey.
+ * Colours of a quality map over a dimmed grey picture; the same as in the library's heatmaps.
  */
 import { type HeatmapColor, heatmapColor, heatmapFull } from 'anyvmaf';
 import type { LossGrid } from './draw.js';
 
-/** Share of squares that may be beyond the strongest colour. */
+/** Share of squares that may exceed the strongest colour. */
 const BEYOND = 0.01;
 
-/** Red, green, blue of 0..255 and cover of 0..1 for a share of the strongest colour's loss. */
+/** Red, green, blue (0..255) and cover (0..1) for a loss relative to the strongest colour's. */
 export function tint(share: number): HeatmapColor {
   const [red, green, blue] = heatmapColor(share);
-  // More of it than in the library's drawings: here the reader says how much of the picture stays.
+  // More cover than in the library's heatmaps, since the user can adjust the opacity.
   const cover = Math.min(1, Math.max(0, share)) ** 0.7;
   return [Math.round(red), Math.round(green), Math.round(blue), cover];
 }
 
-/** The loss for the strongest colour that suits a grid. */
+/** A suitable loss for the strongest colour of a grid. */
 export function fittingFull({ density }: LossGrid): number {
   return heatmapFull(density, BEYOND);
 }
 
-/** A pixel for each square. */
+/** Draws one pixel per square. */
 export function paint({ width, height, density }: LossGrid, full: number): ImageData {
   const image = new ImageData(width, height);
   density.forEach((value, i) => {
@@ -31,7 +31,7 @@ export function paint({ width, height, density }: LossGrid, full: number): Image
   return image;
 }
 
-/** The colours as a gradient of CSS, over the grey of a dimmed picture. */
+/** The colours as a CSS gradient over the grey of a dimmed picture. */
 export function gradient(): string {
   const stops = Array.from({ length: 9 }, (_, i) => {
     const [red, green, blue, cover] = tint(i / 8);

@@ -1,10 +1,10 @@
 /**
  * @module web/frames/draw
- * What a pair of frames looks like: pictures that the page can show, and the grids of a quality map. Runs in the worker.
+ * Draws pairs of frames as bitmaps and computes quality maps. Runs in the worker.
  */
 import { type FramePair, type FramePicture, mapQuality, type RgbImage } from 'anyvmaf';
 
-/** One frame of a pair as the page shows it. */
+/** Facts about a frame for display. */
 export interface FrameFacts {
   /** Number in its own video. */
   readonly frame: number;
@@ -13,11 +13,11 @@ export interface FrameFacts {
   readonly bitDepth: number;
   readonly matrix: string;
   readonly range: 'limited' | 'full';
-  /** Whether the matrix was not declared but taken by the picture's size. */
+  /** True if the matrix was guessed from the picture's size. */
   readonly guessed: boolean;
 }
 
-/** Both frames of a pair as pictures. Whoever has them closes the bitmaps. */
+/** Both frames of a pair as pictures. The receiver closes the bitmaps. */
 export interface ShownPair {
   readonly index: number;
   readonly width: number;
@@ -30,11 +30,11 @@ export interface ShownPair {
 /** Where frames differ, as a picture. */
 export interface ShownDifference {
   readonly bitmap: ImageBitmap;
-  /** What differences of luma were multiplied with. */
+  /** Amplification of luma differences. */
   readonly gain: number;
 }
 
-/** Which loss a grid holds: weighted as VMAF weighs it, or of one scale of one feature. */
+/** Name of a grid: losses weighted as in VMAF, or of one scale of one feature. */
 export type GridName = 'both' | 'vif' | 'adm' | `vif${0 | 1 | 2 | 3}` | `adm${0 | 1 | 2 | 3}`;
 
 /** Loss by squares of the picture. */
@@ -44,7 +44,7 @@ export interface LossGrid {
   readonly height: number;
   /** Side of a square in pixels. */
   readonly blockSize: number;
-  /** What the whole picture would lose if all of it were like the square; 1 is all there is. */
+  /** Loss of the whole picture if all of it were like the square; 1 is total loss. */
   readonly density: Float32Array<ArrayBuffer>;
   /** The frame's own loss. */
   readonly total: number;
@@ -107,7 +107,7 @@ export async function measureMap(pair: FramePair, blockSize: number): Promise<Sh
     if (vif) add(`vif${scale}`, { ...vif, values: vif.loss });
     if (adm) add(`adm${scale}`, { ...adm, values: adm.loss });
   }
-  // Each name was given a grid above.
+  // The loops above set a grid for each name.
   return { index: pair.index, grids: grids as ShownMap['grids'], features: maps.features };
 }
 
@@ -118,7 +118,7 @@ interface Cells {
   readonly values: Float64Array;
 }
 
-/** From what squares take away to what the picture would lose if it were like them. */
+/** Converts losses of squares to densities. */
 function gridOf(
   { width, height, blockSize, values }: Cells,
   pixelWidth: number,

@@ -1,12 +1,12 @@
 /**
  * @module web/frames/flicker
- * Switches between two pictures at a rate that is safe unless somebody asks for more.
+ * Switches between two pictures, by default at a safe rate.
  */
 
-/** Switches per second that are offered. Three flashes a second, the limit of WCAG 2.3.1, would be six. */
+/** Switches per second. WCAG 2.3.1 allows three flashes, which are six switches. */
 export const RATES = { least: 0.5, safe: 3, most: 12, default: 1.5 } as const;
 
-/** Switches while it runs. */
+/** Calls `onSwitch` periodically while running. */
 export class Flicker {
   readonly #switch: () => void;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -36,7 +36,7 @@ export class Flicker {
     if (this.running) this.running = true;
   }
 
-  /** Whether more than is safe may be chosen. */
+  /** True if unsafe rates are allowed. */
   get fast(): boolean {
     return this.#fast;
   }

@@ -1,6 +1,6 @@
 /**
  * @module web/frames/keys
- * The viewer's keys: what each does, and the list that says so.
+ * Keyboard shortcuts of the viewer and their help.
  */
 import { h } from '../dom.js';
 import { text } from '../text.js';
@@ -8,7 +8,7 @@ import { MODES, type Mode } from './stage.js';
 
 const words = text.frames.keyList;
 
-/** What keys do. */
+/** Commands for keys. */
 export interface Commands {
   step(frames: number): void;
   leap(direction: 1 | -1): void;
@@ -26,7 +26,7 @@ export interface Commands {
   help(): void;
 }
 
-/** What a key does by itself. Digits choose views. */
+/** Keys without modifiers. Digits choose views. */
 const PLAIN: Readonly<Record<string, (commands: Commands) => void>> = {
   ArrowLeft: (commands) => commands.step(-1),
   ArrowRight: (commands) => commands.step(1),
@@ -59,7 +59,7 @@ const PANS: Readonly<Record<string, readonly [across: number, down: number]>> = 
   ArrowDown: [0, 1],
 };
 
-/** Does what a key says, and whether it said anything. Keys that a field needs are left to it. */
+/** Runs the command of a key; returns false for other keys and for keys that a focused field needs. */
 export function runKey(event: KeyboardEvent, commands: Commands): boolean {
   if (event.altKey || event.ctrlKey || event.metaKey) return false;
   const target = event.target instanceof Element ? event.target : null;
@@ -80,7 +80,7 @@ export function runKey(event: KeyboardEvent, commands: Commands): boolean {
   return run !== undefined;
 }
 
-/** The keys and what they do, for people. */
+/** The help for all keys. */
 export function keyList(): HTMLElement {
   const rows: readonly (readonly [keys: readonly string[], does: string])[] = [
     [['←', '→'], words.step],

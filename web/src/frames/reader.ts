@@ -1,21 +1,21 @@
 /**
  * @module web/frames/reader
- * Pairs of frames by number, in any order: keeps the latest, and a decoder where the next one is likely wanted.
+ * Reads pairs of frames by number in any order. Caches recent pairs and keeps a decoder open near the last one.
  */
 import { type ExtractOptions, extractFrames, type FramePair, type ScoreRequest } from 'anyvmaf';
 import { ByteCache } from './byte-cache.js';
 
-/** Frames to read through rather than to start decoding anew. */
+/** Decode up to this many frames ahead instead of seeking. */
 const READ_THROUGH = 24;
-/** Frames after which a decoder is opened anew. It bounds the list of those that it is asked for. */
+/** Frames per decoder; bounds the list of requested frame numbers. */
 const LENGTH = 4096;
-/** Bytes of frames that stay at hand for what is drawn of them: differences and maps. */
+/** Bytes of cached frames, for differences and maps. */
 const KEPT = 192 * 2 ** 20;
 
 interface Stream {
   readonly pairs: AsyncGenerator<FramePair, void, undefined>;
   readonly stop: AbortController;
-  /** Number of the pair that comes next. */
+  /** Number of the next pair. */
   next: number;
   /** Number after the last. */
   readonly end: number;
@@ -27,7 +27,7 @@ export class PairReader {
   readonly #options: ExtractOptions;
   readonly #kept = new ByteCache<number, FramePair>(KEPT, 2);
   #stream: Stream | undefined;
-  /** Reads go one after another: there is one decoder. */
+  /** The last read; reads are serialized because there is one decoder. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(request: ScoreRequest, options: ExtractOptions) {
@@ -36,9 +36,9 @@ export class PairReader {
   }
 
   /**
-   * The pair of this number.
-   * @param total number of pairs there are
-   * @param signal stops waiting; a decoder under way goes on, since the next pair that is wanted is often near
+   * Reads a pair.
+   * @param total number of pairs
+   * @param signal stops waiting; the decoder continues, as the next pair is often near
    */
   async get(index: number, total: number, signal: AbortSignal): Promise<FramePair> {
     signal.throwIfAborted();
@@ -53,7 +53,7 @@ export class PairReader {
     return unlessAborted(signal, reading);
   }
 
-  /** Ends decoding and forgets all frames. */
+  /** Stops decoding and clears the cache. */
   close(): void {
     this.#end();
     this.#kept.clear();
@@ -79,7 +79,7 @@ export class PairReader {
         const elsewhere = stream.stop.signal.aborted;
         const closed = this.#stream !== stream;
         if (!closed) this.#end();
-        // What was ended for the sake of another frame is read anew.
+        // Retry if the stream was aborted for another frame.
         if (closed || !elsewhere) throw error;
       }
     }
@@ -108,7 +108,7 @@ export class PairReader {
   }
 }
 
-/** Whether a pair is near enough ahead. */
+/** True if decoding forward reaches the pair soon. */
 function leadsTo({ next, end, stop }: Stream, index: number): boolean {
   return !stop.signal.aborted && index >= next && index - next <= READ_THROUGH && index < end;
 }
@@ -117,7 +117,7 @@ function elsewhere(): DOMException {
   return new DOMException('Other frames are wanted.', 'AbortError');
 }
 
-/** Waits no longer than until `signal` is aborted. */
+/** Waits for a promise unless `signal` aborts. */
 function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const give = () => reject(signal.reason);

@@ -1,6 +1,6 @@
 /**
  * @module web/frames/serve
- * What the engine worker does for the frame viewer: gives pictures, differences and maps of a pair's frames.
+ * The engine worker's functions for the frame viewer: pictures, differences and maps of pairs.
  */
 import type { ExtractOptions, ScoreRequest } from 'anyvmaf';
 import { type CallContext, Handover } from '../engine/calls.js';
@@ -15,9 +15,9 @@ import {
 } from './draw.js';
 import { PairReader } from './reader.js';
 
-/** The two videos of an encode and how their frames go together. */
+/** The two videos of an encode and their pairing. */
 export interface PairSource {
-  /** The same for the same files and options. */
+  /** Identical for the same files and options. */
   readonly key: string;
   readonly reference: File;
   readonly distorted: File;
@@ -26,19 +26,19 @@ export interface PairSource {
   readonly total: number;
 }
 
-/** Pairs that are wanted, all of `from` to `to`, which are included. */
+/** A request for pairs `from` to `to`, inclusive. */
 export interface FramesCall {
   readonly source: PairSource;
   readonly from: number;
   readonly to: number;
-  /** The one to show before the others. */
+  /** The pair to send first. */
   readonly first: number;
 }
 
-/** Videos that decoders are kept for. */
+/** Number of readers to keep open. */
 const READERS = 2;
 
-/** The latest last. */
+/** Open readers by source, the latest last. */
 const readers = new Map<string, PairReader>();
 
 function readerOf(source: PairSource): PairReader {
@@ -59,7 +59,7 @@ function requestOf(reference: File, distorted: File, { raw }: RunOptions): Score
   return { reference, distorted, ...(raw && { raw }) };
 }
 
-/** Options that decide which frames go together. */
+/** Options that determine the pairing. */
 const PAIRING = [
   'decoder',
   'scale',
@@ -79,25 +79,25 @@ function pairingOf(options: RunOptions): ExtractOptions {
   );
 }
 
-/** The functions of the engine that are about frames. */
+/** The engine's functions for frames. */
 export const frameFunctions = {
-  /** Tells pictures of pairs as they come: the one to show first, then those before it, then those after it. */
+  /** Emits pictures of pairs: `first`, then those before it, then those after it. */
   async frames(
     { source, from, to, first }: FramesCall,
     { signal, emit }: CallContext<ShownPair>,
   ): Promise<void> {
     const reader = readerOf(source);
-    const tell = async (index: number) => {
+    const send = async (index: number) => {
       const shown = await drawPair(await reader.get(index, source.total, signal));
       if (signal.aborted) for (const bitmap of [shown.reference, shown.distorted]) bitmap.close();
       signal.throwIfAborted();
       emit(shown, [shown.reference, shown.distorted]);
     };
-    // Those before it are read on the way, since decoding goes forwards, but drawn later.
+    // Decoding goes forward, so read earlier pairs first but draw them later.
     for (let index = from; index < first; index++) await reader.get(index, source.total, signal);
-    await tell(first);
-    for (let index = from; index < first; index++) await tell(index);
-    for (let index = first + 1; index <= to; index++) await tell(index);
+    await send(first);
+    for (let index = from; index < first; index++) await send(index);
+    for (let index = first + 1; index <= to; index++) await send(index);
   },
 
   /** Draws the difference of a pair. */
@@ -122,7 +122,7 @@ export const frameFunctions = {
     return measureMap(await readerOf(source).get(index, source.total, signal), blockSize);
   },
 
-  /** Ends decoders and forgets frames. */
+  /** Closes all readers. */
   async closeFrames(): Promise<void> {
     for (const reader of readers.values()) reader.close();
     readers.clear();

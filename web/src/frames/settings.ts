@@ -1,6 +1,6 @@
 /**
  * @module web/frames/settings
- * How each view is set, and the controls to set it: rate of flicker, amplification, and what a map shows.
+ * Settings of the views and their controls: flicker rate, amplification, and quality map.
  */
 import { HEATMAP_FULLS } from 'anyvmaf';
 import { Cell, h } from '../dom.js';
@@ -23,35 +23,35 @@ const GRIDS: readonly GridName[] = [
   ...SCALES.map((scale) => `adm${scale}` as const),
 ];
 
-/** What is chosen. */
+/** The current settings. */
 export class ViewSettings {
   readonly mode = new Cell<Mode>('side');
-  /** `null`: the library's choice. */
+  /** `null`: automatic. */
   readonly gain = new Cell<number | null>(null);
   readonly grid = new Cell<GridName>('both');
-  /** The loss with the strongest colour; `null`: what suits the frame. */
+  /** The loss with the strongest colour; `null`: automatic. */
   readonly full = new Cell<number | null>(null);
-  /** Share of the colours' full strength, 0..1. */
+  /** Opacity of the colours, 0..1. */
   readonly opacity = new Cell(0.85);
-  /** What lies under the map. */
+  /** The picture under the map. */
   readonly base = new Cell<Role>('distorted');
 }
 
-/** What was found out and belongs into the controls. */
+/** Shows measured values in the controls. */
 export interface Findings {
   /** Gain of the difference on show. */
   gain(gain: number): void;
-  /** The loss with the strongest colour, the frame's loss in all, and where most of it is. */
+  /** Shows the loss with the strongest colour, the frame's total loss, and where most of it is. */
   map(found: { readonly full: number; readonly total: number; readonly where: string }): void;
 }
 
-/** Name of a grid for people. */
+/** Display name of a grid. */
 function measureName(grid: GridName): string {
   if (grid === 'both' || grid === 'vif' || grid === 'adm') return words.measures[grid];
   return words.scale(grid.slice(0, 3).toUpperCase(), Number(grid.at(3)));
 }
 
-/** A loss with as many digits as say something. */
+/** Formats a loss with significant digits only. */
 export function lossText(loss: number): string {
   return Math.abs(loss) >= 0.1 ? loss.toFixed(2) : loss.toFixed(3);
 }
@@ -79,7 +79,7 @@ export function modeButtons(settings: ViewSettings): HTMLElement {
   return h('div', { class: 'frames-modes', role: 'group', 'aria-label': words.view }, ...buttons);
 }
 
-/** Controls of the view that is chosen, and the legend of what it shows. */
+/** Controls and legend of the chosen view. */
 export function viewControls(
   settings: ViewSettings,
   flicker: Flicker,
@@ -257,7 +257,7 @@ function mapControls(settings: ViewSettings) {
   return { element, found };
 }
 
-/** One step more or less of what a view offers. */
+/** Changes the main setting of a view by one step. */
 export function tuned(settings: ViewSettings, direction: 1 | -1, gainOnShow: number): void {
   if (settings.mode.value === 'difference') {
     const now = settings.gain.value ?? gainOnShow;

@@ -1,6 +1,6 @@
 /**
  * @module web/frames/stage
- * The pictures themselves: canvases that hold one pixel per sample, moved and enlarged together by the compositor.
+ * The pictures: canvases with one pixel per sample, panned and zoomed together by the compositor.
  */
 import { h } from '../dom.js';
 import { text } from '../text.js';
@@ -9,21 +9,21 @@ import { bounded, fitted, isSharp, nextZoom, originOf, type Size, type View, zoo
 
 const words = text.frames;
 
-/** Ways to compare. */
+/** Views for comparing. */
 export const MODES = ['side', 'split', 'flicker', 'difference', 'map'] as const;
 export type Mode = (typeof MODES)[number];
 
 export type Role = 'reference' | 'distorted';
 
-/** What happens on the stage. */
+/** Events of the stage. */
 export interface StageListener {
-  /** The part of the picture on show has changed. */
+  /** The visible part of the picture changed. */
   moved(zoom: number, fits: boolean): void;
-  /** The pointer is over a sample, or left. */
+  /** The pointer moved over a sample, or left (`null`). */
   hovered(at: { readonly x: number; readonly y: number } | null): void;
 }
 
-/** A step of panning by key, in screen pixels. */
+/** Panning step of a key in screen pixels. */
 const PAN = 80;
 /** Zoom per pixel of the wheel. */
 const WHEEL = 0.0016;
@@ -48,7 +48,7 @@ class Layer {
   }
 }
 
-/** Shows a pair in one of the ways. */
+/** Shows a pair in one of the views. */
 export class Stage {
   readonly element: HTMLDivElement;
   readonly divider: HTMLDivElement;
@@ -104,7 +104,7 @@ export class Stage {
     this.split = 0.5;
   }
 
-  /** The way to compare. */
+  /** The current view. */
   set mode(mode: Mode) {
     this.#mode = mode;
     this.element.dataset.view = mode;
@@ -120,7 +120,7 @@ export class Stage {
     second.hidden = mode !== 'side';
     if (mode === 'side') second.replaceChildren(this.#distorted.element, this.#badges[1]);
     this.divider.hidden = mode !== 'split';
-    this.#dress();
+    this.#updateLayers();
     this.#place();
   }
 
@@ -128,23 +128,23 @@ export class Stage {
     return this.#mode;
   }
 
-  /** Which of the two flicker shows. */
+  /** The picture that flicker shows now. */
   set shown(role: Role) {
     this.#shown = role;
-    this.#dress();
+    this.#updateLayers();
   }
 
   get shown(): Role {
     return this.#shown;
   }
 
-  /** Which of the two lies under the map. */
+  /** The picture under the map. */
   set base(role: Role) {
     this.#base = role;
-    this.#dress();
+    this.#updateLayers();
   }
 
-  /** Share of the width that shows the reference. */
+  /** Share of the width for the reference. */
   set split(share: number) {
     this.#split = Math.min(1, Math.max(0, share));
     const percent = Math.round(100 * this.#split);
@@ -157,7 +157,7 @@ export class Stage {
     return this.#split;
   }
 
-  /** Shows a pair; the view stays where it is, unless the size is another. */
+  /** Shows a pair; keeps zoom and position unless the size changes. */
   show(pair: ShownPair): void {
     const changed = this.#picture?.width !== pair.width || this.#picture.height !== pair.height;
     this.#picture = { width: pair.width, height: pair.height };
@@ -170,7 +170,7 @@ export class Stage {
     }
   }
 
-  /** Shows where the pair differs. */
+  /** Shows the difference of the pair. */
   showDifference(bitmap: ImageBitmap): void {
     this.#difference.draw(bitmap);
     this.#place();
@@ -183,12 +183,12 @@ export class Stage {
     this.#place();
   }
 
-  /** Takes difference and map away. */
+  /** Removes difference and map. */
   clear(): void {
     for (const { canvas } of [this.#difference, this.#map]) canvas.width = 0;
   }
 
-  /** Takes everything away and frees it. */
+  /** Removes and frees all pictures. */
   empty(): void {
     this.#picture = undefined;
     this.clear();
@@ -200,16 +200,16 @@ export class Stage {
     this.#place();
   }
 
-  /** Zooms about the middle. */
+  /** Zooms around the centre. */
   zoomTo(zoom: number): void {
-    this.#look({ ...this.#view, zoom });
+    this.#setView({ ...this.#view, zoom });
   }
 
   zoomStep(direction: 1 | -1): void {
     this.zoomTo(nextZoom(this.#view.zoom, direction));
   }
 
-  /** Through 1:1, 2:1 and 4:1. */
+  /** Cycles through 1:1, 2:1 and 4:1. */
   zoomCycle(): void {
     const { zoom } = this.#view;
     this.zoomTo(zoom === 1 ? 2 : zoom === 2 ? 4 : 1);
@@ -218,20 +218,20 @@ export class Stage {
   /** Moves the view by steps. */
   pan(across: number, down: number): void {
     const step = PAN / this.#view.zoom;
-    this.#look({ ...this.#view, x: this.#view.x + across * step, y: this.#view.y + down * step });
+    this.#setView({ ...this.#view, x: this.#view.x + across * step, y: this.#view.y + down * step });
   }
 
   #closeUp(): number {
     return Math.max(1, nextZoom(this.#view.zoom, 1));
   }
 
-  #look(view: View): void {
+  #setView(view: View): void {
     this.#fits = false;
     this.#view = view;
     this.#place();
   }
 
-  /** Puts every canvas where the view says, at the next paint. */
+  /** Positions all canvases at the next paint. */
   #place(): void {
     if (this.#waiting) return;
     this.#waiting = true;
@@ -256,7 +256,7 @@ export class Stage {
     const sharp = isSharp(zoom);
     for (const layer of [this.#reference, this.#distorted, this.#difference, this.#map]) {
       const { canvas, element } = layer;
-      // Panes may begin between two pixels of the screen; pictures may not.
+      // Align pictures to screen pixels even if panes are not.
       const { left, top } = element.getBoundingClientRect();
       const correction = (at: number) => Math.round(at * ratio) / ratio - at;
       const x = origin.x / ratio + correction(left);
@@ -265,7 +265,7 @@ export class Stage {
       canvas.style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
       canvas.style.imageRendering = sharp && layer !== this.#map ? 'pixelated' : 'auto';
       if (layer === this.#map) {
-        // Squares at the border are cut off where the picture ends.
+        // Clip border squares to the picture.
         const cut = (size: number, cells: number) => Math.max(0, cells - size / this.#blockSize);
         canvas.style.clipPath = `inset(0 ${cut(picture.width, canvas.width)}px ${cut(picture.height, canvas.height)}px 0)`;
       }
@@ -274,7 +274,7 @@ export class Stage {
     this.#listener.moved(zoom, this.#fits);
   }
 
-  /** Whether two panes stand beside each other or one above the other: whatever shows the picture larger. */
+  /** Arrangement of two panes: the one that shows the picture larger. */
   #direction(picture: Size, box: Size): 'row' | 'column' {
     if (this.#mode !== 'side') return 'row';
     const row = fitted(picture, { width: box.width / 2, height: box.height }).zoom;
@@ -287,8 +287,8 @@ export class Stage {
     return { width: Math.floor(width * devicePixelRatio), height: Math.floor(height * devicePixelRatio) };
   }
 
-  /** Which picture is seen, and what it is called. */
-  #dress(): void {
+  /** Updates which pictures are visible, and their labels. */
+  #updateLayers(): void {
     const mode = this.#mode;
     const hidden = (role: Role) =>
       (mode === 'flicker' && this.#shown !== role) || (mode === 'map' && this.#base !== role);
@@ -308,7 +308,7 @@ export class Stage {
     this.#badges[0].dataset.role = mode === 'flicker' ? this.#shown : '';
   }
 
-  /** A point of the screen from the middle of the pane that holds it, in screen pixels. */
+  /** Converts a screen point to coordinates relative to the centre of its pane. */
   #fromMiddle(x: number, y: number): { readonly x: number; readonly y: number } {
     const [first, second] = this.#panes;
     const boxes = (this.#mode === 'side' ? [first, second] : [first]).map((pane) =>
@@ -325,11 +325,11 @@ export class Stage {
 
   #wheel(event: WheelEvent): void {
     event.preventDefault();
-    // Lines and pages in pixels; a pinch on a trackpad is a wheel with ctrl, and finer.
+    // Convert lines and pages to pixels. A trackpad pinch is a wheel event with ctrl and small deltas.
     const unit = [1, 16, 400][event.deltaMode] ?? 1;
     const speed = event.ctrlKey ? 4 * WHEEL : WHEEL;
     const zoom = this.#view.zoom * Math.exp(-event.deltaY * unit * speed);
-    this.#look(this.#zoomed(zoom, this.#fromMiddle(event.clientX, event.clientY)));
+    this.#setView(this.#zoomed(zoom, this.#fromMiddle(event.clientX, event.clientY)));
   }
 
   #zoomed(zoom: number, point: { readonly x: number; readonly y: number }): View {
@@ -360,7 +360,7 @@ export class Stage {
     } else if (this.#pointers.size === 1) {
       const scale = devicePixelRatio / this.#view.zoom;
       const { zoom, x, y } = this.#view;
-      this.#look({ zoom, x: x - (now.x - before.x) * scale, y: y - (now.y - before.y) * scale });
+      this.#setView({ zoom, x: x - (now.x - before.x) * scale, y: y - (now.y - before.y) * scale });
     } else {
       this.#pinch(event.pointerId, before, now);
     }
@@ -372,7 +372,7 @@ export class Stage {
     if (!still) return;
     const distance = (a: { x: number; y: number }) => Math.max(1, Math.hypot(a.x - still.x, a.y - still.y));
     const zoom = (this.#view.zoom * distance(now)) / distance(before);
-    this.#look(this.#zoomed(zoom, this.#fromMiddle((now.x + still.x) / 2, (now.y + still.y) / 2)));
+    this.#setView(this.#zoomed(zoom, this.#fromMiddle((now.x + still.x) / 2, (now.y + still.y) / 2)));
   }
 
   #hover(event: PointerEvent): void {

@@ -1,30 +1,30 @@
 /**
  * @module web/frames/store
- * Pictures of frames: those on show, those at hand, and those that will be wanted next. One request is under way at a
- * time; what no longer serves is cancelled.
+ * Caches pictures of frames and prefetches neighbours of the current one. At most one request is pending; it is cancelled
+ * once it no longer helps.
  */
 import { ByteCache } from './byte-cache.js';
 import type { ShownPair } from './draw.js';
 import type { FramesCall, PairSource } from './serve.js';
 
-/** Asks for pictures; each is told as it comes. */
+/** Requests pictures; calls `onEvent` for each. */
 export type LoadFrames = (
   call: FramesCall,
   options: { readonly signal: AbortSignal; readonly onEvent: (pair: ShownPair) => void },
 ) => Promise<void>;
 
-/** Who waits for pictures. */
+/** Receives the wanted picture. */
 export interface StoreListener {
-  /** The wanted pair is at hand. */
+  /** The wanted pair is available. */
   ready(pair: ShownPair): void;
-  /** The wanted pair cannot be had. */
+  /** The wanted pair failed to load. */
   failed(error: unknown): void;
 }
 
 interface Want {
   readonly source: PairSource;
   readonly index: number;
-  /** Where stepping goes. */
+  /** Direction of stepping. */
   readonly direction: 1 | -1;
 }
 
@@ -35,11 +35,11 @@ interface Loading {
   readonly stop: AbortController;
 }
 
-/** Frames fetched ahead of the one on show, at most. */
+/** Most frames to prefetch in the direction of stepping. */
 const AHEAD = 10;
-/** Frames kept at hand in the other direction. */
+/** Frames to prefetch in the other direction. */
 const BEHIND = 2;
-/** Frames fetched at once after a frame that is jumped to. */
+/** Frames to fetch together with a frame after a jump. */
 const SOON = 3;
 
 /** The page's pictures of frames. */
@@ -50,7 +50,7 @@ export class FrameStore {
   readonly #pairs: ByteCache<string, ShownPair>;
   #want: Want | undefined;
   #loading: Loading | undefined;
-  /** Bytes of one pair, once one is known. */
+  /** Bytes of one pair; 0 while unknown. */
   #pairBytes = 0;
 
   /** @param budget bytes of pictures to keep */
@@ -64,12 +64,12 @@ export class FrameStore {
     });
   }
 
-  /** Bytes of pictures at hand. */
+  /** Bytes of cached pictures. */
   get bytes(): number {
     return this.#pairs.bytes;
   }
 
-  /** Asks for a pair: told at once when it is at hand, otherwise as soon as it is. */
+  /** Requests a pair; notifies the listener at once if it is cached, else when it arrives. */
   want(source: PairSource, index: number): void {
     const before = this.#want;
     const same = before?.source.key === source.key;
@@ -79,7 +79,7 @@ export class FrameStore {
     if (pair) this.#listener.ready(pair);
     const loading = this.#loading;
     if (loading) {
-      // What is under way goes on while it leads to the wanted frame.
+      // Keep a pending request that includes the wanted frame.
       const serves = loading.key === source.key && (pair || (index >= loading.from && index <= loading.to));
       if (serves) return;
       this.#cancel();
@@ -87,7 +87,7 @@ export class FrameStore {
     this.#next();
   }
 
-  /** Gives up and frees all pictures. */
+  /** Cancels the request and frees all pictures. */
   close(): void {
     this.#want = undefined;
     this.#cancel();
@@ -99,7 +99,7 @@ export class FrameStore {
     this.#loading = undefined;
   }
 
-  /** Starts what is most useful now: the wanted pair, else its neighbours. */
+  /** Requests the wanted pair, or else its neighbours. */
   #next(): void {
     const want = this.#want;
     const span = want && this.#span(want);
@@ -117,7 +117,7 @@ export class FrameStore {
   #span({ source, index, direction }: Want): Omit<FramesCall, 'source'> | undefined {
     const has = (at: number) => this.#pairs.has(keyOf(source, at));
     const last = source.total - 1;
-    // Half of the room is for what comes, the other half for what was seen.
+    // Half of the cache is for prefetching, the other half for viewed frames.
     const room = this.#pairBytes > 0 ? Math.max(2, Math.floor(this.#budget / this.#pairBytes)) : 2 * AHEAD;
     const ahead = Math.min(AHEAD, Math.floor(room / 2));
     const behind = Math.min(BEHIND, room - 1 - ahead);
@@ -131,7 +131,7 @@ export class FrameStore {
       while (at >= 0 && at <= last && Math.abs(at - index) <= reach && has(at)) at += way;
       const distance = Math.abs(at - index);
       const missing = at >= 0 && at <= last && distance <= reach;
-      // Few at a time would open decoders often; half of the way is soon enough.
+      // Prefetch in large steps, so that decoders are not reopened often.
       if (!missing || (distance > 1 && distance > Math.ceil(reach / 2))) continue;
       const end = Math.max(0, Math.min(last, index + way * reach));
       return way > 0 ? { from: at, to: end, first: at } : { from: end, to: at, first: at };
@@ -150,7 +150,7 @@ export class FrameStore {
     const want = this.#want;
     if (want?.source.key !== source.key) return;
     if (want.index === pair.index) this.#listener.ready(pair);
-    // The one on show is never the oldest.
+    // Touch the current pair, so that it is not evicted.
     else this.#pairs.get(keyOf(source, want.index));
   }
 
@@ -160,7 +160,7 @@ export class FrameStore {
     const want = this.#want;
     if (!want) return;
     if (!failure) this.#next();
-    // Neighbours that cannot be had are nobody's concern until they are wanted.
+    // Ignore failed prefetches.
     else if (!this.#pairs.has(keyOf(want.source, want.index))) this.#listener.failed(failure.error);
   }
 }

@@ -1,12 +1,12 @@
 /**
  * @module web/frames/timeline
- * The whole clip's scores in a strip, and the place of the frame on show: a slider over a drawing.
+ * Timeline: a slider over a drawing of all scores of the clip.
  */
 import type { FrameMetrics } from 'anyvmaf';
 import { h } from '../dom.js';
 import { text } from '../text.js';
 
-/** What a timeline is drawn from. */
+/** Data of a timeline. */
 export interface TimelineData {
   readonly frames: readonly FrameMetrics[];
   readonly metric: string;
@@ -15,7 +15,7 @@ export interface TimelineData {
   readonly marks: readonly number[];
 }
 
-/** The strip. */
+/** The timeline. */
 export class Timeline {
   readonly element: HTMLDivElement;
   readonly #canvas = h('canvas', { class: 'frames-curve', 'aria-hidden': 'true' });
@@ -43,7 +43,7 @@ export class Timeline {
     this.#redraw();
   }
 
-  /** @param spoken what a screen reader says of the frame */
+  /** @param spoken text for screen readers */
   show(frame: number, spoken: string): void {
     if (this.#range.value !== String(frame)) this.#range.value = String(frame);
     this.#range.setAttribute('aria-valuetext', spoken);
@@ -90,7 +90,7 @@ export class Timeline {
   }
 }
 
-/** The lowest score under each column of the screen, so that no bad frame is lost; NaN where there is none. */
+/** The lowest score of each pixel column, so that bad frames stay visible; NaN without scores. */
 function lowest(frames: readonly FrameMetrics[], metric: string, total: number, width: number): Float64Array {
   const columns = new Float64Array(width).fill(Number.NaN);
   frames.forEach(({ frameNum, metrics }, i) => {

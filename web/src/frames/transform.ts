@@ -1,6 +1,6 @@
 /**
  * @module web/frames/transform
- * Which part of a picture a pane shows, and how large: one for all panes, so that they move together.
+ * Zoom and position of the pictures, shared by all panes.
  */
 
 /** Sizes in pixels: a picture's samples, or a pane's screen pixels. */
@@ -9,26 +9,26 @@ export interface Size {
   readonly height: number;
 }
 
-/** What is looked at. */
+/** Zoom and position. */
 export interface View {
   /** Screen pixels per sample. */
   readonly zoom: number;
-  /** The sample position in the middle of the pane. */
+  /** Sample position at the centre of the pane. */
   readonly x: number;
   readonly y: number;
 }
 
-/** Zooms that the keys go through; whole ones show every sample as a square of pixels. */
+/** Zoom levels of the keys; at integers every sample is a square of pixels. */
 const ZOOMS = [1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32] as const;
 const LARGEST = 32;
 
-/** The whole picture, as large as the pane holds it. */
+/** Fits the whole picture into the pane. */
 export function fitted(picture: Size, pane: Size): View {
   const zoom = Math.min(pane.width / picture.width, pane.height / picture.height);
   return { zoom: Math.max(zoom, 1e-3), x: picture.width / 2, y: picture.height / 2 };
 }
 
-/** The view that is allowed and nearest: no emptiness beside a picture that is larger than the pane. */
+/** Limits a view to allowed zooms, and leaves no gap beside a picture larger than the pane. */
 export function bounded(view: View, picture: Size, pane: Size): View {
   const smallest = Math.min(fitted(picture, pane).zoom, 1 / 8);
   const zoom = Math.min(LARGEST, Math.max(smallest, view.zoom));
@@ -44,15 +44,15 @@ export function bounded(view: View, picture: Size, pane: Size): View {
 }
 
 /**
- * Zooms such that what is under a point stays there.
- * @param point in screen pixels from the pane's middle
+ * Zooms around a point, which keeps its position.
+ * @param point in screen pixels from the pane's centre
  */
 export function zoomedAt(view: View, zoom: number, point: { readonly x: number; readonly y: number }): View {
   const factor = 1 / view.zoom - 1 / zoom;
   return { zoom, x: view.x + point.x * factor, y: view.y + point.y * factor };
 }
 
-/** Where the picture's first sample lies in the pane, in whole screen pixels, so that samples meet pixels. */
+/** Position of the picture's first sample in the pane, rounded to screen pixels. */
 export function originOf({ zoom, x, y }: View, pane: Size): { readonly x: number; readonly y: number } {
   const start = (room: number, at: number) => Math.round(room / 2 - at * zoom) + 0;
   return { x: start(pane.width, x), y: start(pane.height, y) };
@@ -68,12 +68,12 @@ export function nextZoom(zoom: number, direction: 1 | -1): number {
   return next ?? zoom;
 }
 
-/** Whether samples are shown as sharp squares: where each is a whole number of pixels, or many. */
+/** True if samples show as sharp squares: at integer zooms and large ones. */
 export function isSharp(zoom: number): boolean {
   return zoom >= 4 || (zoom >= 1 && Math.abs(zoom - Math.round(zoom)) < 1e-6);
 }
 
-/** `2:1`, or percent where it is not one of those. */
+/** Formats a zoom: `2:1`, or percent. */
 export function zoomName(zoom: number): string {
   if (zoom >= 1 && Math.abs(zoom - Math.round(zoom)) < 1e-6) return `${Math.round(zoom)}:1`;
   if (zoom < 1 && Math.abs(1 / zoom - Math.round(1 / zoom)) < 1e-6) return `1:${Math.round(1 / zoom)}`;

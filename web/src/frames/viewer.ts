@@ -23,20 +23,20 @@ import { besideMoment, rankingOf, worstMoments } from './worst.js';
 
 const words = text.frames;
 
-/** Bytes of pictures that stay at hand; less where the machine says that it has little. */
+/** Bytes of cached pictures; less on devices with little memory. */
 const BUDGET = 2 ** 20 * ('deviceMemory' in navigator && Number(navigator.deviceMemory) <= 4 ? 128 : 256);
 /** Side of a map's square in samples. */
 const BLOCK = 16;
-/** Milliseconds until waiting is shown, until a frame is said aloud, and until unused pictures are freed. */
+/** Milliseconds until the busy state shows, until screen readers announce a frame, and until unused pictures are freed. */
 const TIMES = { busy: 200, speak: 500, free: 20_000 } as const;
 
-/** Worst moments that are marked. */
+/** Number of worst moments to mark. */
 const MARKS = 10;
 
-/** What is on show. */
+/** The encode on show. */
 interface Subject {
   readonly result: EncodeResult;
-  /** Frames whose scores this takes in; more come while the encode is scored. */
+  /** Number of scored frames so far. */
   readonly scored: number;
   readonly source: PairSource | undefined;
   readonly metric: string;
@@ -82,13 +82,13 @@ export class FrameViewer {
   readonly #help: HTMLDetailsElement;
 
   #subject: Subject | undefined;
-  /** Had the focus when the viewer opened. */
+  /** The focused element when the viewer opened. */
   #opener: Element | null = null;
   #frame = 0;
   #pair: ShownPair | undefined;
   #map: ShownMap | undefined;
   #gain = 1;
-  /** Cancels a difference or map that is being made. */
+  /** Cancels a pending difference or map. */
   #making: AbortController | undefined;
   #busy: ReturnType<typeof setTimeout> | undefined;
   #speaking: ReturnType<typeof setTimeout> | undefined;
@@ -131,63 +131,7 @@ export class FrameViewer {
   }
 
   #build(): HTMLDialogElement {
-    const { step, worst, besideWorst, zoom } = this.#commands;
-    const head = h(
-      'header',
-      { class: 'frames-head' },
-      h('div', { class: 'frames-name' }, this.#title, this.#meta),
-      this.#score,
-      h(
-        'div',
-        { class: 'frames-corner' },
-        this.#encodes,
-        this.#help,
-        h(
-          'button',
-          {
-            type: 'button',
-            class: 'tool',
-            'aria-label': words.close,
-            title: `${words.close} (Esc)`,
-            onclick: () => this.#dialog.close(),
-          },
-          '✕',
-        ),
-      ),
-    );
-    const exact = ([1, 2, 4] as const).map((scale) =>
-      tool(`${scale}:1`, 'Z', () => this.#stage.zoomTo(scale)),
-    );
-    const tools = h(
-      'div',
-      { class: 'frames-tools' },
-      modeButtons(this.#settings),
-      h(
-        'div',
-        { class: 'frames-zooms', role: 'group', 'aria-label': words.zoom },
-        this.#fit,
-        ...exact,
-        tool('−', '-', () => zoom(-1), words.zoomOut),
-        this.#zoom,
-        tool('+', '+', () => zoom(1), words.zoomIn),
-      ),
-      this.#controls.element,
-    );
-    const foot = h(
-      'footer',
-      { class: 'frames-foot' },
-      this.#timeline.element,
-      h(
-        'div',
-        { class: 'frames-steps' },
-        tool('‹', 'ArrowLeft', () => step(-1), words.previous),
-        this.#number,
-        tool('›', 'ArrowRight', () => step(1), words.next),
-        tool(words.worst, 'W', worst, words.worstTitle),
-        tool(words.nextWorst, 'N', () => besideWorst(1)),
-      ),
-    );
-    const dialog = h(
+    return h(
       'dialog',
       {
         class: 'frames',
@@ -208,13 +152,73 @@ export class FrameViewer {
           if (runKey(event as KeyboardEvent, this.#commands)) event.preventDefault();
         },
       },
-      head,
-      tools,
+      this.#head(),
+      this.#tools(),
       h('div', { class: 'frames-theatre' }, this.#stage.element, this.#message, this.#readout),
-      foot,
+      this.#foot(),
       this.#spoken,
     );
-    return dialog;
+  }
+
+  #head(): HTMLElement {
+    const close = h(
+      'button',
+      {
+        type: 'button',
+        class: 'tool',
+        'aria-label': words.close,
+        title: `${words.close} (Esc)`,
+        onclick: () => this.#dialog.close(),
+      },
+      '✕',
+    );
+    return h(
+      'header',
+      { class: 'frames-head' },
+      h('div', { class: 'frames-name' }, this.#title, this.#meta),
+      this.#score,
+      h('div', { class: 'frames-corner' }, this.#encodes, this.#help, close),
+    );
+  }
+
+  #tools(): HTMLElement {
+    const { zoom } = this.#commands;
+    const exact = ([1, 2, 4] as const).map((scale) =>
+      tool(`${scale}:1`, 'Z', () => this.#stage.zoomTo(scale)),
+    );
+    return h(
+      'div',
+      { class: 'frames-tools' },
+      modeButtons(this.#settings),
+      h(
+        'div',
+        { class: 'frames-zooms', role: 'group', 'aria-label': words.zoom },
+        this.#fit,
+        ...exact,
+        tool('−', '-', () => zoom(-1), words.zoomOut),
+        this.#zoom,
+        tool('+', '+', () => zoom(1), words.zoomIn),
+      ),
+      this.#controls.element,
+    );
+  }
+
+  #foot(): HTMLElement {
+    const { step, worst, besideWorst } = this.#commands;
+    return h(
+      'footer',
+      { class: 'frames-foot' },
+      this.#timeline.element,
+      h(
+        'div',
+        { class: 'frames-steps' },
+        tool('‹', 'ArrowLeft', () => step(-1), words.previous),
+        this.#number,
+        tool('›', 'ArrowRight', () => step(1), words.next),
+        tool(words.worst, 'W', worst, words.worstTitle),
+        tool(words.nextWorst, 'N', () => besideWorst(1)),
+      ),
+    );
   }
 
   #makeCommands(): Commands {
@@ -284,14 +288,14 @@ export class FrameViewer {
   #close(): void {
     if (this.#dialog.open) this.#dialog.close();
     this.#element.hidden = true;
-    this.#giveBack();
+    this.#returnFocus();
     document.documentElement.classList.remove('frames-open');
     this.#flicker.running = false;
     this.#making?.abort();
     clearTimeout(this.#busy);
     clearTimeout(this.#freeing);
     if (this.#subject === undefined) return;
-    // Whoever looks at several moments one after another need not wait for each anew.
+    // Keep pictures for a while, so that reopening the viewer is fast.
     this.#freeing = setTimeout(() => {
       this.#store.close();
       this.#stage.empty();
@@ -303,8 +307,8 @@ export class FrameViewer {
     }, TIMES.free);
   }
 
-  /** The focus goes back to what opened the frame, to what took its place, or to the results. */
-  #giveBack(): void {
+  /** Returns the focus to the opener, its replacement, or the results. */
+  #returnFocus(): void {
     const opener = this.#opener;
     this.#opener = null;
     if (!(opener instanceof HTMLElement) || opener === document.body) return;
@@ -312,7 +316,7 @@ export class FrameViewer {
     target?.focus({ preventScroll: true });
   }
 
-  /** Takes in what is known of the encode on show: scores come while it runs. */
+  /** Updates the encode on show; scores arrive during the run. */
   #refresh(): void {
     const cursor = this.#session.cursor.value;
     const results = this.#session.results.value;
@@ -374,7 +378,7 @@ export class FrameViewer {
     this.#make();
   }
 
-  /** Makes what the view needs beside the pictures. */
+  /** Requests the difference or map that the view needs. */
   #make(): void {
     const [pair, source] = [this.#pair, this.#subject?.source];
     const mode = this.#settings.mode.value;
@@ -426,7 +430,7 @@ export class FrameViewer {
     this.#controls.findings.map({ full, total: grid.total, where: whereOf(grid) });
   }
 
-  /** Puts the frame's number, time and scores into words. */
+  /** Updates the texts: frame number, time and scores. */
   #describe(): void {
     const subject = this.#subject;
     const frame = this.#frame;
@@ -490,7 +494,7 @@ export class FrameViewer {
     this.#stage.shown = this.#stage.shown === 'reference' ? 'distorted' : 'reference';
   }
 
-  /** Shows the other picture and stays there. */
+  /** Stops flickering and shows the other picture. */
   #hold(): void {
     this.#flicker.running = false;
     this.#switch();
@@ -510,7 +514,7 @@ export class FrameViewer {
     }
   }
 
-  /** Frames of about a second. */
+  /** Frames per second, rounded. */
   #perSecond(): number {
     const rate = this.#subject?.result.report?.reference.frameRate;
     return rate && rate.num > 0 ? Math.max(1, Math.round(rate.num / rate.den)) : 25;
@@ -529,7 +533,7 @@ export class FrameViewer {
       return;
     }
     fill(this.#readout, place);
-    // Looking up samples is for those who stay.
+    // Look up samples only if the pointer rests.
     this.#hovering = setTimeout(() => {
       const samples = (['reference', 'distorted'] as const).map((role) =>
         h(
@@ -580,10 +584,10 @@ function tool(label: string, key: string, run: () => void, name = label): HTMLBu
   );
 }
 
-/** The two files and their pairing, as the engine wants them. */
+/** The files and pairing options for the engine. */
 function sourceOf({ report }: EncodeResult, source: EncodeSource, total: number): PairSource {
   const { reference, distorted, options } = source;
-  // What was searched when scoring need not be searched again.
+  // Reuse the offset of the run instead of searching again.
   const offset = report?.pairing?.frames.offset;
   return {
     key: keyOf(source),
@@ -598,7 +602,7 @@ function metricName(metric: string): string {
   return metric === 'vmaf' ? 'VMAF' : metric;
 }
 
-/** The values of a frame, which is not there for frames that were left out. */
+/** The values of a frame; `undefined` for frames that were not scored. */
 function metricsOf({ frames }: EncodeResult, frame: number): Readonly<Record<string, number>> | undefined {
   const direct = frames[frame];
   return direct?.frameNum === frame
@@ -618,10 +622,10 @@ function lossAt({ width, height, blockSize, density }: LossGrid, x: number, y: n
   return density[row * width + column];
 }
 
-/** Share of the loss in one ninth of the picture from which on it is named; evenly it were 11 %. */
+/** Smallest share of the loss, in percent, for naming a ninth of the picture; 11 % would be even. */
 const GATHERED = 20;
 
-/** In which part of the picture most is lost, for those who do not see colours. */
+/** Names the part of the picture with most loss, for users who cannot see colours. */
 function whereOf({ width, height, density }: LossGrid): string {
   const sums = new Float64Array(9);
   let all = 0;

@@ -1,13 +1,13 @@
 /**
  * @module web/frames/worst
- * The moments to jump to: the same that the list of worst moments and the reports name.
+ * Worst moments to jump to; the same as in reports.
  */
 import { type FrameMetrics, frameGap, type Ranking, type Report, ranking, worstFrames } from 'anyvmaf';
 
-/** Moments that are offered. */
+/** Most moments. */
 const MOST = 20;
 
-/** What the frames are ranked by: the first model's score, as far as is known while scores come. */
+/** The ranking metric of frames; during a run the first model's score. */
 export function rankingOf(frames: readonly FrameMetrics[], report: Report | undefined): Ranking | undefined {
   if (report) return ranking(report);
   const metrics = Object.keys(frames[0]?.metrics ?? {});
@@ -26,7 +26,7 @@ export function worstMoments(
 }
 
 /**
- * The moment after or before the one on show, in the order from worst to best; the worst where none is on show.
+ * The moment before or after the current one, ordered from worst to best; the worst if none is current.
  * @param direction 1 for the next worst, -1 for the one before
  */
 export function besideMoment(
