@@ -5,7 +5,7 @@
  */
 import { percentile } from '../core/percentile.js';
 import { concordanceOf } from './concordance.js';
-import { correlationOf, mean, type Sample } from './correlation.js';
+import { correlationOf, mean, type Sample, type Units } from './correlation.js';
 
 /** Lower and upper end. */
 export type Interval = readonly [number, number];
@@ -26,14 +26,6 @@ export interface BootstrapOptions {
   readonly seed: number;
   /** Part of the resamples inside an interval, 0.95. */
   readonly level: number;
-}
-
-/** Rows by the unit that they belong to. */
-export interface Units {
-  /** At least 2. */
-  readonly count: number;
-  /** For each row its unit, 0..count-1. */
-  readonly of: Uint32Array;
 }
 
 /** Of a sum of squares: below this part it is what rounding left of nothing. */

@@ -7,8 +7,7 @@
  * weights w has tau-b = S / sqrt(X Y), where S is half the sum of w_a w_b s over all ordered pairs of rows, and X and Y
  * the same with u of either side.
  */
-import type { Units } from './bootstrap.js';
-import { correlationOf, type Sample } from './correlation.js';
+import { correlationOf, type Sample, type Units } from './correlation.js';
 import { byGroup, type Ranking } from './ranks.js';
 
 /** Steps for the table of pairs of units; a fraction of a second. */

@@ -18,6 +18,14 @@ export interface Agreement {
   readonly rmse: number;
 }
 
+/** Rows by the unit that they belong to. */
+export interface Units {
+  /** At least 2. */
+  readonly count: number;
+  /** For each row its unit, 0..count-1. */
+  readonly of: Uint32Array;
+}
+
 /** Predictions and targets, row by row, with their orders. */
 export interface Sample {
   readonly prediction: Float64Array;
