@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
 import type { VideoFormat } from '../index.js';
 import type { BenchShape } from './types.js';
@@ -47,8 +48,7 @@ export async function makePair(
   const job: MakerJob = { format, frames, seed: SEED, paths };
   // Flags of the process, such as --import of a test runner, are not meant for it.
   const worker = new Worker(new URL('./pair-maker.js', import.meta.url), { workerData: job, execArgv: [] });
-  const stop = () => void worker.terminate();
-  signal?.addEventListener('abort', stop, { once: true });
+  const forget = onAbort(signal, () => void worker.terminate());
   try {
     let failure: Error | undefined;
     await new Promise<void>((resolve) => {
@@ -70,6 +70,6 @@ export async function makePair(
     }
     return paths;
   } finally {
-    signal?.removeEventListener('abort', stop);
+    forget();
   }
 }

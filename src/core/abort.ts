@@ -1,25 +1,25 @@
 /**
  * @module core/abort
- * Waiting that a caller's AbortSignal can end.
+ * The two ways to heed a caller's AbortSignal: call a function when it aborts, or stop waiting for a promise.
  */
 
-/** What `work` gives, unless `signal` aborts before: then its reason is thrown, and `work` goes on unheard. */
+/**
+ * Calls `stop` with the signal's reason once it aborts; at once if it has aborted already.
+ * @returns removes the listener
+ */
+export function onAbort(signal: AbortSignal | undefined, stop: (reason: unknown) => void): () => void {
+  if (!signal) return () => {};
+  const listener = () => stop(signal.reason);
+  if (signal.aborted) listener();
+  else signal.addEventListener('abort', listener, { once: true });
+  return () => signal.removeEventListener('abort', listener);
+}
+
+/** Resolves as `work` does, unless `signal` aborts first: then rejects with its reason, and `work` goes on unheard. */
 export function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    const settled = () => signal.removeEventListener('abort', stop);
-    work.then(
-      (value) => {
-        settled();
-        resolve(value);
-      },
-      (error) => {
-        settled();
-        reject(error);
-      },
-    );
+    const forget = onAbort(signal, reject);
+    work.then(resolve, reject).finally(forget);
   });
 }

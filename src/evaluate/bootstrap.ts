@@ -5,7 +5,7 @@
  */
 import { percentile } from '../core/percentile.js';
 import { concordanceOf } from './concordance.js';
-import { correlationOf, mean, type Sample } from './correlation.js';
+import { correlationOf, mean, type Sample, type Units } from './correlation.js';
 
 /** Lower and upper bound. */
 export type Interval = readonly [number, number];
@@ -26,14 +26,6 @@ export interface BootstrapOptions {
   readonly seed: number;
   /** Confidence level, for example 0.95. */
   readonly level: number;
-}
-
-/** Assigns rows to units. */
-export interface Units {
-  /** At least 2. */
-  readonly count: number;
-  /** The unit of each row, 0..count-1. */
-  readonly of: Uint32Array;
 }
 
 /** A variance below this part of the sum of squares is rounding error: the side is constant. */

@@ -18,6 +18,14 @@ export interface Agreement {
   readonly rmse: number;
 }
 
+/** Assigns rows to units. */
+export interface Units {
+  /** At least 2. */
+  readonly count: number;
+  /** The unit of each row, 0..count-1. */
+  readonly of: Uint32Array;
+}
+
 /** Predictions and targets by row, with their rankings. */
 export interface Sample {
   readonly prediction: Float64Array;

@@ -4,7 +4,17 @@
  * machine, and a place for results that are too big to say. Tools know the server only by these interfaces.
  */
 import type { Origin } from '../core/origin.js';
-import type { ResourceLink } from './tool.js';
+
+/** A resource by reference, as `resources.publish` makes it. */
+export interface ResourceLink {
+  readonly type: 'resource_link';
+  readonly uri: string;
+  readonly name: string;
+  readonly mimeType: string;
+  readonly description?: string;
+  /** Bytes. */
+  readonly size?: number;
+}
 
 /** How far a call is. */
 export interface ToolProgress {

@@ -11,6 +11,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { onAbort } from '../core/abort.js';
 import type { McpHost } from './host.js';
 import { LineSplitter } from './lines.js';
 import { createServer } from './server.js';
@@ -169,9 +170,7 @@ export async function serveLines(
 ): Promise<void> {
   const transport = new LineTransport(input, output);
   const handle = serveStdio(() => createServer(host), { transport });
-  const stop = () => void handle.close();
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
+  const forget = onAbort(signal, () => void handle.close());
   await transport.ended;
-  signal.removeEventListener('abort', stop);
+  forget();
 }

@@ -5,7 +5,7 @@
  */
 import type * as z from 'zod/v4';
 import { checkArguments } from './arguments.js';
-import type { ToolContext } from './context.js';
+import type { ResourceLink, ToolContext } from './context.js';
 
 /** What a host may assume of a tool before it lets a model call it. */
 export interface ToolAnnotations {
@@ -36,17 +36,6 @@ export type ExtraContent =
       readonly data: string;
     }
   | ResourceLink;
-
-/** A resource by reference, as `resources.publish` makes it. */
-export interface ResourceLink {
-  readonly type: 'resource_link';
-  readonly uri: string;
-  readonly name: string;
-  readonly mimeType: string;
-  readonly description?: string;
-  /** Bytes. */
-  readonly size?: number;
-}
 
 /** What a handler returns: the document, told both as text and as `structuredContent`, and what follows it. */
 export interface ToolOutcome<Document> {

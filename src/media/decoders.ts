@@ -3,6 +3,7 @@
  * Chooses what decodes an encoded video: asks decoders in order of preference whether they can run and know the file,
  * and says, when none does, which were tried and what to install.
  */
+import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
 import type { Objection, Remedy } from '../core/hint.js';
 import { clause, quoted, shown } from '../core/printable.js';
@@ -89,14 +90,9 @@ function probeEarly(
   signal: AbortSignal | undefined,
 ): { readonly facts: Promise<TrackFacts>; stop(): Promise<void> } {
   const stopping = new AbortController();
-  const pass = () => stopping.abort(signal?.reason);
-  if (signal?.aborted) pass();
-  signal?.addEventListener('abort', pass, { once: true });
+  const forget = onAbort(signal, (reason) => stopping.abort(reason));
   const facts = decoder.probe(input, stopping.signal);
-  const over = facts.then(
-    () => signal?.removeEventListener('abort', pass),
-    () => signal?.removeEventListener('abort', pass),
-  );
+  const over = facts.then(forget, forget);
   return {
     facts,
     stop() {

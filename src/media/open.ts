@@ -2,6 +2,7 @@
  * @module media/open
  * From anything that can be a video to a source of frames.
  */
+import { onAbort } from '../core/abort.js';
 import { requireArray, requireAttached, requireObject, requireText, wrongType } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
 import { describeFormat, formatProblem } from '../core/frame.js';
@@ -100,7 +101,7 @@ export async function openInput(
   }
   const bytes = await openBytes(input, name, options.platform);
   const close = (): void => (bytes.kind === 'random' ? bytes.reader : bytes.stream).close();
-  signal?.addEventListener('abort', close);
+  const forget = onAbort(signal, close);
   try {
     signal?.throwIfAborted();
     if (bytes.kind === 'stream') return await openStream(bytes.stream, name, raw);
@@ -114,7 +115,7 @@ export async function openInput(
     // Closing looks like the end of a stream; the reason is what the caller wants to know.
     throw signal?.aborted ? signal.reason : error;
   } finally {
-    signal?.removeEventListener('abort', close);
+    forget();
   }
 }
 

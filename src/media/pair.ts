@@ -2,6 +2,7 @@
  * @module media/pair
  * Whether two videos can be compared as they are (cli-formats-metrics B.4, B.6).
  */
+import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import { formatProblem, MIN_SIDE } from '../core/frame.js';
@@ -141,8 +142,7 @@ export async function openInputs(
     );
   }
   const giveUp = new AbortController();
-  const pass = (): void => giveUp.abort(options.signal?.reason);
-  options.signal?.addEventListener('abort', pass);
+  const forget = onAbort(options.signal, (reason) => giveUp.abort(reason));
   const each = { ...options, signal: giveUp.signal };
   // Without decoders, what is encoded is refused at once, however long the other takes to open.
   const open: (input: VideoInput) => Promise<OpenedInput> = (input) =>
@@ -157,7 +157,7 @@ export async function openInputs(
     for (const input of opening) input.then(closeInput).catch(() => {});
     throw error;
   } finally {
-    options.signal?.removeEventListener('abort', pass);
+    forget();
   }
 }
 

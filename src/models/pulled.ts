@@ -3,15 +3,16 @@
  * Reads models that were fetched before, and makes sure that they are what they should be.
  */
 import { AnyvmafError } from '../core/errors.js';
-import type { RegistryEntry } from './registry.js';
 import type { ModelStore } from './types.js';
 
 /**
  * A pulled model's text.
  * @throws {AnyvmafError} `model` when it was not pulled or is damaged, saying how to pull it
  */
-export async function readPulledModel(entry: RegistryEntry, { keep }: ModelStore): Promise<string> {
-  const { name, file, sha256 } = entry;
+export async function readPulledModel(
+  { name, file, sha256 }: { readonly name: string; readonly file: string; readonly sha256: string },
+  { keep }: ModelStore,
+): Promise<string> {
   const text = await keep?.read(file);
   const how = { hints: [{ purpose: 'pull', model: name }] } as const;
   if (text === undefined) {

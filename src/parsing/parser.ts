@@ -3,6 +3,7 @@
  * A thread that parses foreign bytes, seen from the thread that asked for it. It is ended when it shows no sign of life, or
  * makes no progress, for longer than the bytes can explain; when it takes too much memory; and when the caller aborts.
  */
+import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
 
 import type { ByteReader } from '../media/platform.js';
@@ -80,8 +81,7 @@ export class Parser<Calls> {
     signal?.throwIfAborted();
     if (this.#ended) throw this.#failure;
     const id = this.#next++;
-    const abort = (): void => this.#end(signal?.reason);
-    signal?.addEventListener('abort', abort);
+    const forget = onAbort(signal, (reason) => this.#end(reason));
     try {
       return await new Promise<Answer<Calls, Name>>((resolve, reject) => {
         // The thread answers a call by its own function of this name.
@@ -90,7 +90,7 @@ export class Parser<Calls> {
         this.#worker.post({ kind: 'call', id, name, argument });
       });
     } finally {
-      signal?.removeEventListener('abort', abort);
+      forget();
     }
   }
 

@@ -8,7 +8,6 @@ import { brightness, sharpness } from './detail.js';
 import { banding, flatBlocks, noiseIn } from './flat.js';
 import { type Luma, lumaOf } from './luma.js';
 import { type Place, place } from './place.js';
-import { summarizeFacts, type WordlessFacts } from './words.js';
 
 /** How much of it an eye would notice. */
 export type FactLevel = 'none' | 'slight' | 'clear' | 'strong';
@@ -106,4 +105,68 @@ function levelOf([slight, clear, strong]: FrameFactSpec['from'], value: number):
   if (value >= strong) return 'strong';
   if (value >= clear) return 'clear';
   return value >= slight ? 'slight' : 'none';
+}
+
+/** Facts before they are put into words. */
+type WordlessFacts = Omit<FrameFacts, 'summary'>;
+
+/** Levels of mean luma from which on a picture is visibly brighter or darker. */
+const BRIGHTER = 2;
+/** Standard deviation in levels of noise that is gone, from which on it is worth a word. */
+const DENOISED = 0.5;
+/** Share of detail that came in, from which on it is worth a word. */
+const SHARPENED = 0.25;
+/** Share of the squared error in one ninth of the picture, from which on it is worth naming; evenly it were 0.11. */
+const GATHERED = 0.2;
+
+/** What each fact says at its value. */
+const SAYINGS: Readonly<Record<FrameFactName, (facts: WordlessFacts) => string>> = {
+  blockiness: ({ blockiness }) =>
+    `blockiness (steps at the 8x8 grid are ${blockiness.distorted.toFixed(2)} times those inside, in the ` +
+    `reference ${blockiness.reference.toFixed(2)})`,
+  blur: ({ blur }) => `blur (${percent(blur.value)} of the fine detail is gone)`,
+  noise: ({ noise }) => `noise (${noise.value.toFixed(1)} levels added in flat parts)`,
+  banding: ({ banding }) => `banding (${percent(banding.value)} more of the picture is drawn in flat steps)`,
+  contrast_loss: ({ contrast_loss }) => `contrast loss (${percent(contrast_loss.value)} less)`,
+};
+
+const NAMES = ['blockiness', 'blur', 'noise', 'banding', 'contrast_loss'] as const;
+const WEIGHT = { none: 0, slight: 1, clear: 2, strong: 3 } as const;
+
+/** Says what stands out, the strongest first, and where the frames differ. */
+function summarizeFacts(facts: WordlessFacts): string {
+  const { difference } = facts;
+  if (difference.part === null) return 'Luma is the same in both frames.';
+  const found = NAMES.filter((name) => facts[name].level !== 'none')
+    .sort((a, b) => WEIGHT[facts[b].level] - WEIGHT[facts[a].level])
+    .map((name) => `${facts[name].level} ${SAYINGS[name](facts)}`);
+  const clauses = [...found, ...asides(facts)];
+  const what =
+    clauses.length === 0 ? 'None of the measured defects stands out' : capitalized(clauses.join('; '));
+  const where = difference.share >= GATHERED ? `, most of all in the ${difference.part} of the picture` : '';
+  return `${what}. Luma differs by ${difference.mean.toFixed(1)} of 255 levels on average${where}.`;
+}
+
+/** What is no defect by itself but changes the picture. */
+function asides({ blur, noise, brightness }: WordlessFacts): string[] {
+  const lighter = brightness.distorted - brightness.reference;
+  return [
+    ...(noise.value <= -DENOISED
+      ? [`noise or grain of the reference is smoothed away (${(-noise.value).toFixed(1)} levels)`]
+      : []),
+    ...(blur.value <= -SHARPENED && noise.level === 'none'
+      ? ['there is more fine detail than in the reference, as after sharpening']
+      : []),
+    ...(Math.abs(lighter) >= BRIGHTER
+      ? [`the picture is ${Math.abs(lighter).toFixed(0)} levels ${lighter > 0 ? 'brighter' : 'darker'}`]
+      : []),
+  ];
+}
+
+function percent(share: number): string {
+  return `${Math.round(100 * share)} %`;
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

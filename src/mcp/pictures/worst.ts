@@ -2,6 +2,7 @@
  * @module mcp/pictures/worst
  * Scores, picks the worst frames, has them taken out of the videos, publishes their pictures and puts them into words.
  */
+import { unlessAborted } from '../../core/abort.js';
 import {
   AnyvmafError,
   type FrameFactName,
@@ -20,13 +21,7 @@ import { pairRequest } from '../scoring/request.js';
 import { backendUsed, trustAnswer } from '../scoring/result.js';
 import { runScore } from '../scoring/run.js';
 import type { ExtraContent, ToolOutcome } from '../tool.js';
-import {
-  DESCRIBED_SIDE,
-  type Describer,
-  type NoDescriber,
-  sharedDescriber,
-  unlessAborted,
-} from '../vision/describer.js';
+import { DESCRIBED_SIDE, type Describer, type NoDescriber, sharedDescriber } from '../vision/describer.js';
 import type { ShownFrame, WorstFramesDocument, WorstFramesInput } from './documents.js';
 import { PICTURES, type PictureJob, type PictureName, type TakenPair, type TakenSide } from './protocol.js';
 import { takePairs } from './take.js';
@@ -121,8 +116,8 @@ function findModel(
 ): Promise<Describer | NoDescriber> {
   return pool.run(TOOL, 1, () =>
     unlessAborted(
-      find((message) => steps.more(message)),
       signal,
+      find((message) => steps.more(message)),
     ),
   );
 }

@@ -2,6 +2,7 @@
  * @module mcp/vision/describer
  * Finds a vision-language model that runs here, once, and asks it what it sees.
  */
+import { onAbort, unlessAborted } from '../../core/abort.js';
 import type { RgbImage } from '../../index.js';
 import { importVisionLibrary, VISION_PACKAGE, type VisionLibrary } from './library.js';
 import { type LoadedModel, VISION_MODELS, type VisionModel } from './models.js';
@@ -84,29 +85,18 @@ function describer(modelId: string, model: LoadedModel, library: VisionLibrary):
       signal.throwIfAborted();
       const Criteria = library.InterruptableStoppingCriteria;
       const criteria = Criteria && new Criteria();
-      const interrupt = () => criteria?.interrupt();
-      signal.addEventListener('abort', interrupt, { once: true });
+      const forget = onAbort(signal, () => criteria?.interrupt());
       try {
         const said = await unlessAborted(
-          model.ask(image, question, criteria ? { stopping_criteria: criteria } : {}),
           signal,
+          model.ask(image, question, criteria ? { stopping_criteria: criteria } : {}),
         );
         return said.replace(/\s+/g, ' ').trim();
       } finally {
-        signal.removeEventListener('abort', interrupt);
+        forget();
       }
     },
   };
-}
-
-/** A model that cannot be interrupted goes on unheard. */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }
 
 let found: Promise<Describer | NoDescriber> | undefined;

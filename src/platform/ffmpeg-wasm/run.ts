@@ -2,6 +2,7 @@
  * @module platform/ffmpeg-wasm/run
  * One run of a tool of FFmpeg in a thread, seen from the thread that asked for it.
  */
+import { onAbort } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { OpenedInput, WasmHost } from './host.js';
@@ -96,12 +97,6 @@ export async function runTool(
 ): Promise<RunResult> {
   signal?.throwIfAborted();
   const run = await startRun(host, opened, { ...job, input: opened.jobInput() });
-  const stop = (): void => run.stop(signal?.reason);
-  signal?.addEventListener('abort', stop);
-  try {
-    if (signal?.aborted) stop();
-    return await run.done;
-  } finally {
-    signal?.removeEventListener('abort', stop);
-  }
+  const forget = onAbort(signal, run.stop);
+  return run.done.finally(forget);
 }

@@ -2,6 +2,7 @@
  * @module platform/ffmpeg-wasm/source
  * Frames as FFmpeg in WebAssembly decodes them, one after another, no faster than they are read.
  */
+import { onAbort } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import { storedFrameBytes } from '../../core/frame.js';
@@ -58,6 +59,7 @@ export class WasmSource implements DecodedSource {
   readonly #frameBytes: number;
   readonly #warnings: string[] = [];
   #run: ToolRun | undefined;
+  #forget = () => {};
   /** Of the track's first frame on the file's clock. */
   #zero: number | undefined;
   /** From {@link #zero}, by number of frame in this source. */
@@ -97,7 +99,7 @@ export class WasmSource implements DecodedSource {
       : new ChunkReader((bytes) => this.#run?.used(bytes));
     this.#queue = new ByteQueue(this.#reader);
     this.#zero = plan.trackStart;
-    request.signal?.addEventListener('abort', this.#abort);
+    this.#forget = onAbort(request.signal, this.#abort);
   }
 
   get damage(): string | undefined {
@@ -229,7 +231,7 @@ export class WasmSource implements DecodedSource {
   /** Nothing more is read. */
   #end(): void {
     this.#ended = true;
-    this.#what.request.signal?.removeEventListener('abort', this.#abort);
+    this.#forget();
     this.#opened.close();
   }
 

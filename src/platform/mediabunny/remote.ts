@@ -3,6 +3,7 @@
  * The mediabunny decoder as the engine sees it: files are taken apart and decoded in parser threads, one for each video
  * that is open, which are ended where a file keeps them busy or fills their memory.
  */
+import { onAbort } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import type { ParserTask } from '../../engine/contract/parser-task.js';
@@ -150,6 +151,7 @@ class RemoteSource implements DecodedSource {
   readonly #times: (number | undefined)[] = [];
   #damage: string | undefined;
   #closed = false;
+  #forget = () => {};
 
   /** @param release called once, when the thread is free again or ended */
   constructor(
@@ -167,7 +169,7 @@ class RemoteSource implements DecodedSource {
     this.#parser = parser;
     this.#signal = signal;
     this.#release = release;
-    signal?.addEventListener('abort', this.#abort);
+    this.#forget = onAbort(signal, this.#abort);
   }
 
   get damage(): string | undefined {
@@ -197,7 +199,7 @@ class RemoteSource implements DecodedSource {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#signal?.removeEventListener('abort', this.#abort);
+    this.#forget();
     // A thread that does not let go of a video is of no use for another.
     await this.#parser.call('close', null).catch(() => this.#parser.close());
     this.#release();
@@ -205,7 +207,6 @@ class RemoteSource implements DecodedSource {
 
   readonly #abort = (): void => {
     this.#closed = true;
-    this.#signal?.removeEventListener('abort', this.#abort);
     this.#parser.close(this.#signal?.reason ?? new AnyvmafError('aborted', 'Decoding was stopped.'));
     this.#release();
   };

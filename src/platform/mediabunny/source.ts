@@ -3,6 +3,7 @@
  * Frames as mediabunny decodes them, in presentation order, a few ahead of the reader.
  */
 import type { VideoSample } from 'mediabunny';
+import { onAbort } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
@@ -30,6 +31,7 @@ export class MediabunnySource implements DecodedSource {
   readonly #zero: number;
   readonly #times: number[] = [];
   readonly #warnings: string[] = [];
+  #forget = () => {};
   /** Frames still to be passed over before the first that is wanted. */
   #before: number;
   #next = 0;
@@ -74,7 +76,7 @@ export class MediabunnySource implements DecodedSource {
       time && time.start > 0 ? time.start + zero - SAME : undefined,
       time && Number.isFinite(time.end) ? time.end + zero - SAME : Number.POSITIVE_INFINITY,
     );
-    signal?.addEventListener('abort', this.#abort);
+    this.#forget = onAbort(signal, () => void this.close());
   }
 
   /**
@@ -137,13 +139,11 @@ export class MediabunnySource implements DecodedSource {
 
   async close(): Promise<void> {
     this.#ended = true;
-    this.#request.signal?.removeEventListener('abort', this.#abort);
+    this.#forget();
     this.#opened.close();
     // Lets the decoder go; what it still says is of no interest.
     await this.#samples.return().catch(() => {});
   }
-
-  readonly #abort = (): void => void this.close();
 
   /** The next sample of the range; the caller closes it. */
   async #sample(): Promise<VideoSample | undefined> {

@@ -3,6 +3,7 @@
  * Finds installed programs that contain libvmaf and asks them what they are. Answers are remembered for as long as the
  * files stay the same.
  */
+import { onAbort, unlessAborted } from '../../../core/abort.js';
 import { buildFlags, ffmpegVersion, filterOptions, flavourOf, vmafOptions, vmafVersion } from './help.js';
 import {
   type Candidate,
@@ -93,7 +94,7 @@ function askOnce(host: NativeHost, path: string, key: string, known: Map<string,
     if (known.get(key) === question) known.delete(key);
   };
   // An answer that nobody waited for to the end is none, from the moment on in which they gave up.
-  ending.signal.addEventListener('abort', forget, { once: true });
+  onAbort(ending.signal, forget);
   question.answer.catch(forget);
   return question;
 }
@@ -101,18 +102,12 @@ function askOnce(host: NativeHost, path: string, key: string, known: Map<string,
 /** Waits for an answer with others, none of whose signals ends it for the rest. */
 async function wait(question: Question, signal: AbortSignal | undefined): Promise<Identity> {
   question.waiting++;
-  let stop = () => {};
-  const given = new Promise<never>((_, reject) => {
-    stop = () => reject(signal?.reason);
-    signal?.addEventListener('abort', stop, { once: true });
-  });
   let answered = false;
   try {
-    const identity = await (signal ? Promise.race([question.answer, given]) : question.answer);
+    const identity = await unlessAborted(signal, question.answer);
     answered = true;
     return identity;
   } finally {
-    signal?.removeEventListener('abort', stop);
     question.waiting--;
     if (!answered && question.waiting === 0) question.ending.abort(signal?.reason);
   }

@@ -2,6 +2,7 @@
  * @module platform/node/ffmpeg/decoder
  * The decoder that has an installed ffmpeg do the work.
  */
+import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import type { VideoFormat } from '../../../core/frame.js';
 import { storedFrameBytes } from '../../../core/frame.js';
@@ -255,11 +256,9 @@ class FfmpegDecoder implements Decoder {
     const key = memoryKey(file);
     if (key === undefined || this.#times.has(key) || this.#reading.has(key)) return { async stop() {} };
     const stopping = new AbortController();
-    const stop = () => stopping.abort(signal?.reason);
-    if (signal?.aborted) stop();
-    signal?.addEventListener('abort', stop, { once: true });
+    const forget = onAbort(signal, (reason) => stopping.abort(reason));
     const reading = this.#readTimes(file, key, stopping.signal).finally(() => {
-      signal?.removeEventListener('abort', stop);
+      forget();
       this.#reading.delete(key);
     });
     this.#reading.set(key, reading);
@@ -269,7 +268,7 @@ class FfmpegDecoder implements Decoder {
     );
     return {
       stop() {
-        stop();
+        stopping.abort(signal?.reason);
         return over;
       },
     };
@@ -384,9 +383,7 @@ interface Started {
 
 /** Waits for the first frame; when the signal aborts, the process is ended. */
 async function startRun(run: DecodeRun, signal: AbortSignal | undefined): Promise<Started> {
-  const stop = () => void run.close();
-  signal?.addEventListener('abort', stop, { once: true });
-  if (signal?.aborted) stop();
+  const forget = onAbort(signal, () => void run.close());
   try {
     const first = await run.next();
     if (signal?.aborted) {
@@ -395,7 +392,7 @@ async function startRun(run: DecodeRun, signal: AbortSignal | undefined): Promis
     }
     return { run, first };
   } finally {
-    signal?.removeEventListener('abort', stop);
+    forget();
   }
 }
 

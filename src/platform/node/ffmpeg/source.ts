@@ -2,6 +2,7 @@
  * @module platform/node/ffmpeg/source
  * Frames that an ffmpeg process decodes, as a source for the scorer.
  */
+import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
 import type { Remedy } from '../../../core/hint.js';
@@ -43,7 +44,7 @@ export class FfmpegSource implements DecodedSource {
   readonly #trackStart: number;
   readonly #known: Float64Array | undefined;
   readonly #warnings: string[];
-  readonly #onAbort: () => void;
+  readonly #forget: () => void;
   /** Presentation times of the frames taken so far, seconds from the track's start. */
   readonly #times: number[] = [];
   #first: DecodedFrame | undefined;
@@ -80,8 +81,7 @@ export class FfmpegSource implements DecodedSource {
       ...(facts.colorRange && { colorRange: facts.colorRange }),
       warnings: this.#warnings,
     };
-    this.#onAbort = () => void run.close();
-    request.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.#forget = onAbort(request.signal, () => void run.close());
   }
 
   get damage(): string | undefined {
@@ -112,7 +112,7 @@ export class FfmpegSource implements DecodedSource {
 
   close(): Promise<void> {
     this.#over ??= 'end';
-    this.#request.signal?.removeEventListener('abort', this.#onAbort);
+    this.#forget();
     return this.#run.close();
   }
 

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import { shown } from '../../../core/printable.js';
 import { limitError } from '../../../core/system-limits.js';
@@ -116,8 +117,7 @@ export async function runTool(
 ): Promise<Ending & { readonly stdout: string; readonly stderr: string }> {
   signal?.throwIfAborted();
   const child = startTool(tool, args, start);
-  const stop = () => void child.kill();
-  signal?.addEventListener('abort', stop, { once: true });
+  const forget = onAbort(signal, () => void child.kill());
   let stdout = '';
   let stderr = '';
   if (onLine) readLines(child.stdout, onLine);
@@ -135,7 +135,7 @@ export async function runTool(
     signal?.throwIfAborted();
     return { ...ending, stdout, stderr };
   } finally {
-    signal?.removeEventListener('abort', stop);
+    forget();
   }
 }
 

@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { unlessAborted } from '../../../core/abort.js';
 import { limitError } from '../../../core/system-limits.js';
 import type { NativeHost, NativeJob, NativeOutcome } from '../../../engine/backends/native/host.js';
 import { makeScratchFolder, removeScratch } from '../../../files/scratch.js';
@@ -78,12 +79,6 @@ async function runIn(
 
   const writers = Object.keys(feeds).map((name) => new PipeWriter(at(name)));
   const timers = new Timers(timeout, stall);
-  let stop = (): void => {};
-  const interrupted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal?.reason);
-  });
-  signal?.addEventListener('abort', stop);
-  interrupted.catch(() => {});
   const feeding = Object.values(feeds).map(async (feed, i) => {
     const writer = writers[i];
     if (!writer) return;
@@ -109,17 +104,15 @@ async function runIn(
   broken.catch(() => {});
 
   try {
-    signal?.throwIfAborted();
-    const ending = await Promise.race([ended, timers.up, interrupted, broken]);
+    const ending = await unlessAborted(signal, Promise.race([ended, timers.up, broken]));
     for (const writer of writers) writer.close();
     // What a feed had to say about its video counts, also where the program did not read that far.
-    if (ending.kind === 'ended') await Promise.race([fed, interrupted]);
+    if (ending.kind === 'ended') await unlessAborted(signal, fed);
     const time = performance.now() - start;
     const { code = null, signal: by = null, reason } = ending;
     const said = { stdout: stdout(), stderr: stderr() };
     return { kind: ending.kind, code, signal: by, ...said, time, ...(reason !== undefined && { reason }) };
   } finally {
-    signal?.removeEventListener('abort', stop);
     timers.stop();
     for (const writer of writers) writer.close();
     if (child.exitCode === null && child.signalCode === null) killGroup(child);
