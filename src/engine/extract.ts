@@ -13,11 +13,13 @@ import { shown, showValue } from '../core/printable.js';
 import { nameOf, openPlanned, partOfPlan, type Side } from '../media/pairing/prepare.js';
 import { colorMeaning } from '../pictures/color.js';
 import { FramePair, FramePicture } from '../pictures/frame-pair.js';
-import { type CheckedOptions, checkOptions, checkRequest, EXTRACT_OPTIONS } from './contract/options.js';
+import { checkOptions, checkRequest, EXTRACT_OPTIONS, type InputOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ExtractOptions, ScoreRequest } from './contract/types.js';
-import { closeKnown, type KnownInputs, knowInputs, readyInputs } from './inputs/inputs.js';
+import { closeKnown, type KnownInputs } from './inputs/known.js';
+import { identifyInputs, openForScoring } from './inputs/open.js';
 import { expectPairs, type OpenPair, readPair } from './inputs/pair.js';
+import { Scope } from './scope.js';
 
 /** Frames to pass over, rather than to start decoding anew for the next that is wanted. */
 const PASSED_OVER = 48;
@@ -38,24 +40,21 @@ export async function* extractPairs(
   const checked = checkOptions(options, EXTRACT_OPTIONS);
   const wanted = checkFrames(frames);
   const { signal } = options;
-  signal?.throwIfAborted();
-  const ending = new AbortController();
-  const pass = () => ending.abort(signal?.reason);
-  signal?.addEventListener('abort', pass);
-  const knowing = knowInputs(platform, request, checked, ending.signal);
+  const scope = new Scope(signal);
   try {
-    const known = await unlessAborted(signal, knowing);
+    const identifying = identifyInputs(platform, request, checked, scope.signal);
+    // Also waits for an input that is still being opened.
+    scope.own(() => identifying.then(closeKnown).catch(() => {}));
+    const known = await unlessAborted(signal, identifying);
     refuseUnreadable(known.sides.reference);
     refuseUnreadable(known.sides.distorted);
     yield* known.plan && isEncoded(known)
-      ? decodeRuns(known, wanted, ending.signal)
-      : readStored(known, checked, wanted, ending.signal);
+      ? decodeRuns(known, wanted, scope.signal)
+      : readStored(known, checked, wanted, scope.signal);
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
   } finally {
-    signal?.removeEventListener('abort', pass);
-    ending.abort();
-    await knowing.then(closeKnown).catch(() => {});
+    await scope.close();
   }
 }
 
@@ -66,11 +65,11 @@ function isEncoded({ sides }: KnownInputs): boolean {
 /** Frames of files that give any frame at once. */
 async function* readStored(
   known: KnownInputs,
-  checked: CheckedOptions,
+  checked: InputOptions,
   wanted: readonly number[],
   signal: AbortSignal,
 ): AsyncGenerator<FramePair, void, undefined> {
-  const pair = await readyInputs(known, checked);
+  const pair = await openForScoring(known, checked);
   const { expected } = expectPairs(pair, pair.limit);
   const first = known.plan?.first ?? { reference: pair.skipReference, distorted: pair.skipDistorted };
   const distorted = known.plan?.paired?.frames;

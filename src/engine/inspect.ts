@@ -1,18 +1,20 @@
 /**
  * @module engine/inspect
- * Looks at a pair without scoring it: what preflight finds, and the offset between the two.
+ * Inspects a pair without scoring it: what preflight finds, and the offset between the two.
  */
 import { requireObject } from '../core/arguments.js';
 import type { AlignResult } from '../media/align/types.js';
 import { checkMeasurable } from '../media/pair.js';
-import { type CheckedOptions, checkOptions, checkRequest, LOOK_OPTIONS } from './contract/options.js';
+import { checkOptions, checkRequest, type InputOptions, LOOK_OPTIONS } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { AlignOptions, InspectOptions, ScoreOptions, ScoreRequest } from './contract/types.js';
 import { findOffset } from './inputs/alignment.js';
-import { closeKnown, formatOf, type KnownInputs, knowInputs } from './inputs/inputs.js';
+import { closeKnown, formatOf, type KnownInputs } from './inputs/known.js';
+import { identifyInputs } from './inputs/open.js';
 import { refuseTruncated } from './inputs/pair.js';
 import { type Inspection, Preflight } from './inputs/preflight.js';
 import { loadRequested } from './plan/plan.js';
+import { Scope } from './scope.js';
 
 /** Everything preflight finds. The videos are not refused for that, whatever it is, but where scoring cannot read them. */
 export async function inspectPair(
@@ -28,18 +30,18 @@ export async function inspectPair(
     const requested = await loadRequested(checked, platform, size);
     // What the caller did not ask for is not what preflight should take as asked for.
     const asked = { ...checked, pairing: { ...checked.pairing, scale: options.scale } };
-    const looking = new Preflight(platform, inputs, requested, asked);
-    looking.look(signal);
+    const preflight = new Preflight(platform, inputs, requested, asked);
+    preflight.readAgain(signal);
     try {
-      return await looking.inspection();
+      return await preflight.inspection();
     } finally {
-      await looking.close();
+      await preflight.close();
     }
   });
 }
 
 /** @throws {AnyvmafError} as scoring does of what it knows before it decodes: a file that is cut off, pictures too small */
-async function refuseUnscorable(inputs: KnownInputs, checked: CheckedOptions): Promise<void> {
+async function refuseUnscorable(inputs: KnownInputs, checked: InputOptions): Promise<void> {
   const { plan, sides } = inputs;
   checkMeasurable(formatOf(inputs));
   if (plan) (await import('../media/pairing/prepare.js')).refuseCutOffs(plan);
@@ -58,14 +60,13 @@ export async function alignPair(
   requireObject('options', options);
   const { window, ...others } = options;
   return known(platform, request, { scale: 'bicubic', ...others }, async ({ sides }, signal) => {
-    const found = await findOffset(platform, sides, {
+    return findOffset(platform, sides, {
       skipReference: 0,
       skipDistorted: 0,
       assumed: 0,
       ...(window !== undefined && { window }),
       signal,
     });
-    return found.result;
   });
 }
 
@@ -78,19 +79,15 @@ async function known<T>(
 ): Promise<T> {
   const { signal } = options;
   checkRequest(request);
-  signal?.throwIfAborted();
-  const ending = new AbortController();
-  const pass = () => ending.abort(signal?.reason);
-  signal?.addEventListener('abort', pass);
-  let inputs: KnownInputs | undefined;
+  const scope = new Scope(signal);
   try {
-    inputs = await knowInputs(platform, request, checkOptions(options, LOOK_OPTIONS), ending.signal);
-    return await use(inputs, ending.signal);
+    const checked = checkOptions(options, LOOK_OPTIONS);
+    const inputs = await identifyInputs(platform, request, checked, scope.signal);
+    scope.own(() => closeKnown(inputs));
+    return await use(inputs, scope.signal);
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
   } finally {
-    signal?.removeEventListener('abort', pass);
-    ending.abort();
-    if (inputs) await closeKnown(inputs);
+    await scope.close();
   }
 }

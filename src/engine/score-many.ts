@@ -17,11 +17,11 @@ import type { Report } from '../report/types.js';
 import { checkOptions, SCORE_OPTIONS } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ScoreManyOptions, ScoreOptions } from './contract/types.js';
-import { ReferenceLooks } from './inputs/shared-inspection.js';
+import { SharedInspection } from './inputs/shared-inspection.js';
 import { scorePair } from './score.js';
 
 /**
- * Scores all; when one fails, the others are stopped, unless somebody wants to know of failures.
+ * Scores all; when one fails, the others are stopped, unless `onFailure` is given.
  * @returns reports in the order of the distorted videos, without those that failed
  * @throws {AnyvmafError} as the public `scoreMany` says
  */
@@ -32,48 +32,22 @@ export async function scoreEach(
   options: ScoreManyOptions,
 ): Promise<Report[]> {
   requireObject('options', options);
-  requireVideo('reference', reference);
-  requireArray('distorted', distorted, 'an array of videos');
-  for (const [i, video] of distorted.entries()) requireVideo(`distorted[${i}]`, video);
   const { raw, onProgress, onStart, onFrame, onReport, onFailure, signal, ...shared } = options;
-  signal?.throwIfAborted();
-  // What is wrong with the options is wrong for all.
-  checkOptions(shared, SCORE_OPTIONS);
-  const [only] = distorted;
+  checkMany(reference, distorted, shared, signal);
+  const several = distorted.length > 1;
+  const sharing = several ? asksOnce(platform, reference) : platform;
   const fans = new ReferenceFans(distorted.length);
-  const looks = new ReferenceLooks();
-  // One each: many listeners on one signal look like a leak.
+  const inspection = new SharedInspection();
+  // A signal for each run: many listeners on one look like a leak.
   const stops = distorted.map(() => new AbortController());
-  const stop = (reason: unknown) => {
-    for (const own of stops) own.abort(reason);
-    looks.close(reason);
-  };
+  const stop = (reason: unknown) => [...stops, inspection].map((own) => own.abort(reason));
   const pass = () => stop(signal?.reason);
-  const sharing = distorted.length > 1 ? asksOnce(platform, reference) : platform;
-  if (distorted.length > 1 && readsOnce(reference)) {
-    throw new AnyvmafError(
-      'usage',
-      'the reference is a stream, which can be read only once, but there are several distorted videos; give it as a ' +
-        'file.',
-    );
-  }
-  const folder = folderOption([...(shared.features ?? []), ...(shared.models ?? [])]);
-  if (distorted.length > 1 && folder !== undefined) {
-    throw new AnyvmafError(
-      'usage',
-      `${folder} names one folder, but there are ${distorted.length} distorted videos, whose files would have the same ` +
-        'names in it; score them one by one, each with a folder of its own.',
-    );
-  }
-  // One worker each at least; together about as many as there are cores, or as the caller allows.
-  const cores = Math.min(platform.parallelism, shared.maxThreads ?? Number.POSITIVE_INFINITY);
-  const threads =
-    shared.threads ?? (only === undefined ? 0 : Math.max(1, Math.floor(cores / distorted.length)));
-
   async function run(video: VideoInput, index: number): Promise<Report | undefined> {
     const own: ScoreOptions = {
       ...shared,
-      ...(distorted.length > 1 && { threads }),
+      ...(several && {
+        threads: shared.threads ?? threadsEach(platform, distorted.length, shared.maxThreads),
+      }),
       ...(stops[index] && { signal: stops[index].signal }),
       ...(onProgress && { onProgress: (progress) => onProgress(progress, index) }),
       ...(onStart && { onStart: (head) => onStart(head, index) }),
@@ -82,7 +56,7 @@ export async function scoreEach(
     const seat = fans.seat();
     try {
       const request = { reference, distorted: video, ...(raw && { raw }) };
-      const report = await scorePair(sharing, request, own, { open: seat.open, looks });
+      const report = await scorePair(sharing, request, own, { openDecoder: seat.open, inspection });
       onReport?.(report, index);
       return report;
     } catch (error) {
@@ -101,15 +75,48 @@ export async function scoreEach(
   try {
     // Runs that are stopped because of another's failure fail with it.
     const settled = await Promise.allSettled(distorted.map(run));
-    return settled
-      .map((one) => {
-        if (one.status === 'rejected') throw one.reason;
-        return one.value;
-      })
-      .filter((report) => report !== undefined);
+    return settled.flatMap((one) => {
+      if (one.status === 'rejected') throw one.reason;
+      return one.value ?? [];
+    });
   } finally {
     signal?.removeEventListener('abort', pass);
-    looks.close();
+    inspection.abort();
+  }
+}
+
+/** One worker each at least; together about as many as there are cores, or as the caller allows. */
+function threadsEach({ parallelism }: Platform, runs: number, most = Number.POSITIVE_INFINITY): number {
+  return Math.max(1, Math.floor(Math.min(parallelism, most) / Math.max(1, runs)));
+}
+
+/** @throws {AnyvmafError} `usage` for what is wrong for all videos; the signal's reason */
+function checkMany(
+  reference: VideoInput,
+  distorted: readonly VideoInput[],
+  shared: Omit<ScoreOptions, 'onProgress' | 'onStart' | 'onFrame' | 'signal'>,
+  signal: AbortSignal | undefined,
+): void {
+  requireVideo('reference', reference);
+  requireArray('distorted', distorted, 'an array of videos');
+  for (const [i, video] of distorted.entries()) requireVideo(`distorted[${i}]`, video);
+  signal?.throwIfAborted();
+  checkOptions(shared, SCORE_OPTIONS);
+  if (distorted.length < 2) return;
+  if (readsOnce(reference)) {
+    throw new AnyvmafError(
+      'usage',
+      'the reference is a stream, which can be read only once, but there are several distorted videos; give it as a ' +
+        'file.',
+    );
+  }
+  const folder = folderOption([...(shared.features ?? []), ...(shared.models ?? [])]);
+  if (folder !== undefined) {
+    throw new AnyvmafError(
+      'usage',
+      `${folder} names one folder, but there are ${distorted.length} distorted videos, whose files would have the same ` +
+        'names in it; score them one by one, each with a folder of its own.',
+    );
   }
 }
 

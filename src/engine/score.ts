@@ -1,6 +1,6 @@
 /**
  * @module engine/score
- * Scores one pair of videos from the request to the report: opens, plans, measures, finishes, predicts, pools.
+ * Scores one pair of videos from the request to the report: opens, checks, plans, measures, and puts the report together.
  */
 
 import { unlessAborted } from '../core/abort.js';
@@ -9,20 +9,13 @@ import { checkMeasurable } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import { buildReport } from '../report/build.js';
 import type { Report } from '../report/types.js';
-import { openCore } from './backends/core/run.js';
-import type { OpenBackend, PlannedMeasurement } from './backends/measurement.js';
-import { checkOptions, checkRequest, SCORE_OPTIONS } from './contract/options.js';
+import type { Measured } from './backends/measurement.js';
+import { prepareBackend } from './backends/open.js';
+import { type CheckedOptions, checkOptions, checkRequest, SCORE_OPTIONS } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
-import {
-  closeKnown,
-  formatOf,
-  type KnownInputs,
-  knowInputs,
-  type ReadyInputs,
-  readyInputs,
-  reportInput,
-} from './inputs/inputs.js';
+import { formatOf, type KnownInputs, type ReadyInputs, reportInput } from './inputs/known.js';
+import { identifyInputs, RunInputs } from './inputs/open.js';
 import {
   describePair,
   type Extent,
@@ -31,17 +24,17 @@ import {
   refuseEmpty,
   refuseTruncated,
 } from './inputs/pair.js';
-import type { Preflight } from './inputs/preflight.js';
-import type { ReferenceLooks } from './inputs/shared-inspection.js';
-import { loadRequested } from './plan/plan.js';
+import { PairChecks } from './inputs/pair-checks.js';
+import type { SharedInspection } from './inputs/shared-inspection.js';
 import { Meter } from './results/progress.js';
+import { Scope } from './scope.js';
 
-/** What a run does otherwise when it is one of several. */
+/** What differs in a run that shares its reference with others. */
 export interface RunVariant {
   /** Opens decoders instead of media/decoders. */
-  readonly open?: OpenDecoder;
-  /** Looks at the reference, for all of them. */
-  readonly looks?: ReferenceLooks;
+  readonly openDecoder?: OpenDecoder;
+  /** Inspects the reference once for all runs. */
+  readonly inspection?: SharedInspection;
 }
 
 /**
@@ -56,192 +49,121 @@ export async function scorePair(
 ): Promise<Report> {
   const checked = checkOptions(options, SCORE_OPTIONS);
   checkRequest(request, checked.noReference);
-  const { backend } = checked;
-  const { signal } = options;
-  signal?.throwIfAborted();
-  // Everything the run started ends with it, whoever ends it.
-  const ending = new AbortController();
-  const pass = () => ending.abort(signal?.reason);
-  signal?.addEventListener('abort', pass);
-  // Everything that waits for files, at once. What is wrong with the videos is told before what is wrong with models.
-  const knowing = knowInputs(platform, request, checked, ending.signal, variant.looks);
-  const size = async () => formatOf(await knowing);
-  const load = () => Promise.all([loadRequested(checked, platform, size), platform.loadCore()]);
-  const loading = backend === 'wasm' || backend === 'cpu' ? load() : undefined;
-  loading?.catch(() => {});
-  const choosing = loading ? undefined : chooseNative();
-  choosing?.catch(() => {});
-  const watching = checked.pairing.preflight && !checked.noReference ? openContinuity() : undefined;
-  watching?.catch(() => {});
-  let known: KnownInputs | undefined;
-  let readying: Promise<ReadyInputs> | undefined;
-  let planned: PlannedMeasurement | undefined;
-  let preflight: Preflight | undefined;
-
-  async function chooseNative() {
-    const { chooseBackend } = await import('./backends/choice.js');
-    return chooseBackend(platform, checked, ending.signal);
-  }
-
-  async function openContinuity() {
-    const { Continuity } = await import('./inputs/continuity.js');
-    return (inputs: KnownInputs) => new Continuity(inputs, checked.subsample);
-  }
-
-  async function open(inputs: KnownInputs): Promise<OpenBackend> {
-    const { native, notes } = (await choosing) ?? { notes: [] };
-    if (!native) return openCore(platform, checked, await (loading ?? load()), options, notes);
-    const { nativeProblem, openNative } = await import('./backends/native/run.js');
-    const problem = backend === 'auto' ? nativeProblem(native, formatOf(inputs)) : undefined;
-    if (problem !== undefined) {
-      const why = `The backend ${native.backend} was not used: ${problem}.`;
-      return openCore(platform, checked, await load(), options, [...notes, why]);
-    }
-    const stored = inputs.plan === undefined;
-    return openNative(platform, native, checked, {
-      stored,
-      notes,
-      onFrame: options.onFrame,
-      size,
-      signal: ending.signal,
-    });
-  }
-
-  async function check(inputs: KnownInputs, { requested }: OpenBackend): Promise<Preflight> {
-    const { Preflight } = await import('./inputs/preflight.js');
-    preflight = new Preflight(platform, inputs, requested, checked, variant.looks);
-    return preflight;
-  }
-
-  /** The pair to read, so that its pictures are looked at: as they come by, or else beside the scoring. */
-  function watched(pair: ReadyInputs, expected: number | null, passing: boolean): ReadyInputs {
-    const { strict } = checked.pairing;
-    // Under --strict they were looked at before.
-    if (!preflight || strict) return pair;
-    // Frames that workers or programs read by themselves are not seen here.
-    const watching = passing ? preflight.watch(pair, expected) : undefined;
-    if (!watching) preflight.look(ending.signal);
-    return watching ?? pair;
-  }
-
-  async function run(): Promise<Report> {
-    known = await knowing;
-    // Stored pairs were checked when they were opened.
-    if (known.plan) checkMeasurable(known.plan.format);
-    const opened = await open(known);
-    const { strict } = checked.pairing;
-    // There is nothing to compare the video with.
-    const wanted = checked.pairing.preflight && !checked.noReference;
-    const stored = known.plan === undefined;
-    if (wanted && (strict || !stored || (known.ofBytes ?? []).length > 0)) {
-      const looking = await check(known, opened);
-      looking.refuseErrors();
-      if (strict) {
-        looking.look(ending.signal);
-        await looking.refuseWarnings();
-      }
-    }
-    // Whoever gave up while files were waited for wants no decoders and no workers.
-    ending.signal.throwIfAborted();
-    readying = readyInputs(known, checked, variant.open);
-    const ready = await readying;
-    planned = opened.plan(ready);
-    await refuseTruncated(ready, ready.limit);
-    ending.signal.throwIfAborted();
-    const { expected, bound } = expectPairs(ready, ready.limit);
-    const aside = planned.isAside(expected);
-    const inThread = !aside || describePair(ready) === undefined;
-    const looked = watched(ready, expected, inThread);
-    const continuity = (await watching)?.(known);
-    const pair = inThread && continuity ? continuity.follow(looked) : looked;
-    // A pair that is compared as stored was checked already. What both declare is compared while workers start; its
-    // pictures are looked at only on request, for that takes time and memory of which such a run has none to spare.
-    const later =
-      wanted && stored && !strict
-        ? check(known, opened).then((looking) => {
-            // What is over in a moment is not worth a search of its first seconds.
-            if (options.preflight === true && aside) looking.look(ending.signal);
-          })
-        : undefined;
-    later?.catch(() => {});
-
-    const inputs = known;
-    const skipped = inputs.plan?.first ?? { reference: pair.skipReference, distorted: pair.skipDistorted };
-    const head = (extent?: Extent) => {
-      const input = (role: 'reference' | 'distorted') =>
-        reportInput(
-          inputs.sides[role],
-          skipped[role],
-          extent?.ended?.[role] ? skipped[role] + extent.pairs : null,
-        );
-      return {
-        version,
-        reference: input('reference'),
-        distorted: input('distorted'),
-        backend_requested: backend,
-        ...(checked.noReference && { noReference: true as const }),
-        subsample: checked.subsample,
-      };
-    };
-    const meter = new Meter(options.onProgress, expected);
-    const { extent, warnings, ...measured } = await planned.measure({
-      pair,
-      expected,
-      bound,
-      meter,
-      continuity: inThread || !continuity?.takes ? undefined : continuity,
-      onStart: (known) => options.onStart?.({ ...head(), ...known }),
-    });
-    refuseEmpty(pair, extent);
-    meter.finish();
-    await later;
-    const lengths =
-      checked.pairing.range || checked.noReference ? [] : explainLengths(pair, extent, checked.frameCount);
-    const seen = (await preflight?.inspection())?.findings;
-    const found = seen && (continuity?.findings(extent.pairs, seen, measured.backend_used) ?? seen);
-    if (strict) preflight?.refuse(found ?? []);
-    // Said once: of stored pairs by the warning, which knows how many pairs there were, of others by the finding.
-    const twice = lengths.length > 0 && found?.some(({ code }) => code === 'frame-count') === true;
-    const findings = twice && stored ? found?.filter(({ code }) => code !== 'frame-count') : found;
-    return buildReport({
-      ...head(extent),
-      fps: meter.fps,
-      ...measured,
-      pairing: checked.noReference ? undefined : pair.describe?.(extent.pairs),
-      preflight: findings,
-      frameCount: extent.pairs,
-      warnings: [
-        ...known.warnings,
-        ...decoderWarnings(known, pair),
-        ...warnings,
-        ...(twice && !stored ? [] : lengths),
-      ],
-    });
-  }
-
+  const scope = new Scope(options.signal);
   try {
-    return await unlessAborted(signal, run());
+    return await unlessAborted(options.signal, run({ platform, request, options, checked, variant }, scope));
   } finally {
-    signal?.removeEventListener('abort', pass);
-    ending.abort();
-    await planned?.close();
-    await preflight?.close();
-    // What is still opening is closed once it is open, also when the caller does not wait for it any longer.
-    if (readying) await close(readying);
-    else if (known) await closeKnown(known);
-    // An input that still waits for its first byte is closed once it opens; a caller that gave up need not wait too.
-    else knowing.then(closeKnown).catch(() => {});
+    await scope.close();
   }
 }
 
-/** What decoders had to say, which some do only at the end. */
-function decoderWarnings({ sides }: KnownInputs, pair: ReadyInputs): string[] {
-  const of = (role: 'reference' | 'distorted') =>
-    sides[role].kind === 'encoded' ? pair[role].info.warnings : [];
-  return [...of('reference'), ...of('distorted')];
+/** A call of {@link scorePair}. */
+interface Call {
+  readonly platform: Platform;
+  readonly request: ScoreRequest;
+  readonly options: ScoreOptions;
+  readonly checked: CheckedOptions;
+  readonly variant: RunVariant;
 }
 
-async function close(readying: Promise<ReadyInputs>): Promise<void> {
-  const pair = await readying.catch(() => undefined);
-  if (pair) await Promise.all([pair.reference.close(), pair.distorted.close()]);
+async function run({ platform, request, options, checked, variant }: Call, scope: Scope): Promise<Report> {
+  const { openDecoder, inspection } = variant;
+  // Inputs and models are loaded side by side; errors of inputs are reported before those of models.
+  const inputs = new RunInputs(identifyInputs(platform, request, checked, scope.signal, inspection));
+  scope.own(() => inputs.close());
+  const format = async () => formatOf(await inputs.known);
+  const openBackend = prepareBackend(platform, checked, { options, format, signal: scope.signal });
+  const checks = new PairChecks(platform, checked, inspection, scope.signal);
+  scope.own(() => checks.close());
+
+  const known = await inputs.known;
+  // Stored pairs were checked when they were opened.
+  if (known.plan) checkMeasurable(known.plan.format);
+  const backend = await openBackend(known);
+  await checks.refuse(known, backend.requested);
+  // If aborted while opening inputs, do not start decoders or workers.
+  scope.signal.throwIfAborted();
+  const ready = await inputs.open(known, checked, openDecoder);
+  const planned = backend.plan(ready);
+  scope.own(() => planned.close());
+  await refuseTruncated(ready, ready.limit);
+  scope.signal.throwIfAborted();
+
+  const { expected, bound } = expectPairs(ready, ready.limit);
+  const aside = planned.isAside(expected);
+  const inThread = !aside || describePair(ready) === undefined;
+  // A run in this thread is so short that an inspection would take longer.
+  const inspectStored = options.preflight === true && aside;
+  const reading = { expected, inThread, inspectStored };
+  const pair = await checks.observe(known, backend.requested, ready, reading);
+  const meter = new Meter(options.onProgress, expected);
+  const head = (extent?: Extent) => headOf(known, pair, checked, extent);
+  const measured = await planned.measure({
+    pair,
+    expected,
+    bound,
+    meter,
+    continuity: inThread ? undefined : checks.continuity,
+    onStart: (start) => options.onStart?.({ ...head(), ...start }),
+  });
+  refuseEmpty(pair, measured.extent);
+  meter.finish();
+  const findings = await checks.findings(measured.extent.pairs, measured.backend_used);
+  const said = sayLengths(known, pair, checked, measured, findings);
+  return buildReport({
+    ...head(measured.extent),
+    fps: meter.fps,
+    ...measured,
+    pairing: checked.noReference ? undefined : pair.describe?.(measured.extent.pairs),
+    preflight: said.findings,
+    frameCount: measured.extent.pairs,
+    warnings: [...known.warnings, ...decoderWarnings(known, pair), ...measured.warnings, ...said.warnings],
+  });
+}
+
+/** What the report says of the request. @param extent of the run, once it is over */
+function headOf(
+  known: KnownInputs,
+  pair: ReadyInputs,
+  { backend, noReference, subsample }: Pick<CheckedOptions, 'backend' | 'noReference' | 'subsample'>,
+  extent?: Extent,
+) {
+  const skipped = known.plan?.first ?? { reference: pair.skipReference, distorted: pair.skipDistorted };
+  const input = (role: 'reference' | 'distorted') => {
+    const counted = extent?.ended?.[role] ? skipped[role] + extent.pairs : null;
+    return reportInput(known.sides[role], skipped[role], counted);
+  };
+  return {
+    version,
+    reference: input('reference'),
+    distorted: input('distorted'),
+    backend_requested: backend,
+    ...(noReference && { noReference: true as const }),
+    subsample,
+  };
+}
+
+/**
+ * Reports different lengths once: for stored pairs as a warning, which knows how many pairs there were, for others as a
+ * finding where there is one.
+ */
+function sayLengths(
+  known: KnownInputs,
+  pair: ReadyInputs,
+  { pairing, noReference, frameCount }: Pick<CheckedOptions, 'pairing' | 'noReference' | 'frameCount'>,
+  { extent }: Measured,
+  findings: Report['preflight'],
+): { readonly findings: Report['preflight']; readonly warnings: readonly string[] } {
+  const warnings = pairing.range || noReference ? [] : explainLengths(pair, extent, frameCount);
+  const twice = warnings.length > 0 && findings?.some(({ code }) => code === 'frame-count') === true;
+  if (!twice) return { findings, warnings };
+  if (known.plan) return { findings, warnings: [] };
+  return { findings: findings.filter(({ code }) => code !== 'frame-count'), warnings };
+}
+
+/** Warnings of decoders, some of which come only at the end. */
+function decoderWarnings({ sides }: KnownInputs, pair: ReadyInputs): string[] {
+  return (['reference', 'distorted'] as const).flatMap((role) =>
+    sides[role].kind === 'encoded' ? pair[role].info.warnings : [],
+  );
 }

@@ -29,7 +29,7 @@ import { Feeder, type FramePair } from './workers/feeder.js';
 import { copyPlanes, type PlaneName, planeBytes } from './workers/frame-buffer.js';
 import { PairMeasurer } from './workers/measure.js';
 import type { WorkerSetup } from './workers/protocol.js';
-import { Crew } from './workers/worker-pool.js';
+import { WorkerPool } from './workers/worker-pool.js';
 
 /**
  * Opens a scorer.
@@ -69,27 +69,19 @@ export async function openScorer(
     tiny && tiny.plan.featureMetrics.length > 0
       ? await tiny.TinyRegressors.open(tiny.plan, platform.tiny, plan.features.names)
       : undefined;
+  const describe = tiny && {
+    regressors,
+    report: (facts: readonly TinySessionFacts[]) => ({
+      tiny: tiny.reportTiny(tiny.plan, facts),
+      warnings: tiny.tinyWarnings(tiny.plan, facts),
+    }),
+  };
   try {
-    const pictures =
-      tiny && setup.pictures && threads === 0
-        ? await tiny.PictureScorers.open(
-            setup.pictures,
-            async () => (await platform.tiny()).runtimes,
-            extraction.format,
-          )
-        : undefined;
-    const makeLine = (sink: RecordSink) =>
-      threads === 0 ? new LocalLine(setup, sink, pictures) : new CrewLine(platform, setup, threads, sink);
-    const describe = tiny && {
-      regressors,
-      report: (facts: readonly TinySessionFacts[]) => ({
-        tiny: tiny.reportTiny(tiny.plan, facts),
-        warnings: tiny.tinyWarnings(tiny.plan, facts),
-      }),
-    };
+    const openQueue = await prepareQueue(platform, setup, threads);
+    const { onFrame } = options;
     return new PushScorer(
-      { format, plan, checked, threads, inputs, warnings, onFrame: options.onFrame, tiny: describe },
-      makeLine,
+      { format, plan, checked, threads, inputs, warnings, onFrame, tiny: describe },
+      openQueue,
     );
   } catch (error) {
     await regressors?.close();
@@ -97,12 +89,28 @@ export async function openScorer(
   }
 }
 
+/** Opens what measures pushed pairs: the calling thread without workers, a pool of them otherwise. */
+async function prepareQueue(
+  platform: Platform,
+  setup: WorkerSetup,
+  threads: number,
+): Promise<(sink: RecordSink) => PairQueue> {
+  if (threads > 0) return (sink) => new WorkerQueue(platform, setup, threads, sink);
+  const runtimes = async () => (await platform.tiny()).runtimes;
+  const pictures =
+    setup.pictures &&
+    (await (
+      await import('./results/tiny.js')
+    ).PictureScorers.open(setup.pictures, runtimes, setup.plan.format));
+  return (sink) => new LocalQueue(setup, sink, pictures);
+}
+
 function videoInfo(name: string, { width, height, bitDepth, chroma }: VideoFormat): VideoInfo {
   return { name, container: 'frames', width, height, bitDepth, chroma, frameCount: null, warnings: [] };
 }
 
 /** Where pushed pairs are measured, in order. */
-interface Line {
+interface PairQueue {
   /** Where to write the next pair, once there is room. */
   room(): Promise<FramePair> | FramePair;
   /** Has the pair just written measured. */
@@ -116,7 +124,7 @@ interface Line {
 }
 
 /** In the calling thread. */
-class LocalLine implements Line {
+class LocalQueue implements PairQueue {
   readonly #measurer: Measurer;
   readonly #pairs: PairMeasurer;
   readonly #sink: RecordSink;
@@ -162,23 +170,23 @@ class LocalLine implements Line {
 }
 
 /** On workers. */
-class CrewLine implements Line {
-  readonly #crew: Crew;
+class WorkerQueue implements PairQueue {
+  readonly #pool: WorkerPool;
   readonly #feeder: Feeder;
 
   constructor(platform: Platform, setup: WorkerSetup, threads: number, sink: RecordSink) {
-    this.#crew = new Crew();
+    this.#pool = new WorkerPool();
     try {
-      this.#crew.start(() => platform.startWorker(), threads, setup);
+      this.#pool.start(() => platform.startWorker(), threads, setup);
     } catch (error) {
       void this.close();
       throw error;
     }
-    this.#feeder = new Feeder(this.#crew, setup.plan, sink);
+    this.#feeder = new Feeder(this.#pool, setup.plan, sink);
   }
 
   get sessions(): readonly TinySessionFacts[] {
-    return this.#crew.sessions;
+    return this.#pool.sessions;
   }
 
   room(): Promise<FramePair> {
@@ -191,11 +199,11 @@ class CrewLine implements Line {
 
   async finish(): Promise<void> {
     await this.#feeder.finish();
-    await this.#crew.dismiss();
+    await this.#pool.stop();
   }
 
   close(): Promise<void> {
-    return this.#crew.abandon();
+    return this.#pool.terminate();
   }
 }
 
@@ -203,7 +211,7 @@ class CrewLine implements Line {
 interface Facts {
   readonly format: VideoFormat;
   readonly plan: RunPlan;
-  readonly checked: CheckedOptions;
+  readonly checked: Pick<CheckedOptions, 'compat' | 'implementation' | 'subsample'>;
   readonly threads: number;
   readonly inputs: readonly [VideoInfo, VideoInfo];
   readonly warnings: readonly string[];
@@ -220,7 +228,7 @@ class PushScorer implements Scorer {
   readonly format: VideoFormat;
   readonly metrics: readonly string[];
   readonly #facts: Facts;
-  readonly #line: Line;
+  readonly #queue: PairQueue;
   readonly #scoring: Scoring;
   readonly #meter = new Meter(undefined, null);
   /** Final frames that no call has returned yet. */
@@ -230,7 +238,7 @@ class PushScorer implements Scorer {
   /** The latest call; calls are carried out one after another. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(facts: Facts, makeLine: (sink: RecordSink) => Line) {
+  constructor(facts: Facts, openQueue: (sink: RecordSink) => PairQueue) {
     this.format = facts.format;
     this.metrics = facts.plan.metrics;
     this.#facts = facts;
@@ -243,7 +251,7 @@ class PushScorer implements Scorer {
       },
       facts.tiny?.regressors,
     );
-    this.#line = makeLine({
+    this.#queue = openQueue({
       add: (first, count, records) => this.#scoring.add(first, count, records),
       measured: (pairs) => this.#meter.count(pairs),
     });
@@ -254,29 +262,29 @@ class PushScorer implements Scorer {
   }
 
   push(reference: PushedPlanes, distorted: PushedPlanes): Promise<readonly FrameMetrics[]> {
-    return this.#inTurn(async () => {
+    return this.#serialize(async () => {
       this.#requireOpen('push');
       const { extraction } = this.#facts.plan.features;
       const [first, second] = [
         checkPlanes('reference', reference, extraction),
         checkPlanes('distorted', distorted, extraction),
       ];
-      const room = await this.#line.room();
+      const room = await this.#queue.room();
       this.#requireOpen('push');
       copyPlanes(first, room.reference);
       copyPlanes(second, room.distorted);
       this.#pushed++;
-      await this.#line.submit();
+      await this.#queue.submit();
       return this.#ready.splice(0);
     });
   }
 
   finish(): Promise<Report> {
-    return this.#inTurn(async () => {
+    return this.#serialize(async () => {
       this.#requireOpen('finish');
       this.#state = 'finished';
       try {
-        await this.#line.finish();
+        await this.#queue.finish();
         if (this.#pushed === 0)
           throw new AnyvmafError('media', 'There are no frames to score: no pair was pushed.');
         return await this.#report();
@@ -292,7 +300,7 @@ class PushScorer implements Scorer {
   }
 
   async #release(): Promise<void> {
-    await this.#line.close();
+    await this.#queue.close();
     await this.#facts.tiny?.regressors?.close();
   }
 
@@ -307,7 +315,7 @@ class PushScorer implements Scorer {
   async #report(): Promise<Report> {
     const { plan, checked, threads, inputs, warnings } = this.#facts;
     const finished = await this.#scoring.finish();
-    const sessions = [...(this.#facts.tiny?.regressors?.facts ?? []), ...this.#line.sessions];
+    const sessions = [...(this.#facts.tiny?.regressors?.facts ?? []), ...this.#queue.sessions];
     const tiny = this.#facts.tiny?.report(sessions);
     const [reference, distorted] = inputs;
     return buildReport({
@@ -342,7 +350,7 @@ class PushScorer implements Scorer {
   }
 
   /** Carries out a call after those before it, even if they failed. */
-  #inTurn<T>(call: () => Promise<T>): Promise<T> {
+  #serialize<T>(call: () => Promise<T>): Promise<T> {
     const result = this.#last.then(call);
     this.#last = result.catch(() => {});
     return result;

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { cutChunks, mayWait } from '../../src/engine/plan/chunks.js';
 import { type Dispatching, dispatch } from '../../src/engine/workers/dispatch.js';
 import type { Chunk, FromWorker, ToWorker, WorkerHandle } from '../../src/engine/workers/protocol.js';
-import { Crew } from '../../src/engine/workers/worker-pool.js';
+import { WorkerPool } from '../../src/engine/workers/worker-pool.js';
 
 /** A worker that measures only when the test says so. */
 class SlowWorker implements WorkerHandle {
@@ -35,8 +35,8 @@ class SlowWorker implements WorkerHandle {
 function start(size: number, chunks: Iterator<Chunk, void>, dispatching?: Dispatching) {
   const workers = Array.from({ length: size }, () => new SlowWorker());
   let started = 0;
-  const crew = new Crew();
-  crew.start(() => workers[started++] ?? new SlowWorker(), size, {
+  const pool = new WorkerPool();
+  pool.start(() => workers[started++] ?? new SlowWorker(), size, {
     module: new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])),
     plan: {
       format: { width: 4, height: 4, bitDepth: 8, chroma: '420' },
@@ -52,7 +52,7 @@ function start(size: number, chunks: Iterator<Chunk, void>, dispatching?: Dispat
   const counts: number[] = [];
   const added: number[] = [];
   const extent = dispatch(
-    crew,
+    pool,
     chunks,
     { add: (first) => void added.push(first), measured: (pairs) => void counts.push(pairs) },
     dispatching,

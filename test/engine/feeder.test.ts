@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ExtractionPlan } from '../../src/engine/backends/types.js';
 import { Feeder } from '../../src/engine/workers/feeder.js';
 import type { FromWorker, ToWorker, WorkerHandle } from '../../src/engine/workers/protocol.js';
-import { Crew } from '../../src/engine/workers/worker-pool.js';
+import { WorkerPool } from '../../src/engine/workers/worker-pool.js';
 
 const PLAN: ExtractionPlan = {
   format: { width: 4, height: 4, bitDepth: 8, chroma: '420' },
@@ -65,14 +65,14 @@ class SlowWorker implements WorkerHandle {
 function feed(workers: number, chunkFrames?: number) {
   const slow = Array.from({ length: workers }, () => new SlowWorker());
   let started = 0;
-  const crew = new Crew();
-  crew.start(() => slow[started++] ?? new SlowWorker(), workers, {
+  const pool = new WorkerPool();
+  pool.start(() => slow[started++] ?? new SlowWorker(), workers, {
     module: new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])),
     plan: PLAN,
     implementation: 'simd128',
     subsample: 1,
   });
-  const feeder = new Feeder(crew, PLAN, { add: () => {}, measured: () => {} }, chunkFrames);
+  const feeder = new Feeder(pool, PLAN, { add: () => {}, measured: () => {} }, chunkFrames);
   let index = 0;
   /** Whether there was room for one more pair. */
   async function submit(): Promise<boolean> {

@@ -5,7 +5,7 @@
 
 import { AnyvmafError } from '../../core/errors.js';
 import { capital, type Remedy } from '../../core/hint.js';
-import type { CheckedOptions } from '../contract/options.js';
+import type { ProgramOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import { type NativeHost, oneLine, programName } from './native/host.js';
 import { type ProbeRequest, probeNative } from './native/probe.js';
@@ -18,6 +18,8 @@ import {
   type GpuBackend,
   type NativeProgram,
 } from './native/types.js';
+
+type ChoiceOptions = Pick<ProgramOptions, 'backend' | 'native'>;
 
 /** A program that is to run on a backend. */
 export interface NativeChoice {
@@ -58,7 +60,7 @@ export function howToGet(backend: NativeBackend): string {
  */
 export async function chooseBackend(
   platform: Platform,
-  checked: CheckedOptions,
+  checked: ChoiceOptions,
   signal: AbortSignal,
 ): Promise<BackendChosen> {
   const { backend, native } = checked;
@@ -107,7 +109,7 @@ export async function chooseBackend(
 /** A native GPU backend that works, else none. */
 async function chooseGpu(
   host: NativeHost,
-  { native }: CheckedOptions,
+  { native }: ChoiceOptions,
   signal: AbortSignal,
 ): Promise<BackendChosen> {
   const { vmafBin, devices, coreOnly } = native;
@@ -165,7 +167,7 @@ function reasons(rejected: readonly Rejected[]): string | undefined {
 /** What could be asked for instead, a sentence. */
 async function available(
   host: NativeHost,
-  { native: { vmafBin } }: CheckedOptions,
+  { native: { vmafBin } }: ChoiceOptions,
   signal: AbortSignal,
   except?: BackendName,
 ): Promise<string> {

@@ -4,7 +4,7 @@
  */
 import type { ReportParts } from '../../report/build.js';
 import type { Continuity } from '../inputs/continuity.js';
-import type { ReadyInputs } from '../inputs/inputs.js';
+import type { ReadyInputs } from '../inputs/known.js';
 import type { Extent } from '../inputs/pair.js';
 import type { Requested } from '../plan/plan.js';
 import type { Meter } from '../results/progress.js';

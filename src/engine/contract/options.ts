@@ -47,6 +47,38 @@ export interface CheckedOptions {
   readonly pairing: CheckedPairing;
 }
 
+/** What deciding on models and features takes. */
+export type ModelOptions = Pick<
+  CheckedOptions,
+  'models' | 'features' | 'noPrediction' | 'noReference' | 'tiny'
+>;
+
+/** What opening and pairing two videos takes. */
+export type InputOptions = Pick<
+  CheckedOptions,
+  'pairing' | 'noReference' | 'skipReference' | 'skipDistorted' | 'frameCount'
+>;
+
+/** What this package's own core takes. */
+export type CoreOptions = Pick<
+  CheckedOptions,
+  'backend' | 'compat' | 'implementation' | 'subsample' | 'threads' | 'maxThreads' | 'chunkFrames'
+>;
+
+/** What choosing and running an installed program takes. */
+export type ProgramOptions = Pick<
+  CheckedOptions,
+  | 'backend'
+  | 'native'
+  | 'models'
+  | 'features'
+  | 'noPrediction'
+  | 'compat'
+  | 'subsample'
+  | 'threads'
+  | 'maxThreads'
+>;
+
 /** How to run an installed program. */
 export interface CheckedNative {
   readonly vmafBin: string | undefined;

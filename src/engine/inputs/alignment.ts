@@ -11,12 +11,7 @@ import { reopen } from '../../media/open.js';
 import { nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
 import { framePartners, frameRatio } from '../../media/pairing/timeline.js';
 import type { Platform } from '../contract/platform.js';
-import type { ReferenceLooks } from './shared-inspection.js';
-
-/** What was found, and how far was looked. */
-export interface Alignment {
-  readonly result: AlignResult;
-}
+import type { SharedInspection } from './shared-inspection.js';
 
 /** Where to look. */
 export interface AlignmentOptions {
@@ -26,8 +21,8 @@ export interface AlignmentOptions {
   readonly assumed: number;
   /** Offsets tried to either side. Default: as media/align has it, and more while the answer is not clear. */
   readonly window?: number | undefined;
-  /** Where the reference is looked at for other runs too. */
-  readonly looks?: ReferenceLooks | undefined;
+  /** What other runs see of the reference too. */
+  readonly shared?: SharedInspection | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -49,8 +44,8 @@ export function mostFrames(window = 0): number {
 export async function findOffset(
   platform: Platform,
   sides: Sides,
-  { skipReference, skipDistorted, assumed, window, looks, signal }: AlignmentOptions,
-): Promise<Alignment> {
+  { skipReference, skipDistorted, assumed, window, shared, signal }: AlignmentOptions,
+): Promise<AlignResult> {
   const rateRatio = frameRatio(sides.reference.times, sides.distorted.times);
   const most = mostFrames(window);
   const wider = window === undefined ? WIDER : [];
@@ -58,7 +53,7 @@ export async function findOffset(
   const record = (side: Side, skip: number, until = signal) =>
     new RecordedThumbs((first, end) => openAgain(platform, side, skip, { first, end }, until));
   const recorded =
-    looks?.thumbs((until) => record(sides.reference, skipReference, until)) ??
+    shared?.thumbs((until) => record(sides.reference, skipReference, until)) ??
     record(sides.reference, skipReference);
   const reference = recorded.reader(wanted.reference);
   const distorted = record(sides.distorted, skipDistorted).reader(wanted.distorted);
@@ -66,13 +61,12 @@ export async function findOffset(
     const first = { reference: skipReference, distorted: skipDistorted };
     const partners = framePartners(sides.reference.times, sides.distorted.times, first);
     const search = { rateRatio, assumed, maxFrames: most, ...(window !== undefined && { window }) };
-    const result = await alignThumbs(
+    return await alignThumbs(
       reference,
       distorted,
       { ...search, ...(signal && { signal }) },
       { partners, wider },
     );
-    return { result };
   } finally {
     await Promise.all([reference.close(), distorted.close()]);
   }

@@ -1,6 +1,6 @@
 /**
  * @module engine/inputs/continuity
- * Watches over a whole run whether the two videos stay together: takes signatures of all pairs, and says what was found.
+ * Checks over a whole run whether the two videos stay together, by signatures of all pairs.
  */
 import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/signature.js';
 import { SlipWatch } from '../../media/align/slips.js';
@@ -8,24 +8,24 @@ import { slipFindings, unwatchedFinding } from '../../media/preflight/slips.js';
 import { bySeverity, uncheckedFinding } from '../../media/preflight/text.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { FrameSource } from '../../media/types.js';
-import type { KnownInputs, ReadyInputs } from './inputs.js';
-import { passing } from './observed-source.js';
+import type { KnownInputs, ReadyInputs } from './known.js';
+import { observedSource } from './observed-source.js';
 
-/** Pairs of which one frame was read and the other was not, before nobody waits for it any longer. */
+/** Pairs of which one frame was read and the other was not, before it is given up. */
 const MOST_WAITING = 64;
 
 /** Signatures of pairs as they arrive. */
 export class Continuity {
   readonly #watch = new SlipWatch();
-  /** Signatures of pairs that come before their turn, by the first of them. */
+  /** Signatures that arrive out of order, by their first pair. */
   readonly #early = new Map<number, Uint8Array>();
   /** Pairs of which one signature is there. */
   readonly #half = new Map<number, Uint8Array>();
   #next = 0;
   #defect: { readonly error: unknown } | undefined;
-  /** Why frames cannot be watched. */
+  /** Why frames cannot be checked. */
   readonly #prevented: string | undefined;
-  /** Whether pictures that stand for several by their times are told by the times. */
+  /** Whether frames are repeated because their times say so. */
   readonly #byTime: boolean;
 
   /** @param subsample one pair in so many is scored */
@@ -36,7 +36,7 @@ export class Continuity {
   }
 
   /** Whether signatures are of any use. */
-  get takes(): boolean {
+  get active(): boolean {
     return this.#prevented === undefined;
   }
 
@@ -54,13 +54,13 @@ export class Continuity {
     }
   }
 
-  /** The pair to read in this thread, so that its frames are taken as they come by. */
-  follow(pair: ReadyInputs): ReadyInputs {
-    if (!this.takes || pair.reference === pair.distorted) return pair;
+  /** The pair to read in this thread, so that signatures are taken of its frames. */
+  observe(pair: ReadyInputs): ReadyInputs {
+    if (!this.active || pair.reference === pair.distorted) return pair;
     return {
       ...pair,
-      reference: this.#followed(pair.reference, pair.skipReference, 0),
-      distorted: this.#followed(pair.distorted, pair.skipDistorted, SIGNATURE_BYTES),
+      reference: this.#observed(pair.reference, pair.skipReference, 0),
+      distorted: this.#observed(pair.distorted, pair.skipDistorted, SIGNATURE_BYTES),
     };
   }
 
@@ -83,21 +83,21 @@ export class Continuity {
     return this.#byTime ? findings.filter(({ code }) => code !== 'freeze') : findings;
   }
 
-  #followed(source: FrameSource, skip: number, at: number): FrameSource {
+  #observed(source: FrameSource, skip: number, at: number): FrameSource {
     const signer = new Signer(source.info);
     let next = skip;
     const { checkFrame } = source;
-    const followed = passing(source, (index, luma) => {
+    const observed = observedSource(source, (index, luma) => {
       // A frame may be read again, as the history of those after it.
       if (index !== next) return;
       next++;
       this.#attempt(() => this.#take(index - skip, (pair) => signer.sign(luma, pair, at)));
     });
-    // What nobody looks at is not read for this either.
-    return checkFrame ? { ...followed, checkFrame: checkFrame.bind(source) } : followed;
+    // A frame that no metric reads is not read for a signature either.
+    return checkFrame ? { ...observed, checkFrame: checkFrame.bind(source) } : observed;
   }
 
-  /** Takes one signature of a pair, and the pair once both are there. */
+  /** Adds the signature of one frame, and that of the pair once both are there. */
   #take(index: number, sign: (pair: Uint8Array) => void): void {
     const half = this.#half.get(index);
     const pair = half ?? new Uint8Array(PAIR_BYTES);
@@ -109,7 +109,7 @@ export class Continuity {
     } else this.#half.set(index, pair);
   }
 
-  /** Goes on with frames unless that has failed before; a defect is for {@link findings} to say. */
+  /** Takes a signature unless that has failed before; {@link findings} reports a defect. */
   #attempt(take: () => void): void {
     if (this.#defect) return;
     try {

@@ -1,7 +1,6 @@
 /**
  * @module engine/inputs/frame-observer
- * Looks at the pictures of a pair while it is scored: what alignment and preflight want to see is taken from frames as
- * they come by, so that nothing is decoded for it.
+ * Observes the frames of a pair while it is scored, for alignment and preflight, so that nothing is decoded twice.
  */
 import type { AlignResult } from '../../media/align/types.js';
 import { alignThumbs, PassingThumbs } from '../../media/align.js';
@@ -9,23 +8,23 @@ import type { MappedSource } from '../../media/pairing/mapped.js';
 import { LumaMeter, rescaleBorders, spreadFrames } from '../../media/preflight/measure.js';
 import type { SideFacts, SideMeasurements } from '../../media/preflight/types.js';
 import type { FrameSource } from '../../media/types.js';
-import type { ReadyInputs } from './inputs.js';
-import { passing } from './observed-source.js';
+import type { ReadyInputs } from './known.js';
+import { observedSource } from './observed-source.js';
 
 /** What both videos' pictures show. */
-export interface Looked {
+export interface Observed {
   readonly alignment: AlignResult;
   readonly reference: SideMeasurements;
   readonly distorted: SideMeasurements;
 }
 
-/** What to look for. */
-export interface WatchOptions {
+/** What to observe. */
+export interface ObserverOptions {
   /** What is known of the two before they are brought together. */
   readonly facts: { readonly reference: SideFacts; readonly distorted: SideFacts };
   /** Pairs there will be, where known. */
   readonly expected: number | null;
-  /** Pairs whose borders and sharpness are looked at. */
+  /** Pairs whose borders and sharpness are measured. */
   readonly measured: number;
   /** The alignment where it is known already; otherwise how to search it, around the offset in use. */
   readonly alignment: AlignResult | Search;
@@ -42,37 +41,37 @@ interface Search {
   readonly maxFrames: number;
 }
 
-/** Looks at each pair that is read, in order. */
-export class Watch {
-  readonly #options: WatchOptions;
+/** Observes each pair that is read, in order. */
+export class FrameObserver {
+  readonly #options: ObserverOptions;
   readonly #at: ReadonlySet<number>;
   readonly #thumbs: PassingThumbs[] = [];
   readonly #meters: LumaMeter[] = [];
   readonly #alignment: Promise<AlignResult>;
-  /** What went wrong while frames were looked at, which is for {@link looked} to say and not for who reads them. */
+  /** What failed while frames were observed: thrown by {@link result}, not to whoever reads frames. */
   #defect: { readonly error: unknown } | undefined;
   /** The pair as it is to be read now. */
   readonly pair: ReadyInputs;
 
-  constructor(pair: ReadyInputs, options: WatchOptions) {
+  constructor(pair: ReadyInputs, options: ObserverOptions) {
     this.#options = options;
     this.#at = new Set(spreadFrames(options.expected, options.measured));
     const { alignment, facts } = options;
-    const reference = this.#watched(pair.reference, pair.skipReference, facts.reference);
-    const distorted = this.#watched(pair.distorted, pair.skipDistorted, facts.distorted, pair.mapped);
+    const reference = this.#observed(pair.reference, pair.skipReference, facts.reference);
+    const distorted = this.#observed(pair.distorted, pair.skipDistorted, facts.distorted, pair.mapped);
     this.pair = { ...pair, reference, distorted };
     this.#alignment = 'reason' in alignment ? Promise.resolve(alignment) : this.#search(alignment);
     const finished = () => this.#end();
     this.#alignment.then(finished, finished);
   }
 
-  /** What was seen; to be asked for once all pairs were read. */
-  async looked(): Promise<Looked> {
+  /** What the pictures show. Call once all pairs were read. */
+  async result(): Promise<Observed> {
     this.#end();
     const alignment = await this.#alignment;
     if (this.#defect) throw this.#defect.error;
     const [reference, distorted] = this.#meters.map(({ result }) => result);
-    if (!reference || !distorted) throw new Error('both videos are watched');
+    if (!reference || !distorted) throw new Error('both videos are observed');
     const { facts } = this.#options;
     const format = this.pair.reference.info;
     return {
@@ -84,7 +83,7 @@ export class Watch {
 
   async #search({ offset, rateRatio, partners, window, maxFrames }: Search): Promise<AlignResult> {
     const [first, second] = this.#thumbs;
-    if (!first || !second) throw new Error('both videos are watched');
+    if (!first || !second) throw new Error('both videos are observed');
     return alignThumbs(first, second, { rateRatio, window, maxFrames }, { base: offset, partners });
   }
 
@@ -92,8 +91,13 @@ export class Watch {
     for (const thumbs of this.#thumbs) thumbs.end();
   }
 
-  /** A source whose frames are looked at once they are read. */
-  #watched(source: FrameSource, skip: number, { colorRange }: SideFacts, mapped?: MappedSource): FrameSource {
+  /** A source whose frames are observed once they are read. */
+  #observed(
+    source: FrameSource,
+    skip: number,
+    { colorRange }: SideFacts,
+    mapped?: MappedSource,
+  ): FrameSource {
     const thumbs = new PassingThumbs((mapped ?? source).info);
     // The search knows what to make of different rates, but not of frames that come twice or not at all.
     mapped?.showAll((luma) => this.#attempt(() => thumbs.add(luma)) ?? false);
@@ -101,7 +105,7 @@ export class Watch {
     this.#thumbs.push(thumbs);
     this.#meters.push(meter);
     let next = skip;
-    return passing(source, (index, luma) => {
+    return observedSource(source, (index, luma) => {
       // A frame may be read again, as the history of those after it.
       if (index !== next) return;
       this.#attempt(() => {
@@ -112,11 +116,11 @@ export class Watch {
     });
   }
 
-  /** Looks at a frame, unless that has failed before. */
-  #attempt<T>(look: () => T): T | undefined {
+  /** Observes a frame, unless that has failed before. */
+  #attempt<T>(observe: () => T): T | undefined {
     if (this.#defect) return undefined;
     try {
-      return look();
+      return observe();
     } catch (error) {
       this.#defect = { error };
       return undefined;

@@ -6,21 +6,21 @@ import { blankSource } from '../../media/blank.js';
 import { openInput } from '../../media/open.js';
 import { checkMeasurable, closeInput } from '../../media/pair.js';
 import { planPairing, type Side } from '../../media/pairing/prepare.js';
-import type { CheckedOptions } from '../contract/options.js';
+import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
-import { type KnownInputs, setBackWarnings } from './inputs.js';
-import { knowSide } from './sides.js';
+import type { KnownInputs } from './known.js';
+import { identifyVideo, setBackWarnings } from './pairing.js';
 
 /**
  * Finds out what the distorted video is.
  * @param signal ends decoders that are asked; its reason is thrown then
  * @throws {AnyvmafError} as the public `score` says
  */
-export async function knowAlone(
+export async function identifyDistorted(
   platform: Platform,
   { distorted: video, raw }: ScoreRequest,
-  checked: CheckedOptions,
+  checked: InputOptions,
   signal: AbortSignal,
 ): Promise<KnownInputs> {
   const { pairing, skipDistorted, frameCount } = checked;
@@ -31,7 +31,7 @@ export async function knowAlone(
     signal,
   });
   try {
-    const distorted = await knowSide(platform, input, pairing, signal);
+    const distorted = await identifyVideo(platform, input, pairing, signal);
     const { range } = pairing;
     const facts = distorted.kind === 'frames' ? distorted.source.info : distorted.video.facts;
     const { width, height, bitDepth, chroma } = facts;

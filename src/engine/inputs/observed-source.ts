@@ -1,21 +1,24 @@
 /**
  * @module engine/inputs/observed-source
- * Looks at frames of a source while somebody else reads them.
+ * A source whose frames are observed while they are read.
  */
 import type { FrameSource } from '../../media/types.js';
 
-/** A source that shows the luma of each frame it has read. Workers cannot open it by themselves. */
-export function passing(source: FrameSource, look: (index: number, luma: Uint8Array) => void): FrameSource {
+/** A source that reports the luma of each frame that is read. Workers cannot open it by themselves. */
+export function observedSource(
+  source: FrameSource,
+  observe: (index: number, luma: Uint8Array) => void,
+): FrameSource {
   return {
     info: source.info,
     seekable: source.seekable,
     readFrame(index, into) {
-      const shown = (found: boolean) => {
-        if (found) look(index, into.y);
+      const observed = (found: boolean) => {
+        if (found) observe(index, into.y);
         return found;
       };
       const reading = source.readFrame(index, into);
-      return typeof reading === 'boolean' ? shown(reading) : reading.then(shown);
+      return typeof reading === 'boolean' ? observed(reading) : reading.then(observed);
     },
     close: () => source.close(),
   };

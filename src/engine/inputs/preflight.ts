@@ -12,13 +12,13 @@ import { framePartners } from '../../media/pairing/timeline.js';
 import { uncheckedFinding } from '../../media/preflight/text.js';
 import type { Finding, PreflightContext, SideFacts, SideMeasurements } from '../../media/preflight/types.js';
 import { preflight } from '../../media/preflight.js';
-import type { CheckedOptions } from '../contract/options.js';
+import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { Requested } from '../plan/plan.js';
 import { findOffset, mostFrames } from './alignment.js';
-import { type Looked, Watch } from './frame-observer.js';
-import { canReadAgain, type KnownInputs, type ReadyInputs } from './inputs.js';
-import type { ReferenceLooks } from './shared-inspection.js';
+import { FrameObserver, type Observed } from './frame-observer.js';
+import { canReadAgain, type KnownInputs, type ReadyInputs } from './known.js';
+import type { SharedInspection } from './shared-inspection.js';
 
 /** Two videos side by side, and what is to be said of them. */
 export interface Inspection {
@@ -38,32 +38,32 @@ const WINDOW = 25;
 /** Pairs with which a search is worth more than what it says of so few. */
 const ENOUGH_PAIRS = 100;
 
-/** Looks at a pair in two steps: what both declare, and what their pictures show. */
+/** Inspects a pair in two steps: what both declare, and what their pictures show. */
 export class Preflight {
   readonly #platform: Platform;
   readonly #known: KnownInputs;
-  readonly #checked: CheckedOptions;
-  readonly #looks: ReferenceLooks | undefined;
+  readonly #checked: InputOptions;
+  readonly #shared: SharedInspection | undefined;
   readonly #context: PreflightContext;
   readonly #facts: { readonly reference: SideFacts; readonly distorted: SideFacts };
   readonly #declared: readonly Finding[];
   readonly #stop = new AbortController();
-  #looking: Promise<Inspection | undefined> | undefined;
-  #watch: Watch | undefined;
+  #inspecting: Promise<Inspection | undefined> | undefined;
+  #observer: FrameObserver | undefined;
 
   constructor(
     platform: Platform,
     known: KnownInputs,
     requested: Pick<Requested, 'models'>,
-    checked: CheckedOptions,
-    looks?: ReferenceLooks,
+    checked: InputOptions,
+    shared?: SharedInspection,
   ) {
     const { sides, plan } = known;
     const { pairing } = checked;
     this.#platform = platform;
     this.#known = known;
     this.#checked = checked;
-    this.#looks = looks;
+    this.#shared = shared;
     this.#facts = { reference: sideFacts(sides.reference), distorted: sideFacts(sides.distorted) };
     this.#context = {
       models: requested.models.map(({ source }) => ({ name: source })),
@@ -98,19 +98,19 @@ export class Preflight {
   }
 
   /**
-   * Looks at the pictures while the pair is scored, where each frame of both is read in order anyway.
+   * Inspects the pictures while the pair is scored, where each frame of both is read in order anyway.
    * @param expected pairs, where known
-   * @returns the pair to read from now on; `undefined` where looking so would show too little
+   * @returns the pair to read from now on; `undefined` where that would show too little
    */
-  watch(pair: ReadyInputs, expected: number | null): ReadyInputs | undefined {
+  observe(pair: ReadyInputs, expected: number | null): ReadyInputs | undefined {
     const { alignment, plan } = this.#known;
     const partial = this.#context.partial && expected !== null && expected < ENOUGH_PAIRS;
     if (partial || !this.#inPhase || pair.reference === pair.distorted) return undefined;
-    this.#watch = new Watch(pair, {
+    this.#observer = new FrameObserver(pair, {
       facts: this.#facts,
       expected,
       measured: MEASURED,
-      alignment: alignment?.result ?? {
+      alignment: alignment ?? {
         offset: this.#offset,
         rateRatio: pair.mapped ? (plan?.ratio ?? 1) : 1,
         partners:
@@ -121,31 +121,32 @@ export class Preflight {
         maxFrames: mostFrames(this.#window),
       },
     });
-    return this.#watch.pair;
+    return this.#observer.pair;
   }
 
-  /** Starts to look at the pictures by opening both videos once more, where that can be done. */
-  look(signal: AbortSignal): void {
+  /** Starts to inspect the pictures by opening both videos once more, where that can be done. */
+  readAgain(signal: AbortSignal): void {
     const { reference, distorted } = this.#known.sides;
     if (signal.aborted || !canReadAgain(reference) || !canReadAgain(distorted)) return;
     const pass = () => this.#stop.abort(signal.reason);
     signal.addEventListener('abort', pass);
-    this.#looking = this.#unlessDefect(this.#lookAgain()).finally(() =>
+    this.#inspecting = this.#unlessDefect(this.#inspectAgain()).finally(() =>
       signal.removeEventListener('abort', pass),
     );
-    this.#looking.catch(() => {});
+    this.#inspecting.catch(() => {});
   }
 
   /** Everything there is to say: with what the pictures show, where they were looked at. */
   async inspection(): Promise<Inspection> {
-    if (this.#watch) return this.#unlessDefect(this.#watch.looked().then((looked) => this.#conclude(looked)));
-    return (await this.#looking) ?? this.#undecoded;
+    if (this.#observer)
+      return this.#unlessDefect(this.#observer.result().then((seen) => this.#conclude(seen)));
+    return (await this.#inspecting) ?? this.#undecoded;
   }
 
-  /** Stops looking. */
+  /** Stops inspecting. */
   async close(): Promise<void> {
     this.#stop.abort();
-    await this.#looking?.catch(() => {});
+    await this.#inspecting?.catch(() => {});
   }
 
   get #offset(): number {
@@ -165,26 +166,26 @@ export class Preflight {
     return Math.max(WINDOW, 2 * Math.abs(this.#offset));
   }
 
-  async #lookAgain(): Promise<Inspection | undefined> {
+  async #inspectAgain(): Promise<Inspection | undefined> {
     const { sides, alignment } = this.#known;
     const { skipReference, skipDistorted } = this.#checked;
     const { signal } = this.#stop;
     const assumed = this.#offset;
     const searching =
-      alignment?.result ??
+      alignment ??
       findOffset(this.#platform, sides, {
         skipReference,
         skipDistorted,
         assumed,
         window: this.#window,
-        looks: this.#looks,
+        shared: this.#shared,
         signal,
-      }).then(({ result }) => result);
+      });
     const measured = (side: Side, until: AbortSignal) => measure(this.#platform, side, until);
     const found = await unlessUnreadable(
       Promise.all([
         searching,
-        this.#looks?.measured((until) => measured(sides.reference, until)) ??
+        this.#shared?.measured((until) => measured(sides.reference, until)) ??
           measured(sides.reference, signal),
         measured(sides.distorted, signal),
       ]),
@@ -196,7 +197,7 @@ export class Preflight {
     return this.#conclude({ alignment: result, reference, distorted });
   }
 
-  #conclude({ alignment, ...measured }: Looked): Inspection {
+  #conclude({ alignment, ...measured }: Observed): Inspection {
     const reference = { ...this.#facts.reference, measured: measured.reference };
     const distorted = { ...this.#facts.distorted, measured: measured.distorted };
     const findings = [

@@ -1,12 +1,12 @@
 /**
  * @module engine/inputs/shared-inspection
- * What runs of one reference see of it apart from their scoring: looked at once for all of them.
+ * What preflight and alignment see of a reference that several runs share, decoded once for all of them.
  */
 import type { RecordedThumbs } from '../../media/align/recorded.js';
 import type { SideMeasurements } from '../../media/preflight/types.js';
 
-/** Looks at a reference. Whoever wants to see something first says how to; nobody's own signal ends it for the others. */
-export class ReferenceLooks {
+/** An inspection of a reference. The first run that needs a part says how to read it; its own signal does not end it. */
+export class SharedInspection {
   readonly #stop = new AbortController();
   #thumbs: RecordedThumbs | undefined;
   #measured: Promise<SideMeasurements> | undefined;
@@ -23,8 +23,8 @@ export class ReferenceLooks {
     return this.#measured;
   }
 
-  /** Ends what is still being looked at. */
-  close(reason?: unknown): void {
+  /** Ends what is still being read. */
+  abort(reason?: unknown): void {
     this.#stop.abort(reason);
   }
 }

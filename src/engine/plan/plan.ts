@@ -12,7 +12,7 @@ import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
 import { Predictor } from '../../models/predict.js';
 import type { LoadedModel } from '../../models/types.js';
 import type { ReportModel } from '../../report/types.js';
-import type { CheckedOptions } from '../contract/options.js';
+import type { ModelOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { TinyPlan, TinyRequest } from '../results/tiny.js';
 import { type FeaturePlan, planFeatures } from './features.js';
@@ -53,7 +53,7 @@ const NOTHING =
  * @throws {AnyvmafError} `model`, `feature` or `io`: something that cannot be had
  */
 export async function loadRequested(
-  options: CheckedOptions,
+  options: ModelOptions,
   platform: Pick<Platform, 'models' | 'tiny'>,
   size: () => Promise<PictureSize> | PictureSize,
 ): Promise<Requested> {
@@ -77,7 +77,7 @@ export async function loadRequested(
 
 /** Loaded only when there is a tiny model, as all that runs it is. */
 async function attach(
-  { tiny, noReference }: CheckedOptions,
+  { tiny, noReference }: ModelOptions,
   platform: Pick<Platform, 'tiny'>,
 ): Promise<TinyRequest> {
   const { attachTiny } = await import('../results/tiny.js');

@@ -5,7 +5,7 @@
 
 import type { Extent } from '../inputs/pair.js';
 import type { Chunk } from './protocol.js';
-import type { Crew } from './worker-pool.js';
+import type { WorkerPool } from './worker-pool.js';
 
 /** Where records go as they arrive, in any order of chunks. */
 export interface RecordSink {
@@ -30,7 +30,7 @@ export interface Dispatching {
 
 /** Has every chunk measured. A worker that is done takes the next chunk. */
 export async function dispatch(
-  crew: Crew,
+  pool: WorkerPool,
   chunks: Iterator<Chunk, void>,
   sink: RecordSink,
   { gate, ahead = () => false }: Dispatching = {},
@@ -42,7 +42,7 @@ export async function dispatch(
     refuse = reject;
   });
   /** Per worker: chunks it has to do, and pairs of the one it is at that were counted already. */
-  const workers = Array.from({ length: crew.size }, () => ({ chunks: 0, counted: 0 }));
+  const workers = Array.from({ length: pool.size }, () => ({ chunks: 0, counted: 0 }));
   let next = chunks.next().value;
 
   /** Gives a worker the next chunk, if there is one and it may have it. */
@@ -53,14 +53,14 @@ export async function dispatch(
     if (worker.chunks > 1 || (worker.chunks === 1 && !ahead(chunk))) return false;
     next = chunks.next().value;
     worker.chunks++;
-    const post = () => crew.post(number, { kind: 'measure', chunk });
+    const post = () => pool.post(number, { kind: 'measure', chunk });
     const wait = gate?.();
     if (wait) wait.then(post).catch(refuse);
     else post();
     return true;
   }
 
-  crew.receive((number, message) => {
+  pool.receive((number, message) => {
     const worker = workers[number];
     if (!worker) return;
     if (message.kind === 'progress') {
@@ -84,6 +84,6 @@ export async function dispatch(
   });
   // One for each before anybody gets a second.
   while (workers.filter((_, number) => assign(number)).length > 0);
-  await Promise.race([crew.until(() => workers.every(({ chunks }) => chunks === 0)), refused]);
+  await Promise.race([pool.until(() => workers.every(({ chunks }) => chunks === 0)), refused]);
   return extent;
 }

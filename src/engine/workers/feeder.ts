@@ -7,7 +7,7 @@ import type { FramePlanes } from '../../core/frame.js';
 import { type ExtractionPlan, type HistoryNeeds, historyNeeds } from '../backends/types.js';
 import type { RecordSink } from './dispatch.js';
 import { allocateFrame, copyHistory, viewPlanes } from './frame-buffer.js';
-import type { Crew } from './worker-pool.js';
+import type { WorkerPool } from './worker-pool.js';
 
 /** Short chunks bound memory; two pairs suffice to make the repeated luma copy cheap. */
 const DEFAULT_CHUNK = 2;
@@ -41,7 +41,7 @@ export interface FramePair {
  * depends on the number of workers only. Frames and history change hands instead of being copied, and come back.
  */
 export class Feeder {
-  readonly #crew: Crew;
+  readonly #pool: WorkerPool;
   readonly #plan: ExtractionPlan;
   readonly #chunkFrames: number;
   /** Pairs at the start that are chunks of their own. */
@@ -60,14 +60,14 @@ export class Feeder {
   #current = 0;
   #left = 0;
 
-  constructor(crew: Crew, plan: ExtractionPlan, sink: RecordSink, chunkFrames?: number) {
-    this.#crew = crew;
+  constructor(pool: WorkerPool, plan: ExtractionPlan, sink: RecordSink, chunkFrames?: number) {
+    this.#pool = pool;
     this.#plan = plan;
-    this.#history = crew.size > 1 ? historyNeeds(plan) : NO_HISTORY;
+    this.#history = pool.size > 1 ? historyNeeds(plan) : NO_HISTORY;
     this.#chunkFrames = feederChunk(chunkFrames);
-    this.#singles = chunkFrames === undefined ? SINGLE_PAIRS * crew.size : 0;
-    this.#workers = Array.from({ length: crew.size }, () => ({ pending: 0, chunks: 0, next: 0 }));
-    crew.receive((number, message) => {
+    this.#singles = chunkFrames === undefined ? SINGLE_PAIRS * pool.size : 0;
+    this.#workers = Array.from({ length: pool.size }, () => ({ pending: 0, chunks: 0, next: 0 }));
+    pool.receive((number, message) => {
       const worker = this.#workers[number];
       if (!worker) return;
       if (message.kind === 'measured') {
@@ -88,7 +88,7 @@ export class Feeder {
    * @throws what stopped a worker
    */
   async room(): Promise<FramePair> {
-    this.#crew.check();
+    this.#pool.check();
     if (this.#left === 0) await this.#begin();
     this.#slot ??= { reference: this.#buffer(), distorted: this.#buffer() };
     return {
@@ -104,10 +104,10 @@ export class Feeder {
     if (!slot || !worker) throw new Error('submit needs a pair written where room said');
     this.#slot = null;
     this.#remember(slot);
-    this.#crew.post(this.#current, { kind: 'pair', ...slot }, [slot.reference, slot.distorted]);
+    this.#pool.post(this.#current, { kind: 'pair', ...slot }, [slot.reference, slot.distorted]);
     worker.pending++;
     worker.next = ++this.#index;
-    if (--this.#left === 0) this.#crew.post(this.#current, { kind: 'end' });
+    if (--this.#left === 0) this.#pool.post(this.#current, { kind: 'end' });
   }
 
   /**
@@ -115,9 +115,9 @@ export class Feeder {
    * @returns number of pairs
    */
   async finish(): Promise<number> {
-    if (this.#left > 0) this.#crew.post(this.#current, { kind: 'end' });
+    if (this.#left > 0) this.#pool.post(this.#current, { kind: 'end' });
     this.#left = 0;
-    await this.#crew.until(() => this.#workers.every((worker) => worker.chunks === 0));
+    await this.#pool.until(() => this.#workers.every((worker) => worker.chunks === 0));
     return this.#index;
   }
 
@@ -128,13 +128,13 @@ export class Feeder {
         (best, worker, n, all) => (worker.pending < (all[best]?.pending ?? 0) ? n : best),
         0,
       );
-    await this.#crew.until(() => (this.#workers[least()]?.pending ?? 0) <= 1);
+    await this.#pool.until(() => (this.#workers[least()]?.pending ?? 0) <= 1);
     this.#current = least();
     this.#left = this.#index < this.#singles ? 1 : this.#chunkFrames;
     const worker = this.#workers[this.#current];
     if (!worker) throw new Error('a feeder needs workers');
     const continues = worker.next === this.#index;
-    this.#crew.post(this.#current, { kind: 'begin', first: this.#index });
+    this.#pool.post(this.#current, { kind: 'begin', first: this.#index });
     worker.chunks++;
     if (!continues) this.#sendHistory();
   }
@@ -144,7 +144,7 @@ export class Feeder {
     const last = this.#left >= this.#history.frames;
     for (const kept of this.#recent) {
       const buffers = [kept.reference.buffer, ...(kept.distorted ? [kept.distorted.buffer] : [])];
-      this.#crew.post(this.#current, { kind: 'prime', ...kept }, last ? buffers : []);
+      this.#pool.post(this.#current, { kind: 'prime', ...kept }, last ? buffers : []);
     }
     if (last) this.#recent = [];
   }

@@ -13,7 +13,7 @@ import { dispatch, type RecordSink } from './dispatch.js';
 import { Feeder, feederChunk } from './feeder.js';
 import { ChunkMeasurer } from './measure.js';
 import type { Chunk, WorkerSetup } from './protocol.js';
-import { Crew } from './worker-pool.js';
+import { WorkerPool } from './worker-pool.js';
 
 /** What to measure and where to put it. */
 export interface Run {
@@ -91,31 +91,31 @@ export async function measureHere(
 /**
  * Measures on workers, which read for themselves where they can.
  * @param threads asked for; no more are started than get a chunk
- * @param hire receives the workers before they start, to end them when the run is given up
+ * @param onPool receives the workers before they start, to terminate them when the run is aborted
  */
 export async function measureOnWorkers(
   run: Run,
   threads: number,
-  hire: (crew: Crew) => void,
+  onPool: (pool: WorkerPool) => void,
 ): Promise<Extent> {
   const { platform, setup, pair, expected, bound, chunkFrames, sink, gate } = run;
   const descriptor = describePair(pair);
   const workers = usefulThreads(threads, expected, descriptor ? chunkFrames : feederChunk(chunkFrames));
-  const crew = new Crew();
-  hire(crew);
-  crew.start(() => platform.startWorker(), workers, descriptor ? { ...setup, pair: descriptor } : setup);
+  const pool = new WorkerPool();
+  onPool(pool);
+  pool.start(() => platform.startWorker(), workers, descriptor ? { ...setup, pair: descriptor } : setup);
   // What may be held up hands out no more than is measured.
   const dispatching = gate ? { gate } : { ahead: (chunk: Chunk) => mayWait(chunk, bound, workers) };
-  const extent = await crew.unlessFailed(
-    descriptor ? dispatch(crew, cutChunks(bound, workers, chunkFrames), sink, dispatching) : feed(crew, run),
+  const extent = await pool.unlessFailed(
+    descriptor ? dispatch(pool, cutChunks(bound, workers, chunkFrames), sink, dispatching) : feed(pool, run),
   );
-  await crew.dismiss();
+  await pool.stop();
   return extent;
 }
 
 /** Reads in the calling thread and hands the frames out. */
-async function feed(crew: Crew, { setup, pair, bound, chunkFrames, sink, gate }: Run): Promise<Extent> {
-  const feeder = new Feeder(crew, setup.plan, sink, chunkFrames);
+async function feed(pool: WorkerPool, { setup, pair, bound, chunkFrames, sink, gate }: Run): Promise<Extent> {
+  const feeder = new Feeder(pool, setup.plan, sink, chunkFrames);
   let ended: Extent['ended'] = null;
   for (let index = 0; bound === null || index < bound; index++) {
     await gate?.();

@@ -1,6 +1,6 @@
 /**
  * @module engine/workers/worker-pool
- * The workers of one run as a whole: started together, failing together, gone together.
+ * The workers of one run: started together, failing together, terminated together.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { limitError } from '../../core/system-limits.js';
@@ -9,19 +9,19 @@ import type { TinySessionFacts } from '../results/tiny.js';
 import type { FromWorker, ToWorker, WorkerHandle, WorkerSetup } from './protocol.js';
 
 /** What a worker sends while it works. */
-export type CrewMessage = Exclude<FromWorker, { kind: 'failed' | 'stopped' | 'sessions' }>;
+export type PoolMessage = Exclude<FromWorker, { kind: 'failed' | 'stopped' | 'sessions' }>;
 
 /** A run's workers, numbered from 0. */
-export class Crew {
+export class WorkerPool {
   readonly #workers: WorkerHandle[] = [];
-  /** What became of the sessions of picture models, by worker: the same, but each counts its own pictures. */
+  /** Facts of the sessions of picture models, by worker: the same, but each counts its own pictures. */
   readonly #sessions: (readonly TinySessionFacts[])[] = [];
   #stopped = 0;
   #failure: Error | null = null;
   readonly #failed: Promise<never>;
   #rejectFailed: (reason: Error) => void = () => {};
-  #receive: (worker: number, message: CrewMessage) => void = () => {};
-  /** Whoever waits for something to happen. */
+  #receive: (worker: number, message: PoolMessage) => void = () => {};
+  /** Callers of {@link until}. */
   #waiting: (() => void)[] = [];
 
   constructor() {
@@ -33,7 +33,7 @@ export class Crew {
 
   /**
    * Starts workers. To be called once.
-   * @param startWorker makes one; when it throws, those made before are ended by {@link abandon}
+   * @param startWorker makes one; when it throws, those made before are ended by {@link terminate}
    * @throws {AnyvmafError} `resource` when the system starts no more
    */
   start(startWorker: () => WorkerHandle, size: number, setup: WorkerSetup): void {
@@ -58,7 +58,7 @@ export class Crew {
     return this.#workers.length;
   }
 
-  /** What became of the sessions of picture models, counts of all workers together. */
+  /** Facts of the sessions of picture models, counts of all workers together. */
   get sessions(): readonly TinySessionFacts[] {
     const [first = [], ...others] = this.#sessions.filter((sessions) => sessions !== undefined);
     return first.map((facts, i) => {
@@ -69,7 +69,7 @@ export class Crew {
   }
 
   /** Names the one receiver of what workers send. */
-  receive(listener: (worker: number, message: CrewMessage) => void): void {
+  receive(listener: (worker: number, message: PoolMessage) => void): void {
     this.#receive = listener;
   }
 
@@ -103,18 +103,18 @@ export class Crew {
     }
   }
 
-  /** Lets every worker release its memory and files, then ends it. For a run that went well. */
-  async dismiss(): Promise<void> {
+  /** Lets every worker release its memory and files, then terminates it. For a run that went well. */
+  async stop(): Promise<void> {
     for (const worker of this.#workers) worker.post({ kind: 'stop' });
-    // What fails now cannot touch the results, which are all in.
+    // A failure now cannot affect the results, which are complete.
     await this.until(() => this.#stopped === this.size).catch(() => {});
-    await this.abandon();
+    await this.terminate();
   }
 
-  /** Ends every worker at once; whoever still waits for one is told. May be called twice. */
-  async abandon(): Promise<void> {
+  /** Terminates every worker at once; callers that still wait get an error. May be called twice. */
+  async terminate(): Promise<void> {
     this.#fail(new AnyvmafError('aborted', 'The run was given up before it was done.'));
-    this.#stir();
+    this.#wake();
     await Promise.all(this.#workers.map((worker) => worker.terminate()));
   }
 
@@ -125,17 +125,17 @@ export class Crew {
         else if (message.kind === 'stopped') this.#stopped++;
         else if (message.kind === 'sessions') this.#sessions[number] = message.sessions;
         else this.#take(number, message);
-        this.#stir();
+        this.#wake();
       },
       (how) => {
         const died = 'A worker died while measuring frames';
         this.#fail(limitError(how, died) ?? new AnyvmafError('internal', `${died}: ${how}`));
-        this.#stir();
+        this.#wake();
       },
     );
   }
 
-  #take(number: number, message: CrewMessage): void {
+  #take(number: number, message: PoolMessage): void {
     try {
       this.#receive(number, message);
     } catch (error) {
@@ -148,7 +148,7 @@ export class Crew {
     this.#rejectFailed(this.#failure);
   }
 
-  #stir(): void {
-    for (const wake of this.#waiting.splice(0)) wake();
+  #wake(): void {
+    for (const resume of this.#waiting.splice(0)) resume();
   }
 }

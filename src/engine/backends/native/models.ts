@@ -9,7 +9,7 @@ import { DEFAULT_MODEL, loadModels } from '../../../models/load.js';
 import { readBuiltInModel, requireBuiltIn } from '../../../models/registry.js';
 import type { LoadedModel, ModelRequest, ModelStore } from '../../../models/types.js';
 import type { ReportModel } from '../../../report/types.js';
-import type { CheckedOptions } from '../../contract/options.js';
+import type { ProgramOptions } from '../../contract/options.js';
 import { chooseModel, isOpen, type PictureSize, settle } from '../../plan/model-choice.js';
 import { type Requested, reportModel } from '../../plan/plan.js';
 import { healthOf, type NativeChoice } from '../choice.js';
@@ -38,7 +38,7 @@ export interface NativeModels {
  */
 export async function loadNative(
   choice: NativeChoice,
-  checked: CheckedOptions,
+  checked: ProgramOptions,
   store: ModelStore,
   size: () => Promise<PictureSize> | PictureSize,
   signal: AbortSignal,
@@ -112,7 +112,7 @@ async function haveAll(
   choice: NativeChoice,
   models: NativeModel[],
   files: Record<string, string>,
-  { native: { devices } }: CheckedOptions,
+  { native: { devices } }: ProgramOptions,
   store: ModelStore,
   signal: AbortSignal,
 ): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import { AnyvmafError } from '../../../core/errors.js';
 import { ffmpegArgs } from './ffmpeg-command.js';
-import { failure, type NativeHost, oneLine, programName } from './host.js';
+import { failure, type NativeHost, type NativeOutcome, oneLine, programName } from './host.js';
 import { parseLog } from './log.js';
 import type { DeviceOptions, NativeBackend, NativeModel, NativeTask } from './task.js';
 import type { BackendHealth, NativeProgram } from './types.js';
@@ -46,12 +46,38 @@ export async function probeNative(
   backend: NativeBackend,
   { models = [PROBE_MODEL], files, devices = {}, timeout = PROBE_TIME, signal }: ProbeRequest = {},
 ): Promise<BackendHealth> {
-  const { flavour, path } = program;
-  const name = programName(flavour, path);
-  const raw = flavour === 'vmaf';
+  const raw = program.flavour === 'vmaf';
+  const task = probeTask(backend, raw, models, devices);
+  let latency: number | null = null;
+  const health = { backend, compiled_in: true } as const;
+  try {
+    const outcome = await host.run({
+      path: program.path,
+      args: raw ? vmafArgs(program, task) : ffmpegArgs(program, task),
+      files: { ...files, [task.input.reference]: raw ? greyFrame() : greyY4m() },
+      output: task.log,
+      timeout,
+      signal,
+    });
+    latency = outcome.kind === 'unstartable' ? null : outcome.time;
+    const score = probeScore(outcome, program, backend, models);
+    return { ...health, runtime_healthy: true, latency_ms: latency, score, error: null };
+  } catch (error) {
+    if (signal?.aborted || !(error instanceof AnyvmafError)) throw error;
+    const problem = `${error.message.replace(/\.$/, '')}.`;
+    return { ...health, runtime_healthy: false, latency_ms: latency, score: null, error: problem };
+  }
+}
+
+/** A run over one grey frame. */
+function probeTask(
+  backend: NativeBackend,
+  raw: boolean,
+  models: NativeTask['models'],
+  devices: DeviceOptions,
+): NativeTask {
   const picture = raw ? 'grey.yuv' : 'grey.y4m';
-  const log = 'log.json';
-  const task: NativeTask = {
+  return {
     backend,
     input: {
       reference: picture,
@@ -64,58 +90,38 @@ export async function probeNative(
     subsample: 1,
     threads: 0,
     devices,
-    log,
+    log: 'log.json',
   };
-  const unhealthy = (error: string, latency: number | null): BackendHealth => ({
-    backend,
-    compiled_in: true,
-    runtime_healthy: false,
-    latency_ms: latency,
-    score: null,
-    error: `${error}.`,
-  });
-  let args: readonly string[];
-  try {
-    args = raw ? vmafArgs(program, task) : ffmpegArgs(program, task);
-  } catch (error) {
-    if (error instanceof AnyvmafError) return unhealthy(error.message.replace(/\.$/, ''), null);
-    throw error;
-  }
-  const outcome = await host.run({
-    path,
-    args,
-    files: { ...files, [picture]: raw ? greyFrame() : greyY4m() },
-    output: log,
-    timeout,
-    signal,
-  });
-  const latency = outcome.kind === 'unstartable' ? null : outcome.time;
+}
+
+/**
+ * The score that the first model gave.
+ * @throws {AnyvmafError} `backend` saying what went wrong
+ */
+function probeScore(
+  outcome: NativeOutcome,
+  { flavour, path }: NativeProgram,
+  backend: NativeBackend,
+  models: NativeTask['models'],
+): number {
+  const name = programName(flavour, path);
+  const unhealthy = (problem: string) => new AnyvmafError('backend', `${name} ${problem}.`);
   const failed = failure(outcome);
-  if (failed !== undefined) return unhealthy(`${name} ${failed}`, latency);
+  if (failed !== undefined) throw unhealthy(failed);
   if (outcome.output === undefined) {
     const words = oneLine(outcome.stderr || outcome.stdout, 120);
-    return unhealthy(
-      `${name} ended well but wrote no log${words === '' ? '' : `; it said "${words}"`}`,
-      latency,
-    );
+    throw unhealthy(`ended well but wrote no log${words === '' ? '' : `; it said "${words}"`}`);
   }
-  try {
-    const found = parseLog(outcome.output, name);
-    const ran = mismatchedBackend(found.backendUsed, backend);
-    if (ran !== undefined) return unhealthy(`${name} ran on ${ran} instead of ${backend}`, latency);
-    const scores = models.map(
-      (model) => found.series.find((series) => series.name === model.name)?.values[0],
-    );
-    const score = scores[0];
-    const missing = models.find((_, i) => !Number.isFinite(scores[i]));
-    if (score === undefined || missing) {
-      return unhealthy(`${name} gave no finite score "${missing?.name}" for a grey frame`, latency);
-    }
-    return { backend, compiled_in: true, runtime_healthy: true, latency_ms: latency, score, error: null };
-  } catch (error) {
-    if (error instanceof AnyvmafError) return unhealthy(error.message.replace(/\.$/, ''), latency);
-    throw error;
+  const found = parseLog(outcome.output, name);
+  const ran = mismatchedBackend(found.backendUsed, backend);
+  if (ran !== undefined) throw unhealthy(`ran on ${ran} instead of ${backend}`);
+  const scores = models.map((model) => found.series.find(({ name }) => name === model.name)?.values[0]);
+  const [score] = scores;
+  const missing = models.find((_, i) => !Number.isFinite(scores[i]));
+  if (score === undefined || missing) {
+    throw unhealthy(`gave no finite score "${missing?.name}" for a grey frame`);
   }
+  return score;
 }
 
 /** What ran according to a build that says so, where it is not what was asked for. */

@@ -12,7 +12,7 @@ import { STREAM_HEADER_MAX } from '../../../media/y4m.js';
 import { parseFeature } from '../../../metrics/options.js';
 import type { MetricSeries } from '../../../report/build.js';
 import type { FrameMetrics } from '../../../report/types.js';
-import type { CheckedOptions } from '../../contract/options.js';
+import type { ProgramOptions } from '../../contract/options.js';
 import type { Platform } from '../../contract/platform.js';
 import type { Extent, OpenPair } from '../../inputs/pair.js';
 import type { PictureSize } from '../../plan/model-choice.js';
@@ -32,6 +32,7 @@ import { vmafArgs, vmafFormatProblem, vmafReadsY4m } from './vmaf-command.js';
 
 /** Milliseconds that a program may leave frames waiting. */
 const STALL_TIME = 120_000;
+const STALLED = `neither read the frames that waited for it nor ended within ${STALL_TIME / 1000} s, and was ended`;
 
 /** Most threads that are asked for unless the caller says how many. */
 const MOST_THREADS = 32;
@@ -79,7 +80,7 @@ export interface NativeRequest {
 export async function openNative(
   platform: Platform,
   choice: NativeChoice,
-  checked: CheckedOptions,
+  checked: ProgramOptions,
   request: NativeRequest,
 ): Promise<OpenBackend> {
   const { stored, notes, onFrame, size, signal } = request;
@@ -114,7 +115,7 @@ interface NativeRun {
   readonly platform: Platform;
   readonly pair: OpenPair;
   readonly stored: boolean;
-  readonly checked: CheckedOptions;
+  readonly checked: ProgramOptions;
   readonly loaded: NativeModels;
   readonly bound: number | null;
   readonly meter: Meter;
@@ -126,81 +127,25 @@ interface NativeRun {
  * @throws {AnyvmafError} `backend` when it fails or scores something else than it was given; what reading frames throws
  */
 async function measureNative(choice: NativeChoice, run: NativeRun): Promise<Measured> {
-  const { host, program, backend } = choice;
-  const { pair, checked, loaded, bound, meter, signal } = run;
+  const { program, backend } = choice;
+  const { checked, loaded, bound, meter } = run;
   const { flavour, path, version } = program;
-  const name = programName(flavour, path);
   const files = await readableFiles(choice, run);
-  if (!files && !host.pipes) {
-    throw new AnyvmafError(
-      'backend',
-      `On this system ${name} can only be given Y4M and raw files that it reads as they stand, and these are not; use ` +
-        'the backend cpu.',
-    );
-  }
-  const threads = threadsFor(choice, run);
-  const task: NativeTask = {
-    backend,
-    input: files ?? pipedInput(choice, pair.reference.info),
-    models: loaded.models,
-    features: checked.features,
-    noPrediction: checked.noPrediction,
-    subsample: checked.subsample,
-    threads,
-    devices: checked.native.devices,
-    log: LOG,
-    ...(files && {
-      ...(bound !== null && { frameCount: bound }),
-      skipReference: pair.skipReference,
-      skipDistorted: pair.skipDistorted,
-    }),
-  };
-  // A pair in the pipe is not yet measured; the one before it nearly is.
-  let [taken, counted] = [0, 0];
-  const onPair = () => {
-    if (taken++ > 0) count();
-  };
-  const count = () => {
-    counted++;
-    meter.count();
-  };
-  const feed = files
-    ? undefined
-    : new PairFeed(pair, formOf(choice, pair.reference.info), bound ?? Number.POSITIVE_INFINITY, onPair);
-  const outcome = await host.run({
-    path,
-    args: flavour === 'vmaf' ? vmafArgs(program, task) : ffmpegArgs(program, task),
-    files: loaded.files,
-    ...(feed && {
-      feeds: {
-        [task.input.reference]: feed.feed('reference'),
-        [task.input.distorted]: feed.feed('distorted'),
-      },
-      stall: STALL_TIME,
-    }),
-    output: LOG,
-    signal,
-  });
-  const known = feed?.extent();
-  const failed = outcome.kind === 'timeout' ? stalled() : failure(outcome);
-  if (failed !== undefined) throw new AnyvmafError('backend', `${name} ${failed}.`);
-  if (outcome.output === undefined) {
-    const words = oneLine(outcome.stderr);
-    throw new AnyvmafError('backend', `${name} wrote no log${words === '' ? '' : `; it said "${words}"`}.`);
-  }
-  const log = renamed(parseLog(outcome.output, name), loaded.names);
+  const task = taskOf(choice, run, files);
+  const { output, extent: fed, counted } = await runProgram(choice, run, task, files !== undefined);
+  const name = programName(flavour, path);
+  const log = renamed(parseLog(output, name), loaded.names);
   const ran = mismatchedBackend(log.backendUsed, backend);
   if (ran !== undefined) {
     throw new AnyvmafError('backend', `${name} ran on ${ran}, but ${backend} was asked for.`);
   }
-  const extent = known ?? { pairs: bound ?? pairsOf(log, checked.subsample), ended: null };
+  const extent = fed ?? { pairs: bound ?? pairsOf(log, checked.subsample), ended: null };
   refuseShort(log, extent, checked.subsample, name);
-  while (counted < extent.pairs) count();
-  const decimals = program.options.has('precision') ? null : 6;
+  for (let pair = counted; pair < extent.pairs; pair++) meter.count();
   return {
     extent,
     frameNumbers: log.frameNumbers,
-    series: ordered(log, loaded, run, threads),
+    series: ordered(log, loaded, run, task.threads),
     aggregates: log.aggregates,
     pooled: log.pooled,
     models: loaded.reported,
@@ -212,17 +157,80 @@ async function measureNative(choice: NativeChoice, run: NativeRun): Promise<Meas
       path,
       version,
       libvmaf: log.version,
-      decimals,
+      decimals: program.options.has('precision') ? null : 6,
       pooled: log.pooled.size > 0 ? 'printed' : 'computed',
       input: files ? 'files' : 'pipes',
     },
-    threads,
+    threads: task.threads,
     warnings: [],
   };
+}
 
-  function stalled(): string {
-    return `neither read the frames that waited for it nor ended within ${STALL_TIME / 1000} s, and was ended`;
+/**
+ * What the program is to do.
+ * @param files the videos, where it reads them itself
+ * @throws {AnyvmafError} `backend` where frames would have to be piped and cannot
+ */
+function taskOf(choice: NativeChoice, run: NativeRun, files: NativeInput | undefined): NativeTask {
+  const { host, program, backend } = choice;
+  const { pair, checked, loaded, bound } = run;
+  if (!files && !host.pipes) {
+    throw new AnyvmafError(
+      'backend',
+      `On this system ${programName(program.flavour, program.path)} can only be given Y4M and raw files that it reads as ` +
+        'they stand, and these are not; use the backend cpu.',
+    );
   }
+  const { features, noPrediction, subsample, native } = checked;
+  const { skipReference, skipDistorted } = pair;
+  return {
+    backend,
+    input: files ?? pipedInput(choice, pair.reference.info),
+    models: loaded.models,
+    features,
+    noPrediction,
+    subsample,
+    threads: threadsFor(choice, run),
+    devices: native.devices,
+    log: LOG,
+    ...(files && { ...(bound !== null && { frameCount: bound }), skipReference, skipDistorted }),
+  };
+}
+
+/** The log of the program, the pairs it was fed, and how many of them were counted already. */
+async function runProgram(choice: NativeChoice, run: NativeRun, task: NativeTask, readsFiles: boolean) {
+  const { host, program } = choice;
+  const { pair, loaded, bound, meter, signal } = run;
+  const { flavour, path } = program;
+  const name = programName(flavour, path);
+  // A pair in the pipe is not yet measured; the one before it nearly is.
+  let taken = 0;
+  const onPair = () => {
+    if (taken++ > 0) meter.count();
+  };
+  const feed = readsFiles
+    ? undefined
+    : new PairFeed(pair, formOf(choice, pair.reference.info), bound ?? Number.POSITIVE_INFINITY, onPair);
+  const { reference, distorted } = task.input;
+  const outcome = await host.run({
+    path,
+    args: flavour === 'vmaf' ? vmafArgs(program, task) : ffmpegArgs(program, task),
+    files: loaded.files,
+    ...(feed && {
+      feeds: { [reference]: feed.feed('reference'), [distorted]: feed.feed('distorted') },
+      stall: STALL_TIME,
+    }),
+    output: LOG,
+    signal,
+  });
+  const extent = feed?.extent();
+  const failed = outcome.kind === 'timeout' ? STALLED : failure(outcome);
+  if (failed !== undefined) throw new AnyvmafError('backend', `${name} ${failed}.`);
+  if (outcome.output === undefined) {
+    const words = oneLine(outcome.stderr);
+    throw new AnyvmafError('backend', `${name} wrote no log${words === '' ? '' : `; it said "${words}"`}.`);
+  }
+  return { output: outcome.output, extent, counted: Math.max(0, taken - 1) };
 }
 
 function threadsFor({ backend }: NativeChoice, { checked, platform }: NativeRun): number {
@@ -343,7 +351,7 @@ function ordered(
 /** Names of the metrics in libvmaf's order; none where this package's own core has not all of the extractors. */
 function plannedNames(
   { models, chosen }: NativeModels['requested'],
-  { compat, features }: CheckedOptions,
+  { compat, features }: ProgramOptions,
   format: VideoFormat,
 ): readonly string[] {
   try {

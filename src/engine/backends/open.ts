@@ -1,0 +1,57 @@
+/**
+ * @module engine/backends/open
+ * Opens the backend of a run: this package's own core, or an installed program. Both are prepared while inputs are opened.
+ */
+import type { VideoFormat } from '../../core/frame.js';
+import type { CoreOptions, ModelOptions, ProgramOptions } from '../contract/options.js';
+import type { Platform } from '../contract/platform.js';
+import type { ScoreOptions } from '../contract/types.js';
+import { formatOf, type KnownInputs } from '../inputs/known.js';
+import { loadRequested } from '../plan/plan.js';
+import type { BackendChosen } from './choice.js';
+import { openCore } from './core/run.js';
+import type { OpenBackend } from './measurement.js';
+
+/** What a backend is told of the run. */
+interface BackendRun {
+  readonly options: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>;
+  /** Gives the format that is scored, once it is known. */
+  readonly format: () => Promise<VideoFormat>;
+  /** Ends programs. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Starts to load models and the core, or to look for a program.
+ * @returns opens the backend for these inputs; it throws what loading or choosing threw
+ */
+export function prepareBackend(
+  platform: Platform,
+  checked: CoreOptions & ProgramOptions & ModelOptions,
+  { options, format, signal }: BackendRun,
+): (inputs: KnownInputs) => Promise<OpenBackend> {
+  const { backend } = checked;
+  const load = () => Promise.all([loadRequested(checked, platform, format), platform.loadCore()]);
+  const loading = backend === 'wasm' || backend === 'cpu' ? load() : undefined;
+  const choosing = loading ? undefined : choose();
+  for (const early of [loading, choosing]) early?.catch(() => {});
+
+  async function choose(): Promise<BackendChosen> {
+    const { chooseBackend } = await import('./choice.js');
+    return chooseBackend(platform, checked, signal);
+  }
+
+  return async (inputs) => {
+    const { native, notes } = (await choosing) ?? { notes: [] };
+    if (!native) return openCore(platform, checked, await (loading ?? load()), options, notes);
+    const { nativeProblem, openNative } = await import('./native/run.js');
+    const problem = backend === 'auto' ? nativeProblem(native, formatOf(inputs)) : undefined;
+    if (problem !== undefined) {
+      const why = `The backend ${native.backend} was not used: ${problem}.`;
+      return openCore(platform, checked, await load(), options, [...notes, why]);
+    }
+    const stored = inputs.plan === undefined;
+    const { onFrame } = options;
+    return openNative(platform, native, checked, { stored, notes, onFrame, size: format, signal });
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * @module engine/inputs/known
+ * Two inputs of a run: what is known of them before they are open for scoring, and what the report says of each.
+ */
+import type { VideoFormat } from '../../core/frame.js';
+import type { AlignResult } from '../../media/align/types.js';
+import type { PairingPlan, Side, Sides } from '../../media/pairing/prepare.js';
+import type { Pairing } from '../../media/pairing/types.js';
+import type { Finding } from '../../media/preflight/types.js';
+import type { ReportInput } from '../../report/types.js';
+import type { OpenPair } from './pair.js';
+
+/** Two inputs that are known but not yet open for scoring. */
+export interface KnownInputs {
+  readonly sides: Sides;
+  /** From opening what is not encoded. */
+  readonly warnings: readonly string[];
+  /** Absent where frames are compared as stored, by number. */
+  readonly plan?: PairingPlan;
+  /** What the bytes of both say: that they are the same, and against the geometry of raw video. */
+  readonly ofBytes?: readonly Finding[];
+  /** What the search for the offset found, where it was asked for. */
+  readonly alignment?: AlignResult;
+}
+
+/** A pair ready to be measured. */
+export interface ReadyInputs extends OpenPair {
+  /** Pairs at most, `Infinity` for all. */
+  readonly limit: number;
+  /** What was done to the frames, where anything was. */
+  describe?(pairs: number): Pairing;
+}
+
+/** The format in which the pair is measured. */
+export function formatOf({ plan, sides: { reference } }: KnownInputs): VideoFormat {
+  if (plan) return plan.format;
+  if (reference.kind !== 'frames') throw new Error('a plan is needed to decode');
+  return reference.source.info;
+}
+
+/** Closes what `identifyInputs` left open. */
+export async function closeKnown({ sides }: KnownInputs): Promise<void> {
+  for (const side of [sides.reference, sides.distorted]) {
+    if (side.kind === 'frames') await side.source.close();
+  }
+}
+
+/**
+ * What the report says of one input.
+ * @param skipped frames before the first that is scored
+ * @param counted frames, where only reading to the end told
+ */
+export function reportInput(side: Side, skipped: number, counted: number | null): ReportInput {
+  const info = side.kind === 'frames' ? side.source.info : side.video.facts;
+  const { name, container, width, height, bitDepth, chroma, frameRate } = info;
+  const fileSize = side.kind === 'frames' ? side.source.info.fileSize : null;
+  const frameCount = side.times?.length ?? info.frameCount ?? counted;
+  return {
+    name,
+    container,
+    width,
+    height,
+    bitDepth,
+    chroma,
+    frameCount,
+    skipped,
+    ...(frameRate && { frameRate }),
+    ...(typeof fileSize === 'number' && { fileSize }),
+  };
+}
+
+/** Whether the first frames of a side can be read without disturbing who reads it besides. */
+export function canReadAgain(side: Side): boolean {
+  return side.kind === 'encoded' || side.source.descriptor !== undefined;
+}

@@ -1,0 +1,118 @@
+/**
+ * @module engine/inputs/open
+ * Opens two inputs of any kind as two sources whose n-th frames belong together.
+ */
+import { checkPair, closeInput, openInputs } from '../../media/pair.js';
+import type { OpenDecoder, Side } from '../../media/pairing/prepare.js';
+import type { FrameSource } from '../../media/types.js';
+import type { InputOptions } from '../contract/options.js';
+import type { Platform } from '../contract/platform.js';
+import type { ScoreRequest } from '../contract/types.js';
+import { findingsOfBytes } from './byte-findings.js';
+import { closeKnown, type KnownInputs, type ReadyInputs } from './known.js';
+import type { SharedInspection } from './shared-inspection.js';
+
+/**
+ * Finds out what the inputs are and how they go together.
+ * @param signal ends decoders that are asked; its reason is thrown then
+ * @param shared what other runs see of the reference too
+ * @throws {AnyvmafError} as the public `score` says
+ */
+export async function identifyInputs(
+  platform: Platform,
+  request: ScoreRequest,
+  checked: InputOptions,
+  signal: AbortSignal,
+  shared?: SharedInspection,
+): Promise<KnownInputs> {
+  const { pairing } = checked;
+  if (checked.noReference) {
+    const { identifyDistorted } = await import('./no-reference.js');
+    return identifyDistorted(platform, request, checked, signal);
+  }
+  if (request.reference === undefined) throw new Error('a pair needs a reference');
+  const inputs = await openInputs(request.reference, request.distorted, {
+    raw: request.raw,
+    platform: platform.files,
+    decoding: { allowUrl: pairing.allowUrl },
+    partialFrame: pairing.allowDamaged ? 'drop' : 'refuse',
+    signal,
+  });
+  try {
+    const [reference, distorted] = inputs;
+    const ofBytes = pairing.preflight ? await findingsOfBytes(inputs, platform.files) : [];
+    const sized = pairing.scale !== undefined || pairing.scaleTo !== undefined;
+    const asked =
+      sized || pairing.frameRatePolicy !== undefined || pairing.range !== undefined || pairing.offset !== 0;
+    const encoded = 'kind' in reference || 'kind' in distorted;
+    if (encoded || asked || (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth)) {
+      const { pairVideos } = await import('./pairing.js');
+      return { ...(await pairVideos(platform, inputs, sized, checked, signal, shared)), ofBytes };
+    }
+    const warnings = checkPair(reference.info, distorted.info);
+    const side = (source: FrameSource): Side => ({ kind: 'frames', source, times: null });
+    return { sides: { reference: side(reference), distorted: side(distorted) }, warnings, ofBytes };
+  } catch (error) {
+    await Promise.all(inputs.map(closeInput));
+    throw error;
+  }
+}
+
+/**
+ * Opens decoders, where there are any to open.
+ * @param open opens them instead of the usual way
+ */
+export async function openForScoring(
+  known: KnownInputs,
+  checked: InputOptions,
+  open?: OpenDecoder,
+): Promise<ReadyInputs> {
+  const { plan, sides } = known;
+  if (plan) {
+    const { openPlanned } = await import('../../media/pairing/prepare.js');
+    const prepared = await openPlanned(plan, open);
+    return { ...prepared, limit: plan.count ?? checked.frameCount };
+  }
+  const { reference, distorted } = sides;
+  if (reference.kind !== 'frames' || distorted.kind !== 'frames')
+    throw new Error('a plan is needed to decode');
+  const { skipReference, skipDistorted, frameCount } = checked;
+  return {
+    reference: reference.source,
+    distorted: distorted.source,
+    skipReference,
+    skipDistorted,
+    limit: frameCount,
+  };
+}
+
+/** The inputs of one run, closed in whatever state they are. */
+export class RunInputs {
+  readonly known: Promise<KnownInputs>;
+  #known: KnownInputs | undefined;
+  #ready: Promise<ReadyInputs> | undefined;
+
+  /** @param known from {@link identifyInputs} */
+  constructor(known: Promise<KnownInputs>) {
+    this.known = known.then((inputs) => {
+      this.#known = inputs;
+      return inputs;
+    });
+    this.known.catch(() => {});
+  }
+
+  /** Opens them, once they are known; see {@link openForScoring}. */
+  open(known: KnownInputs, checked: InputOptions, openDecoder?: OpenDecoder): Promise<ReadyInputs> {
+    this.#ready = openForScoring(known, checked, openDecoder);
+    return this.#ready;
+  }
+
+  /** Waits for what is being opened, but not for an input whose first byte is still to come. */
+  async close(): Promise<void> {
+    if (this.#ready) {
+      const pair = await this.#ready.catch(() => undefined);
+      await Promise.all([pair?.reference.close(), pair?.distorted.close()]);
+    } else if (this.#known) await closeKnown(this.#known);
+    else this.known.then(closeKnown).catch(() => {});
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * @module engine/inputs/pairing
+ * Pairs videos that are encoded or differ: their decoders, the times of all frames, the offset, and the plan. Loaded only
+ * when a pair is not simply two Y4M or raw videos of one format.
+ */
+import type { AlignResult } from '../../media/align/types.js';
+import { alignState } from '../../media/align/types.js';
+import { chooseDecoder, readTimes } from '../../media/decoders.js';
+import { checkPair, type OpenedInput } from '../../media/pair.js';
+import { planPairing, type Side, type Sides } from '../../media/pairing/prepare.js';
+import type { VideoInfo } from '../../media/types.js';
+import type { CheckedPairing, InputOptions } from '../contract/options.js';
+import type { Platform } from '../contract/platform.js';
+import type { KnownInputs } from './known.js';
+import type { SharedInspection } from './shared-inspection.js';
+
+/** Pairs two videos of which one is encoded, or that differ, or whose pairing the caller decides. */
+export async function pairVideos(
+  platform: Platform,
+  inputs: readonly [OpenedInput, OpenedInput],
+  sized: boolean,
+  checked: InputOptions,
+  signal: AbortSignal,
+  shared?: SharedInspection,
+): Promise<KnownInputs> {
+  const { pairing, skipReference, skipDistorted, frameCount } = checked;
+  const sides = await identifyVideos(platform, inputs, pairing, signal);
+  const { reference, distorted } = sides;
+  const stored = reference.kind === 'frames' && distorted.kind === 'frames';
+  const warnings =
+    stored && !sized ? checkPair(reference.source.info, distorted.source.info, pairing.commonBitDepth) : [];
+  if (!(stored && !sized)) {
+    for (const side of [reference, distorted])
+      if (side.kind === 'frames') warnings.push(...side.source.info.warnings);
+  }
+  let alignment: AlignResult | undefined;
+  if (pairing.offset === 'auto') {
+    const { findOffset } = await import('./alignment.js');
+    alignment = await findOffset(platform, sides, {
+      skipReference,
+      skipDistorted,
+      assumed: 0,
+      window: pairing.window,
+      shared,
+      signal,
+    });
+  }
+  if (!pairing.preflight) warnings.push(...(await setBackWarnings({ reference, distorted })));
+  if (alignment?.ambiguous && !pairing.preflight) {
+    const { doubtText } = await import('../../media/preflight/timing.js');
+    warnings.push(doubtText(alignment));
+  }
+  const offset = pairing.offset === 'auto' ? (alignment?.offset ?? 0) : pairing.offset;
+  // Y4M and raw video go by number, as libvmaf has it, unless times are asked for.
+  const timed = !stored || pairing.frameRatePolicy !== undefined;
+  const plan = planPairing(timed ? sides : untimed(sides), {
+    scale: pairing.scale ?? 'bicubic',
+    scaleTo: pairing.scaleTo ?? 'ref',
+    frameRatePolicy: pairing.frameRatePolicy ?? 'nearest',
+    offset,
+    offsetRequested: pairing.offset,
+    ...(alignment && {
+      offsetConfidence: alignment.confidence,
+      offsetState: alignState(alignment),
+    }),
+    ...(pairing.range && { range: pairing.range }),
+    skipReference,
+    skipDistorted,
+    frameCount,
+    allowDamaged: pairing.allowDamaged,
+    signal,
+  });
+  return { sides, warnings, plan, ...(alignment && { alignment }) };
+}
+
+function untimed({ reference, distorted }: Sides): Sides {
+  return { reference: { ...reference, times: null }, distorted: { ...distorted, times: null } };
+}
+
+/**
+ * Both videos, asked at the same time.
+ * @throws {AnyvmafError} as {@link chooseDecoder}
+ */
+async function identifyVideos(
+  platform: Platform,
+  inputs: readonly [OpenedInput, OpenedInput],
+  pairing: CheckedPairing,
+  signal: AbortSignal,
+): Promise<Sides> {
+  const identify = (input: OpenedInput) => identifyVideo(platform, input, pairing, signal);
+  const [reference, distorted] = await Promise.allSettled([identify(inputs[0]), identify(inputs[1])]);
+  // When both fail, the reference is reported, whichever was faster.
+  if (reference.status === 'rejected') throw reference.reason;
+  if (distorted.status === 'rejected') throw distorted.reason;
+  return { reference: reference.value, distorted: distorted.value };
+}
+
+/**
+ * One video.
+ * @throws {AnyvmafError} as {@link chooseDecoder}
+ */
+export async function identifyVideo(
+  platform: Platform,
+  input: OpenedInput,
+  { decoder: choice, allowUrl }: CheckedPairing,
+  signal: AbortSignal,
+): Promise<Side> {
+  if (!('kind' in input)) return { kind: 'frames', source: input, times: storedTimes(input.info) };
+  const decoders = choice === 'none' ? [] : await platform.decoders({ allowUrl });
+  const chosen = await chooseDecoder(input, { choice, decoders, signal });
+  const { video, times } = await readTimes(chosen, signal);
+  const setBacks = (await video.decoder.setBacks?.(video.input)) ?? [];
+  return {
+    kind: 'encoded',
+    video,
+    times: times && times.length > 0 ? times : null,
+    ...(setBacks.length > 0 && { setBacks }),
+  };
+}
+
+/** Frames at the rate that the header states; `null` where rate or number is not known. */
+function storedTimes({ frameRate, frameCount }: VideoInfo): Float64Array | null {
+  if (!frameRate || frameCount === null) return null;
+  return Float64Array.from({ length: frameCount }, (_, n) => (n * frameRate.den) / frameRate.num);
+}
+
+/**
+ * Warnings of clocks that are set back, for runs without preflight.
+ * @param sides by what to call them
+ */
+export async function setBackWarnings(sides: Readonly<Record<string, Side>>): Promise<string[]> {
+  const jumping = Object.entries(sides).flatMap(([who, side]) =>
+    side.kind === 'encoded' && side.setBacks
+      ? [[who, { setBacks: side.setBacks, timestamps: side.times }] as const]
+      : [],
+  );
+  if (jumping.length === 0) return [];
+  const { setBackText } = await import('../../media/preflight/timing.js');
+  const text = setBackText(Object.fromEntries(jumping));
+  return text === undefined ? [] : [`${text.charAt(0).toUpperCase()}${text.slice(1)}`];
+}

@@ -1,0 +1,47 @@
+/**
+ * @module engine/scope
+ * Owns everything that a run starts, and closes it in reverse order however the run ends.
+ */
+
+/** Use as `try { ... } finally { await scope.close(); }`. */
+export class Scope {
+  readonly #caller: AbortSignal | undefined;
+  readonly #ending = new AbortController();
+  readonly #closers: (() => unknown)[] = [];
+  #closed = false;
+  readonly #pass = () => this.#ending.abort(this.#caller?.reason);
+
+  /** @throws the reason of the caller's signal when it has aborted */
+  constructor(caller: AbortSignal | undefined) {
+    caller?.throwIfAborted();
+    this.#caller = caller;
+    caller?.addEventListener('abort', this.#pass);
+  }
+
+  /** Aborts with the caller's signal, and when the scope closes. */
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** Has something closed with the scope; at once if the scope is closed. */
+  own(close: () => unknown): void {
+    if (this.#closed) close();
+    else this.#closers.push(close);
+  }
+
+  /** @throws what closing threw first, after everything else is closed too */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#caller?.removeEventListener('abort', this.#pass);
+    this.#ending.abort();
+    const failures: unknown[] = [];
+    for (const close of this.#closers.splice(0).reverse()) {
+      try {
+        await close();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+}
