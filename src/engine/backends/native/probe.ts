@@ -3,6 +3,7 @@
  * Whether an installed program works on a backend: one grey frame is scored against itself.
  */
 import { AnyvmafError } from '../../../core/errors.js';
+import { clause } from '../../../core/printable.js';
 import { ffmpegArgs } from './ffmpeg-command.js';
 import { failure, type NativeHost, oneLine, programName } from './host.js';
 import { parseLog } from './log.js';
@@ -78,7 +79,7 @@ export async function probeNative(
   try {
     args = raw ? vmafArgs(program, task) : ffmpegArgs(program, task);
   } catch (error) {
-    if (error instanceof AnyvmafError) return unhealthy(error.message.replace(/\.$/, ''), null);
+    if (error instanceof AnyvmafError) return unhealthy(clause(error.message), null);
     throw error;
   }
   const outcome = await host.run({
@@ -113,7 +114,7 @@ export async function probeNative(
     }
     return { backend, compiled_in: true, runtime_healthy: true, latency_ms: latency, score, error: null };
   } catch (error) {
-    if (error instanceof AnyvmafError) return unhealthy(error.message.replace(/\.$/, ''), latency);
+    if (error instanceof AnyvmafError) return unhealthy(clause(error.message), latency);
     throw error;
   }
 }
