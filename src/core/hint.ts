@@ -12,7 +12,7 @@ import { quotedWord, shellWord } from './shell.js';
 interface OptionValues {
   readonly allowDamaged: true;
   readonly allowUrl: true;
-  readonly decoder: 'wasm';
+  readonly decoder: 'none' | 'wasm';
   readonly frameRatePolicy: 'nearest';
   readonly model: string;
   readonly offset: number | 'auto';
@@ -36,8 +36,8 @@ interface OptionValues {
 /** An option with the value to give it. */
 export type OptionHint = {
   readonly [Option in keyof OptionValues]: {
-    /** `accept`: nothing changes, but the finding becomes an info. */
-    readonly purpose: 'fix' | 'accept';
+    /** `accept`: nothing changes, but the finding becomes an info. `omit`: it was given, and is in the way. */
+    readonly purpose: 'fix' | 'accept' | 'omit';
     readonly option: Option;
     readonly value: OptionValues[Option];
     /** Follows the option in a sentence: `to score what comes before`. */

@@ -179,7 +179,10 @@ function undecoded(encoded: EncodedInput): AnyvmafError {
     'media',
     `${shown(name)} is not a Y4M file but ${looksLike}, and without a decoder only Y4M and raw YUV can be read`,
     {
-      hints: [{ purpose: 'omit', option: 'decoder' }, `convert the video first: ${convertCommand(name)}`],
+      hints: [
+        { purpose: 'omit', option: 'decoder', value: 'none' },
+        `convert the video first: ${convertCommand(name)}`,
+      ],
       file: name,
     },
   );
@@ -207,14 +210,16 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
   const { error } = first;
   const { message, hints = [] }: Objection = error.objections?.[0] ?? error;
   const [, ...others] = tried.map(({ decoder }) => decoder.id);
+  const end = encoded.cutOff === undefined ? '' : `the file is cut off: ${encoded.cutOff}`;
+  const cutOff = end === '' || message.includes(end) ? '' : `; ${end}`;
   const clauses = [
-    encoded.cutOff === undefined ? '' : `the file is cut off: ${encoded.cutOff}`,
     others.length > 0 ? `${others.join(' and ')} could not decode it either` : '',
     idle.length > 0 ? `${others.length > 0 ? '' : `tried ${first.decoder.id}; `}${idle.join('; ')}` : '',
   ].filter((clause) => clause !== '' && !message.includes(clause));
   const known = looksLike !== undefined || /^https?:/i.test(name) || hints.some(declaresRaw);
-  if (clauses.length === 0 && known) return error;
-  const what = clauses.length > 0 ? `${clause(message)} (${clauses.join('; ')})` : clause(message);
+  const why = clauses.length > 0 ? ` (${clauses.join('; ')})` : '';
+  if (cutOff + why === '' && known) return error;
+  const what = clause(message) + why + cutOff;
   const all = known ? hints : [...hints, DECLARE_RAW];
   return new AnyvmafError('media', what, { hints: all, file: name, cause: error });
 }

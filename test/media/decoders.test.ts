@@ -149,7 +149,7 @@ describe('choosing a decoder', () => {
 
   it('says without a decoder what would be needed', async () => {
     expect(await failure(() => chooseDecoder(clip, { choice: 'none', decoders: [] }), 'media')).toContain(
-      'and without a decoder only Y4M and raw YUV can be read; leave out decoder, or convert',
+      "and without a decoder only Y4M and raw YUV can be read; leave out decoder: 'none', or convert",
     );
   });
 

@@ -300,7 +300,7 @@ async function readable<T>(name: string, action: () => Promise<T>): Promise<T> {
     return await action();
   } catch (cause) {
     if (cause instanceof AnyvmafError) throw cause;
-    const reason = (cause instanceof Error ? cause.message : String(cause)).replace(/^parquet /, '');
+    const reason = (cause instanceof Error ? cause.message : String(cause)).replace('parquet ', '');
     throw damaged(name, JSON.stringify(reason.slice(0, 200)).slice(1, -1), cause);
   }
 }

@@ -6,7 +6,7 @@ import type { VideoSample } from 'mediabunny';
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
-import { shown } from '../../core/printable.js';
+import { clause, shown } from '../../core/printable.js';
 import { earlyEndError, earlyEndWarning } from '../../media/damage.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import { MediaError } from '../../media/errors.js';
@@ -243,5 +243,5 @@ export class MediabunnySource implements DecodedSource {
 
 /** What went wrong, a sentence without its full stop. */
 function reasonOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
+  return clause(error instanceof Error ? error.message : String(error));
 }

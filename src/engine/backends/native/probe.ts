@@ -3,6 +3,7 @@
  * Whether an installed program works on a backend: one grey frame is scored against itself.
  */
 import { AnyvmafError } from '../../../core/errors.js';
+import { clause } from '../../../core/printable.js';
 import { ffmpegArgs } from './ffmpeg-command.js';
 import { failure, type NativeHost, type NativeOutcome, oneLine, programName } from './host.js';
 import { parseLog } from './log.js';
@@ -64,7 +65,7 @@ export async function probeNative(
     return { ...health, runtime_healthy: true, latency_ms: latency, score, error: null };
   } catch (error) {
     if (signal?.aborted || !(error instanceof AnyvmafError)) throw error;
-    const problem = `${error.message.replace(/\.$/, '')}.`;
+    const problem = `${clause(error.message)}.`;
     return { ...health, runtime_healthy: false, latency_ms: latency, score: null, error: problem };
   }
 }

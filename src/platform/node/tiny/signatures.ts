@@ -45,7 +45,7 @@ export function nodeTinySignatures(
           [identity]: signer.identity,
         });
       } catch (cause) {
-        const reason = cause instanceof Error ? cause.message.replaceAll(/\s+/g, ' ') : String(cause);
+        const reason = cause instanceof Error ? cause.message.replaceAll('\n', ' ') : String(cause);
         throw new AnyvmafError(
           'model',
           `The Sigstore bundle of ${what} does not prove that it is what was signed (${reason}); the model is not loaded.`,
