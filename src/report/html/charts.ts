@@ -2,7 +2,7 @@
  * @module report/html/charts
  * Charts over the frames: a drawing of the score that needs no script, and the places where the script draws.
  */
-import { pooledMetric } from '../own-keys.js';
+import { pooledMetric } from '../pool.js';
 import { metricLabel } from './headline.js';
 import { html, type Markup, raw } from './markup.js';
 import { type Page, shiftOf } from './page.js';

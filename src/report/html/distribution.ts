@@ -2,7 +2,7 @@
  * @module report/html/distribution
  * How the score is spread over the frames: a histogram with percentiles.
  */
-import { PERCENTILE_KEYS } from '../own-keys.js';
+import { PERCENTILE_KEYS } from '../schema.js';
 import { valueText } from './headline.js';
 import { html, type Markup, raw } from './markup.js';
 import type { Page } from './page.js';

@@ -16,7 +16,7 @@ import {
   skippedText,
 } from '../facts.js';
 import { viewerOpinion } from '../opinion.js';
-import { pooledMetric } from '../own-keys.js';
+import { pooledMetric } from '../pool.js';
 import { clock } from '../terminal.js';
 import { causeText, TRUST_SIGNS, TRUST_WORDS, type Trust, trustOf } from '../trust.js';
 import type { Report, ReportModel } from '../types.js';

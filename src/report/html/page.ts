@@ -3,7 +3,7 @@
  * The frame of the page: head, order of the sections, styles, data and script.
  */
 import { axisOrigin, baseName, beginApart, frameRate, scoreText } from '../facts.js';
-import { pooledMetric } from '../own-keys.js';
+import { pooledMetric } from '../pool.js';
 import { TRUST_SIGNS, trustOf } from '../trust.js';
 import type { FailedEncode, Report } from '../types.js';
 import { ranking } from '../worst.js';

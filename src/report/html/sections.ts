@@ -14,7 +14,7 @@ import {
   skippedText,
 } from '../facts.js';
 import { accepts, remarks } from '../findings.js';
-import { pooledMetric } from '../own-keys.js';
+import { pooledMetric } from '../pool.js';
 import { clock } from '../terminal.js';
 import type { Report } from '../types.js';
 import { frameGap, worstFrames } from '../worst.js';
