@@ -3,9 +3,8 @@
  * The results of several encodes of one reference in one stream: a JSON array, a CSV table, or JSON lines.
  */
 import type { Precision } from '../report/format.js';
-import { pretty } from '../report/json-text.js';
+import { failureEntries, pretty } from '../report/json.js';
 import { ndjsonLines } from '../report/ndjson.js';
-import { failureKeys } from '../report/own-keys.js';
 import { writeTableCsv } from '../report/table.js';
 import type { FailedEncode, Report } from '../report/types.js';
 import { type ReportFormat, writeReport } from '../report/write.js';
@@ -35,7 +34,7 @@ export function* writeReports(
     for (const [i, result] of results.entries()) {
       yield i === 0 ? '[\n' : ',\n';
       if ('frames' in result) yield* writeReport(result, format, { precision });
-      else yield `${pretty({ map: failureKeys(result) })}\n`;
+      else yield `${pretty({ map: failureEntries(result) })}\n`;
     }
     yield ']\n';
   }

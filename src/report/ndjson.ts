@@ -2,20 +2,11 @@
  * @module report/ndjson
  * One JSON object per line: a header, the frames, a summary. For logs that are read while they grow.
  */
-import { formatFixed, jsonNumber, type Precision } from './format.js';
-import { compact, type Json, quote } from './json-text.js';
-import {
-  distributionKey,
-  failureKeys,
-  inputKeys,
-  type JsonEntries,
-  modelKeys,
-  outcomeKeys,
-  POOLED_KEYS,
-  pairingKeys,
-  pooledMetric,
-  runKeys,
-} from './own-keys.js';
+import { jsonNumber, type Precision } from './format.js';
+import { compact, distributionEntry, failureEntries, fpsText, trustEntry } from './json.js';
+import { entriesOf, type JsonEntries, quote } from './kinds.js';
+import { pooledMetric } from './pool.js';
+import { inputs, models, outcome, pooled, preparation, run } from './schema.js';
 import type { FailedEncode, FrameMetrics, Report, ReportHead } from './types.js';
 
 /** Writes a report line by line, while it comes into being. Every line ends with a line feed. */
@@ -40,41 +31,41 @@ export function ndjsonLines(precision: Precision = 'legacy'): NdjsonLines {
     header: (head) =>
       line('header', [
         ['version', quote(head.version)],
-        ...inputKeys(head),
-        ...modelKeys(head),
+        ...entriesOf(inputs.fields, head, number),
+        ...entriesOf(models.fields, head, number),
         ['metrics', { list: head.metrics.map(quote) }],
-        ...runKeys(head),
+        ...entriesOf(run.fields, head, number),
       ]),
 
     frame({ frameNum, metrics: values }, metrics) {
-      const entries: [string, Json][] = [];
-      for (const name of metrics) {
+      const map = metrics.flatMap((name): JsonEntries => {
         const value = values[name];
-        if (typeof value === 'number') entries.push([name, number(value)]);
-      }
+        return typeof value === 'number' ? [[name, number(value)]] : [];
+      });
       return line('frame', [
         ['frameNum', String(frameNum)],
-        ['metrics', { map: entries }],
+        ['metrics', { map }],
       ]);
     },
 
     summary(report) {
-      const pooled = report.metrics.map((name): [string, Json] => {
-        const metric = pooledMetric(report, name);
-        return [name, { map: metric ? POOLED_KEYS.map((key) => [key, number(metric[key])] as const) : [] }];
+      const statistics = report.metrics.map((name) => {
+        const map = entriesOf(pooled.fields, pooledMetric(report, name) ?? {}, number);
+        return [name, { map }] as const;
       });
       const aggregates = Object.entries(report.aggregate_metrics);
       return line('summary', [
-        ['fps', Number.isFinite(report.fps) ? formatFixed(report.fps, 2) : 'null'],
-        ['pooled_metrics', { map: pooled }],
+        ['fps', fpsText(report)],
+        ['pooled_metrics', { map: statistics }],
         ['aggregate_metrics', { map: aggregates.map(([name, value]) => [name, number(value)] as const) }],
-        ...pairingKeys(report),
-        ...distributionKey(report, number),
-        ...outcomeKeys(report),
+        ...entriesOf(preparation.fields, report, number),
+        ...distributionEntry(report, number),
+        ...entriesOf(outcome.fields, report, number),
+        ...trustEntry(report, number),
       ]);
     },
 
-    failure: (failed) => line('failure', failureKeys(failed)),
+    failure: (failed) => line('failure', failureEntries(failed)),
   };
 }
 

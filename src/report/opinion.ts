@@ -3,7 +3,7 @@
  * The word that a viewer would use for a score, where that can be said honestly.
  */
 import { requireArray, requireObject } from '../core/arguments.js';
-import { pooledMetric } from './own-keys.js';
+import { pooledMetric } from './pool.js';
 import type { Report, ReportModel } from './types.js';
 import { requireParts } from './whole.js';
 

@@ -3,7 +3,7 @@
  * Reduces one metric's per-frame values to the statistics of the report.
  */
 import { percentile } from '../core/percentile.js';
-import type { MetricDistribution, PooledMetric } from './types.js';
+import type { MetricDistribution, PooledMetric, Report } from './types.js';
 
 /**
  * libvmaf's four pooled statistics (specification 7, F.3), sums taken in ascending frame order.
@@ -60,4 +60,14 @@ export function distribution(values: ArrayLike<number>): MetricDistribution | un
     },
     stddev: Math.sqrt(squares / count),
   };
+}
+
+/** The pooled values of a metric, or `undefined` when one of its frames has none. */
+export function pooledMetric(report: Pick<Report, 'pooled_metrics'>, name: string): PooledMetric | undefined {
+  const pooled = report.pooled_metrics[name];
+  return pooled !== undefined && isPooled(pooled) ? pooled : undefined;
+}
+
+function isPooled(pooled: PooledMetric | Record<string, never>): pooled is PooledMetric {
+  return typeof pooled.mean === 'number';
 }

@@ -4,10 +4,9 @@
  */
 import { requireObject, requireText } from '../core/arguments.js';
 import { distribution, pool } from './pool.js';
-import { faultAt, notReport, type SavedText } from './read/fault.js';
 import { readJson, readNdjson } from './read/json.js';
-import type { Measured, SavedParts } from './read/parts.js';
 import { readCsv, readSub } from './read/rows.js';
+import { faultAt, type Measured, notReport, type SavedParts, type SavedText } from './read/saved.js';
 import { readXml } from './read/xml.js';
 import type { FrameMetrics, MetricDistribution, PooledMetric, Report } from './types.js';
 import type { ReportFormat } from './write.js';

@@ -8,7 +8,7 @@ import { bitrateText, frameRate, offsetStateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { formatFixed, formatGeneral, type Precision, textNumber } from './format.js';
 import { viewerOpinion } from './opinion.js';
-import { pooledMetric } from './own-keys.js';
+import { pooledMetric } from './pool.js';
 import {
   aligned,
   clock,

@@ -16,7 +16,7 @@ import {
 } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
-import { pooledMetric } from './own-keys.js';
+import { pooledMetric } from './pool.js';
 import { aligned, columns, cut, grid, type Paint, paint, plural, wrap } from './terminal.js';
 import { TRUST_SIGNS, TRUST_WORDS, type Trust, trustOf } from './trust.js';
 import type { FailedEncode, Report, ReportInput } from './types.js';

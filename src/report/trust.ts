@@ -5,24 +5,13 @@
  */
 import { requireArray, requireObject } from '../core/arguments.js';
 import type { Finding, Severity } from '../media/preflight/types.js';
+import type { Trust } from './schema.js';
 import type { Report } from './types.js';
 
-/**
- * `fine`: nothing was found against the score. `doubtful`: a warning says that it may not mean what its reader thinks.
- * `untrusted`: frames were compared that do not belong together, so that the number says nothing about the encode.
- */
-export type Verdict = 'fine' | 'doubtful' | 'untrusted';
+export type { Trust } from './schema.js';
 
-/** A verdict and what it rests on. */
-export interface Trust {
-  readonly verdict: Verdict;
-  /** Codes of the findings behind it, the root cause first; a warning without a code has none. */
-  readonly codes: readonly string[];
-  /** The root cause, a full sentence; absent when all is fine. */
-  readonly cause?: string;
-  /** What resolves the root cause, where something does. */
-  readonly fix?: string;
-}
+/** Whether a report's numbers can be believed. */
+export type Verdict = Trust['verdict'];
 
 /**
  * Findings that stand for a wrong pair also as warnings, each before those that follow from it: pictures read wrongly

@@ -3,11 +3,22 @@
  * The XML log: libvmaf's elements byte for byte (specification C.3), then one of ours, `<anyvmaf>`, before the end.
  * libvmaf escapes nothing and neither does its part here; ours is escaped.
  */
-import type { InputPairing, Pairing } from '../media/pairing/types.js';
-import type { Finding } from '../media/preflight/types.js';
 import { formatFixed, type Precision, textNumber } from './format.js';
-import { frameRateText, PERCENTILE_KEYS, POOLED_KEYS, pooledMetric } from './own-keys.js';
-import type { Report, ReportInput, ReportModel, ReportTinyModel } from './types.js';
+import { type Attributes, attributesOf, type Fields, type NumberText } from './kinds.js';
+import { pooledMetric } from './pool.js';
+import {
+  finding,
+  input,
+  inputPairing,
+  model,
+  outcome,
+  pairing,
+  pooled,
+  run,
+  spread,
+  tinyModel,
+} from './schema.js';
+import type { Report } from './types.js';
 
 /**
  * @returns the file in pieces, one or more per frame
@@ -35,9 +46,8 @@ export function* writeXml(
   }
   yield '  </frames>\n  <pooled_metrics>\n';
   for (const name of report.metrics) {
-    const pooled = pooledMetric(report, name);
-    const values = pooled ? POOLED_KEYS.map((key) => `${key}="${number(pooled[key])}" `) : [];
-    yield `    <metric name="${name}" ${values.join('')}/>\n`;
+    const values = attributesOf(pooled.fields, pooledMetric(report, name) ?? {}, number);
+    yield `    <metric name="${name}" ${attributeText(values)}/>\n`;
   }
   const aggregates = Object.entries(report.aggregate_metrics);
   yield `  </pooled_metrics>\n  <aggregate_metrics ${aggregates
@@ -47,161 +57,35 @@ export function* writeXml(
   yield '</VMAF>\n';
 }
 
-function* ownElement(report: Report, number: (value: number) => string): Generator<string, void, undefined> {
-  const run = attributes([
-    ['compat', report.compat],
-    ['backend_requested', report.backend_requested],
-    ['backend_used', report.backend_used],
-    ['implementation', report.implementation],
-    ['threads', report.threads],
-    ['subsample', report.subsample],
-    ['frame_count', report.frameCount],
-  ]);
-  yield `  <anyvmaf ${run.trimEnd()}>\n`;
-  yield inputElement('reference', report.reference);
-  yield inputElement('distorted', report.distorted);
-  if (report.pairing) yield pairingElement(report.pairing);
-  for (const finding of report.preflight ?? []) yield findingElement(finding);
-  for (const model of report.models) yield modelElement(model);
-  for (const model of report.tiny ?? []) yield tinyElement(model);
+function* ownElement(report: Report, number: NumberText): Generator<string, void, undefined> {
+  const attributes = ({ fields }: { readonly fields: Fields }, value: object) =>
+    attributeText(attributesOf(fields, value, number));
+  yield `  <anyvmaf ${(attributes(run, report) + attributes(outcome, report)).trimEnd()}>\n`;
+  for (const role of SIDES) yield `    <${role} ${attributes(input, report[role])}/>\n`;
+  const { pairing: paired } = report;
+  if (paired) {
+    yield `    <pairing ${attributes(pairing, paired).trimEnd()}>\n`;
+    for (const role of SIDES) yield `      <${role} ${attributes(inputPairing, paired[role])}/>\n`;
+    yield '    </pairing>\n';
+  }
+  for (const one of report.preflight ?? [])
+    yield `    <finding ${attributes(finding, one).trimEnd()}>${escapeXml(one.message)}</finding>\n`;
+  for (const one of report.models) yield `    <model ${attributes(model, one)}/>\n`;
+  for (const one of report.tiny ?? []) yield `    <tiny ${attributes(tinyModel, one)}/>\n`;
   for (const name of report.metrics) {
-    const spread = report.distribution[name];
-    if (spread?.percentiles === undefined) continue;
-    const values = attributes([
-      ['metric', name],
-      ...PERCENTILE_KEYS.map((key) => [key, number(spread.percentiles[key])] as const),
-      ['stddev', number(spread.stddev)],
-    ]);
-    yield `    <distribution ${values}/>\n`;
+    const values = report.distribution[name];
+    if (values?.percentiles === undefined) continue;
+    yield `    <distribution metric="${escapeXml(name)}" ${attributes(spread, values)}/>\n`;
   }
   for (const warning of report.warnings) yield `    <warning>${escapeXml(warning)}</warning>\n`;
   yield '  </anyvmaf>\n';
 }
 
-function tinyElement({ metrics, features, ...model }: ReportTinyModel): string {
-  const values = attributes([
-    ['name', model.name],
-    ['source', model.source],
-    ['file', model.file],
-    ['sha256', model.sha256],
-    ['manifest_sha256', model.manifest_sha256],
-    ['registered', String(model.registered)],
-    ['kind', model.kind],
-    ['precision_requested', model.precision_requested],
-    ['quantisation', model.quantisation],
-    ['metrics', metrics.join(' ')],
-    ['features', features.length > 0 ? features.join(' ') : undefined],
-    ['device_requested', model.device_requested],
-    ['device', model.device ?? undefined],
-    ['runtime', model.runtime ?? undefined],
-    ['adapter', model.adapter],
-    ['codec', model.codec],
-    ['preset', model.preset],
-    ['crf', model.crf],
-    ['resize', model.resize],
-    ['notices', model.notices?.map(({ code }) => code).join(' ')],
-  ]);
-  return `    <tiny ${values}/>\n`;
-}
+const SIDES = ['reference', 'distorted'] as const;
 
-function inputElement(role: 'reference' | 'distorted', input: ReportInput): string {
-  const values = attributes([
-    ['name', input.name],
-    ['container', input.container],
-    ['width', input.width],
-    ['height', input.height],
-    ['bit_depth', input.bitDepth],
-    ['chroma', input.chroma],
-    ['frame_rate', frameRateText(input)],
-    ['frame_count', input.frameCount ?? undefined],
-    ['skipped', input.skipped],
-    ['file_size', input.fileSize],
-  ]);
-  return `    <${role} ${values}/>\n`;
-}
-
-function pairingElement({ reference, distorted, range, frames, ...as }: Pairing): string {
-  const values = attributes([
-    ['width', as.width],
-    ['height', as.height],
-    ['bit_depth', as.bitDepth],
-    ['chroma', as.chroma],
-    ['scale', as.scale],
-    ['range_unit', range?.unit],
-    ['range_start', range?.start],
-    ['range_end', range?.end],
-    ['policy', frames.policy],
-    ['offset', frames.offset],
-    ['offset_requested', frames.offsetRequested],
-    ['offset_confidence', frames.offsetConfidence],
-    ['offset_state', frames.offsetState],
-    ['pairs', frames.pairs],
-    ['missing', frames.missing.count],
-    ['repeated', frames.repeated.count],
-    ['dropped', frames.dropped.count],
-  ]);
-  const sides = [decodedElement('reference', reference), decodedElement('distorted', distorted)];
-  return `    <pairing ${values.trimEnd()}>\n${sides.join('')}    </pairing>\n`;
-}
-
-function decodedElement(role: 'reference' | 'distorted', input: InputPairing): string {
-  const values = attributes([
-    ['decoder', input.decoder],
-    ['decoded_by', input.decodedBy],
-    ['codec', input.codec],
-    ['pixel_format', input.pixelFormat],
-    ['bitrate', input.bitrate],
-    ['file_size', input.fileSize],
-    ['duration', input.duration],
-    ['width', input.width],
-    ['height', input.height],
-    ['bit_depth', input.bitDepth],
-    ['chroma', input.chroma],
-    ['frame_rate', frameRateText(input)],
-    ['scaled_by', input.scaledBy],
-    ['conversions', input.conversions.length > 0 ? input.conversions.join('; ') : undefined],
-  ]);
-  return `      <${role} ${values}/>\n`;
-}
-
-function findingElement({ code, severity, message, reference, distorted, fix }: Finding): string {
-  const values = attributes([
-    ['code', code],
-    ['severity', severity],
-    ['reference', reference === null ? undefined : reference],
-    ['distorted', distorted === null ? undefined : distorted],
-    ['fix', fix],
-  ]);
-  return `    <finding ${values.trimEnd()}>${escapeXml(message)}</finding>\n`;
-}
-
-function modelElement(model: ReportModel): string {
-  const values = attributes([
-    ['name', model.name],
-    ['source', model.source],
-    ['chosen', model.chosen],
-    ['features', model.features.join(' ')],
-    ['disable_clip', String(model.options.disableClip)],
-    ['enable_transform', String(model.options.enableTransform)],
-    ['score_min', model.scoreRange?.[0]],
-    ['score_max', model.scoreRange?.[1]],
-    ['members', model.collection?.members],
-    ['bagging', model.collection?.bagging],
-    ['stddev', model.collection?.stddev],
-    ['ci_p95_lo', model.collection?.ciLow],
-    ['ci_p95_hi', model.collection?.ciHigh],
-  ]);
-  return `    <model ${values}/>\n`;
-}
-
-/** libvmaf's habit: a blank after every attribute. Those without a value are left out. */
-function attributes(
-  pairs: readonly (readonly [name: string, value: string | number | boolean | undefined])[],
-): string {
-  return pairs
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}="${escapeXml(String(value))}" `)
-    .join('');
+/** libvmaf's habit: a blank after every attribute. */
+function attributeText(attributes: Attributes): string {
+  return attributes.map(([name, text]) => `${name}="${escapeXml(text)}" `).join('');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -2,25 +2,23 @@
  * @module report/read/json
  * Reads JSON logs, ours and libvmaf's, and NDJSON, of which the end may be missing.
  */
+import { isObject } from '../../core/arguments.js';
 import { quoted } from '../../core/printable.js';
-import type { FrameMetrics, MetricDistribution, PooledMetric } from '../types.js';
-import { faultAt, notReport, type SavedText } from './fault.js';
-import { Fields, isObject } from './fields.js';
+import { list, type Source, text } from '../kinds.js';
+import { pooled, spread } from '../schema.js';
+import type { FrameMetrics } from '../types.js';
 import { jsonFault } from './json-fault.js';
-import { distributionOf, ownParts, pooledOf } from './own.js';
-import type { SavedParts } from './parts.js';
+import { faultAt, notReport, ownParts, type SavedParts, type SavedText } from './saved.js';
 
 /** libvmaf before 2.1 and ffmpeg's filters of that time wrote C's words, which are not JSON. */
 const C_WORDS = /(:\s*)[-+]?(?:nan|inf(?:inity)?)(?=\s*[,}\]])/gi;
 
 /** @throws {AnyvmafError} `io` */
 export function readJson(saved: SavedText): SavedParts {
-  const value = parse(saved, saved.text, 0);
-  const top = Fields.of(value);
-  const frames = top?.list('frames');
-  if (!top || !frames) throw notReport(saved, 'its JSON has no list "frames"');
+  const top = parse(saved, saved.text, 0);
+  if (!isObject(top) || !Array.isArray(top.frames)) throw notReport(saved, 'its JSON has no list "frames"');
   return {
-    frames: frames.map((frame, i) => frameOf(frame, `frames[${i}]`, saved)),
+    frames: top.frames.map((frame, i) => frameOf(frame, `frames[${i}]`, saved)),
     ...summaryParts(top),
     ...ownParts(top),
     notes: [],
@@ -29,34 +27,33 @@ export function readJson(saved: SavedText): SavedParts {
 
 /** @throws {AnyvmafError} `io` */
 export function readNdjson(saved: SavedText): SavedParts {
-  const { text } = saved;
+  const { text: lines } = saved;
   const frames: FrameMetrics[] = [];
-  let metrics: string[] | undefined;
+  let metrics: readonly string[] | undefined;
   let parts: Partial<SavedParts> = {};
   let summary = false;
   const notes: string[] = [];
   let start = 0;
-  for (let line = 1; start < text.length; line++) {
-    const end = text.indexOf('\n', start);
-    const content = text.slice(start, end < 0 ? text.length : end);
+  for (let line = 1; start < lines.length; line++) {
+    const end = lines.indexOf('\n', start);
+    const content = lines.slice(start, end < 0 ? lines.length : end);
     const at = start;
-    start = end < 0 ? text.length : end + 1;
+    start = end < 0 ? lines.length : end + 1;
     if (content.trim() === '') continue;
     // The line that was being written when its program ended.
     if (end < 0 && line > 1 && jsonFault(content)) {
       notes.push(`Line ${line} is cut off and was left out.`);
       break;
     }
-    const fields = Fields.of(parse(saved, content, at));
-    const type = fields?.text('type');
-    if (fields && type === 'header') {
-      metrics = fields.texts('metrics');
-      parts = { ...parts, ...ownParts(fields) };
-    } else if (fields && type === 'frame') {
-      frames.push(frameOf(Object.fromEntries(fields.entries), `line ${line}`, saved));
-    } else if (fields && type === 'summary') {
+    const value = parse(saved, content, at);
+    const type = isObject(value) ? value.type : undefined;
+    if (isObject(value) && type === 'header') {
+      metrics = list(text).read(value.metrics ?? []);
+      parts = { ...parts, ...ownParts(value) };
+    } else if (type === 'frame') frames.push(frameOf(value, `line ${line}`, saved));
+    else if (isObject(value) && type === 'summary') {
       summary = true;
-      parts = { ...parts, ...ownParts(fields), ...summaryParts(fields) };
+      parts = { ...parts, ...ownParts(value), ...summaryParts(value) };
     } else throw notReport(saved, `line ${line} is no header, frame or summary`);
   }
   if (!summary) notes.push('The file has no summary: the run had not ended when it was written.');
@@ -91,31 +88,26 @@ function frameOf(frame: unknown, where: string, saved: SavedText): FrameMetrics 
 }
 
 /** Statistics of the metrics, in their order. */
-function summaryParts(top: Fields): Partial<SavedParts> {
-  const pooled = top.object('pooled_metrics');
-  const aggregates = top.object('aggregate_metrics');
-  const spread = top.object('distribution');
-  const statistics: [string, PooledMetric | Record<string, never>][] = [];
-  for (const [name, value] of pooled?.entries ?? []) {
-    const fields = Fields.of(value);
-    if (fields) statistics.push([name, pooledOf(fields)]);
-  }
-  const distributions: [string, MetricDistribution][] = [];
-  for (const [name, value] of spread?.entries ?? []) {
-    const fields = Fields.of(value);
-    const distribution = fields && distributionOf(fields);
-    if (distribution) distributions.push([name, distribution]);
-  }
-  const values = [...(aggregates?.entries ?? [])].map(([name, value]): [string, number] => [
-    name,
-    typeof value === 'number' ? value : Number.NaN,
-  ]);
+function summaryParts(top: Source): Partial<SavedParts> {
+  const statistics = membersOf(top.pooled_metrics, (one) =>
+    isObject(one) ? (pooled.read(one) ?? {}) : undefined,
+  );
+  const aggregates = membersOf(top.aggregate_metrics, (one) => (typeof one === 'number' ? one : Number.NaN));
+  const distribution = membersOf(top.distribution, (one) => spread.read(one));
   return {
-    ...(pooled && {
-      metrics: statistics.map(([name]) => name),
-      pooled_metrics: Object.fromEntries(statistics),
-    }),
-    ...(aggregates && { aggregate_metrics: Object.fromEntries(values) }),
-    ...(spread && { distribution: Object.fromEntries(distributions) }),
+    ...(statistics && { metrics: Object.keys(statistics), pooled_metrics: statistics }),
+    ...(aggregates && { aggregate_metrics: aggregates }),
+    ...(distribution && { distribution }),
   };
+}
+
+/** Members under the names of metrics, without those that cannot be read; `undefined` for what is no object. */
+function membersOf<T>(values: unknown, read: (value: unknown) => T | undefined) {
+  if (!isObject(values)) return undefined;
+  const found: [string, T][] = [];
+  for (const [name, value] of Object.entries(values)) {
+    const member = read(value);
+    if (member !== undefined) found.push([name, member]);
+  }
+  return Object.fromEntries(found);
 }

@@ -6,8 +6,7 @@
 import { wholeNumber } from '../../core/numbers.js';
 import { shown } from '../../core/printable.js';
 import type { FrameMetrics } from '../types.js';
-import { faultAt, measured, notReport, type SavedText } from './fault.js';
-import type { SavedParts } from './parts.js';
+import { faultAt, measuredText, notReport, type SavedParts, type SavedText } from './saved.js';
 
 /**
  * A row with fewer values than there are metrics is left out: writers skip a missing value without a trace, so that
@@ -46,7 +45,7 @@ export function readCsv(saved: SavedText): SavedParts {
       metrics: Object.fromEntries(
         metrics.map((name, i): [string, number] => {
           const text = values[i] ?? '';
-          const value = measured(text);
+          const value = measuredText(text);
           if (value === undefined) throw faultAt(saved, at, `expected a number for ${shown(name)}`);
           at += text.length + 1;
           return [name, value];
@@ -74,7 +73,7 @@ export function readSub(saved: SavedText): SavedParts {
     const metrics: [string, number][] = [];
     for (const { 0: part, index } of content.slice(opening.length).matchAll(/[^|]+/g)) {
       const [, name = '', text = ''] = /^(.*): (\S+)$/.exec(part) ?? [];
-      const value = measured(text);
+      const value = measuredText(text);
       if (value === undefined)
         throw faultAt(saved, offset + opening.length + index, 'expected a metric and its number');
       metrics.push([name, value]);

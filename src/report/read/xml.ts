@@ -4,11 +4,9 @@
  */
 import { wholeNumber } from '../../core/numbers.js';
 import { quoted, shown } from '../../core/printable.js';
+import { spread, pooled as statistics } from '../schema.js';
 import type { FrameMetrics, MetricDistribution, PooledMetric } from '../types.js';
-import { faultAt, measured, notReport, type SavedText } from './fault.js';
-import { Fields } from './fields.js';
-import { distributionOf, ownParts, pooledOf } from './own.js';
-import type { SavedParts } from './parts.js';
+import { faultAt, measuredText, notReport, ownParts, type SavedParts, type SavedText } from './saved.js';
 
 /** An element's start. */
 interface Tag {
@@ -34,8 +32,8 @@ export function readXml(saved: SavedText): SavedParts {
   const pooled: [string, PooledMetric | Record<string, never>][] = [];
   const distributions: [string, MetricDistribution][] = [];
   const aggregates: [string, number][] = [];
-  const own = new Map<string, unknown>();
-  const pairing = new Map<string, unknown>();
+  const own: Record<string, unknown> = {};
+  const pairing: Record<string, unknown> = {};
   const lists: Record<'models' | 'preflight' | 'warnings', unknown[]> = {
     models: [],
     preflight: [],
@@ -47,37 +45,35 @@ export function readXml(saved: SavedText): SavedParts {
     seen.add(path);
     const record = () => Object.fromEntries(tag.attributes);
     if (path === 'frames/frame') frames.push(frameOf(tag, saved));
-    else if (path === 'VMAF' || path === 'fyi' || path === 'anyvmaf')
-      for (const [name, value] of tag.attributes) own.set(name, value);
+    else if (path === 'VMAF' || path === 'fyi' || path === 'anyvmaf') Object.assign(own, record());
     else if (path === 'pooled_metrics/metric') {
-      const name = tag.attributes.find(([key]) => key === 'name')?.[1];
+      const name = attribute(tag, 'name');
       if (name === undefined) throw faultAt(saved, tag.offset, 'expected a metric with a name');
-      pooled.push([name, pooledOf(numbers(tag, saved, ['name']))]);
+      pooled.push([name, statistics.read(Object.fromEntries(numbers(tag, saved, 'name'))) ?? {}]);
     } else if (path === 'aggregate_metrics') {
-      for (const [name, value] of numbers(tag, saved).entries)
-        if (typeof value === 'number') aggregates.push([name, value]);
-    } else if (path === 'anyvmaf/reference' || path === 'anyvmaf/distorted') own.set(tag.name, record());
-    else if (path === 'anyvmaf/pairing') for (const [name, value] of tag.attributes) pairing.set(name, value);
-    else if (tag.inside.at(-1) === 'pairing') pairing.set(tag.name, record());
+      aggregates.push(...numbers(tag, saved));
+    } else if (path === 'anyvmaf/reference' || path === 'anyvmaf/distorted') own[tag.name] = record();
+    else if (path === 'anyvmaf/pairing') Object.assign(pairing, record());
+    else if (path === 'anyvmaf/pairing/reference' || path === 'anyvmaf/pairing/distorted')
+      pairing[tag.name] = record();
     else if (path === 'anyvmaf/model') lists.models.push(record());
     else if (path === 'anyvmaf/finding') lists.preflight.push({ ...record(), message: tag.content });
     else if (path === 'anyvmaf/warning') lists.warnings.push(tag.content);
     else if (path === 'anyvmaf/distribution') {
-      const fields = numbers(tag, saved, ['metric']);
-      const [metric, spread] = [fields.text('metric'), distributionOf(fields)];
-      if (metric !== undefined && spread) distributions.push([metric, spread]);
+      const values = spread.read(Object.fromEntries(numbers(tag, saved, 'metric')));
+      const metric = attribute(tag, 'metric');
+      if (metric !== undefined && values) distributions.push([metric, values]);
     }
   }
   if (!seen.has('frames')) throw notReport(saved, 'its XML has no element <frames>');
-  if (pairing.size > 0) own.set('pairing', Object.fromEntries(pairing));
+  if (Object.keys(pairing).length > 0) own.pairing = pairing;
   if (seen.has('anyvmaf')) {
-    own.set('models', lists.models);
-    own.set('warnings', lists.warnings);
-    if (lists.preflight.length > 0) own.set('preflight', lists.preflight);
+    Object.assign(own, { models: lists.models, warnings: lists.warnings });
+    if (lists.preflight.length > 0) own.preflight = lists.preflight;
   }
-  const { fps, ...rest } = ownParts(new Fields(own));
+  const { fps, ...rest } = ownParts(own);
   // C's inf and nan, where nothing was measured.
-  const speed = fps ?? measured(String(own.get('fps')));
+  const speed = fps ?? measuredText(String(own.fps));
   return {
     ...rest,
     ...(speed !== undefined && { fps: speed }),
@@ -93,26 +89,25 @@ export function readXml(saved: SavedText): SavedParts {
 }
 
 function frameOf(tag: Tag, saved: SavedText): FrameMetrics {
-  const text = tag.attributes.find(([name]) => name === 'frameNum')?.[1] ?? '';
-  const frameNum = wholeNumber(text);
+  const frameNum = wholeNumber(attribute(tag, 'frameNum') ?? '');
   if (frameNum === undefined) throw faultAt(saved, tag.offset, 'expected a frame with a frameNum');
-  const metrics: [string, number][] = [];
-  for (const [name, value] of numbers(tag, saved, ['frameNum']).entries)
-    if (typeof value === 'number') metrics.push([name, value]);
-  return { frameNum, metrics: Object.fromEntries(metrics) };
+  return { frameNum, metrics: Object.fromEntries(numbers(tag, saved, 'frameNum')) };
 }
 
-/** Attributes as numbers, but for those named. */
-function numbers(tag: Tag, saved: SavedText, texts: readonly string[] = []): Fields {
-  return new Fields(
-    tag.attributes.map(([name, value]): [string, unknown] => {
-      if (texts.includes(name)) return [name, value];
-      const number = measured(value);
+function attribute({ attributes }: Tag, name: string): string | undefined {
+  return attributes.find(([key]) => key === name)?.[1];
+}
+
+/** Attributes as numbers, but for the one that is text. */
+function numbers(tag: Tag, saved: SavedText, text?: string): [name: string, value: number][] {
+  return tag.attributes
+    .filter(([name]) => name !== text)
+    .map(([name, value]) => {
+      const number = measuredText(value);
       if (number === undefined)
         throw faultAt(saved, tag.offset, `expected a number as ${shown(name)}, not ${quoted(value)}`);
       return [name, number];
-    }),
-  );
+    });
 }
 
 /** Every element in order; sees to it that what is opened is closed. */

@@ -3,7 +3,8 @@
  * Encodes of one reference as charts and tables see them: finished reports, saved files that say less, or runs that go on.
  */
 import { axisOrigin, baseName, beginApart, bitrateOf, fileSizeOf, frameRate, rangeOf } from '../facts.js';
-import { PERCENTILE_KEYS, pooledMetric } from '../own-keys.js';
+import { pooledMetric } from '../pool.js';
+import { PERCENTILE_KEYS } from '../schema.js';
 import type { Report } from '../types.js';
 import { type Ranking, ranking } from '../worst.js';
 import { scoreText, shortText } from './numbers.js';

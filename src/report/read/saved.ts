@@ -1,9 +1,23 @@
 /**
- * @module report/read/fault
- * Says where a saved report is broken: its name, line and column, and what stands there.
+ * @module report/read/saved
+ * What the readers of all formats share: the text with the place where it is broken, and what they find in it.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { decimalNumber } from '../../core/numbers.js';
+import { measured, readFields, type Source, text } from '../kinds.js';
+import { inputs, models, outcome, preparation, run } from '../schema.js';
+import type { FrameMetrics, Report } from '../types.js';
+
+/** Keys of a report that hold measured values. */
+export type Measured = 'frames' | 'metrics' | 'pooled_metrics' | 'aggregate_metrics' | 'distribution';
+
+/** A report as one file has it; what it lacks is absent. */
+export interface SavedParts extends Partial<Omit<Report, 'frames'>> {
+  /** In the order of the file. */
+  readonly frames: readonly FrameMetrics[];
+  /** What a reader of the file should know, full sentences. */
+  readonly notes: readonly string[];
+}
 
 /** A saved report under the name that messages give it. */
 export interface SavedText {
@@ -37,8 +51,24 @@ function excerpt(text: string, offset: number): string {
   return line === '' ? 'the end of the line' : `"${line.length > 24 ? `${line.slice(0, 24)}…` : line}"`;
 }
 
+/** Everything but the measured values, as far as it is there and whole. */
+export function ownParts(source: Source): Omit<SavedParts, 'frames' | 'notes'> {
+  return readFields(
+    {
+      version: text,
+      fps: measured,
+      ...inputs.fields,
+      ...preparation.fields,
+      ...models.fields,
+      ...run.fields,
+      ...outcome.fields,
+    },
+    source,
+  );
+}
+
 /** A value as the text formats and printf write it; `undefined` where it is none. */
-export function measured(text: string): number | undefined {
+export function measuredText(text: string): number | undefined {
   const special = /^([-+]?)(nan|inf)(?:inity)?$/i.exec(text);
   if (special) {
     if (special[2]?.toLowerCase() === 'nan') return Number.NaN;

@@ -1,0 +1,284 @@
+/**
+ * @module report/kinds
+ * Kinds of values in a report: how each is written as JSON and as an XML attribute, and read back from either.
+ */
+import { isObject } from '../core/arguments.js';
+import type { Fraction } from '../media/decoder.js';
+
+/** A finished scalar, a list, or a map in order: numbers keep their digits, and keys their order. */
+export type Json = string | { readonly list: readonly Json[] } | { readonly map: JsonEntries };
+
+/** Keys and values in the order in which they are written. */
+export type JsonEntries = readonly (readonly [key: string, value: Json])[];
+
+/** XML attributes in the order in which they are written, not escaped. */
+export type Attributes = readonly (readonly [name: string, text: string])[];
+
+/** An object of a JSON file, or the attributes of an XML element, which are all text. */
+export type Source = Readonly<Record<string, unknown>>;
+
+/** Writes a measured value at the precision asked for. */
+export type NumberText = (value: number) => string;
+
+/** A kind of value. Methods, so that a `Kind<string>` is a `Kind<unknown>`. */
+export interface Kind<T> {
+  /** Its name, from which other descriptions of reports are made. */
+  readonly type: string;
+  /** The key in files, where it is not the property's name in snake case. */
+  readonly key?: string;
+  readonly optional?: true;
+  json(value: T, number: NumberText): Json;
+  /** @returns `undefined` for anything else */
+  read(value: unknown): T | undefined;
+  /** The value under its key; most kinds make one entry. */
+  entries(key: string, value: T, number: NumberText): JsonEntries;
+  /** The value as attributes of the element that holds it; none by default. */
+  attributes(key: string, value: T, number: NumberText): Attributes;
+  /** Finds the value in what the file says under `key`. */
+  take(source: Source, key: string): T | undefined;
+}
+
+/** A kind whose key may be missing. */
+export interface Optional {
+  readonly optional: true;
+}
+
+/** Kinds by the names of properties, in the order in which they are written. */
+export type Fields = Readonly<Record<string, Kind<unknown>>>;
+
+/** An object whose keys are known. */
+export interface ObjectKind<T, F extends Fields = Fields> extends Kind<T> {
+  readonly fields: F;
+}
+
+type OptionalKeys<F> = { [K in keyof F]: F[K] extends Optional ? K : never }[keyof F];
+type Required<F, Names extends keyof F> = { readonly [K in Names]: ValueOf<F[K]> };
+type Absent<F, Names extends keyof F> = { readonly [K in Names]?: ValueOf<F[K]> | undefined };
+
+/** The type that fields describe. */
+export type FieldValues<F> = Required<F, Exclude<keyof F, OptionalKeys<F>>> & Absent<F, OptionalKeys<F>>;
+
+/** The type that a kind describes. */
+export type ValueOf<K> =
+  K extends Pick<Kind<unknown>, 'read'> ? Exclude<ReturnType<K['read']>, undefined> : never;
+
+/** Fields that describe a type, every key of it. */
+type FieldsOf<T> = {
+  readonly [K in keyof T]-?: object extends Pick<T, K>
+    ? Kind<Exclude<T[K], undefined>> & Optional
+    : Kind<T[K]>;
+};
+
+function kindOf<T>(type: string, parts: Pick<Kind<T>, 'json' | 'read'> & Partial<Kind<T>>): Kind<T> {
+  return {
+    type,
+    entries: (key, value, number) => [[key, parts.json(value, number)]],
+    attributes: () => [],
+    take: (source, key) => parts.read(source[key]),
+    ...parts,
+  };
+}
+
+type Scalar = string | number | boolean | null;
+
+function scalar<T extends Scalar>(type: string, read: Kind<T>['read']): Kind<T> {
+  return kindOf(type, {
+    read,
+    json: (value) => (typeof value === 'string' ? quote(value) : String(value)),
+    attributes: (key, value) => (value === null ? [] : [[key, String(value)]]),
+  });
+}
+
+/** Attributes are text, so a number is one too if it looks like one. */
+function readNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  const looks = typeof value === 'string' && /^[-+]?\d/.test(value) && Number.isFinite(Number(value));
+  return looks ? Number(value) : undefined;
+}
+
+function readText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+export const text = scalar('text', readText);
+export const number = scalar('number', readNumber);
+export const integer = scalar('integer', readNumber);
+/** A width, height or depth: never 0. */
+export const size = scalar('integer', (value) => readNumber(value) || undefined);
+export const flag = scalar('flag', (value) =>
+  typeof value === 'boolean' ? value : value === 'true' ? true : value === 'false' ? false : undefined,
+);
+/** Any scalar as it stands. */
+export const plain = scalar('scalar', (value) =>
+  value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? value
+    : undefined,
+);
+
+/** A measured value, at the precision asked for; JSON's `null` is one that is not finite. */
+export const measured = kindOf<number>('measured', {
+  json: (value, write) => write(value),
+  attributes: (key, value, write) => [[key, write(value)]],
+  read: (value) => (value === null ? Number.NaN : readNumber(value)),
+});
+
+/** A frame rate, as `"num/den"`. */
+export const fraction = kindOf<Fraction>('text', {
+  json: ({ num, den }) => quote(`${num}/${den}`),
+  attributes: (key, { num, den }) => [[key, `${num}/${den}`]],
+  read: (value) => {
+    const [, num, den] = /^(\d+)\/(\d+)$/.exec(readText(value) ?? '') ?? [];
+    return num === undefined || den === undefined ? undefined : { num: Number(num), den: Number(den) };
+  },
+});
+
+/** One of a few words. */
+export function choice<const T extends string>(...values: readonly T[]): Kind<T> {
+  return scalar('choice', (value) => values.find((known) => known === value));
+}
+
+/** A word of which other versions may know more: read as it stands. */
+export function openChoice<T extends string>(): Kind<T> {
+  return scalar('text', (value) => readText(value) as T | undefined);
+}
+
+/** A scalar of one kind or another. */
+export function either<A extends Scalar, B extends Scalar>(first: Kind<A>, second: Kind<B>): Kind<A | B> {
+  return scalar<A | B>('scalar', (value) => first.read(value) ?? second.read(value));
+}
+
+/** A value or null. */
+export function nullable<T extends Scalar>(kind: Kind<T>): Kind<T | null> {
+  return scalar(kind.type, (value) => (value === null ? null : kind.read(value)));
+}
+
+/**
+ * A list; items that cannot be read are left out.
+ * @param separator joins the items in an attribute; without it, lists are no attributes
+ */
+export function list<T>(item: Kind<T>, separator?: string): Kind<readonly T[]> {
+  return kindOf<readonly T[]>('list', {
+    json: (values, write) => ({ list: values.map((value) => item.json(value, write)) }),
+    attributes: (key, values) => (separator === undefined ? [] : [[key, values.join(separator)]]),
+    read: (value) => {
+      if (value === undefined) return undefined;
+      const words = separator === undefined ? [] : (readText(value)?.split(separator) ?? []);
+      const items: readonly unknown[] = Array.isArray(value) ? value : words.filter((word) => word !== '');
+      return items.map((one) => item.read(one)).filter((one) => one !== undefined);
+    },
+  });
+}
+
+/** An object, in XML an element of its own. */
+export function object<F extends Fields>(fields: F): ObjectKind<FieldValues<F>, F> {
+  return { ...objectKind<FieldValues<F>>(fields), fields };
+}
+
+/** An object of a type that is declared elsewhere. */
+export function objectOf<T extends object>(fields: FieldsOf<T>): ObjectKind<T> {
+  // Every member of FieldsOf is a kind; a generic mapped type does not say so.
+  return objectKind<T>(fields as Fields);
+}
+
+function objectKind<T>(fields: Fields): ObjectKind<T> {
+  const kind = kindOf<T>('object', {
+    json: (value, write) => ({ map: entriesOf(fields, value as object, write) }),
+    read: (value) => (isObject(value) ? wholeOf<T>(fields, value) : undefined),
+  });
+  return { ...kind, fields };
+}
+
+/** An object whose members are attributes of the element around it, each after a prefix. */
+export function inline<T extends object>(kind: ObjectKind<T>, prefix = ''): ObjectKind<T> {
+  return {
+    ...kind,
+    attributes: (_, value, write) => attributesOf(kind.fields, value, write, prefix),
+    take: (source, key) =>
+      isObject(source[key]) ? kind.read(source[key]) : wholeOf<T>(kind.fields, source, prefix),
+  };
+}
+
+/** Two numbers under keys of their own. */
+export function bounds(least: string, greatest: string): Kind<readonly [least: number, greatest: number]> {
+  return kindOf<readonly [least: number, greatest: number]>('bounds', {
+    json: ([low, high]) => ({ list: [String(low), String(high)] }),
+    entries: (_, [low, high]) => [
+      [least, String(low)],
+      [greatest, String(high)],
+    ],
+    attributes: (_, [low, high]) => [
+      [least, String(low)],
+      [greatest, String(high)],
+    ],
+    read: () => undefined,
+    take: (source) => {
+      const [low, high] = [readNumber(source[least]), readNumber(source[greatest])];
+      return low === undefined || high === undefined ? undefined : [low, high];
+    },
+  });
+}
+
+/** A key that may be missing. */
+export function optional<K extends Kind<unknown>>(kind: K): K & Optional {
+  return { ...kind, optional: true };
+}
+
+/** A value under another key than its property's name. */
+export function named<K extends Kind<unknown>>(key: string, kind: K): K {
+  return { ...kind, key };
+}
+
+/** A key that files of other versions may lack: what it is then. */
+export function or<T>(kind: Kind<T>, fallback: (source: Source, key: string) => T): Kind<T> {
+  return { ...kind, take: (source, key) => kind.take(source, key) ?? fallback(source, key) };
+}
+
+/** The members of a value, in the order of its fields. */
+export function entriesOf(fields: Fields, value: object, number: NumberText): JsonEntries {
+  return membersOf(fields, value).flatMap(([key, kind, member]) => kind.entries(key, member, number));
+}
+
+/** The members of a value that are attributes. */
+export function attributesOf(fields: Fields, value: object, number: NumberText, prefix = ''): Attributes {
+  return membersOf(fields, value).flatMap(([key, kind, member]) =>
+    kind.attributes(prefix + key, member, number),
+  );
+}
+
+function membersOf(fields: Fields, value: object): [key: string, kind: Kind<unknown>, member: unknown][] {
+  const members = new Map<string, unknown>(Object.entries(value));
+  return Object.entries(fields).flatMap(([name, kind]): [string, Kind<unknown>, unknown][] => {
+    const member = members.get(name);
+    return member === undefined ? [] : [[keyOf(name, kind), kind, member]];
+  });
+}
+
+/** What a file says under the keys of fields; what it lacks is absent. */
+export function readFields<F extends Fields>(
+  fields: F,
+  source: Source,
+  prefix = '',
+): Partial<FieldValues<F>> {
+  const found = Object.entries(fields).map(([name, kind]) => [
+    name,
+    kind.take(source, prefix + keyOf(name, kind)),
+  ]);
+  // Each kind gives its own type, and the names are those of the fields.
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as Partial<FieldValues<F>>;
+}
+
+function wholeOf<T>(fields: Fields, source: Source, prefix = ''): T | undefined {
+  const found = readFields(fields, source, prefix);
+  const whole = Object.entries(fields).every(([name, kind]) => kind.optional || Object.hasOwn(found, name));
+  return whole ? (found as T) : undefined;
+}
+
+/** `bitDepth` is `bit_depth` in files. */
+function keyOf(name: string, { key }: Kind<unknown>): string {
+  return key ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** A JSON string literal. */
+export function quote(value: string): string {
+  return JSON.stringify(value);
+}
