@@ -2,7 +2,7 @@
  * @module report/html/series
  * The values of one metric in all frames of a report, and how the page writes them.
  */
-import { formatGeneral } from '../format.js';
+import { formatGeneral } from '../../core/printf.js';
 import type { Report } from '../types.js';
 
 /** One value per frame of the report, NaN where there is none. */
