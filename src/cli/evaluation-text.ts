@@ -3,7 +3,7 @@
  * Evaluations of tiny models as text for a terminal or a log.
  */
 
-import { printable } from '../core/printable.js';
+import { counted, printable } from '../core/printable.js';
 import type { Agreement, Comparison, Evaluation, Interval, Intervals, KeyAgreement } from '../index.js';
 import { grid, wrap } from '../report/terminal.js';
 
@@ -62,11 +62,11 @@ export function comparisonText({ ranked }: Comparison, width: number): string {
 }
 
 function scope({ split, target, n, per_key: keys, bootstrap }: Evaluation): string {
-  const of = keys ? ` of ${count(keys.length, 'key')}` : '';
+  const of = keys ? ` of ${counted(keys.length, 'key')}` : '';
   const drawn = bootstrap
     ? `; ${bootstrap.level * 100} % intervals from ${bootstrap.resamples} draws of ${bootstrap.unit}s`
     : '';
-  return printable(`split ${split}: ${count(n, 'row')}${of}, against ${target}${drawn}`);
+  return printable(`split ${split}: ${counted(n, 'row')}${of}, against ${target}${drawn}`);
 }
 
 function keyTable(keys: readonly KeyAgreement[]): string {
@@ -101,8 +101,4 @@ function remarks(notes: readonly string[], width: number): string[] {
 
 function lines(texts: readonly string[]): string {
   return texts.map((text) => `${text.trimEnd()}\n`).join('');
-}
-
-function count(n: number, what: string): string {
-  return `${n} ${what}${n === 1 ? '' : 's'}`;
 }

@@ -67,6 +67,11 @@ function byteLength({ buffer, byteLength: length }: ArrayBufferView): string {
   return length === 0 && buffer.byteLength === 0 ? 'empty or detached' : length.toLocaleString('en');
 }
 
+/** `1 frame`, `2 frames`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** A sentence without its full stop, to go on after it. */
 export function clause(text: string): string {
   let end = text.length;

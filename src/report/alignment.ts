@@ -3,9 +3,9 @@
  * The temporal relation of two videos as a person reads it in a terminal: a sentence, a drawing, what to do.
  */
 
-import { printable } from '../core/printable.js';
+import { counted, printable } from '../core/printable.js';
 import type { AlignResult } from '../media/align/types.js';
-import { aligned, type Paint, paint, plural, wrap } from './terminal.js';
+import { aligned, type Paint, paint, wrap } from './terminal.js';
 
 export interface AlignmentOptions {
   /** Columns of the terminal, at least 60 are taken. Default 80. */
@@ -32,7 +32,7 @@ export function alignmentText(result: AlignResult, options: AlignmentOptions = {
   const { offset, confidence, ambiguous, reason, explanation, compared, candidates } = result;
   const time = options.rate === undefined || offset === 0 ? '' : ` (${seconds(offset / options.rate)})`;
   const sure = `confidence ${confidence.toFixed(2)}`;
-  const value = `offset ${plural(offset, 'frame')}${time}`;
+  const value = `offset ${counted(offset, 'frame')}${time}`;
   const heading = ambiguous
     ? `${style.warn(value)}  ${style.warn('not certain')}  ${style.dim(`${sure}, ${reason}`)}`
     : `${style.bold(style.good(value))}  ${style.dim(sure)}`;

@@ -2,6 +2,7 @@
  * @module report/facts
  * What a report knows of its files beyond their frames, in words: size, bit rate, codec.
  */
+import { counted } from '../core/printable.js';
 import type { FramePairing } from '../media/pairing/types.js';
 import type { Report, ReportInput, ReportModel } from './types.js';
 
@@ -53,7 +54,7 @@ export function inputFacts(input: ReportInput): string[] {
     chroma === '400' ? 'luma only' : [...chroma].join(':'),
     `${bitDepth} bit`,
     rate === undefined ? '' : `${Number(rate.toFixed(3))} fps`,
-    frameCount === null ? 'frames not counted' : `${frameCount} frame${frameCount === 1 ? '' : 's'}`,
+    frameCount === null ? 'frames not counted' : counted(frameCount, 'frame'),
     skipped > 0 ? `${skipped} skipped` : '',
   ].filter((fact) => fact !== '');
 }

@@ -3,13 +3,13 @@
  * Two videos side by side before they are scored, for a terminal and as JSON: what they declare, what preflight found.
  */
 
-import { printable } from '../core/printable.js';
+import { counted, printable } from '../core/printable.js';
 import type { AlignResult } from '../media/align/types.js';
 import type { Fraction } from '../media/decoder.js';
 import type { Finding, SideFacts } from '../media/preflight/types.js';
 import { bitrateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
-import { aligned, clock, columns, cut, type Paint, pad, paint, plural } from './terminal.js';
+import { aligned, clock, columns, cut, type Paint, pad, paint } from './terminal.js';
 
 /** What an inspection found. */
 export interface InspectionView {
@@ -105,7 +105,7 @@ function left2(name: string, column: number): string {
 function alignmentPhrase({ offset, confidence, ambiguous, reason }: AlignResult): string {
   if (reason === 'unrelated') return 'the pictures do not resemble each other';
   if (ambiguous) return `not certain (${reason})`;
-  const where = offset === 0 ? 'the videos begin together' : `offset ${plural(offset, 'frame')}`;
+  const where = offset === 0 ? 'the videos begin together' : `offset ${counted(offset, 'frame')}`;
   return `${where}, confidence ${confidence.toFixed(2)}`;
 }
 

@@ -3,7 +3,8 @@
  * The JSON log: libvmaf's keys byte for byte (specification C.4), then ours. One difference: a frame's `null` ends its
  * line like any other value.
  */
-import { formatFixed, jsonNumber, type Precision } from './format.js';
+import { formatFixed } from '../core/printf.js';
+import { jsonNumber, type Precision } from './format.js';
 import { entriesOf, type Json, type JsonEntries, type NumberText, quote } from './kinds.js';
 import { pooledMetric } from './pool.js';
 import { failure, inputs, models, outcome, pooled, preparation, run, spread, trust } from './schema.js';

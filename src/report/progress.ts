@@ -3,8 +3,9 @@
  * One line that says how far a run is, for a terminal that redraws it.
  */
 import { requireNumber, requireObject } from '../core/arguments.js';
-import { formatFixed } from './format.js';
-import { clock, paint, plural } from './terminal.js';
+import { counted } from '../core/printable.js';
+import { formatFixed } from '../core/printf.js';
+import { clock, paint } from './terminal.js';
 
 /** What the line shows; `Progress` of a run is one. */
 export interface ProgressView {
@@ -43,12 +44,12 @@ export function formatProgress(progress: ProgressView, options: ProgressOptions 
   const style = paint(color);
   const speed = Number.isFinite(fps) ? [`${formatFixed(fps, 1).padStart(6)} fps`] : [];
   if (framesTotal === null)
-    return firstFitting([[plural(framesDone, 'frame'), ...speed], [plural(framesDone, 'frame')]], width);
+    return firstFitting([[counted(framesDone, 'frame'), ...speed], [counted(framesDone, 'frame')]], width);
 
   const share = framesTotal > 0 ? Math.min(1, framesDone / framesTotal) : 1;
   // Rounded down: 100 % is said only when all is done.
   const percent = `${String(Math.floor(share * 100)).padStart(3)}%`;
-  const count = `${String(framesDone).padStart(String(framesTotal).length)}/${plural(framesTotal, 'frame')}`;
+  const count = `${String(framesDone).padStart(String(framesTotal).length)}/${counted(framesTotal, 'frame')}`;
   const left =
     secondsLeft !== null && Number.isFinite(secondsLeft) ? [`${clock(secondsLeft).padStart(6)} left`] : [];
   const all = [count, ...speed, ...left];

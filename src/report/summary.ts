@@ -3,25 +3,14 @@
  * A report as a person reads it in a terminal: scores, pooled values, percentiles, worst frames, what ran.
  */
 import { requireObject } from '../core/arguments.js';
-import { printable } from '../core/printable.js';
+import { counted, printable } from '../core/printable.js';
+import { formatFixed, formatGeneral } from '../core/printf.js';
 import { bitrateText, frameRate, offsetStateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
-import { formatFixed, formatGeneral, type Precision, textNumber } from './format.js';
+import { type Precision, textNumber } from './format.js';
 import { viewerOpinion } from './opinion.js';
 import { pooledMetric } from './pool.js';
-import {
-  aligned,
-  clock,
-  columns,
-  cut,
-  grid,
-  type Paint,
-  pad,
-  paint,
-  plural,
-  widest,
-  wrap,
-} from './terminal.js';
+import { aligned, clock, columns, cut, grid, type Paint, pad, paint, widest, wrap } from './terminal.js';
 import { causeText, TRUST_SIGNS, TRUST_WORDS, trustOf } from './trust.js';
 import type { Report, ReportInput, ReportModel } from './types.js';
 import { requireParts, WHOLE } from './whole.js';
@@ -96,7 +85,7 @@ function sideFacts(input: ReportInput): string[] {
   const { width, height, chroma, frameCount, skipped, bitDepth } = input;
   const rate = frameRate(input);
   const planes = chroma === '400' ? 'luma only' : [...chroma].join(':');
-  const frames = frameCount === null ? 'frames not counted' : plural(frameCount, 'frame');
+  const frames = frameCount === null ? 'frames not counted' : counted(frameCount, 'frame');
   return [
     `${width}x${height}`,
     planes,
@@ -199,7 +188,7 @@ function confidence(report: Report, { collection }: ReportModel, number: View['n
   if (bagging === undefined) return [];
   return [
     `bagging ${bagging}, ci.p95: [${low}, ${high}], stddev: ${stddev}`,
-    `(${plural(collection.members, 'bootstrap model')}, whose own scores are not listed here)`,
+    `(${counted(collection.members, 'bootstrap model')}, whose own scores are not listed here)`,
   ];
 }
 
@@ -213,7 +202,7 @@ function pooledTable(report: Report, { style, width }: View): string[] {
     const spread = report.distribution[name]?.stddev;
     return [...[min, mean, harmonic_mean, max].map(cell), spread === undefined ? '' : cell(spread)];
   });
-  const frames = plural(report.frames.length, 'frame');
+  const frames = counted(report.frames.length, 'frame');
   return table(
     `Pooled over ${frames}`,
     ['min', 'mean', 'harmonic', 'max', 'stddev'],
@@ -250,7 +239,7 @@ function worstTable(
   if (worst.length === 0) return [];
   const rate = report.reference.frameRate;
   const known = rate !== undefined && rate.num > 0 && rate.den > 0;
-  const gap = plural(frameGap(report), 'frame');
+  const gap = counted(frameGap(report), 'frame');
   const title = `Worst frames by ${printable(rank.metric)}, at least ${known ? `${gap} (1 s)` : gap} apart`;
   const rows = worst.map(({ frameNum, value }) => [
     String(frameNum),
@@ -285,9 +274,9 @@ function run(report: Report, { style, width }: View): string[] {
   const kept = subsample > 1 ? `, one in ${subsample} scored` : '';
   const speed = Number.isFinite(report.fps) ? `, ${formatFixed(report.fps, 2)} fps` : '';
   const asked = requested === used ? '' : ` (asked for: ${requested})`;
-  const workers = threads > 0 ? plural(threads, 'worker') : 'the calling thread';
+  const workers = threads > 0 ? counted(threads, 'worker') : 'the calling thread';
   const rows: [string, string][] = [
-    ['frames', `${plural(frameCount, 'pair')}${kept}${speed}`],
+    ['frames', `${counted(frameCount, 'pair')}${kept}${speed}`],
     ...pairingRows(report),
     ['backend', `${used}${asked}, ${report.implementation}, ${workers}`],
     ['arithmetic', report.compat],

@@ -2,7 +2,7 @@
  * @module report/table
  * Several encodes of one reference side by side: score, worst frames, bit rate and size, for a terminal and as CSV.
  */
-import { printable } from '../core/printable.js';
+import { counted, printable } from '../core/printable.js';
 import {
   baseName,
   beginApart,
@@ -17,7 +17,7 @@ import {
 import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
 import { pooledMetric } from './pool.js';
-import { aligned, columns, cut, grid, type Paint, paint, plural, wrap } from './terminal.js';
+import { aligned, columns, cut, grid, type Paint, paint, wrap } from './terminal.js';
 import { TRUST_SIGNS, TRUST_WORDS, type Trust, trustOf } from './trust.js';
 import type { FailedEncode, Report, ReportInput } from './types.js';
 import { ranking } from './worst.js';
@@ -186,7 +186,7 @@ function reference(input: ReportInput, width: number, style: Paint): string[] {
 function run(reports: readonly Report[]): string {
   const counts = reports.map(({ frames }) => frames.length);
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
-  const frames = least === most ? plural(most, 'frame') : `${least} to ${plural(most, 'frame')}`;
+  const frames = least === most ? counted(most, 'frame') : `${least} to ${counted(most, 'frame')}`;
   const sources = new Set(reports.flatMap(({ models }) => models.map(({ source }) => source)));
   return [`${frames} each`, ...[...sources].map(printable)].join('  ');
 }

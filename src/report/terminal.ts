@@ -94,11 +94,6 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** `1 frame`, `2 frames`. */
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 /**
  * `0:07`, `12:34`, `1:02:03`; with decimals `0:07.25`.
  * @param seconds not negative

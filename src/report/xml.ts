@@ -3,7 +3,8 @@
  * The XML log: libvmaf's elements byte for byte (specification C.3), then one of ours, `<anyvmaf>`, before the end.
  * libvmaf escapes nothing and neither does its part here; ours is escaped.
  */
-import { formatFixed, type Precision, textNumber } from './format.js';
+import { formatFixed } from '../core/printf.js';
+import { type Precision, textNumber } from './format.js';
 import { type Attributes, attributesOf, type Fields, type NumberText } from './kinds.js';
 import { pooledMetric } from './pool.js';
 import {

@@ -1,13 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import {
-  formatFixed,
-  formatGeneral,
-  formatLegacy,
-  jsonNumber,
-  parsePrecision,
-  textNumber,
-} from '../../src/report/format.js';
+import { formatFixed, formatGeneral } from '../../src/core/printf.js';
+import { formatLegacy, jsonNumber, parsePrecision, textNumber } from '../../src/report/format.js';
 import { seeded } from '../support/random.js';
 
 /** The double with these 64 bits. */

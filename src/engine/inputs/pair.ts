@@ -6,7 +6,7 @@
 import { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import { lumaBytes } from '../../core/frame.js';
-import { shown } from '../../core/printable.js';
+import { counted, shown } from '../../core/printable.js';
 import { MediaError } from '../../media/errors.js';
 import type { MappedSource } from '../../media/pairing/mapped.js';
 import type { FrameSource } from '../../media/types.js';
@@ -163,7 +163,7 @@ export function refuseEmpty(pair: OpenPair, extent: Extent): void {
     .filter(({ source, skip, ended }) => ended || (source.info.frameCount ?? skip + 1) <= skip)
     .map(({ role, source, skip }) => {
       const { frameCount } = source.info;
-      const frames = frameCount === null ? `no frame after the first ${skip}` : counted(frameCount);
+      const frames = frameCount === null ? `no frame after the first ${skip}` : counted(frameCount, 'frame');
       const skipped = skip > 0 ? `, of which the first ${skip} are skipped` : '';
       return `${role} ${shown(source.info.name)} has ${frameCount === null && skip === 0 ? 'no frames' : frames}${skipped}`;
     });
@@ -186,24 +186,20 @@ export function explainLengths(pair: OpenPair, { pairs, ended }: Extent, limit: 
     if (reference === distorted) return [];
     if (pair.mapped) {
       return [
-        `The reference ${name(pair.reference)} goes on for ${counted(reference - distorted)} after the distorted ` +
+        `The reference ${name(pair.reference)} goes on for ${counted(reference - distorted, 'frame')} after the distorted ` +
           `${name(pair.distorted)} has ended; ${only}`,
       ];
     }
     const after = pair.skipReference + pair.skipDistorted > 0 ? ' after those skipped' : '';
     return [
-      `The reference ${name(pair.reference)} has ${counted(reference)} and the distorted ${name(pair.distorted)} has ` +
-        `${counted(distorted)}${after}; ${only}`,
+      `The reference ${name(pair.reference)} has ${counted(reference, 'frame')} and the distorted ${name(pair.distorted)} has ` +
+        `${counted(distorted, 'frame')}${after}; ${only}`,
     ];
   }
   if (!ended || ended.reference === ended.distorted) return [];
   const [short, long] = ended.reference ? [pair.reference, pair.distorted] : [pair.distorted, pair.reference];
   const [shortRole, longRole] = ended.reference ? ['reference', 'distorted'] : ['distorted', 'reference'];
   return [
-    `The ${shortRole} ${name(short)} ended after ${counted(pairs)}, before the ${longRole} ${name(long)}; ${only}`,
+    `The ${shortRole} ${name(short)} ended after ${counted(pairs, 'frame')}, before the ${longRole} ${name(long)}; ${only}`,
   ];
-}
-
-function counted(frames: number): string {
-  return frames === 1 ? '1 frame' : `${frames} frames`;
 }

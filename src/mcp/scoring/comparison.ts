@@ -2,6 +2,7 @@
  * @module mcp/scoring/comparison
  * Encodes of one source side by side: what each scores, what it costs, and which of them nobody needs.
  */
+import { counted } from '../../core/printable.js';
 import { AnyvmafError, type Report, trustOf } from '../../index.js';
 import type { ToolContext } from '../context.js';
 import { sentenceOf } from '../results.js';
@@ -9,7 +10,7 @@ import { allowedModel, mismatchedModelWarning } from './models.js';
 import { pairingOptions, readPrecision } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { type OptionalGeometry, rawFormat } from './request.js';
-import { counted, rounder, trustAnswer, worstDocumentOf } from './result.js';
+import { rounder, trustAnswer, worstDocumentOf } from './result.js';
 import { runScoreMany } from './run.js';
 
 /** What to compare. */

@@ -3,11 +3,20 @@
  * What scoring tools answer: libvmaf's log without its frames, and what an agent wants to know first.
  */
 import * as z from 'zod/v4';
+import type { Finding, PooledMetric, ReportInput, Trust } from '../../index.js';
+
+/** The keys of a part of a report as JSON has them; a document with another key is not compiled. */
+type KeysOf<T> = Partial<Record<SnakeCase<keyof T & string>, z.ZodType>>;
+type SnakeCase<S extends string> = S extends `${infer Head}${infer Rest}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Rest>}`
+  : S;
 
 /** A measured value; null stands for one that is not finite. */
 const value = z.number().nullable();
 
-const pooled = z.object({ min: value, max: value, mean: value, harmonic_mean: value });
+const pooled = z.object({ min: value, max: value, mean: value, harmonic_mean: value } satisfies Required<
+  KeysOf<PooledMetric>
+>);
 
 /** One frame as libvmaf's log has it. */
 const frameDocument = z.object({
@@ -21,7 +30,7 @@ export const findingDocument = z.looseObject({
   severity: z.enum(['error', 'warning', 'info']),
   message: z.string(),
   fix: z.string().optional().describe('What resolves it: an option of anyvmaf, or an ffmpeg filter.'),
-});
+} satisfies KeysOf<Finding>);
 
 /** Whether a score can be believed. */
 export const trustDocument = z
@@ -30,7 +39,7 @@ export const trustDocument = z
     codes: z.array(z.string()).describe('Codes of the findings behind it, the root cause first.'),
     cause: z.string().optional(),
     fix: z.string().optional().describe('What resolves the root cause.'),
-  })
+  } satisfies Required<KeysOf<Trust>>)
   .describe(
     'Whether the score can be believed. untrusted: frames were compared that do not belong together, so that the ' +
       'number says nothing about the encode; resolve the cause first. doubtful: a warning applies to it.',
@@ -62,7 +71,7 @@ const inputDocument = z.looseObject({
   frame_rate: z.string().optional(),
   frame_count: z.int().nullable(),
   skipped: z.int(),
-});
+} satisfies KeysOf<ReportInput>);
 
 /** Which backend was asked for and which ran: part of every scoring result. */
 export const backendKeys = {

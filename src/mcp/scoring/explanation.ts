@@ -2,6 +2,8 @@
  * @module mcp/scoring/explanation
  * Measures a pair, shares out what it loses, and says it by feature, by scale and by moment.
  */
+
+import { counted } from '../../core/printable.js';
 import { AnyvmafError, type FrameMetrics, frameGap, openModel, type Report, trustOf } from '../../index.js';
 import type { ToolContext } from '../context.js';
 import { Attribution, type FrameAttribution } from './attribution.js';
@@ -10,7 +12,7 @@ import { allowedModel, mismatchedModelWarning } from './models.js';
 import { pairingOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
 import type { OptionalGeometry } from './request.js';
-import { counted, trustAnswer } from './result.js';
+import { trustAnswer } from './result.js';
 import { runScore } from './run.js';
 
 /** What to explain. */

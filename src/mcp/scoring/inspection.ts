@@ -2,6 +2,7 @@
  * @module mcp/scoring/inspection
  * Looking at a pair without scoring it, as tools tell it.
  */
+import { counted } from '../../core/printable.js';
 import {
   type AlignResult,
   align,
@@ -15,7 +16,6 @@ import { allowedModel } from './models.js';
 import { pairingOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { type OptionalGeometry, pairRequest, rawFormat } from './request.js';
-import { counted } from './result.js';
 import { findingInParameters, worded } from './wording.js';
 
 interface AnyPairInput extends OptionalGeometry {

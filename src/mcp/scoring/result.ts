@@ -3,6 +3,7 @@
  * From a report to what a scoring tool answers: small unless every frame is asked for, complete by reference.
  */
 import type * as z from 'zod/v4';
+import { counted } from '../../core/printable.js';
 import {
   formatReport,
   frameGap,
@@ -179,9 +180,4 @@ function at(seconds: number | undefined): string {
 
 function short(value: number): string {
   return value.toFixed(2);
-}
-
-/** `1 frame`, `2 frames`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

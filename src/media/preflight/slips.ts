@@ -2,8 +2,10 @@
  * @module media/preflight/slips
  * Findings about the middle of a run: frames lost, doubled or frozen after the first seconds.
  */
+
+import { counted } from '../../core/printable.js';
 import type { Displacement, Freeze, Slip } from '../align/slips.js';
-import { counted, finding } from './text.js';
+import { finding } from './text.js';
 import type { Finding } from './types.js';
 
 /** A slip this early is an offset between the beginnings. */

@@ -137,11 +137,6 @@ export function nearbyFraction(value: number): Fraction {
   return best;
 }
 
-/** `1 frame`, `3 frames`. */
-export function counted(count: number, what: string): string {
-  return count === 1 ? `1 ${what}` : `${count} ${what}s`;
-}
-
 /** Frames a side is known to have; times are a better witness than headers. */
 export function framesOf(side: SideFacts): number | null {
   return side.timestamps?.length ?? side.frameCount;

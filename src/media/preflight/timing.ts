@@ -2,17 +2,10 @@
  * @module media/preflight/timing
  * Findings about when frames are shown: rate, count, duration, missing and doubled frames, fields, and the offset.
  */
+
+import { counted } from '../../core/printable.js';
 import type { AlignResult } from '../align/types.js';
-import {
-  counted,
-  durationOf,
-  finding,
-  fractionText,
-  framesOf,
-  prepareEach,
-  rateOf,
-  rounded,
-} from './text.js';
+import { durationOf, finding, fractionText, framesOf, prepareEach, rateOf, rounded } from './text.js';
 import { analyseTimestamps, type TimestampAnalysis } from './timestamps.js';
 import type { Finding, Hint, PreflightContext, SideFacts } from './types.js';
 
