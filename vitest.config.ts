@@ -13,7 +13,10 @@ const TIMED = [
 export default defineConfig({
   resolve: {
     // What users import, here from the sources.
-    alias: { anyvmaf: fileURLToPath(new URL('src/index.ts', import.meta.url)) },
+    alias: {
+      'anyvmaf/view': fileURLToPath(new URL('src/report/view.ts', import.meta.url)),
+      anyvmaf: fileURLToPath(new URL('src/index.ts', import.meta.url)),
+    },
   },
   plugins: [
     {

@@ -80,6 +80,7 @@ const LICENCES = 'licences.txt';
 /** Packages that end up in the page, and the file that holds the text of their licence. */
 const BUNDLED: Readonly<Record<string, string>> = {
   uplot: join(ROOT, 'node_modules/uplot/LICENSE'),
+  'lit-html': join(ROOT, 'node_modules/lit-html/LICENSE'),
   mediabunny: join(ROOT, 'node_modules/mediabunny/LICENSE'),
   'fast-png': join(ROOT, 'node_modules/fast-png/LICENSE'),
   iobuffer: join(ROOT, 'node_modules/iobuffer/LICENSE'),
@@ -174,8 +175,11 @@ export default defineConfig({
   base: './',
   plugins: [fetchedFiles(), collectPackages(), licences(), offline()],
   resolve: {
-    // The library as users get it.
-    alias: { anyvmaf: join(ROOT, 'dist/index.browser.js') },
+    // The library as users get it, and what its HTML report shows as the page does.
+    alias: {
+      'anyvmaf/view': join(ROOT, 'dist/report/view.js'),
+      anyvmaf: join(ROOT, 'dist/index.browser.js'),
+    },
   },
   worker: { format: 'es', plugins: () => [collectPackages()] },
   build: {

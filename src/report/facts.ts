@@ -6,8 +6,8 @@ import type { FramePairing } from '../media/pairing/types.js';
 import type { Report, ReportInput, ReportModel } from './types.js';
 
 /** A score by the rule that views share: two decimals, never rounded up to a round 100. */
-export function scoreText(value: number): string {
-  if (!Number.isFinite(value)) return '–';
+export function scoreText(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return '–';
   const text = value.toFixed(2);
   return text === '100.00' && value < 100 ? '99.99' : text;
 }
@@ -67,8 +67,13 @@ export function commonReference(reports: readonly [Report, ...Report[]]): Report
   return beginApart(reports) ? { ...reference, skipped: 0 } : reference;
 }
 
+/** Where in the reference an encode begins. */
+interface Start {
+  readonly reference: Pick<ReportInput, 'skipped'>;
+}
+
 /** Whether encodes of one reference begin on different frames of it. */
-export function beginApart(reports: readonly Pick<Report, 'reference'>[]): boolean {
+export function beginApart(reports: readonly Start[]): boolean {
   return new Set(reports.map(({ reference }) => reference.skipped)).size > 1;
 }
 
@@ -76,31 +81,43 @@ export function beginApart(reports: readonly Pick<Report, 'reference'>[]): boole
  * The reference frame that stands for 0 on the frame axis that encodes share. Encodes that begin together are numbered by
  * pair, as in their logs; others by frames of the reference, which alone tells where their contents agree.
  */
-export function axisOrigin(reports: readonly Pick<Report, 'reference'>[]): number {
+export function axisOrigin(reports: readonly Start[]): number {
   return beginApart(reports) ? 0 : (reports[0]?.reference.skipped ?? 0);
 }
 
 /** Frames skipped at the start of each of the two: `12 of reference`, `3 of its own`, or both. */
-export function skippedText({ reference, distorted }: Pick<Report, 'reference' | 'distorted'>): string {
+export function skippedText({
+  reference,
+  distorted,
+}: Partial<Pick<Report, 'reference' | 'distorted'>>): string {
   const parts = [
-    reference.skipped > 0 ? `${reference.skipped} of reference` : '',
-    distorted.skipped > 0 ? `${distorted.skipped} of its own` : '',
+    reference && reference.skipped > 0 ? `${reference.skipped} of reference` : '',
+    distorted && distorted.skipped > 0 ? `${distorted.skipped} of its own` : '',
   ];
   return parts.filter((part) => part !== '').join(', ') || 'none';
 }
 
-/** Bits per second of the distorted video: what its container says, or its size over its duration. */
-export function bitrateOf(report: Report): number | undefined {
+/**
+ * Bits per second of the distorted video: what its container says, or its size over its duration.
+ * @param bytes its size
+ */
+export function bitrateOf(
+  report: Partial<Pick<Report, 'pairing' | 'distorted'>>,
+  bytes = fileSizeOf(report),
+): number | undefined {
   const { pairing, distorted } = report;
   const said = pairing?.distorted.bitrate;
-  const [bytes, rate] = [fileSizeOf(report), frameRate(distorted)];
-  if (said !== undefined || bytes === undefined || rate === undefined || !distorted.frameCount) return said;
+  const rate = distorted && frameRate(distorted);
+  if (said !== undefined || bytes === undefined || rate === undefined || !distorted?.frameCount) return said;
   return Math.round((8 * bytes * rate) / distorted.frameCount);
 }
 
 /** Bytes of the distorted file. */
-export function fileSizeOf({ pairing, distorted }: Report): number | undefined {
-  return pairing?.distorted.fileSize ?? distorted.fileSize;
+export function fileSizeOf({
+  pairing,
+  distorted,
+}: Partial<Pick<Report, 'pairing' | 'distorted'>>): number | undefined {
+  return pairing?.distorted.fileSize ?? distorted?.fileSize;
 }
 
 /** The last part of a path: what tells files of a folder apart. */

@@ -28,14 +28,14 @@ export interface Remark {
  * What reports warn of, the same thing once: what makes a score worthless, then by severity; findings of preflight before
  * warnings not among them.
  */
-export function remarks(reports: readonly Pick<Report, 'preflight' | 'warnings'>[]): Remark[] {
+export function remarks(reports: readonly Partial<Pick<Report, 'preflight' | 'warnings'>>[]): Remark[] {
   const all = new Map<string, Remark & { of: number[] }>();
   const add = (key: string, remark: Omit<Remark, 'of'>, index: number): void => {
     const known = all.get(key);
     if (known) known.of.push(index);
     else all.set(key, { ...remark, of: [index] });
   };
-  for (const [i, { preflight = [], warnings }] of reports.entries()) {
+  for (const [i, { preflight = [], warnings = [] }] of reports.entries()) {
     for (const finding of preflight) {
       const { severity, code, message, fix } = finding;
       add(`${severity} ${code} ${message}`, { severity, code, message, fix, finding }, i);

@@ -4,19 +4,12 @@
  */
 import { isArray, requireObject } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
-import { pageOf, renderPage } from './html/page.js';
-import type { FailedEncode, Report } from './types.js';
+import { renderPage } from './html/document.js';
+import { type HtmlOptions, Page } from './html/page.js';
+import type { Report } from './types.js';
 import { requireParts, WHOLE } from './whole.js';
 
-/** What a page says beside what its reports do. */
-export interface HtmlOptions {
-  /** The command line or call that made the reports, shown as it is. */
-  readonly command?: string | undefined;
-  /** When it was made, as the page shows it. */
-  readonly written?: string | undefined;
-  /** Encodes of the same reference that could not be scored, which the page names with the reason. */
-  readonly failed?: readonly Pick<FailedEncode, 'distorted' | 'message'>[] | undefined;
-}
+export type { HtmlOptions };
 
 /**
  * The page in pieces, to be written one after the other as UTF-8. It loads nothing from anywhere, works without its
@@ -35,5 +28,5 @@ export function* writeHtml(
   const [first, ...others] = list;
   if (first === undefined)
     throw new AnyvmafError('usage', 'An HTML report needs at least one report to show.');
-  yield* renderPage(pageOf([first, ...others], options));
+  yield* renderPage(new Page([first, ...others], options));
 }

@@ -4,8 +4,6 @@
  */
 import { describe, expect, it } from 'vitest';
 import { pool } from '../../src/report/pool.js';
-import { Columns } from '../../web/src/results/columns.js';
-import { decimate } from '../../web/src/results/decimate.js';
 import {
   bitrateText,
   scoreText,
@@ -14,7 +12,9 @@ import {
   sizeText,
   ticks,
   timeText,
-} from '../../web/src/results/format.js';
+} from '../../src/report/view.js';
+import { Columns } from '../../web/src/results/columns.js';
+import { decimate } from '../../web/src/results/decimate.js';
 import { seeded } from '../support/random.js';
 
 function columnsOf(values: ArrayLike<number>, step = 1): Columns {

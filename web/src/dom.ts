@@ -55,39 +55,6 @@ export function fill(element: Element, ...children: readonly Child[]): void {
   element.replaceChildren(...present(children));
 }
 
-/**
- * As {@link fill}, but keeps what is there already: the browser then draws only what differs, and what has the focus, is
- * selected, scrolled or unfolded stays so. Of an element that is kept so are its listeners: for views that have none.
- */
-export function patch(element: Element, ...children: readonly Child[]): void {
-  const wanted = present(children);
-  const there = [...element.childNodes];
-  wanted.forEach((child, i) => {
-    const old = there[i];
-    if (!old) element.append(child);
-    else if (!patched(old, child)) old.replaceWith(child);
-  });
-  for (const old of there.slice(wanted.length)) old.remove();
-}
-
-/** Whether a node could be made what another is. */
-function patched(old: ChildNode, wanted: Node | string): boolean {
-  if (typeof wanted === 'string' || wanted instanceof Text) {
-    const data = typeof wanted === 'string' ? wanted : wanted.data;
-    if (!(old instanceof Text)) return false;
-    if (old.data !== data) old.data = data;
-    return true;
-  }
-  if (!(old instanceof Element && wanted instanceof Element && old.tagName === wanted.tagName)) return false;
-  for (const { name, value } of wanted.attributes)
-    if (old.getAttribute(name) !== value) setAttributes(old, { [name]: value });
-  // The reader's own doing.
-  for (const name of old.getAttributeNames())
-    if (name !== 'open' && !wanted.hasAttribute(name)) old.removeAttribute(name);
-  patch(old, ...[...wanted.childNodes].filter((child) => child instanceof Element || child instanceof Text));
-  return true;
-}
-
 /** Says whether an element is about to change, to those who listen to it; nothing is said of one that is not. */
 export function setBusy(element: Element, busy: boolean): void {
   if (busy) element.setAttribute('aria-busy', 'true');

@@ -1,13 +1,14 @@
 /**
  * @module report/html/charts
- * Charts over the frames: a drawing of the score that needs no script, and the places where the script draws.
+ * Charts over the frames: a drawing of the score that needs no script, and the places where the script draws. And how the
+ * score is spread over the frames.
  */
-import { pooledMetric } from '../own-keys.js';
-import { metricLabel } from './headline.js';
-import { html, type Markup, raw } from './markup.js';
-import { type Page, shiftOf } from './page.js';
-import { colourOf, seriesOf, shortText } from './series.js';
-import { extentOf, linePath } from './shapes.js';
+import { distribution, distributionMarks, percentileTable } from '../view/distribution.js';
+import { colourOf, labelOf, shortText } from '../view/numbers.js';
+import { extentOf } from '../view/scales.js';
+import { html, type Markup, templates } from './markup.js';
+import { type Page, seriesOf } from './page.js';
+import { linePath } from './shapes.js';
 
 /** Columns of the drawing that stands until the script runs, or where it never does. */
 const STILL_COLUMNS = 900;
@@ -15,43 +16,39 @@ const STILL_HEIGHT = 240;
 
 /** The score frame by frame. */
 export function chartSection(page: Page): Markup | undefined {
-  const { reports, metric } = page;
-  if (metric === undefined || reports.every((report) => report.frames.length === 0)) return undefined;
+  const metric = page.ranking?.metric;
+  if (metric === undefined || page.list.every(({ count }) => count === 0)) return undefined;
   return html`<section>
-<div class="bar"><h2>${metricLabel(page)}, frame by frame</h2><span class="hint faint small needs-script">drag to zoom, double-click to see all</span>
+<div class="bar"><h2>${labelOf(metric)}, frame by frame</h2><span class="hint faint small needs-script">drag to zoom, double-click to see all</span>
 <span class="tools needs-script"><button class="tool" data-zoom="in" aria-label="Zoom in">+</button><button class="tool" data-zoom="out" aria-label="Zoom out">−</button><button class="tool" data-zoom="0" disabled>All</button></span></div>
-${legend(page)}
+${page.list.length > 1 && legend(page)}
 <div class="still">${still(page, metric)}</div>
 <div class="chart big needs-script" data-metric="${metric}" tabindex="0" role="img" aria-label="${metric} of every frame; arrow keys move from frame to frame, plus and minus zoom"></div>
 <div class="chart map needs-script" data-metric="${metric}" aria-hidden="true"></div>
 </section>`;
 }
 
-function legend({ reports, names }: Page): Markup | undefined {
-  if (reports.length < 2) return undefined;
-  return html`<div class="legend">${reports.map(
-    (report, i) =>
-      html`<button data-run="${i}" aria-pressed="true" style="${raw(colourOf(i))}" title="${report.distorted.name}"><span class="swatch"></span><span>${names[i]}</span></button>`,
+function legend({ list }: Page): Markup {
+  return html`<div class="legend">${list.map(
+    ({ name, facts }, i) =>
+      html`<button data-run="${i}" aria-pressed="true" .style=${colourOf(i)} title="${facts.distorted.name}"><span class="swatch"></span><span>${name}</span></button>`,
   )}</div>`;
 }
 
 function still(page: Page, metric: string): Markup {
-  const { reports } = page;
-  const series = reports.map((report) => seriesOf(report, metric));
+  const series = page.list.map((encode) => seriesOf(encode, metric));
   const places = placesOf(page);
   const range = extentOf(series) ?? { low: 0, high: 1 };
   const paths = series.map(
     (values, i) =>
-      html`<path d="${raw(linePath(values, range, places[i]?.width ?? STILL_COLUMNS, STILL_HEIGHT, places[i]?.left))}" fill="none" stroke="var(--s${i % 8})" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`,
+      html`<path d="${linePath(values, range, places[i]?.width ?? STILL_COLUMNS, STILL_HEIGHT, places[i]?.left)}" fill="none" stroke="var(--s${i % 8})" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`,
   );
   return html`<p class="faint small">${shortText(range.high)}</p><svg viewBox="0 0 ${STILL_COLUMNS} ${STILL_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${metric} of every frame">${paths}</svg><p class="faint small">${shortText(range.low)}</p>`;
 }
 
 /** Where each encode begins on the frame axis that all share, and how wide it is, in columns of the still drawing. */
-function placesOf(page: Page): { readonly left: number; readonly width: number }[] {
-  const spans = page.reports.map((report) => {
-    const { frames } = report;
-    const shift = shiftOf(page, report);
+function placesOf({ list }: Page): { readonly left: number; readonly width: number }[] {
+  const spans = list.map(({ frames, shift }) => {
     return [shift + (frames[0]?.frameNum ?? 0), shift + (frames.at(-1)?.frameNum ?? 0)] as const;
   });
   const first = Math.min(...spans.map(([from]) => from));
@@ -65,15 +62,30 @@ function placesOf(page: Page): { readonly left: number; readonly width: number }
 }
 
 /** Features and further scores, one small chart each, on the same frames as the large one. */
-export function featureSection({ reports, others }: Page): Markup | undefined {
-  if (others.length === 0) return undefined;
-  const charts = others.map((name) => {
-    const means = reports.flatMap((report) => {
-      const pooled = pooledMetric(report, name);
-      return pooled ? [shortText(pooled.mean)] : [];
-    });
-    const mean = means.length === 1 ? `mean ${means[0]}` : '';
+export function featureSection(page: Page): Markup | undefined {
+  const [only, ...more] = page.list;
+  if (page.others.length === 0) return undefined;
+  const charts = page.others.map((name) => {
+    const pooled = more.length === 0 ? page.pooled(only, name) : undefined;
+    const mean = pooled ? `mean ${shortText(pooled.mean)}` : '';
     return html`<div class="feature"><h3><span title="${name}">${name}</span><span class="now" data-mean="${mean}">${mean}</span></h3><div class="chart tiny" data-metric="${name}"></div></div>`;
   });
   return html`<section class="needs-script"><div class="bar"><h2>Features</h2><span class="hint faint small">what the score is made of; all charts zoom together</span></div><div class="features">${charts}</div></section>`;
+}
+
+/** Histogram and percentiles; `undefined` without a metric that has values. */
+export function distributionSection(page: Page): Markup | undefined {
+  const metric = page.ranking?.metric;
+  if (metric === undefined) return undefined;
+  const [only, ...more] = page.list;
+  const shown = distribution(
+    templates,
+    page.list.map((encode) => ({ index: encode.index, values: seriesOf(encode, metric) })),
+  );
+  if (!shown) return undefined;
+  return html`<section>
+<div class="bar"><h2>Distribution</h2><span class="faint small">share of the frames by ${metric}</span></div>
+<div class="hist" role="img" aria-label="Histogram of ${metric}">${shown.drawing}${more.length === 0 && distributionMarks(templates, page, only, metric, shown.range)}</div>
+<div class="scroll">${percentileTable(templates, page, metric)}</div>
+</section>`;
 }

@@ -3,29 +3,40 @@
  * HTML text that is safe by construction: whatever is put into a template is escaped unless it is markup itself.
  */
 import { printable } from '../../core/printable.js';
+import type { Templates } from '../view/template.js';
 
 /** Finished HTML. Only {@link html} and {@link raw} make it. */
 export class Markup {
   constructor(readonly text: string) {}
 }
 
-/** What a template takes; `undefined` and `false` vanish, lists are joined. */
-export type Content = string | number | Markup | undefined | false | readonly Content[];
-
-/** A template of HTML: values are escaped for content and for quoted attributes, markup stands as it is. */
-export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Markup {
-  return new Markup(strings.map((text, i) => text + contentText(values[i])).join(''));
+/**
+ * A template of HTML: values are escaped for content and for quoted attributes, markup stands as it is, `undefined` and
+ * `false` vanish, lists are joined. Takes the bindings of report/view/template too.
+ */
+export function html(strings: TemplateStringsArray, ...values: readonly unknown[]): Markup {
+  const pieces = strings.map((text, i) => {
+    const value = values[i];
+    const [binding = '', kind, name] = /\s([.?])([a-z]+)=$/.exec(text) ?? [];
+    if (binding === '') return text + contentText(value);
+    const attribute = kind === '.' ? ` ${name}="${contentText(value)}"` : value ? ` ${name}` : '';
+    return text.slice(0, -binding.length) + attribute;
+  });
+  return new Markup(pieces.join(''));
 }
+
+/** What the shared view makes its templates with. */
+export const templates: Templates<Markup> = { html, svg: html };
 
 /** Text of our own that is HTML already: styles, scripts, numbers of a path. Never anything from a file or a user. */
 export function raw(text: string): Markup {
   return new Markup(text);
 }
 
-function contentText(content: Content): string {
+function contentText(content: unknown): string {
   if (content === undefined || content === false) return '';
   if (content instanceof Markup) return content.text;
-  if (typeof content === 'object') return content.map(contentText).join('');
+  if (Array.isArray(content)) return content.map(contentText).join('');
   return escapeHtml(printable(String(content)));
 }
 

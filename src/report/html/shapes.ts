@@ -1,13 +1,8 @@
 /**
  * @module report/html/shapes
- * Geometry of the page's drawings that need no script: lines through many frames, histograms, round tick marks.
+ * The path of a line through many frames, for the drawing that needs no script.
  */
-
-/** A value range that is drawn. */
-export interface Extent {
-  readonly low: number;
-  readonly high: number;
-}
+import { type Extent, fixed } from '../view/scales.js';
 
 /**
  * A path through evenly spaced values, with the least and the greatest of each column where several values share one,
@@ -58,65 +53,4 @@ export function linePath(
     for (const value of low === high ? [low] : order) put(column + 0.5, value);
   }
   return path;
-}
-
-/** Values counted in bins of equal width. */
-export interface Histogram extends Extent {
-  /** Width of a bin. */
-  readonly step: number;
-  readonly counts: readonly number[];
-}
-
-/**
- * Counts values in bins whose edges are multiples of a round step.
- * @param range all finite values lie in it
- * @param bins about this many
- */
-export function histogram(values: Iterable<number>, range: Extent, bins: number): Histogram {
-  const step = roundStep(range.high - range.low || 1, bins);
-  const low = Math.floor(range.low / step) * step;
-  const count = Math.max(1, Math.ceil((range.high - low) / step - 1e-9));
-  const counts = new Array<number>(count).fill(0);
-  for (const value of values) {
-    if (!Number.isFinite(value)) continue;
-    const bin = Math.min(count - 1, Math.max(0, Math.floor((value - low) / step + 1e-9)));
-    counts[bin] = (counts[bin] ?? 0) + 1;
-  }
-  return { low, high: low + count * step, step, counts };
-}
-
-/** The range of all finite values, `undefined` without any. */
-export function extentOf(series: Iterable<Iterable<number>>): Extent | undefined {
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const values of series) {
-    for (const value of values) {
-      if (!Number.isFinite(value)) continue;
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
-  }
-  return low > high ? undefined : { low, high };
-}
-
-/** 1, 2 or 5 times a power of ten: the smallest such step that divides a span into at most `parts`. */
-export function roundStep(span: number, parts: number): number {
-  const rough = Math.abs(span) / parts;
-  if (!(rough > 0)) return 1;
-  const power = 10 ** Math.floor(Math.log10(rough) + 1e-9);
-  return power * ([1, 2, 5].find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10);
-}
-
-/** Multiples of a round step within a range, about `parts` of them. */
-export function ticks(range: Extent, parts: number): number[] {
-  const step = roundStep(range.high - range.low || 1, parts);
-  const first = Math.ceil(range.low / step - 1e-9);
-  const last = Math.floor(range.high / step + 1e-9);
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) =>
-    Number(((first + i) * step).toPrecision(12)),
-  );
-}
-
-/** A coordinate in a path: two decimals at most. */
-export function fixed(value: number): string {
-  return String(Math.round(value * 100) / 100);
 }

@@ -41,8 +41,8 @@ body {
 }
 main { max-width: 1080px; margin: 0 auto; padding: 20px 20px 48px; }
 header { display: flex; align-items: center; gap: 12px; padding: 4px 0 18px; }
-.mark { font-weight: 700; letter-spacing: -0.01em; font-size: 17px; }
-.mark i { font-style: normal; color: var(--s0); }
+header .mark { font-weight: 700; letter-spacing: -0.01em; font-size: 17px; }
+header .mark i { font-style: normal; color: var(--s0); }
 header .kind { color: var(--faint); flex: 1; }
 button { font: inherit; color: inherit; cursor: pointer; }
 .tool {
@@ -87,9 +87,9 @@ p { margin: 0; }
 .scale .tick:first-of-type { transform: none; } .scale .tick.last { transform: translateX(-100%); }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(104px, 1fr)); gap: 1px; margin: 20px -22px -20px; background: var(--line);
   border-top: 1px solid var(--line); border-radius: 0 0 14px 14px; overflow: hidden; }
-.tile { padding: 12px 10px 13px 22px; background: var(--card); min-width: 0; }
-.tile b { display: block; font-size: 18px; font-weight: 620; letter-spacing: -0.02em; line-height: 1.3; white-space: nowrap; }
-.tile span { font-size: 12.5px; color: var(--soft); white-space: nowrap; }
+.tiles > div { padding: 12px 10px 13px 22px; background: var(--card); min-width: 0; display: flex; flex-direction: column-reverse; }
+.tiles dd { font-size: 18px; font-weight: 620; letter-spacing: -0.02em; line-height: 1.3; white-space: nowrap; }
+.tiles dt { font-size: 12.5px; color: var(--soft); white-space: nowrap; }
 
 .flaw { color: var(--tone); font-weight: 700; margin-left: .22em; font-size: .72em; }
 .flaw-note { margin-top: 14px; padding: 8px 14px; border-left: 3px solid var(--tone); border-radius: 4px; overflow-wrap: anywhere;
@@ -139,20 +139,21 @@ p { margin: 0; }
 .hist { position: relative; height: 168px; margin: 4px 0 26px; border-bottom: 1px solid var(--line); }
 .hist svg { position: absolute; inset: 24px 0 0; width: 100%; height: calc(100% - 24px); }
 .hist .x { position: absolute; top: calc(100% + 4px); transform: translateX(-50%); font-size: 12px; color: var(--faint); }
-.hist .x:first-of-type { transform: none; } .hist .x.last { transform: translateX(-100%); }
-.hist .at { position: absolute; top: 2px; bottom: 0; width: 0; border-left: 1px dashed var(--faint); }
-.hist .at span { position: absolute; top: -3px; left: 5px; font-size: 12px; color: var(--soft); white-space: nowrap; background: color-mix(in srgb, var(--card) 78%, transparent); padding: 0 2px; border-radius: 3px; }
-.hist .at.left span { left: auto; right: 5px; }
-.tight th, .tight td { padding-left: 11px; font-size: 12.5px; }
+.hist .x.first { transform: none; } .hist .x.last { transform: translateX(-100%); }
+.hist .mark { position: absolute; top: 2px; bottom: 0; width: 0; border-left: 1px dashed var(--faint); }
+.hist .mark span { position: absolute; top: -3px; left: 5px; font-size: 12px; color: var(--soft); white-space: nowrap; background: color-mix(in srgb, var(--card) 78%, transparent); padding: 0 2px; border-radius: 3px; }
+.hist .mark.left span { left: auto; right: 5px; }
+.tight th, .tight td { padding-left: 11px; font-size: 12.5px; } .tight th:first-child { padding-left: 0; max-width: 160px; overflow: hidden; text-overflow: ellipsis; }
 .two { display: grid; grid-template-columns: 1.35fr 1fr; gap: 16px; align-items: stretch; } .two > section { margin-bottom: 16px; min-width: 0; }
 
 /* Tables and lists. */
 .scroll { overflow-x: auto; margin: 0 -22px; padding: 0 22px; }
 table { border-collapse: collapse; width: 100%; font-size: 13.5px; }
-th { font-weight: 500; color: var(--faint); text-align: right; font-size: 12.5px; }
-th, td { padding: 6px 0 6px 18px; border-bottom: 1px solid var(--grid); white-space: nowrap; text-align: right; }
-th:first-child, td:first-child { text-align: left; padding-left: 0; } tbody tr:last-child td { border-bottom: 0; }
-tr.main td { font-weight: 620; }
+thead th { font-weight: 500; color: var(--faint); font-size: 12.5px; }
+th, td { padding: 6px 0 6px 18px; border-bottom: 1px solid var(--grid); white-space: nowrap; text-align: right; font-weight: 400; }
+th:first-child { text-align: left; padding-left: 0; } tbody tr:last-child > * { border-bottom: 0; }
+tr.main > * { font-weight: 620; } .whole { margin-top: 10px; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 th .swatch { margin-right: 6px; }
 th.name { max-width: 200px; overflow: hidden; text-overflow: ellipsis; }
 details { border-top: 1px solid var(--line); margin: 10px -22px 0; padding: 10px 22px 0; } details summary { cursor: pointer; font-size: 13.5px; color: var(--soft); display: flex; gap: 8px; align-items: center; overflow-wrap: anywhere; } details[open] summary { margin-bottom: 6px; }
@@ -167,14 +168,14 @@ summary::before { content: "›"; display: inline-block; transition: transform .
 .finding .more { grid-column: 2; font-size: 13px; color: var(--soft); display: flex; flex-wrap: wrap; gap: 2px 16px; }
 code { font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 .run { display: grid; grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); gap: 18px 32px; margin-bottom: 6px; }
-dl { display: grid; grid-template-columns: auto 1fr; gap: 3px 16px; margin: 6px 0 0; font-size: 13.5px; align-content: start; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
+.run dl { display: grid; grid-template-columns: auto 1fr; gap: 3px 16px; margin: 6px 0 0; font-size: 13.5px; align-content: start; } .run dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
 pre { margin: 14px 0 0; padding: 11px 14px; background: var(--sunk); border: 1px solid var(--line); border-radius: 9px; white-space: pre-wrap; overflow-wrap: anywhere; }
 footer { color: var(--faint); font-size: 12.5px; padding: 6px 2px; }
 
 @media (max-width: 720px) {
   main { padding: 12px 12px 32px; } section { padding: 16px; border-radius: 12px; } h1 { font-size: 17px; }
   .head { grid-template-columns: 1fr; gap: 22px; } .score { font-size: 58px; }
-  .tiles { margin: 18px -16px -16px; grid-template-columns: repeat(3, 1fr); } .tile { padding-left: 16px; } .tile b { font-size: 17px; }
+  .tiles { margin: 18px -16px -16px; grid-template-columns: repeat(3, 1fr); } .tiles > div { padding-left: 16px; } .tiles dd { font-size: 17px; }
   .encodes { margin: 12px -16px 0; } .encode { grid-template-columns: repeat(3, 1fr); padding: 12px 16px; } .encode.headings { display: none; }
   .encode .name { grid-column: 1 / 3; } .encode .track { grid-column: 1 / -1; margin: 6px 0; } .encode .num { text-align: left; } .encode .num::before { content: attr(data-label) " "; color: var(--faint); display: block; font-size: 12px; }
   .plot .tag { display: none; } .chart.big { height: 220px; } .two { grid-template-columns: 1fr; gap: 0; } .scroll { margin: 0 -16px; padding: 0 16px; } details { margin: 10px -16px 0; padding: 10px 16px 0; }

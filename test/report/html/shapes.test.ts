@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { extentOf, histogram, linePath, roundStep, ticks } from '../../../src/report/html/shapes.js';
+import { linePath } from '../../../src/report/html/shapes.js';
+import { histogram } from '../../../src/report/view/distribution.js';
+import { extentOf, roundStep, ticks } from '../../../src/report/view/scales.js';
 
 const points = (path: string) =>
   [...path.matchAll(/[ML]([\d.]+) ([\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
@@ -61,6 +63,6 @@ it.each([
 });
 
 it('ticks are multiples of a round step within the range', () => {
-  expect(ticks({ low: 41, high: 99 }, 6)).toEqual([50, 60, 70, 80, 90]);
-  expect(ticks({ low: 0, high: 0.3 }, 3)).toEqual([0, 0.1, 0.2, 0.3]);
+  expect(ticks(41, 99, 6)).toEqual([50, 60, 70, 80, 90]);
+  expect(ticks(0, 0.3, 3)).toEqual([0, 0.1, 0.2, 0.3]);
 });

@@ -2,13 +2,14 @@
  * @module web/results/chart
  * The large chart with its legend, zoom, map and keys, what it says in words, and its data as a table on demand.
  */
-import { fill, h } from '../dom.js';
+import { colourOf, labelOf, NONE } from 'anyvmaf/view';
+import { h } from '../dom.js';
 import { text } from '../text.js';
 import { dataTable } from './data-table.js';
 import type { Encodes } from './encodes.js';
-import { labelOf, NONE, scoreText, shortText } from './format.js';
 import { Plot } from './plot.js';
 import type { Section } from './section.js';
+import { html, made, render } from './templates.js';
 import type { View } from './view.js';
 
 const words = text.results.chart;
@@ -17,18 +18,10 @@ export function chartSection(encodes: Encodes, view: View): Section {
   const metric = view.metric ?? '';
   const large = new Plot(encodes, view, metric, 'large');
   const map = new Plot(encodes, view, metric, 'map');
+  map.element.setAttribute('aria-hidden', 'true');
   const summary = h('p', { class: 'unseen', id: 'chart-summary' });
-  const slider = h(
-    'div',
-    {
-      class: 'slider',
-      role: 'slider',
-      tabindex: 0,
-      'aria-describedby': 'chart-keys chart-summary',
-      'aria-orientation': 'horizontal',
-      onkeydown: (event) => event instanceof KeyboardEvent && key(event),
-    },
-    large.element,
+  const slider = made(
+    html`<div class="slider" role="slider" tabindex="0" aria-describedby="chart-keys chart-summary" aria-orientation="horizontal" @keydown=${key}>${large.element}</div>`,
   );
   const select = h('select', {
     'aria-label': words.metric,
@@ -36,50 +29,19 @@ export function chartSection(encodes: Encodes, view: View): Section {
       view.chosen.value = select.value;
     },
   });
-  const all = h(
-    'button',
-    { type: 'button', class: 'tool', onclick: () => (view.zoom.value = null) },
-    words.all,
-  );
+  const tool = (sign: string, act: () => void, label?: string) =>
+    h('button', { type: 'button', class: 'tool', 'aria-label': label, onclick: act }, sign);
+  const all = tool(words.all, () => {
+    view.zoom.value = null;
+  });
   const legend = h('div', { class: 'legend' });
   const table = dataTable(encodes, view);
-  map.element.setAttribute('aria-hidden', 'true');
-  const element = h(
-    'section',
-    { class: 'card', 'aria-labelledby': 'chart-heading' },
-    h(
-      'div',
-      { class: 'bar' },
-      h('h2', { id: 'chart-heading' }, words.heading),
-      h(
-        'span',
-        { class: 'hint faint small' },
-        matchMedia('(pointer: coarse)').matches ? words.hintTouch : words.hint,
-      ),
-      h(
-        'span',
-        { class: 'tools' },
-        select,
-        h(
-          'button',
-          { type: 'button', class: 'tool', 'aria-label': words.zoomIn, onclick: () => view.zoomBy(0.5) },
-          '+',
-        ),
-        h(
-          'button',
-          { type: 'button', class: 'tool', 'aria-label': words.zoomOut, onclick: () => view.zoomBy(2) },
-          '−',
-        ),
-        all,
-      ),
-    ),
-    legend,
-    slider,
-    map.element,
-    h('p', { class: 'unseen', id: 'chart-keys' }, words.keys),
-    summary,
-    table.element,
-  );
+  const hint = matchMedia('(pointer: coarse)').matches ? words.hintTouch : words.hint;
+  const element = made(html`<section class="card" aria-labelledby="chart-heading">
+<div class="bar"><h2 id="chart-heading">${words.heading}</h2><span class="hint faint small">${hint}</span>
+<span class="tools">${select}${tool('+', () => view.zoomBy(0.5), words.zoomIn)}${tool('−', () => view.zoomBy(2), words.zoomOut)}${all}</span></div>
+${legend}${slider}${map.element}
+<p class="unseen" id="chart-keys">${words.keys}</p>${summary}${table.element}</section>`);
 
   function key(event: KeyboardEvent): void {
     if (event.altKey || event.metaKey || event.ctrlKey) return;
@@ -140,41 +102,27 @@ export function chartSection(encodes: Encodes, view: View): Section {
     const values = order
       .filter(({ index }) => view.shown.value[index])
       .map(({ columns, name }) =>
-        words.value(several ? name : labelOf(large.metric), valueText(columns.at(large.metric, frame))),
+        words.value(
+          several ? name : labelOf(large.metric),
+          encodes.valueText(large.metric, columns.at(large.metric, frame)),
+        ),
       );
     return [encodes.said(frame), ...values].join(', ');
   }
 
-  function valueText(value: number): string {
-    if (!Number.isFinite(value)) return NONE;
-    return encodes.isScore(large.metric) ? scoreText(value) : shortText(value);
-  }
-
   function drawLegend(): void {
     legend.hidden = encodes.list.length < 2;
-    fill(
+    const toggle = (index: number) => {
+      const shown = view.shown.value.map((is, i) => (i === index ? !is : is));
+      // The last one shown stays.
+      if (shown.includes(true)) view.shown.value = shown;
+    };
+    render(
+      encodes.list.map(
+        ({ index, name }) =>
+          html`<button type="button" aria-pressed="${String(view.shown.value[index] ?? true)}" title="${name}" .style=${colourOf(index)} @click=${() => toggle(index)}><span class="swatch"></span><span>${name}</span></button>`,
+      ),
       legend,
-      ...encodes.list.map(({ index, name }) => {
-        const button = h(
-          'button',
-          {
-            type: 'button',
-            'aria-pressed': String(view.shown.value[index] ?? true),
-            title: name,
-            style: `--c:var(--s${index % 8})`,
-            onclick: () => {
-              const shown = view.shown.value.map((is, i) => (i === index ? !is : is));
-              // The last one shown stays.
-              if (!shown.includes(true)) return;
-              view.shown.value = shown;
-              button.setAttribute('aria-pressed', String(shown[index]));
-            },
-          },
-          h('span', { class: 'swatch' }),
-          h('span', {}, name),
-        );
-        return button;
-      }),
     );
   }
 
@@ -187,6 +135,7 @@ export function chartSection(encodes: Encodes, view: View): Section {
         if (!pooled || !values) return '';
         const frame = encode.columns.numbers[values.indexOf(encode.columns.extent(large.metric)?.[0] ?? 0)];
         const at = frame === undefined ? NONE : encodes.said(frame);
+        const valueText = (value: number) => encodes.valueText(large.metric, value);
         return words.summary(
           encode.name,
           valueText(pooled.mean),
@@ -208,7 +157,10 @@ export function chartSection(encodes: Encodes, view: View): Section {
       listed = metrics.join();
       const scores = metrics.filter((name) => encodes.isScore(name));
       const rest = metrics.filter((name) => !encodes.isScore(name));
-      fill(select, ...[...scores, ...rest].map((name) => h('option', { value: name }, labelOf(name))));
+      render(
+        [...scores, ...rest].map((name) => html`<option value="${name}">${labelOf(name)}</option>`),
+        select,
+      );
     }
     select.value = metric;
     large.show(metric);
@@ -227,8 +179,8 @@ export function chartSection(encodes: Encodes, view: View): Section {
       map.element.classList.toggle('zoomed', zoom !== null);
     }),
     view.chosen.watch(update),
+    view.shown.watch(drawLegend),
   ];
-  drawLegend();
   return {
     element,
     update,

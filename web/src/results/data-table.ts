@@ -2,11 +2,12 @@
  * @module web/results/data-table
  * The frames as a table, a page at a time, built when it is opened.
  */
-import { fill, h } from '../dom.js';
+import { cellText, timeText, whole } from 'anyvmaf/view';
+import { h } from '../dom.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
-import { cellText, timeText, whole } from './format.js';
 import type { Section } from './section.js';
+import { html, made, render } from './templates.js';
 import type { View } from './view.js';
 
 const words = text.results.data;
@@ -15,14 +16,13 @@ const ROWS = 50;
 export function dataTable(encodes: Encodes, view: View): Section {
   let start = 0;
   let chosen = 0;
-  const body = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': words.heading });
-  const place = h('span', { class: 'soft small', 'aria-live': 'polite' });
-  const earlier = h(
-    'button',
-    { type: 'button', class: 'tool', onclick: () => turn(start - ROWS) },
-    words.previous,
+  const body = made(
+    html`<div class="scroll" tabindex="0" role="region" aria-label="${words.heading}"></div>`,
   );
-  const later = h('button', { type: 'button', class: 'tool', onclick: () => turn(start + ROWS) }, words.next);
+  const place = made(html`<span class="soft small" aria-live="polite"></span>`);
+  const pager = (label: string, by: number) =>
+    h('button', { type: 'button', class: 'tool', onclick: () => turn(start + by) }, label);
+  const [earlier, later] = [pager(words.previous, -ROWS), pager(words.next, ROWS)];
   const number = h('input', { type: 'number', min: 0, id: 'go-to-frame' });
   const which = h('select', {
     'aria-label': words.encode,
@@ -31,28 +31,15 @@ export function dataTable(encodes: Encodes, view: View): Section {
       draw();
     },
   });
-  const form = h(
-    'form',
-    {
-      class: 'paging',
-      onsubmit: (event) => {
-        event.preventDefault();
-        turn(encodes.list[chosen]?.columns.search(Number(number.value)) ?? 0);
-      },
-    },
-    which,
-    earlier,
-    later,
-    h('label', { for: 'go-to-frame', class: 'soft small' }, words.goTo),
-    number,
-    place,
-  );
-  const element = h(
-    'details',
-    { class: 'data', ontoggle: () => draw() },
-    h('summary', {}, words.heading),
-    form,
-    body,
+  const go = (event: Event) => {
+    event.preventDefault();
+    turn(encodes.list[chosen]?.columns.search(Number(number.value)) ?? 0);
+  };
+  const element = h('details', { class: 'data', ontoggle: () => draw() });
+  render(
+    html`<summary>${words.heading}</summary>
+<form class="paging" @submit=${go}>${which}${earlier}${later}<label for="go-to-frame" class="soft small">${words.goTo}</label>${number}${place}</form>${body}`,
+    element,
   );
 
   function turn(to: number): void {
@@ -63,7 +50,10 @@ export function dataTable(encodes: Encodes, view: View): Section {
 
   function draw(): void {
     if (!element.open) return;
-    fill(which, ...encodes.list.map(({ name, index }) => h('option', { value: index }, name)));
+    render(
+      encodes.list.map(({ name, index }) => html`<option value="${index}">${name}</option>`),
+      which,
+    );
     which.value = String(chosen);
     which.hidden = encodes.list.length < 2;
     const encode = encodes.list[chosen];
@@ -76,33 +66,13 @@ export function dataTable(encodes: Encodes, view: View): Section {
     const timed = encodes.rate !== undefined;
     const rows = Array.from({ length: Math.max(0, end - start) }, (_, i) => {
       const frame = columns.numbers[start + i] ?? 0;
-      return h(
-        'tr',
-        {},
-        h('th', { scope: 'row' }, String(frame)),
-        timed && h('td', {}, timeText(encodes.timeOf(frame) ?? 0)),
-        ...metrics.map((metric) => h('td', {}, cellText(columns.values(metric)?.[start + i]))),
-      );
+      const values = metrics.map((metric) => html`<td>${cellText(columns.values(metric)?.[start + i])}</td>`);
+      return html`<tr><th scope="row">${frame}</th>${timed ? html`<td>${timeText(encodes.timeOf(frame) ?? 0)}</td>` : ''}${values}</tr>`;
     });
-    fill(
+    const heads = [words.frame, ...(timed ? [words.time] : []), ...metrics];
+    render(
+      html`<table><caption class="unseen">${words.caption(name)}</caption><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table>`,
       body,
-      h(
-        'table',
-        {},
-        h('caption', { class: 'unseen' }, words.caption(name)),
-        h(
-          'thead',
-          {},
-          h(
-            'tr',
-            {},
-            h('th', { scope: 'col' }, words.frame),
-            timed && h('th', { scope: 'col' }, words.time),
-            ...metrics.map((metric) => h('th', { scope: 'col' }, metric)),
-          ),
-        ),
-        h('tbody', {}, ...rows),
-      ),
     );
     place.textContent = words.rows(whole(Math.min(start + 1, end)), whole(end), whole(columns.length));
     earlier.disabled = start === 0;

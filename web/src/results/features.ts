@@ -2,12 +2,13 @@
  * @module web/results/features
  * Every metric but the main one as a small chart on the same frames.
  */
-import { fill, h } from '../dom.js';
+import { labelOf, shortText } from 'anyvmaf/view';
+import { h } from '../dom.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
-import { labelOf, NONE, shortText } from './format.js';
 import { Plot } from './plot.js';
 import type { Section } from './section.js';
+import { html, made, render } from './templates.js';
 import type { View } from './view.js';
 
 const words = text.results.features;
@@ -19,16 +20,8 @@ interface Feature {
 
 export function featureSection(encodes: Encodes, view: View): Section {
   const grid = h('div', { class: 'features' });
-  const element = h(
-    'section',
-    { class: 'card', 'aria-labelledby': 'features-heading' },
-    h(
-      'div',
-      { class: 'bar' },
-      h('h2', { id: 'features-heading' }, words.heading),
-      h('span', { class: 'hint faint small' }, words.hint),
-    ),
-    grid,
+  const element = made(
+    html`<section class="card" aria-labelledby="features-heading"><div class="bar"><h2 id="features-heading">${words.heading}</h2><span class="hint faint small">${words.hint}</span></div>${grid}</section>`,
   );
   let features: Feature[] = [];
   let listed = '';
@@ -39,25 +32,16 @@ export function featureSection(encodes: Encodes, view: View): Section {
       plot: new Plot(encodes, view, metric, 'small'),
       now: h('span', { class: 'now' }),
     }));
-    fill(
-      grid,
-      ...features.map(({ plot, now }) =>
-        h(
-          'button',
-          {
-            type: 'button',
-            class: 'feature',
-            title: words.enlarge(labelOf(plot.metric)),
-            onclick: () => {
-              view.chosen.value = plot.metric;
-              const chart = document.getElementById('chart-heading');
-              chart?.scrollIntoView({ block: 'start', behavior: 'smooth' });
-            },
-          },
-          h('span', { class: 'label' }, h('span', {}, labelOf(plot.metric)), now),
-          plot.element,
-        ),
+    const enlarge = (metric: string) => {
+      view.chosen.value = metric;
+      document.getElementById('chart-heading')?.scrollIntoView({ block: 'start', behavior: 'smooth' });
+    };
+    render(
+      features.map(
+        ({ plot: { metric, element: drawing }, now }) =>
+          html`<button type="button" class="feature" title="${words.enlarge(labelOf(metric))}" @click=${() => enlarge(metric)}><span class="label"><span>${labelOf(metric)}</span>${now}</span>${drawing}</button>`,
       ),
+      grid,
     );
   }
 
@@ -67,10 +51,7 @@ export function featureSection(encodes: Encodes, view: View): Section {
       const shown = encodes.list.filter(({ index }) => view.shown.value[index]);
       if (frame !== null) {
         const values = shown.map(({ columns }) => columns.at(plot.metric, frame));
-        now.textContent = values
-          .slice(0, 3)
-          .map((value) => (Number.isFinite(value) ? shortText(value) : NONE))
-          .join('  ');
+        now.textContent = values.slice(0, 3).map(shortText).join('  ');
         continue;
       }
       const [only, ...others] = shown;

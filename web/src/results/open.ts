@@ -3,11 +3,11 @@
  * Opens saved reports, ours and libvmaf's, in place of the results on show.
  */
 import { type FrameMetrics, isReport } from 'anyvmaf';
+import { framesText, sizeText } from 'anyvmaf/view';
 import { readSaved } from '../saved/client.js';
 import type { EncodeResult, Session } from '../session.js';
 import { announce } from '../setup/announce.js';
 import { text } from '../text.js';
-import { whole as count, sizeText } from './format.js';
 
 /** Bytes. A text of more is longer than browsers let strings be. */
 const LIMIT = 500_000_000;
@@ -36,7 +36,7 @@ export async function openReports(files: readonly File[], session: Session): Pro
       if (whole && isReport(whole)) result = { ...result, report: whole };
       opened.push(result);
       session.results.value = [...opened];
-      announce(text.saved.opened(file.name, text.results.frames(count(frames.length))));
+      announce(text.saved.opened(file.name, framesText(frames.length)));
     }
   } catch (error) {
     session.results.value = before;

@@ -3,13 +3,14 @@
  * One chart over the frames, drawn by uPlot: decimated to its width, zoomed with all others, with a readout of its own
  * because what is pointed at are frames, not columns.
  */
+import { colourOf, extentOf, frameTicks, labelOf, ticks, valueRange } from 'anyvmaf/view';
 import uPlot from 'uplot';
 import { h } from '../dom.js';
 import { onTheme } from '../theme.js';
 import { inTurn } from '../turns.js';
 import { type Aligned, decimate } from './decimate.js';
 import type { Encodes } from './encodes.js';
-import { labelOf, NONE, roundStep, scoreText, shortText, ticks, timeText } from './format.js';
+import { html, render } from './templates.js';
 import type { View } from './view.js';
 
 /** `large`: axes, readout, gestures. `small`: a curve. `map`: all frames, whatever the others show. */
@@ -180,23 +181,12 @@ export class Plot {
 
   /** All values of the encodes on show, with some air. */
   #range(): [number, number] {
-    let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-    for (const { columns, index } of this.#encodes.list) {
-      const extent = this.#view.shown.value[index] ? columns.extent(this.metric) : undefined;
-      if (!extent) continue;
-      low = Math.min(low, extent[0]);
-      high = Math.max(high, extent[1]);
-    }
-    if (low > high) return [0, 1];
-    // What nobody sees shall not fill the chart: two points of a score, a thousandth of anything else.
+    const shown = this.#encodes.list.filter(({ index }) => this.#view.shown.value[index]);
+    const extent = extentOf(shown.map(({ columns }) => columns.extent(this.metric) ?? []));
     const score = this.#encodes.isScore(this.metric);
-    const least = score ? 2 : Math.max(Math.abs(high) / 1000, 1e-6);
-    const greatest = high;
-    if (high - low < least) [low, high] = [(low + high - least) / 2, (low + high + least) / 2];
-    const air = (high - low) * 0.06;
-    if (!score || this.#kind !== 'large') return [low - air, high + air];
-    // A score is read against the ends of its scale when it comes near.
-    return [Math.max(0, low - air), greatest > 80 && greatest <= 100 ? 100 : high + air];
+    // What nobody sees shall not fill the chart: two points of a score, a thousandth of anything else.
+    const least = score ? 2 : Math.max(Math.abs(extent?.high ?? 0) / 1000, 1e-6);
+    return valueRange(extent, least, score && this.#kind === 'large');
   }
 
   #options(width: number, height: number): uPlot.Options {
@@ -234,8 +224,8 @@ export class Plot {
           gap: 6,
           grid: { show: false },
           ticks: { stroke: colour('--line'), size: 4, width: 1 },
-          splits: (chart, _, from, to) => this.#splitsX(from, to, chart.bbox.width / devicePixelRatio),
-          values: (_, splits) => this.#labelsX(splits),
+          splits: (chart) => this.#ticks(chart).map(({ frame }) => frame),
+          values: (chart) => this.#ticks(chart).map(({ label }) => label),
         },
         {
           ...axis,
@@ -281,33 +271,9 @@ export class Plot {
     };
   }
 
-  #inTime(from: number, to: number): number | undefined {
-    const { rate } = this.#encodes;
-    return rate !== undefined && to - from > 4 * rate ? rate : undefined;
-  }
-
-  #splitsX(from: number, to: number, width: number): number[] {
-    const parts = Math.max(2, width / 90);
-    const rate = this.#inTime(from, to);
-    if (rate === undefined) {
-      const step = Math.max(1, roundStep(to - from, parts));
-      const start = Math.ceil(from / step - 1e-9);
-      return Array.from({ length: Math.floor(to / step + 1e-9) - start + 1 }, (_, i) => (start + i) * step);
-    }
-    const steps = [0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
-    const step = steps.find((seconds) => (to - from) / rate / seconds <= parts) ?? 7200;
-    const shift = (this.#encodes.timeOf(0) ?? 0) * rate;
-    const start = Math.ceil((from + shift) / rate / step - 1e-9);
-    const count = Math.floor((to + shift) / rate / step + 1e-9) - start + 1;
-    return Array.from({ length: count }, (_, i) => (start + i) * step * rate - shift);
-  }
-
-  #labelsX(splits: readonly number[]): string[] {
-    const [from, to] = this.#span;
-    const [a = 0, b = a + 1] = splits;
-    const rate = this.#inTime(from, to);
-    if (rate === undefined) return splits.map((value) => String(Math.round(value)));
-    return splits.map((value) => timeText(this.#encodes.timeOf(value) ?? 0, (b - a) / rate < 1 ? 1 : 0));
+  #ticks({ bbox }: uPlot) {
+    const { rate, origin } = this.#encodes;
+    return frameTicks(this.#span, Math.max(2, bbox.width / devicePixelRatio / 90), rate, origin);
   }
 
   // --- what is pointed at ---
@@ -330,7 +296,7 @@ export class Plot {
         const value = this.#view.shown.value[index] ? columns.at(this.metric, frame) : Number.NaN;
         if (!Number.isFinite(value)) continue;
         const y = chart.valToPos(value, 'y');
-        marks.push(h('i', { class: 'dot', style: `left:${x}px;top:${y}px;--c:var(--s${index % 8})` }));
+        marks.push(h('i', { class: 'dot', style: `left:${x}px;top:${y}px;${colourOf(index)}` }));
       }
     }
     this.#marks.replaceChildren(...marks);
@@ -341,21 +307,14 @@ export class Plot {
     const [from, to] = this.#span;
     this.#tip.hidden = frame === null || frame < from || frame > to;
     if (frame === null || this.#tip.hidden) return;
-    const score = this.#encodes.isScore(this.metric);
     const several = this.#encodes.list.length > 1;
-    const rows = this.#encodes.list.flatMap(({ columns, index, name }) => {
-      if (!this.#view.shown.value[index]) return [];
-      const value = columns.at(this.metric, frame);
-      return h(
-        'div',
-        { class: index === this.#view.lead.value && several ? 'current' : undefined },
-        h('span', { class: 'swatch', style: `--c:var(--s${index % 8})` }),
-        h('span', {}, several ? name : labelOf(this.metric)),
-        h('b', {}, Number.isFinite(value) ? (score ? scoreText(value) : shortText(value)) : NONE),
-      );
+    const rows = this.#encodes.list.map(({ columns, index, name }) => {
+      if (!this.#view.shown.value[index]) return '';
+      const value = this.#encodes.valueText(this.metric, columns.at(this.metric, frame));
+      const current = several && index === this.#view.lead.value ? 'current' : '';
+      return html`<div class="${current}"><span class="swatch" .style=${colourOf(index)}></span><span>${several ? name : labelOf(this.metric)}</span><b>${value}</b></div>`;
     });
-    const at = this.#encodes.said(frame);
-    this.#tip.replaceChildren(h('div', { class: 'soft' }, at), ...rows);
+    render(html`<div class="soft">${this.#encodes.said(frame)}</div>${rows}`, this.#tip);
     const x = chart.valToPos(frame, 'x') + chart.bbox.left / devicePixelRatio;
     const beyond = x + 18 + this.#tip.offsetWidth > this.element.clientWidth;
     this.#tip.style.left = `${Math.max(0, beyond ? x - 14 - this.#tip.offsetWidth : x + 14)}px`;

@@ -3,54 +3,36 @@
  * Quality over bit rate: a point for every encode, the encodes of a codec joined, and the same as a table. There once two
  * encodes have a bit rate.
  */
+import {
+  bitrateText,
+  codecKey,
+  codecsOf,
+  colourOf,
+  dashOf,
+  labelOf,
+  NONE,
+  type RatePoint,
+  rateAxes,
+  ratePoints,
+  shortName,
+  ticks,
+} from 'anyvmaf/view';
 import uPlot from 'uplot';
-import { fill, h, svg } from '../dom.js';
+import { fill, h } from '../dom.js';
 import { text } from '../text.js';
 import { onTheme } from '../theme.js';
-import { bitrateOf, type Encode, type Encodes } from './encodes.js';
-import { bitrateText, labelOf, NONE, roundStep, scoreText, shortName, shortText, ticks } from './format.js';
+import type { Encodes } from './encodes.js';
 import { colour } from './plot.js';
 import type { Section } from './section.js';
+import { html, made, render, type TemplateResult, templates } from './templates.js';
 import type { View } from './view.js';
 
 const words = text.results.rates;
-
-/** An encode that has both. */
-interface Point {
-  readonly index: number;
-  readonly name: string;
-  /** Bits per second. */
-  readonly rate: number;
-  readonly quality: number;
-  readonly codec: string | undefined;
-}
 
 /** Pixels from which a point counts as pointed at. */
 const REACH = 60;
 /** Pixels between a point and its name. */
 const GAP = 9;
-/** What tells the lines of codecs apart: pixels drawn and left out in turn. */
-const DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
-
-function dashOf(group: number): readonly number[] {
-  return DASHES[group % DASHES.length] ?? [];
-}
-
-/** A piece of a line. */
-function sample(group: number): SVGElement {
-  const line = svg('line', {
-    x2: 28,
-    y1: 4,
-    y2: 4,
-    stroke: 'var(--faint)',
-    'stroke-width': 1.5,
-    'stroke-dasharray': dashOf(group).join(' '),
-  });
-  const picture = svg('svg', { width: 28, height: 8 });
-  picture.append(line);
-  return picture;
-}
-
 export function ratesSection(encodes: Encodes, view: View): Section {
   const heading = h('h2', { id: 'rates-heading' });
   const hint = h('span', { class: 'hint faint small' });
@@ -58,27 +40,19 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   const tip = h('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' });
   const plot = h('div', { class: 'plot rates', role: 'img' }, tip);
   const key = h('div', { class: 'key small soft', 'aria-hidden': 'true' });
-  const table = h('div', {
-    class: 'scroll',
-    tabindex: 0,
-    role: 'region',
-    'aria-labelledby': 'rates-heading',
-  });
-  const element = h(
-    'section',
-    { class: 'card', 'aria-labelledby': 'rates-heading', hidden: true },
-    h('div', { class: 'bar' }, heading, hint),
-    key,
-    plot,
-    h('details', {}, h('summary', {}, words.asTable), table),
+  const table = made(
+    html`<div class="scroll" tabindex="0" role="region" aria-labelledby="rates-heading"></div>`,
+  );
+  const element = made(
+    html`<section class="card" aria-labelledby="rates-heading" hidden><div class="bar">${heading}${hint}</div>${key}${plot}<details><summary>${words.asTable}</summary>${table}</details></section>`,
   );
   let chart: uPlot | undefined;
-  let points: readonly Point[] = [];
+  let points: readonly RatePoint[] = [];
   let drawn = '';
 
-  function all(): Point[] {
+  function all(): RatePoint[] {
     const metric = encodes.ranking?.metric;
-    return metric === undefined ? [] : pointsOf(encodes, metric);
+    return metric === undefined ? [] : ratePoints(encodes, metric);
   }
 
   function update(): void {
@@ -97,14 +71,10 @@ export function ratesSection(encodes: Encodes, view: View): Section {
     hint.textContent = better;
     plot.setAttribute('aria-label', words.label(label, rated.length));
     draw(metric, width, height);
-    fill(
+    render(
+      tableOf(rated, label, (value) => encodes.valueText(metric, value)),
       table,
-      tableOf(rated, label, (value) => valueText(metric, value)),
     );
-  }
-
-  function valueText(metric: string, value: number): string {
-    return encodes.isScore(metric) ? scoreText(value) : shortText(value);
   }
 
   function draw(metric: string, width: number, height: number): void {
@@ -112,12 +82,11 @@ export function ratesSection(encodes: Encodes, view: View): Section {
     chart = undefined;
     tip.hidden = true;
     if (points.length === 0) return;
-    const across = rateRange(points);
-    const up = qualityRange(points, encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined);
-    const mega = across[1] >= 1e7;
-    const groups = [...new Set(points.map(({ codec }) => codec))];
+    const limits = encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined;
+    const { across, up, unit } = rateAxes(points, limits);
+    const groups = codecsOf(points);
     key.hidden = groups.length < 2;
-    fill(key, ...groups.map((codec, i) => h('span', {}, sample(i), codec ?? words.noCodec)));
+    render(codecKey(templates, groups), key);
     const font = '12px ui-sans-serif, system-ui, sans-serif';
     const axis = { font, labelFont: font, stroke: colour('--faint'), labelSize: 20, labelGap: 0 };
     const options: uPlot.Options = {
@@ -132,12 +101,11 @@ export function ratesSection(encodes: Encodes, view: View): Section {
           ...axis,
           size: 28,
           gap: 6,
-          label: words.rateAxis(mega),
+          label: words.rateAxis(unit[1]),
           grid: { stroke: colour('--grid'), width: 1 },
           ticks: { stroke: colour('--line'), size: 4, width: 1 },
           splits: () => ticks(across[0], across[1], Math.max(2, width / 110)),
-          values: (_, splits) =>
-            splits.map((value) => String(Number((value / (mega ? 1e6 : 1e3)).toPrecision(6)))),
+          values: (_, splits) => splits.map((value) => String(Number((value / unit[0]).toPrecision(6)))),
         },
         {
           ...axis,
@@ -177,7 +145,7 @@ export function ratesSection(encodes: Encodes, view: View): Section {
     const places = points.map(({ rate, quality }) => ({ x: valToPos(rate, 'x'), y: valToPos(quality, 'y') }));
     const dots = points.map(({ index }, i) => {
       const { x = 0, y = 0 } = places[i] ?? {};
-      return h('i', { class: 'dot', style: `left:${x}px;top:${y}px;--c:var(--s${index % 8})` });
+      return h('i', { class: 'dot', style: `left:${x}px;top:${y}px;${colourOf(index)}` });
     });
     fill(marks, ...dots);
     over.append(marks);
@@ -221,7 +189,7 @@ export function ratesSection(encodes: Encodes, view: View): Section {
     const metric = encodes.ranking?.metric;
     if (!chart || metric === undefined) return;
     const { left, top } = chart.over.getBoundingClientRect();
-    const away = ({ rate, quality }: Point) =>
+    const away = ({ rate, quality }: RatePoint) =>
       Math.hypot(
         (chart?.valToPos(rate, 'x') ?? 0) - (event.clientX - left),
         (chart?.valToPos(quality, 'y') ?? 0) - (event.clientY - top),
@@ -229,19 +197,14 @@ export function ratesSection(encodes: Encodes, view: View): Section {
     const [nearest] = points.toSorted((a, b) => away(a) - away(b));
     tip.hidden = !nearest || away(nearest) > REACH;
     if (!nearest || tip.hidden) return;
-    const row = (name: string, value: string) =>
-      h('div', {}, h('span', { class: 'soft' }, name), h('b', {}, value));
-    fill(
+    const rows = [
+      [labelOf(metric), encodes.valueText(metric, nearest.quality)],
+      [words.rate, bitrateText(nearest.rate)],
+      ...(nearest.codec === undefined ? [] : [[words.codec, nearest.codec]]),
+    ];
+    render(
+      html`<div><span class="swatch" .style=${colourOf(nearest.index)}></span><span>${nearest.name}</span></div>${rows.map(([name, value]) => html`<div><span class="soft">${name}</span><b>${value}</b></div>`)}`,
       tip,
-      h(
-        'div',
-        {},
-        h('span', { class: 'swatch', style: `--c:var(--s${nearest.index % 8})` }),
-        h('span', {}, nearest.name),
-      ),
-      row(labelOf(metric), valueText(metric, nearest.quality)),
-      row(words.rate, bitrateText(nearest.rate) ?? NONE),
-      ...(nearest.codec === undefined ? [] : [row(words.codec, nearest.codec)]),
     );
     const box = plot.getBoundingClientRect();
     const x = chart.valToPos(nearest.rate, 'x') + left - box.left;
@@ -271,70 +234,16 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   };
 }
 
-/** Encodes with a score and a bit rate, by bit rate. */
-function pointsOf(encodes: Encodes, metric: string): Point[] {
-  return encodes.list
-    .flatMap((encode: Encode): Point[] => {
-      const [rate, quality] = [bitrateOf(encode), encodes.pooled(encode, metric)?.mean];
-      if (rate === undefined || !(rate > 0) || quality === undefined || !Number.isFinite(quality)) return [];
-      const { index, name, facts } = encode;
-      return [{ index, name, rate, quality, codec: facts.pairing?.distorted.codec }];
-    })
-    .sort((a, b) => a.rate - b.rate);
-}
-
-/** From nothing on, unless that would leave most of the chart empty. */
-function rateRange(points: readonly Point[]): readonly [number, number] {
-  const rates = points.map(({ rate }) => rate);
-  const [low, high] = [Math.min(...rates), Math.max(...rates)];
-  const span = high - low || high;
-  const from = low < 0.5 * high ? 0 : Math.max(0, low - 0.15 * span);
-  return [from, high + 0.1 * (high - from)];
-}
-
-/** All points with some air; not beyond what scores can be, but for half of a point. */
-function qualityRange(
-  points: readonly Point[],
-  limits: readonly [number, number] | undefined,
-): readonly [number, number] {
-  const values = points.map(({ quality }) => quality);
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const air = Math.max((high - low) * 0.15, Math.abs(high) / 100, 1e-6);
-  const step = roundStep(high - low + 2 * air, 6);
-  const [from, to] = [Math.floor((low - air) / step) * step, Math.ceil((high + air) / step) * step];
-  return limits ? [Math.max(limits[0], from), Math.min(limits[1], to)] : [from, to];
-}
-
-function tableOf(points: readonly Point[], label: string, valueText: (value: number) => string): HTMLElement {
+function tableOf(
+  points: readonly RatePoint[],
+  label: string,
+  valueText: (value: number) => string,
+): TemplateResult {
   const codecs = points.some(({ codec }) => codec !== undefined);
   const heads = [words.rate, label, ...(codecs ? [words.codec] : [])];
-  return h(
-    'table',
-    {},
-    h('caption', { class: 'unseen' }, words.caption(label)),
-    h(
-      'thead',
-      {},
-      h(
-        'tr',
-        {},
-        h('th', { scope: 'col' }, words.encode),
-        ...heads.map((head) => h('th', { scope: 'col' }, head)),
-      ),
-    ),
-    h(
-      'tbody',
-      {},
-      ...points.map(({ index, name, rate, quality, codec }) =>
-        h(
-          'tr',
-          { style: `--c:var(--s${index % 8})` },
-          h('th', { scope: 'row' }, h('span', { class: 'swatch' }), name),
-          h('td', {}, bitrateText(rate) ?? NONE),
-          h('td', {}, valueText(quality)),
-          codecs && h('td', {}, codec ?? NONE),
-        ),
-      ),
-    ),
+  const rows = points.map(
+    ({ index, name, rate, quality, codec }) =>
+      html`<tr .style=${colourOf(index)}><th scope="row"><span class="swatch"></span>${name}</th><td>${bitrateText(rate) ?? NONE}</td><td>${valueText(quality)}</td>${codecs ? html`<td>${codec ?? NONE}</td>` : ''}</tr>`,
   );
+  return html`<table><caption class="unseen">${words.caption(label)}</caption><thead><tr><th scope="col">${words.encode}</th>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table>`;
 }

@@ -3,51 +3,31 @@
  * Files to take away: libvmaf's formats, ours, and the report as a page of its own.
  */
 import type { Report, ReportFormat } from 'anyvmaf';
-import { h, patch } from '../dom.js';
+import { baseName } from 'anyvmaf/view';
+import { h } from '../dom.js';
 import { writeSaved } from '../saved/client.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
-import { baseName } from './format.js';
 import type { Section } from './section.js';
+import { html, made, render } from './templates.js';
 
 const words = text.results.take;
 const FORMATS = ['json', 'csv', 'xml', 'sub', 'ndjson'] as const satisfies readonly ReportFormat[];
 
 export function takeSection(encodes: Encodes): Section {
-  const said = h('p', { class: 'small soft', role: 'status' });
+  const said = made(html`<p class="small soft" role="status"></p>`);
   const which = h('select', { 'aria-label': words.which });
-  const buttons = FORMATS.map((format) =>
-    h(
-      'button',
-      {
-        type: 'button',
-        class: 'tool',
-        title: words.hints[format],
-        'aria-label': words.download(words.formats[format]),
-        onclick: () => {
-          const report = reports()[Number(which.value)];
-          if (report) take([report], format);
-        },
-      },
-      words.formats[format],
-    ),
-  );
-  const page = h(
-    'button',
-    { type: 'button', class: 'tool strong', title: words.allHint, onclick: () => take(present(), 'html') },
-    words.all,
-  );
-  const element = h(
-    'section',
-    { class: 'card take', 'aria-labelledby': 'take-heading' },
-    h(
-      'div',
-      { class: 'bar' },
-      h('h2', { id: 'take-heading' }, words.heading),
-      h('span', { class: 'tools' }, which, ...buttons, page),
-    ),
-    said,
-  );
+  const save = (format: (typeof FORMATS)[number]) => {
+    const report = reports()[Number(which.value)];
+    if (report) take([report], format);
+  };
+  const element = made(html`<section class="card take" aria-labelledby="take-heading">
+<div class="bar"><h2 id="take-heading">${words.heading}</h2><span class="tools">${which}${FORMATS.map(
+    (format) =>
+      html`<button type="button" class="tool" title="${words.hints[format]}" aria-label="${words.download(words.formats[format])}" @click=${() => save(format)}>${words.formats[format]}</button>`,
+  )}<button type="button" class="tool strong" title="${words.allHint}" @click=${() => take(present(), 'html')}>${words.all}</button></span></div>
+${said}</section>`);
+  const buttons = element.querySelectorAll('button');
 
   function reports(): (Report | undefined)[] {
     return encodes.list.map(({ result }) => result.report);
@@ -80,12 +60,14 @@ export function takeSection(encodes: Encodes): Section {
   function update(): void {
     const all = reports();
     const ready = present();
-    patch(
+    render(
+      encodes.list.map(({ name, index }) =>
+        all[index] ? html`<option value="${index}">${name}</option>` : '',
+      ),
       which,
-      ...encodes.list.flatMap(({ name, index }) => (all[index] ? [h('option', { value: index }, name)] : [])),
     );
     which.hidden = ready.length < 2;
-    for (const button of [...buttons, page]) button.disabled = ready.length === 0;
+    for (const button of buttons) button.disabled = ready.length === 0;
     const saved = encodes.list.some(({ result }) => result.saved);
     const why = encodes.running ? words.unfinished : saved ? words.incomplete : words.stopped;
     if (ready.length === 0) said.textContent = why;

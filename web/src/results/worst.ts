@@ -3,13 +3,14 @@
  * The moments to look at first, kept apart, with what fell there; each opens its frame.
  */
 import { frameGap, worstFrames } from 'anyvmaf';
-import { fill, h, setBusy } from '../dom.js';
+import { colourOf, percentOf, timeText } from 'anyvmaf/view';
+import { h, setBusy } from '../dom.js';
 import { replacedBy } from '../focus.js';
 import { text } from '../text.js';
 import { spaced } from '../turns.js';
 import type { Encode, Encodes } from './encodes.js';
-import { percentOf, scoreText, shortText, timeText } from './format.js';
 import type { Section } from './section.js';
+import { html, made, render, type TemplateResult } from './templates.js';
 import type { View } from './view.js';
 
 const words = text.results.worst;
@@ -29,13 +30,10 @@ interface Moment {
 }
 
 export function worstSection(encodes: Encodes, view: View): Section {
-  const hint = h('span', { class: 'faint small' });
-  const lists = h('div', { class: 'moments', 'aria-busy': 'true' });
-  const element = h(
-    'section',
-    { class: 'card', 'aria-labelledby': 'worst-heading' },
-    h('div', { class: 'bar' }, h('h2', { id: 'worst-heading' }, words.heading), hint),
-    lists,
+  const hint = made(html`<span class="faint small"></span>`);
+  const lists = made(html`<div class="moments" aria-busy="true"></div>`);
+  const element = made(
+    html`<section class="card" aria-labelledby="worst-heading"><div class="bar"><h2 id="worst-heading">${words.heading}</h2>${hint}</div>${lists}</section>`,
   );
   const found = new Map<number, readonly Moment[]>();
   /** Rows by encode and frame: those that stay keep their element, to which the focus may have to return. */
@@ -107,28 +105,22 @@ export function worstSection(encodes: Encodes, view: View): Section {
     const focused = document.activeElement;
     const kept = rows;
     rows = new Map();
-    fill(
-      lists,
-      ...encodes.list.flatMap((encode) => {
+    render(
+      encodes.list.map((encode) => {
         const { index, name } = encode;
         const items = (found.get(index) ?? []).map((moment) => {
           const key = `${index} ${moment.frame}`;
           const row = kept.get(key) ?? emptyRow(encode, moment.frame);
           rows.set(key, row);
-          fill(row.button, ...content(encode, metric, moment));
+          render(content(encode, metric, moment), row.button);
           return row.item;
         });
-        return [
-          several &&
-            h(
-              'h3',
-              { style: `--c:var(--s${index % 8})` },
-              h('span', { class: 'swatch' }),
-              h('span', {}, name),
-            ),
-          h('ol', { 'aria-label': several ? name : words.heading }, ...items),
-        ];
+        const heading = several
+          ? html`<h3 .style=${colourOf(index)}><span class="swatch"></span><span>${name}</span></h3>`
+          : '';
+        return html`${heading}<ol aria-label="${several ? name : words.heading}">${items}</ol>`;
       }),
+      lists,
     );
     const gone = [...kept].filter(([key]) => !rows.has(key)).map(([, row]) => row);
     for (const row of gone) replacedBy(row.button, nearest(row)?.button);
@@ -149,7 +141,7 @@ export function worstSection(encodes: Encodes, view: View): Section {
     const button = h('button', {
       type: 'button',
       title: view.canOpen(encode.index) ? words.open(frame) : words.point(frame),
-      style: `--c:var(--s${encode.index % 8})`,
+      style: colourOf(encode.index),
       onclick: () => {
         const around = encodes.rate ? 2 * encodes.rate : 50;
         if (!view.canOpen(encode.index)) {
@@ -162,31 +154,16 @@ export function worstSection(encodes: Encodes, view: View): Section {
     return { encode: encode.index, frame, item: h('li', {}, button), button };
   }
 
-  function content(
-    encode: Encode,
-    metric: string,
-    { frame, value, causes }: Moment,
-  ): (HTMLElement | false)[] {
+  function content(encode: Encode, metric: string, { frame, value, causes }: Moment): TemplateResult {
     const time = encodes.timeOf(frame);
     const frameText = encodes.apart ? text.results.chart.referenceFrame : text.results.chart.frame;
-    const score = encodes.isScore(metric);
-    const extent = encode.columns.extent(metric) ?? [0, 1];
-    const [least, greatest] = (score ? encodes.rangeOf(metric) : undefined) ?? [
-      Math.min(0, extent[0]),
-      extent[1],
-    ];
-    const share = percentOf(value, least, greatest);
-    return [
-      h(
-        'span',
-        { class: 'when' },
-        h('span', {}, time === undefined ? frameText(frame) : timeText(time)),
-        time !== undefined && h('span', { class: 'faint' }, frameText(frame)),
-      ),
-      h('span', { class: 'line', 'aria-hidden': 'true' }, h('i', { style: `width:${share}%` })),
-      h('b', {}, score ? scoreText(value) : shortText(value)),
-      causes.length > 0 && h('span', { class: 'causes soft' }, causes.join(', ')),
-    ];
+    const [low, high] = encode.columns.extent(metric) ?? [0, 1];
+    const range = encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined;
+    const share = percentOf(value, ...(range ?? ([Math.min(0, low), high] as const)));
+    return html`<span class="when"><span>${time === undefined ? frameText(frame) : timeText(time)}</span>${time === undefined ? '' : html`<span class="faint">${frameText(frame)}</span>`}</span>
+<span class="line" aria-hidden="true"><i .style=${`width:${share}%`}></i></span>
+<b>${encodes.valueText(metric, value)}</b>
+${causes.length > 0 ? html`<span class="causes soft">${causes.join(', ')}</span>` : ''}`;
   }
 
   function update(): void {

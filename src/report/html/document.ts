@@ -1,0 +1,73 @@
+/**
+ * @module report/html/document
+ * The frame of the page: head, order of the sections, styles, data and script.
+ */
+import { baseName } from '../facts.js';
+import { TRUST_SIGNS, trustOf } from '../trust.js';
+import { scoreText } from '../view/numbers.js';
+import { chartSection, distributionSection, featureSection } from './charts.js';
+import { headline } from './headline.js';
+import { html, type Markup, raw, scriptJson } from './markup.js';
+import { packFrames, packMetric } from './pack.js';
+import type { Page } from './page.js';
+import { failureSection, pooledSection, preflightSection, runSection, worstSection } from './sections.js';
+import { STYLES } from './styles.js';
+import { type ViewerRun, viewer } from './viewer.js';
+
+/** The page in pieces: the data of each metric is one. */
+export function* renderPage(page: Page): Generator<string, void, undefined> {
+  const { list, options } = page;
+  const [{ facts: first }] = list;
+  const metric = page.ranking?.metric;
+  const score = page.pooled(list[0], metric)?.mean;
+  const flaw = TRUST_SIGNS[trustOf(first).verdict];
+  const value =
+    list.length > 1 || score === undefined ? '' : `${metric} ${scoreText(score)}${flaw && ` ${flaw}`} · `;
+  const against = `${list.map(({ name }) => name).join(', ')} against ${baseName(first.reference.name)}`;
+  const opening = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta name="generator" content="anyvmaf ${first.version}">
+<meta name="color-scheme" content="light dark">
+<title>${value}${against}</title>
+<style>${raw(STYLES)}</style>
+</head>
+<body>
+<main>
+<header><span class="mark">any<i>vmaf</i></span><span class="kind">video quality report</span><button class="tool needs-script" data-theme aria-label="Switch between light and dark">◐</button></header>
+${headline(page)}
+${failureSection(page)}
+${preflightSection(page)}
+`;
+  yield opening.text;
+  const body: (Markup | undefined)[] = [
+    chartSection(page),
+    html`<div class="two">${distributionSection(page)}${worstSection(page)}</div>`,
+    featureSection(page),
+    pooledSection(page),
+    runSection(page),
+  ];
+  for (const section of body) if (section) yield `${section.text}\n`;
+  yield `<footer>${html`anyvmaf ${first.version}${options.written && ` · ${options.written}`}`.text} · nothing on this page was loaded from elsewhere</footer>\n</main>\n`;
+  yield* data(page);
+  yield `<script>(${viewer.toString()})();</script>\n</body>\n</html>\n`;
+}
+
+/** The values of every frame, for the script; written metric by metric. */
+function* data(page: Page): Generator<string, void, undefined> {
+  const { list, ordered, apart, origin, rate = null } = page;
+  yield `<script type="application/json" id="data">{"rate":${rate},"skipped":${origin},"apart":${apart},"runs":[`;
+  for (const { name, frames, metrics, shift, index } of list) {
+    const head: Omit<ViewerRun, 'metrics'> = { name, frames: packFrames(frames, shift) };
+    yield `${index > 0 ? ',' : ''}${scriptJson(head).text.slice(0, -1)},"metrics":{`;
+    const present = ordered.filter((metric) => metrics.includes(metric));
+    for (const [k, metric] of present.entries()) {
+      yield `${k > 0 ? ',' : ''}${scriptJson(metric).text}:${scriptJson(packMetric(frames, metric)).text}`;
+    }
+    yield '}}';
+  }
+  yield ']}</script>\n';
+}

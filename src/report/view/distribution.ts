@@ -1,0 +1,147 @@
+/**
+ * @module report/view/distribution
+ * How a metric is spread over the frames: histogram or cumulative share, and percentiles.
+ */
+import { type Encode, type EncodeList, PERCENTS } from './encodes.js';
+import { colourOf, labelOf, NONE, percentOf, shortName } from './numbers.js';
+import { type Extent, extentOf, fixed, roundStep, ticks } from './scales.js';
+import type { Templates } from './template.js';
+
+const BINS = 42;
+const HEIGHT = 100;
+
+/** Values counted in bins of equal width. */
+export interface Histogram extends Extent {
+  /** Width of a bin. */
+  readonly step: number;
+  readonly counts: readonly number[];
+}
+
+/**
+ * Counts values in bins whose edges are multiples of a round step.
+ * @param range all finite values lie in it
+ * @param bins about this many
+ */
+export function histogram(values: Iterable<number>, range: Extent, bins: number): Histogram {
+  const step = roundStep(range.high - range.low || 1, bins);
+  const low = Math.floor(range.low / step) * step;
+  const count = Math.max(1, Math.ceil((range.high - low) / step - 1e-9));
+  const counts = new Array<number>(count).fill(0);
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue;
+    const bin = Math.min(count - 1, Math.max(0, Math.floor((value - low) / step + 1e-9)));
+    counts[bin] = (counts[bin] ?? 0) + 1;
+  }
+  return { low, high: low + count * step, step, counts };
+}
+
+/** The values of an encode in all its frames. */
+export interface Spread {
+  readonly index: number;
+  readonly values: Float64Array;
+}
+
+/**
+ * The drawing and its axis; `undefined` without finite values.
+ * @param extent the range of all of them, where it is known
+ */
+export function distribution<T>(
+  templates: Templates<T>,
+  spreads: readonly Spread[],
+  kind: 'histogram' | 'cumulative' = 'histogram',
+  extent = extentOf(spreads.map(({ values }) => values)),
+): { readonly drawing: readonly unknown[]; readonly range: Extent } | undefined {
+  const { html, svg } = templates;
+  const bins = extent && spreads.map(({ values }) => histogram(values, extent, BINS));
+  const range = bins?.[0];
+  if (!range) return undefined;
+  // Encodes may differ in length: shares are compared, not counts.
+  const shares = bins.map(({ counts }) => {
+    const all = counts.reduce((sum, count) => sum + count, 0);
+    return counts.map((count) => count / Math.max(1, all));
+  });
+  const tallest = Math.max(Number.MIN_VALUE, ...shares.flat());
+  const draw = kind === 'cumulative' ? curve : shares.length === 1 ? bars : outline;
+  const shapes = shares.map((share, i) =>
+    draw(svg, share, `var(--s${(spreads[i]?.index ?? 0) % 8})`, tallest),
+  );
+  const axis = ticks(range.low, range.high, 6).map((value) => {
+    const at = percentOf(value, range.low, range.high);
+    const side = at < 3 ? ' first' : at > 96 ? ' last' : '';
+    return html`<span class="x${side}" .style=${`left:${at}%`}>${String(value)}</span>`;
+  });
+  return {
+    drawing: [
+      html`<svg viewBox="0 0 ${range.counts.length} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true">${shapes}</svg>`,
+      axis,
+    ],
+    range,
+  };
+}
+
+type Draw = <T>(svg: Templates<T>['svg'], shares: readonly number[], colour: string, tallest: number) => T;
+
+/** The least bars are still to be seen. */
+function top(share: number, tallest: number): string {
+  return fixed(share > 0 ? Math.min(HEIGHT - 1.2, HEIGHT - (share / tallest) * HEIGHT * 0.94) : HEIGHT);
+}
+
+const bars: Draw = (svg, shares, colour, tallest) => {
+  const path = shares.map((share, i) =>
+    share > 0 ? `M${i + 0.06} ${HEIGHT}V${top(share, tallest)}H${i + 0.94}V${HEIGHT}Z` : '',
+  );
+  return svg`<path d="${path.join('')}" fill="${colour}" opacity="0.85"></path>`;
+};
+
+const outline: Draw = (svg, shares, colour, tallest) => {
+  const steps = shares.map((share, i) => `V${top(share, tallest)}H${i + 1}`).join('');
+  return svg`<path d="M0 ${HEIGHT}${steps}V${HEIGHT}Z" fill="${colour}" fill-opacity="0.14" stroke="${colour}" stroke-width="1.5" vector-effect="non-scaling-stroke"></path>`;
+};
+
+const curve: Draw = (svg, shares, colour) => {
+  let sum = 0;
+  const points = shares.map((share, i) => {
+    sum += share;
+    return `L${i + 1} ${fixed(HEIGHT - sum * HEIGHT * 0.96)}`;
+  });
+  return svg`<path d="M0 ${HEIGHT}${points.join('')}" fill="none" stroke="${colour}" stroke-width="2" stroke-linejoin="round" vector-effect="non-scaling-stroke"></path>`;
+};
+
+/** Where the worst percent and the median of an encode lie. */
+export function distributionMarks<T, E extends Encode>(
+  { html }: Templates<T>,
+  encodes: EncodeList<E>,
+  encode: E,
+  metric: string,
+  { low, high }: Extent,
+): T[] {
+  const pooled = encodes.pooled(encode, metric);
+  const tail = pooled?.percentile(encodes.ranking?.worse === 'high' ? 99 : 1);
+  const median = pooled?.percentile(50);
+  const mark = (name: string, value: number | undefined, left: boolean) => {
+    if (value === undefined || !Number.isFinite(value)) return [];
+    const at = percentOf(value, low, high);
+    const side = (left && at > 18) || at > 84 ? ' left' : '';
+    return [html`<span class="mark${side}" .style=${`left:${at}%`}><span>${name}</span></span>`];
+  };
+  return [...mark('worst 1 %', tail, (tail ?? 0) <= (median ?? 0)), ...mark('median', median, false)];
+}
+
+/** The percentiles of every encode. */
+export function percentileTable<T, E extends Encode>(
+  { html }: Templates<T>,
+  encodes: EncodeList<E>,
+  metric: string,
+): T {
+  const several = encodes.list.length > 1;
+  const rows = encodes.list.map((encode) => {
+    const pooled = encodes.pooled(encode, metric);
+    const values = PERCENTS.map(
+      (percent) => html`<td>${pooled ? encodes.valueText(metric, pooled.percentile(percent)) : NONE}</td>`,
+    );
+    const name = several ? html`<span class="swatch"></span>${shortName(encode.name, 18)}` : labelOf(metric);
+    return html`<tr><th scope="row" title="${encode.name}" .style=${colourOf(encode.index)}>${name}</th>${values}</tr>`;
+  });
+  const heads = PERCENTS.map((percent) => html`<th scope="col">${percent} %</th>`);
+  return html`<table class="tight"><thead><tr><th scope="col">percentile</th>${heads}</tr></thead><tbody>${rows}</tbody></table>`;
+}

@@ -1,0 +1,165 @@
+/**
+ * @module report/view/encodes
+ * Encodes of one reference as charts and tables see them: finished reports, saved files that say less, or runs that go on.
+ */
+import { axisOrigin, baseName, beginApart, bitrateOf, fileSizeOf, frameRate, rangeOf } from '../facts.js';
+import { PERCENTILE_KEYS, pooledMetric } from '../own-keys.js';
+import type { Report } from '../types.js';
+import { type Ranking, ranking } from '../worst.js';
+import { scoreText, shortText } from './numbers.js';
+
+/** What is known of an encode beside its frames. */
+export type Facts = Partial<Omit<Report, 'frames'>>;
+
+/** One encode. */
+export interface Encode {
+  readonly index: number;
+  /** As much of its name as tells it apart from the others. */
+  readonly name: string;
+  readonly facts: Facts;
+  /** Frames scored. */
+  readonly count: number;
+  /** Names of its metrics, in the order of the log. */
+  readonly metrics: readonly string[];
+  /** Frames of the reference before the first pair; `undefined` before that is known. */
+  readonly skipped: number | undefined;
+  /** Bytes of the distorted file, for facts that do not say. */
+  readonly fileSize: number | undefined;
+}
+
+/** Percentiles that tables list, in per cent. */
+export type Percent = 1 | 5 | 10 | 25 | 50 | 75 | 90 | 95 | 99;
+export const PERCENTS = PERCENTILE_KEYS.map((key) => Number(key.slice(1)) as Percent);
+
+/** Pooled values of a metric. */
+export interface Pooled {
+  readonly min: number;
+  readonly max: number;
+  readonly mean: number;
+  readonly harmonic_mean: number;
+  readonly stddev: number | undefined;
+  readonly percentile: (percent: Percent) => number | undefined;
+}
+
+/** The pooled values that a report states; `undefined` where it states none. */
+export function statedPooled({ pooled_metrics, distribution }: Facts, metric: string): Pooled | undefined {
+  const pooled = pooled_metrics && pooledMetric({ pooled_metrics }, metric);
+  const spread = distribution?.[metric];
+  return (
+    pooled && {
+      ...pooled,
+      stddev: spread?.stddev,
+      percentile: (percent) => spread?.percentiles[`p${percent}`],
+    }
+  );
+}
+
+/** A log that names no models: libvmaf's scores are called vmaf and something. */
+const SCORE = /^vmaf(_(?!bagging|stddev|ci_)|$)/;
+
+/** Several encodes, and what is common to them. */
+export abstract class EncodeList<E extends Encode> {
+  abstract readonly list: readonly E[];
+
+  /** Pooled values of a metric; `undefined` where a frame has none. */
+  abstract pooled(encode: E, metric: string | undefined): Pooled | undefined;
+
+  /** The metric that the view is mainly about. */
+  get ranking(): Ranking | undefined {
+    for (const { facts, metrics } of this.list) {
+      const score = facts.models ? undefined : metrics.find((name) => SCORE.test(name));
+      const found =
+        score === undefined
+          ? ranking({ ...facts, metrics: [...metrics] })
+          : ({ metric: score, worse: 'low' } as const);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  /** All metrics, in the order of the log; not the single members of a bootstrap collection. */
+  get metrics(): string[] {
+    const models = this.list.flatMap(({ facts }) => facts.models?.filter((model) => model.collection) ?? []);
+    const names = models.length > 0 ? models.map(({ name }) => name) : ['vmaf'];
+    const isMember = (metric: string) =>
+      names.some((name) => metric.startsWith(`${name}_`) && /^[0-9]{4}$/.test(metric.slice(name.length + 1)));
+    return [...new Set(this.list.flatMap(({ metrics }) => metrics))].filter((metric) => !isMember(metric));
+  }
+
+  /** The same, the main one first. */
+  get ordered(): string[] {
+    const main = this.ranking?.metric;
+    return this.metrics.sort((a, b) => Number(b === main) - Number(a === main));
+  }
+
+  /**
+   * Whether encodes begin on different frames of the reference. The frame axis then counts frames of the reference, so that
+   * what stands above each other shows the same content; else it counts pairs, as reports do.
+   */
+  get apart(): boolean {
+    return beginApart(this.#starts);
+  }
+
+  /** The reference frame that is 0 on the frame axis. */
+  get origin(): number {
+    return axisOrigin(this.#starts);
+  }
+
+  get #starts() {
+    return this.list.flatMap(({ skipped }) => (skipped === undefined ? [] : [{ reference: { skipped } }]));
+  }
+
+  /** Frames per second of the reference, where known. */
+  get rate(): number | undefined {
+    const rates = this.list.map(({ facts }) => facts.reference && frameRate(facts.reference));
+    return rates.find((rate) => rate !== undefined);
+  }
+
+  /** Seconds from the reference's start to a frame of the axis; `undefined` without a frame rate. */
+  timeOf(frame: number): number | undefined {
+    const { rate } = this;
+    return rate === undefined ? undefined : (frame + this.origin) / rate;
+  }
+
+  /** What scores are clipped to, 0 to 100 where no model says otherwise; `undefined` where they are not. */
+  rangeOf(metric: string | undefined): readonly [least: number, greatest: number] | undefined {
+    const models = this.list.flatMap(
+      ({ facts }) => facts.models?.filter(({ name }) => name === metric) ?? [],
+    );
+    const ranges = models.map(rangeOf);
+    const known = ranges.filter((range) => range !== undefined);
+    if (known.length < ranges.length) return undefined;
+    if (known.length === 0) return [0, 100];
+    return [Math.min(...known.map(([least]) => least)), Math.max(...known.map(([, most]) => most))];
+  }
+
+  /** Whether a metric is a model's score. */
+  isScore(metric: string | undefined): boolean {
+    return this.list.some(({ facts }) =>
+      facts.models ? facts.models.some(({ name }) => name === metric) : /^vmaf(_|$)/.test(metric ?? ''),
+    );
+  }
+
+  /** A value of a metric: a score has two decimals, a feature as many as its size lets matter. */
+  valueText(metric: string | undefined, value: number | undefined): string {
+    return this.isScore(metric) ? scoreText(value) : shortText(value);
+  }
+}
+
+/** Bytes of the distorted file. */
+export function sizeOf({ facts, fileSize }: Encode): number | undefined {
+  return fileSizeOf(facts) ?? fileSize;
+}
+
+/** Bits per second of the distorted video. */
+export function rateOf(encode: Encode): number | undefined {
+  return bitrateOf(encode.facts, sizeOf(encode));
+}
+
+/** Base names where they differ, else whole names, else numbered ones. */
+export function distinctNames(names: readonly string[]): string[] {
+  const short = names.map(baseName);
+  if (new Set(short).size === names.length) return short;
+  if (new Set(names).size === names.length) return [...names];
+  return short.map((name, i) => `${i + 1}: ${name}`);
+}

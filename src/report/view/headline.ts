@@ -1,0 +1,242 @@
+/**
+ * @module report/view/headline
+ * The answer: an encode's score, what it means, where it lies; and how several encodes compare.
+ */
+import { viewerOpinion } from '../opinion.js';
+import { type Trust, trustOf, type Verdict } from '../trust.js';
+import type { ReportModel } from '../types.js';
+import { type Encode, type EncodeList, type Pooled, rateOf, sizeOf } from './encodes.js';
+import { bitrateText, framesText, percentOf, scoreText, sizeText, timeText, whole } from './numbers.js';
+import { ticks } from './scales.js';
+import type { Templates } from './template.js';
+
+/** What a score means in words. */
+export interface Meaning {
+  readonly trust: Trust;
+  readonly model: ReportModel | undefined;
+  /** The word of viewers, and its tone. */
+  readonly word: string | undefined;
+  readonly tone: string | undefined;
+  /** A sentence or two on the number. */
+  readonly text: string;
+}
+
+const TONES = { bad: 'bad', poor: 'bad', fair: 'warn', good: 'good', excellent: 'good' } as const;
+
+export function meaningOf<E extends Encode>(encodes: EncodeList<E>, encode: E): Meaning {
+  const { facts, count } = encode;
+  const { metric, worse } = encodes.ranking ?? {};
+  const trust = trustOf(facts);
+  const frames = framesText(count);
+  const model = facts.models?.find(({ name }) => name === metric);
+  const { reference, pooled_metrics } = facts;
+  // What viewers would say of a wrong pair is not known.
+  const opinion =
+    model && reference && pooled_metrics && trust.verdict !== 'untrusted'
+      ? viewerOpinion({ reference, pooled_metrics }, model)
+      : undefined;
+  const range = encodes.rangeOf(metric);
+  const within = range ? `from ${range[0]} to ${range[1]}` : 'not clipped to a range';
+  const mean = `Mean over ${frames}${model === undefined ? '' : ` by ${model.source}`}, ${within}.`;
+  const text =
+    metric === undefined
+      ? frames
+      : !encodes.isScore(metric)
+        ? `Mean of ${metric}${isDecibels(encodes.pooled(encode, metric), metric) ? ' in dB' : ''} over ${frames}; ${worse === 'low' ? 'higher' : 'lower'} is better.`
+        : trust.verdict === 'untrusted'
+          ? mean
+          : `${mean} ${opinion?.means ?? (model ? NO_OPINION : NO_MODEL)}`;
+  return { trust, model, word: opinion?.word, tone: opinion && TONES[opinion.word], text };
+}
+
+const NO_OPINION =
+  'This model was made for another screen or for comparisons: compare its scores with those of the same model at the same size.';
+const NO_MODEL = 'The file does not name the model, so the number cannot be put into words.';
+
+/** SSIM is in decibels when asked for so, which its name does not show, but a value beyond 1 does. */
+function isDecibels(pooled: Pooled | undefined, metric: string): boolean {
+  if (/^(psnr|float_psnr|float_anp?snr)/.test(metric)) return true;
+  return /^float_(ms_)?ssim$/.test(metric) && (pooled?.max ?? 0) > 1;
+}
+
+// --- trust ---
+
+const FLAWS: Readonly<Record<Verdict, readonly [tone: string, sign: string]>> = {
+  fine: ['note', ''],
+  doubtful: ['warn', '!'],
+  untrusted: ['bad', '×'],
+};
+
+/** What stands beside a score that has a flaw. */
+export function flawSign<T>({ html }: Templates<T>, trust: Trust | undefined): T | undefined {
+  if (!trust || trust.verdict === 'fine') return undefined;
+  const [tone, sign] = FLAWS[trust.verdict];
+  return html`<span class="flaw" .style=${`--tone:var(--${tone})`} role="img" aria-label="${trust.verdict}" title="${trust.verdict}">${sign}</span>`;
+}
+
+/**
+ * Why a score has a flaw, below it.
+ * @param note the verdict in words
+ * @param cause what was found
+ * @param name of the encode, among several
+ */
+export function flawNote<T>(
+  { html }: Templates<T>,
+  { verdict }: Trust,
+  note: string,
+  cause: string,
+  name?: string,
+): T | undefined {
+  if (verdict === 'fine') return undefined;
+  return html`<p class="flaw-note" .style=${`--tone:var(--${FLAWS[verdict][0]})`}>${name === undefined ? '' : `${name}: `}<b>${note}:</b> ${cause}</p>`;
+}
+
+// --- where the score lies ---
+
+/** The words of viewers, each for the scores nearest to its place on the scale, and how wide that is (report/opinion). */
+const WORDS = [
+  ['bad', 30],
+  ['poor', 20],
+  ['fair', 20],
+  ['good', 20],
+  ['excellent', 10],
+] as const;
+
+/** Where the score lies from bad to excellent, with the range of 98 % of the frames. */
+export function scale<T, E extends Encode>(
+  { html }: Templates<T>,
+  encodes: EncodeList<E>,
+  metric: string,
+  { mean, min, max, percentile }: Pooled,
+  word: string | undefined,
+): T {
+  const [low = Number.NaN, high = Number.NaN] = [percentile(1), percentile(99)];
+  const known = Number.isFinite(low) && Number.isFinite(high);
+  const spread = known ? `; 98 % of the frames from ${scoreText(low)} to ${scoreText(high)}` : '';
+  const label = `Mean ${scoreText(mean)}${spread}`;
+  const [least, greatest] = encodes.rangeOf(metric) ?? [Math.min(0, min), Math.max(100, max)];
+  const at = (value: number) => percentOf(value, least, greatest);
+  const marks = ticks(least, greatest, 6);
+  const widths =
+    word === undefined
+      ? marks.map((mark, i) => (marks[i + 1] ?? greatest) - mark).filter((wide) => wide > 0)
+      : WORDS.map(([, wide]) => wide);
+  const range = `left:${at(low)}%;width:${Math.max(0.4, at(high) - at(low)).toFixed(2)}%`;
+  const names = WORDS.map(
+    ([name, wide]) =>
+      html`<span .style=${`flex:${wide}`}>${name === word ? html`<b>${name}</b>` : name}</span>`,
+  );
+  const numbers = marks.map(
+    (value) =>
+      html`<span class="tick${value === greatest ? ' last' : ''}" .style=${`left:${at(value)}%`}>${String(value)}</span>`,
+  );
+  return html`<div class="scale${word === undefined ? '' : ' worded'}" .style=${'--c:var(--s0)'} role="img" aria-label="${label}" title="${label}">
+<div class="bands">${widths.map((wide) => html`<i .style=${`flex:${wide}`}></i>`)}</div>
+${known ? html`<span class="range" .style=${range}></span>` : ''}
+<span class="dot" .style=${`left:${at(mean)}%`}></span>
+${word === undefined ? numbers : html`<div class="words">${names}</div>`}</div>`;
+}
+
+/** The numbers below the score. */
+export function tiles<T, E extends Encode>({ html }: Templates<T>, encodes: EncodeList<E>, encode: E): T {
+  const { facts, count } = encode;
+  const { metric, worse } = encodes.ranking ?? {};
+  const pooled = encodes.pooled(encode, metric);
+  const low = worse !== 'high';
+  const { rate } = encodes;
+  const { frameCount } = facts;
+  const value = (number: number | undefined) =>
+    number === undefined ? undefined : encodes.valueText(metric, number);
+  const all = (facts.subsample ?? 1) > 1 && frameCount !== undefined ? ` of ${whole(frameCount)}` : '';
+  const entries = [
+    ['worst 1 %', value(pooled?.percentile(low ? 1 : 99))],
+    ['worst frame', value(low ? pooled?.min : pooled?.max)],
+    ['harmonic mean', value(pooled?.harmonic_mean)],
+    ['deviation', value(pooled?.stddev)],
+    [`frames${all}`, whole(count)],
+    ['length', rate && frameCount !== undefined ? timeText(frameCount / rate, 1) : undefined],
+    ['bit rate', bitrateText(rateOf(encode))],
+    ['file size', sizeText(sizeOf(encode))],
+  ] as const;
+  const known = entries.filter(([, text]) => text !== undefined);
+  return html`<dl class="tiles">${known.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>`;
+}
+
+// --- several encodes ---
+
+/** The row of an encode among others. */
+export interface ComparedRow {
+  /** Mean, worst percent, bit rate, size as texts; `undefined` where not known. */
+  readonly texts: readonly [mean?: string, tail?: string, rate?: string, size?: string];
+  /** Whether each of them is the best of its column, as far as can be read. */
+  readonly best: readonly boolean[];
+  readonly trust: Trust;
+  /** Where the mean and 98 % of the frames lie, in per cent of the track; `undefined` where not known. */
+  readonly dot: number | undefined;
+  readonly band: readonly [left: number, width: number] | undefined;
+}
+
+/** Several encodes, row by row. An encode that is not to be trusted never has the best score. */
+export function compare<E extends Encode>(encodes: EncodeList<E>): ComparedRow[] {
+  const { list } = encodes;
+  const { metric, worse } = encodes.ranking ?? {};
+  const low = worse !== 'high';
+  const pooled = list.map((encode) => encodes.pooled(encode, metric));
+  const trusts = list.map(({ facts }) => trustOf(facts));
+  const means = pooled.map((values) => values?.mean);
+  const tails = pooled.map((values) => values?.percentile(low ? 1 : 99));
+  const tops = pooled.map((values) => values?.percentile(low ? 99 : 1));
+  const score = (value: number | undefined) =>
+    value === undefined ? undefined : encodes.valueText(metric, value);
+  const trusted = trusts.map(({ verdict }) => verdict !== 'untrusted');
+  const [any, better] = [list.map(() => true), low ? 'high' : 'low'] as const;
+  const [rates, sizes] = [list.map(rateOf), list.map(sizeOf)];
+  const columns = [
+    columnOf(means, means.map(score), better, trusted),
+    columnOf(tails, tails.map(score), better, trusted),
+    columnOf(rates, rates.map(bitrateText), 'low', any),
+    columnOf(sizes, sizes.map(sizeText), 'low', any),
+  ];
+  const known = [...means, ...tails, ...tops].filter(
+    (value) => value !== undefined && Number.isFinite(value),
+  );
+  const [from, to] = (encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined) ?? [
+    Math.min(...known.map(Number)),
+    Math.max(...known.map(Number)),
+  ];
+  const at = (value: number) => percentOf(value, from, to);
+  return trusts.map((trust, i) => {
+    const [mean, tail, top] = [means[i], tails[i], tops[i]];
+    const [left = 0, right = 0] = [tail, top].map((value) => at(value ?? 0)).sort((a, b) => a - b);
+    return {
+      trust,
+      texts: columns.map(({ texts }) => texts[i]) as unknown as ComparedRow['texts'],
+      best: columns.map(({ best }) => best.includes(i)),
+      dot: mean === undefined ? undefined : at(mean),
+      band: tail === undefined || top === undefined || left === right ? undefined : [left, right - left],
+    };
+  });
+}
+
+/**
+ * Texts of a column and the rows that are best as far as can be read: equal texts are equally good. None where all are.
+ * @param counted rows that may be the best
+ */
+function columnOf(
+  all: readonly (number | undefined)[],
+  texts: readonly (string | undefined)[],
+  better: 'low' | 'high',
+  counted: readonly boolean[],
+): { readonly texts: readonly (string | undefined)[]; readonly best: readonly number[] } {
+  const values = all.map((value, i) => (counted[i] ? value : undefined));
+  const known = values.filter((value) => value !== undefined && Number.isFinite(value)).map(Number);
+  const best = better === 'high' ? Math.max(...known) : Math.min(...known);
+  const word = texts[values.indexOf(best)];
+  const rows = texts.flatMap((own, i) => (own === word && counted[i] ? [i] : []));
+  return { texts, best: known.length < 2 || rows.length === known.length ? [] : rows };
+}
+
+/** The track of a row: its mean and the range of 98 % of its frames. */
+export function track<T>({ html }: Templates<T>, { dot, band }: ComparedRow): T {
+  return html`<div class="track">${band ? html`<span class="range" .style=${`left:${band[0]}%;width:${band[1].toFixed(2)}%`}></span>` : ''}${dot === undefined ? '' : html`<span class="dot" .style=${`left:${dot}%`}></span>`}</div>`;
+}

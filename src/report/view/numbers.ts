@@ -1,0 +1,90 @@
+/**
+ * @module report/view/numbers
+ * How charts and tables write values, names and counts.
+ */
+import { frameRate } from '../facts.js';
+import { clock } from '../terminal.js';
+import type { Report } from '../types.js';
+
+export { baseName, bitrateText, scoreText, sizeText, skippedText } from '../facts.js';
+
+/** `0:04.92`, `1:02:03.40`. */
+export function timeText(seconds: number, decimals = 2): string {
+  return clock(seconds, decimals);
+}
+
+/** Stands for a value that is not known. */
+export const NONE = '–';
+
+/** A feature's value: as many decimals as its size lets matter. */
+export function shortText(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return NONE;
+  const size = Math.abs(value);
+  if (size >= 1e6) return value.toPrecision(5);
+  return value.toFixed(size >= 10 ? 2 : size >= 1 ? 3 : 4);
+}
+
+/** A value in a table of statistics: four decimals, or seven digits where it is large. */
+export function cellText(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return NONE;
+  return Math.abs(value) < 1e6 ? value.toFixed(4) : value.toPrecision(7);
+}
+
+/** A whole number with separators: `1,500`. */
+export function whole(value: number): string {
+  return value.toLocaleString('en');
+}
+
+/** `1 frame`, `1,500 frames`. */
+export function framesText(count: number): string {
+  return `${whole(count)} frame${count === 1 ? '' : 's'}`;
+}
+
+/** The format of a video: size, samples, rate, frames, one phrase each. */
+export function inputFacts(input: Report['reference']): string[] {
+  const { frameCount, skipped } = input;
+  const rate = frameRate(input);
+  return [
+    ...formatFacts(input),
+    rate === undefined ? '' : `${Number(rate.toFixed(3))} fps`,
+    frameCount === null ? '' : framesText(frameCount),
+    skipped > 0 ? `${skipped} skipped` : '',
+  ].filter((fact) => fact !== '');
+}
+
+/** Size, chroma format and bit depth. */
+export function formatFacts({
+  width,
+  height,
+  chroma,
+  bitDepth,
+}: Pick<Report['reference'], 'width' | 'height' | 'chroma' | 'bitDepth'>): string[] {
+  return [`${width}×${height}`, chroma === '400' ? 'luma only' : [...chroma].join(':'), `${bitDepth} bit`];
+}
+
+/** What to call a metric: the default model's score by its name. */
+export function labelOf(metric: string): string {
+  return metric === 'vmaf' ? 'VMAF' : metric;
+}
+
+/** A name of at most so many characters, its middle left out: encodes often differ at their ends. */
+export function shortName(name: string, most: number): string {
+  const head = Math.max(3, Math.floor(most / 3));
+  return name.length <= most ? name : `${name.slice(0, head)}…${name.slice(name.length - (most - head - 1))}`;
+}
+
+/** Phrases in one, without those that are missing. */
+export function joined(parts: readonly (string | false | null | undefined)[], separator = ', '): string {
+  return parts.filter((part) => part).join(separator);
+}
+
+/** A share of a range in per cent, for positions in styles; kept within it. */
+export function percentOf(value: number, low: number, high: number): number {
+  const share = high > low ? (value - low) / (high - low) : 0.5;
+  return Math.round(Math.min(1, Math.max(0, share)) * 1e4) / 100;
+}
+
+/** The style that gives an element the colour of an encode. */
+export function colourOf(index: number): string {
+  return `--c:var(--s${index % 8})`;
+}

@@ -1,0 +1,101 @@
+/**
+ * @module report/view/scales
+ * Axes of charts: value ranges, round steps, tick marks in values, frames and time.
+ */
+import { clock } from '../terminal.js';
+
+/** A value range that is drawn. */
+export interface Extent {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The range of all finite values, `undefined` without any. */
+export function extentOf(series: Iterable<Iterable<number>>): Extent | undefined {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const values of series) {
+    for (const value of values) {
+      if (!Number.isFinite(value)) continue;
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+  }
+  return low > high ? undefined : { low, high };
+}
+
+/** 1, 2 or 5 times a power of ten: the smallest such step that divides a span into at most `parts`. */
+export function roundStep(span: number, parts: number): number {
+  const rough = Math.abs(span) / Math.max(1, parts);
+  if (!(rough > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(rough) + 1e-9);
+  return power * ([1, 2, 5].find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10);
+}
+
+/** Multiples of a step within a range. */
+function multiples(low: number, high: number, step: number): number[] {
+  const first = Math.ceil(low / step - 1e-9);
+  const count = Math.floor(high / step + 1e-9) - first + 1;
+  return Array.from({ length: Math.max(0, count) }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+}
+
+/** Multiples of a round step within a range, about `parts` of them. */
+export function ticks(low: number, high: number, parts: number): number[] {
+  return multiples(low, high, roundStep(high - low || 1, parts));
+}
+
+/** Steps that clocks know, in seconds. */
+const SECONDS = [0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
+
+/** A mark on the frame axis. */
+export interface FrameTick {
+  readonly frame: number;
+  readonly label: string;
+}
+
+/**
+ * Marks of the frame axis: in time where more than four seconds are on show, else in frames.
+ * @param from first frame on show
+ * @param to last one
+ * @param parts at most about so many
+ * @param rate frames per second, where known
+ * @param origin the reference frame that is 0 on the axis
+ */
+export function frameTicks(
+  [from, to]: readonly [number, number],
+  parts: number,
+  rate: number | undefined,
+  origin: number,
+): FrameTick[] {
+  if (rate === undefined || to - from <= 4 * rate) {
+    const step = Math.max(1, roundStep(to - from, parts));
+    return multiples(from, to, step).map((frame) => ({ frame, label: String(Math.round(frame)) }));
+  }
+  const step = SECONDS.find((seconds) => (to - from) / rate / seconds <= parts) ?? 7200;
+  return multiples((from + origin) / rate, (to + origin) / rate, step).map((seconds) => ({
+    frame: seconds * rate - origin,
+    label: clock(seconds, step < 1 ? 1 : 0),
+  }));
+}
+
+/**
+ * What a chart of values spans upwards: all of them with some air.
+ * @param least what nobody sees shall not fill the chart
+ * @param ceiling whether a score is read against the end of its scale when it comes near
+ */
+export function valueRange(
+  extent: Extent | undefined,
+  least: number,
+  ceiling: boolean,
+): [low: number, high: number] {
+  if (!extent) return [0, 1];
+  let { low, high } = extent;
+  if (high - low < least) [low, high] = [(low + high - least) / 2, (low + high + least) / 2];
+  const air = (high - low) * 0.06;
+  if (!ceiling) return [low - air, high + air];
+  return [Math.max(0, low - air), extent.high > 80 && extent.high <= 100 ? 100 : high + air];
+}
+
+/** A coordinate in a path: two decimals at most. */
+export function fixed(value: number): string {
+  return String(Math.round(value * 100) / 100);
+}

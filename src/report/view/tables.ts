@@ -1,0 +1,195 @@
+/**
+ * @module report/view/tables
+ * Statistics of every metric, and how the numbers were made.
+ */
+import { offsetStateText, skippedText } from '../facts.js';
+import type { Encode, EncodeList, Facts } from './encodes.js';
+import {
+  bitrateText,
+  cellText,
+  colourOf,
+  formatFacts,
+  inputFacts,
+  joined,
+  sizeText,
+  whole,
+} from './numbers.js';
+import type { Templates } from './template.js';
+
+// --- pooled values ---
+
+const HEADS = ['mean', 'harmonic', 'min', '1 %', '5 %', 'median', 'max', 'deviation'];
+
+/** All metrics by their statistics over the frames; of several encodes the means side by side, then each by itself. */
+export function pooledTables<T, E extends Encode>(templates: Templates<T>, encodes: EncodeList<E>): T[] {
+  const { html } = templates;
+  const { list, ordered, ranking } = encodes;
+  const [only, ...others] = list;
+  if (!only) return [];
+  if (others.length === 0) return [pooledTable(templates, encodes, only), aggregates(templates, only)];
+  const heads = list.map(
+    ({ name, index }) =>
+      html`<th scope="col" class="name" title="${name}" .style=${colourOf(index)}><span class="swatch"></span>${name}</th>`,
+  );
+  const rows = ordered.map((metric) => {
+    const means = list.map((encode) => html`<td>${cellText(encodes.pooled(encode, metric)?.mean)}</td>`);
+    return html`<tr class="${metric === ranking?.metric ? 'main' : ''}"><th scope="row">${metric}</th>${means}</tr>`;
+  });
+  return [
+    html`<div class="scroll" tabindex="0" role="region" aria-label="mean"><table><thead><tr><th scope="col">mean</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>`,
+    ...list.map(
+      (encode) =>
+        html`<details><summary .style=${colourOf(encode.index)}><span class="swatch"></span><span>${encode.name}</span></summary>${pooledTable(templates, encodes, encode)}${aggregates(templates, encode)}</details>`,
+    ),
+  ];
+}
+
+function pooledTable<T, E extends Encode>({ html }: Templates<T>, encodes: EncodeList<E>, encode: E): T {
+  const label = `Pooled values of ${encode.name}`;
+  const rows = encodes.ordered.map((metric) => {
+    const pooled = encodes.pooled(encode, metric);
+    const values = [
+      pooled?.mean,
+      pooled?.harmonic_mean,
+      pooled?.min,
+      pooled?.percentile(1),
+      pooled?.percentile(5),
+      pooled?.percentile(50),
+      pooled?.max,
+      pooled?.stddev,
+    ];
+    return html`<tr class="${metric === encodes.ranking?.metric ? 'main' : ''}"><th scope="row">${metric}</th>${values.map((value) => html`<td>${cellText(value)}</td>`)}</tr>`;
+  });
+  const heads = HEADS.map((name) => html`<th scope="col">${name}</th>`);
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><caption class="unseen">${label}</caption><thead><tr><th scope="col">metric</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>`;
+}
+
+function aggregates<T>({ html }: Templates<T>, { facts }: Encode): T {
+  const entries = Object.entries(facts.aggregate_metrics ?? {});
+  if (entries.length === 0) return html``;
+  const values = entries.map(
+    ([name, value], i) => html`${i > 0 ? ', ' : ''}${name} <b>${cellText(value)}</b>`,
+  );
+  return html`<p class="small soft whole">Whole run: ${values}</p>`;
+}
+
+// --- how it was run ---
+
+type Row = readonly [name: string, value: string | false | undefined];
+
+/** Everything that must be known to make the number again, as lists of names and values. */
+export function runGroups<T, E extends Encode>({ html }: Templates<T>, encodes: EncodeList<E>): T[] {
+  const { list, apart } = encodes;
+  const [first] = list;
+  if (!first) return [];
+  const groups: (readonly [title: string, rows: readonly Row[]])[] = [
+    ['Reference', inputRows(first, 'reference', apart)],
+    ...list.map(
+      (encode, i) =>
+        [
+          list.length > 1 ? `Distorted ${i + 1}` : 'Distorted',
+          [
+            ...inputRows(encode, 'distorted', false),
+            ...(apart ? [['skipped', skippedText(encode.facts)] as const, offsetRow(encode.facts)] : []),
+          ],
+        ] as const,
+    ),
+    // Said of each encode where they differ in it.
+    ['Comparison', comparisonRows(first.facts).filter(([name]) => !apart || name !== OFFSET)],
+    ['Engine', engineRows(first.facts)],
+  ];
+  return groups.flatMap(([title, rows]) => {
+    const known = rows.filter(([, value]) => value);
+    if (known.length === 0) return [];
+    return html`<div><h3>${title}</h3><dl>${known.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl></div>`;
+  });
+}
+
+/** @param apart whether others begin on another frame of it, so that no number of skipped frames is true of all */
+function inputRows({ facts }: Encode, side: 'reference' | 'distorted', apart: boolean): Row[] {
+  const input = facts[side];
+  const pairing = facts.pairing?.[side];
+  const format = input && inputFacts(apart ? { ...input, skipped: 0 } : input);
+  const scaled = pairing?.scaledBy;
+  return [
+    ['file', input?.name],
+    ['video', format?.join(', ')],
+    ['codec', joined([pairing?.codec, pairing?.pixelFormat])],
+    ['bit rate', joined([bitrateText(pairing?.bitrate), sizeText(pairing?.fileSize)])],
+    ['decoded by', pairing?.decodedBy],
+    ['scaled by', scaled && `${scaled}, from ${pairing.width}×${pairing.height}`],
+    ['converted', pairing?.conversions.join('; ')],
+  ];
+}
+
+const OFFSET = 'offset';
+
+function offsetRow({ pairing }: Facts): Row {
+  const frames = pairing?.frames;
+  if (!frames || (frames.offset === 0 && frames.offsetRequested !== 'auto')) return [OFFSET, undefined];
+  const { offset, offsetConfidence: confidence } = frames;
+  const sure = confidence === undefined ? '' : ` with confidence ${confidence.toFixed(2)}`;
+  const found = frames.offsetRequested === 'auto' ? `, ${offsetStateText(frames)}${sure}` : '';
+  return [OFFSET, `${offset} frame${Math.abs(offset) === 1 ? '' : 's'}${found}`];
+}
+
+function comparisonRows(facts: Facts): Row[] {
+  const { pairing, subsample = 1, frameCount } = facts;
+  const { frames, range } = pairing ?? {};
+  const kept = subsample > 1 ? `, one in ${subsample} scored` : '';
+  return [
+    ['scored as', pairing && formatFacts(pairing).join(', ')],
+    ['pairs', frameCount !== undefined && `${whole(frameCount)}${kept}`],
+    ['paired by', frames && (frames.policy === 'number' ? 'frame number' : `time, ${frames.policy}`)],
+    offsetRow(facts),
+    ['range', range && `${range.start} to ${range.end ?? 'the end'} (${range.unit})`],
+    [
+      'unpaired',
+      frames &&
+        joined(
+          (['missing', 'repeated', 'dropped'] as const).map(
+            (kind) => frames[kind].count > 0 && `${frames[kind].count} ${kind}`,
+          ),
+        ),
+    ],
+    ...(facts.tiny ?? []).map(
+      ({ name, source, device, runtime, adapter, quantisation }): Row => [
+        'tiny model',
+        joined([
+          `${name} on ${device}`,
+          name !== source && source,
+          adapter,
+          runtime,
+          quantisation !== 'fp32' && '8 bit',
+        ]),
+      ],
+    ),
+    ...(facts.models ?? []).map(
+      ({ name, source, chosen, options, collection }): Row => [
+        'model',
+        joined([
+          name === source || name === 'vmaf' ? source : `${name} = ${source}`,
+          options.disableClip && 'disable_clip',
+          options.enableTransform && 'enable_transform',
+          collection && `${collection.members} members`,
+          chosen,
+        ]),
+      ],
+    ),
+  ];
+}
+
+function engineRows(facts: Facts): Row[] {
+  const { backend_used: used, backend_requested: asked = used, threads, fps = Number.NaN } = facts;
+  return [
+    // A file that does not say what ran is libvmaf's.
+    [used === undefined ? 'written by' : 'anyvmaf', facts.version],
+    [
+      'backend',
+      used && joined([asked === used ? used : `${used} (asked for: ${asked})`, facts.implementation]),
+    ],
+    ['workers', threads === 0 ? 'the calling thread' : threads?.toString()],
+    ['speed', Number.isFinite(fps) && `${fps.toFixed(2)} frames a second`],
+    ['arithmetic', facts.compat],
+  ];
+}
