@@ -74,7 +74,7 @@ export function shortName(name: string, most: number): string {
 }
 
 /** Phrases in one, without those that are missing. */
-export function joined(parts: readonly (string | false | undefined)[], separator = ', '): string {
+export function joined(parts: readonly (string | false | null | undefined)[], separator = ', '): string {
   return parts.filter((part) => part).join(separator);
 }
 

@@ -156,8 +156,10 @@ function comparisonRows(facts: Facts): Row[] {
       ({ name, source, device, runtime, adapter, quantisation }): Row => [
         'tiny model',
         joined([
-          name === source ? source : `${name} = ${source}`,
-          `on ${device}${adapter === undefined ? '' : ` (${adapter})`} by ${runtime}`,
+          `${name} on ${device}`,
+          name !== source && source,
+          adapter,
+          runtime,
           quantisation !== 'fp32' && '8 bit',
         ]),
       ],
