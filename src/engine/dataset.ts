@@ -142,7 +142,7 @@ function checkPair({ key, clip, mos, reference, distorted }: DatasetPair, index:
   return { key: keyText, clip: clip ?? stemOf(distorted) ?? `clip_${index}` };
 }
 
-/** Clips that nobody named apart get a number, so that they stay apart. */
+/** Numbers clips of the same name, so that they stay apart. */
 function apart(
   known: readonly { readonly key: string; readonly clip: string }[],
   pairs: readonly DatasetPair[],

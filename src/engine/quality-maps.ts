@@ -41,7 +41,7 @@ export interface AdmMap extends AdmCells {
   readonly loss: Float64Array<ArrayBuffer>;
 }
 
-/** What of the loss to look at: VIF, ADM, or `both` together. */
+/** Which loss to show: VIF, ADM, or `both` together. */
 export type LossKind = 'both' | 'vif' | 'adm';
 
 /** Loss by cells of one size, all scales together. */
@@ -227,7 +227,7 @@ function vifLoss({ num, den, total }: VifCells): Float64Array<ArrayBuffer> {
 }
 
 /**
- * The difference of two cube roots, told to the cells that made it: for D and N, the sums of all cells' cubes d and n,
+ * The difference of two cube roots, divided among the cells that made it: for D and N, the sums of all cells' cubes d and n,
  * D^(1/3) - N^(1/3) = (D - N) / (D^(2/3) + (D N)^(1/3) + N^(2/3)), and D - N is a sum over cells.
  */
 function admLoss({ bands, total, width, height }: AdmCells): Float64Array<ArrayBuffer> {
@@ -273,7 +273,7 @@ function extent(index: number, blockSize: number, pixels: number): number {
   return Math.min(blockSize, pixels - index * blockSize);
 }
 
-/** Adds a scale's losses to a grid. A cell that is larger than the grid's is told to those within it by their area. */
+/** Adds a scale's losses to a grid. A cell that is larger than the grid's is divided among those within it by their area. */
 function spread(
   map: ScaleCells & { readonly loss: Float64Array },
   weight: number,

@@ -1,7 +1,7 @@
 /**
  * @module engine/score-many
- * Scores several distorted videos against one reference, which is decoded once: all runs go on side by side, and each
- * takes the reference's frames from one fan.
+ * Scores several distorted videos against one reference, which is decoded once: the runs go on side by side and share
+ * the reference's frames.
  */
 import { requireArray, requireObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode } from '../core/errors.js';
@@ -176,7 +176,7 @@ class ReferenceFans {
   }
 }
 
-/** The platform with decoders that look at `input` once, however often they are asked. */
+/** The platform with decoders that probe `input` once, however often they are asked. */
 function asksOnce(platform: Platform, input: VideoInput): Platform {
   const wrapped = new Map<Decoder, Decoder>();
   const once = (decoder: Decoder): Decoder => {

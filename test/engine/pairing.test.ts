@@ -1,4 +1,4 @@
-/** Pairs of any two videos, from files to reports (src/engine/inputs/inputs.ts, many.ts, look.ts), with ffmpeg as decoder. */
+/** Pairs of any two videos, from files to reports (src/engine/inputs/open.ts, score-many.ts, inspect.ts), with ffmpeg as decoder. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AnyvmafError } from '../../src/core/errors.js';

@@ -3,11 +3,11 @@
  * Samples that need more bits than their video has: what they are worth to a metric is not defined.
  *
  * They come in files whose bit depth was given wrong, and there in nearly every row. So that looking for them takes no
- * time beside measuring, a large plane is looked at in places.
+ * time beside measuring, a large plane is sampled in places.
  */
 import { sampleBytes } from '../../core/frame.js';
 
-/** Places of a plane that are looked at, and pairs of samples in each: together all of a plane of 16384 samples. */
+/** Places of a plane that are read, and pairs of samples in each: together all of a plane of 16384 samples. */
 const PLACES = 16;
 const PAIRS = 512;
 
@@ -30,7 +30,7 @@ export function canExceed(bitDepth: number): boolean {
  * The largest sample above its range of the first plane that has one, as a number that {@link readExcess} reads; 0 when
  * none was met.
  * @param planes packed samples of 9 to 15 bits, two bytes each, at multiples of four bytes
- * @param everywhere look at all samples of a large plane as well
+ * @param everywhere read all samples of a large plane as well
  */
 export function findExcess(planes: readonly Uint8Array[], bitDepth: number, everywhere = false): number {
   for (const [plane, { buffer, byteOffset, length }] of planes.entries()) {
@@ -51,7 +51,7 @@ export function describeExcess({ plane, value }: Excess, bitDepth: number): stri
   return `has a ${PLANES[plane]} sample of ${value}, but ${bitDepth} bits hold 0 to ${2 ** bitDepth - 1}`;
 }
 
-/** What to look at when there are such samples. */
+/** What to check when there are such samples. */
 export const EXCESS_ADVICE =
   'check the bit depth given for raw video or in the Y4M header, and that samples are in the low bits, lower byte first';
 
@@ -72,4 +72,34 @@ function largestBeyond(samples: Uint16Array, bitDepth: number, places: number): 
     largest = place.reduce((most, sample) => Math.max(most, sample), largest);
   }
   return largest;
+}
+
+/** Reads the records of one run, frame by frame in order. */
+export class ExcessNotes {
+  readonly #bitDepth: number;
+  /** The first frame of each video in which one was met. */
+  readonly #met = new Map<'reference' | 'distorted', Excess & { readonly frame: number }>();
+
+  constructor(bitDepth: number) {
+    this.#bitDepth = bitDepth;
+  }
+
+  /** Takes what a record has of frame `frame`. */
+  take(frame: number, reference: number, distorted: number): void {
+    for (const [side, found] of [
+      ['reference', reference],
+      ['distorted', distorted],
+    ] as const) {
+      const excess = this.#met.has(side) ? undefined : readExcess(found);
+      if (excess) this.#met.set(side, { ...excess, frame });
+    }
+  }
+
+  /** Warnings of the run: full sentences. */
+  warnings(): string[] {
+    return [...this.#met].map(
+      ([side, { frame, ...excess }]) =>
+        `Frame ${frame} of the ${side} video ${describeExcess(excess, this.#bitDepth)}, so its values mean nothing; ${EXCESS_ADVICE}.`,
+    );
+  }
 }

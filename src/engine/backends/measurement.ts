@@ -58,7 +58,7 @@ export interface PlannedMeasurement {
 
 /** What is known when measuring starts. */
 export interface MeasurementWork {
-  /** The pair as it is to be read: the one that was planned, perhaps watched on its way. */
+  /** The pair as it is to be read: the one that was planned, perhaps observed. */
   readonly pair: ReadyInputs;
   /** Pairs there are at most, as far as is known. */
   readonly expected: number | null;
@@ -67,6 +67,6 @@ export interface MeasurementWork {
   readonly meter: Meter;
   /** Takes signatures of pairs that only workers see. */
   readonly continuity?: Continuity | undefined;
-  /** To be called once, before the first frame is told. */
+  /** Call once, before the first frame is reported. */
   readonly onStart: (start: MeasurementStart) => void;
 }

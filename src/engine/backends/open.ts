@@ -12,7 +12,7 @@ import type { BackendChosen } from './choice.js';
 import { openCore } from './core/run.js';
 import type { OpenBackend } from './measurement.js';
 
-/** What a backend is told of the run. */
+/** The run that a backend is opened for. */
 interface BackendRun {
   readonly options: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>;
   /** Gives the format that is scored, once it is known. */

@@ -13,11 +13,11 @@ import { framePartners, frameRatio } from '../../media/pairing/timeline.js';
 import type { Platform } from '../contract/platform.js';
 import type { SharedInspection } from './shared-inspection.js';
 
-/** Where to look. */
+/** Where to search. */
 export interface AlignmentOptions {
   readonly skipReference: number;
   readonly skipDistorted: number;
-  /** The offset to stay with where the pictures do not tell. */
+  /** The offset to keep where the pictures give no answer. */
   readonly assumed: number;
   /** Offsets tried to either side. Default: as media/align has it, and more while the answer is not clear. */
   readonly window?: number | undefined;
@@ -93,7 +93,7 @@ async function openAgain(
   }
   const { openDecoded } = await import('../../media/decoders.js');
   const source = await openDecoded(side.video, {
-    // A decoder that knows its end ends also when nobody is left to stop it.
+    // A decoder that knows its end also ends when no caller is left to stop it.
     frames: { start: skip + first, end: skip + end },
     allowDamaged: true,
     ...(signal && { signal }),

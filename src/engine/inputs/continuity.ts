@@ -16,7 +16,7 @@ const MOST_WAITING = 64;
 
 /** Signatures of pairs as they arrive. */
 export class Continuity {
-  readonly #watch = new SlipWatch();
+  readonly #slips = new SlipWatch();
   /** Signatures that arrive out of order, by their first pair. */
   readonly #early = new Map<number, Uint8Array>();
   /** Pairs of which one signature is there. */
@@ -48,7 +48,7 @@ export class Continuity {
       if (!ready) return;
       this.#early.delete(this.#next);
       this.#attempt(() => {
-        for (let at = 0; at < ready.length; at += PAIR_BYTES) this.#watch.add(ready, at);
+        for (let at = 0; at < ready.length; at += PAIR_BYTES) this.#slips.add(ready, at);
       });
       this.#next += ready.length / PAIR_BYTES;
     }
@@ -79,7 +79,7 @@ export class Continuity {
     if (this.#next < pairs) {
       return [unwatchedFinding(`the backend ${backend} reads pictures that anyvmaf does not see`)];
     }
-    const findings = slipFindings(this.#watch.finish(), known);
+    const findings = slipFindings(this.#slips.finish(), known);
     return this.#byTime ? findings.filter(({ code }) => code !== 'freeze') : findings;
   }
 

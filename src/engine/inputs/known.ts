@@ -48,7 +48,7 @@ export async function closeKnown({ sides }: KnownInputs): Promise<void> {
 /**
  * What the report says of one input.
  * @param skipped frames before the first that is scored
- * @param counted frames, where only reading to the end told
+ * @param counted frames, where only reading to the end shows them
  */
 export function reportInput(side: Side, skipped: number, counted: number | null): ReportInput {
   const info = side.kind === 'frames' ? side.source.info : side.video.facts;

@@ -1,6 +1,6 @@
 /**
  * @module engine/inputs/no-reference
- * A distorted video by itself, for models that need no reference: it stands in a pair beside frames that nobody reads.
+ * A distorted video by itself, for models that need no reference: it is paired with blank frames that no metric reads.
  */
 import { blankSource } from '../../media/blank.js';
 import { openInput } from '../../media/open.js';

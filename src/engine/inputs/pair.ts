@@ -33,7 +33,7 @@ const BOTH: PicturesRead = { reference: true, distorted: true };
 
 /**
  * Reads one pair. A frame within which one video ends is not reached where the other has no frame.
- * @param wanted pictures that somebody looks at; of another one the source may leave out the samples
+ * @param wanted pictures that are measured; of others the source may leave out the samples
  * @returns at once where both sources do: `null`, or which of them had no more frames
  * @throws {MediaError} when a frame of the pair is incomplete or damaged
  */
@@ -54,7 +54,7 @@ export function readPair(
   try {
     second = readSecond();
   } catch (error) {
-    // The first read goes on, but nobody waits for it any more.
+    // The first read goes on; its failure is no longer of interest.
     if (first instanceof Promise) first.catch(() => {});
     throw error;
   }

@@ -25,14 +25,14 @@ export interface Inspection {
   readonly reference: SideFacts;
   readonly distorted: SideFacts;
   readonly findings: readonly Finding[];
-  /** Where the pictures were looked at. */
+  /** Present where the pictures were inspected. */
   readonly alignment?: AlignResult;
 }
 
-/** Frames of each video whose borders and sharpness are looked at. */
+/** Frames of each video whose borders and sharpness are measured. */
 const MEASURED = 3;
 
-/** Offsets tried to either side when nobody asked for a search: a second of most videos. */
+/** Offsets tried in each direction when no search was asked for: a second of most videos. */
 const WINDOW = 25;
 
 /** Pairs with which a search is worth more than what it says of so few. */
@@ -86,7 +86,7 @@ export class Preflight {
     refuseFindings(this.#declared, ['error']);
   }
 
-  /** @throws {AnyvmafError} `mismatch` for every warning too, after the pictures have been looked at */
+  /** @throws {AnyvmafError} `mismatch` for every warning too, after the pictures have been inspected */
   async refuseWarnings(): Promise<void> {
     const { findings } = await this.inspection();
     this.refuse(findings);
@@ -136,7 +136,7 @@ export class Preflight {
     this.#inspecting.catch(() => {});
   }
 
-  /** Everything there is to say: with what the pictures show, where they were looked at. */
+  /** All findings, with those of the pictures where they were inspected. */
   async inspection(): Promise<Inspection> {
     if (this.#observer)
       return this.#unlessDefect(this.#observer.result().then((seen) => this.#conclude(seen)));

@@ -15,7 +15,7 @@ import type { Emit, ExtractorFinisher } from '../../metrics/finishers/types.js';
 import { finishVif } from '../../metrics/finishers/vif.js';
 import { logName } from '../../metrics/names.js';
 import type { ExtractorInstance } from '../../metrics/options.js';
-import { ExcessNotes } from '../inputs/excess.js';
+import { ExcessNotes } from '../backends/excess.js';
 import type { FeaturePlan } from '../plan/features.js';
 
 /** The finished features of one frame. */

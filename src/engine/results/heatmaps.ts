@@ -1,6 +1,6 @@
 /**
  * @module engine/results/heatmaps
- * Heatmaps on their way into files: each picture goes to the place of its frame, whoever measures it and in whatever order.
+ * Writes heatmaps into files: each picture goes to the place of its frame, in whatever order frames are measured.
  */
 
 import { AnyvmafError } from '../../core/errors.js';

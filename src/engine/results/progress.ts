@@ -14,7 +14,7 @@ export class Meter {
   readonly #start = performance.now();
   #done = 0;
   #latest = this.#start;
-  #told = this.#start;
+  #reported = this.#start;
 
   /** @param total pairs expected, `null` while unknown */
   constructor(report: ((progress: Progress) => void) | undefined, total: number | null) {
@@ -32,8 +32,8 @@ export class Meter {
   count(pairs = 1): void {
     this.#done += pairs;
     this.#latest = performance.now();
-    if (this.#latest - this.#told < INTERVAL) return;
-    this.#told = this.#latest;
+    if (this.#latest - this.#reported < INTERVAL) return;
+    this.#reported = this.#latest;
     this.#tell(this.#total);
   }
 

@@ -122,7 +122,7 @@ export interface TinyPlan {
   readonly attached: readonly AttachedTiny[];
   /** Names of the scores of picture models, which records hold. */
   readonly pictureMetrics: readonly string[];
-  /** Whether a picture model looks at chroma. */
+  /** Whether a picture model reads chroma. */
   readonly chroma: boolean;
   /** Names of the scores of feature models, made of finished features. */
   readonly featureMetrics: readonly string[];

@@ -11,9 +11,9 @@ import type { WorkerPool } from './worker-pool.js';
 
 /** Short chunks bound memory; two pairs suffice to make the repeated luma copy cheap. */
 const DEFAULT_CHUNK = 2;
-/** Chunks of one pair that each worker begins with: its neighbours measure the next pairs, and the first frame is soon told. */
+/** Chunks of one pair that each worker begins with: its neighbours measure the next pairs, so the first frame is reported soon. */
 const SINGLE_PAIRS = 2;
-/** However long a caller wants them. */
+/** Limit of what a caller can ask for. */
 const LONGEST_CHUNK = 16;
 
 /** Pairs in each chunk of a feeder whose caller asked for this many, or did not say. */
@@ -140,7 +140,7 @@ export class Feeder {
   }
 
   #sendHistory(): void {
-    // Nobody else looks back to it when the chunk that begins is as long: the next one looks back into that.
+    // If the chunk that begins is as long as the history, the next one looks back into that chunk.
     const last = this.#left >= this.#history.frames;
     for (const kept of this.#recent) {
       const buffers = [kept.reference.buffer, ...(kept.distorted ? [kept.distorted.buffer] : [])];

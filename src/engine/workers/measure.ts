@@ -45,7 +45,7 @@ export class PairMeasurer {
     const finish = () => (listed ? this.#finish(slot, record) : undefined);
     const working = measuring ? measuring.then(finish) : finish();
     if (!working) return undefined;
-    // A failure is thrown to whoever waits for this pair.
+    // The caller that waits for this pair gets its failure.
     working.catch(() => {});
     this.#inFlight.push(working);
     // Picture models take one pair at a time.

@@ -31,7 +31,7 @@ export interface WorkerSetup {
   readonly implementation: Implementation;
   /** Only pairs whose number is a multiple get more than what works on every frame. */
   readonly subsample: number;
-  /** Models that look at the pictures themselves. */
+  /** Models that read the pictures themselves. */
   readonly pictures?: readonly PictureModel[];
   /** Files that heatmaps go into; see HeatmapRun. */
   readonly heatmaps?: readonly string[];
@@ -50,7 +50,7 @@ export interface EndOfPair {
 }
 
 /**
- * What a worker is told. `measure` is for videos it reads itself; `begin` (`prime`)* (`pair`)* `end` brings a chunk
+ * Messages to a worker. `measure` is for videos it reads itself; `begin` (`prime`)* (`pair`)* `end` brings a chunk
  * whose frames the engine sends, as buffers laid out by engine/workers/frame-buffer.
  */
 export type ToWorker =
@@ -66,15 +66,15 @@ export type ToWorker =
   | { readonly kind: 'end' }
   | { readonly kind: 'stop' };
 
-/** What a worker tells. */
+/** Messages from a worker. */
 export type FromWorker =
   /** Its picture models are ready; comes before any records, and again before each where they count what they see. */
   | { readonly kind: 'sessions'; readonly sessions: readonly TinySessionFacts[] }
-  /** Further `pairs` are measured: told now and then, the last of a chunk only by its records. */
+  /** Further `pairs` are measured: sent now and then, the last of a chunk only with its records. */
   | { readonly kind: 'progress'; readonly pairs: number }
   /** A pair that was sent is measured; its buffers go back for reuse. */
   | { readonly kind: 'measured'; readonly buffers: readonly ArrayBuffer[] }
-  /** What came with `prime` is taken over; its buffers go back for reuse. */
+  /** The history sent with `prime` is copied; its buffers go back for reuse. */
   | { readonly kind: 'primed'; readonly buffers: readonly ArrayBuffer[] }
   /** A chunk is done: records of `count` pairs from `first` on, fewer than asked where a video `ended`. */
   | {
@@ -95,7 +95,7 @@ export interface WorkerHandle {
   /** Sends a message; `transfer` gives buffers away instead of copying them. */
   post(message: ToWorker, transfer?: ArrayBuffer[]): void;
   /**
-   * Names the one receiver of messages and of the news that the worker died (a sentence saying how). Called once,
+   * Sets the one receiver of messages and of the worker's death (a sentence saying how). Called once,
    * before anything is posted.
    */
   listen(onMessage: (message: FromWorker) => void, onDeath: (how: string) => void): void;

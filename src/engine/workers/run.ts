@@ -33,12 +33,12 @@ export interface Run {
 
 /** Pairs measured at a time in the calling thread; only the size of an array depends on it. */
 const LOCAL_CHUNK = 16;
-/** Milliseconds of measuring in the calling thread after which others get their turn. */
+/** Milliseconds of measuring in the calling thread before it yields. */
 const LOCAL_SLICE = 15;
 
 /**
- * Measures in the calling thread, which others get back for a moment between frames.
- * @param opened is told what became of the sessions of picture models, before the first frame and after the last
+ * Measures in the calling thread, which yields between frames.
+ * @param opened receives the facts of picture models' sessions, before the first frame and after the last
  */
 export async function measureHere(
   run: Run,

@@ -1,6 +1,6 @@
 /**
  * @module engine/workers/worker-body
- * What a worker does with the messages it gets. Platforms bring only the port, the files and the extractor.
+ * Handles the messages that a worker gets. Platforms provide the port, the files and what measures.
  */
 
 import { AnyvmafError, type ErrorData, errorData } from '../../core/errors.js';
@@ -16,14 +16,14 @@ import { copyPlanes, viewPlanes, writeHistory } from './frame-buffer.js';
 import { ChunkMeasurer, type MeasuredChunk, PairMeasurer, type PairOutputs } from './measure.js';
 import type { Chunk, FromWorker, ToWorker, WorkerSetup } from './protocol.js';
 
-/** Milliseconds between two messages that say how far a chunk is: one costs as much as a tenth of a cheap frame. */
+/** Milliseconds between two progress messages: one costs as much as a tenth of a cheap frame. */
 const PROGRESS_TIME = 20;
 
-/** What a platform lends its workers. */
+/** What a platform provides to its workers. */
 export interface WorkerTools {
   /** Sends a message to the engine. */
   post(message: FromWorker, transfer?: ArrayBuffer[]): void;
-  /** Opens a video of which the engine sent the recipe. */
+  /** Opens a video that the engine described. */
   reopen(descriptor: SourceDescriptor): Promise<FrameSource> | FrameSource;
   /** What runs picture models here. */
   runtimes(onnxruntime?: string): Promise<TinyRuntimes>;
@@ -66,7 +66,7 @@ function describe(error: unknown): ErrorData {
   return { code: 'internal', message: `A worker failed while measuring frames (${reason}).` };
 }
 
-/** The picture models of this worker, of which the engine is told where they run. */
+/** Opens the picture models of this worker, and reports where they run. */
 async function openPictures(
   tools: WorkerTools,
   { plan, onnxruntime }: WorkerSetup,
@@ -172,7 +172,7 @@ class Work {
     this.#tools.post({ kind: 'records', ...chunk }, buffers);
   }
 
-  /** What picture models saw must be known when the last records are in. */
+  /** Sends what picture models counted, which must arrive before the last records. */
   #sendCounts(): void {
     const { pictures } = this.#outputs;
     if (pictures?.counts) this.#tools.post({ kind: 'sessions', sessions: pictures.facts });

@@ -140,11 +140,11 @@ class WasmMeasurer implements Measurer {
     const [picture, distortedPicture] = this.#pairAt(index);
     if (layout.excess >= 0) {
       const { bitDepth } = this.#plan.format;
-      const look = (each: Picture, read: boolean) => (read ? findExcess(this.#views(each), bitDepth) : 0);
+      const excessOf = (each: Picture, read: boolean) => (read ? findExcess(this.#views(each), bitDepth) : 0);
       // What is not read may hold anything.
       const read = picturesRead(this.#plan, spatial);
-      record[layout.excess] = look(picture, read.reference);
-      record[layout.excess + 1] = look(distortedPicture, read.distorted);
+      record[layout.excess] = excessOf(picture, read.reference);
+      record[layout.excess + 1] = excessOf(distortedPicture, read.distorted);
     }
     const reference = picture.planes[0]?.address ?? 0;
     const distorted = distortedPicture.planes[0]?.address ?? 0;
