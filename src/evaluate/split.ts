@@ -3,16 +3,13 @@
  * Which part of a data set a row belongs to, by its key alone: the reference's train, val and test (a tenth, a tenth,
  * the rest), the same on every machine and for every table in which the key occurs.
  */
+import { SPLITS, type Split } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { sha256 } from './sha256.js';
 
-/** The part of a table to evaluate on. */
-export type Split = 'train' | 'val' | 'test' | 'all';
-
-/** In the reference's order. */
-export const SPLITS: readonly Split[] = ['train', 'val', 'test', 'all'];
+export type { Split } from '../core/choices.js';
 
 /** What the reference hashes before every key. */
 const SALT = 'vmaf-train-splits-v1:';

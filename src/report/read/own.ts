@@ -2,7 +2,7 @@
  * @module report/read/own
  * Reads back what our reports say beyond libvmaf's log: the keys of `own-keys`, from JSON or from XML's elements.
  */
-import { SCALE_FILTERS } from '../../core/choices.js';
+import { CHROMA_FORMATS, COMPATS, DECODERS, FRAME_RATE_POLICIES, SCALE_FILTERS } from '../../core/choices.js';
 import type { Fraction } from '../../media/decoder.js';
 import type { FrameList, FramePairing, InputPairing, Pairing } from '../../media/pairing/types.js';
 import type { Finding, FindingCode, FindingPlace } from '../../media/preflight/types.js';
@@ -10,8 +10,6 @@ import { PERCENTILE_KEYS, POOLED_KEYS } from '../own-keys.js';
 import type { MetricDistribution, PooledMetric, ReportInput, ReportModel } from '../types.js';
 import { Fields, known } from './fields.js';
 import type { SavedParts } from './parts.js';
-
-const CHROMA = ['400', '420', '422', '444'] as const;
 
 /** Everything but the measured values, as far as it is there and whole. */
 export function ownParts(fields: Fields): Omit<SavedParts, 'frames' | 'notes'> {
@@ -24,7 +22,7 @@ export function ownParts(fields: Fields): Omit<SavedParts, 'frames' | 'notes'> {
     pairing: pairingOf(fields.object('pairing')),
     preflight: fields.has('preflight') ? fields.objects('preflight').flatMap(findingOf) : undefined,
     models: models?.every((model) => model !== undefined) ? models : undefined,
-    compat: fields.oneOf('compat', ['libvmaf-3.2', 'libvmaf-3.0']),
+    compat: fields.oneOf('compat', COMPATS),
     backend_requested: fields.text('backend_requested'),
     backend_used: fields.text('backend_used'),
     implementation: fields.text('implementation'),
@@ -70,7 +68,7 @@ function statistic(fields: Fields, key: string): number | undefined {
 
 function inputOf(fields: Fields | undefined): ReportInput | undefined {
   const name = fields?.text('name');
-  const chroma = fields?.oneOf('chroma', CHROMA);
+  const chroma = fields?.oneOf('chroma', CHROMA_FORMATS);
   const [width, height, bitDepth] = ['width', 'height', 'bit_depth'].map((key) => fields?.number(key));
   if (!fields || name === undefined || !chroma || !width || !height || !bitDepth) return undefined;
   // Where the report has it: bytes of a file of stored frames.
@@ -149,7 +147,7 @@ function pairingOf(fields: Fields | undefined): Pairing | undefined {
   const reference = sideOf(fields?.object('reference'));
   const distorted = sideOf(fields?.object('distorted'));
   const frames = framesOf(fields?.object('frames') ?? fields);
-  const chroma = fields?.oneOf('chroma', CHROMA);
+  const chroma = fields?.oneOf('chroma', CHROMA_FORMATS);
   const [width, height, bitDepth] = ['width', 'height', 'bit_depth'].map((key) => fields?.number(key));
   if (!fields || !reference || !distorted || !frames || !chroma || !width || !height || !bitDepth)
     return undefined;
@@ -175,12 +173,12 @@ function pairingOf(fields: Fields | undefined): Pairing | undefined {
 }
 
 function sideOf(fields: Fields | undefined): InputPairing | undefined {
-  const chroma = fields?.oneOf('chroma', CHROMA);
+  const chroma = fields?.oneOf('chroma', CHROMA_FORMATS);
   const [width, height, bitDepth] = ['width', 'height', 'bit_depth'].map((key) => fields?.number(key));
   if (!fields || !chroma || !width || !height || !bitDepth) return undefined;
   const conversions = fields.text('conversions')?.split('; ') ?? fields.texts('conversions');
   return {
-    decoder: fields.oneOf('decoder', ['ffmpeg', 'mediabunny', 'wasm', 'none']) ?? 'none',
+    decoder: fields.oneOf('decoder', [...DECODERS, 'none']) ?? 'none',
     ...known({
       decodedBy: fields.text('decoded_by'),
       codec: fields.text('codec'),
@@ -200,7 +198,7 @@ function sideOf(fields: Fields | undefined): InputPairing | undefined {
 }
 
 function framesOf(fields: Fields | undefined): FramePairing | undefined {
-  const policy = fields?.oneOf('policy', ['strict', 'nearest', 'number']);
+  const policy = fields?.oneOf('policy', [...FRAME_RATE_POLICIES, 'number']);
   const asked = fields?.text('offset_requested') === 'auto' ? 'auto' : fields?.number('offset_requested');
   const [offset, pairs] = [fields?.number('offset'), fields?.number('pairs')];
   if (!fields || !policy || offset === undefined || pairs === undefined) return undefined;
