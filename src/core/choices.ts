@@ -1,14 +1,41 @@
 /**
  * @module core/choices
- * Words that every door takes for the same things: devices that run tiny models, and filters that resize.
+ * Every list of words that more than one part takes: types, schemas and the choices of options come from it.
  */
+
+/** What decodes video, besides this package's own readers of Y4M and raw YUV. */
+export const DECODERS = ['ffmpeg', 'mediabunny', 'wasm'] as const;
+export type DecoderId = (typeof DECODERS)[number];
+/** `none` reads Y4M and raw YUV only. */
+export const DECODER_CHOICES = ['auto', ...DECODERS, 'none'] as const;
+export type DecoderChoice = (typeof DECODER_CHOICES)[number];
+
+/** Chroma formats from the coarsest to the finest. */
+export const CHROMA_FORMATS = ['400', '420', '422', '444'] as const;
+
+/** `strict`: one distorted frame for each reference frame, at the same time. `nearest`: the nearest in time. */
+export const FRAME_RATE_POLICIES = ['strict', 'nearest'] as const;
+export type FrameRatePolicy = (typeof FRAME_RATE_POLICIES)[number];
+
+/** Backends that run on a graphics processor, all of them through an installed `vmaf`. */
+export const GPU_BACKENDS = ['cuda', 'sycl', 'hip', 'metal'] as const;
+export type GpuBackend = (typeof GPU_BACKENDS)[number];
+
+/** libvmaf's four formats and `ndjson`, ours. */
+export const REPORT_FORMATS = ['xml', 'json', 'csv', 'sub', 'ndjson'] as const;
+export type ReportFormat = (typeof REPORT_FORMATS)[number];
+
+/** The parts of a table to evaluate on, in the reference's order. */
+export const SPLITS = ['train', 'val', 'test', 'all'] as const;
+export type Split = (typeof SPLITS)[number];
 
 /** Filters that bring one video to the other's size. */
 export const SCALE_FILTERS = ['bicubic', 'bilinear', 'lanczos'] as const;
 export type ScaleFilter = (typeof SCALE_FILTERS)[number];
 
 /** `libvmaf-3.2`: today's arithmetic. `libvmaf-3.0`: motion as libvmaf 2.x to 3.0 computed it (spec 2.4). */
-export type Compat = 'libvmaf-3.2' | 'libvmaf-3.0';
+export const COMPATS = ['libvmaf-3.2', 'libvmaf-3.0'] as const;
+export type Compat = (typeof COMPATS)[number];
 
 /** Kinds of installed program: libvmaf's own tool, or one of ffmpeg's with the libvmaf filter. */
 export type NativeFlavour = 'vmaf' | 'ffmpeg' | 'ffprobe';

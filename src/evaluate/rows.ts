@@ -2,9 +2,10 @@
  * @module evaluate/rows
  * Selects the rows of a split, with their targets, keys and clips.
  */
+import { SPLITS, type Split } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
-import { SPLITS, type Split, splitOf } from './split.js';
+import { splitOf } from './split.js';
 import { CLIP_COLUMN, KEY_COLUMN } from './table/names.js';
 import { listed, type TableColumns } from './table/read.js';
 

@@ -3,16 +3,12 @@
  * Assigns keys to train, val (a tenth) or test (a tenth) by hash, as the reference implementation does: the same on every
  * machine and in every table.
  */
-
+import { SPLITS, type Split } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 
-/** The part of a table to evaluate on. */
-export type Split = 'train' | 'val' | 'test' | 'all';
-
-/** In the reference's order. */
-export const SPLITS: readonly Split[] = ['train', 'val', 'test', 'all'];
+export type { Split } from '../core/choices.js';
 
 /** Prefix of every key before hashing. */
 const SALT = 'vmaf-train-splits-v1:';

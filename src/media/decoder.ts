@@ -2,13 +2,9 @@
  * @module media/decoder
  * One interface for everything that turns encoded video into frames: what a track declares, and decoders that open it.
  */
-import type { ScaleFilter } from '../core/choices.js';
+import type { DecoderId, ScaleFilter } from '../core/choices.js';
 import type { ChromaFormat, VideoFormat } from '../core/frame.js';
 import type { FrameSource, VideoInput } from './types.js';
-
-/** Decoders by the name a user gives them. `none` reads Y4M and raw YUV only. */
-export type DecoderId = 'ffmpeg' | 'mediabunny' | 'wasm';
-export type DecoderChoice = DecoderId | 'auto' | 'none';
 
 /** A fraction as containers write it. */
 export interface Fraction {
@@ -56,7 +52,7 @@ export interface TrackFacts extends VideoFormat {
   readonly fieldOrder: 'progressive' | 'top-first' | 'bottom-first' | 'unknown';
 }
 
-export type { ScaleFilter } from '../core/choices.js';
+export type { DecoderChoice, DecoderId, ScaleFilter } from '../core/choices.js';
 
 /** How frames are wanted. */
 export interface DecodeRequest {

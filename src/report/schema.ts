@@ -3,9 +3,16 @@
  * Every key of a report that is not in libvmaf's log, once: its type, how it is written (docs/report.md) and read back.
  * Files have the properties' names in snake case, in this order.
  */
-import { type Compat, type NativeFlavour, SCALE_FILTERS } from '../core/choices.js';
+import {
+  CHROMA_FORMATS,
+  COMPATS,
+  DECODERS,
+  FRAME_RATE_POLICIES,
+  type NativeFlavour,
+  SCALE_FILTERS,
+  TINY_PRECISIONS,
+} from '../core/choices.js';
 import type { ErrorCode } from '../core/errors.js';
-import type { ChromaFormat } from '../core/frame.js';
 import type { FrameList, FramePairing, FrameRange, InputPairing, Pairing } from '../media/pairing/types.js';
 import type { Finding, FindingCode, FindingPlace } from '../media/preflight/types.js';
 import {
@@ -33,7 +40,7 @@ import {
   type ValueOf,
 } from './kinds.js';
 
-const chroma = choice<ChromaFormat>('400', '420', '422', '444');
+const chroma = choice(...CHROMA_FORMATS);
 
 /** Words of a list, separated by blanks in XML. */
 const words = list(text, ' ');
@@ -208,7 +215,7 @@ export const tinyModel = object({
   registered: flag,
   /** `fr` compares with the reference, `nr` looks at the distorted video alone. */
   kind: choice('fr', 'nr'),
-  precision_requested: choice('auto', 'fp32', 'int8'),
+  precision_requested: choice(...TINY_PRECISIONS),
   /** What ran: the model itself, or an 8-bit one. */
   quantisation: choice('fp32', 'static', 'dynamic', 'qat'),
   /** Keys of its scores in the frames. */
@@ -278,7 +285,7 @@ const frameList = or<FrameList>(
 );
 
 export const inputPairing = objectOf<InputPairing>({
-  decoder: or(choice('ffmpeg', 'mediabunny', 'wasm', 'none'), () => 'none'),
+  decoder: or(choice(...DECODERS, 'none'), () => 'none'),
   decodedBy: optional(text),
   codec: optional(text),
   pixelFormat: optional(text),
@@ -301,7 +308,7 @@ const range = objectOf<FrameRange>({
 });
 
 const framePairing = objectOf<FramePairing>({
-  policy: choice('strict', 'nearest', 'number'),
+  policy: choice(...FRAME_RATE_POLICIES, 'number'),
   offset: integer,
   offsetRequested: or(either(choice('auto'), integer), ({ offset }) => integer.read(offset) ?? 0),
   offsetConfidence: optional(number),
@@ -390,7 +397,7 @@ export const models = object({
 /** What was asked for and what ran. */
 export const run = object({
   /** Which libvmaf generation's arithmetic was asked for and ran. */
-  compat: choice<Compat>('libvmaf-3.2', 'libvmaf-3.0'),
+  compat: choice(...COMPATS),
   backend_requested: text,
   backend_used: text,
   /** `simd128` or `portable` of this package's own core; an installed program's kind and version. */

@@ -3,6 +3,7 @@
  * A report in any of its file formats, by name.
  */
 import { requireObject } from '../core/arguments.js';
+import type { ReportFormat } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
 import { showValue } from '../core/printable.js';
 import { writeCsv } from './csv.js';
@@ -15,8 +16,7 @@ import type { Report } from './types.js';
 import { requireParts, WHOLE } from './whole.js';
 import { writeXml } from './xml.js';
 
-/** libvmaf's four formats and `ndjson`, ours. */
-export type ReportFormat = 'xml' | 'json' | 'csv' | 'sub' | 'ndjson';
+export type { ReportFormat } from '../core/choices.js';
 
 export interface WriteOptions {
   /** How measured values are written. Default `legacy`, libvmaf's six decimals. */

@@ -2,18 +2,16 @@
  * @module cli/commands/pairing-options
  * The options that say how two videos are brought together: decoder, size, rate, offset, range. Pure.
  */
-import { SCALE_FILTERS } from '../../core/choices.js';
+import { DECODER_CHOICES, FRAME_RATE_POLICIES, SCALE_FILTERS } from '../../core/choices.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { PairingOptions } from '../../engine/contract/types.js';
-import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
-import type { FrameRange, FrameRatePolicy, ScaleTo } from '../../media/pairing/types.js';
+import type { ScaleFilter } from '../../media/decoder.js';
+import type { FrameRange, ScaleTo } from '../../media/pairing/types.js';
 import type { OptionSpec, OptionUse } from '../options.js';
 import { choiceValue, unsigned, unsignedValue } from '../values.js';
 
-const DECODERS: readonly DecoderChoice[] = ['auto', 'ffmpeg', 'mediabunny', 'wasm', 'none'];
 const FILTERS: readonly (ScaleFilter | 'none')[] = [...SCALE_FILTERS, 'none'];
-const POLICIES: readonly FrameRatePolicy[] = ['strict', 'nearest'];
 
 const PAIRING = 'Bringing the videos together';
 
@@ -100,7 +98,7 @@ export type PairingDraft = { -readonly [Key in keyof PairingOptions]: PairingOpt
 export function takePairingOption(use: OptionUse, options: PairingDraft): boolean {
   switch (use.name) {
     case 'decoder':
-      options.decoder = choiceValue(use, DECODERS);
+      options.decoder = choiceValue(use, DECODER_CHOICES);
       return true;
     case 'scale':
       options.scale = choiceValue(use, FILTERS);
@@ -109,7 +107,7 @@ export function takePairingOption(use: OptionUse, options: PairingDraft): boolea
       options.scaleTo = sizeValue(use);
       return true;
     case 'frame-rate-policy':
-      options.frameRatePolicy = choiceValue(use, POLICIES);
+      options.frameRatePolicy = choiceValue(use, FRAME_RATE_POLICIES);
       return true;
     case 'offset':
       options.offset = offsetValue(use);

@@ -3,23 +3,19 @@
  * The options of the scoring command: every option of the `vmaf` tool and ours, and what a command line made of them
  * asks for. Pure: nothing is opened here.
  */
-
-import type { Compat } from '../../core/choices.js';
+import { COMPATS, REPORT_FORMATS, type ReportFormat } from '../../core/choices.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { quoted } from '../../core/printable.js';
 import type { ScoreOptions } from '../../engine/contract/types.js';
 import type { RawVideoFormat } from '../../media/types.js';
 import { type Precision, parsePrecision } from '../../report/format.js';
-import type { ReportFormat } from '../../report/write.js';
 import { type OptionSpec, type OptionUse, type ParsedArguments, parseArguments } from '../options.js';
 import { choiceValue, numberValue, unsignedValue } from '../values.js';
 import { NATIVE_OPTIONS, NativeArguments } from './native-options.js';
 import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
 import { TINY_OPTIONS, TinyArguments } from './tiny-options.js';
 import { type AloneVideos, fileName, VIDEO_OPTIONS, VideoArguments, type Videos } from './video-options.js';
-
-const COMPATS: readonly Compat[] = ['libvmaf-3.2', 'libvmaf-3.0'];
 
 /** The `vmaf` tool takes this many models, and as many features. */
 const MAX_MODELS = 32;
@@ -28,8 +24,6 @@ const MAX_MODELS = 32;
 const MAX_THREADS = 1024;
 /** Each has a decoder of its own, and all run at the same time. */
 const MAX_DISTORTED = 64;
-
-const FORMATS: readonly ReportFormat[] = ['xml', 'json', 'csv', 'sub', 'ndjson'];
 
 /** What people write for standard output where a format takes no value. */
 const STANDARD_OUTPUT: ReadonlySet<string> = new Set(['-', '/dev/stdout', '/dev/fd/1']);
@@ -335,7 +329,7 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
 /** The format that a file's ending names, when none was asked for. The `vmaf` tool writes XML whatever the ending. */
 function formatOf(output: string | undefined): ReportFormat | undefined {
   const ending = /\.([a-z]+)$/i.exec(output ?? '')?.[1]?.toLowerCase();
-  return FORMATS.find((format) => format === ending);
+  return REPORT_FORMATS.find((format) => format === ending);
 }
 
 /**
@@ -344,7 +338,7 @@ function formatOf(output: string | undefined): ReportFormat | undefined {
  */
 function refuseStreamAsFormat(args: readonly string[], positionals: readonly string[]): void {
   if (positionals.length < 3) return;
-  const flag = FORMATS.find((format) =>
+  const flag = REPORT_FORMATS.find((format) =>
     args.some((arg, i) => arg === `--${format}` && STANDARD_OUTPUT.has(args[i + 1] ?? '')),
   );
   if (flag === undefined) return;

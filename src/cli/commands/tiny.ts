@@ -2,11 +2,11 @@
  * @module cli/commands/tiny
  * `anyvmaf tiny eval|compare MODEL... FEATURES.parquet`: what tiny models are worth on a table of features.
  */
-import { TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
+import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
-import type { EvaluateOptions, Split } from '../../index.js';
+import type { EvaluateOptions } from '../../index.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
@@ -20,8 +20,6 @@ const NAME = 'anyvmaf tiny';
 const WHAT = 'What to evaluate on';
 const MODEL = 'Model';
 const OUTPUT = 'Output';
-
-const SPLITS: readonly Split[] = ['train', 'val', 'test', 'all'];
 
 const TINY_OPTIONS = [
   {

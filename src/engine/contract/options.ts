@@ -2,9 +2,8 @@
  * @module engine/contract/options
  * Checks what callers ask for and fills in the defaults.
  */
-
 import { isObject, oneOf, requireObject } from '../../core/arguments.js';
-import { SCALE_FILTERS } from '../../core/choices.js';
+import { COMPATS, DECODER_CHOICES, FRAME_RATE_POLICIES, SCALE_FILTERS } from '../../core/choices.js';
 import { AnyvmafError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { checkOrigin } from '../../core/origin.js';
@@ -109,7 +108,6 @@ const MAX_THREADS = 1024;
 const MAX_COUNT = 2 ** 32 - 1;
 
 const FILTERS = [...SCALE_FILTERS, 'none'] as const;
-const DECODERS = ['auto', 'ffmpeg', 'mediabunny', 'wasm', 'none'] as const;
 /** Longest side of a picture, the core's limit. */
 const MAX_SIDE = 16384;
 
@@ -213,7 +211,7 @@ export function checkOptions(
     noPrediction: ofType('noPrediction', options.noPrediction ?? false, 'boolean', 'true or false'),
     tiny: checkTiny(options.tiny),
     noReference: checkAlone(options),
-    compat: oneOf('compat', options.compat ?? 'libvmaf-3.2', ['libvmaf-3.2', 'libvmaf-3.0']),
+    compat: oneOf('compat', options.compat ?? 'libvmaf-3.2', COMPATS),
     subsample: Math.max(1, count('subsample', options.subsample ?? 1)),
     frameCount: count('frameCount', options.frameCount ?? 0) || Number.POSITIVE_INFINITY,
     skipReference: count('skipReference', options.skipReference ?? 0),
@@ -334,10 +332,10 @@ function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing 
   }
   checkOrigin(options.origin);
   return {
-    decoder: oneOf('decoder', options.decoder ?? 'auto', DECODERS),
+    decoder: oneOf('decoder', options.decoder ?? 'auto', DECODER_CHOICES),
     scale: scale && oneOf('scale', scale, FILTERS),
     scaleTo: scaleTo && checkSize(scaleTo),
-    frameRatePolicy: frameRatePolicy && oneOf('frameRatePolicy', frameRatePolicy, ['strict', 'nearest']),
+    frameRatePolicy: frameRatePolicy && oneOf('frameRatePolicy', frameRatePolicy, FRAME_RATE_POLICIES),
     offset,
     window,
     range: range && checkRange(range),

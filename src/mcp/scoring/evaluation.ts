@@ -3,7 +3,7 @@
  * What the two evaluation tools have in common: which rows of which table, how the model runs, and the shape of figures.
  */
 import * as z from 'zod/v4';
-import { TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
+import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
 import type { EvaluateOptions, Evaluation } from '../../index.js';
 import type { ToolContext } from '../context.js';
 
@@ -20,7 +20,7 @@ export const evaluationParameters = {
         "these names or with integer_ before them). 'anyvmaf features --parquet' writes one.",
     ),
   split: z
-    .enum(['train', 'val', 'test', 'all'])
+    .enum(SPLITS)
     .default('test')
     .describe(
       'Rows to evaluate on, by the SHA-256 of their key. A table without the column key is taken whole.',
@@ -130,9 +130,7 @@ const figures = {
 export const evaluationSchema = z.looseObject({
   model: z.string(),
   features: z.string(),
-  split: z
-    .enum(['train', 'val', 'test', 'all'])
-    .describe('Rows that were evaluated; all for a table without keys.'),
+  split: z.enum(SPLITS).describe('Rows that were evaluated; all for a table without keys.'),
   ...figures,
   columns: z.array(z.string()).describe('Features in the order in which the model takes them.'),
   target: z.string(),

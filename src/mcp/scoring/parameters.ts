@@ -4,13 +4,19 @@
  * so in its description.
  */
 import * as z from 'zod/v4';
-import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../core/choices.js';
+import {
+  DECODERS,
+  GPU_BACKENDS,
+  TINY_DEVICE_CHOICES,
+  TINY_PRECISIONS,
+  TINY_RESIZES,
+} from '../../core/choices.js';
 
 /** What every scoring tool scores with when nothing is asked for. */
 export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
 /** Backends by the reference's names. */
-export const BACKENDS = ['cpu', 'cuda', 'sycl', 'hip', 'metal'] as const;
+export const BACKENDS = ['cpu', ...GPU_BACKENDS] as const;
 
 const NOT_YET = 'Refused in this build.';
 
@@ -284,7 +290,7 @@ export const pairingParameters = {
   strict: flag('Ours: refuse a pair of which preflight warns.'),
   allow_damaged: flag('Ours: score up to the first damage instead of refusing the file.'),
   decoder: z
-    .enum(['auto', 'ffmpeg', 'mediabunny', 'wasm'])
+    .enum(['auto', ...DECODERS])
     .default('auto')
     .describe('Ours: what decodes; auto takes what is installed.'),
 };

@@ -2,24 +2,20 @@
  * @module media/pairing/convert
  * Brings samples to a higher bit depth by a shift, and chroma to a finer grid by repetition: nothing is lost or made up.
  */
-
-import type { ChromaFormat, FramePlanes, VideoFormat } from '../../core/frame.js';
-import { chromaSize, type PlaneSize } from '../../core/frame.js';
+import { CHROMA_FORMATS } from '../../core/choices.js';
+import { chromaSize, type FramePlanes, type PlaneSize, type VideoFormat } from '../../core/frame.js';
 
 /** Samples of a plane: one byte each at 8 bit, 16-bit words above. */
 export type Samples = Uint8Array | Uint16Array;
 
-/** Chroma formats from the coarsest to the finest. */
-const CHROMA_ORDER: readonly ChromaFormat[] = ['400', '420', '422', '444'];
-
 /** The format in which samples of both kinds can be written without loss; the size is that of the first. */
 export function commonFormat(a: VideoFormat, b: VideoFormat): VideoFormat {
-  const finer = Math.max(CHROMA_ORDER.indexOf(a.chroma), CHROMA_ORDER.indexOf(b.chroma));
+  const finer = Math.max(CHROMA_FORMATS.indexOf(a.chroma), CHROMA_FORMATS.indexOf(b.chroma));
   return {
     width: a.width,
     height: a.height,
     bitDepth: Math.max(a.bitDepth, b.bitDepth),
-    chroma: CHROMA_ORDER[finer] ?? a.chroma,
+    chroma: CHROMA_FORMATS[finer] ?? a.chroma,
   };
 }
 

@@ -2,13 +2,12 @@
  * @module media/pairing/types
  * How two videos are to be brought together, and what was done to their frames.
  */
-
+import type { FrameRatePolicy } from '../../core/choices.js';
 import type { ChromaFormat } from '../../core/frame.js';
 import type { AlignState } from '../align/types.js';
 import type { DecoderId, Fraction, ScaleFilter } from '../decoder.js';
 
-/** `strict`: one distorted frame for each reference frame, at the same time. `nearest`: the nearest in time. */
-export type FrameRatePolicy = 'strict' | 'nearest';
+export type { FrameRatePolicy } from '../../core/choices.js';
 
 /** A size that both videos are brought to. */
 export type ScaleTo = 'ref' | 'dis' | { readonly width: number; readonly height: number };

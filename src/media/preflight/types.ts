@@ -2,8 +2,7 @@
  * @module media/preflight/types
  * What preflight looks at and what it says: facts and measurements of two videos in, findings out.
  */
-
-import type { ScaleFilter } from '../../core/choices.js';
+import type { FrameRatePolicy, ScaleFilter } from '../../core/choices.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { Hint } from '../../core/hint.js';
 import type { AlignResult } from '../align/types.js';
@@ -159,7 +158,7 @@ export interface PreflightContext {
   /** The size at which frames are compared. Default: the reference's. */
   readonly comparedSize?: { readonly width: number; readonly height: number };
   /** `frameRatePolicy`, when the user gave it. */
-  readonly frameRatePolicy?: 'strict' | 'nearest';
+  readonly frameRatePolicy?: FrameRatePolicy;
   /** Frame i of the distorted video is compared with frame i + offset of the reference. Default 0. */
   readonly offset?: number;
   /** Whether the offset is what the alignment says, and not one that the user gave. */

@@ -3,11 +3,9 @@
  * Installed programs that contain libvmaf, as the rest knows them: which there are, what they were built with, and
  * whether they work.
  */
-import type { NativeFlavour } from '../../../core/choices.js';
+import { GPU_BACKENDS, type GpuBackend, type NativeFlavour } from '../../../core/choices.js';
 
-/** Backends that run on a graphics processor, all of them through an installed `vmaf`. */
-export const GPU_BACKENDS = ['cuda', 'sycl', 'hip', 'metal'] as const;
-export type GpuBackend = (typeof GPU_BACKENDS)[number];
+export { GPU_BACKENDS, type GpuBackend } from '../../../core/choices.js';
 
 /**
  * What measures frames. `cpu` and `wasm` are two names of this package's own core; `native-cpu` is an installed `vmaf`,
