@@ -3,7 +3,7 @@
  * Watches over a whole run whether the two videos stay together: takes signatures of all pairs, and says what was found.
  */
 import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/signature.js';
-import { SlipWatch } from '../../media/align/slips.js';
+import { SlipDetector } from '../../media/align/slips.js';
 import { slipFindings, unwatchedFinding } from '../../media/preflight/slips.js';
 import { bySeverity, uncheckedFinding } from '../../media/preflight/text.js';
 import type { Finding } from '../../media/preflight/types.js';
@@ -16,7 +16,7 @@ const MOST_WAITING = 64;
 
 /** Signatures of pairs as they arrive. */
 export class Continuity {
-  readonly #watch = new SlipWatch();
+  readonly #watch = new SlipDetector();
   /** Signatures of pairs that come before their turn, by the first of them. */
   readonly #early = new Map<number, Uint8Array>();
   /** Pairs of which one signature is there. */
