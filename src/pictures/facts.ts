@@ -1,6 +1,6 @@
 /**
  * @module pictures/facts
- * What was done to a frame, measured on its own luma and the reference's: docs/worst-frames.md explains each fact.
+ * Measures defects of a frame from its luma and the reference's; docs/worst-frames.md explains each fact.
  */
 import type { VideoFormat } from '../core/frame.js';
 import { blockiness } from './blockiness.js';
@@ -10,18 +10,18 @@ import { type Luma, lumaOf } from './luma.js';
 import { type Place, place } from './place.js';
 import { summarizeFacts, type WordlessFacts } from './words.js';
 
-/** How much of it an eye would notice. */
+/** How visible a defect is. */
 export type FactLevel = 'none' | 'slight' | 'clear' | 'strong';
 
 /** One fact about a frame. */
 export interface FrameFact {
-  /** How much the distorted frame has of it beyond the reference. */
+  /** How much more of it the distorted frame has than the reference. */
   readonly value: number;
   readonly unit: string;
-  /** Which values mean nothing to worry about, in words. */
+  /** Range of harmless values, in words. */
   readonly normal: string;
   readonly level: FactLevel;
-  /** What the fact was made of, measured on each frame alone. */
+  /** The measurements of each frame. */
   readonly reference: number;
   readonly distorted: number;
 }
@@ -29,17 +29,17 @@ export interface FrameFact {
 /** Names of the facts. */
 export type FrameFactName = 'blockiness' | 'blur' | 'noise' | 'banding' | 'contrast_loss';
 
-/** All that is measured of a pair of frames. */
+/** All measurements of a pair of frames. */
 export interface FrameFacts extends Readonly<Record<FrameFactName, FrameFact>> {
   /** Mean luma in 8-bit levels, 0..255. */
   readonly brightness: { readonly reference: number; readonly distorted: number };
-  /** Where the two differ, and how much. */
+  /** Location and size of the difference. */
   readonly difference: Place;
-  /** All of it in plain words, one or two sentences. */
+  /** One or two sentences about all facts. */
   readonly summary: string;
 }
 
-/** What a fact is. */
+/** Definition of a fact. */
 interface FrameFactSpec {
   readonly unit: string;
   readonly normal: string;
@@ -47,7 +47,7 @@ interface FrameFactSpec {
   readonly from: readonly [slight: number, clear: number, strong: number];
 }
 
-/** The facts, in the order in which they are told. Docs/worst-frames.md shows encodes that these were set by. */
+/** The facts in order. docs/worst-frames.md shows the encodes from which the levels were chosen. */
 const SPECS: Readonly<Record<FrameFactName, FrameFactSpec>> = {
   // Mean step across the borders of 8x8 blocks over that inside, minus the same of the reference: about -1 to 15.
   blockiness: { unit: 'ratio', normal: 'below 0.05', from: [0.05, 0.2, 0.5] },
@@ -93,7 +93,7 @@ const growth = ([reference, distorted]: Both) => distorted - reference;
 const loss = ([reference, distorted]: Both) =>
   reference === 0 ? 0 : Math.max(-LARGEST_GAIN, 1 - distorted / reference);
 
-/** A loss never falls below minus this: a nearly flat reference would make it meaninglessly large. */
+/** Limits negative losses, which a nearly flat reference would make meaninglessly large. */
 const LARGEST_GAIN = 10;
 
 function fact(name: FrameFactName, both: Both, combine: (both: Both) => number): FrameFact {

@@ -1,23 +1,23 @@
 /**
  * @module pictures/words
- * Facts about a frame as one or two plain sentences.
+ * Describes the facts about a frame in one or two sentences.
  */
 import type { FrameFactName, FrameFacts } from './facts.js';
 
-/** Facts before they are put into words. */
+/** Facts without the summary. */
 export type WordlessFacts = Omit<FrameFacts, 'summary'>;
 
-/** Levels of mean luma from which on a picture is visibly brighter or darker. */
+/** Smallest visible change of mean luma in levels. */
 const BRIGHTER = 2;
-/** Standard deviation in levels of noise that is gone, from which on it is worth a word. */
+/** Smallest loss of noise to mention, as standard deviation in levels. */
 const DENOISED = 0.5;
-/** Share of detail that came in, from which on it is worth a word. */
+/** Smallest gain of detail to mention. */
 const SHARPENED = 0.25;
-/** Share of the squared error in one ninth of the picture, from which on it is worth naming; evenly it were 0.11. */
+/** Smallest share of the squared error for naming a ninth of the picture; 0.11 would be even. */
 const GATHERED = 0.2;
 
-/** What each fact says at its value. */
-const SAYINGS: Readonly<Record<FrameFactName, (facts: WordlessFacts) => string>> = {
+/** The text of each fact. */
+const TEXTS: Readonly<Record<FrameFactName, (facts: WordlessFacts) => string>> = {
   blockiness: ({ blockiness }) =>
     `blockiness (steps at the 8x8 grid are ${blockiness.distorted.toFixed(2)} times those inside, in the ` +
     `reference ${blockiness.reference.toFixed(2)})`,
@@ -30,13 +30,13 @@ const SAYINGS: Readonly<Record<FrameFactName, (facts: WordlessFacts) => string>>
 const NAMES = ['blockiness', 'blur', 'noise', 'banding', 'contrast_loss'] as const;
 const WEIGHT = { none: 0, slight: 1, clear: 2, strong: 3 } as const;
 
-/** Says what stands out, the strongest first, and where the frames differ. */
+/** Names the visible defects, the strongest first, and where the frames differ. */
 export function summarizeFacts(facts: WordlessFacts): string {
   const { difference } = facts;
   if (difference.part === null) return 'Luma is the same in both frames.';
   const found = NAMES.filter((name) => facts[name].level !== 'none')
     .sort((a, b) => WEIGHT[facts[b].level] - WEIGHT[facts[a].level])
-    .map((name) => `${facts[name].level} ${SAYINGS[name](facts)}`);
+    .map((name) => `${facts[name].level} ${TEXTS[name](facts)}`);
   const clauses = [...found, ...asides(facts)];
   const what =
     clauses.length === 0 ? 'None of the measured defects stands out' : capitalized(clauses.join('; '));
@@ -44,7 +44,7 @@ export function summarizeFacts(facts: WordlessFacts): string {
   return `${what}. Luma differs by ${difference.mean.toFixed(1)} of 255 levels on average${where}.`;
 }
 
-/** What is no defect by itself but changes the picture. */
+/** Changes that are not defects. */
 function asides({ blur, noise, brightness }: WordlessFacts): string[] {
   const lighter = brightness.distorted - brightness.reference;
   return [
