@@ -1,6 +1,6 @@
 /**
  * @module media/align
- * The temporal offset between two videos, from the luma of their first seconds.
+ * Finds the temporal offset between two videos from the luma of their first seconds.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { lumaBytes } from '../core/frame.js';
@@ -18,20 +18,20 @@ const DEFAULT_WINDOW = 50;
 /** Pairs at the outermost offsets after the first round of reading. */
 const FIRST_PAIRS = 50;
 
-/** Frames that every search may read, however small its window. */
+/** Frames that every search may read at least. */
 const MIN_MAX_FRAMES = 300;
 
-/** Frames of the faster video that are read for each of the slower one, at most. */
+/** Most frames of the faster video to read per frame of the slower one. */
 const MOST_AHEAD = 16;
 
 /**
- * Finds the offset at which two videos show the same pictures: distorted frame i shows what reference frame i + offset
- * shows. Sizes, bit depths, brightness and contrast may differ. Reads only as far as needed, luma only.
+ * Finds the offset at which distorted frame i shows the same picture as reference frame i + offset. Sizes, bit depths,
+ * brightness and contrast may differ. Reads luma only, and only as far as needed.
  *
  * @example
  * const { offset, confidence, ambiguous } = await align(reference, distorted);
  *
- * @throws {AnyvmafError} `usage` for options out of range; whatever the readers throw; the signal's reason
+ * @throws {AnyvmafError} `usage` for options out of range; errors of the readers; the signal's reason
  */
 export async function align(
   reference: LumaReader,
@@ -43,26 +43,26 @@ export async function align(
     new LumaThumbs(reference, start.reference),
     new LumaThumbs(distorted, start.distorted),
     options,
-    // One source may be both videos, and takes one call at a time.
+    // A source that serves as both videos allows one call at a time.
     { oneAtATime: reference === distorted },
   );
 }
 
-/** How {@link alignThumbs} goes about it. */
+/** Options of {@link alignThumbs}. */
 export interface ThumbsOptions {
-  /** Never reads both at the same time. */
+  /** Do not read both videos concurrently. */
   readonly oneAtATime?: boolean;
-  /** Offset between the first thumbnails of the two; answers count from where it would have been 0. Default 0. */
+  /** Offset of the first thumbnails; added to the result. Default 0. */
   readonly base?: number;
-  /** Reference frame of each distorted one at offset 0, ascending, where the ratio of the rates does not tell. */
+  /** Reference frame of each distorted frame at offset 0, ascending, if the ratio of the rates does not determine it. */
   readonly partners?: ArrayLike<number> | undefined;
-  /** Wider windows to go on with, one after another, while the answer is not clear. Default: none. */
+  /** Wider windows to try in order while the answer is ambiguous. Default: none. */
   readonly wider?: readonly number[];
 }
 
 /**
- * As {@link align}, of thumbnails.
- * @param options as there, without `start`; `assumed` counts from the base
+ * As {@link align}, but reads thumbnails.
+ * @param options as in `align`, without `start`; `assumed` is relative to the base
  */
 export async function alignThumbs(
   first: Thumbs,
@@ -95,7 +95,7 @@ export async function alignThumbs(
       if (!found.ambiguous) return found;
       if (frames >= most || (first.ended && second.ended)) break;
     }
-    // No offset is further away than the videos are long.
+    // No offset exceeds the length of the videos.
     const { reference, distorted } = evidence.frames;
     if (first.ended && second.ended && span >= Math.max(reference, distorted)) break;
   }
@@ -103,14 +103,14 @@ export async function alignThumbs(
   return found;
 }
 
-/** Frames of each video that a wider window than asked for is searched with, at most. */
+/** Most frames of each video to read for a wider window. */
 export function framesForWider(window: number): number {
   return 2 * window;
 }
 
 /**
- * Frames of each video to read for `frames` pairs. Where one rate is more than {@link MOST_AHEAD} times the other's, fewer
- * pairs are compared, so that memory and time stay bounded.
+ * Frames of each video to read for `frames` pairs. If one rate exceeds {@link MOST_AHEAD} times the other, reads fewer
+ * pairs to bound memory and time.
  * @param ratio reference frames per distorted frame
  */
 export function framesToRead(frames: number, ratio: number): { reference: number; distorted: number } {
@@ -151,10 +151,10 @@ function check(name: string, value: number, fine: boolean, expected: string): vo
   throw new AnyvmafError('usage', `the alignment option ${name} is ${value}, but must be ${expected}.`);
 }
 
-/** Thumbnails of frames that someone else reads, in order from the first. */
+/** Thumbnails of frames that the caller pushes, in order from the first. */
 export class PassingThumbs implements Thumbs {
   readonly #thumbnailer: Thumbnailer;
-  /** Made and not yet handed out. */
+  /** Thumbnails not yet read. */
   readonly #waiting: Float32Array[] = [];
   #handed = 0;
   #over = false;
@@ -169,8 +169,8 @@ export class PassingThumbs implements Thumbs {
   }
 
   /**
-   * Takes the next frame; after {@link end} that costs nothing.
-   * @returns whether more are of use
+   * Adds the next frame; ignored after {@link end}.
+   * @returns false if no more frames are needed
    */
   add(luma: Uint8Array): boolean {
     if (this.#over) return false;
@@ -179,7 +179,7 @@ export class PassingThumbs implements Thumbs {
     return true;
   }
 
-  /** Says that no more frames come, or are of use. */
+  /** Signals that no more frames follow or are needed. */
   end(): void {
     this.#over = true;
     this.#wake();
@@ -202,7 +202,7 @@ export class PassingThumbs implements Thumbs {
   }
 }
 
-/** Reads a video's frames one after another and shrinks them. */
+/** Reads a video's frames in order and shrinks them. */
 class LumaThumbs implements Thumbs {
   readonly #reader: LumaReader;
   readonly #start: number;
@@ -219,12 +219,12 @@ class LumaThumbs implements Thumbs {
     this.#luma = new Uint8Array(lumaBytes(reader.info));
   }
 
-  /** Reads on until `frames` were read in all, or the video ends. */
+  /** Reads until `frames` were read in total or the video ends. */
   async readTo(frames: number, take: (thumb: Float32Array) => void, signal?: AbortSignal): Promise<void> {
     while (this.#frames < frames && !this.ended) {
       signal?.throwIfAborted();
-      const there = await this.#reader.readFrame(this.#start + this.#frames, { y: this.#luma });
-      if (!there) {
+      const found = await this.#reader.readFrame(this.#start + this.#frames, { y: this.#luma });
+      if (!found) {
         this.ended = true;
       } else {
         take(this.#thumbnailer.shrink(this.#luma));

@@ -1,16 +1,16 @@
 /**
  * @module media/blank
- * A source of frames that are not there: it stands where a pair has no reference.
+ * A placeholder source for the missing reference of no-reference models.
  */
 import type { VideoFormat } from '../core/frame.js';
 import type { FrameSource } from './types.js';
 
-/** What it is called in reports. */
+/** Name in reports. */
 const NO_REFERENCE = '(no reference)';
 
 /**
- * Frames of a format that leave the planes as they are.
- * @param frameCount as many as the other video has, `null` for as many as are asked for
+ * A source whose frames leave the planes unchanged.
+ * @param frameCount number of frames of the other video, `null` if unknown
  */
 export function blankSource(format: VideoFormat, frameCount: number | null): FrameSource {
   const { width, height, bitDepth, chroma } = format;

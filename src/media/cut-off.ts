@@ -1,24 +1,23 @@
 /**
  * @module media/cut-off
- * Whether a file ends before its container does, by what the container says of its own length. Decoders stop at such an
- * end without a word when it falls between two frames.
+ * Detects truncated files by the lengths that their containers state. Decoders do not notice a cut between two frames.
  */
 import type { ByteReader } from './platform.js';
 
-/** Boxes, elements and chunks that are stepped over before the answer counts as unknown: live recordings have many. */
+/** Most boxes, elements or chunks to skip before giving up; live recordings have many. */
 const MOST_STEPS = 20_000;
 
-/** Bytes of an MP4's index that are read at most. */
+/** Most bytes of an MP4's index to read. */
 const MOST_INDEX = 1 << 20;
 
-/** Bytes at the end of an Ogg file within which its last page begins. */
+/** Largest size of an Ogg page. */
 const OGG_PAGE = 65_307;
 
 /**
- * Looks for the end of an MP4, MOV, Matroska, WebM, AVI, Ogg or MPEG transport stream.
- * @returns what is missing, as a clause: `the mdat box should have 4096 bytes, of which 1024 are there`; `undefined` where
- * nothing is, or where it cannot be told
- * @throws {AnyvmafError} `io` when reading fails
+ * Checks the end of an MP4, MOV, Matroska, WebM, AVI, Ogg or MPEG transport stream.
+ * @returns what is missing, as a clause: `the mdat box should have 4096 bytes, of which 1024 are there`; `undefined` if the
+ * file is complete or of unknown length
+ * @throws {AnyvmafError} `io` if reading fails
  */
 export async function findCutOff(reader: ByteReader): Promise<string | undefined> {
   const start = await bytesAt(reader, 0, 400);
@@ -32,7 +31,7 @@ export async function findCutOff(reader: ByteReader): Promise<string | undefined
   return undefined;
 }
 
-/** ISO/IEC 14496-12: boxes one after another; segment indexes name what follows them. */
+/** ISO/IEC 14496-12: a sequence of boxes. Segment indexes state the size of the segments after them. */
 async function boxes(reader: ByteReader): Promise<string | undefined> {
   const { size } = reader;
   let at = 0;
@@ -41,7 +40,7 @@ async function boxes(reader: ByteReader): Promise<string | undefined> {
     const type = latin1(new Uint8Array(head.buffer, 4, 4));
     let length = head.getUint32(0);
     if (length === 1 && head.byteLength === 16) length = Number(head.getBigUint64(8));
-    // Zero: up to the end of the file. What has no name is no box.
+    // Length 0 means up to the end of the file. A box without a printable name is not a box.
     if (length < 8 || !/^[\w \xa9-]{4}$/.test(type)) return undefined;
     if (at + length > size) return missing(`the ${type} box`, length, size - at);
     if (type === 'sidx') {
@@ -53,7 +52,7 @@ async function boxes(reader: ByteReader): Promise<string | undefined> {
   return undefined;
 }
 
-/** Bytes after a segment index that it names; 0 where it cannot be read. */
+/** Size of the segments in a segment index; 0 if it cannot be read. */
 function indexed(box: Uint8Array): number {
   const view = viewOf(box);
   const version = box[8];
@@ -70,13 +69,13 @@ function indexed(box: Uint8Array): number {
 const EBML = 0x1a45dfa3;
 const SEGMENT = 0x18538067;
 const CLUSTER = 0x1f43b675;
-/** Children of a segment, and of a cluster whose own size is not known. */
+/** Children of a segment, and of a cluster of unknown size. */
 const ELEMENTS = new Set([
   ...[CLUSTER, 0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1c53bb6b, 0x1941a469, 0x1043a770, 0x1254c367],
   ...[0xec, 0xbf, 0xe7, 0xa3, 0xa0, 0xab, 0xa7, 0x5854],
 ]);
 
-/** RFC 8794 and 9559: a segment whose size is known; of one that is not, as live recordings are, its last element. */
+/** RFC 8794 and 9559: checks the segment if its size is known, else (in live recordings) its last element. */
 async function matroska(reader: ByteReader): Promise<string | undefined> {
   const { size } = reader;
   let at = 0;
@@ -84,7 +83,7 @@ async function matroska(reader: ByteReader): Promise<string | undefined> {
     const head = await bytesAt(reader, at, 12);
     const id = variable(head, 0, true);
     const length = id && variable(head, id.bytes, false);
-    // Not even the head of an element: a whole file ends with one.
+    // A complete file ends with a complete element.
     if (!id || !length)
       return at + head.length === size && head.length < 12 ? 'it ends within an element' : undefined;
     const known = id.value === EBML || id.value === SEGMENT || ELEMENTS.has(id.value);
@@ -103,7 +102,7 @@ async function matroska(reader: ByteReader): Promise<string | undefined> {
   return undefined;
 }
 
-/** A number of one to eight bytes, the first of which tells how many; identifiers keep the mark that does. */
+/** A variable-length integer of one to eight bytes. Identifiers keep the length marker. */
 function variable(
   bytes: Uint8Array,
   at: number,
@@ -118,7 +117,7 @@ function variable(
   return { value, bytes: count };
 }
 
-/** RIFF chunks, of which long AVI files have several. Recorders that were cut short leave no size, or none that is real. */
+/** RIFF chunks, several in long AVI files. Interrupted recorders leave no valid size. */
 async function riff(reader: ByteReader): Promise<string | undefined> {
   const { size } = reader;
   let at = 0;
@@ -133,7 +132,7 @@ async function riff(reader: ByteReader): Promise<string | undefined> {
   return undefined;
 }
 
-/** RFC 3533: the last page, whose head says how long it is. */
+/** RFC 3533: checks the last page, whose header states its length. */
 async function ogg(reader: ByteReader): Promise<string | undefined> {
   const from = Math.max(0, reader.size - OGG_PAGE);
   const tail = await bytesAt(reader, from, reader.size - from);
@@ -144,11 +143,11 @@ async function ogg(reader: ByteReader): Promise<string | undefined> {
   return length > page.length ? missing('its last page', length, page.length) : undefined;
 }
 
-/** ISO/IEC 13818-1: packets of one length, each of which begins with the same byte. There is no telling how many. */
+/** ISO/IEC 13818-1: packets of fixed length that begin with a sync byte. Their number is unknown. */
 async function packets(reader: ByteReader, length: number, sync: number): Promise<string | undefined> {
   const rest = reader.size % length;
   if (rest === 0) return undefined;
-  // Where packets were lost or something stands between them, the rest says nothing.
+  // If packets were lost or other data is in between, the remainder proves nothing.
   const [last] = await bytesAt(reader, reader.size - rest - length + sync, 1);
   return last === 0x47 ? missing('its last packet', length, rest) : undefined;
 }

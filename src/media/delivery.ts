@@ -1,20 +1,20 @@
 /**
  * @module media/delivery
- * In which planar format the samples of a decoded picture reach the scorer unchanged.
+ * Chooses the planar format that holds the samples of a decoded picture unchanged.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import { pixelFormat, pixelFormatName, type SampleFormat } from './pixel-format.js';
 
-/** How decoded samples are put into planes; no value changes. */
+/** A planar format for decoded samples; values do not change. */
 export interface Delivery extends SampleFormat {
   /** ffmpeg's name of the planar format. */
   readonly pixelFormat: string;
-  /** Set when chroma samples are repeated to reach a format that can be scored: what was done, for the report. */
+  /** Describes the repetition of chroma samples, if the format requires it, for the report. */
   readonly note?: string;
 }
 
-/** Chroma formats that cannot be scored as they are, and the one that holds the same samples repeated. */
+/** Chroma formats without support, and the supported one that holds their samples repeated. */
 const REPEATED: Readonly<Record<string, { readonly ratio: string; readonly chroma: '422' | '444' }>> = {
   '411': { ratio: '4:1:1', chroma: '422' },
   '440': { ratio: '4:4:0', chroma: '444' },
@@ -22,13 +22,13 @@ const REPEATED: Readonly<Record<string, { readonly ratio: string; readonly chrom
 
 /**
  * @param name ffmpeg's name of the decoded layout
- * @param rotation degrees that the picture is turned
- * @param file what the user calls the file
- * @throws {AnyvmafError} `media` when no planar format holds the samples
+ * @param rotation of the picture in degrees
+ * @param file name of the file, for messages
+ * @throws {AnyvmafError} `media` if no planar format holds the samples
  */
 export function delivery(name: string, rotation: 0 | 90 | 180 | 270, file: string): Delivery {
   const known = pixelFormat(name);
-  // Full-range layouts have names of their own, and asking for another name would convert the range.
+  // Full-range layouts have names of their own; any other name would make ffmpeg convert the range.
   const full = /^yuvj4\d\dp$/.test(name);
   const named = (format: SampleFormat) => (full ? `yuvj${format.chroma}p` : pixelFormatName(format));
   if (known) {

@@ -1,24 +1,24 @@
 /**
  * @module media/encrypted
- * Whether the video of an MP4 is encrypted (ISO/IEC 23001-7), before a decoder takes the cipher for damage.
+ * Detects encrypted MP4 video (ISO/IEC 23001-7) before a decoder reports it as damaged.
  */
 import type { ByteReader } from './platform.js';
 
-/** The way to the sample entries of each track. */
+/** Path of boxes to the sample entries of each track. */
 const PATH = ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd'];
 
 /** Bytes of `stsd` before its first entry. */
 const ENTRIES = 8;
 
-/** Boxes looked at in one box at most: what comes before the index of a fragmented file is little. */
+/** Most boxes to visit in one box; few precede the index of a fragmented file. */
 const MOST_BOXES = 1000;
 
-/** @throws {AnyvmafError} `io` when reading fails */
+/** @throws {AnyvmafError} `io` if reading fails */
 export function isEncrypted(reader: ByteReader): Promise<boolean> {
   return holds(reader, 0, reader.size, PATH);
 }
 
-/** Whether a sample entry of encrypted video is at the end of a path of boxes. */
+/** True if an encrypted sample entry exists at the end of a path of boxes. */
 async function holds(
   reader: ByteReader,
   from: number,

@@ -1,6 +1,6 @@
 /**
  * @module media/facts
- * What ffprobe's JSON says about a file, as facts about its video track.
+ * Parses ffprobe's JSON into facts about the video track.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { formatProblem } from '../core/frame.js';
@@ -12,19 +12,18 @@ export { pixelFormat, pixelFormatName } from './pixel-format.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Facts about a track, and how its samples come to the scorer. */
+/** Facts about a track, and the planar format in which its samples are delivered. */
 export interface ProbedTrack {
   readonly facts: TrackFacts;
   readonly delivery: Delivery;
 }
 
 /**
- * Reads what `ffprobe -of json -show_format -show_streams -show_frames` says of one video track: width, height and
- * sample aspect as delivered, that is, cropped and turned upright.
- * @param json with the wanted stream first in `streams` and, where one could be decoded, its first frame in `frames`
- * @param name what the user calls the file
- * @throws {AnyvmafError} `media` when the track is encrypted, of an unknown codec, or its samples are not luma and
- * chroma that can be scored
+ * Parses the output of `ffprobe -of json -show_format -show_streams -show_frames` for one video track. Width, height and
+ * sample aspect are those after cropping and rotation.
+ * @param json has the stream first in `streams` and, if decodable, its first frame in `frames`
+ * @param name the file, for messages
+ * @throws {AnyvmafError} `media` if the track is encrypted, has an unknown codec, or samples that cannot be scored
  */
 export function parseProbe(json: unknown, name: string): ProbedTrack {
   const stream = object(list(object(json)?.streams)[0]);
@@ -32,31 +31,11 @@ export function parseProbe(json: unknown, name: string): ProbedTrack {
   const format = object(object(json)?.format) ?? {};
   const frame = object(list(object(json)?.frames)[0]) ?? {};
 
-  const codec = word(stream.codec_name);
-  const tag = word(stream.codec_tag_string) ?? '';
   const sideData = list(stream.side_data_list).map((entry) => object(entry) ?? {});
   const sideDataOf = (type: string) => sideData.find((entry) => entry.side_data_type === type);
-  if (/^(encv|drmi)$/i.test(tag) || sideDataOf('Encryption initialization data')) {
-    throw new AnyvmafError(
-      'media',
-      `${shown(name)} is encrypted (${codec ?? tag}); its frames cannot be decoded, score the video before ` +
-        'encryption.',
-    );
-  }
-  if (codec === undefined) {
-    throw new AnyvmafError(
-      'media',
-      `${shown(name)} holds video of a codec that ffprobe does not know (${tag === '' ? 'no tag' : shown(tag)}).`,
-    );
-  }
+  const codec = requireCodec(stream, sideDataOf('Encryption initialization data') !== undefined, name);
   const pixelFormat = word(frame.pix_fmt) ?? word(stream.pix_fmt);
-  if (pixelFormat === undefined) {
-    const causes = /^https?:/i.test(name)
-      ? 'its server may not give parts of a file (byte ranges), the file may be damaged or encrypted, or this ffmpeg may ' +
-        `have no decoder for ${codec}; download the video and give its path`
-      : `the file is damaged or encrypted, or this ffmpeg has no decoder for ${codec}`;
-    throw new AnyvmafError('media', `no frame of ${shown(name)} can be decoded as ${codec}; ${causes}.`);
-  }
+  if (pixelFormat === undefined) throw undecodable(codec, name);
 
   const rotation = quarterTurns(sideDataOf('Display Matrix')?.rotation);
   const turned = rotation === 90 || rotation === 270;
@@ -99,6 +78,32 @@ export function parseProbe(json: unknown, name: string): ProbedTrack {
   return { facts, delivery: deliveredAs };
 }
 
+/** @throws {AnyvmafError} `media` for encrypted tracks and unknown codecs */
+function requireCodec(stream: Json, encrypted: boolean, name: string): string {
+  const codec = word(stream.codec_name);
+  const tag = word(stream.codec_tag_string) ?? '';
+  if (/^(encv|drmi)$/i.test(tag) || encrypted) {
+    throw new AnyvmafError(
+      'media',
+      `${shown(name)} is encrypted (${codec ?? tag}); its frames cannot be decoded, score the video before ` +
+        'encryption.',
+    );
+  }
+  if (codec !== undefined) return codec;
+  throw new AnyvmafError(
+    'media',
+    `${shown(name)} holds video of a codec that ffprobe does not know (${tag === '' ? 'no tag' : shown(tag)}).`,
+  );
+}
+
+function undecodable(codec: string, name: string): AnyvmafError {
+  const causes = /^https?:/i.test(name)
+    ? 'its server may not give parts of a file (byte ranges), the file may be damaged or encrypted, or this ffmpeg may ' +
+      `have no decoder for ${codec}; download the video and give its path`
+    : `the file is damaged or encrypted, or this ffmpeg has no decoder for ${codec}`;
+  return new AnyvmafError('media', `no frame of ${shown(name)} can be decoded as ${codec}; ${causes}.`);
+}
+
 /** Degrees clockwise; ffmpeg counts the matrix's angle counter-clockwise. */
 function quarterTurns(angle: unknown): 0 | 90 | 180 | 270 {
   const turns = ((Math.round(-(number(angle) ?? 0) / 90) % 4) + 4) % 4;
@@ -119,7 +124,7 @@ function range(named: unknown, pixelFormat: string): 'limited' | 'full' | undefi
   return named === 'tv' || named === 'mpeg' ? 'limited' : undefined;
 }
 
-/** The second letter is the field shown first. */
+/** The second letter names the field that is displayed first. */
 function fieldOrder(stream: Json, frame: Json): TrackFacts['fieldOrder'] {
   switch (stream.field_order) {
     case 'progressive':
@@ -137,7 +142,7 @@ function fieldOrder(stream: Json, frame: Json): TrackFacts['fieldOrder'] {
   return number(frame.interlaced_frame) === 0 ? 'progressive' : 'unknown';
 }
 
-/** A tag of the stream by its name, in whatever language Matroska filed it under. */
+/** A stream tag by name; Matroska may append a language. */
 function tagged(stream: Json, name: string): unknown {
   const tags = object(stream.tags) ?? {};
   const key = Object.keys(tags).find((key) => key === name || key.startsWith(`${name}-`));
@@ -152,7 +157,7 @@ function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Text that says something. */
+/** Non-empty text with a known value. */
 function word(value: unknown): string | undefined {
   return typeof value === 'string' && !['', 'unknown', 'N/A', 'reserved'].includes(value) ? value : undefined;
 }
@@ -168,7 +173,7 @@ function clock(value: unknown): number | undefined {
   return match ? Number(match[1]) * 3600 + Number(match[2]) * 60 + Number(match[3]) : undefined;
 }
 
-/** `0/0` and `0:1` mean that nothing is known. */
+/** `undefined` for unknown fractions such as `0/0` and `0:1`. */
 function fraction(value: unknown, separator: string): Fraction | undefined {
   const [num, den] = typeof value === 'string' ? value.split(separator).map(Number) : [];
   return num && den && num > 0 && den > 0 ? { num, den } : undefined;

@@ -1,6 +1,6 @@
 /**
  * @module media/open
- * From anything that can be a video to a source of frames.
+ * Opens any kind of video input as a source of frames.
  */
 import { onAbort } from '../core/abort.js';
 import { requireArray, requireAttached, requireObject, requireText, wrongType } from '../core/arguments.js';
@@ -32,7 +32,7 @@ import { checkRawFormat, rawInfo, rawLayout } from './yuv.js';
 export interface OpenOptions {
   /** Format of the frames when the input is raw planar YUV. A Y4M input must agree with it. */
   readonly raw?: RawVideoFormat | undefined;
-  /** What to call the input in messages. Default: the path, the `File`'s name, or the kind of input. */
+  /** Name for messages. Default: the path, the `File`'s name, or the kind of input. */
   readonly name?: string | undefined;
   readonly platform: FilePlatform;
   /**
@@ -45,27 +45,27 @@ export interface OpenOptions {
    * Default: reading the frame fails.
    */
   readonly partialFrame?: 'refuse' | 'drop' | undefined;
-  /** Gives up on a stream that does not begin; the error is then the signal's reason. */
+  /** Aborts waiting for a stream; rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Something that only a decoder can turn into frames. */
+/** An input that needs a decoder. */
 export interface EncodedInput {
   readonly kind: 'encoded';
   readonly name: string;
-  /** As it was given. */
+  /** The caller's input. */
   readonly input: VideoInput;
-  /** What its first bytes look like, with the article. Absent where nothing is known of it. */
+  /** File type by its first bytes, with its article; absent if unknown. */
   readonly looksLike?: string;
-  /** Set when its container says that the file ends too early: what is missing, a clause. */
+  /** Set for a truncated file: what is missing, a clause. */
   readonly cutOff?: string;
 }
 
 /**
- * Opens a video; the caller closes the source. Y4M is recognised by its content. Files, Blobs and bytes give
- * random access, pipes and streams frames in order; a {@link FrameSource} comes back as it is.
- * @throws {AnyvmafError} `io` when there is nothing to read, `media` when it is not a video this library
- * reads without a decoder, `mismatch` when a Y4M header contradicts `raw`, `usage` for other inputs
+ * Opens a video; the caller closes the source. Recognises Y4M by its content. Files, Blobs and bytes give random access;
+ * pipes and streams give frames in order; a {@link FrameSource} is returned unchanged.
+ * @throws {AnyvmafError} `io` if the input cannot be read, `media` if it needs a decoder, `mismatch` if a Y4M header
+ * contradicts `raw`, `usage` for other inputs
  */
 export async function openVideo(input: VideoInput, options: OpenOptions): Promise<FrameSource> {
   const opened = await openInput(input, options);
@@ -74,7 +74,7 @@ export async function openVideo(input: VideoInput, options: OpenOptions): Promis
 }
 
 /**
- * As {@link openVideo}, but what looks encoded comes back as such; nothing is open then.
+ * As {@link openVideo}, but returns encoded inputs unopened.
  * @throws {AnyvmafError} as openVideo; `media` for a stream that is encoded
  */
 export async function openInput(
@@ -112,7 +112,7 @@ export async function openInput(
     return { kind: 'encoded', name, input, ...(looksLike && { looksLike }), ...(cutOff && { cutOff }) };
   } catch (error) {
     close();
-    // Closing looks like the end of a stream; the reason is what the caller wants to know.
+    // Closing looks like the end of the stream, so throw the abort reason instead.
     throw signal?.aborted ? signal.reason : error;
   } finally {
     forget();
@@ -120,8 +120,8 @@ export async function openInput(
 }
 
 /**
- * Opens in a worker what {@link openVideo} described elsewhere.
- * @throws {AnyvmafError} `io` when a file is no longer there
+ * Opens a described source in a worker.
+ * @throws {AnyvmafError} `io` if the file no longer exists
  */
 export function reopen(descriptor: SourceDescriptor, platform: FilePlatform): FrameSource {
   if (descriptor.kind === 'blank') return blankSource(descriptor.info, descriptor.info.frameCount);
@@ -133,7 +133,7 @@ export function reopen(descriptor: SourceDescriptor, platform: FilePlatform): Fr
   );
 }
 
-/** The bytes of an opened input once more, where they can be read in any order; `undefined` of all others. */
+/** Reopens an input for random access; `undefined` if it has none. */
 export async function bytesOfInput(
   opened: FrameSource | EncodedInput,
   platform: FilePlatform,
@@ -153,7 +153,7 @@ export async function bytesOfInput(
   return undefined;
 }
 
-/** The bytes that frames of a described source are read from; `undefined` where it has none. */
+/** Opens the bytes of a described source; `undefined` if it has none. */
 function bytesOf(descriptor: SourceDescriptor, platform: FilePlatform): ByteReader | undefined {
   return descriptor.kind === 'blank' ? undefined : readerOf(descriptor, platform);
 }
@@ -169,7 +169,7 @@ function readerOf(stored: Exclude<SourceDescriptor, { kind: 'blank' }>, platform
   }
 }
 
-/** Random access, with how to describe it to a worker. */
+/** A random-access input with its descriptor for workers. */
 interface RandomBytes {
   readonly kind: 'random';
   readonly reader: ByteReader;
@@ -258,7 +258,7 @@ async function openRandom(
   return new RandomAccessSource(reader, info, index.layout, bytes.describe(info, index.layout));
 }
 
-/** @throws {MediaError} where the file is no whole number of frames and must be */
+/** @throws {MediaError} if the file ends within a frame and that is not allowed */
 function settlePartialFrame(info: VideoInfo, what: 'refuse' | 'drop'): VideoInfo {
   const { incompleteFrame: at, ...rest } = info;
   if (!at) return info;
@@ -297,7 +297,7 @@ type Recognised =
   | { readonly kind: 'yuv'; readonly raw: RawVideoFormat }
   | { readonly kind: 'other'; readonly looksLike?: string };
 
-/** Decides by content what the data are. */
+/** Determines the type of the data by content. */
 function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefined): Recognised {
   if (start.length === 0) throw new AnyvmafError('io', `${shown(name)} is empty.`);
   if (isY4m(start)) {
@@ -320,7 +320,7 @@ function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefi
   return { kind: 'other', ...(looksLike && { looksLike }) };
 }
 
-/** What to say of an input that is neither Y4M nor declared as raw, where no decoder may help. */
+/** The error for an input that is neither Y4M nor declared as raw, without a decoder. */
 export function notY4m({ name, looksLike }: Pick<EncodedInput, 'name' | 'looksLike'>): AnyvmafError {
   return looksLike
     ? new AnyvmafError(
@@ -332,7 +332,7 @@ export function notY4m({ name, looksLike }: Pick<EncodedInput, 'name' | 'looksLi
     : new AnyvmafError('media', `${shown(name)} is not a Y4M file`, { hints: [DECLARE_RAW], file: name });
 }
 
-/** What names a video on the network; a single letter before the colon is a drive. */
+/** True for network addresses; a single letter before the colon is a drive. */
 function urlOf(input: VideoInput): string | undefined {
   const text = input instanceof URL ? input.href : input;
   if (typeof text !== 'string' || /^file:/i.test(text)) return undefined;
@@ -340,7 +340,7 @@ function urlOf(input: VideoInput): string | undefined {
 }
 
 /**
- * Refuses what is no video of any kind, before anything is opened.
+ * Refuses values that are not video inputs, before opening anything.
  * @param name of the argument
  * @throws {AnyvmafError} `usage`
  */

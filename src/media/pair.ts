@@ -1,6 +1,6 @@
 /**
  * @module media/pair
- * Whether two videos can be compared as they are (cli-formats-metrics B.4, B.6).
+ * Checks that two videos can be compared without conversion (cli-formats-metrics B.4, B.6).
  */
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -11,7 +11,7 @@ import { convertCommand } from './advice.js';
 import { type EncodedInput, notY4m, type OpenOptions, openInput, openVideo } from './open.js';
 import type { FrameSource, VideoInfo, VideoInput } from './types.js';
 
-/** Sides up to this one leave libvmaf's ADM undefined at its smallest scale (integer-features 4.3). */
+/** For smaller sides libvmaf's ADM is undefined at its smallest scale (integer-features 4.3). */
 const UNDEFINED_IN_LIBVMAF = 32;
 
 /** Two videos that can be compared. */
@@ -26,7 +26,7 @@ export interface VideoPair {
  * Checks that two videos have the same size, chroma format and bit depth, and that the size can be measured.
  * Frame counts may differ.
  * @param anyDepth bit depths may differ too
- * @returns warnings, full sentences: what each container warns of, and differences that may matter
+ * @returns warnings of the containers and about relevant differences, full sentences
  * @throws {AnyvmafError} `mismatch` with every difference in one message; `media` for a size out of range
  */
 export function checkPair(reference: VideoInfo, distorted: VideoInfo, anyDepth = false): string[] {
@@ -88,7 +88,7 @@ export function checkPair(reference: VideoInfo, distorted: VideoInfo, anyDepth =
 }
 
 /**
- * Makes sure that pictures of a format can be measured at all.
+ * Checks that pictures of a format can be measured.
  * @throws {AnyvmafError} `media`
  */
 export function checkMeasurable(format: VideoFormat): void {
@@ -102,8 +102,7 @@ export function checkMeasurable(format: VideoFormat): void {
 }
 
 /**
- * Opens both videos at once (two pipes of one producer may need that) and checks them. When anything fails,
- * both are closed.
+ * Opens both videos concurrently, as two pipes of one producer may require, and checks them. Closes both on failure.
  * @throws {AnyvmafError} as {@link openInputs} and {@link checkPair}; `media` for encoded video
  */
 export async function openPair(
@@ -122,11 +121,11 @@ export async function openPair(
   }
 }
 
-/** A video that is open, or one that waits for a decoder. */
+/** An open video, or one that needs a decoder. */
 export type OpenedInput = FrameSource | EncodedInput;
 
 /**
- * Opens both videos at once; encoded ones come back as such. When one fails, the other is closed.
+ * Opens both videos concurrently and returns encoded ones unopened. If one fails, closes the other.
  * @throws {AnyvmafError} as {@link openInput}; `usage` when both would read one stream
  */
 export async function openInputs(
@@ -153,7 +152,7 @@ export async function openInputs(
     return await Promise.all(opening);
   } catch (error) {
     giveUp.abort(error);
-    // One that is still opening is closed as soon as it has; its own failure is no longer of interest.
+    // Close a video that is still opening once it has opened; ignore its errors.
     for (const input of opening) input.then(closeInput).catch(() => {});
     throw error;
   } finally {
@@ -161,12 +160,12 @@ export async function openInputs(
   }
 }
 
-/** Closes what {@link openInputs} gave. */
+/** Closes inputs of {@link openInputs}. */
 export async function closeInput(input: OpenedInput): Promise<void> {
   if (!('kind' in input)) await input.close();
 }
 
-/** Whether an input gives its bytes or frames only once. */
+/** True if an input can be read only once. */
 export function readsOnce(input: VideoInput): boolean {
   if (input === '-' || typeof input === 'number') return true;
   if (typeof input !== 'object' || input === null) return false;

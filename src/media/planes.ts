@@ -1,20 +1,20 @@
 /**
  * @module media/planes
- * Maps the bytes of a stored frame onto the caller's planes: which run of bytes goes where, what is skipped,
- * and how the extra chroma column of odd widths is cut off.
+ * Maps the bytes of a stored frame to the caller's planes, skips unused planes, and cuts off the extra chroma column of odd
+ * widths.
  */
 import { AnyvmafError } from '../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import { chromaSize, lumaBytes, sampleBytes, storedChromaSize } from '../core/frame.js';
 
-/** Distributes frames of one format. Holds scratch memory for one frame, so one read at a time. */
+/** Distributes frames of one format. Its scratch memory serves one read at a time. */
 export class PlaneMap {
   readonly #lumaBytes: number;
   readonly #rows: number;
-  /** Bytes of a chroma row as handed out, and as stored. */
+  /** Bytes of a chroma row in the caller's planes, and as stored. */
   readonly #rowBytes: number;
   readonly #storedRowBytes: number;
-  /** Bytes of a chroma plane as handed out, and as stored. */
+  /** Bytes of a chroma plane in the caller's planes, and as stored. */
   readonly #planeBytes: number;
   readonly #storedPlaneBytes: number;
   #cbScratch: Uint8Array | undefined;

@@ -1,16 +1,16 @@
 /**
  * @module media/platform
- * What reading video asks of the world outside: bytes at a position, bytes in order, and files by name.
+ * Platform functions of reading video: random access, byte streams, and files by name.
  */
 import type { Origin } from '../core/origin.js';
 
-/** Bytes at any position of something of known size. */
+/** Random access to bytes of known size. */
 export interface ByteReader {
-  /** Bytes in all. */
+  /** Total number of bytes. */
   readonly size: number;
   /**
-   * Fills `parts` one after another with the bytes from `position` on.
-   * @returns bytes read; fewer than the parts hold only where the data end
+   * Fills `parts` in order with the bytes from `position`.
+   * @returns the number of bytes read, fewer than the parts hold only at the end
    * @throws {AnyvmafError} `io` when reading fails
    */
   read(position: number, parts: readonly Uint8Array[]): number | Promise<number>;
@@ -18,20 +18,20 @@ export interface ByteReader {
   close(): void;
 }
 
-/** Bytes in order, at the reader's pace. */
+/** A byte stream at the reader's pace. */
 export interface ByteStream {
   /**
    * The next bytes, at least one, or `undefined` at the end. They stay valid until the next call.
    * @throws {AnyvmafError} `io` when reading fails
    */
   next(): Promise<Uint8Array | undefined>;
-  /** Stops the producer; a `next` under way then settles. May be called twice. */
+  /** Stops the producer; a pending `next` then settles. May be called twice. */
   close(): void;
 }
 
-/** A file once opened: at will where it is a regular file, in order where it is a pipe or a device. */
+/** An opened file: random access to a regular file, a stream from a pipe or device. */
 export type OpenedFile =
-  /** `path` opens the same file in any worker, checked as `origin` says where the user did not name it. */
+  /** `path` opens the same file in any worker, with the checks of `origin` if the user did not name it. */
   | { readonly kind: 'random'; readonly reader: ByteReader; readonly path: string; readonly origin?: Origin }
   | { readonly kind: 'stream'; readonly stream: ByteStream };
 
@@ -43,7 +43,7 @@ export interface FilePlatform {
    */
   open(file: string | URL | number): Promise<OpenedFile>;
   /**
-   * Opens again what {@link open} gave as `random`.
+   * Reopens a `random` file of {@link open}.
    * @throws {AnyvmafError} `io`
    */
   reopen(path: string, origin?: Origin): ByteReader;

@@ -1,6 +1,6 @@
 /**
  * @module media/random
- * Frames at will from a file, a Blob or bytes: each read goes straight into the caller's planes.
+ * Random access to frames of a file, a Blob or bytes; reads directly into the caller's planes.
  */
 
 import type { FramePlanes } from '../core/frame.js';
@@ -11,7 +11,7 @@ import type { ByteReader } from './platform.js';
 import type { FrameLayout, FrameSource, SourceDescriptor, VideoInfo } from './types.js';
 import { parseFrameHeader } from './y4m.js';
 
-/** A seekable source over a {@link ByteReader}; synchronous where the reader is. */
+/** A seekable source over a {@link ByteReader}; synchronous if the reader is. */
 export class RandomAccessSource implements FrameSource {
   readonly info: VideoInfo;
   readonly seekable = true;
@@ -48,7 +48,7 @@ export class RandomAccessSource implements FrameSource {
     ]);
     const whole = (headerBytes: number, lastBytes: number): boolean | Promise<boolean> => {
       if (lastBytes === 1 && headerBytes === this.#header.length && this.#isFramed()) return true;
-      // Reading says what is wrong.
+      // Reading reports the error.
       return this.readFrame(index, { y: new Uint8Array(lumaBytes(this.info)) });
     };
     if (typeof header === 'number' && typeof last === 'number') return whole(header, last);
@@ -60,8 +60,8 @@ export class RandomAccessSource implements FrameSource {
   }
 
   /**
-   * Whether the frame is one of the whole ones.
-   * @throws {MediaError} when it is the one within which the video ends
+   * True if the frame exists and is complete.
+   * @throws {MediaError} if the video ends within the frame
    */
   #holds(index: number): boolean {
     if (index < (this.info.frameCount ?? 0)) return true;
@@ -70,12 +70,12 @@ export class RandomAccessSource implements FrameSource {
     return false;
   }
 
-  /** Whether the header just read is one, where frames have any. */
+  /** True if the header just read is valid, or frames have none. */
   #isFramed(): boolean {
     return this.#header.length === 0 || parseFrameHeader(this.#header) === this.#header.length;
   }
 
-  /** Of the frame's header, or its first sample where it has none or the headers' lengths differ. */
+  /** Position of the frame's header, or of its first sample if headers are absent or vary in length. */
   #position(index: number): number {
     const { start, frameHeader, frameBytes, offsets } = this.#layout;
     return offsets?.[index] ?? start + index * (frameHeader + frameBytes);
@@ -84,7 +84,7 @@ export class RandomAccessSource implements FrameSource {
   #finish(index: number, into: FramePlanes, parts: readonly Uint8Array[], got: number): boolean {
     const wanted = parts.reduce((sum, part) => sum + part.length, 0);
     if (got < wanted) {
-      // The file shrank since it was opened.
+      // The file shrank after opening.
       const { frameHeader, frameBytes } = this.#layout;
       const foundBytes = Math.max(0, got - frameHeader);
       throw incompleteFrame(this.info, { index, expectedBytes: frameBytes, foundBytes });

@@ -1,137 +1,86 @@
 /**
  * @module media/raw-geometry
- * Whether raw video has the geometry it is said to have, by its pictures: neighbouring rows and frames resemble each
- * other where width, height, depth and chroma are right, and show unrelated things where one of them is wrong.
+ * Checks the declared geometry of raw video against its pictures. Neighbouring rows and frames are similar if width, height,
+ * depth and chroma are right, and unrelated if one of them is wrong.
  */
 
 import type { ChromaFormat } from '../core/frame.js';
 import { sampleBytes, storedFrameBytes } from '../core/frame.js';
 import type { RawVideoFormat } from './types.js';
 
-/** Bytes of a file; `read` fills as much of `into` as there is, and says how much. */
+/** Bytes of a file; `read` returns the number of bytes read, fewer than `into` holds only at the end. */
 export interface RawBytes {
   readonly size: number;
   read(position: number, into: Uint8Array): Promise<number> | number;
 }
 
-/** What is wrong with a geometry. */
+/** A geometry that does not fit. */
 export interface WrongGeometry {
-  /** How much alike neighbouring rows and frames are, about 0..1. */
+  /** Similarity of neighbouring rows and frames, about 0..1. */
   readonly likeness: number;
-  /** The geometry that clearly fits instead. */
+  /** The geometry that fits. */
   readonly fits: RawVideoFormat;
 }
 
-/** Places in the video, and groups of rows in each, that are looked at. */
+/** Number of sampled frames, and of row groups in each. */
 const PLACES = 3;
 const GROUPS = 8;
 
-/** Rows' likeness at the first place below which a candidate is not looked at any further. */
+/** Rejects a candidate early if its rows are less similar than this. */
 const HOPELESS = 0.4;
 
-/** Samples on either side of an edge: finer detail is noise, coarser is alike everywhere. */
+/** Samples on either side of an edge. Finer detail is noise, coarser detail is similar everywhere. */
 const EDGE = 4;
 
-/** Likeness below which a geometry is doubted. */
+/** Doubt a geometry with less similarity than this. */
 const DOUBTFUL = 0.6;
 
-/** Likeness that another one must have, and by how much it must be the better. */
+/** Similarity that another geometry must have, and by how much it must exceed the declared one's. */
 const CONVINCING = 0.7;
 const BETTER = 0.3;
 
-/** Added to a width, longer than what rows are alike over by themselves: each is a multiple of some pattern's length. */
+/** Width offsets beyond the natural similarity of samples in a row. Each is a multiple of some pattern's period. */
 const OTHER_LENGTHS = Array.from({ length: 48 }, (_, k) => 17 + k);
 
-/** By how much a row is more like the next than like the one after that. */
+/** By how much a row must be more similar to the next row than to the one after. */
 const NEARER = 0.02;
 
-/** Likeness of low and high bytes from which both are samples. */
+/** If low and high bytes correlate more than this, each is a sample of its own. */
 const TWO_SAMPLES = 0.8;
 
-/** Sizes that files have, each also on its side. */
-const SIZES: readonly (readonly [width: number, height: number])[] = [
-  ...([
-    [128, 96],
-    [160, 90],
-    [160, 120],
-    [176, 144],
-    [192, 108],
-    [320, 180],
-    [320, 240],
-    [352, 240],
-  ] as const),
-  ...([
-    [352, 288],
-    [416, 240],
-    [426, 240],
-    [480, 270],
-    [480, 360],
-    [512, 384],
-    [576, 324],
-    [640, 360],
-  ] as const),
-  ...([
-    [640, 480],
-    [704, 480],
-    [704, 576],
-    [720, 480],
-    [720, 576],
-    [768, 432],
-    [768, 576],
-    [800, 600],
-  ] as const),
-  ...([
-    [832, 480],
-    [848, 480],
-    [852, 480],
-    [854, 480],
-    [960, 540],
-    [1024, 576],
-    [1024, 768],
-    [1280, 720],
-  ] as const),
-  ...([
-    [1440, 1080],
-    [1600, 900],
-    [1920, 800],
-    [1920, 1080],
-    [1920, 1088],
-    [1920, 1200],
-    [2048, 858],
-  ] as const),
-  ...([
-    [2048, 1080],
-    [2560, 1440],
-    [2560, 1600],
-    [3840, 1600],
-    [3840, 2160],
-    [4096, 2160],
-    [7680, 4320],
-  ] as const),
-];
+/** Usual sizes of files; files may also have them turned on their side. */
+const SIZES = (
+  '128x96 160x90 160x120 176x144 192x108 320x180 320x240 352x240 352x288 416x240 426x240 480x270 ' +
+  '480x360 512x384 576x324 640x360 640x480 704x480 704x576 720x480 720x576 768x432 768x576 800x600 ' +
+  '832x480 848x480 852x480 854x480 960x540 1024x576 1024x768 1280x720 1440x1080 1600x900 1920x800 ' +
+  '1920x1080 1920x1088 1920x1200 2048x858 2048x1080 2560x1440 2560x1600 3840x1600 3840x2160 4096x2160 ' +
+  '7680x4320'
+)
+  .split(' ')
+  .map((size) => size.split('x').map(Number) as [width: number, height: number]);
 
 const CHROMAS: readonly ChromaFormat[] = ['420', '422', '444', '400'];
 
-/** Columns by which a width may be mistaken: strides, and what encoders round to. */
+/** Likely errors of a width: strides, and rounding by encoders. */
 const NEAR = [-16, -8, -6, -4, -2, -1, 1, 2, 4, 6, 8, 16];
 
 /**
- * @returns what is wrong, `undefined` where nothing can be told to be
- * @throws whatever reading throws
+ * @returns a better geometry; `undefined` if the declared one fits or none is clearly better
+ * @throws errors of `bytes.read`
  */
 export async function findWrongGeometry(
   bytes: RawBytes,
   format: RawVideoFormat,
 ): Promise<WrongGeometry | undefined> {
-  const looked = await look(bytes, format);
-  if (!looked) return undefined;
-  const { likeness, rows, most } = looked;
+  const examined = await examine(bytes, format);
+  if (!examined) return undefined;
+  const { likeness, rows, most } = examined;
   if (likeness >= DOUBTFUL) {
-    // Black of limited range is 4096 at 16 bit.
+    // Limited-range black is 4096 at 16 bit.
     const low = format.bitDepth === 16 && most < 4096 && most > 255;
     return low ? { likeness, fits: { ...format, bitDepth: depthOf(most) } } : undefined;
   }
-  // Rows that are alike have the right length: then only their number can be wrong, or what follows them.
+  // If rows are similar, the width is right; height, chroma or depth may be wrong.
   const rightRows = rows >= DOUBTFUL;
   const others = candidates(format).filter(
     (other) =>
@@ -142,12 +91,12 @@ export async function findWrongGeometry(
   );
   const best = await bestOf(bytes, others);
   if (!best || best.likeness < convincing(best.format) || best.likeness - likeness < BETTER) return undefined;
-  // Scenes that alternate from frame to frame go together as well where each pair of frames is taken for one.
+  // Alternating scenes also fit a geometry that takes two frames for one.
   if (rightRows && !(await goesOn(bytes, format, best.format))) return undefined;
   return (await repeatsItself(bytes, best.format)) ? undefined : { likeness, fits: best.format };
 }
 
-/** Whether the picture goes on where frames of the one format end within those of the other, if all of them do. */
+/** True if the picture continues where frames of `format` end inside frames of `longer`. */
 async function goesOn(bytes: RawBytes, format: RawVideoFormat, longer: RawVideoFormat): Promise<boolean> {
   const [part, whole] = [storedFrameBytes(format), storedFrameBytes(longer)];
   if (whole === part || whole % part !== 0) return true;
@@ -167,16 +116,16 @@ async function goesOn(bytes: RawBytes, format: RawVideoFormat, longer: RawVideoF
   return (across.value ?? 1) >= DOUBTFUL;
 }
 
-/** Whether rows of other lengths go together as well, as in patterns: then nothing is told by that they do. */
+/** True if rows of other lengths are similar too, as in patterns; similarity then proves nothing. */
 async function repeatsItself(bytes: RawBytes, format: RawVideoFormat): Promise<boolean> {
   for (const more of OTHER_LENGTHS) {
-    const looked = await look(bytes, { ...format, width: format.width + more }, true);
-    if ((looked?.rows ?? 0) >= DOUBTFUL) return true;
+    const examined = await examine(bytes, { ...format, width: format.width + more }, true);
+    if ((examined?.rows ?? 0) >= DOUBTFUL) return true;
   }
   return false;
 }
 
-/** 16 bits are rare, and two samples of 8 can look like one. */
+/** 16-bit video is rare, and two 8-bit samples can look like one 16-bit sample. */
 function convincing({ bitDepth }: RawVideoFormat): number {
   return bitDepth === 16 ? 0.9 : CONVINCING;
 }
@@ -186,7 +135,7 @@ interface Rated {
   readonly likeness: number;
 }
 
-/** What speaks for a format before it was looked at: the same pictures can be cut into rows of several formats. */
+/** Prior preference of a format, as the same bytes can fit several formats. */
 function prior(format: RawVideoFormat): number {
   return (isUsual(format) ? 0.1 : 0) + (format.chroma === '420' ? 0.1 : 0);
 }
@@ -200,9 +149,9 @@ async function bestOf(bytes: RawBytes, formats: readonly RawVideoFormat[]): Prom
   for (const format of formats) {
     const frame = storedFrameBytes(format);
     if (bytes.size < frame || bytes.size % frame !== 0) continue;
-    const looked = await look(bytes, format, true);
-    if (!looked) continue;
-    const { likeness, most } = looked;
+    const examined = await examine(bytes, format, true);
+    if (!examined) continue;
+    const { likeness, most } = examined;
     const bitDepth = format.bitDepth === 16 ? depthOf(most) : format.bitDepth;
     const rank = likeness + prior(format);
     if (!best || rank > best.likeness + prior(best.format))
@@ -211,12 +160,12 @@ async function bestOf(bytes: RawBytes, formats: readonly RawVideoFormat[]): Prom
   return best;
 }
 
-/** The usual depth that holds samples up to `most`. */
+/** The usual bit depth for samples up to `most`. */
 function depthOf(most: number): number {
   return most < 1024 ? 10 : most < 4096 ? 12 : 16;
 }
 
-/** Formats that a file may be of instead; 16 bits stand for all depths above 8. */
+/** Other formats that a file may have; 16 bit stands for all depths above 8. */
 function candidates(declared: RawVideoFormat): RawVideoFormat[] {
   const { width, height, bitDepth, chroma } = declared;
   const sizes = new Map(
@@ -242,21 +191,25 @@ function candidates(declared: RawVideoFormat): RawVideoFormat[] {
   return formats;
 }
 
-/** What a format makes of a file. */
-interface Looked {
-  /** Of rows to those below them and of frames to those after them; 0 where samples cannot be so. */
+/** How well a file fits a format. */
+interface Examined {
+  /** Similarity of neighbouring rows and of consecutive frames; 0 if the samples rule the format out. */
   readonly likeness: number;
-  /** The same of rows alone. */
+  /** Similarity of neighbouring rows only. */
   readonly rows: number;
   /** The largest sample. */
   readonly most: number;
 }
 
 /**
- * @param candidate only rows right below count, and what is hopeless is not looked at to the end
- * @returns `undefined` without detail to go by
+ * @param candidate compare adjacent rows only, and stop early if the format does not fit
+ * @returns `undefined` if the pictures have too little detail
  */
-async function look(bytes: RawBytes, format: RawVideoFormat, candidate = false): Promise<Looked | undefined> {
+async function examine(
+  bytes: RawBytes,
+  format: RawVideoFormat,
+  candidate = false,
+): Promise<Examined | undefined> {
   const { width, height, bitDepth } = format;
   const frameBytes = storedFrameBytes(format);
   const frames = Math.floor(bytes.size / frameBytes);
@@ -295,16 +248,16 @@ async function look(bytes: RawBytes, format: RawVideoFormat, candidate = false):
     if (value !== undefined) times.push(value);
   }
   const { halves, most } = seen;
-  // Low bytes that go with the high ones are samples of their own.
+  // If low bytes correlate with high bytes, they are 8-bit samples.
   if (bitDepth > 8 && (halves.value ?? 0) > TWO_SAMPLES && halves.differ > 0.05)
     return { likeness: 0, rows: 0, most };
-  // Two rows of the picture in one of the format: its second half is next to the first half of the row below.
+  // Twice the true width: the second half of a row is adjacent to the first half of the row below.
   const next = halfRows.next.value ?? 0;
   if (next >= CONVINCING && next > (halfRows.same.value ?? 0) + NEARER) return { likeness: 0, rows: 0, most };
-  // Fields of interlaced video, and patterns of single rows, are like the row after the next.
+  // Fields of interlaced video and patterns of single rows resemble the second row below.
   const rows = candidate ? below.value : larger(below.value, beyond.value);
   if (rows === undefined) return undefined;
-  // A cut at one of the places says nothing.
+  // Take the largest value over time, as one of the sampled frames may precede a cut.
   return { likeness: times.length > 0 ? Math.min(rows, Math.max(...times)) : rows, rows, most };
 }
 
@@ -312,31 +265,31 @@ function larger(a: number | undefined, b: number | undefined): number | undefine
   return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }
 
-/** What samples show besides pictures: how low bytes go with high ones, and the largest value. */
+/** Statistics of samples: correlation of low with high bytes, and the largest value. */
 interface Seen {
   readonly halves: Correlation;
   most: number;
 }
 
-/** Samples as numbers; `undefined` where one is more than its depth holds. */
+/** Samples as numbers; `undefined` if one exceeds its bit depth. */
 function samples(bytes: Uint8Array, bitDepth: number, seen: Seen): Float64Array | undefined {
   if (bitDepth === 8) {
-    // What alternates from byte to byte is no picture, though it looks alike at every even distance.
+    // Remove alternation from byte to byte, which is similar at every even distance without being a picture.
     const values = Float64Array.from(bytes);
     const means = [0, 1].map((phase) => {
       let sum = 0;
-      for (let i = phase; i < values.length; i += 2) sum += values[i] ?? 0;
+      for (let i = phase; i < values.length; i += 2) sum += values[i]!;
       return (2 * sum) / values.length;
     });
-    for (let i = 0; i < values.length; i++) values[i] = (values[i] ?? 0) - (means[i & 1] ?? 0);
+    for (let i = 0; i < values.length; i++) values[i]! -= means[i & 1]!;
     return values;
   }
   const count = bytes.length >> 1;
   const [low, high, values] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];
   for (let i = 0; i < count; i++) {
-    low[i] = bytes[2 * i] ?? 0;
-    high[i] = bytes[2 * i + 1] ?? 0;
-    const value = (low[i] ?? 0) + 256 * (high[i] ?? 0);
+    low[i] = bytes[2 * i]!;
+    high[i] = bytes[2 * i + 1]!;
+    const value = low[i]! + 256 * high[i]!;
     if (value > seen.most) seen.most = value;
     values[i] = value;
   }
@@ -345,34 +298,34 @@ function samples(bytes: Uint8Array, bitDepth: number, seen: Seen): Float64Array 
   return values;
 }
 
-/** Differences from one stretch of {@link EDGE} samples to the next. */
+/** Differences between the sums of adjacent runs of {@link EDGE} samples. */
 function edgesOf(row: Float64Array): Float64Array {
   const edges = new Float64Array(Math.max(0, row.length - 2 * EDGE));
   let [left, right] = [0, 0];
   for (let i = 0; i < EDGE; i++) {
-    left += row[i] ?? 0;
-    right += row[EDGE + i] ?? 0;
+    left += row[i]!;
+    right += row[EDGE + i]!;
   }
   for (let i = 0; i < edges.length; i++) {
     edges[i] = right - left;
-    const middle = row[i + EDGE] ?? 0;
-    left += middle - (row[i] ?? 0);
-    right += (row[i + 2 * EDGE] ?? 0) - middle;
+    const middle = row[i + EDGE]!;
+    left += middle - row[i]!;
+    right += row[i + 2 * EDGE]! - middle;
   }
   return edges;
 }
 
-/** Means of stretches of twice {@link EDGE} samples. */
+/** Means of runs of twice {@link EDGE} samples. */
 function smooth(row: Float64Array): Float64Array {
   const length = 2 * EDGE;
   return Float64Array.from({ length: Math.floor(row.length / length) }, (_, i) => {
     let sum = 0;
-    for (let j = 0; j < length; j++) sum += row[i * length + j] ?? 0;
+    for (let j = 0; j < length; j++) sum += row[i * length + j]!;
     return sum / length;
   });
 }
 
-/** Pearson's correlation of pairs as they come. */
+/** Running Pearson correlation. */
 class Correlation {
   #count = 0;
   #unequal = 0;
@@ -384,7 +337,7 @@ class Correlation {
 
   add(a: Float64Array, b: Float64Array): void {
     for (let i = 0; i < a.length; i++) {
-      const [x, y] = [a[i] ?? 0, b[i] ?? 0];
+      const [x, y] = [a[i]!, b[i]!];
       this.#a += x;
       this.#b += y;
       this.#aa += x * x;
@@ -395,7 +348,7 @@ class Correlation {
     this.#count += a.length;
   }
 
-  /** `undefined` where nothing varies. */
+  /** `undefined` if either side is constant. */
   get value(): number | undefined {
     const n = this.#count;
     const [varA, varB] = [this.#aa - (this.#a * this.#a) / n, this.#bb - (this.#b * this.#b) / n];
@@ -403,7 +356,7 @@ class Correlation {
     return (this.#ab - (this.#a * this.#b) / n) / Math.sqrt(varA * varB);
   }
 
-  /** Part of the pairs whose values differ. */
+  /** Share of pairs whose values differ. */
   get differ(): number {
     return this.#count === 0 ? 0 : this.#unequal / this.#count;
   }

@@ -1,6 +1,6 @@
 /**
  * @module media/sequential
- * Frames in order from a pipe or stream, which is read no further than the frame asked for.
+ * Frames in order from a pipe or stream; never reads beyond the requested frame.
  */
 import { AnyvmafError } from '../core/errors.js';
 import type { FramePlanes } from '../core/frame.js';
@@ -12,7 +12,7 @@ import type { ByteQueue } from './stream.js';
 import type { FrameSource, VideoInfo } from './types.js';
 import { badFrameHeader, FRAME_HEADER_MAX, parseFrameHeader } from './y4m.js';
 
-/** A source over a {@link ByteQueue} that stands at the first frame. */
+/** A source over a {@link ByteQueue} positioned at the first frame. */
 export class SequentialSource implements FrameSource {
   readonly info: VideoInfo;
   readonly seekable = false;
@@ -20,7 +20,7 @@ export class SequentialSource implements FrameSource {
   readonly #queue: ByteQueue;
   readonly #frameBytes: number;
   readonly #planes: PlaneMap;
-  /** The frame that comes next. */
+  /** Number of the next frame. */
   #next = 0;
   #ended = false;
 
@@ -53,7 +53,7 @@ export class SequentialSource implements FrameSource {
     this.#stream.close();
   }
 
-  /** Takes the next frame: fills `parts`, skips the rest of it. */
+  /** Reads the next frame into `parts` and skips the rest of it. */
   async #frame(parts: readonly Uint8Array[]): Promise<boolean> {
     if (this.#ended) return false;
     if (!(await this.#frameHeader())) {
@@ -68,10 +68,10 @@ export class SequentialSource implements FrameSource {
     return true;
   }
 
-  /** Takes the next frame's header, if it has one; returns false at the end of the video. */
+  /** Reads the next frame's header, if frames have one; returns false at the end of the video. */
   async #frameHeader(): Promise<boolean> {
     if (this.info.container !== 'y4m') return (await this.#queue.peek(1)).length > 0;
-    // No further than this frame: a producer that waits for our answer to it need not have sent the next one.
+    // Do not wait for bytes beyond this frame: an interactive producer may not have sent them.
     const within = Math.min(6 + this.#frameBytes, FRAME_HEADER_MAX);
     let start = await this.#queue.peek(within);
     let header = parseFrameHeader(start);
@@ -94,7 +94,7 @@ export class SequentialSource implements FrameSource {
     }
   }
 
-  /** Ends the video within its next frame. Closing the source does that too, and is no error. */
+  /** Reports a video that ends within its next frame, unless the source was closed. */
   #incomplete(foundBytes: number): false {
     if (this.#ended) return false;
     this.#ended = true;

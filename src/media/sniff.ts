@@ -1,16 +1,16 @@
 /**
  * @module media/sniff
- * Names what a file that is not Y4M looks like from its first bytes, to say so in an error.
+ * Recognises file types by their first bytes, for error messages.
  */
 
-/** Bytes from the start of a file that are enough for {@link sniffContent}. */
+/** Bytes that {@link sniffContent} needs. */
 const SNIFF_BYTES = 256;
 
 interface Signature {
   readonly name: string;
   readonly at: number;
   readonly magic: string;
-  /** A second run of bytes that must match as well. */
+  /** A second sequence of bytes that must match too. */
   readonly also?: { readonly at: number; readonly magic: string };
 }
 
@@ -38,7 +38,7 @@ const SIGNATURES: readonly Signature[] = [
   { name: 'a GIF image', at: 0, magic: 'GIF8' },
 ];
 
-/** Whether the content can hardly be raw video: it begins with the magic number of a container, four bytes or more. */
+/** True if the content begins with a container's magic number of at least four bytes, so it is not raw video. */
 export function isContainer(start: Uint8Array): boolean {
   const found = signatureOf(start);
   return (
@@ -48,7 +48,7 @@ export function isContainer(start: Uint8Array): boolean {
   );
 }
 
-/** What the content looks like, with its article (`an MP4 or MOV file`), or `undefined`. */
+/** Names the file type with its article (`an MP4 or MOV file`), or `undefined`. */
 export function sniffContent(start: Uint8Array): string | undefined {
   return signatureOf(start)?.name;
 }

@@ -1,6 +1,6 @@
 /**
  * @module media/stream
- * Reads a byte stream by counts of the reader's choosing, however the producer cut it into chunks.
+ * Reads a byte stream in pieces of any size, independent of the producer's chunks.
  */
 import { AnyvmafError } from '../core/errors.js';
 import type { ByteStream } from './platform.js';
@@ -8,7 +8,7 @@ import { readFailure } from './readers.js';
 
 const NOTHING = new Uint8Array(0);
 
-/** The unread part of a stream: what was peeked at, then the rest of the current chunk, then the stream. */
+/** The unread part of a stream: peeked bytes, then the rest of the current chunk, then the stream. */
 export class ByteQueue {
   readonly #stream: ByteStream;
   #peeked: Uint8Array = NOTHING;
@@ -25,8 +25,7 @@ export class ByteQueue {
   }
 
   /**
-   * The next `count` bytes without taking them (fewer at the end), valid until the next call. Meant for small
-   * counts.
+   * Returns the next `count` bytes (fewer at the end) without consuming them, valid until the next call. For small counts.
    */
   async peek(count: number): Promise<Uint8Array> {
     if (this.#peeked.length === 0 && this.#chunk.length >= count) return this.#chunk.subarray(0, count);
@@ -47,7 +46,7 @@ export class ByteQueue {
     return this.#take(into.length, (bytes, at) => into.set(bytes, at));
   }
 
-  /** Drops `count` bytes; returns how many there were. */
+  /** Skips `count` bytes; returns the number skipped, fewer only at the end. */
   skip(count: number): Promise<number> {
     return this.#take(count, () => {});
   }
@@ -76,7 +75,7 @@ export class ByteQueue {
 
 /**
  * A web stream as a {@link ByteStream}.
- * @throws {AnyvmafError} `usage` when someone else is reading it
+ * @throws {AnyvmafError} `usage` if the stream is locked
  */
 export function webByteStream(stream: ReadableStream<Uint8Array>, name: string): ByteStream {
   if (stream.locked) {
@@ -96,7 +95,7 @@ export function webByteStream(stream: ReadableStream<Uint8Array>, name: string):
           throw readFailure(name, cause);
         }
         if (result.done) return undefined;
-        // What is typed as bytes may be text at run time, a common slip with Node's streams.
+        // Node streams may yield strings at run time.
         if (!(result.value instanceof Uint8Array)) {
           throw new AnyvmafError(
             'usage',
@@ -107,7 +106,7 @@ export function webByteStream(stream: ReadableStream<Uint8Array>, name: string):
       }
     },
     close() {
-      // The producer may refuse to be cancelled; there is nobody left to tell.
+      // Ignore errors of cancellation.
       reader.cancel().catch(() => {});
     },
   };

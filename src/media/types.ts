@@ -1,41 +1,39 @@
 /**
  * @module media/types
- * What the rest of the scorer knows about video: its format, and sources that hand out frames by number.
+ * Types of video: format facts, and sources of frames by number.
  */
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import type { Origin } from '../core/origin.js';
 
-/** A video's format and what is known of the whole of it. */
+/** Format and facts of a video. */
 export interface VideoInfo extends VideoFormat {
-  /** What the user called it: a path, a file name, `-`. Used in messages. */
+  /** The user's name for it, for messages: a path, a file name, `-`. */
   readonly name: string;
   /** How the frames are stored. */
   readonly container: 'y4m' | 'yuv' | 'frames';
-  /** Frames in the source; `null` when only reading to the end can tell. */
+  /** Number of frames; `null` if unknown before reading to the end. */
   readonly frameCount: number | null;
-  /** Frames per second as a fraction, when the container says so. */
+  /** Frames per second, if the container states it. */
   readonly frameRate?: { readonly num: number; readonly den: number };
-  /** Sample aspect ratio, when the container says so. */
+  /** Sample aspect ratio, if the container states it. */
   readonly sampleAspect?: { readonly num: number; readonly den: number };
-  /** Range of the sample values, when the container says so. */
+  /** Range of sample values, if the container states it. */
   readonly colorRange?: 'limited' | 'full';
-  /** Bytes of the whole file, where that is known. */
+  /** File size in bytes, if known. */
   readonly fileSize?: number | null;
-  /**
-   * Set when the source is known to end within a frame; {@link frameCount} counts the whole ones before it.
-   */
+  /** Set if the source is known to end within a frame; {@link frameCount} counts the complete ones before it. */
   readonly incompleteFrame?: IncompleteFrame;
-  /** Facts about the container worth telling the user, full sentences. */
+  /** Warnings about the container, full sentences. */
   readonly warnings: readonly string[];
 }
 
-/** The frame within which a truncated source ends. Reading it throws a `MediaError`. */
+/** The incomplete last frame of a truncated source. Reading it throws a `MediaError`. */
 export interface IncompleteFrame {
   /** Its 0-based number. */
   readonly index: number;
-  /** Bytes of a whole frame's samples as stored. */
+  /** Bytes of a complete frame's samples as stored. */
   readonly expectedBytes: number;
-  /** Bytes of its samples that are there. */
+  /** Bytes of its samples in the file. */
   readonly foundBytes: number;
 }
 
@@ -56,16 +54,16 @@ export type SourceDescriptor =
       readonly info: VideoInfo;
       readonly layout: FrameLayout;
     }
-  /** No frames at all: what stands where there is no reference. */
+  /** A placeholder for a missing reference. */
   | { readonly kind: 'blank'; readonly info: VideoInfo };
 
-/** Where frame n starts in a random-access source of constant frame size. */
+/** Positions of frames in a random-access source of constant frame size. */
 export interface FrameLayout {
   /** Byte offset of the first frame's header (Y4M) or first sample (raw). */
   readonly start: number;
   /** Bytes of the per-frame header `FRAME...\n`; 0 for raw video and where {@link offsets} are given. */
   readonly frameHeader: number;
-  /** Bytes of samples in one frame as stored, planes this library does not use (alpha) included. */
+  /** Bytes of samples in one stored frame, including unused planes (alpha). */
   readonly frameBytes: number;
   /** Byte offsets of each frame's first sample, when frame headers vary in length. */
   readonly offsets?: Float64Array;
@@ -76,7 +74,7 @@ export interface FrameSource {
   readonly info: VideoInfo;
   /** False: frames must be read in ascending order, each at most once (a pipe). */
   readonly seekable: boolean;
-  /** Set when a worker can open the same frames by itself. */
+  /** Set if a worker can open the same frames itself. */
   readonly descriptor?: SourceDescriptor;
   /**
    * Reads frame `index` (0-based). One call at a time; the planes must stay valid until a promise settles.
@@ -85,7 +83,7 @@ export interface FrameSource {
    */
   readFrame(index: number, into: FramePlanes): Promise<boolean> | boolean;
   /**
-   * Answers and throws as {@link readFrame} of luma would, and reads no samples. Absent where that is as much work.
+   * Returns and throws as {@link readFrame} would, without reading samples. Absent if that would not be faster.
    */
   checkFrame?(index: number): Promise<boolean> | boolean;
   /** Releases files and streams. May be called twice. */

@@ -1,6 +1,6 @@
 /**
  * @module media/y4m
- * The YUV4MPEG2 format: stream header, frame headers, and where the frames of a file start
+ * The YUV4MPEG2 format: stream header, frame headers, and the positions of frames
  * (cli-formats-metrics B.2, B.3).
  */
 import { AnyvmafError } from '../core/errors.js';
@@ -12,18 +12,18 @@ import { incompleteFrame, lostFraming, MediaError, quoted } from './errors.js';
 import type { ByteReader } from './platform.js';
 import type { FrameLayout, IncompleteFrame, VideoInfo } from './types.js';
 
-/** Bytes that hold any acceptable stream header: 255 and the newline. */
+/** Largest stream header: 255 bytes and the newline. */
 export const STREAM_HEADER_MAX = 256;
 
-/** Bytes that hold any acceptable frame header: `FRAME`, one byte, and 79 more to the newline. */
+/** Largest frame header: `FRAME`, one byte, and 79 more up to the newline. */
 export const FRAME_HEADER_MAX = 85;
 
-/** Bytes of the frame header without parameters, `FRAME\n`. */
+/** Size of a frame header without parameters, `FRAME\n`. */
 const PLAIN_FRAME_HEADER = 6;
 
 const NEWLINE = 0x0a;
 
-/** What a stream header says. */
+/** A parsed stream header. */
 export interface Y4mHeader {
   readonly format: VideoFormat;
   /** Bytes of the header, newline included. */
@@ -33,17 +33,15 @@ export interface Y4mHeader {
   readonly details: Pick<VideoInfo, 'frameRate' | 'sampleAspect' | 'colorRange' | 'warnings'>;
 }
 
-/**
- * Whether bytes from the start of a file are Y4M, or the beginning of its magic where the file ends sooner.
- */
+/** True if the first bytes of a file are Y4M's magic number, or its beginning if the file is shorter. */
 export function isY4m(start: Uint8Array): boolean {
   const magic = 'YUV4MPEG';
   return start.length > 0 && magic.startsWith(latin1(start.subarray(0, magic.length)));
 }
 
 /**
- * Reads the stream header.
- * @param start the first {@link STREAM_HEADER_MAX} bytes of the data, fewer only where the data end
+ * Parses the stream header.
+ * @param start the first {@link STREAM_HEADER_MAX} bytes of the data, or all of shorter data
  * @param name of the video, for messages
  * @throws {AnyvmafError} `media`
  */
@@ -62,7 +60,7 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
   }
   const [magic = '', ...tags] = latin1(start.subarray(0, end)).split(' ');
   const last = tags.at(-1) ?? magic;
-  // Where it ends an X tag it does no harm.
+  // A carriage return in an X tag is harmless.
   if (last.endsWith('\r') && !last.startsWith('X')) {
     throw bad(
       `the Y4M header of ${shown(name)} ends in a carriage return and a line feed, where a line feed alone should ` +
@@ -78,7 +76,7 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
   const values = new Map<string, string>();
   for (const tag of tags) {
     const letter = tag.charAt(0);
-    // Of a repeated tag the last counts; X tags are many and only the colour range among them matters.
+    // The last of repeated tags counts. Of the X tags only the colour range matters.
     if (letter === 'X') {
       if (tag.startsWith('XCOLORRANGE=')) values.set('X', tag.slice('XCOLORRANGE='.length));
     } else if (letter !== '') {
@@ -103,7 +101,7 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
     headerBytes: end + 1,
     frameBytes: storedFrameBytes(format) + (alpha ? lumaBytes(format) : 0),
     details: {
-      // 0:0 stands for unknown in both.
+      // 0:0 means unknown.
       ...(frameRate.num > 0 && frameRate.den > 0 ? { frameRate } : {}),
       ...(sampleAspect && sampleAspect.num > 0 && sampleAspect.den > 0 ? { sampleAspect } : {}),
       ...(range === 'full' || range === 'limited' ? { colorRange: range } : {}),
@@ -113,14 +111,14 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
 }
 
 /**
- * Reads a frame header.
- * @param start the next {@link FRAME_HEADER_MAX} bytes, fewer only where the data end
+ * Parses a frame header.
+ * @param start the next {@link FRAME_HEADER_MAX} bytes, or all of shorter data
  * @returns the header's length; or `end`: no further frame; `incomplete`: the data end within the header;
- * `lost`: no frame begins here; `overlong`: its parameters do not end
+ * `lost`: not a frame header; `overlong`: its parameters do not end
  */
 export function parseFrameHeader(start: Uint8Array): number | 'end' | 'incomplete' | 'lost' | 'overlong' {
   if (start.length < PLAIN_FRAME_HEADER) {
-    // A few stray bytes end a video as its end does, unless they are a frame's first ones.
+    // A few stray bytes count as the end, unless they begin a frame header.
     return start.length > 0 && isFrame(start) ? 'incomplete' : 'end';
   }
   if (!isFrame(start)) return 'lost';
@@ -150,21 +148,20 @@ export function badFrameHeader(
   );
 }
 
-/** Where the frames of a file are. */
+/** Positions of the frames of a file. */
 export interface FrameIndex {
   readonly layout: FrameLayout;
-  /** Whole frames. */
+  /** Number of complete frames. */
   readonly frameCount: number;
   readonly incompleteFrame?: IncompleteFrame;
-  /** Bytes after the last frame that begin no other. */
+  /** Bytes after the last frame that are not a frame. */
   readonly strayBytes: number;
 }
 
 /**
- * Finds the frames of a file. Frame headers of equal length, which is what nearly all writers make, need only
- * a few probes: the frames then lie at equal distances, and each header is verified when its frame is read.
- * Otherwise every header is visited; samples are never read.
- * @throws {AnyvmafError} `media` when a frame is not where it should be
+ * Finds the frames of a file without reading samples. Nearly all writers make frame headers of equal length. A few probes
+ * confirm that; each header is then verified when its frame is read. Otherwise visits every header.
+ * @throws {AnyvmafError} `media` if a frame header is missing
  */
 export async function indexFrames(reader: ByteReader, header: Y4mHeader, name: string): Promise<FrameIndex> {
   const start = header.headerBytes;
@@ -187,7 +184,7 @@ export async function indexFrames(reader: ByteReader, header: Y4mHeader, name: s
   return scanFrames(reader, header, name);
 }
 
-/** Frames looked at before equal distances are believed, besides the first, the last and what follows it. */
+/** Number of frames to probe for equal distances, besides the first, the last and the one after. */
 const PROBES = 6;
 
 async function equallySpaced(
@@ -197,7 +194,7 @@ async function equallySpaced(
   frameCount: number,
   expected: Uint8Array,
 ): Promise<boolean> {
-  // The frame after the last whole one is probed too: as much as is there of a truncated one must fit.
+  // Also probe a truncated frame after the last complete one.
   const probes = new Set([frameCount - 1, frameCount]);
   for (let i = 1; i <= PROBES; i++) probes.add(Math.floor((i * frameCount) / (PROBES + 1)));
   for (const index of probes) {
@@ -211,7 +208,7 @@ async function equallySpaced(
 /** Visits every frame header. */
 async function scanFrames(reader: ByteReader, header: Y4mHeader, name: string): Promise<FrameIndex> {
   const { headerBytes, frameBytes } = header;
-  // Small frames: many headers to one read. Large ones: read headers only.
+  // Read many small frames at once, but only the headers of large ones.
   const windowBytes = frameBytes < 65536 ? 65536 : FRAME_HEADER_MAX;
   let window = new Uint8Array(0);
   let windowStart = 0;
@@ -258,8 +255,8 @@ async function scanFrames(reader: ByteReader, header: Y4mHeader, name: string): 
 }
 
 /**
- * Whether the `left` bytes at the end of a file are what something appended, not frames behind a damaged header: fewer than
- * a frame has, and no other begins among them.
+ * True if the last `left` bytes of a file are appended data and not frames after a damaged header: they are fewer than a
+ * frame and contain no frame header.
  */
 async function isStray(
   reader: ByteReader,
@@ -275,14 +272,14 @@ async function isStray(
   return true;
 }
 
-/** Bytes that are searched at once. */
+/** Bytes to search at once. */
 const SEARCHED = 1 << 16;
 
 function partial(index: number, { frameBytes }: Y4mHeader, foundBytes: number): IncompleteFrame {
   return { index, expectedBytes: frameBytes, foundBytes: Math.max(0, foundBytes) };
 }
 
-/** What is known of a Y4M video once its frames are found; `index` is absent for a stream. */
+/** Facts about a Y4M video; `index` is absent for a stream. */
 export function y4mInfo(header: Y4mHeader, name: string, index?: FrameIndex): VideoInfo {
   const warnings = [...header.details.warnings];
   if (index && index.strayBytes > 0) {
@@ -306,7 +303,7 @@ export function y4mInfo(header: Y4mHeader, name: string, index?: FrameIndex): Vi
 
 function chroma(tag: string, name: string): Pick<VideoFormat, 'chroma' | 'bitDepth'> & { alpha?: true } {
   switch (tag) {
-    // They differ in where chroma samples sit, which no metric of luma or of equal planes sees.
+    // These differ in chroma siting only, which no metric uses.
     case '420':
     case '420jpeg':
     case '420mpeg2':

@@ -1,6 +1,6 @@
 /**
  * @module media/yuv
- * Raw planar YUV: frames back to back, nothing else (cli-formats-metrics B.1).
+ * Raw planar YUV: consecutive frames without headers (cli-formats-metrics B.1).
  */
 import { AnyvmafError } from '../core/errors.js';
 import { describeFormat, formatProblem, roundedDownChroma, storedFrameBytes } from '../core/frame.js';
@@ -9,7 +9,7 @@ import { sniffContent } from './sniff.js';
 import type { FrameLayout, RawVideoFormat, VideoInfo } from './types.js';
 
 /**
- * Checks a raw format as the caller gave it.
+ * Checks the caller's raw format.
  * @throws {AnyvmafError} `usage`
  */
 export function checkRawFormat(raw: RawVideoFormat): void {
@@ -17,16 +17,16 @@ export function checkRawFormat(raw: RawVideoFormat): void {
   if (problem) throw new AnyvmafError('usage', `the format given for raw video is not usable: ${problem}.`);
 }
 
-/** Frames from the first byte on. */
+/** Frames start at the first byte. */
 export function rawLayout(raw: RawVideoFormat): FrameLayout {
   return { start: 0, frameHeader: 0, frameBytes: storedFrameBytes(raw) };
 }
 
 /**
- * What is known of a raw video.
- * @param size of the file in bytes; `null` for a stream
- * @param start its first bytes, to recognise files that are not raw video
- * @throws {AnyvmafError} `media` when not even one frame fits
+ * Facts about a raw video.
+ * @param size file size in bytes; `null` for a stream
+ * @param start the first bytes, to recognise files that are not raw video
+ * @throws {AnyvmafError} `media` if the file is smaller than one frame
  */
 export function rawInfo(
   raw: RawVideoFormat,

@@ -1,6 +1,6 @@
 /**
  * @module models/bind
- * Finds the extractor behind each feature that a model reads, with the options the model and its request ask for.
+ * Binds a model's features to extractors, with options of the model and of the request.
  */
 
 import { AnyvmafError } from '../core/errors.js';
@@ -11,10 +11,10 @@ import { createExtractor, refuseFolders } from '../metrics/options.js';
 import type { ModelDefinition, ModelInput, ModelRequest } from './types.js';
 
 /**
- * @param overloads options that go over the model's own, for all features of an extractor
+ * @param overloads options that override the model's own, for all features of an extractor
  * @param source built-in version or path, for messages
- * @throws {AnyvmafError} `model` for a feature that no extractor gives or an overload that fits none of the model's
- *   extractors; `feature` for an option that an extractor does not have or a value that it refuses
+ * @throws {AnyvmafError} `model` for an unknown feature or an overload of an extractor that the model does not use;
+ *   `feature` for an unknown option or an invalid value
  */
 export function bindInputs(
   definition: ModelDefinition,

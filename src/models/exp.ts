@@ -1,6 +1,6 @@
 /**
  * @module models/exp
- * The exponential function that libvmaf's scores were computed with, to the last bit.
+ * The exponential function of libvmaf's scores, bit-exact.
  *
  * Math.exp differs between engines, and from the C library in every fourteenth argument. This is the algorithm of the
  * C libraries that libvmaf runs on (Arm optimized routines, in glibc and musl): exp(x) = 2^(k/128) * exp(r) with a table
@@ -27,7 +27,7 @@ const C5 = 0.008333335853059549;
 interface Table {
   /** 2^(i/128) as doubles. */
   readonly value: Float64Array;
-  /** What each lacks of the true value, relative to it. */
+  /** Relative rounding error of each value. */
   readonly tail: Float64Array;
   /** 2^(i - 1024), the range of exponents in which results are normal numbers. */
   readonly power: Float64Array;
@@ -36,8 +36,8 @@ interface Table {
 let table: Table | undefined;
 
 /**
- * e to the power of `x`, equal to glibc's on processors with fused multiply-add for |x| up to 700. Beyond, and for what
- * is not a number, Math.exp answers: there results overflow or vanish, and models have no use for them.
+ * e to the power of `x`, bit-exact with glibc on processors with fused multiply-add for |x| up to 700. Beyond that, and for
+ * NaN, it returns Math.exp; models do not use such values.
  */
 export function exp(x: number): number {
   if (!(Math.abs(x) <= 700)) return Math.exp(x);

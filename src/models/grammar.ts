@@ -1,6 +1,6 @@
 /**
  * @module models/grammar
- * Takes model strings apart: `version=NAME`, `path=FILE`, `name=`, flags and feature overloads (spec 5.7).
+ * Parses model strings: `version=NAME`, `path=FILE`, `name=`, flags and feature overloads (spec 5.7).
  */
 import { AnyvmafError } from '../core/errors.js';
 import { MAX_STRING, requireLength } from '../core/limits.js';
@@ -14,20 +14,20 @@ const HELP =
 
 const FLAGS = ['disable_clip', 'enable_transform'] as const;
 
-/** A guess at the item that was meant. */
+/** Suggests the intended item. */
 function meant(key: string): string {
   return guess(nearest(key, ['version', 'path', 'name', ...FLAGS]));
 }
 
-/** Whether an item may stand without a value. */
+/** True for items that need no value. */
 function isFlag(key: string): key is (typeof FLAGS)[number] {
   return FLAGS.some((flag) => flag === key);
 }
 
 /**
- * Reads a model string. What stands first without `=` is a model's name, or its file if it looks like a path; libvmaf
- * refuses both. Otherwise, as in libvmaf, `version` wins over `path`, the last of a repeated item wins, and a second `=`
- * within an item ends its value, so that paths with `:` or `=` cannot be given.
+ * Parses a model string. A first item without `=` is a model's name, or its file if it looks like a path; libvmaf refuses
+ * both. Otherwise as in libvmaf: `version` overrides `path`, the last of repeated items wins, and a second `=` in an item
+ * ends its value, so paths with `:` or `=` are impossible.
  * @throws {AnyvmafError} `usage`
  */
 export function parseModelString(text: string): ModelRequest {
@@ -47,7 +47,7 @@ export function parseModelString(text: string): ModelRequest {
       continue;
     }
     if (isFlag(key)) {
-      // Any other value has no effect in libvmaf.
+      // libvmaf ignores any other value.
       if (value === undefined || value === 'true') flags[key] = true;
       continue;
     }

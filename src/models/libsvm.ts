@@ -1,6 +1,6 @@
 /**
  * @module models/libsvm
- * Reads the text in which libsvm stores a nu-SVR with a radial basis kernel (spec 5.2) and evaluates it.
+ * Parses libsvm's text of a nu-SVR with a radial basis kernel (spec 5.2) and evaluates it.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { decimalNumber } from '../core/numbers.js';
@@ -8,7 +8,7 @@ import { quoted } from '../core/printable.js';
 import { exp } from './exp.js';
 import type { SupportVectors } from './types.js';
 
-/** Header words and what they must say; `undefined` stands for a number. */
+/** Header words with their required values; `undefined` stands for any number. */
 const HEADER = {
   svm_type: 'nu_svr',
   kernel_type: 'rbf',
@@ -21,9 +21,9 @@ const HEADER = {
 type HeaderWord = keyof typeof HEADER;
 
 /**
- * Reads a libsvm model text. Support vectors may leave out indices, whose values are then 0.
+ * Parses a libsvm model. Omitted indices of support vectors are 0.
  * @param dimensions number of inputs, the largest index a support vector may have
- * @param where what messages call the model
+ * @param where name of the model, for messages
  * @throws {AnyvmafError} `model`
  */
 export function parseLibsvm(text: string, dimensions: number, where: string): SupportVectors {

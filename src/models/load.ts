@@ -1,6 +1,6 @@
 /**
  * @module models/load
- * Loads the models that a run asks for by model strings: built-ins and files, overloads and flags applied.
+ * Loads the models of a run from model strings, with overloads and flags applied.
  */
 
 import { AnyvmafError } from '../core/errors.js';
@@ -13,14 +13,14 @@ import { parseModelFile } from './parse.js';
 import { readBuiltInModel, requireBuiltIn } from './registry.js';
 import type { LoadedModel, ModelRequest, ModelStore } from './types.js';
 
-/** The model that runs when none is asked for. */
+/** The default model. */
 export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
 /**
  * Loads models in order.
  * @param texts model strings in libvmaf's grammar
- * @throws {AnyvmafError} `usage`: a string that is malformed or a name given twice; `model`: a name, file or overload
- *   that cannot be used; `feature`: an option value that an extractor refuses; `io`: a file that cannot be read
+ * @throws {AnyvmafError} `usage` for a malformed string or a repeated name; `model` for an invalid name, file or overload;
+ *   `feature` for an invalid option value; `io` for an unreadable file
  */
 export async function loadModels(
   texts: readonly string[],
@@ -70,7 +70,7 @@ async function loadModel(request: ModelRequest, store: ModelStore): Promise<Load
   };
 }
 
-/** Names of the scores that a collection gives besides its main model's (spec 5.6). */
+/** Names of a collection's additional scores (spec 5.6). */
 function collectionKeys(name: string, members: number): NonNullable<LoadedModel['collectionKeys']> {
   return {
     members: Array.from({ length: members - 1 }, (_, i) => `${name}_${String(i + 1).padStart(4, '0')}`),

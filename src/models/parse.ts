@@ -1,6 +1,6 @@
 /**
  * @module models/parse
- * Reads model files: JSON in which each member is checked before it is believed (spec 5.1).
+ * Parses and validates model files (spec 5.1).
  */
 
 import { AnyvmafError } from '../core/errors.js';
@@ -17,10 +17,10 @@ const MODEL_TYPES = ['LIBSVMNUSVR', 'BOOTSTRAP_LIBSVMNUSVR', 'RESIDUEBOOTSTRAP_L
 const NORM_TYPES = ['linear_rescale', 'none'] as const;
 
 /**
- * Reads a model file: one model, or a collection of models under the keys "0", "1", ...
+ * Parses a model file: one model, or a collection under the keys "0", "1", ...
  * @param text the file's text
- * @param name what messages call the file
- * @throws {AnyvmafError} `model`, saying which member is wrong and how
+ * @param name name of the file, for messages
+ * @throws {AnyvmafError} `model`, naming the invalid member
  */
 export function parseModelFile(text: string, name: string): ModelFile {
   const where = `Model ${quoted(name)}`;
@@ -50,7 +50,7 @@ function parseJson(text: string, where: string): unknown {
     return JSON.parse(text);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    // Engines quote the text in their messages: line breaks included, and whatever binary files have.
+    // Engines quote the text, which may contain line breaks and binary data.
     const line = reason.replaceAll(/\s+/g, ' ');
     const text = !/[\p{C}\uFFFD]/u.test(line);
     throw new AnyvmafError(
@@ -99,7 +99,7 @@ function parseModel(value: unknown, where: string): ModelDefinition {
   };
 }
 
-/** Option dictionaries as texts, the form in which command lines give options too. */
+/** Converts option dictionaries to texts, the form of the command line. */
 function parseOptions(value: unknown, features: number, where: string): readonly OptionTexts[] {
   const dictionaries = optional(value, array, where) ?? [];
   if (value != null && dictionaries.length !== features) {
@@ -123,7 +123,7 @@ function parseNormalisation(
   if (choice(model.norm_type, NORM_TYPES, `${where} "norm_type"`) === 'none') return undefined;
   const slopes = numbers(model.slopes, features + 1, `${where} "slopes"`);
   const intercepts = numbers(model.intercepts, features + 1, `${where} "intercepts"`);
-  const [score, ...inputs] = slopes.map((slope, i) => ({ slope, intercept: intercepts[i] ?? 0 }));
+  const [score, ...inputs] = slopes.map((slope, i) => ({ slope, intercept: intercepts[i]! }));
   if (!score || score.slope === 0) throw wrong(`${where} "slopes"`, 0, 'other than 0 for the score');
   return { score, inputs };
 }
@@ -158,7 +158,7 @@ function parseTransform(value: unknown, where: string): ScoreTransform | undefin
   };
 }
 
-/** These two members are strings in model files. */
+/** Model files store these booleans as strings. */
 function isTrueText(value: unknown, where: string): boolean {
   return value != null && choice(value, ['true', 'false'] as const, where) === 'true';
 }

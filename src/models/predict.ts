@@ -1,6 +1,6 @@
 /**
  * @module models/predict
- * Scores of one frame from its features, for all models of a run (spec 5.3 to 5.6).
+ * Predicts the scores of one frame from its features for all models of a run (spec 5.3 to 5.6).
  */
 
 import { AnyvmafError } from '../core/errors.js';
@@ -10,10 +10,10 @@ import { evaluate } from './libsvm.js';
 import { applyTransform, clip } from './transform.js';
 import type { LoadedMember, LoadedModel, ModelDefinition } from './types.js';
 
-/** Half the step over which a collection's deviation is carried through transform and clip. */
+/** Half the step of the numerical slope that carries a collection's deviation through transform and clip. */
 const DELTA = 0.01;
 
-/** Predicts with several models at once. */
+/** Predicts with all models of a run. */
 export class Predictor {
   /** Keys of the scores in libvmaf's order: each model's, then the members and statistics of each collection. */
   readonly names: readonly string[];
@@ -21,8 +21,8 @@ export class Predictor {
   readonly #collections: readonly (readonly MemberPredictor[])[];
 
   /**
-   * @param featureNames log names of the values that {@link predict} will get, in order
-   * @throws {AnyvmafError} `model` when a model reads a feature that is not among them
+   * @param featureNames log names of the values for {@link predict}, in order
+   * @throws {AnyvmafError} `model` if a model reads a feature that is not among them
    */
   constructor(models: readonly LoadedModel[], featureNames: readonly string[]) {
     const bound = models.map((model) =>
@@ -55,7 +55,7 @@ export class Predictor {
   }
 }
 
-/** Mean, deviation and confidence limits of a collection's raw scores, as its first model would finish them. */
+/** Mean, deviation and confidence limits of a collection's raw scores, finished by its first model. */
 function statistics(raw: readonly number[], first: MemberPredictor | undefined): readonly number[] {
   const finish = (score: number): number => first?.finish(score) ?? score;
   const count = raw.length;
@@ -71,7 +71,7 @@ function statistics(raw: readonly number[], first: MemberPredictor | undefined):
   ];
 }
 
-/** One regression, bound to the places of its inputs. */
+/** One regression with the indices of its inputs. */
 class MemberPredictor {
   readonly #definition: ModelDefinition;
   readonly #disableClip: boolean;
@@ -95,7 +95,7 @@ class MemberPredictor {
     });
   }
 
-  /** The score as the regression gives it, in the unit of scores but neither transformed nor clipped. */
+  /** The denormalised score of the regression, before transform and clip. */
   raw(features: Float64Array): number {
     const { normalisation, svm } = this.#definition;
     const inputs = this.#inputs;
@@ -111,14 +111,14 @@ class MemberPredictor {
       : prediction;
   }
 
-  /** Transform and clip, as far as the model has them and the request wants them. */
+  /** Applies transform and clip if the model has them and the request does not disable them. */
   finish(raw: number): number {
     const { transform, clip: range } = this.#definition;
     const score = transform && this.#transforms ? applyTransform(transform, raw) : raw;
     return range && !this.#disableClip ? clip(range, score) : score;
   }
 
-  /** The v1 models take a chroma distortion of exactly 0 for missing and put a guess from adm3 in its place. */
+  /** The v1 models treat a chroma distortion of exactly 0 as missing and estimate it from adm3. */
   #correctChroma(): void {
     const { chromaCorrection: parameter, inputs, normalisation } = this.#definition;
     if (parameter === undefined) return;

@@ -1,7 +1,7 @@
 /**
  * @module models/pull
- * Models that may not ship with the package: fetched once from their repository on request, checked against the sum in
- * the registry, and kept where the platform keeps such things.
+ * Pulls models that may not ship with the package: fetches them once from their repository on request, checks their digest
+ * against the registry, and caches them.
  */
 import { requireObject, requireText } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -10,20 +10,20 @@ import { sumOf } from './pulled.js';
 import { type RegistryEntry, readRegistry, requireBuiltIn } from './registry.js';
 import type { ModelKeep, ModelStore, PulledModel, PullOptions } from './types.js';
 
-/** Serves files of GitHub repositories as they are, by owner, repository, tag and path. */
+/** Serves raw files of GitHub repositories by owner, repository, tag and path. */
 const ORIGIN = 'https://raw.githubusercontent.com';
 
-/** Milliseconds after which a server that does not answer is given up. */
-const PATIENCE = 30_000;
+/** Time limit of a download in milliseconds. */
+const TIMEOUT = 30_000;
 
-/** A model is 15 kB; what is much longer is something else. */
+/** Largest accepted download; a model has 15 kB. */
 const MOST_BYTES = 1 << 20;
 
-/** A registry entry of a model that has to be fetched. */
+/** A registry entry of a model that must be pulled. */
 type PulledEntry = RegistryEntry & { readonly pull: NonNullable<RegistryEntry['pull']> };
 
 /**
- * Fetches a model, or all of them, unless they are there already and undamaged.
+ * Pulls one model or all, unless they are already cached and undamaged.
  * @param name version of a model, or `all`
  * @throws {AnyvmafError} as the public `pullModel` says
  */
@@ -83,7 +83,7 @@ async function pullOne(entry: PulledEntry, keep: ModelKeep, options: PullOptions
   return { name, fetched: true, place: keep.placeOf(file) };
 }
 
-/** Where the file lies: `FROM/OWNER/REPOSITORY/TAG/FOLDER/FILE`. */
+/** URL of the file: `FROM/OWNER/REPOSITORY/TAG/FOLDER/FILE`. */
 function addressOf({ pull: { repository, tag, folder }, file }: PulledEntry, from: string): string {
   let end = from.length;
   while (from[end - 1] === '/') end--;
@@ -102,7 +102,7 @@ async function download(
   name: string,
   signal: AbortSignal | undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const limit = AbortSignal.timeout(PATIENCE);
+  const limit = AbortSignal.timeout(TIMEOUT);
   const elsewhere = 'give path=FILE with the file from elsewhere';
   const from = { purpose: 'choose', option: 'from' } as const;
   let response: Response;
@@ -112,7 +112,7 @@ async function download(
     bytes = response.ok ? await upTo(MOST_BYTES, response) : new Uint8Array();
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
-    const why = limit.aborted ? `it took longer than ${PATIENCE / 1000} s` : reasonOf(cause);
+    const why = limit.aborted ? `it took longer than ${TIMEOUT / 1000} s` : reasonOf(cause);
     throw new AnyvmafError('io', `The model ${name} cannot be fetched from ${url}: ${why}.`, {
       hints: ['check the network and pull again', elsewhere, from],
       cause,
@@ -132,7 +132,7 @@ async function download(
   );
 }
 
-/** The body of a response; `undefined` where it is longer, and then no more of it is read. */
+/** Reads the body of a response; cancels and returns `undefined` if it is longer than `most`. */
 async function upTo(most: number, { body }: Response): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const taken: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
@@ -155,7 +155,7 @@ async function upTo(most: number, { body }: Response): Promise<Uint8Array<ArrayB
   return bytes;
 }
 
-/** What is wrong with the network: `fetch` itself only says that it failed, what failed stands behind it. */
+/** The reason of a network error, which `fetch` puts into `cause`. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);

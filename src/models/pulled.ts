@@ -1,13 +1,13 @@
 /**
  * @module models/pulled
- * Reads models that were fetched before, and makes sure that they are what they should be.
+ * Reads pulled models from the cache and checks their digests.
  */
 import { AnyvmafError } from '../core/errors.js';
 import type { ModelStore } from './types.js';
 
 /**
- * A pulled model's text.
- * @throws {AnyvmafError} `model` when it was not pulled or is damaged, saying how to pull it
+ * Reads a pulled model.
+ * @throws {AnyvmafError} `model` if it was not pulled or is damaged, with how to pull it
  */
 export async function readPulledModel(
   { name, file, sha256 }: { readonly name: string; readonly file: string; readonly sha256: string },
@@ -30,10 +30,10 @@ export async function readPulledModel(
 
 /**
  * SHA-256 in hexadecimal digits.
- * @throws {AnyvmafError} `io` in pages that may not compute it
+ * @throws {AnyvmafError} `io` in pages without a secure context
  */
 export async function sumOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  // Pages that came without encryption from another machine have no such thing.
+  // WebCrypto is absent from pages served without encryption by another machine.
   if (!globalThis.crypto?.subtle) {
     throw new AnyvmafError(
       'io',

@@ -1,6 +1,6 @@
 /**
  * @module models/registry
- * The models that ship with the package, as `models/registry.json` lists them.
+ * Reads the registry of models, `model/registry.json`.
  */
 import { requireText } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -13,16 +13,16 @@ import type { ModelDescription, ModelStore, ModelSummary } from './types.js';
 
 /** A built-in model as the registry lists it. */
 export interface RegistryEntry extends Omit<ModelSummary, 'availability'> {
-  /** Present: the model in that file with the float extractors behind its features; the name of the file's own model. */
+  /** Set for a float variant, which reuses the file of the model named here with float extractors. */
   readonly floatOf?: string;
-  /** Present: the file is not in the model folder but in this public repository, `OWNER/NAME`, at this tag. */
+  /** Set if the file must be pulled from this public repository, `OWNER/NAME`, at this tag. */
   readonly pull?: { readonly repository: string; readonly tag: string; readonly folder: string };
-  /** Of the file. */
+  /** Digest of the file. */
   readonly sha256: string;
   readonly licence: string;
 }
 
-/** The models that can be named: the built-in ones, the default first, and those that can be pulled. */
+/** Lists the built-in models, the default first, and those that can be pulled. */
 export async function listModels(store: ModelStore): Promise<readonly ModelSummary[]> {
   const entries = await readRegistry(store);
   return Promise.all(
@@ -43,9 +43,9 @@ async function availabilityOf(
 }
 
 /**
- * The text of a built-in model, as its own file would have it.
+ * Reads the text of a built-in model.
  * @param entry from {@link requireBuiltIn}
- * @throws {AnyvmafError} `model` for one that has to be pulled first
+ * @throws {AnyvmafError} `model` if it must be pulled first
  */
 export async function readBuiltInModel(entry: RegistryEntry, store: ModelStore): Promise<string> {
   if (entry.pull) return readPulledModel(entry, store);
@@ -54,8 +54,8 @@ export async function readBuiltInModel(entry: RegistryEntry, store: ModelStore):
 }
 
 /**
- * All about one built-in model.
- * @throws {AnyvmafError} `model` when there is none of that name, or it has to be pulled first
+ * Describes a built-in model.
+ * @throws {AnyvmafError} `model` if the name is unknown or the model must be pulled first
  */
 export async function describeModel(name: string, store: ModelStore): Promise<ModelDescription> {
   requireText('name', name, 'the name of a model');
@@ -88,8 +88,8 @@ export async function describeModel(name: string, store: ModelStore): Promise<Mo
 }
 
 /**
- * The registry's entry of a built-in model.
- * @throws {AnyvmafError} `model` when there is none of that name, naming those there are
+ * Finds the registry entry of a built-in model.
+ * @throws {AnyvmafError} `model` if the name is unknown, listing known names
  */
 export async function requireBuiltIn(name: string, store: ModelStore): Promise<RegistryEntry> {
   const entries = await readRegistry(store);
@@ -104,8 +104,8 @@ export async function requireBuiltIn(name: string, store: ModelStore): Promise<R
 }
 
 /**
- * The built-in model whose name begins most like `typed`, punctuation and case aside; the default where several do.
- * @returns `undefined` when not even half of `typed` is the beginning of one
+ * The built-in model with the longest common prefix with `typed`, ignoring punctuation and case; ties go to the first.
+ * @returns `undefined` if the prefix is not longer than half of `typed`
  */
 async function similarBuiltIn(typed: string, store: ModelStore): Promise<string | undefined> {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
@@ -121,14 +121,14 @@ async function similarBuiltIn(typed: string, store: ModelStore): Promise<string 
   return best;
 }
 
-/** All entries, as the registry has them. */
+/** Reads all entries. */
 export async function readRegistry(store: ModelStore): Promise<readonly RegistryEntry[]> {
   const text = await store.readBuiltIn('registry.json');
   try {
     const { models } = JSON.parse(text);
     if (Array.isArray(models) && models.every(isEntry)) return models;
   } catch {
-    // Not JSON: damaged like any other.
+    // Not JSON: reported below.
   }
   throw new AnyvmafError('internal', 'models/registry.json is damaged; install the package again.');
 }

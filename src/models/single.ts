@@ -1,6 +1,6 @@
 /**
  * @module models/single
- * One model on its own: what it reads, and its score for feature values that need not come from a video.
+ * A single model for predicting from feature values, without a video.
  */
 import { requireText } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -38,7 +38,7 @@ export async function openModel(text: string, store: ModelStore): Promise<Featur
   };
 }
 
-/** The score of the main model; a collection's other members are not asked. */
+/** Predicts with the main model; ignores a collection's other members. */
 function scorer(model: LoadedModel, inputs: FeatureModel['inputs']): FeatureModel['predict'] {
   const names = inputs.map(({ logName }) => logName);
   const { collectionKeys: _, members, ...main } = model;
@@ -61,7 +61,7 @@ function scorer(model: LoadedModel, inputs: FeatureModel['inputs']): FeatureMode
   };
 }
 
-/** The feature string that gives this input: its extractor with every option that is not at its default. */
+/** The feature string of an input: its extractor with all non-default options. */
 function featureString({ instance: { spec, options } }: ModelInput): string {
   const set = spec.options.filter(({ name, default: byDefault }) => options[name] !== byDefault);
   const texts = set.map(({ name }) => `${name}=${options[name]}`);

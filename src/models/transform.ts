@@ -1,6 +1,6 @@
 /**
  * @module models/transform
- * What happens to a score after the regression: polynomial, piecewise linear curve, bounds and clip (spec 5.3).
+ * Post-processes a score: polynomial, piecewise linear curve, bounds and clip (spec 5.3).
  */
 import type { ScoreTransform } from './types.js';
 
@@ -21,8 +21,8 @@ export function applyTransform(transform: ScoreTransform, y: number): number {
 }
 
 /**
- * The curve through the knots, its first and last segments extended. As in libvmaf a segment that does not rise to the
- * right ends the curve, where two segments meet the right one counts, and off the curve the value is 0.
+ * The piecewise linear curve through the knots, extrapolated at both ends. As in libvmaf, a segment that does not rise ends
+ * the curve, the right segment counts at a knot, and outside the curve the value is 0.
  */
 function piecewise(knots: readonly (readonly [number, number])[], x: number): number {
   let result = 0;
@@ -44,7 +44,7 @@ function piecewise(knots: readonly (readonly [number, number])[], x: number): nu
   return result;
 }
 
-/** `y` brought into a range. */
+/** Clips `y` to a range. */
 export function clip([low, high]: readonly [number, number], y: number): number {
   const raised = y < low ? low : y;
   return raised > high ? high : raised;

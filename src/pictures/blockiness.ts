@@ -1,22 +1,21 @@
 /**
  * @module pictures/blockiness
- * How much a grid of 8x8 blocks stands out.
+ * Measures the visibility of an 8x8 block grid.
  */
 import type { Luma } from './luma.js';
 
-/** Side of the blocks whose borders are looked for; those of 16 and 32 lie on the same lines. */
+/** Side of the blocks; borders of 16x16 and 32x32 blocks lie on the same grid. */
 const BLOCK = 8;
 
-/** Steps above this many levels are edges of the picture, which no coding made: they count as this. */
+/** Limit of steps in levels; larger steps are edges of the picture. */
 const EDGE = 16;
 
-/** Levels added to steps at borders and inside, so that the faintest steps in flat parts do not decide. */
+/** Levels added to steps at borders and inside, so that faint steps in flat parts do not dominate. */
 const FLOOR = 0.5;
 
 /**
- * Mean over all block borders of the mean step across the border, over the mean step inside the two blocks, both
- * directions. Borders in smooth parts, where the eye sees them, count as much as those that texture hides. A picture
- * without a grid has about 1.
+ * The mean, over all block borders in both directions, of the mean step across the border divided by the mean step inside
+ * the two blocks. Visible borders in smooth parts count as much as those hidden by texture. About 1 without a grid.
  * @returns 1 for pictures too small to have a border
  */
 export function blockiness(luma: Luma): number {
@@ -27,8 +26,8 @@ export function blockiness(luma: Luma): number {
 }
 
 /**
- * Borders met along one direction: `length` samples `stride` apart, in `lines` lines `pitch` apart.
- * @returns sum of the ratios, and how many borders there are
+ * Sums borders along one direction: `length` samples `stride` apart, in `lines` lines `pitch` apart.
+ * @returns sum of the ratios, and number of borders
  */
 function borders({ levels }: Luma, length: number, lines: number, stride: number, pitch: number) {
   const [along, over] = [Math.floor(length / BLOCK), Math.floor(lines / BLOCK)];

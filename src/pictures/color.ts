@@ -1,17 +1,17 @@
 /**
  * @module pictures/color
- * What samples of luma and chroma mean as light: which matrix made them of RGB, and which range they use.
+ * Colour matrix and range of luma and chroma samples, for conversion to RGB.
  */
 import type { TrackFacts } from '../media/decoder.js';
 
-/** Matrices by their everyday names. */
+/** Colour matrices. */
 export type ColorMatrix = 'bt601' | 'bt709' | 'bt2020' | 'smpte240m' | 'fcc';
 
 /** How to turn samples into RGB. */
 export interface ColorMeaning {
   readonly matrix: ColorMatrix;
   readonly range: 'limited' | 'full';
-  /** What the video does not say (or says in a way that is not known here), and was taken as players take it. */
+  /** What the video does not declare (or declares with an unknown name), assumed as players do. */
   readonly assumed: readonly ('matrix' | 'range')[];
 }
 
@@ -24,7 +24,7 @@ const WEIGHTS: Readonly<Record<ColorMatrix, { readonly kr: number; readonly kb: 
   fcc: { kr: 0.3, kb: 0.11 },
 };
 
-/** ffmpeg's names. Constant-luminance BT.2020 is shown with the weights of the other kind, which is close. */
+/** ffmpeg's names. Constant-luminance BT.2020 uses the weights of the non-constant one, which is close. */
 const NAMED: Readonly<Record<string, ColorMatrix>> = {
   bt709: 'bt709',
   bt470bg: 'bt601',
@@ -35,12 +35,12 @@ const NAMED: Readonly<Record<string, ColorMatrix>> = {
   fcc: 'fcc',
 };
 
-/** From which size on players take what says nothing to be high definition. */
+/** From this size on, players assume high definition for undeclared video. */
 const HD = { width: 1280, height: 577 };
 
 /**
- * The meaning of a video's samples.
- * @param facts what it declares; the size is that of the video as stored, not as scored
+ * Determines matrix and range of a video's samples.
+ * @param facts what the video declares, with its stored size
  */
 export function colorMeaning(
   facts: Pick<TrackFacts, 'width' | 'height'> & Partial<Pick<TrackFacts, 'matrix' | 'colorRange'>>,
@@ -55,8 +55,8 @@ export function colorMeaning(
 }
 
 /**
- * What to multiply samples with to get RGB of 0..255: R = y Y' + rv Cr', G = y Y' + gu Cb' + gv Cr', B = y Y' + bu Cb',
- * where Y' is luma without its offset and Cb', Cr' are chroma without theirs.
+ * Coefficients for RGB of 0..255: R = y Y' + rv Cr', G = y Y' + gu Cb' + gv Cr', B = y Y' + bu Cb', where Y', Cb' and Cr'
+ * are luma and chroma minus their offsets.
  */
 export interface RgbCoefficients {
   readonly lumaOffset: number;

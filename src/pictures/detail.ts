@@ -1,12 +1,11 @@
 /**
  * @module pictures/detail
- * How much a picture has of detail and of contrast.
+ * Measures detail and contrast of a picture.
  */
 import type { Luma } from './luma.js';
 
 /**
- * Energy of the steps to the right and down over the variance of luma: how fine the picture's detail is, whatever its
- * contrast. 0 for a flat picture.
+ * Gradient energy over the variance of luma: fineness of detail, independent of contrast. 0 for a flat picture.
  */
 export function sharpness(luma: Luma): number {
   const { deviation } = brightness(luma);

@@ -1,6 +1,6 @@
 /**
  * @module pictures/difference
- * Where two frames differ, as a picture: warm where the distorted one is brighter, cold where it is darker.
+ * Draws the difference of two frames: warm if the distorted one is brighter, cold if it is darker.
  */
 
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
@@ -10,7 +10,7 @@ import type { RgbImage } from './image.js';
 /** A map of differences in luma. */
 export interface DifferenceMap {
   readonly image: RgbImage;
-  /** What differences were multiplied with. */
+  /** Amplification of differences. */
   readonly gain: number;
 }
 
@@ -20,14 +20,14 @@ export interface DifferenceOptions {
   readonly gain?: number;
 }
 
-/** Gains to choose from: a difference of 255 / gain levels is as bright as it gets. */
+/** Possible gains; a difference of 255 / gain levels has full brightness. */
 const GAINS = [32, 16, 8, 4, 2, 1] as const;
 
-/** Share of samples that may be brighter than the map can show. */
+/** Share of samples that may exceed full brightness. */
 const CLIPPED = 0.02;
 
 /**
- * Maps differences in luma.
+ * Draws differences in luma.
  * @param options default gain: the largest power of two up to 32 at which at most one sample in 50 is clipped
  */
 export function differenceMap(

@@ -1,6 +1,6 @@
 /**
  * @module pictures/facts
- * What was done to a frame, measured on its own luma and the reference's: docs/worst-frames.md explains each fact.
+ * Measures defects of a frame from its luma and the reference's; docs/worst-frames.md explains each fact.
  */
 import type { VideoFormat } from '../core/frame.js';
 import { blockiness } from './blockiness.js';
@@ -9,18 +9,18 @@ import { banding, flatBlocks, noiseIn } from './flat.js';
 import { type Luma, lumaOf } from './luma.js';
 import { type Place, place } from './place.js';
 
-/** How much of it an eye would notice. */
+/** How visible a defect is. */
 export type FactLevel = 'none' | 'slight' | 'clear' | 'strong';
 
 /** One fact about a frame. */
 export interface FrameFact {
-  /** How much the distorted frame has of it beyond the reference. */
+  /** How much more of it the distorted frame has than the reference. */
   readonly value: number;
   readonly unit: string;
-  /** Which values mean nothing to worry about, in words. */
+  /** Range of harmless values, in words. */
   readonly normal: string;
   readonly level: FactLevel;
-  /** What the fact was made of, measured on each frame alone. */
+  /** The measurements of each frame. */
   readonly reference: number;
   readonly distorted: number;
 }
@@ -28,17 +28,17 @@ export interface FrameFact {
 /** Names of the facts. */
 export type FrameFactName = 'blockiness' | 'blur' | 'noise' | 'banding' | 'contrast_loss';
 
-/** All that is measured of a pair of frames. */
+/** All measurements of a pair of frames. */
 export interface FrameFacts extends Readonly<Record<FrameFactName, FrameFact>> {
   /** Mean luma in 8-bit levels, 0..255. */
   readonly brightness: { readonly reference: number; readonly distorted: number };
-  /** Where the two differ, and how much. */
+  /** Location and size of the difference. */
   readonly difference: Place;
-  /** All of it in plain words, one or two sentences. */
+  /** One or two sentences about all facts. */
   readonly summary: string;
 }
 
-/** What a fact is. */
+/** Definition of a fact. */
 interface FrameFactSpec {
   readonly unit: string;
   readonly normal: string;
@@ -46,7 +46,7 @@ interface FrameFactSpec {
   readonly from: readonly [slight: number, clear: number, strong: number];
 }
 
-/** The facts, in the order in which they are told. Docs/worst-frames.md shows encodes that these were set by. */
+/** The facts in order. docs/worst-frames.md shows the encodes from which the levels were chosen. */
 const SPECS: Readonly<Record<FrameFactName, FrameFactSpec>> = {
   // Mean step across the borders of 8x8 blocks over that inside, minus the same of the reference: about -1 to 15.
   blockiness: { unit: 'ratio', normal: 'below 0.05', from: [0.05, 0.2, 0.5] },
@@ -92,7 +92,7 @@ const growth = ([reference, distorted]: Both) => distorted - reference;
 const loss = ([reference, distorted]: Both) =>
   reference === 0 ? 0 : Math.max(-LARGEST_GAIN, 1 - distorted / reference);
 
-/** A loss never falls below minus this: a nearly flat reference would make it meaninglessly large. */
+/** Limits negative losses, which a nearly flat reference would make meaninglessly large. */
 const LARGEST_GAIN = 10;
 
 function fact(name: FrameFactName, both: Both, combine: (both: Both) => number): FrameFact {
@@ -107,20 +107,20 @@ function levelOf([slight, clear, strong]: FrameFactSpec['from'], value: number):
   return value >= slight ? 'slight' : 'none';
 }
 
-/** Facts before they are put into words. */
+/** Facts without the summary. */
 type WordlessFacts = Omit<FrameFacts, 'summary'>;
 
-/** Levels of mean luma from which on a picture is visibly brighter or darker. */
+/** Smallest visible change of mean luma in levels. */
 const BRIGHTER = 2;
-/** Standard deviation in levels of noise that is gone, from which on it is worth a word. */
+/** Smallest loss of noise to mention, as standard deviation in levels. */
 const DENOISED = 0.5;
-/** Share of detail that came in, from which on it is worth a word. */
+/** Smallest gain of detail to mention. */
 const SHARPENED = 0.25;
-/** Share of the squared error in one ninth of the picture, from which on it is worth naming; evenly it were 0.11. */
+/** Smallest share of the squared error for naming a ninth of the picture; 0.11 would be even. */
 const GATHERED = 0.2;
 
-/** What each fact says at its value. */
-const SAYINGS: Readonly<Record<FrameFactName, (facts: WordlessFacts) => string>> = {
+/** The text of each fact. */
+const TEXTS: Readonly<Record<FrameFactName, (facts: WordlessFacts) => string>> = {
   blockiness: ({ blockiness }) =>
     `blockiness (steps at the 8x8 grid are ${blockiness.distorted.toFixed(2)} times those inside, in the ` +
     `reference ${blockiness.reference.toFixed(2)})`,
@@ -133,13 +133,13 @@ const SAYINGS: Readonly<Record<FrameFactName, (facts: WordlessFacts) => string>>
 const NAMES = ['blockiness', 'blur', 'noise', 'banding', 'contrast_loss'] as const;
 const WEIGHT = { none: 0, slight: 1, clear: 2, strong: 3 } as const;
 
-/** Says what stands out, the strongest first, and where the frames differ. */
+/** Names the visible defects, the strongest first, and where the frames differ. */
 function summarizeFacts(facts: WordlessFacts): string {
   const { difference } = facts;
   if (difference.part === null) return 'Luma is the same in both frames.';
   const found = NAMES.filter((name) => facts[name].level !== 'none')
     .sort((a, b) => WEIGHT[facts[b].level] - WEIGHT[facts[a].level])
-    .map((name) => `${facts[name].level} ${SAYINGS[name](facts)}`);
+    .map((name) => `${facts[name].level} ${TEXTS[name](facts)}`);
   const clauses = [...found, ...asides(facts)];
   const what =
     clauses.length === 0 ? 'None of the measured defects stands out' : capitalized(clauses.join('; '));
@@ -147,7 +147,7 @@ function summarizeFacts(facts: WordlessFacts): string {
   return `${what}. Luma differs by ${difference.mean.toFixed(1)} of 255 levels on average${where}.`;
 }
 
-/** What is no defect by itself but changes the picture. */
+/** Changes that are not defects. */
 function asides({ blur, noise, brightness }: WordlessFacts): string[] {
   const lighter = brightness.distorted - brightness.reference;
   return [

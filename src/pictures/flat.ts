@@ -1,13 +1,13 @@
 /**
  * @module pictures/flat
- * What shows in flat parts of a picture: noise, and bands.
+ * Measures noise and banding in flat parts of a picture.
  */
 import type { Luma } from './luma.js';
 
-/** Side of the blocks in which flatness is judged. */
+/** Side of the blocks for measuring flatness. */
 const BLOCK = 16;
 
-/** Share of blocks, the flattest of the reference, that count as its flat parts. */
+/** Share of the reference's blocks that count as flat. */
 const FLATTEST = 0.25;
 
 /** Top left corners of the flattest blocks of a reference. */
@@ -36,9 +36,9 @@ function deviation(levels: Float32Array, width: number, left: number, top: numbe
 }
 
 /**
- * Standard deviation of noise in flat parts, in levels, by what a mask that answers neither to flat nor to evenly
- * sloping parts leaves of them (J. Immerkaer, Fast Noise Variance Estimation, 1996).
- * @param flat from {@link flatBlocks}; where there are none, the noise is 0
+ * Standard deviation of noise in flat parts, in levels, from a mask that ignores constant and linear parts (J. Immerkaer,
+ * Fast Noise Variance Estimation, 1996). 0 without flat blocks.
+ * @param flat from {@link flatBlocks}
  */
 export function noiseIn({ width, levels }: Luma, flat: ReturnType<typeof flatBlocks>): number {
   let [sum, count] = [0, 0];
@@ -59,22 +59,21 @@ export function noiseIn({ width, levels }: Luma, flat: ReturnType<typeof flatBlo
   return count === 0 ? 0 : (Math.sqrt(Math.PI / 2) * sum) / (6 * count);
 }
 
-/** Equal samples in a row from which on they are a band: more than a block of 8 that coding left flat. */
+/** Shortest run of equal samples that counts as a band; longer than a flat 8x8 block. */
 const RUN = 12;
 
-/** Samples between two bands in which noise may blur the step. */
+/** Most samples between two bands. */
 const GAP = 4;
 
-/** Levels up to which a step from one run to the next is that of a gradient drawn in bands, not an edge. */
+/** Largest step between bands in levels; larger steps are edges. */
 const STEP = 20;
 
-/** Levels from which on a step is plain to see; lower ones count for less. One level is what 8 bit cannot avoid. */
+/** Steps of this many levels count fully, smaller ones less. 8-bit video cannot avoid steps of one level. */
 const PLAIN = 4;
 
 /**
- * Share of samples, 0 to 1, that lie in bands: runs of at least 12 equal samples, across or down, with a small step to
- * another such run near by, counted by the height of the step. A drawing of plain areas has edges instead, and noise or
- * grain has no runs.
+ * Share of samples in bands, 0 to 1, weighted by the height of the step. A band is a run of at least 12 equal samples,
+ * across or down, with a small step to another run nearby. Plain drawings have edges instead, and noise has no runs.
  */
 export function banding({ width, height, levels }: Luma): number {
   const bands = new Float32Array(levels.length);
@@ -85,7 +84,7 @@ export function banding({ width, height, levels }: Luma): number {
   return sum / Math.max(1, levels.length);
 }
 
-/** Marks the bands of one line of `length` samples, `stride` apart, with how much each counts. */
+/** Writes the weights of the bands of one line of `length` samples, `stride` apart. */
 function markBands(
   levels: Float32Array,
   start: number,

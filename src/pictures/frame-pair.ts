@@ -1,6 +1,6 @@
 /**
  * @module pictures/frame-pair
- * Two frames that belong together, as they are scored, with all that can be shown and said of them.
+ * A pair of frames as scored, with pictures and measurements.
  */
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import type { ColorMeaning } from './color.js';
@@ -13,15 +13,15 @@ import { toRgb } from './rgb.js';
 export class FramePicture {
   /** 0-based number in its own video. */
   readonly frame: number;
-  /** Seconds from the video's first frame; `null` where the video does not say. */
+  /** Seconds from the video's first frame; `null` if unknown. */
   readonly time: number | null;
   /** As scored: scaled, and in the depth and chroma format of both. */
   readonly format: VideoFormat;
   /** Samples as scored, packed; `cb` and `cr` are absent where there is no chroma. */
   readonly planes: FramePlanes;
-  /** By which matrix and range the samples become RGB. */
+  /** Matrix and range for conversion to RGB. */
   readonly color: ColorMeaning;
-  /** In full size, once somebody wanted to see it. */
+  /** The full-size picture, drawn on demand. */
   #image: RgbImage | undefined;
 
   constructor(
@@ -49,14 +49,14 @@ export class FramePicture {
   }
 }
 
-/** A reference frame and the distorted frame that is compared with it. */
+/** A reference frame and its distorted frame. */
 export class FramePair {
   /** 0-based number of the pair: `frameNum` in a report. */
   readonly index: number;
   readonly reference: FramePicture;
   readonly distorted: FramePicture;
-  /** The latest map in full size, and what was asked for. */
-  #map: { readonly asked: number | undefined; readonly map: DifferenceMap } | undefined;
+  /** The latest full-size map with its requested gain. */
+  #map: { readonly gain: number | undefined; readonly map: DifferenceMap } | undefined;
 
   constructor(index: number, reference: FramePicture, distorted: FramePicture) {
     this.index = index;
@@ -66,11 +66,11 @@ export class FramePair {
 
   /** Where luma differs, amplified: warm where the distorted frame is brighter, cold where it is darker. */
   difference({ gain, ...size }: DifferenceOptions & ImageOptions = {}): DifferenceMap {
-    if (!this.#map || this.#map.asked !== gain) {
+    if (!this.#map || this.#map.gain !== gain) {
       const { reference, distorted } = this;
       const options = gain === undefined ? {} : { gain };
       this.#map = {
-        asked: gain,
+        gain,
         map: differenceMap(reference.planes, distorted.planes, reference.format, options),
       };
     }
@@ -83,7 +83,7 @@ export class FramePair {
     return encodePng(this.difference(options).image);
   }
 
-  /** What was done to the picture, in numbers. */
+  /** Measures the defects of the distorted frame. */
   facts(): FrameFacts {
     return measureFacts(this.reference.planes.y, this.distorted.planes.y, this.reference.format);
   }

@@ -1,6 +1,6 @@
 /**
  * @module pictures/image
- * Pictures for eyes: 8-bit RGB, made smaller, and written as PNG.
+ * 8-bit RGB images: shrinking and writing as PNG.
  */
 
 /** Rows of packed RGB, a byte each. */
@@ -11,13 +11,13 @@ export interface RgbImage {
   readonly data: Uint8Array<ArrayBuffer>;
 }
 
-/** How large a picture may be. */
+/** Size limit of a picture. */
 export interface ImageOptions {
   /** Longest side in samples, from 1; larger pictures are made smaller, smaller ones stay. Default: no limit. */
   readonly maxSide?: number;
 }
 
-/** The image, or one whose longest side is `maxSide`: each sample is the mean of the area that it covers. */
+/** Shrinks an image to a longest side of at most `maxSide` by averaging areas. */
 export function shrink(image: RgbImage, { maxSide = Number.POSITIVE_INFINITY }: ImageOptions): RgbImage {
   const longest = Math.max(image.width, image.height);
   if (longest <= maxSide) return image;
@@ -29,7 +29,7 @@ export function shrink(image: RgbImage, { maxSide = Number.POSITIVE_INFINITY }: 
   const sums = new Float64Array(3 * width);
   for (let y = 0; y < height; y++) {
     sums.fill(0);
-    for (const { at, weight } of rows[y] ?? []) addRow(image, at, weight, columns, sums);
+    for (const { at, weight } of rows[y]!) addRow(image, at, weight, columns, sums);
     data.set(sums, 3 * width * y);
   }
   return { width, height, data: new Uint8Array(data.buffer) };
@@ -40,7 +40,7 @@ interface Share {
   readonly weight: number;
 }
 
-/** Per output sample the input samples that it covers, with weights that sum to 1. */
+/** The input samples that each output sample covers, with weights that sum to 1. */
 function coverage(from: number, to: number): Share[][] {
   const scale = from / to;
   return Array.from({ length: to }, (_, i) => {

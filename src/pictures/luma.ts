@@ -1,6 +1,6 @@
 /**
  * @module pictures/luma
- * A frame's luma as the measurements of this folder take it: of every depth, in 8-bit levels.
+ * Luma in 8-bit levels at every bit depth, for the measurements of this folder.
  */
 
 import type { VideoFormat } from '../core/frame.js';

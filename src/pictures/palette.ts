@@ -1,10 +1,10 @@
 /**
  * @module pictures/palette
- * The colours of quality maps: lighter with every step, so that they keep their order for the colour blind and in print.
+ * Colours of quality maps. Lightness increases with every step, for colour-blind users and print.
  */
 import { requireAttached, requireNumber, wrongType } from '../core/arguments.js';
 
-/** Red, green and blue of 0..255, not rounded, and how much of it covers the picture, 0..1. */
+/** Red, green and blue (0..255, not rounded), and opacity (0..1). */
 export type HeatmapColor = readonly [red: number, green: number, blue: number, cover: number];
 
 /** Evenly spaced from nothing to all: violet, red, orange, yellow (after "inferno" of matplotlib, which is CC0). */
@@ -16,13 +16,13 @@ const COLOURS = [
   [252, 255, 164],
 ] as const;
 
-/** How much of the picture the strongest colour covers. */
+/** Opacity of the strongest colour. */
 const COVER = 0.85;
 
-/** Densities of loss that the strongest colour may stand for; few, so that frames can be compared by eye. */
+/** Possible densities of the strongest colour; few, so that frames can be compared by eye. */
 export const HEATMAP_FULLS = [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5] as const;
 
-/** Steps that are told apart. */
+/** Number of distinct colours. */
 export const STEPS = 256;
 
 /** Colours of `STEPS` values from 0 to 1. The first is transparent. */

@@ -1,6 +1,6 @@
 /**
  * @module pictures/place
- * How much two frames differ, and in which part of the picture most.
+ * Measures how much two frames differ and where most.
  */
 import type { Luma } from './luma.js';
 
@@ -20,15 +20,15 @@ const PARTS = [
 /** A ninth of the picture. */
 export type PicturePart = (typeof PARTS)[number];
 
-/** How much two frames differ, and where. */
+/** Size and location of the difference of two frames. */
 export interface Place {
   /** Mean absolute difference of luma in 8-bit levels. */
   readonly mean: number;
-  /** The largest in 8-bit levels. */
+  /** Largest absolute difference in 8-bit levels. */
   readonly largest: number;
-  /** The ninth of the picture with the most squared error; `null` where the frames are the same. */
+  /** The ninth of the picture with the most squared error; `null` for identical frames. */
   readonly part: PicturePart | null;
-  /** Share of the squared error that lies in it; a ninth where it is spread evenly. */
+  /** Share of the squared error in that part; 1/9 if spread evenly. */
   readonly share: number;
 }
 

@@ -1,6 +1,6 @@
 /**
  * @module pictures/quality-maps
- * What a map of one pair of frames is made of: where in the picture the sums behind VIF and ADM come from.
+ * Types of quality maps: the sums behind VIF and ADM by location in the picture.
  */
 
 /** The cells of one scale: squares of the picture, row after row; the last ones are cut off at the border. */
@@ -57,7 +57,7 @@ export interface AdmCells extends ScaleCells {
   readonly total: { readonly num: number; readonly den: number };
 }
 
-/** Where one pair of frames has its VIF and ADM from. */
+/** VIF and ADM of a pair of frames by location. */
 export interface FrameCells {
   readonly vif: readonly VifCells[];
   readonly adm: readonly AdmCells[];

@@ -1,6 +1,6 @@
 /**
  * @module pictures/rgb
- * Planes of any depth and chroma format as an RGB image.
+ * Converts planes of any depth and chroma format to RGB.
  */
 
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
@@ -59,7 +59,7 @@ class ChromaRows {
     if (!samples) return this.#row;
     const { width, height } = this.#size;
     const halved = this.#format.chroma === '420';
-    // Odd luma sizes leave the last chroma row and column out; the one before stands for it.
+    // Odd luma sizes lack the last chroma row and column; repeat the one before.
     const near = Math.min(halved ? y >> 1 : y, height - 1);
     const far = halved ? Math.max(0, Math.min(near + (y & 1 ? 1 : -1), height - 1)) : near;
     for (let x = 0; x < width; x++) {

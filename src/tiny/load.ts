@@ -88,7 +88,7 @@ export async function loadTinyModel(
  * The caller's files as a folder.
  * @param files by name: a model, its sidecar, weights, a registry
  */
-export function callerFiles(files: Readonly<Record<string, Blob>>): TinyFiles {
+function callerFiles(files: Readonly<Record<string, Blob>>): TinyFiles {
   const folder = {
     name: 'the files given',
     async read(file: string, limit: number): Promise<Uint8Array | null> {

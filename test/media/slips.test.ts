@@ -1,7 +1,7 @@
 /** Frames lost, doubled or frozen in the middle of a video (src/media/align/slips.ts): found where the pictures tell, and only there. */
 import { describe, expect, it } from 'vitest';
 import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../src/media/align/signature.js';
-import { type Displacement, SlipWatch } from '../../src/media/align/slips.js';
+import { type Displacement, SlipDetector } from '../../src/media/align/slips.js';
 import { type Content, moving, repeating, still, type Treatment, video } from './align-support.js';
 
 const SIZE = { width: 64, height: 36 };
@@ -13,7 +13,7 @@ function watchBoth(reference: Content, distorted: Content, treatment: Treatment,
     video(distorted, { ...SIZE, frames, ...treatment }),
   ];
   const signer = new Signer({ ...SIZE, bitDepth: 8 });
-  const slips = new SlipWatch();
+  const slips = new SlipDetector();
   const y = new Uint8Array(SIZE.width * SIZE.height);
   for (let n = 0; n < frames; n++) {
     const pair = new Uint8Array(PAIR_BYTES);

@@ -3,7 +3,7 @@
  * Checks over a whole run whether the two videos stay together, by signatures of all pairs.
  */
 import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/signature.js';
-import { SlipWatch } from '../../media/align/slips.js';
+import { SlipDetector } from '../../media/align/slips.js';
 import { slipFindings, unwatchedFinding } from '../../media/preflight/slips.js';
 import { bySeverity, uncheckedFinding } from '../../media/preflight/text.js';
 import type { Finding } from '../../media/preflight/types.js';
@@ -16,7 +16,7 @@ const MOST_WAITING = 64;
 
 /** Signatures of pairs as they arrive. */
 export class Continuity {
-  readonly #slips = new SlipWatch();
+  readonly #slips = new SlipDetector();
   /** Signatures that arrive out of order, by their first pair. */
   readonly #early = new Map<number, Uint8Array>();
   /** Pairs of which one signature is there. */

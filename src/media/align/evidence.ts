@@ -1,56 +1,54 @@
 /**
  * @module media/align/evidence
- * How much better one offset explains the thumbnails of two videos than another.
+ * Compares how well two offsets explain the thumbnails of two videos.
  *
- * Residuals of two things are compared, each after the one gain and bias that fit best over all pairs, so that fades
- * and flashes count but a constant change of brightness, contrast or range does not: the pictures; and their changes
- * from frame to frame, where what never moves (bars, logos, a crop, a tone curve) drops out.
+ * It compares residuals of the pictures, and of their changes from frame to frame. Both use the one gain and bias that fit
+ * best over all pairs, so fades and flashes count, but a constant change of brightness, contrast or range does not.
+ * Changes ignore everything static (bars, logos, a crop, a tone curve).
  *
- * Encoders in a hurry leave parts of the picture as they were, and so show the past: the best offset is then not the
- * true one. A steady motion of b squared levels a frame, shown d frames late where d differs from part to part, has
- * residuals of b (o² + var d) around the best offset, and the true offset is k, the mean of d, away. The mean is at
- * most sqrt 3 times the deviation, both for delays spread evenly from 0 and for those that thin out exponentially; hence
- * pictures rule an offset out only where it adds more than 3 times as much to the best residual as lag can have in it.
- * Of a sample's residual that is no more than what the sample changes by within 2 k frames: the error of a picture that
- * stands still is noise of the encode, and not credited to lag. Changes do not peak at a wrong offset that way: a part
- * that catches up shows all the changes it missed at once.
+ * Fast encoders keep stale parts of the picture, so the best offset may not be the true one. Let a steady motion of b
+ * squared levels per frame be d frames late, where d varies over the picture. The residual around the best offset is
+ * b (o² + var d), and the true offset is k = mean d away. The mean is at most sqrt 3 deviations, both for uniform and for
+ * exponential delays. So pictures rule out an offset only if it adds more than 3 times the part of the best residual that
+ * lag can explain. For a sample, that part is at most its change within 2 k frames; the error of a still picture is noise
+ * of the encode. Changes have no such bias: a part that catches up shows all missed changes at once.
  */
 
-/** What a difference between two residuals is worth. Chosen on encodes, see docs/alignment.md. */
+/** Weight of a difference between residuals, chosen on encodes: see docs/alignment.md. */
 const WEIGHING = {
   pictures: { observations: 2, disregarded: 0.12 },
   changes: { observations: 2, disregarded: 0.12 },
 } as const satisfies Record<PairKind, Weighing>;
 
-/** The same of offsets that have hardly any pair in common. */
+/** The same for offsets with few common pairs. */
 const WEIGHING_APART: Weighing = { observations: 2, disregarded: Math.log(4) };
 
-/** The square of the most that a mean delay is, in deviations of the delays. */
+/** Square of the largest mean delay in units of the delays' deviation. */
 const LAG_BOUND = 3;
 
-/** Delays looked at, earlier and later, to see how far samples change; longer ones are spread over as many steps. */
+/** Number of delays to sample, in both directions, for the change of samples. */
 const LAG_STEPS = 4;
 
-/** Frames, evenly spread, in which lag is looked for. */
+/** Number of evenly spread frames in which to measure lag. */
 const LAG_FRAMES = 32;
 
 interface Weighing {
-  /** Independent observations that a pair counts as: its samples vary together, in space and in time. */
+  /** Independent observations per pair; samples are correlated in space and time. */
   readonly observations: number;
   /**
-   * Part of the logarithm of two residuals that says nothing: strong compression repeats old pictures and so makes an
-   * encode resemble frames that have passed.
+   * Part of the log ratio of two residuals to ignore: strong compression repeats old pictures, so an encode resembles past
+   * frames.
    */
   readonly disregarded: number;
 }
 
-/** Variance in squared 8-bit levels below which residuals are rounding. */
+/** Smaller residuals are rounding error; in squared 8-bit levels. */
 const FLOOR = 0.02 ** 2;
 
-/** Samples across the blocks in which motion is told from noise. */
+/** Side of blocks whose averages separate motion from noise, in samples. */
 const BLOCK = 8;
 
-/** Pairs that two offsets must have in common to be compared over these. */
+/** Fewest common pairs to compare two offsets over these only. */
 const COMMON_PAIRS = 4;
 
 /** Sums over pairs of samples x (reference) and y (distorted). */
@@ -66,16 +64,16 @@ interface Sums {
 /** A straight line through samples. */
 interface Fit {
   readonly gain: number;
-  /** Means of x and y; 0 where the line goes through the origin. */
+  /** Means of x and y; 0 for a line through the origin. */
   readonly mx: number;
   readonly my: number;
   /** Mean squared residual. */
   readonly error: number;
-  /** Mean squared deviation of y without any x. */
+  /** Mean squared deviation of y. */
   readonly variance: number;
 }
 
-/** y = gain * x + bias by least squares; a picture and its negative do not match, so the gain is never below 0. */
+/** Least-squares fit y = gain * x + bias with gain >= 0, since a picture does not match its negative. */
 function bestLine({ samples, x, y, xx, yy, xy }: Sums, centred: boolean): Fit {
   if (samples === 0) return { gain: 0, mx: 0, my: 0, error: 0, variance: 0 };
   const [mx, my] = centred ? [x / samples, y / samples] : [0, 0];
@@ -85,7 +83,7 @@ function bestLine({ samples, x, y, xx, yy, xy }: Sums, centred: boolean): Fit {
   return { gain, mx, my, error: Math.max(0, variance - gain * gain * vx), variance };
 }
 
-/** Mean squared residual of other samples on a line. */
+/** Mean squared residual of samples against a given line. */
 function errorOn({ gain, mx, my }: Fit, { samples, x, y, xx, yy, xy }: Sums): number {
   const bias = my - gain * mx;
   const crossed = gain * (bias * x - xy) - bias * y;
@@ -94,7 +92,7 @@ function errorOn({ gain, mx, my }: Fit, { samples, x, y, xx, yy, xy }: Sums): nu
 
 /** How well an offset fits. */
 export interface Fitness {
-  /** Pairs it is based on. */
+  /** Number of pairs. */
   readonly pairs: number;
   /** Correlation of the pictures, 0..1. */
   readonly similarity: number;
@@ -102,11 +100,11 @@ export interface Fitness {
   readonly changes: number;
   /** Ratio of the standard deviations, distorted over reference. */
   readonly gain: number;
-  /** What is left of the distorted mean after the gain, in 8-bit levels. */
+  /** Distorted mean minus gain times reference mean, in 8-bit levels. */
   readonly bias: number;
   /** Mean squared residual of the pictures, in squared 8-bit levels. */
   readonly error: number;
-  /** Goodness by which offsets with different pairs may be ranked roughly. */
+  /** Rough score for ranking offsets with different pairs. */
   readonly rank: number;
 }
 
@@ -122,12 +120,12 @@ function dot(a: Float32Array, b: Float32Array): number {
   const n = a.length;
   let k = 0;
   for (; k + 3 < n; k += 4) {
-    s0 += (a[k] ?? 0) * (b[k] ?? 0);
-    s1 += (a[k + 1] ?? 0) * (b[k + 1] ?? 0);
-    s2 += (a[k + 2] ?? 0) * (b[k + 2] ?? 0);
-    s3 += (a[k + 3] ?? 0) * (b[k + 3] ?? 0);
+    s0 += a[k]! * b[k]!;
+    s1 += a[k + 1]! * b[k + 1]!;
+    s2 += a[k + 2]! * b[k + 2]!;
+    s3 += a[k + 3]! * b[k + 3]!;
   }
-  for (; k < n; k++) s0 += (a[k] ?? 0) * (b[k] ?? 0);
+  for (; k < n; k++) s0 += a[k]! * b[k]!;
   return s0 + s1 + s2 + s3;
 }
 
@@ -137,11 +135,11 @@ function thumb(samples: Float32Array): Thumb {
   return { samples, sum, squares: dot(samples, samples) };
 }
 
-/** The thumbnails read so far and everything that can be said about an offset from them. */
+/** The thumbnails read so far, and the fitness of offsets over them. */
 export class Evidence {
   readonly #reference: Thumb[] = [];
   readonly #distorted: Thumb[] = [];
-  /** Products of distorted frame i with reference frames, by the reference frame's number; filled when needed. */
+  /** Cached dot products of distorted frame i with reference frames, by reference frame number. */
   readonly #products: Map<number, number>[] = [];
   readonly #ratio: number;
   readonly #partners: ArrayLike<number> | undefined;
@@ -151,7 +149,7 @@ export class Evidence {
   /**
    * @param ratio reference frames per distorted frame
    * @param width of the thumbnails
-   * @param partners reference frame of each distorted one at offset 0, ascending, where the ratio does not tell
+   * @param partners reference frame of each distorted frame at offset 0, ascending, if the ratio does not determine it
    */
   constructor(ratio: number, width: number, partners?: ArrayLike<number>) {
     this.#ratio = ratio;
@@ -159,12 +157,12 @@ export class Evidence {
     this.#width = width;
   }
 
-  /** Whether the frames of the two go one by one. */
+  /** True if frames pair one to one. */
   get oneByOne(): boolean {
     return this.#ratio === 1 && !this.#partners;
   }
 
-  /** Frames of each that were added. */
+  /** Number of frames added. */
   get frames(): { readonly reference: number; readonly distorted: number } {
     return { reference: this.#reference.length, distorted: this.#distorted.length };
   }
@@ -180,13 +178,13 @@ export class Evidence {
     }
   }
 
-  /** Distorted frames [first, end) whose partner at this offset was read. */
+  /** Distorted frames [first, end) whose partner at this offset is available. */
   range(offset: number): readonly [first: number, end: number] {
     const first = this.#firstFrom(-offset);
     return [first, Math.max(first, this.#firstFrom(this.frames.reference - offset))];
   }
 
-  /** The first distorted frame read whose partner at offset 0 is not before a frame; the number read where none is. */
+  /** The first distorted frame whose partner at offset 0 is at or after `reference`, else the number of frames. */
   #firstFrom(reference: number): number {
     let [low, high] = [0, this.#distorted.length];
     while (low < high) {
@@ -197,12 +195,12 @@ export class Evidence {
     return low;
   }
 
-  /** The reference frame that goes with a distorted one. */
+  /** The reference frame paired with a distorted frame. */
   partner(distorted: number, offset: number): number {
     return (this.#partners?.[distorted] ?? Math.round(distorted * this.#ratio)) + offset;
   }
 
-  /** How well an offset fits over all its pairs. */
+  /** Fitness of an offset over all its pairs. */
   fitness(offset: number): Fitness {
     const [first, end] = this.range(offset);
     const { pictures, changes } = this.#sums(offset, first, end);
@@ -210,7 +208,7 @@ export class Evidence {
     const moving = bestLine(changes, false);
     const relative = ({ error, variance }: Fit) => (error + FLOOR) / (variance + FLOOR);
     const similarity = correlation(still);
-    // The slope of least squares is low by the correlation; the ratio of the deviations is not.
+    // The least-squares slope is biased by the correlation; the ratio of deviations is not.
     const gain = similarity > 0 ? still.gain / similarity : 0;
     return {
       pairs: end - first,
@@ -224,8 +222,7 @@ export class Evidence {
   }
 
   /**
-   * By how much the pairs that both offsets have speak for `offset` against `other`: a logarithm of likelihoods,
-   * 0 where they do not tell.
+   * Log likelihood ratio of `offset` against `other` over their common pairs; 0 if undecided.
    */
   favours(offset: number, other: number): number {
     const [a, b] = [this.range(offset), this.range(other)];
@@ -252,8 +249,8 @@ export class Evidence {
   }
 
   /**
-   * Whether the pictures may fit `better` only because the true offset, `worse`, is shown with lag.
-   * @param best sums of the pictures of distorted frames [first, end) at `better`
+   * True if lag alone may explain why the pictures fit `better`, while `worse` is the true offset.
+   * @param best picture sums of distorted frames [first, end) at `better`
    * @param rest the same at `worse`
    */
   #mayLag(
@@ -264,7 +261,7 @@ export class Evidence {
     range: readonly [first: number, end: number],
   ): boolean {
     const line = bestLine(best, true);
-    // With the better offset's line, lest another contrast passes for time, as it does in a fade.
+    // Use the better offset's line, so that a change of contrast (a fade) does not count as time.
     const added = errorOn(line, rest) - line.error;
     if (added > LAG_BOUND * (line.error + FLOOR)) return false;
     const key = `${better} ${worse}`;
@@ -273,10 +270,10 @@ export class Evidence {
     return added <= LAG_BOUND * (lag + FLOOR);
   }
 
-  /** Lag between pairs of offsets as of the frames added so far. */
+  /** Cached lag between pairs of offsets, for the frames added so far. */
   readonly #lags = new Map<string, number>();
 
-  /** Mean squared residual at an offset that delays up to `most` frames from it can explain, in squared levels. */
+  /** The part of the mean squared residual that delays of up to `most` frames can explain, in squared levels. */
   #lagIn(
     offset: number,
     most: number,
@@ -297,14 +294,14 @@ export class Evidence {
         for (const other of [this.#reference[j - delay]?.samples, this.#reference[j + delay]?.samples]) {
           if (!other) continue;
           for (let k = 0; k < x.length; k++) {
-            const change = Math.abs((other[k] ?? 0) - (x[k] ?? 0));
-            if (change > (reach[k] ?? 0)) reach[k] = change;
+            const change = Math.abs(other[k]! - x[k]!);
+            if (change > reach[k]!) reach[k] = change;
           }
         }
       }
       for (let k = 0; k < x.length; k++) {
-        const residual = Math.abs((y[k] ?? 0) - gain * (x[k] ?? 0) - bias);
-        sum += Math.min(residual, gain * (reach[k] ?? 0)) ** 2;
+        const residual = Math.abs(y[k]! - gain * x[k]! - bias);
+        sum += Math.min(residual, gain * reach[k]!) ** 2;
       }
       samples += x.length;
     }
@@ -312,10 +309,9 @@ export class Evidence {
   }
 
   /**
-   * Frames that repeat the one before them while their partner differs from its own predecessor.
-   * @param still mean squared change of samples, in squared levels, up to which a frame is a repetition
-   * @param moves the same of averages over blocks of samples, which noise does not reach, from which the partner has
-   * moved on
+   * Counts frames that repeat their predecessor while their partner moves on.
+   * @param still largest mean squared change of samples of a repetition, in squared levels
+   * @param moves smallest mean squared change of block averages (unaffected by noise) of a partner that moves on
    */
   repeated(offset: number, still: number, moves: number): { reference: number; distorted: number } {
     const [first, end] = this.range(offset);
@@ -340,12 +336,12 @@ export class Evidence {
       const x = k % this.#width;
       const y = (k - x) / this.#width;
       const block = Math.floor(y / BLOCK) * across + Math.floor(x / BLOCK);
-      sums[block] = (sums[block] ?? 0) + (b.samples[k] ?? 0) - (a.samples[k] ?? 0);
+      sums[block]! += b.samples[k]! - a.samples[k]!;
     }
     return sums.reduce((total, sum) => total + (sum / BLOCK ** 2) ** 2, 0) / sums.length;
   }
 
-  /** Sums over the pairs of distorted frames [first, end): of the pictures, and of their changes within the range. */
+  /** Sums of pictures and of their changes over the pairs of distorted frames [first, end). */
   #sums(offset: number, first: number, end: number): PairSums {
     const pictures = emptySums();
     const changes = emptySums();
@@ -387,7 +383,7 @@ export class Evidence {
 
   readonly #changes = { reference: new Map<number, number>(), distorted: new Map<number, number>() };
 
-  /** Squared change between two frames of one video, `b` being `a`'s successor among the pairs. */
+  /** Squared change between consecutive frames `a` and `b` of one video. */
   #change(side: 'reference' | 'distorted', a: number, b: number): number {
     const key = a * 65536 + b;
     const known = this.#changes[side].get(key);
@@ -400,7 +396,7 @@ export class Evidence {
   }
 }
 
-/** What the pairs of an offset sum up to. */
+/** Sums over the pairs of an offset. */
 interface PairSums {
   readonly pictures: Sums;
   readonly changes: Sums;
@@ -408,7 +404,7 @@ interface PairSums {
 
 type PairKind = 'pictures' | 'changes';
 
-/** Logarithm of the likelihoods of two offsets whose residuals differ by a factor of e^difference. */
+/** Log likelihood ratio of two offsets whose residuals differ by a factor of e^difference. */
 function worth({ observations, disregarded }: Weighing, pairs: number, difference: number): number {
   const noticed = Math.sign(difference) * Math.max(0, Math.abs(difference) - disregarded);
   return 0.5 * observations * pairs * noticed;
@@ -442,7 +438,7 @@ function correlation({ error, variance }: Fit): number {
 function squaredDistance(a: Thumb, b: Thumb): number {
   let sum = 0;
   for (let k = 0; k < a.samples.length; k++) {
-    const difference = (a.samples[k] ?? 0) - (b.samples[k] ?? 0);
+    const difference = a.samples[k]! - b.samples[k]!;
     sum += difference * difference;
   }
   return sum;

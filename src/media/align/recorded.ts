@@ -1,37 +1,36 @@
 /**
  * @module media/align/recorded
- * Thumbnails of a video's first frames for several searches: each frame is read once, however many ask for it.
+ * Shares the thumbnails of a video's first frames among several searches, reading each frame once.
  */
 import { lumaBytes } from '../../core/frame.js';
 import type { FrameSource } from '../types.js';
 import { THUMBNAIL, Thumbnailer } from './thumbnail.js';
 import type { Thumbs } from './types.js';
 
-/** A part of a video, open. */
+/** An opened part of a video. */
 export interface OpenedPart {
   readonly source: FrameSource;
-  /** Number that the part's first frame has in the source. */
+  /** Number of the part's first frame in the source. */
   readonly start: number;
 }
 
 /** Opens frames [first, end) of a video. */
 export type OpenPart = (first: number, end: number) => Promise<OpenedPart>;
 
-/** One search's view of {@link RecordedThumbs}. */
+/** A search's reader of {@link RecordedThumbs}. */
 export interface ThumbsReader extends Thumbs {
-  /** Says that no more are wanted; the video is closed with the last reader. */
+  /** Ends reading; the last reader closes the video. */
   close(): Promise<void>;
 }
 
-/** A part that is being read. */
+/** The part being read. */
 interface Reading {
   readonly end: number;
   readonly opening: Promise<OpenedPart & { readonly shrink: (luma: Uint8Array) => Float32Array }>;
 }
 
 /**
- * Keeps the thumbnails (9 kB each) of the frames read so far, and reads on when somebody wants more than that, from where
- * reading stopped.
+ * Keeps thumbnails (9 kB each) of the frames read so far and reads more on demand.
  */
 export class RecordedThumbs {
   readonly #open: OpenPart;
@@ -45,7 +44,7 @@ export class RecordedThumbs {
     this.#open = open;
   }
 
-  /** @param most frames that this reader wants at most, so that a decoder knows where to stop */
+  /** @param most most frames that this reader needs, so that the decoder knows where to stop */
   reader(most: number): ThumbsReader {
     let handed = 0;
     let closed = false;
@@ -93,7 +92,7 @@ export class RecordedThumbs {
   async #begin(first: number, end: number) {
     const { source, start } = await this.#open(first, end);
     const thumbnailer = new Thumbnailer(source.info, THUMBNAIL.width, THUMBNAIL.height);
-    // Frames are counted from the video's first.
+    // Convert to frame numbers of the whole video.
     return { source, start: start - first, shrink: (luma: Uint8Array) => thumbnailer.shrink(luma) };
   }
 

@@ -1,47 +1,47 @@
 /**
  * @module media/align/search
- * Finds the offset that fits best, weighs it against every other, and says how certain that is.
+ * Finds the offset that fits best and its probability among all others.
  */
 import type { Evidence, Fitness } from './evidence.js';
 import type { AlignCandidate, AlignReason, AlignResult } from './types.js';
 
-/** Offsets beyond the window that are tried too, to notice a best one outside. */
+/** Offsets to try beyond the window, to detect a better one outside. */
 const BEYOND = 2;
 
-/** Fewest frames a video must have for a search. */
+/** Fewest frames of a video for a search. */
 const MIN_FRAMES = 4;
 
-/** Pairs an offset must have to be considered, where the videos are long enough. */
+/** Fewest pairs of an offset, if the videos are long enough. */
 const MIN_PAIRS = 8;
 
-/** An offset this many times less likely than the best is no candidate. */
+/** Offsets this many times less likely than the best are not candidates. */
 const UNLIKELY = 20;
 
-/** Confidence from which an answer is clear. */
+/** Least confidence of a clear answer. */
 const CLEAR = 0.9;
 
-/** Offsets that count as the window's end. */
+/** Number of offsets that count as the end of the window. */
 const AT_END = 10;
 
-/** Most candidates listed. */
+/** Most candidates in the result. */
 const MAX_CANDIDATES = 12;
 
-/** Rounds of choosing the best offset by comparisons with all others. */
+/** Most rounds of comparing the best offset with all others. */
 const ROUNDS = 8;
 
-/** Mean squared residual, in squared 8-bit levels, up to which unlike pictures are rather pictures of nothing. */
+/** Unrelated pictures with a smaller mean squared residual are featureless; in squared 8-bit levels. */
 const FEATURELESS = 2;
 
-/** Mean squared change, in squared 8-bit levels, up to which a thumbnail repeats the one before. */
+/** A thumbnail with a smaller mean squared change repeats its predecessor; in squared 8-bit levels. */
 const STILL = 0.05 ** 2;
 
-/** The same of its block averages, from which a picture has moved on. */
+/** A picture whose block averages have a larger mean squared change has moved on. */
 const MOVES = 0.3 ** 2;
 
 /**
  * Searches among offsets of at most `window` frames.
- * @param assumed the offset to stay with where the pictures do not tell
- * @param base offset at which the evidence was taken; the answer counts from where it would have been 0
+ * @param assumed the offset to return if the pictures do not decide
+ * @param base offset of the first thumbnails; added to the result
  */
 export function search(evidence: Evidence, window: number, assumed: number, base = 0): AlignResult {
   const { reference, distorted } = evidence.frames;
@@ -58,7 +58,7 @@ export function search(evidence: Evidence, window: number, assumed: number, base
   const fitness = best === undefined ? undefined : tried.get(best);
   if (best === undefined || !fitness) return tooShort(assumed + base, shorter);
 
-  // The probability of each offset against the best, and so of the best among all.
+  // Odds of each offset against the best; their sum gives the probability of the best.
   let total = 0;
   const candidates: AlignCandidate[] = [];
   for (const [offset, { similarity }] of tried) {
@@ -74,7 +74,7 @@ export function search(evidence: Evidence, window: number, assumed: number, base
     : explainDoubt(candidates, best, window, related || fitness.error <= FEATURELESS);
   candidates.sort((a, b) => Math.abs(a.offset - best) - Math.abs(b.offset - best));
 
-  // Short videos do not reach the ends of the window.
+  // In short videos the offsets do not reach the ends of the window.
   const reached = Math.min(window, Math.max(...[...tried.keys()].map(Math.abs)));
   const within = candidates.map(({ offset }) => offset).filter((offset) => Math.abs(offset) <= window);
   const stay = !related || (!clear && within.includes(assumed));
@@ -99,7 +99,7 @@ export function search(evidence: Evidence, window: number, assumed: number, base
   };
 }
 
-/** The earliest frames that belong together at an offset, of the whole videos. */
+/** The earliest matching frames of the whole videos at an offset. */
 function firstMatch(evidence: Evidence, offset: number, base: number): NonNullable<AlignResult['match']> {
   if (evidence.oneByOne) {
     const whole = offset + base;
@@ -112,7 +112,7 @@ function firstMatch(evidence: Evidence, offset: number, base: number): NonNullab
   };
 }
 
-/** The offset that no other beats over the pairs both have. */
+/** The offset that beats all others over their common pairs. */
 function choose(evidence: Evidence, tried: ReadonlyMap<number, Fitness>): number | undefined {
   let best: number | undefined;
   for (const [offset, { rank }] of tried) {
@@ -132,7 +132,7 @@ function choose(evidence: Evidence, tried: ReadonlyMap<number, Fitness>): number
   return best;
 }
 
-/** Whether the pictures, or at least what changes in them, resemble each other. */
+/** True if the pictures, or at least their changes, are similar. */
 function isRelated({ similarity, changes }: Fitness): boolean {
   return similarity >= 0.9 || changes >= 0.4 || (similarity >= 0.6 && changes >= 0.2);
 }
@@ -144,10 +144,10 @@ function explainDoubt(
   related: boolean,
 ): AlignReason {
   if (!related) return 'unrelated';
-  // One unbroken run of offsets around the best: nothing moves enough. Gaps: the same pictures come again.
+  // A contiguous run of offsets means too little motion; gaps mean that pictures repeat.
   const offsets = candidates.map(({ offset }) => offset).sort((a, b) => a - b);
-  const unbroken = offsets.every((offset, k) => k === 0 || offset - (offsets[k - 1] ?? 0) === 1);
-  // All that fit lie at one end: what fits better lies beyond.
+  const unbroken = offsets.every((offset, k) => k === 0 || offset - offsets[k - 1]! === 1);
+  // If all fitting offsets are at one end, a better one lies beyond.
   const beyond =
     Math.abs(best) > window && offsets.every((offset) => offset * Math.sign(best) > window - AT_END);
   if (beyond) return 'edge';

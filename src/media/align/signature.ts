@@ -1,23 +1,23 @@
 /**
  * @module media/align/signature
- * A few hundred bytes for each frame's luma, cheap enough to take of every frame of a run.
+ * Reduces a frame's luma to a few hundred bytes, cheap enough for every frame of a run.
  */
 import { type LumaFormat, Thumbnailer } from './thumbnail.js';
 
-/** Averages that make up a signature. */
+/** Size of a signature in averages. */
 export const SIGNATURE = { width: 32, height: 18 } as const;
 
 /** Bytes of one frame's signature: 32x18 averages in 8-bit levels. */
 export const SIGNATURE_BYTES = SIGNATURE.width * SIGNATURE.height;
 
-/** Samples read along each side of the area that one byte stands for. */
+/** Samples to read along each side of the area of one byte. */
 const SAMPLES = 5;
-/** The same of pictures so small that scoring takes hardly longer than reading them. */
+/** The same for small pictures, whose scoring costs little more than reading them. */
 const SAMPLES_SMALL = 2;
-/** Samples of luma up to which a picture is small. */
+/** Largest small picture in luma samples. */
 const SMALL = 320 * 180;
 
-/** Takes signatures of frames of one format. */
+/** Computes signatures of frames of one format. */
 export class Signer {
   readonly #thumbnailer: Thumbnailer;
   readonly #averages = new Float32Array(SIGNATURE_BYTES);
@@ -29,7 +29,7 @@ export class Signer {
 
   /**
    * @param luma packed rows, one byte a sample at 8 bit, two (little endian) above
-   * @param into where the signature is written from `at` on
+   * @param into receives the signature at `at`
    */
   sign(luma: Uint8Array, into: Uint8Array, at = 0): void {
     this.#thumbnailer.shrink(luma, this.#averages);
@@ -37,5 +37,5 @@ export class Signer {
   }
 }
 
-/** Bytes of a pair's signatures: the reference's, then the distorted frame's. */
+/** Bytes of the signatures of a pair: reference, then distorted. */
 export const PAIR_BYTES = 2 * SIGNATURE_BYTES;

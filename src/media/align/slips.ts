@@ -1,96 +1,95 @@
 /**
  * @module media/align/slips
- * Watches whether two videos that begin together stay together: frames lost or doubled in the middle of one displace all
- * that follow, which a check of the first seconds cannot see.
+ * Detects slips: frames that one video lost or doubled in the middle displace all later frames, which a check of the first
+ * seconds cannot see.
  *
- * At every moment one offset is in force. As long as the pictures fit better at it than at its neighbours, nothing else
- * is tried. Where they do not, all offsets within reach are compared over the latest frames, and another takes over
- * once it fits so much better that neither compression nor lag explains it. Doubt is no finding: what stands still, fades
- * or repeats itself fits anywhere, and changes nothing.
+ * One offset is current at any time. While the pictures fit it better than its neighbours, no other offset is tried.
+ * Otherwise all offsets within reach are compared over the latest frames. Another offset becomes current if it fits so
+ * much better that neither compression nor lag explains it. Ambiguous content (still, fading or repetitive) fits any
+ * offset and changes nothing.
  */
 import { SIGNATURE, SIGNATURE_BYTES } from './signature.js';
 
-/** All frames from one on show an earlier or later moment than those before. */
+/** A change of the offset from one frame on. */
 export interface Slip {
-  /** The first pair that is displaced, counted from 0. */
+  /** 0-based number of the first displaced pair. */
   readonly frame: number;
   /**
-   * Frames by which the distorted video runs ahead of the reference more than before, so many having been lost from it;
-   * negative where it runs behind.
+   * Frames that the distorted video lost: it now runs that much further ahead of the reference. Negative if it repeated
+   * frames and runs behind.
    */
   readonly by: number;
-  /** The same in all since the start, from this frame on. */
+  /** Total since the start. */
   readonly ahead: number;
 }
 
-/** Frames of the distorted video that show one picture while the reference moves on. */
+/** A distorted picture that repeats while the reference moves on. */
 export interface Freeze {
-  /** The first pair whose picture repeats the one before. */
+  /** The first repeating pair. */
   readonly frame: number;
-  /** Pairs that repeat it. */
+  /** Number of repeating pairs. */
   readonly frames: number;
 }
 
-/** What was found. */
+/** All slips and freezes. */
 export interface Displacement {
   readonly slips: readonly Slip[];
   readonly freezes: readonly Freeze[];
 }
 
-/** Offsets from the one in use that are looked at: slips by more frames in all are not found. */
+/** Largest total offset; larger slips are not found. */
 const REACH = 125;
 
-/** Pairs that are judged together. */
+/** Pairs to judge together. */
 const BLOCK = 8;
 
-/** Pairs before the first doubtful one that a search looks at too, to find where the slip is. */
+/** Pairs before the first doubtful one to include in a search, to locate the slip. */
 const BEFORE = 16;
 
-/** Pairs that a search looks at, at most. */
+/** Most pairs of a search. */
 const LONGEST = 64;
 
-/** Pairs that are kept to find the first displaced one. */
+/** Pairs to keep for locating the first displaced one. */
 const KEPT = 192;
 
-/** Mean squared difference, in squared 8-bit levels, that rounding and sampling make. */
+/** Mean squared difference caused by rounding and sampling, in squared 8-bit levels. */
 const FLOOR = 0.3;
 
-/** A neighbour must leave so much more than the offset in force, or the latter is not confirmed. */
+/** Residuals of neighbours must exceed the current offset's by this factor to confirm it. */
 const CONFIRMED = 1.3;
 
 /**
- * Times that the residual at the offset in force exceeds another's before that is evidence against it. Encoders in a hurry
- * show parts of the past, so that an offset a little behind fits better without being true; but parts of two pictures do
- * not leave as little as a whole one did before.
+ * Factors by which the residual of the current offset must exceed another's to count against it. Fast encoders show stale
+ * parts, so a slightly late offset may fit better without being true; but then its residual exceeds the usual one.
  */
 const AGAINST = { ahead: 1.6, late: 4, lateAsUsual: 2, far: 2.5 } as const;
 
-/** Times the usual residual up to which a picture is a whole one. */
+/** A residual within this factor of the usual one means a picture without stale parts. */
 const AS_USUAL = 1.25;
 
-/** Frames behind that an encoder's lag may seem to be. */
+/** Largest apparent lag of an encoder in frames. */
 const LAG = 4;
 
-/** The most that one pair may say, as a logarithm of likelihoods, and what all must say together. */
+/** Largest log likelihood ratio of one pair, and the sum required for a slip. */
 const MOST_OF_ONE = 3;
 const ENOUGH = 10;
 
-/** What must be said against every third offset, for the number of frames to be certain. */
+/** Required log likelihood ratio against every third offset, so that the offset is certain. */
 const DISTINCT = 3;
 
-/** Part of the distorted picture's variance that may be left at an offset that explains it. */
+/** Largest share of the distorted variance left unexplained. */
 const EXPLAINED = 0.25;
 
-/** Repetitions from which a picture stands still; fewer are what coarse encodes of slow motion do. */
+/** Fewest repetitions of a freeze; coarse encodes of slow motion repeat fewer. */
 const FROZEN = 3;
 
-/** Mean squared change, in squared 8-bit levels, up to which a picture repeats the one before. */
+/** A picture with a smaller mean squared change repeats its predecessor; in squared 8-bit levels. */
 const STILL = 0.25;
 
-/** The same of averages over blocks, which noise does not reach, from which the reference has moved on. */
+/** A reference whose block averages (unaffected by noise) have a larger mean squared change has moved on. */
 const MOVES = 0.5;
 
-/** Samples across and down such a block. */
+/** Width and height of such a block in samples. */
 const ACROSS = 4;
 const DOWN = 3;
 
@@ -100,7 +99,7 @@ interface Signed {
   variance: number;
 }
 
-/** The latest frames of one video. */
+/** Ring buffer of the latest frames of one video. */
 class Ring {
   readonly #frames: Signed[] = [];
   readonly #size: number;
@@ -116,11 +115,11 @@ class Ring {
     this.#frames[index] = slot;
     const { samples } = slot;
     let sum = 0;
-    for (let k = 0; k < SIGNATURE_BYTES; k++) sum += signatures[at + k] ?? 0;
+    for (let k = 0; k < SIGNATURE_BYTES; k++) sum += signatures[at + k]!;
     const mean = sum / SIGNATURE_BYTES;
     let squares = 0;
     for (let k = 0; k < SIGNATURE_BYTES; k++) {
-      const value = (signatures[at + k] ?? 0) - mean;
+      const value = signatures[at + k]! - mean;
       samples[k] = value;
       squares += value * value;
     }
@@ -133,7 +132,7 @@ class Ring {
   }
 }
 
-/** Mean squared residual of a distorted picture on the line through the reference's that fits best. */
+/** Mean squared residual of a distorted picture after the best gain and bias of the reference. */
 function residual(x: Signed, y: Signed): number {
   const product = dot(x.samples, y.samples) / SIGNATURE_BYTES;
   if (product <= 0 || x.variance <= 0) return y.variance;
@@ -143,15 +142,15 @@ function residual(x: Signed, y: Signed): number {
 function dot(a: Float32Array, b: Float32Array): number {
   let [s0, s1, s2, s3] = [0, 0, 0, 0];
   for (let k = 0; k < SIGNATURE_BYTES; k += 4) {
-    s0 += (a[k] ?? 0) * (b[k] ?? 0);
-    s1 += (a[k + 1] ?? 0) * (b[k + 1] ?? 0);
-    s2 += (a[k + 2] ?? 0) * (b[k + 2] ?? 0);
-    s3 += (a[k + 3] ?? 0) * (b[k + 3] ?? 0);
+    s0 += a[k]! * b[k]!;
+    s1 += a[k + 1]! * b[k + 1]!;
+    s2 += a[k + 2]! * b[k + 2]!;
+    s3 += a[k + 3]! * b[k + 3]!;
   }
   return s0 + s1 + s2 + s3;
 }
 
-/** What one pair may say. */
+/** Limits the log likelihood ratio of one pair. */
 function limited(said: number): number {
   return Math.max(-MOST_OF_ONE, Math.min(MOST_OF_ONE, said));
 }
@@ -160,27 +159,27 @@ function limited(said: number): number {
 function change(a: Signed, b: Signed): number {
   let sum = 0;
   for (let k = 0; k < SIGNATURE_BYTES; k++) {
-    const difference = (b.samples[k] ?? 0) - (a.samples[k] ?? 0);
+    const difference = b.samples[k]! - a.samples[k]!;
     sum += difference * difference;
   }
   return sum / SIGNATURE_BYTES;
 }
 
-/** The same of averages over blocks. */
+/** Mean squared change of block averages. */
 function blockChange(a: Signed, b: Signed): number {
   const across = SIGNATURE.width / ACROSS;
   const sums = new Float64Array(across * (SIGNATURE.height / DOWN));
   for (let y = 0, k = 0; y < SIGNATURE.height; y++) {
     for (let x = 0; x < SIGNATURE.width; x++, k++) {
       const block = Math.floor(y / DOWN) * across + Math.floor(x / ACROSS);
-      sums[block] = (sums[block] ?? 0) + (b.samples[k] ?? 0) - (a.samples[k] ?? 0);
+      sums[block]! += b.samples[k]! - a.samples[k]!;
     }
   }
   return sums.reduce((total, sum) => total + (sum / (ACROSS * DOWN)) ** 2, 0) / sums.length;
 }
 
-/** Takes the signatures of all pairs in order. Its memory does not depend on their number. */
-export class SlipWatch {
+/** Detects slips and freezes from the signatures of all pairs in order, in constant memory. */
+export class SlipDetector {
   readonly #reference = new Ring(2 * REACH + KEPT + 2 * BLOCK);
   readonly #distorted = new Ring(REACH + KEPT + 2 * BLOCK);
   readonly #slips: Slip[] = [];
@@ -188,18 +187,18 @@ export class SlipWatch {
   #count = 0;
   /** The next pair to judge. */
   #next = 0;
-  /** The offset in force. */
+  /** The current offset. */
   #ahead = 0;
-  /** First pair since which the offset in force has not been confirmed. */
+  /** First pair since the current offset was last confirmed. */
   #doubtful: number | undefined;
-  /** Pairs in doubt at which to search next. */
+  /** Number of doubtful pairs that triggers the next search. */
   #patience = BLOCK;
-  /** Residual of pairs whose offset was confirmed. */
+  /** Usual residual at a confirmed offset. */
   #usual: number | undefined;
-  /** Pairs up to the latest judged that repeat their picture. */
+  /** Length of the current run of repetitions. */
   #still = 0;
 
-  /** @param signatures the reference's of the next pair from `at` on, then the distorted frame's */
+  /** @param signatures reference, then distorted signature of the next pair, from `at` */
   add(signatures: Uint8Array, at = 0): void {
     this.#reference.add(signatures, at);
     this.#distorted.add(signatures, at + SIGNATURE_BYTES);
@@ -207,7 +206,7 @@ export class SlipWatch {
     if (this.#count >= this.#next + BLOCK + REACH) this.#judge(this.#next + BLOCK);
   }
 
-  /** What was found in all pairs. */
+  /** Judges the remaining pairs and returns all findings. */
   finish(): Displacement {
     while (this.#next < this.#count) this.#judge(Math.min(this.#count, this.#next + BLOCK));
     this.#thaw(this.#count);
@@ -246,7 +245,7 @@ export class SlipWatch {
     }
   }
 
-  /** Whether a distorted frame repeats the one before while the reference moves on. */
+  /** True if a distorted frame repeats its predecessor while the reference moves on. */
   #repeats(frame: number): boolean {
     const [y0, y] = [this.#distorted.get(frame - 1), this.#distorted.get(frame)];
     if (!y0 || !y || change(y0, y) > STILL) return false;
@@ -260,7 +259,7 @@ export class SlipWatch {
     this.#still = 0;
   }
 
-  /** Whether the offset in force explains a block better than its neighbours, as well as ever, or neither. */
+  /** `confirmed`: the current offset fits better than its neighbours; `quiet`: as well as usual; else `doubtful`. */
   #block(first: number, end: number): 'confirmed' | 'quiet' | 'doubtful' {
     const sums = [-2, -1, 1, 2].map(() => ({ here: 0, there: 0 }));
     let own = 0;
@@ -285,7 +284,7 @@ export class SlipWatch {
     return usual && !better ? 'quiet' : 'doubtful';
   }
 
-  /** Looks for an offset that explains the latest of some pairs much better than the one in force. */
+  /** Searches for an offset that explains the latest pairs much better than the current one. */
   #search(first: number, end: number): boolean {
     const now = this.#ahead;
     const here = new Float64Array(end - first);
@@ -305,7 +304,7 @@ export class SlipWatch {
     return true;
   }
 
-  /** The pair from which on an offset explains the pictures better than the one in force. */
+  /** The first pair that an offset explains better than the current one. */
   #begin(ahead: number, first: number, end: number): number {
     let [sum, most, from] = [0, 0, end - 1];
     for (let frame = end - 1; frame >= first; frame--) {
@@ -317,7 +316,7 @@ export class SlipWatch {
     return from;
   }
 
-  /** What the latest pairs say for an offset against that in force, and since which pair they say it. */
+  /** Log likelihood ratio of an offset against the current one over the latest pairs, and the first of these pairs. */
   #worth(
     ahead: number,
     here: Float64Array,
@@ -339,26 +338,26 @@ export class SlipWatch {
         if (frame === end - 1) return undefined;
         break;
       }
-      const said = Math.log(((here[frame - first] ?? 0) + FLOOR) / (there + FLOOR));
+      const said = Math.log((here[frame - first]! + FLOOR) / (there + FLOOR));
       sum += limited(said - Math.log(against(there)));
       if (sum > worth) [worth, from] = [sum, frame];
     }
     return { from, worth };
   }
 
-  /** Whether an offset leaves little of the pictures unexplained. */
+  /** True if an offset leaves little of the pictures unexplained. */
   #explains(ahead: number, here: Float64Array, first: number, from: number, end: number): boolean {
     let [left, before, variance] = [0, 0, 0];
     for (let frame = from; frame < end; frame++) {
       left += this.#residual(frame, ahead) ?? 0;
-      before += here[frame - first] ?? 0;
+      before += here[frame - first]!;
       variance += this.#distorted.get(frame)?.variance ?? 0;
     }
     const pairs = end - from;
     return before - left >= 2 * pairs && left <= EXPLAINED * variance;
   }
 
-  /** Whether no third offset explains the pairs about as well. */
+  /** True if no third offset explains the pairs about as well. */
   #isDistinct(ahead: number, from: number, end: number): boolean {
     for (let other = -REACH; other <= REACH; other++) {
       if (other === ahead) continue;

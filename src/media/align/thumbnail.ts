@@ -1,22 +1,21 @@
 /**
  * @module media/align/thumbnail
- * Shrinks luma to a thumbnail by averaging a grid of samples in each box: cheap enough for every frame of a search.
+ * Shrinks luma to a thumbnail by averaging a grid of samples in each box, cheap enough for every frame of a search.
  */
 import type { VideoFormat } from '../../core/frame.js';
 
-/** Size of the thumbnails that are compared, whatever the shape of the picture. */
+/** Size of all thumbnails, whatever the aspect of the picture. */
 export const THUMBNAIL = { width: 64, height: 36 } as const;
 
-/** Boxes up to this many samples wide are read whole. */
+/** Boxes up to this width are read completely. */
 const WHOLE_BOX = 6;
 
 /** Layout of the luma that is shrunk. */
 export type LumaFormat = Pick<VideoFormat, 'width' | 'height' | 'bitDepth'>;
 
 /**
- * Positions of the samples read along one side, those of a box one after another. Their step within a box is about
- * odd, so that both fields of interlaced video count; positions are spread at exact fractions, so that the same
- * picture in another size gives the same thumbnail.
+ * Positions of the samples to read along one side, box by box. The step within a box is about odd, so that both fields of
+ * interlaced video count. Positions are exact fractions, so that all sizes of a picture give the same thumbnail.
  */
 function positions(
   size: number,

@@ -1,6 +1,6 @@
 /**
  * @module pictures/heatmap/draw
- * Lays a grid of values over a frame as colours: the picture in dim grey, and the more colour the larger the value.
+ * Draws a grid of values as colours over a frame in dim grey.
  */
 
 import { samplesOf } from '../../media/pairing/convert.js';
@@ -24,8 +24,8 @@ export interface CellGrid {
 const DIM = 0.62;
 
 /**
- * Draws a frame's luma under a grid, whose values are interpolated between the middles of cells.
- * @param full the value that gets the strongest colour, and whatever is above it; 0 and below are transparent
+ * Draws a frame's luma under a grid, interpolating values between the centres of cells.
+ * @param full values from here on get the strongest colour; 0 and below are transparent
  */
 export function drawHeatmap(picture: FramePicture, grid: CellGrid, full: number): RgbImage {
   const { width, height, bitDepth } = picture.format;
@@ -43,7 +43,7 @@ export function drawHeatmap(picture: FramePicture, grid: CellGrid, full: number)
       line[k] = (1 - row.share) * grid.values[a]! + row.share * grid.values[b]!;
     }
     for (let x = 0; x < width; x++) {
-      const { from, to, share } = columns[x] ?? NOWHERE;
+      const { from, to, share } = columns[x]!;
       const value = (1 - share) * line[from]! + share * line[to]!;
       const light = Math.max(0, Math.min(255, (luma[y * width + x]! - lumaOffset) * gain)) * DIM;
       const [red, green, blue, cover] =
@@ -57,17 +57,17 @@ export function drawHeatmap(picture: FramePicture, grid: CellGrid, full: number)
   return { width, height, data: new Uint8Array(data.buffer) };
 }
 
-/** Two neighbouring cells and how much the second counts. */
+/** Two neighbouring cells and the weight of the second. */
 interface Between {
   readonly from: number;
   readonly to: number;
   readonly share: number;
 }
 
-const NOWHERE: Between = { from: 0, to: 0, share: 0 };
+/** For values that are NaN. */
 const CLEAR = [0, 0, 0, 0] as const;
 
-/** Where pixel `at` lies between the middles of cells. */
+/** Position of pixel `at` between the centres of cells. */
 function between(at: number, blockSize: number, cells: number): Between {
   const place = Math.max(0, Math.min(cells - 1, (at + 0.5) / blockSize - 0.5));
   const from = Math.floor(place);

@@ -1,13 +1,13 @@
 /**
  * @module pictures/heatmap/legend
- * Adds a strip below a map that says what its colours mean.
+ * Adds a legend strip below a map.
  */
 
 import type { RgbImage } from '../image.js';
 import { STEPS, TINTS } from '../palette.js';
 import { dotsOf, LETTER } from './letters.js';
 
-/** What a legend says. */
+/** Contents of a legend. */
 export interface Legend {
   /** What is shown, in capitals: `ADM LOSS DENSITY  MEAN 0.31`. Left out where the picture is too narrow. */
   readonly title: string;
@@ -20,7 +20,7 @@ const [PAPER, INK] = [16, 235];
 /** Brightness of the grey that shows through the colours of the bar, as a picture does. */
 const UNDER = 80;
 
-/** The image with a strip below it: title, and a bar of colours from 0 to the value of the strongest. */
+/** Adds a strip with a title and a colour bar from 0 to `full`. */
 export function addLegend(image: RgbImage, { title, full }: Legend): RgbImage {
   const { width } = image;
   const dot = Math.max(1, Math.round(width / 640));
@@ -44,7 +44,7 @@ export function addLegend(image: RgbImage, { title, full }: Legend): RgbImage {
   const gap = 4 * dot;
   const most = `${String(full)}+`;
   const right = width - gap - widthOf(most, dot);
-  // The bar takes what the words leave, up to a third of the strip.
+  // The bar fills the space that the texts leave, up to a third of the strip.
   const bar = Math.max(
     16 * dot,
     Math.min(Math.floor(width / 3), right - 4 * gap - widthOf(`${title} 0`, dot)),

@@ -1,6 +1,6 @@
 /**
  * @module web/setup/settings
- * The form of settings: folded, with its state in one line.
+ * The settings form: folded, with a one-line summary.
  */
 import { fill, h } from '../dom.js';
 import { engine } from '../engine/client.js';
@@ -13,45 +13,110 @@ import { FURTHER_KEYS, MODEL_KEYS, MODELS, type ModelKey, summary, withModel } f
 import { missing } from './score.js';
 import { tinyModels } from './tiny.js';
 
-/** The metric with a box of its own. */
+/** The metric with its own box. */
 const PSNR = 'psnr';
+
+/** Applies a change to the settings. */
+type Change = (change: Partial<Settings>) => void;
+
+/** A part of the form that shows the settings. */
+interface Part {
+  readonly elements: readonly HTMLElement[];
+  show(settings: Settings): void;
+}
 
 /** The form. */
 export function settingsForm(session: Session): HTMLElement {
   const { settings } = session;
-  const set = (change: Partial<Settings>) => {
+  const set: Change = (change) => {
     settings.value = { ...settings.value, ...change };
   };
   const state = h('span', { class: 'faint small state' });
-  const updates: ((settings: Settings) => void)[] = [];
+  const models = modelBoxes(session, set);
+  const metrics = metricFields(session, set);
+  const offset = offsetField(session, set);
+  const range = rangeField(set);
+  const sizes = pairingFields(set);
+  const running = runningFields(set);
+  const reset = h(
+    'button',
+    {
+      class: 'tool',
+      type: 'button',
+      onclick: () => {
+        set(DEFAULT_SETTINGS);
+        session.tiny.value = session.tiny.value.filter(({ files }) => files);
+      },
+    },
+    text.settings.reset,
+  );
+  const group = (name: string, body: string, elements: readonly HTMLElement[]) =>
+    h('fieldset', { class: 'group' }, h('legend', {}, name), h('div', { class: body }, ...elements));
+  const element = h(
+    'details',
+    { class: 'card fold settings' },
+    h('summary', {}, h('h2', {}, text.settings.heading), state),
+    group(text.settings.models, 'ticks', models.elements),
+    group(text.settings.features, 'fields two', metrics.elements),
+    group(text.tiny.heading, 'fields two', tinyModels(session)),
+    group(
+      text.settings.pairing,
+      'fields',
+      [offset, range, sizes].flatMap(({ elements }) => elements),
+    ),
+    group(text.settings.running, 'fields', running.elements),
+    h('div', { class: 'tools end' }, reset),
+  );
+  settings.watch((now) => {
+    fill(state, summary(now).join(' · '));
+    for (const part of [models, metrics, offset, range, sizes, running]) part.show(now);
+  });
+  const updateReset = () => {
+    reset.disabled =
+      JSON.stringify(settings.value) === JSON.stringify(DEFAULT_SETTINGS) &&
+      session.tiny.value.every(({ files }) => files);
+  };
+  settings.watch(updateReset);
+  session.tiny.watch(updateReset);
+  session.watchPhase((phase) => {
+    element.inert = phase === 'running' || phase === 'paused';
+  });
+  return element;
+}
 
-  const tick = (key: ModelKey) => {
+/** A box for each model; rare ones are folded. */
+function modelBoxes({ settings }: Session, set: Change): Part {
+  const boxes = MODEL_KEYS.map((key) => {
     const [name = '', hint = ''] = text.settings.model[key];
     const box = check(`model-${key}`, name, hint, (on) => {
       set({ models: withModel(settings.value.models, key, on) });
     });
-    updates.push(({ models }) => {
-      box.input.checked = models.includes(MODELS[key]);
-    });
-    return box.element;
-  };
+    return { key, ...box };
+  });
+  const isFurther = (key: ModelKey) => FURTHER_KEYS.includes(key);
   const further = h(
     'details',
     { class: 'further' },
     h('summary', {}, text.settings.furtherModels),
-    h('div', { class: 'ticks' }, ...FURTHER_KEYS.map(tick)),
+    h('div', { class: 'ticks' }, ...boxes.filter(({ key }) => isFurther(key)).map(({ element }) => element)),
   );
-  const models = [...MODEL_KEYS.filter((key) => !FURTHER_KEYS.includes(key)).map(tick), further];
-  updates.push(({ models }) => {
-    if (FURTHER_KEYS.some((key) => models.includes(MODELS[key]))) further.open = true;
-  });
+  return {
+    elements: [...boxes.filter(({ key }) => !isFurther(key)).map(({ element }) => element), further],
+    show({ models }) {
+      for (const { key, input } of boxes) input.checked = models.includes(MODELS[key]);
+      if (FURTHER_KEYS.some((key) => models.includes(MODELS[key]))) further.open = true;
+    },
+  };
+}
 
+/** PSNR, and other metrics as text. */
+function metricFields({ settings }: Session, set: Change): Part {
   const [psnrName = '', psnrHint = ''] = text.settings.psnr;
   const psnr = check('feature-psnr', psnrName, psnrHint, (on) => {
     const rest = settings.value.features.filter((one) => one !== PSNR);
     set({ features: on ? [PSNR, ...rest] : rest });
   });
-  const others = field('input', 'features', text.settings.otherFeatures, {
+  const others = field('features', text.settings.otherFeatures, {
     type: 'text',
     placeholder: text.settings.otherExample,
     spellcheck: 'false',
@@ -61,13 +126,18 @@ export function settingsForm(session: Session): HTMLElement {
     const typed = others.input.value.split(/[\s,|]+/).filter((one) => one !== '' && one !== PSNR);
     set({ features: [...(settings.value.features.includes(PSNR) ? [PSNR] : []), ...typed] });
   });
-  updates.push(({ features }) => {
-    psnr.input.checked = features.includes(PSNR);
-    others.input.value = features.filter((one) => one !== PSNR).join(', ');
-  });
+  return {
+    elements: [psnr.element, others.element],
+    show({ features }) {
+      psnr.input.checked = features.includes(PSNR);
+      others.input.value = features.filter((one) => one !== PSNR).join(', ');
+    },
+  };
+}
 
+/** Scaling, size and frame rate policy. */
+function pairingFields(set: Change): Part {
   const scale = choice('scale', text.settings.scale, text.settings.scales, (scale) => set({ scale }));
-  const sizes = ['ref', 'dis', '1920x1080', '3840x2160'] as const;
   const scaleTo = choice(
     'scale-to',
     text.settings.scaleTo,
@@ -85,112 +155,78 @@ export function settingsForm(session: Session): HTMLElement {
   const rate = choice('rate', text.settings.rate, text.settings.rates, (frameRatePolicy) =>
     set({ frameRatePolicy }),
   );
-  updates.push((now) => {
-    scale.input.value = now.scale;
-    const size = typeof now.scaleTo === 'string' ? now.scaleTo : `${now.scaleTo.width}x${now.scaleTo.height}`;
-    if (!sizes.some((one) => one === size) && !scaleTo.input.querySelector(`[value="${size}"]`))
-      scaleTo.input.append(h('option', { value: size }, size.replace('x', ' × ')));
-    scaleTo.input.value = size;
-    rate.input.value = now.frameRatePolicy;
-  });
+  return {
+    elements: [scale.element, scaleTo.element, rate.element],
+    show(now) {
+      scale.input.value = now.scale;
+      const size =
+        typeof now.scaleTo === 'string' ? now.scaleTo : `${now.scaleTo.width}x${now.scaleTo.height}`;
+      if (!scaleTo.input.querySelector(`[value="${size}"]`))
+        scaleTo.input.append(h('option', { value: size }, size.replace('x', ' × ')));
+      scaleTo.input.value = size;
+      rate.input.value = now.frameRatePolicy;
+    },
+  };
+}
 
-  const offset = offsetField(session, set);
-  updates.push(offset.show);
-
-  const range = field('input', 'range', text.settings.range, {
+/** The range of the reference as text. */
+function rangeField(set: Change): Part {
+  const { input, element } = field('range', text.settings.range, {
     type: 'text',
     placeholder: text.settings.rangeExample,
     autocomplete: 'off',
     spellcheck: 'false',
   });
-  const rangeWrong = h(
+  const wrong = h(
     'p',
     { class: 'wrong small', id: 'range-wrong', role: 'alert', hidden: true },
     text.settings.rangeWrong,
   );
-  range.element.append(rangeWrong);
-  range.input.setAttribute('aria-describedby', 'range-wrong');
-  range.input.addEventListener('change', () => {
-    const typed = range.input.value.trim();
+  element.append(wrong);
+  input.setAttribute('aria-describedby', 'range-wrong');
+  input.addEventListener('change', () => {
+    const typed = input.value.trim();
     const parsed = typed === '' ? null : parseRange(typed);
-    rangeWrong.hidden = parsed !== undefined;
-    range.input.setAttribute('aria-invalid', String(parsed === undefined));
+    wrong.hidden = parsed !== undefined;
+    input.setAttribute('aria-invalid', String(parsed === undefined));
     if (parsed !== undefined) set({ range: parsed });
   });
-  const subsample = field('input', 'subsample', text.settings.subsample, { type: 'number', min: 1, step: 1 });
+  return {
+    elements: [element],
+    show({ range }) {
+      if (document.activeElement !== input) input.value = formatRange(range);
+    },
+  };
+}
+
+/** Subsampling, threads and decoder. */
+function runningFields(set: Change): Part {
+  const subsample = field('subsample', text.settings.subsample, { type: 'number', min: 1, step: 1 });
   whole(subsample.input, 1, 1e6, (n) => set({ subsample: n ?? 1 }));
-  const cores = navigator.hardwareConcurrency || 4;
-  const threads = field('input', 'threads', text.settings.threads, {
+  const threads = field('threads', text.settings.threads, {
     type: 'number',
     min: 1,
     max: 64,
     step: 1,
-    placeholder: text.settings.threadsAuto(cores),
+    placeholder: text.settings.threadsAuto(navigator.hardwareConcurrency || 4),
   });
   whole(threads.input, 1, 64, (threads) => set({ threads }));
   const decoder = choice('decoder', text.settings.decoder, text.settings.decoders, (decoder) =>
     set({ decoder }),
   );
-  updates.push((now) => {
-    if (document.activeElement !== range.input) range.input.value = formatRange(now.range);
-    subsample.input.value = String(now.subsample);
-    threads.input.value = now.threads === null ? '' : String(now.threads);
-    decoder.input.value = now.decoder;
-  });
-
-  const reset = h(
-    'button',
-    {
-      class: 'tool',
-      type: 'button',
-      onclick: () => {
-        set(DEFAULT_SETTINGS);
-        session.tiny.value = session.tiny.value.filter(({ files }) => files);
-      },
+  return {
+    elements: [subsample.element, threads.element, decoder.element],
+    show(now) {
+      subsample.input.value = String(now.subsample);
+      threads.input.value = now.threads === null ? '' : String(now.threads);
+      decoder.input.value = now.decoder;
     },
-    text.settings.reset,
-  );
-  const group = (name: string, body: string, ...children: HTMLElement[]) =>
-    h('fieldset', { class: 'group' }, h('legend', {}, name), h('div', { class: body }, ...children));
-  const element = h(
-    'details',
-    { class: 'card fold settings' },
-    h('summary', {}, h('h2', {}, text.settings.heading), state),
-    group(text.settings.models, 'ticks', ...models),
-    group(text.settings.features, 'fields two', psnr.element, others.element),
-    group(text.tiny.heading, 'fields two', ...tinyModels(session)),
-    group(
-      text.settings.pairing,
-      'fields',
-      offset.element,
-      range.element,
-      scale.element,
-      scaleTo.element,
-      rate.element,
-    ),
-    group(text.settings.running, 'fields', subsample.element, threads.element, decoder.element),
-    h('div', { class: 'tools end' }, reset),
-  );
-  settings.watch((now) => {
-    fill(state, summary(now).join(' · '));
-    for (const update of updates) update(now);
-  });
-  const touched = () => {
-    reset.disabled =
-      JSON.stringify(settings.value) === JSON.stringify(DEFAULT_SETTINGS) &&
-      session.tiny.value.every(({ files }) => files);
   };
-  settings.watch(touched);
-  session.tiny.watch(touched);
-  session.watchPhase((phase) => {
-    element.inert = phase === 'running' || phase === 'paused';
-  });
-  return element;
 }
 
-/** Offset: typed, found by a button, or left to each encode's run. */
-function offsetField(session: Session, set: (change: Partial<Settings>) => void) {
-  const { input, element } = field('input', 'offset', text.settings.offset, { type: 'number', step: 1 });
+/** Offset: typed, detected by a button, or detected for each encode when scoring. */
+function offsetField(session: Session, set: Change): Part {
+  const { input, element } = field('offset', text.settings.offset, { type: 'number', step: 1 });
   const said = h('p', { class: 'faint small', id: 'offset-said', role: 'status' }, text.settings.offsetHint);
   input.setAttribute('aria-describedby', 'offset-said');
   const detect = h('button', { class: 'tool', type: 'button', onclick: () => find() }, text.settings.detect);
@@ -233,8 +269,8 @@ function offsetField(session: Session, set: (change: Partial<Settings>) => void)
   };
   for (const cell of [session.reference, session.distorted, session.raw]) cell.watch(ready);
   return {
-    element,
-    show({ offset }: Settings) {
+    elements: [element],
+    show({ offset }) {
       auto.input.checked = offset === 'auto';
       input.disabled = offset === 'auto';
       input.value = offset === 'auto' ? '' : String(offset);
@@ -253,13 +289,8 @@ function check(id: string, name: string, hint: string, change: (on: boolean) => 
   return { input, element };
 }
 
-function field(
-  tag: 'input',
-  id: string,
-  label: string,
-  attributes: Readonly<Record<string, string | number>>,
-) {
-  const input = h(tag, { id: `setting-${id}`, ...attributes });
+function field(id: string, label: string, attributes: Readonly<Record<string, string | number>>) {
+  const input = h('input', { id: `setting-${id}`, ...attributes });
   return { input, element: h('div', { class: 'field' }, h('label', { for: `setting-${id}` }, label), input) };
 }
 
@@ -281,7 +312,7 @@ function choice<K extends string>(
   return { input, element: h('div', { class: 'field' }, h('label', { for: `setting-${id}` }, label), input) };
 }
 
-/** Calls back with a whole number within bounds, or with `null` when the field was emptied. */
+/** Calls `change` with an integer within bounds, or with `null` for an empty field. */
 function whole(
   input: HTMLInputElement,
   min: number,
