@@ -117,7 +117,7 @@ describe.runIf(hasFfmpeg)(`a playlist, ${needsFfmpeg}`, () => {
     const path = put('net.m3u8', `${host}/part.ts`);
     asked.length = 0;
     await expect(createFfmpegDecoder({ origin: BY_USER }).probe(path)).rejects.toThrow(
-      'makes ffmpeg open what it may not (http); pass --allow-url',
+      'makes ffmpeg open what it may not (http); pass allowUrl',
     );
     expect(asked).toEqual([]);
     const facts = await createFfmpegDecoder({ origin: BY_USER, allowUrl: true }).probe(path);

@@ -450,10 +450,10 @@ describe.runIf(hasFfmpeg)(`file names (${needsFfmpeg})`, () => {
 
   it('that are URLs are refused unless allowed, and then only http and https', async () => {
     expect(await failure(() => decoder.probe('https://example.invalid/a.mp4'), 'usage')).toContain(
-      '--allow-url',
+      'pass allowUrl',
     );
     expect(await failure(() => decoder.probe(new URL('http://example.invalid/a.mp4')), 'usage')).toContain(
-      '--allow-url',
+      'pass allowUrl',
     );
     const allowed = createFfmpegDecoder({ allowUrl: true });
     for (const url of ['rtmp://example.invalid/a', 'subfile://x', 'ftp://example.invalid/a.mp4']) {

@@ -21,7 +21,7 @@ export type FailureKind =
   | 'other';
 
 /** What resolves a failure. */
-export function remediesOf({ objections = [] }: Failure): readonly Remedy[] {
+function remediesOf({ objections = [] }: Failure): readonly Remedy[] {
   return objections.flatMap(({ hints = [] }) => hints);
 }
 
