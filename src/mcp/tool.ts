@@ -6,6 +6,7 @@
 import type * as z from 'zod/v4';
 import { checkArguments } from './arguments.js';
 import type { ToolContext } from './context.js';
+import { type CheckedArguments, checkPaths } from './paths.js';
 
 /** What a host may assume of a tool before it lets a model call it. */
 export interface ToolAnnotations {
@@ -72,19 +73,22 @@ export interface ToolDefinition<
   readonly outputSchema: Output;
   readonly annotations: ToolAnnotations;
   /**
-   * Answers one call. `input` has passed `inputSchema`, defaults filled in. Load scoring code here, with a dynamic
-   * import, so that the server starts without it.
+   * Answers one call. `input` has passed `inputSchema`, defaults are filled in, and the files that it names are checked.
+   * Load scoring code here, with a dynamic import, so that the server starts without it.
    * @throws {AnyvmafError} for everything the model is to be told; anything else is told as an internal failure
    */
-  handler(input: z.output<Input>, context: ToolContext): Promise<ToolOutcome<z.input<Output>>>;
+  handler(
+    input: CheckedArguments<z.output<Input>>,
+    context: ToolContext,
+  ): Promise<ToolOutcome<z.input<Output>>>;
 }
 
-/** A tool with its types folded away, as the list holds it. `call` checks what `handler` may then rely on. */
+/** A tool with its types erased, as the list holds it. `call` checks what `handler` may then rely on. */
 export interface Tool extends Omit<ToolDefinition, 'handler'> {
   /**
-   * Checks the arguments and runs the handler.
-   * @throws {AnyvmafError} `usage` for parameters that do not exist, {z.ZodError} for values that do not fit; everything
-   * else as the handler
+   * Checks the arguments and the files that they name, then runs the handler.
+   * @throws {AnyvmafError} `usage` for parameters that do not exist, `io` for files that are not there or not allowed,
+   * {z.ZodError} for values that do not fit; everything else as the handler
    */
   call(args: unknown, context: ToolContext): Promise<ToolOutcome<unknown>>;
 }
@@ -95,7 +99,9 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
 ): Tool {
   return {
     ...definition,
-    call: async (args, context) =>
-      definition.handler(checkArguments(definition.name, definition.inputSchema, args), context),
+    async call(args, context) {
+      const input = checkArguments(definition.name, definition.inputSchema, args);
+      return definition.handler(await checkPaths(input, context.files), context);
+    },
   };
 }

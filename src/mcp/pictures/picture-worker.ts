@@ -6,12 +6,12 @@
 import { parentPort } from 'node:worker_threads';
 import {
   AnyvmafError,
-  extractFrames,
   type FramePair,
   type FramePicture,
   mapQuality,
   type QualityMaps,
 } from '../../index.js';
+import { extractFrames } from '../checked-api.js';
 import type {
   FromPictureThread,
   PictureJob,
@@ -37,12 +37,9 @@ port.on('message', (message: ToPictureThread) => {
 post({ kind: 'loaded' });
 
 async function take(job: PictureJob): Promise<FromPictureThread> {
-  const { reference, distorted, raw, frames, options } = job;
+  const { request, frames, options } = job;
   try {
-    const pairs = extractFrames({ reference, distorted, ...(raw && { raw }) }, frames, {
-      ...options,
-      signal: stopping.signal,
-    });
+    const pairs = extractFrames(request, frames, { ...options, signal: stopping.signal });
     for await (const pair of pairs) {
       post({ kind: 'taken', pair: await develop(pair, job) });
       stopping.signal.throwIfAborted();

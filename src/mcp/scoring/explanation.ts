@@ -2,22 +2,21 @@
  * @module mcp/scoring/explanation
  * Measures a pair, shares out what it loses, and says it by feature, by scale and by moment.
  */
-import { AnyvmafError, type FrameMetrics, frameGap, openModel, type Report, trustOf } from '../../index.js';
+import { AnyvmafError, type FrameMetrics, frameGap, type Report, trustOf } from '../../index.js';
+import { openModel } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
+import type { InputModel } from '../paths.js';
 import { Attribution, type FrameAttribution } from './attribution.js';
-import { anyRequest } from './inspection.js';
-import { allowedModel, mismatchedModelWarning } from './models.js';
+import { mismatchedModelWarning } from './models.js';
 import { pairingOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
-import type { OptionalGeometry } from './request.js';
+import { type AnyPairInput, anyRequest } from './request.js';
 import { counted, trustAnswer } from './result.js';
 import { runScore } from './run.js';
 
 /** What to explain. */
-export interface ExplanationInput extends PairingInput, OptionalGeometry {
-  readonly reference: string;
-  readonly distorted: string;
-  readonly model: string;
+export interface ExplanationInput extends PairingInput, AnyPairInput {
+  readonly model: InputModel;
   readonly subsample: number;
   readonly frame_cnt?: number | undefined;
   readonly frame_skip_ref?: number | undefined;
@@ -54,17 +53,16 @@ interface ExplainedFrame extends FrameAttribution {
  * @throws {AnyvmafError} as `score`; `model` for a model whose features have no known value for a perfect copy
  */
 export async function explainScore(input: ExplanationInput, context: ToolContext) {
-  if (/^auto(:|$)/.test(input.model)) {
+  if (/^auto(:|$)/.test(input.model.named)) {
     throw new AnyvmafError(
       'usage',
       'model is auto, but a score is explained for a model that is named; give version=vmaf_v0.6.1, or ' +
         'version=vmaf_4k_v0.6.1 for 4K.',
     );
   }
-  const { files } = context;
-  const model = await openModel(await allowedModel(input.model, files), { origin: files.origin });
+  const model = await openModel(input.model.text, { origin: context.files.origin });
   const attribution = new Attribution(model);
-  const request = await anyRequest(input, context);
+  const request = anyRequest(input);
   const { frame_cnt: frameCount, frame_skip_ref, frame_skip_dist, subsample } = input;
   const options = {
     ...pairingOptions(input),
