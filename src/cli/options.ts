@@ -177,3 +177,12 @@ export function orList(items: readonly string[]): string {
   const tail = items.at(-1) ?? '';
   return head === '' ? tail : `${head} or ${tail}`;
 }
+
+/** A command line as a POSIX shell reads it back. */
+export function commandLine(program: string, args: readonly string[]): string {
+  return [program, ...args.map(shellQuoted)].join(' ');
+}
+
+function shellQuoted(argument: string): string {
+  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
+}

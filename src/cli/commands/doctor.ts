@@ -9,7 +9,7 @@ import type { BackendHealth, Diagnosis } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
 import { EXIT } from '../exit.js';
 import { twoColumns } from '../help.js';
-import { lookCommand } from './look.js';
+import { environmentCommand } from './environment.js';
 import { deviceText } from './tiny-list.js';
 
 /** Packages that more can be done with, and what. */
@@ -39,7 +39,7 @@ interface Surroundings {
 }
 
 /** Looks at the installation. */
-export const doctor = lookCommand(
+export const doctor = environmentCommand(
   'anyvmaf doctor',
   'Says what is installed here and tries it: the own core, what decodes video, and every backend that an installed ' +
     'libvmaf offers, by scoring one small frame. Exits with 2 when not even the own core works.',
