@@ -1,14 +1,14 @@
 /**
  * @module mcp/tool
- * What a tool of the server is: one object with its name, words, schemas, annotations and handler. A tool's schemas are
- * written once; validation, types, the list that clients read and docs/mcp-tools.md all come from them.
+ * A tool of the server: one object with its name, descriptions, schemas, annotations and handler. Validation, types, the
+ * list that clients read and docs/mcp-tools.md all come from its schemas.
  */
 import type * as z from 'zod/v4';
 import { checkArguments } from './arguments.js';
 import type { ToolContext } from './context.js';
 import { type CheckedArguments, checkPaths } from './paths.js';
 
-/** What a host may assume of a tool before it lets a model call it. */
+/** Hints for hosts that decide whether a model may call a tool. */
 export interface ToolAnnotations {
   /** It changes nothing outside of the server. */
   readonly readOnlyHint: boolean;
@@ -28,7 +28,7 @@ export const READ_ONLY: ToolAnnotations = {
   openWorldHint: false,
 };
 
-/** What may follow a result's JSON document: pictures for the model to look at, and links to what is too big to say. */
+/** Content after a result's JSON document: pictures for the model, and links to large results. */
 export type ExtraContent =
   | {
       readonly type: 'image';
@@ -49,9 +49,9 @@ export interface ResourceLink {
   readonly size?: number;
 }
 
-/** What a handler returns: the document, told both as text and as `structuredContent`, and what follows it. */
+/** What a handler returns: the document, sent both as text and as `structuredContent`, and further content. */
 export interface ToolOutcome<Document> {
-  /** Fits the tool's `outputSchema`; numbers that are not finite become null on their way out. */
+  /** Fits the tool's `outputSchema`; numbers that are not finite are sent as null. */
   readonly document: Document;
   readonly content?: readonly ExtraContent[];
 }
@@ -75,7 +75,7 @@ export interface ToolDefinition<
   /**
    * Answers one call. `input` has passed `inputSchema`, defaults are filled in, and the files that it names are checked.
    * Load scoring code here, with a dynamic import, so that the server starts without it.
-   * @throws {AnyvmafError} for everything the model is to be told; anything else is told as an internal failure
+   * @throws {AnyvmafError} with a message for the model; other errors are reported as internal failures
    */
   handler(
     input: CheckedArguments<z.output<Input>>,

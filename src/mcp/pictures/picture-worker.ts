@@ -1,7 +1,7 @@
 /**
  * @module mcp/pictures/picture-worker
- * The script of a thread that takes frames out of videos, measures them and makes PNGs of them, so that the server's own
- * thread stays free for other calls.
+ * The worker thread that extracts frames of videos, measures them and encodes PNGs, so that the server's own thread
+ * stays free for other calls.
  */
 import { parentPort } from 'node:worker_threads';
 import {
@@ -41,7 +41,7 @@ async function take(job: PictureJob): Promise<FromPictureThread> {
   try {
     const pairs = extractFrames(request, frames, { ...options, signal: stopping.signal });
     for await (const pair of pairs) {
-      post({ kind: 'taken', pair: await develop(pair, job) });
+      post({ kind: 'taken', pair: await pairPictures(pair, job) });
       stopping.signal.throwIfAborted();
     }
     return { kind: 'done' };
@@ -51,7 +51,7 @@ async function take(job: PictureJob): Promise<FromPictureThread> {
   }
 }
 
-async function develop(pair: FramePair, { previews, plainSide }: PictureJob): Promise<TakenPair> {
+async function pairPictures(pair: FramePair, { previews, plainSide }: PictureJob): Promise<TakenPair> {
   const maps = await mapQuality(pair);
   const pictures = {
     reference: await png(maps, 'reference'),

@@ -1,6 +1,6 @@
 /**
  * @module mcp/pictures/worst
- * Scores, picks the worst frames, has them taken out of the videos, publishes their pictures and puts them into words.
+ * Scores a pair, picks its worst frames, extracts and publishes their pictures, and describes them.
  */
 import {
   AnyvmafError,
@@ -117,7 +117,7 @@ function runFacts(report: Report) {
   };
 }
 
-/** Loading takes as long as it takes; a call that is cancelled does not wait for it. */
+/** Loading a model can take minutes; a cancelled call does not wait for it. */
 function findModel(
   find: NonNullable<WorstFramesParts['describer']>,
   steps: Steps,

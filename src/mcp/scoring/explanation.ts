@@ -128,6 +128,7 @@ function admScales({ metrics }: FrameMetrics, { features }: Attribution): readon
 
 const ADM = 'integer_adm2';
 
+/** The whole explanation, in numbers and in sentences. */
 function describe(
   frames: readonly ExplainedFrame[],
   attribution: Attribution,
@@ -136,44 +137,11 @@ function describe(
   name: string,
 ) {
   const { features, kept } = attribution;
-  const mean = (value: (frame: ExplainedFrame) => number) =>
-    frames.reduce((sum, frame) => sum + value(frame), 0) / frames.length;
-  const score = mean((frame) => frame.score);
-  const ceiling = mean((frame) => frame.ceiling);
+  const score = average(frames.map((frame) => frame.score));
+  const ceiling = average(frames.map((frame) => frame.ceiling));
   const loss = ceiling - score;
-  const share = (points: number) => (loss > NOTHING ? round(points / loss) : null);
-  const values = (metric: string) => report.frames.map(({ metrics }) => metrics[metric] ?? Number.NaN);
-
-  const rows = features
-    .map((feature, i) => {
-      const points = mean((frame) => frame.points[i] ?? 0);
-      return {
-        feature,
-        meaning: meaningOf(feature),
-        points: round(points),
-        share: share(points),
-        mean_value: round(average(values(feature))),
-        lowest_value: round(values(feature).reduce((low, value) => Math.min(low, value))),
-      };
-    })
-    .sort((a, b) => b.points - a.points);
-
-  const scales = SCALES.map((meaning, scale) => {
-    const adm = mean(({ points, admScales: parts }) =>
-      sum(points.map((value, i) => (admPart(features[i] ?? '', scale, parts) ?? 0) * value)),
-    );
-    const vif = mean(({ points }) =>
-      sum(points.map((value, i) => (features[i]?.includes(`vif_scale${scale}`) ? value : 0))),
-    );
-    return {
-      scale,
-      meaning,
-      points: round(adm + vif),
-      adm_points: round(adm),
-      vif_points: round(vif),
-    };
-  });
-
+  const rows = featureRows(frames, features, report, loss);
+  const scales = scaleRows(frames, features);
   const segments = segmentsOf(frames, report, features, loss * frames.length);
   const worst = [...frames].sort((a, b) => b.ceiling - b.score - (a.ceiling - a.score));
   const [main] = rows;
@@ -202,7 +170,7 @@ function describe(
     frames_explained: frames.length,
     features: rows,
     scales,
-    not_blamed: kept.map((feature) => ({ feature, mean_value: round(average(values(feature))) })),
+    not_blamed: kept.map((feature) => ({ feature, mean_value: round(average(valuesOf(report, feature))) })),
     segments: segments.slice(0, listed),
     worst_frames: worst.slice(0, listed).map((frame) => ({
       frame: frame.frameNum,
@@ -211,6 +179,50 @@ function describe(
       points: Object.fromEntries(features.map((feature, i) => [feature, round(frame.points[i] ?? 0)])),
     })),
   };
+}
+
+function valuesOf({ frames }: Report, metric: string): number[] {
+  return frames.map(({ metrics }) => metrics[metric] ?? Number.NaN);
+}
+
+/** What each feature costs, costliest first. */
+function featureRows(
+  frames: readonly ExplainedFrame[],
+  features: readonly string[],
+  report: Report,
+  loss: number,
+) {
+  return features
+    .map((feature, i) => {
+      const points = average(frames.map((frame) => frame.points[i] ?? 0));
+      const values = valuesOf(report, feature);
+      return {
+        feature,
+        meaning: meaningOf(feature),
+        points: round(points),
+        share: loss > NOTHING ? round(points / loss) : null,
+        mean_value: round(average(values)),
+        lowest_value: round(values.reduce((low, value) => Math.min(low, value))),
+      };
+    })
+    .sort((a, b) => b.points - a.points);
+}
+
+/** The points of ADM and VIF by scale. */
+function scaleRows(frames: readonly ExplainedFrame[], features: readonly string[]) {
+  return SCALES.map((meaning, scale) => {
+    const adm = average(
+      frames.map(({ points, admScales: parts }) =>
+        sum(points.map((value, i) => (admPart(features[i] ?? '', scale, parts) ?? 0) * value)),
+      ),
+    );
+    const vif = average(
+      frames.map(({ points }) =>
+        sum(points.map((value, i) => (features[i]?.includes(`vif_scale${scale}`) ? value : 0))),
+      ),
+    );
+    return { scale, meaning, points: round(adm + vif), adm_points: round(adm), vif_points: round(vif) };
+  });
 }
 
 /** Seconds where the frame rate is known, else ten frames; costliest first. */
