@@ -23,7 +23,7 @@ export interface OptionSpec<Name extends string = string> {
   readonly ours?: boolean;
   /** There is no long spelling. */
   readonly shortOnly?: boolean;
-  /** Nothing after it is looked at (`--help`). */
+  /** Arguments after it are ignored (`--help`). */
   readonly last?: boolean;
 }
 
@@ -143,7 +143,7 @@ function matchingNames<Name extends string>(
   const exact = long.filter((spec) => normalise(spec.name) === typed);
   if (exact.length > 0) return exact;
   const abbreviated = long.filter((spec) => normalise(spec.name).startsWith(typed));
-  // Whoever starts to type --help must not set a height.
+  // An abbreviation of --help must not set a height.
   if (abbreviated.some((spec) => spec.last)) return abbreviated;
   const theirs = abbreviated.filter((spec) => !spec.ours);
   return theirs.length > 0 ? theirs : abbreviated;

@@ -22,7 +22,7 @@ const ERASE_LINE = '\r\u001b[K';
 /** Columns left free at the end of the line: no wrapping, not even by the `^C` that a terminal echoes. */
 const MARGIN = 3;
 
-/** A bar for this terminal. Every redraw asks for the width anew: the window may have become narrower. */
+/** A bar for this terminal. Every redraw reads the width, since the window may have been resized. */
 export function progressBar(terminal: Terminal): ProgressBar {
   let shown = false;
   return {

@@ -19,28 +19,24 @@ export type CheckedOptions<Options> = Omit<Options, 'models' | 'tiny'> & {
   readonly tiny?: readonly (api.TinyModelOptions & { readonly model: CheckedModel })[];
 };
 
-type FromCall<Options> = CheckedOptions<Options> & { readonly origin: api.Origin };
+type Call = (...args: never[]) => unknown;
+type FromCall<Options> = CheckedOptions<NonNullable<Options>> & { readonly origin: api.Origin };
+type OnPair<F extends Call> = (request: CheckedRequest, options: FromCall<Parameters<F>[1]>) => ReturnType<F>;
+type OnTable<F extends Call, Models> = (
+  models: Models,
+  table: CheckedPath,
+  options: FromCall<Parameters<F>[2]>,
+) => ReturnType<F>;
 
-export const score: (
-  request: CheckedRequest,
-  options: FromCall<api.ScoreOptions>,
-) => ReturnType<typeof api.score> = api.score;
+export const score: OnPair<typeof api.score> = api.score;
+export const inspect: OnPair<typeof api.inspect> = api.inspect;
+export const align: OnPair<typeof api.align> = api.align;
 
 export const scoreMany: (
   reference: CheckedPath,
   distorted: readonly CheckedPath[],
   options: FromCall<api.ScoreManyOptions>,
 ) => ReturnType<typeof api.scoreMany> = api.scoreMany;
-
-export const inspect: (
-  request: CheckedRequest,
-  options: FromCall<api.InspectOptions>,
-) => ReturnType<typeof api.inspect> = api.inspect;
-
-export const align: (
-  request: CheckedRequest,
-  options: FromCall<api.AlignOptions>,
-) => ReturnType<typeof api.align> = api.align;
 
 export const extractFrames: (
   request: CheckedRequest,
@@ -53,14 +49,5 @@ export const openModel: (
   options: FromCall<api.OpenModelOptions>,
 ) => ReturnType<typeof api.openModel> = api.openModel;
 
-export const evaluateModel: (
-  model: CheckedModel,
-  table: CheckedPath,
-  options: FromCall<api.EvaluateOptions>,
-) => ReturnType<typeof api.evaluateModel> = api.evaluateModel;
-
-export const compareModels: (
-  models: readonly CheckedModel[],
-  table: CheckedPath,
-  options: FromCall<api.EvaluateOptions>,
-) => ReturnType<typeof api.compareModels> = api.compareModels;
+export const evaluateModel: OnTable<typeof api.evaluateModel, CheckedModel> = api.evaluateModel;
+export const compareModels: OnTable<typeof api.compareModels, readonly CheckedModel[]> = api.compareModels;

@@ -215,7 +215,7 @@ function modelString(use: OptionUse): string {
   return use.value.includes('=') ? use.value : `version=${use.value}`;
 }
 
-/** What an option says of each distorted video: given once, the same of all. */
+/** The value of an option for each distorted video; a single value applies to all. */
 function oneOrEach<T>(values: readonly T[], count: number, label: string): (index: number) => T | undefined {
   if (values.length > 1 && values.length !== count) {
     throw new AnyvmafError(

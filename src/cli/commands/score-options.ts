@@ -162,13 +162,13 @@ export interface ScoreSettings {
   /** Whether `failUnder` judges scores of wrong pairs too, which otherwise fail. */
   readonly acceptUntrusted?: boolean;
   readonly quiet: boolean;
-  /** What was asked for and has no effect: full sentences for the report's warnings. */
+  /** Options without effect, as sentences for the report's warnings. */
   readonly ignored: readonly string[];
 }
 
 /**
  * Reads the command line of the scoring command.
- * @returns `help` or `version` when that is what was asked for
+ * @returns `help` or `version` if the last option is one of them
  * @throws {AnyvmafError} `usage`
  */
 export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' | 'version' {
@@ -202,7 +202,7 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
 
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** Options that count something: what they set, an example, and the most that they take. */
+/** Options that take a count: the option of the API, an example, and the maximum. */
 const COUNTS = {
   threads: ['threads', 4, MAX_THREADS],
   subsample: ['subsample', 5],
@@ -213,7 +213,7 @@ const COUNTS = {
 
 /** Settings in the making, option by option. */
 class SettingsDraft {
-  /** What has no effect, as sentences. */
+  /** Options without effect, as sentences. */
   readonly ignored: string[] = [];
   readonly #options: Draft<ScoreOptions>;
   readonly #settings: Draft<
@@ -355,7 +355,7 @@ function refuseContradictions(settings: ScoreSettings): void {
   }
 }
 
-/** The format that a file's ending names, when none was asked for. The `vmaf` tool writes XML whatever the ending. */
+/** The format of a file's extension, if no format option is given. The `vmaf` tool ignores the extension. */
 function formatOf(output: string | undefined): ReportFormat | undefined {
   const ending = /\.([a-z]+)$/i.exec(output ?? '')?.[1]?.toLowerCase();
   return FORMATS.find((format) => format === ending);

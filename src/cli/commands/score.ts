@@ -59,7 +59,7 @@ const page: HelpPage = {
   ],
 };
 
-/** The command that runs when none is named. */
+/** The default command. */
 export const score: Command = {
   page,
   run: async (args, terminal) => {

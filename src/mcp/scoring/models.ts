@@ -4,9 +4,10 @@
  * pictures.
  */
 import { quoted } from '../../core/printable.js';
-import { AnyvmafError, type Report } from '../../index.js';
+import type { Report } from '../../index.js';
 import type { CheckedModel } from '../paths.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
+import { usage } from './refusals.js';
 
 type ModelInput = Pick<
   ScoringInput,
@@ -20,8 +21,7 @@ type ModelInput = Pick<
 export function modelTexts(input: ModelInput): readonly CheckedModel[] {
   const { model, models } = input;
   if (models !== undefined && model.named !== DEFAULT_MODEL) {
-    throw new AnyvmafError(
-      'usage',
+    throw usage(
       `model is ${quoted(model.named)} and models has ${models.length} more, but they exclude each other; put all into models.`,
     );
   }

@@ -2,17 +2,11 @@
  * @module mcp/scoring/options
  * From the parameters of a scoring tool to the options of the public API.
  */
-import {
-  AnyvmafError,
-  type PairingOptions,
-  type Precision,
-  type ReportFormat,
-  type ScoreOptions,
-} from '../../index.js';
+import type { PairingOptions, Precision, ReportFormat, ScoreOptions } from '../../index.js';
 import type { CheckedOptions } from '../checked-api.js';
 import { modelTexts } from './models.js';
 import type { PairingInput, ScoringInput } from './parameters.js';
-import { refuseUnavailable } from './refusals.js';
+import { refuseUnavailable, usage } from './refusals.js';
 import { tinyOptions } from './tiny.js';
 
 /** A scoring call, checked and translated. */
@@ -139,8 +133,4 @@ function withViewing(text: string, input: ScoringInput): string {
   ].flat();
   if (added.length === 0) return text;
   return `${text}${text.includes('=') ? ':' : '='}${added.join(':')}`;
-}
-
-function usage(message: string): AnyvmafError {
-  return new AnyvmafError('usage', message);
 }

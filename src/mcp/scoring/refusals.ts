@@ -86,6 +86,7 @@ function refuseDevices(input: ScoringInput): void {
   }
 }
 
-function usage(message: string): AnyvmafError {
+/** A parameter that is refused. */
+export function usage(message: string): AnyvmafError {
   return new AnyvmafError('usage', message);
 }

@@ -2,9 +2,10 @@
  * @module mcp/scoring/request
  * The two videos of a call as the API takes them, with the format of raw ones.
  */
-import { AnyvmafError, type RawVideoFormat } from '../../index.js';
+import type { RawVideoFormat } from '../../index.js';
 import type { CheckedRequest } from '../checked-api.js';
 import type { InputFile, ReferenceFile } from '../paths.js';
+import { usage } from './refusals.js';
 
 /** Two stored videos and their geometry, as parameters. */
 export interface RawPairInput {
@@ -42,10 +43,7 @@ export function pairRequest(
 ): CheckedRequest {
   if (noReference) return { distorted: distorted.path };
   if (reference?.path !== undefined) return { reference: reference.path, distorted: distorted.path };
-  throw new AnyvmafError(
-    'usage',
-    `${name} is missing; only with no_reference is a video scored without its reference.`,
-  );
+  throw usage(`${name} is missing; only with no_reference is a video scored without its reference.`);
 }
 
 /** The geometry of raw videos where it may be left out. */
@@ -65,8 +63,7 @@ export function rawFormat(input: OptionalGeometry): RawVideoFormat | undefined {
   const parts = { width, height, pixfmt: chroma, bitdepth: bitDepth };
   const missing = Object.entries(parts).filter(([, value]) => value === undefined);
   if (missing.length === 4) return undefined;
-  throw new AnyvmafError(
-    'usage',
+  throw usage(
     `The geometry of raw video lacks ${missing.map(([name]) => name).join(', ')}; give width, height, pixfmt and bitdepth, ` +
       'or none of them for videos that say it themselves.',
   );

@@ -4,9 +4,10 @@
  */
 
 import { showValue } from '../../core/printable.js';
-import { AnyvmafError, type ScoreOptions } from '../../index.js';
+import type { ScoreOptions } from '../../index.js';
 import type { CheckedOptions } from '../checked-api.js';
 import type { ScoringInput } from './parameters.js';
+import { usage } from './refusals.js';
 
 /** Parameters that are about a tiny model, with what says the same as leaving them out. */
 const NEUTRAL = {
@@ -70,8 +71,4 @@ function entries<T extends object>(table: T): [keyof T, T[keyof T]][] {
   const keys: (keyof T)[] = [];
   for (const key in table) keys.push(key);
   return keys.map((key) => [key, table[key]]);
-}
-
-function usage(message: string): AnyvmafError {
-  return new AnyvmafError('usage', message);
 }
