@@ -13,7 +13,7 @@ export interface Command {
    * Runs it.
    * @param args what followed the command's name
    * @returns the exit code
-   * @throws {AnyvmafError} for everything that the user is to be told as an error
+   * @throws {AnyvmafError} with a message for the user
    */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
@@ -26,7 +26,7 @@ export interface CommandEntry {
   readonly load: () => Promise<Command>;
 }
 
-/** All commands; the first is the one that runs when none is named. */
+/** All commands; the first is the default. */
 export const COMMANDS: readonly [CommandEntry, ...CommandEntry[]] = [
   {
     name: 'score',

@@ -17,7 +17,7 @@ const FIGURES = [
   ['rmse', 'RMSE'],
 ] as const;
 
-/** One model: figures of rows and clips, the worst keys, and what is to be known. */
+/** One model: figures of rows and clips, the worst keys, and notes. */
 export function evaluationText(evaluation: Evaluation, width: number): string {
   const { model, features, clips, intervals, per_key: keys } = evaluation;
   const head = ['', 'rows', '', ...(clips ? ['clips', ''] : [])];
@@ -33,7 +33,7 @@ export function evaluationText(evaluation: Evaluation, width: number): string {
     `${scope(evaluation)}\n\n`,
     lines(grid([head, ...rows, counts], 'right')),
     ...(keys && keys.length > 1 ? [`\n${keyTable(keys)}`] : []),
-    ...remarks(evaluation.notes, width),
+    ...noteLines(evaluation.notes, width),
   ].join('');
 }
 
@@ -57,7 +57,7 @@ export function comparisonText({ ranked }: Comparison, width: number): string {
     `${printable(first.features)}\n`,
     `${scope(first)}\n\n`,
     lines(grid([head, ...rows], 'right')),
-    ...remarks([...common, ...own], width),
+    ...noteLines([...common, ...own], width),
   ].join('');
 }
 
@@ -95,7 +95,7 @@ function interval(intervals: Intervals | null, name: keyof Intervals): string {
   return ends === null ? '' : `[${ends[0].toFixed(4)}, ${ends[1].toFixed(4)}]`;
 }
 
-function remarks(notes: readonly string[], width: number): string[] {
+function noteLines(notes: readonly string[], width: number): string[] {
   return notes.map((note) => `\n${lines(wrap(printable(note), width))}`);
 }
 

@@ -26,7 +26,7 @@ export const EXIT = {
   terminated: 143,
 } as const;
 
-/** Whoever reads standard output has closed it: not an error to talk about, but the end. */
+/** The reader of standard output has closed it: the process ends without a message. */
 export class ClosedPipe extends Error {}
 
 /** The user asked to stop. */

@@ -5,7 +5,7 @@
 import { wrap } from '../report/terminal.js';
 import type { OptionSpec } from './options.js';
 
-/** What there is to say about a command. */
+/** The help of a command. */
 export interface HelpPage {
   /** Command lines, one per way to call it. */
   readonly usage: readonly string[];

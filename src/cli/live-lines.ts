@@ -18,7 +18,7 @@ export class LiveLines {
 
   /**
    * @param print writes to standard output
-   * @param broken learns that nobody takes the lines any more
+   * @param broken called when the reader of the lines is gone
    */
   constructor(
     count: number,

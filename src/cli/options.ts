@@ -6,6 +6,7 @@
 import { AnyvmafError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted, shown } from '../core/printable.js';
+import { quotedWord } from '../core/shell.js';
 
 /** One option as it is declared; the help text is made from the same declaration. */
 export interface OptionSpec<Name extends string = string> {
@@ -23,7 +24,7 @@ export interface OptionSpec<Name extends string = string> {
   readonly ours?: boolean;
   /** There is no long spelling. */
   readonly shortOnly?: boolean;
-  /** Nothing after it is looked at (`--help`). */
+  /** Arguments after it are ignored (`--help`). */
   readonly last?: boolean;
 }
 
@@ -143,7 +144,7 @@ function matchingNames<Name extends string>(
   const exact = long.filter((spec) => normalise(spec.name) === typed);
   if (exact.length > 0) return exact;
   const abbreviated = long.filter((spec) => normalise(spec.name).startsWith(typed));
-  // Whoever starts to type --help must not set a height.
+  // An abbreviation of --help must not set a height.
   if (abbreviated.some((spec) => spec.last)) return abbreviated;
   const theirs = abbreviated.filter((spec) => !spec.ours);
   return theirs.length > 0 ? theirs : abbreviated;
@@ -176,4 +177,9 @@ export function orList(items: readonly string[]): string {
   const head = items.slice(0, -1).join(', ');
   const tail = items.at(-1) ?? '';
   return head === '' ? tail : `${head} or ${tail}`;
+}
+
+/** A command line as a POSIX shell reads it back. */
+export function commandLine(program: string, args: readonly string[]): string {
+  return [program, ...args.map(quotedWord)].join(' ');
 }

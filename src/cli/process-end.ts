@@ -6,7 +6,7 @@
 import type { Worker } from 'node:worker_threads';
 import { EXIT } from './exit.js';
 
-/** Milliseconds that threads are given to end. */
+/** Milliseconds that threads get to end. */
 const GRACE = 400;
 
 /** Threads of this process, those of libraries included. */

@@ -22,7 +22,7 @@ const ERASE_LINE = '\r\u001b[K';
 /** Columns left free at the end of the line: no wrapping, not even by the `^C` that a terminal echoes. */
 const MARGIN = 3;
 
-/** A bar for this terminal. Every redraw asks for the width anew: the window may have become narrower. */
+/** A bar for this terminal. Every redraw reads the width, since the window may have been resized. */
 export function progressBar(terminal: Terminal): ProgressBar {
   let shown = false;
   return {
@@ -43,5 +43,38 @@ export function progressBar(terminal: Terminal): ProgressBar {
       if (shown) terminal.draw(ERASE_LINE);
       shown = false;
     },
+  };
+}
+
+/**
+ * One progress for several runs at the same time.
+ * @param count number of runs
+ * @param show receives the sum after each report
+ * @returns takes the progress of a run; `null` removes a failed one from the sum
+ */
+export function progressSum(
+  count: number,
+  show: (progress: Progress) => void,
+): (progress: Progress | null, index: number) => void {
+  const runs = new Map<number, Progress>();
+  let left = count;
+  return (progress, index) => {
+    if (progress) runs.set(index, progress);
+    else {
+      runs.delete(index);
+      left--;
+    }
+    if (runs.size === 0) return;
+    const all = [...runs.values()];
+    const totals = all.map(({ framesTotal }) => framesTotal);
+    const known = runs.size === left && !totals.includes(null);
+    const seconds = all.map(({ secondsLeft }) => secondsLeft ?? Number.NaN);
+    const longest = known ? Math.max(...seconds) : Number.NaN;
+    show({
+      framesDone: all.reduce((sum, { framesDone }) => sum + framesDone, 0),
+      framesTotal: known ? totals.reduce((sum: number, total) => sum + (total ?? 0), 0) : null,
+      fps: all.reduce((sum, { fps }) => sum + fps, 0),
+      secondsLeft: Number.isNaN(longest) ? null : longest,
+    });
   };
 }

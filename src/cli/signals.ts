@@ -5,7 +5,7 @@
 import { Interrupted } from './exit.js';
 import { endNow } from './process-end.js';
 
-/** Milliseconds that a run has to end by itself after a signal. */
+/** Milliseconds that a run gets to stop after a signal, before the process is ended. */
 const PATIENCE = 1500;
 
 /** A run that the user can interrupt. */

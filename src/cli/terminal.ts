@@ -23,11 +23,11 @@ export interface Terminal {
   readonly errorColumns: number;
   /**
    * Writes to standard output; resolves when the text has left this process.
-   * @throws {ClosedPipe} when nobody reads any more
+   * @throws {ClosedPipe} when the reader has closed the pipe
    * @throws {AnyvmafError} `io` when writing fails otherwise
    */
   print(text: string): Promise<void>;
-  /** Writes to standard error as it stands; a reader that went away is ignored. */
+  /** Writes to standard error unchanged; a closed pipe is ignored. */
   draw(text: string): void;
   /** One printable line on standard error, after the program's name, whatever the sentence repeats. */
   complain(sentence: string): void;

@@ -9,10 +9,10 @@ import { MAX_STRING, requireLength } from '../core/limits.js';
 import { nearest } from '../core/nearest.js';
 import { shown } from '../core/printable.js';
 
-/** Problems told at once. */
-const TOLD = 4;
+/** Most problems in one message. */
+const MAX_PROBLEMS = 4;
 
-/** How much of a value is repeated. */
+/** Most characters of a value in a message. */
 const SHOWN = 60;
 
 /** A parameter or a part of one: `models[2]`. */
@@ -91,16 +91,16 @@ function problem(issue: z.core.$ZodIssue): string {
   return `${subject} is ${showValue(issue.input)}, but it must be ${expectation(issue)}`;
 }
 
-/** The sentence about arguments that did not fit. */
+/** One sentence about all arguments that did not fit. */
 export function argumentSentence({ issues }: { readonly issues: readonly z.core.$ZodIssue[] }): string {
   const problems = issues.map(problem);
-  const rest = problems.length - TOLD;
-  return [...problems.slice(0, TOLD), ...(rest > 0 ? [`and ${rest} more problems`] : [])].join('; ');
+  const rest = problems.length - MAX_PROBLEMS;
+  return [...problems.slice(0, MAX_PROBLEMS), ...(rest > 0 ? [`and ${rest} more problems`] : [])].join('; ');
 }
 
 /**
  * Checks arguments that a client sent.
- * @throws {AnyvmafError} `usage` for what is no object and for parameters that do not exist
+ * @throws {AnyvmafError} `usage` if the arguments are not an object, or for parameters that do not exist
  * @throws {z.ZodError} for values that do not fit
  */
 export function checkArguments<Schema extends z.ZodObject>(
@@ -121,12 +121,12 @@ export function checkArguments<Schema extends z.ZodObject>(
 }
 
 /**
- * Refuses endless texts and lists before anything is done with them: no path, name or list of names is as long.
+ * Refuses oversized texts and lists before they are parsed: no path, name or list of names is that long.
  * @throws {AnyvmafError} `usage`
  */
 function requireSize(value: unknown, name: string, depth = 0): void {
   if (typeof value === 'string') requireLength(`A text in ${shown(name, SHOWN)}`, value, MAX_STRING);
-  // What nests deeper fits no schema, and is refused unread.
+  // No schema nests deeper: parsing refuses it.
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return;
   const members = Object.entries(value);
   if (members.length > MAX_MEMBERS) {
@@ -141,7 +141,7 @@ function requireSize(value: unknown, name: string, depth = 0): void {
   }
 }
 
-/** More than any parameter has. */
+/** No parameter has more. */
 const MAX_MEMBERS = 1000;
 const MAX_DEPTH = 8;
 
@@ -158,7 +158,7 @@ function unknownParameter(tool: string, name: string, known: readonly string[]):
   return `${tool} has no parameter ${showValue(name)}; ${hint}`;
 }
 
-/** Names that other tools of the field use for the same thing. */
+/** Names that other video tools use for the same parameter. */
 const SYNONYMS: readonly (readonly string[])[] = [
   ['ref', 'reference', 'reference_encoded', 'reference_path', 'original', 'source', 'src'],
   ['dis', 'distorted', 'distorted_encoded', 'dist', 'distorted_path', 'encoded', 'encode', 'main'],

@@ -1,7 +1,7 @@
 /**
  * @module mcp/context
- * What a tool is given besides its arguments: the call's signal and progress, the allowed files, a share of the
- * machine, and a place for results that are too big to say. Tools know the server only by these interfaces.
+ * What a handler gets besides its arguments: the call's signal and progress, the allowed files, a share of the machine,
+ * and a place for large results. Tools depend on the server only through these interfaces.
  */
 import type { Origin } from '../core/origin.js';
 
@@ -16,34 +16,34 @@ export interface ResourceLink {
   readonly size?: number;
 }
 
-/** How far a call is. */
+/** The progress of a call. */
 export interface ToolProgress {
   /** Frame pairs so far, over all stages of the call; only ever rising. */
   readonly done: number;
   /** Frame pairs in all, `null` while unknown. */
   readonly total: number | null;
-  /** Frame pairs per second so far; not told where `undefined`. */
+  /** Frame pairs per second so far; `undefined` leaves it out. */
   readonly fps?: number;
-  /** What is going on, where it is not simply scoring: `decoding frame 12`. */
+  /** The current step, if it is not scoring: `decoding frame 12`. */
   readonly message?: string;
 }
 
-/** The one way from a path in a tool's arguments to a file. */
+/** Resolves paths in a tool's arguments. Handlers do not: their arguments are resolved before they run. */
 export interface ToolFiles {
   /**
-   * Who named the files of a call, and where they must lie: to be handed to everything that opens one, since what a
-   * name leads to may change after {@link ToolFiles.resolveInput}.
+   * Who named the files of a call, and where they must lie. Pass it to every function that opens a file: a path may
+   * lead elsewhere after {@link ToolFiles.resolveInput}.
    */
   readonly origin: Origin;
   /**
    * The real path of an existing regular file under an allowed root.
    * @param path as the caller wrote it; a relative one is looked for in the working directory
-   * @throws {AnyvmafError} `io`, naming the path and how to allow more, without a word on what else is or is not there
+   * @throws {AnyvmafError} `io`, naming the path and how to allow more folders, and revealing nothing else
    */
   resolveInput(path: string): Promise<string>;
   /**
-   * Bytes of a file that {@link ToolFiles.resolveInput} gave.
-   * @throws {AnyvmafError} `io` where it is no longer there, or no longer allowed
+   * Bytes of a file that {@link ToolFiles.resolveInput} resolved.
+   * @throws {AnyvmafError} `io` if it no longer exists or is no longer allowed
    */
   sizeOf(path: string): number;
   /**
@@ -54,7 +54,7 @@ export interface ToolFiles {
   resolveOutput(path: string): Promise<string>;
 }
 
-/** What a task on the pool may use. */
+/** Resources that a task on the pool may use. */
 export interface PoolGrant {
   /** Worker threads for this task, 1 or more: its fair share of the cores when it starts. Never pass more on. */
   readonly threads: number;
@@ -63,9 +63,9 @@ export interface PoolGrant {
 /** The machine, shared fairly by all calls of the server. */
 export interface ToolPool {
   /**
-   * Runs a task when its turn comes; while it waits, the call's progress says so. Every decoding or scoring belongs
-   * inside, lists and facts do not. A task may not run another one inside.
-   * @param label what waits, for its progress message: `vmaf_score`
+   * Runs a task when its turn comes; while it waits, the call's progress says so. Decode and score inside a task, and
+   * never start a task inside another.
+   * @param label the tool's name, for progress messages: `vmaf_score`
    * @param weight worker threads wanted, 1 or more; `null` for as many as the machine gives
    * @throws the signal's reason when the call is cancelled while it waits
    */
@@ -84,13 +84,13 @@ export interface Publication {
   readonly data: string | Uint8Array;
 }
 
-/** What was published: readable as a resource of the server, and as a file that lives as long as the server. */
+/** A published result: readable as a resource of the server, and as a file that lives as long as the server. */
 export interface Published {
   /** `anyvmaf://results/ID/NAME`, for `resources/read`. */
   readonly uri: string;
   /** Absolute path of the file; private to this user and deleted when the server ends. */
   readonly path: string;
-  /** The same as content to append to a result. */
+  /** Content to append to a tool's result. */
   readonly link: ResourceLink;
 }
 
@@ -101,13 +101,13 @@ export interface ToolResources {
 
 /** What a tool's handler is given for one call. */
 export interface ToolContext {
-  /** Aborts when the call is cancelled, its client is gone or the server ends. Hand it to everything that takes one. */
+  /** Aborts when the call is cancelled, its client disconnects or the server ends. Pass it to everything that takes one. */
   readonly signal: AbortSignal;
-  /** Tells the client how far the call is; call it as often as you like, what is sent is limited to one per percent. */
+  /** Reports progress to the client, which gets at most one notification per percent. */
   progress(report: ToolProgress): void;
   readonly files: ToolFiles;
   readonly pool: ToolPool;
   readonly resources: ToolResources;
-  /** One line on standard error, for whoever runs the server. Never a frame's worth of data. */
+  /** Writes one line to standard error, for the operator of the server. */
   log(message: string): void;
 }

@@ -1,7 +1,7 @@
 /**
  * @module mcp/files
- * The one way from a path in a tool's arguments to a file: only regular files under the allowed roots, after every
- * symbolic link is followed. Of what lies outside, nothing is told, not even whether it exists.
+ * Resolves the paths in a tool's arguments: only regular files under the allowed roots, after every symbolic link is
+ * followed. Messages reveal nothing about files outside, not even whether they exist.
  */
 
 import type { Stats } from 'node:fs';
@@ -13,7 +13,7 @@ import { quoted } from '../core/printable.js';
 import { checkedStats, isInside } from '../files/checked-file.js';
 import type { ToolFiles } from './context.js';
 
-/** Longest path that is looked at, in UTF-16 units; Linux has 4096 bytes. */
+/** Longest path that is resolved, in UTF-16 units; Linux has 4096 bytes. */
 const MAX_PATH = 4096;
 
 const HOW_TO_EXTEND = 'start the server with --allow DIR, or set ANYVMAF_MCP_ALLOW, to allow more folders';
@@ -43,20 +43,20 @@ export function splitRoots(value: string, windows = process.platform === 'win32'
     .filter((folder) => folder !== '');
 }
 
-/** The real paths of allowed folders, and what to tell whoever started the server about the others. */
+/** The real paths of allowed folders, and warnings about folders that cannot be used. */
 export interface Roots {
   readonly folders: readonly string[];
-  readonly remarks: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 /**
  * Finds the allowed folders: the command line's and the environment's, or the working directory where there are none.
  * A working directory that is the root of a file system allows nothing: some hosts start servers there.
- * @throws {AnyvmafError} `usage` when a folder of the command line is none
+ * @throws {AnyvmafError} `usage` when --allow does not name a folder
  */
 export async function findRoots({ allow, env, cwd }: RootSources): Promise<Roots> {
   const folders = new Set<string>();
-  const remarks: string[] = [];
+  const warnings: string[] = [];
   for (const folder of allow) {
     const real = await realFolder(resolve(cwd, folder));
     if (real === undefined)
@@ -68,16 +68,17 @@ export async function findRoots({ allow, env, cwd }: RootSources): Promise<Roots
     for (const folder of splitRoots(env[name] ?? '')) {
       named++;
       const real = await realFolder(resolve(cwd, folder));
-      if (real === undefined) remarks.push(`${name} names ${quoted(folder)}, which is not a folder; ignored`);
+      if (real === undefined)
+        warnings.push(`${name} names ${quoted(folder)}, which is not a folder; ignored`);
       else folders.add(real);
     }
   }
   if (named === 0) {
     const real = await realFolder(cwd);
     if (real !== undefined && parse(real).root !== real) folders.add(real);
-    else remarks.push(`no folder is allowed, because the server was started in ${cwd}; ${HOW_TO_EXTEND}`);
+    else warnings.push(`no folder is allowed, because the server was started in ${cwd}; ${HOW_TO_EXTEND}`);
   }
-  return { folders: [...folders], remarks };
+  return { folders: [...folders], warnings };
 }
 
 async function realFolder(path: string): Promise<string | undefined> {
@@ -98,7 +99,7 @@ export class AllowedFiles implements ToolFiles {
   /**
    * @param roots real paths of folders
    * @param cwd where relative paths start
-   * @param translate makes a path of one of the server's own resource addresses; `undefined` where it is none
+   * @param translate gives the path of one of the server's own resource addresses, `undefined` for other text
    */
   constructor(
     roots: Iterable<string>,
@@ -129,7 +130,7 @@ export class AllowedFiles implements ToolFiles {
     if (real === undefined) {
       throw new AnyvmafError('io', `${quoted(path)} does not exist; check the name, and give the whole path`);
     }
-    // Not followed: of a name that became a link meanwhile, nothing is told.
+    // Not followed: if the name became a link meanwhile, the message reveals nothing about its target.
     const found = await lstat(real).catch(() => undefined);
     if (!found?.isFile()) throw notRegular(path, found);
     return real;
@@ -147,7 +148,7 @@ export class AllowedFiles implements ToolFiles {
     const target = resolve(folder, name);
     const there = await lstat(target).catch(() => undefined);
     if (there === undefined) return target;
-    // A link is followed to its end, which must be allowed as well.
+    // The target of a link must be allowed as well.
     const real = await this.#real(target, path);
     const found = real === undefined ? undefined : await stat(real).catch(() => undefined);
     if (real === undefined || !found?.isFile()) throw notRegular(path, found);
@@ -179,14 +180,14 @@ export class AllowedFiles implements ToolFiles {
       `${quoted(asked)} is not under an allowed folder; ${HOW_TO_EXTEND}`,
     );
     const allowed = (real: string) => [...this.#roots].some((root) => isInside(root, real));
-    // Up from the path to what exists: only there a real path can say on which side of a root it is.
+    // Walk up to the first folder that exists: only its real path shows whether it lies under a root.
     for (let at = absolute, missing = false; ; missing = true) {
       const real = await realpath(at).catch(() => undefined);
       if (real !== undefined) {
         if (!allowed(real)) throw refusal;
         return missing ? undefined : real;
       }
-      // Something is there, yet leads nowhere that may be seen: a dangling link, a circle of links, a closed folder.
+      // It exists but cannot be resolved: a dangling link, a loop of links, a folder without permission.
       if (await exists(at)) throw refusal;
       const parent = dirname(at);
       if (parent === at) throw refusal;
@@ -206,5 +207,3 @@ function notRegular(path: string, found: Stats | undefined): AnyvmafError {
   const what = found?.isDirectory() ? 'a folder' : 'not a regular file';
   return new AnyvmafError('io', `${quoted(path)} is ${what}, but a file is needed`);
 }
-
-/** A path for a message: in quotes, without control characters, and not at any length. */

@@ -43,7 +43,7 @@ function portOf(digits: string, wrong: () => AnyvmafError): number {
   return port;
 }
 
-/** Whether only this machine can reach an address: names that resolve elsewhere are not taken for loopback. */
+/** Whether only this machine can reach an address; names other than localhost do not count. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
@@ -87,7 +87,7 @@ export interface GuardOptions {
   readonly origins: readonly string[];
 }
 
-/** What a request says about who sends it. */
+/** The headers that identify the sender of a request. */
 export interface Sender {
   readonly host: string | null;
   readonly origin: string | null;
@@ -130,7 +130,7 @@ export class Guard {
     this.#digest = options.token === undefined ? undefined : digest(options.token);
   }
 
-  /** Why a sender may not even ask, `undefined` for one who may: checked for every request, preflight included. */
+  /** Why a sender is refused, `undefined` if it is not: checked for every request, CORS preflight included. */
   refuseSender({ host, origin }: Pick<Sender, 'host' | 'origin'>): Refusal | undefined {
     if (!this.#knowsHost(host)) {
       return {
@@ -147,16 +147,16 @@ export class Guard {
     return undefined;
   }
 
-  /** Why a call is refused for want of the token. */
+  /** Why a call without the right token is refused. */
   refuseCall({ authorization }: Pick<Sender, 'authorization'>): Refusal | undefined {
     if (this.#digest === undefined) return undefined;
     const given = /^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? '';
-    // Digests have one length, so that comparing tells nothing of the token's.
+    // Digests have one length, so comparing them does not leak the length of the token.
     if (timingSafeEqual(digest(given), this.#digest)) return undefined;
     return { status: 401, sentence: 'The server wants its token: send "Authorization: Bearer TOKEN".' };
   }
 
-  /** Whether a page of this origin may read answers: one of the server itself, which serves none, or one that is allowed. */
+  /** Whether a page of this origin may read answers: the server's own origin, or an allowed one. */
   allowsOrigin(origin: string): boolean {
     return (
       this.#own.includes(origin) ||
@@ -164,7 +164,7 @@ export class Guard {
     );
   }
 
-  /** A page that rebinds its name to this machine sends its own name; what listens everywhere has the token instead. */
+  /** Stops DNS rebinding, where a page sends its own name; a server on all interfaces relies on its token instead. */
   #knowsHost(header: string | null): boolean {
     const { host: own } = this.#options.address;
     if (!isLoopback(own)) return true;

@@ -49,10 +49,10 @@ export class McpHost {
    * @throws {AnyvmafError} `usage` for a folder or a limit that cannot be used
    */
   static async open(options: HostOptions): Promise<McpHost> {
-    const { folders, remarks } = await findRoots(options);
-    for (const remark of remarks) options.log(remark);
+    const { folders, warnings } = await findRoots(options);
+    for (const warning of warnings) options.log(warning);
     const host = new McpHost(options, folders);
-    // Later than what a client waits for.
+    // After the client has its first answer.
     setImmediate(() => void host.resources.sweep().catch(() => {}));
     return host;
   }
@@ -67,7 +67,7 @@ export class McpHost {
     return this.#calls.size;
   }
 
-  /** Keeps account of a call. */
+  /** Counts a call as running until it settles. */
   track<T>(call: Promise<T>): Promise<T> {
     this.#calls.add(call);
     const done = () => this.#calls.delete(call);
@@ -88,7 +88,7 @@ export class McpHost {
   /** Stops every call and deletes every result. */
   async close(): Promise<void> {
     this.#closing.abort(new AnyvmafError('aborted', 'The server is shutting down.'));
-    // A request to end is obeyed within two seconds.
+    // Hosts kill a server that does not end within two seconds.
     await this.idle(1000);
     await this.resources.close();
   }

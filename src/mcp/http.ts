@@ -1,6 +1,6 @@
 /**
  * @module mcp/http
- * The server as Streamable HTTP: `/mcp` for the protocol in all its versions, `/health` for whoever watches it.
+ * The server as Streamable HTTP: `/mcp` for the protocol in all its versions, `/health` for monitoring.
  */
 import {
   createServer as createHttpServer,
@@ -27,20 +27,20 @@ import { Sessions } from './sessions.js';
 /** Bytes of one request. */
 const BODY_LIMIT = 4 << 20;
 
-/** Milliseconds in which a request must have arrived, headers and body. */
+/** Milliseconds within which a request must arrive, headers and body. */
 const ARRIVAL = 10_000;
 
-/** Milliseconds between two looks at what arrives too slowly. */
+/** Milliseconds between checks for requests that arrive too slowly. */
 const ARRIVAL_CHECK = 1000;
 
-/** Methods that are known to the protocol or refused with what is allowed; others have no form as a request. */
+/** Methods that are handled or refused with 405; the Request class does not accept others. */
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'];
 
-/** Milliseconds that calls may take to finish once the server is to end; then they are cancelled. */
+/** Milliseconds that running calls get when the server ends, before they are cancelled. */
 const GRACE = 500;
 
-/** Milliseconds that answers of cancelled calls have to leave. */
-const LAST_WORDS = 500;
+/** Milliseconds for sending the answers of cancelled calls. */
+const FLUSH_TIME = 500;
 
 /** How to listen. */
 export type HttpOptions = GuardOptions;
@@ -55,7 +55,7 @@ export interface RunningHttp {
 
 /**
  * Starts listening.
- * @throws {AnyvmafError} `usage` for an address that others can reach without a token, `io` when it cannot be had
+ * @throws {AnyvmafError} `usage` for an address that other machines can reach without a token, `io` if it cannot be bound
  */
 export async function serveHttp(host: McpHost, options: HttpOptions): Promise<RunningHttp> {
   const { address, token } = options;
@@ -77,7 +77,7 @@ export async function serveHttp(host: McpHost, options: HttpOptions): Promise<Ru
   const endpoint = new Endpoint(host, { ...options, address: { ...address, port } });
   const handler = toNodeHandler(endpoint, {
     maxRequestBodySize: BODY_LIMIT,
-    // Clients that leave while they send are no news.
+    // Clients may disconnect while they send.
     onerror: (error) => {
       if (!('code' in error && error.code === 'ECONNRESET')) host.log(`http: ${error.message}`);
     },
@@ -85,7 +85,7 @@ export async function serveHttp(host: McpHost, options: HttpOptions): Promise<Ru
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     response.on('error', () => {});
     const problem = malformation(request);
-    if (problem === undefined) void handler(asked(request), response).catch(() => response.destroy());
+    if (problem === undefined) void handler(normalized(request), response).catch(() => response.destroy());
     else response.writeHead(400, JSON_BODY).end(JSON.stringify(errorBody(problem, -32600)));
   });
   return {
@@ -97,7 +97,7 @@ export async function serveHttp(host: McpHost, options: HttpOptions): Promise<Ru
       await host.close();
       await endpoint.close();
       server.closeIdleConnections();
-      const cut = setTimeout(() => server.closeAllConnections(), LAST_WORDS);
+      const cut = setTimeout(() => server.closeAllConnections(), FLUSH_TIME);
       await closed;
       clearTimeout(cut);
     },
@@ -106,15 +106,15 @@ export async function serveHttp(host: McpHost, options: HttpOptions): Promise<Ru
 
 const JSON_BODY = { 'content-type': 'application/json', connection: 'close' };
 
-/** A request as the handler takes it, the host of a whole address in its header. */
-function asked(request: IncomingMessage) {
+/** A request whose absolute target, if it has one, is split into Host header and path. */
+function normalized(request: IncomingMessage) {
   const { method = 'GET', url = '/', headers } = request;
   const { host, path } = readTarget(url, headers.host) ?? { host: headers.host, path: url };
   if (headers.host !== undefined) headers.host = host;
   return Object.assign(request, { method, url: path });
 }
 
-/** Why a request cannot be understood. */
+/** Why a request is malformed, `undefined` if it is not. */
 function malformation({
   method = 'GET',
   url = '/',
@@ -142,7 +142,7 @@ function listen(server: HttpServer, { host, port }: Address): Promise<void> {
   });
 }
 
-/** What answers requests. */
+/** Answers requests. */
 class Endpoint {
   readonly #guard: Guard;
   readonly #sessions: Sessions;
@@ -155,7 +155,7 @@ class Endpoint {
       if (process.env.ANYVMAF_DEBUG) host.log(`http: ${error.message}`);
     };
     this.#sessions = new Sessions(() => createServer(host));
-    // Clients without sessions cannot be told apart: only who knows the address of a result reads it.
+    // Clients without sessions share a scope, so results are not listed: only their address gives access.
     const shared = host.resources.scope({ listed: false });
     this.#handler = createMcpHandler(() => createServer(host, shared), {
       onerror,
@@ -163,7 +163,7 @@ class Endpoint {
     });
   }
 
-  /** From now on new calls are refused. */
+  /** Refuses new calls from now on. */
   drain(): void {
     this.#draining = true;
   }
@@ -198,7 +198,7 @@ class Endpoint {
     return this.#protocol(request);
   }
 
-  /** Sessions for the clients that have them; everything else is answered by itself. */
+  /** Routes a request to its session, or answers it without one. */
   async #protocol(request: Request): Promise<Response> {
     const id = request.headers.get('mcp-session-id');
     if (request.method !== 'POST')
@@ -225,7 +225,7 @@ function isCall(body: unknown): boolean {
   return body !== null && typeof body === 'object' && 'method' in body && body.method === 'tools/call';
 }
 
-/** An error as JSON-RPC has it, for a request of which no id is known. */
+/** A JSON-RPC error for a request whose id is not known. */
 function problem(status: number, message: string, code = -32000, headers: HeadersInit = {}): Response {
   return Response.json(errorBody(message, code), { status, headers });
 }
@@ -239,7 +239,7 @@ function refuse({ status, sentence }: Refusal): Response {
 }
 
 function corsHeaders(origin: string, request: Request): [string, string][] {
-  const asked = request.headers.get('access-control-request-headers');
+  const wanted = request.headers.get('access-control-request-headers');
   return [
     ['access-control-allow-origin', origin],
     ['vary', 'origin'],
@@ -248,7 +248,7 @@ function corsHeaders(origin: string, request: Request): [string, string][] {
       ? ([
           ['access-control-allow-methods', 'GET, POST, DELETE'],
           ['access-control-max-age', '600'],
-          ...(asked === null ? [] : [['access-control-allow-headers', asked]]),
+          ...(wanted === null ? [] : [['access-control-allow-headers', wanted]]),
         ] as [string, string][])
       : []),
   ];

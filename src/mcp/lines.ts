@@ -1,13 +1,13 @@
 /**
  * @module mcp/lines
- * Cuts a stream of bytes into lines of bounded length; one that is too long is told and skipped, and the next counts.
+ * Splits a stream of bytes into lines of bounded length; a longer line is reported and skipped.
  */
 
-/** What comes out. */
+/** Receives the lines. */
 export interface LineSink {
   /** A line without its end. */
   line(text: string): void;
-  /** A line of more than the limit; it ends somewhere later. Told once. */
+  /** A line exceeds the limit. Called once per line, before the line ends. */
   tooLong(): void;
 }
 

@@ -31,13 +31,13 @@ export function limitFrom(value: string | undefined, cores: number): number {
   return limit;
 }
 
-/** Who asks for a turn. */
+/** A request for a turn. */
 export interface Turn {
   /** Worker threads wanted; `null` for as many as there are. */
   readonly weight: number | null;
-  /** Ends the wait. The task listens to it by itself. */
+  /** Ends the wait. The task must listen to it itself. */
   readonly signal: AbortSignal;
-  /** Called when the turn has to wait, and again whenever the queue before it got shorter. */
+  /** Called when the turn has to wait, and again whenever the queue ahead gets shorter. */
   readonly onWait?: (ahead: number, running: number) => void;
 }
 
@@ -82,7 +82,7 @@ export class WorkPool {
     }
   }
 
-  /** Takes a place among the running, now or when one is free. */
+  /** Takes a slot, now or when one is free. */
   #enter(turn: Turn): Promise<void> | undefined {
     if (this.#running < this.#limit && this.#queue.length === 0) {
       this.#running++;
@@ -98,7 +98,7 @@ export class WorkPool {
       const abandon = () => {
         this.#queue.splice(this.#queue.indexOf(waiting), 1);
         reject(turn.signal.reason);
-        this.#tell();
+        this.#notifyWaiting();
       };
       const waiting: Waiting = {
         ...turn,
@@ -118,14 +118,14 @@ export class WorkPool {
     this.#running++;
     first.leave();
     first.start();
-    this.#tell();
+    this.#notifyWaiting();
   }
 
-  #tell(): void {
+  #notifyWaiting(): void {
     for (const [ahead, { onWait }] of this.#queue.entries()) onWait?.(ahead, this.#running);
   }
 
-  /** Threads for a task that starts now: the cores divided by those who want them, within the limit. */
+  /** Threads for a task that starts now: its share of the cores among running and waiting tasks, within the limit. */
   #share(weight: number | null): number {
     const sharers = Math.min(this.#limit, this.#running + this.#queue.length);
     const fair = Math.max(1, Math.floor(this.#cores / Math.max(1, sharers)));

@@ -1,11 +1,11 @@
 /**
  * @module mcp/progress
- * Turns a call's reports into progress notifications: one per percent, each higher than the one before it, with frames
- * and speed in words.
+ * Turns a call's progress reports into notifications: at most one per percent, strictly increasing, with frames and
+ * speed as text.
  */
 import type { ToolProgress } from './context.js';
 
-/** What goes to the client. */
+/** A notification to the client. */
 export interface ProgressNotice {
   readonly progress: number;
   readonly total?: number;
@@ -25,13 +25,13 @@ export class CallProgress {
   #message: string | undefined;
   #waits = 0;
 
-  /** @param now milliseconds that only rise */
+  /** @param now monotonic milliseconds */
   constructor(send: (notice: ProgressNotice) => void, now: () => number = () => performance.now()) {
     this.#send = send;
     this.#now = now;
   }
 
-  /** A step of the work. Sends when a percent is full, when what is going on changed, or half a second is over. */
+  /** Sends if the percentage or the message changed, or, while the total is unknown, after half a second. */
   report({ done, total, fps, message }: ToolProgress): void {
     if (!Number.isFinite(done) || done <= this.#sent) return;
     const known = total !== null && Number.isFinite(total) && total > 0 ? Math.max(total, done) : undefined;
@@ -53,7 +53,7 @@ export class CallProgress {
     });
   }
 
-  /** The call waits for its turn. Frames count from 1, so everything said before them stays below. */
+  /** Reports that the call waits for its turn, with values below 1, where frames start. */
   wait(label: string, ahead: number, running: number): void {
     const progress = this.#waits / (this.#waits + 1);
     if (progress <= this.#sent) return;

@@ -1,7 +1,7 @@
 /**
  * @module mcp/resources
- * What tools made that is too big to say: files in a private folder that lives as long as the server, readable by
- * address as resources of the protocol and by path as files.
+ * Large results of tools: files in a private folder that is deleted with the server, readable by URI as resources of the
+ * protocol and by path as files.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -18,10 +18,10 @@ import { SAMPLE_NAMES, type SampleName, writeSample } from './samples.js';
 const RESULTS = 'anyvmaf://results/';
 const SAMPLES = 'anyvmaf://samples';
 
-/** Bytes of results kept; the oldest go first. */
-const KEPT_BYTES = 2 ** 31;
+/** Most bytes of stored results; the oldest are deleted first. */
+const MAX_STORED_BYTES = 2 ** 31;
 
-/** Results that a list names, the newest. */
+/** Most results in a list, the newest. */
 const LISTED = 100;
 
 /** Bytes of one resource in one answer: clients refuse messages of more than 10 MB, and base64 takes a third more. */
@@ -41,17 +41,17 @@ export type ResourceContents =
   | { readonly uri: string; readonly mimeType: string; readonly text: string }
   | { readonly uri: string; readonly mimeType: string; readonly blob: string };
 
-interface Kept extends ResourceEntry {
+interface StoredResult extends ResourceEntry {
   readonly size: number;
   readonly folder: string;
   readonly path: string;
   readonly owner: ResourceScope;
 }
 
-/** The resources of one connection: the samples, and its own results. Those of others are not there for it. */
+/** The resources of one connection: the samples, and its own results. It cannot see those of others. */
 export class ResourceScope implements ToolResources {
   readonly #all: ServerResources;
-  /** Whether lists name results; where several clients share a scope, only who knows an address reads there. */
+  /** Whether lists contain results; not where several clients share a scope, which must know a result's URI. */
   readonly listed: boolean;
 
   constructor(all: ServerResources, listed: boolean) {
@@ -70,14 +70,14 @@ export class ResourceScope implements ToolResources {
 
   /**
    * Reads one.
-   * @returns `undefined` where there is none at that address
-   * @throws {AnyvmafError} `io` for one that is too big for a message, naming its file
+   * @returns `undefined` if nothing has that URI
+   * @throws {AnyvmafError} `io` if it is too large for a message; the error names its file
    */
   async read(uri: string): Promise<ResourceContents | undefined> {
     return this.hides(uri) ? undefined : this.#all.read(uri);
   }
 
-  /** Whether there is a result at an address that is not this connection's. */
+  /** Whether a URI is that of another connection's result. */
   hides(uri: string): boolean {
     const owner = this.#all.ownerOf(uri);
     return owner !== undefined && owner !== this;
@@ -102,7 +102,7 @@ export class ResourceScope implements ToolResources {
 /** The server's own files. */
 export class ServerResources {
   /** Results by address, the oldest first. */
-  readonly #kept = new Map<string, Kept>();
+  readonly #stored = new Map<string, StoredResult>();
   readonly #samples = new Map<SampleName, Promise<string>>();
   readonly #allow: (folder: string) => void;
   #bytes = 0;
@@ -115,14 +115,14 @@ export class ServerResources {
     this.#allow = allow;
   }
 
-  /** The view of one connection, or of all clients that have none. */
+  /** The view of one connection, or of all clients without a session. */
   scope({ listed }: { readonly listed: boolean }): ResourceScope {
     return new ResourceScope(this, listed);
   }
 
-  /** Who published the result at an address; `undefined` where there is none. */
+  /** The scope that published the result of a URI; `undefined` if there is none. */
   ownerOf(uri: string): ResourceScope | undefined {
-    return this.#kept.get(uri)?.owner;
+    return this.#stored.get(uri)?.owner;
   }
 
   async publish(
@@ -143,7 +143,7 @@ export class ServerResources {
       ...(description !== undefined && { description }),
       size,
     };
-    this.#kept.set(entry.uri, { ...entry, folder, path, owner });
+    this.#stored.set(entry.uri, { ...entry, folder, path, owner });
     this.#bytes += size;
     await this.#forget();
     return { uri: entry.uri, path, link: { type: 'resource_link', ...entry } };
@@ -151,7 +151,7 @@ export class ServerResources {
 
   /** See {@link ResourceScope.list}. */
   list(scope: ResourceScope): ResourceEntry[] {
-    const results = [...this.#kept.values()]
+    const results = [...this.#stored.values()]
       .filter(({ owner }) => scope.listed && owner === scope)
       .reverse()
       .slice(0, LISTED)
@@ -175,10 +175,10 @@ export class ServerResources {
       return { uri, mimeType: 'application/json', text };
     }
     const sample = sampleName(uri);
-    const kept = this.#kept.get(uri);
-    const path = sample === undefined ? kept?.path : await this.#sample(sample);
+    const stored = this.#stored.get(uri);
+    const path = sample === undefined ? stored?.path : await this.#sample(sample);
     if (path === undefined) return undefined;
-    const mimeType = kept?.mimeType ?? 'application/octet-stream';
+    const mimeType = stored?.mimeType ?? 'application/octet-stream';
     const { size } = await stat(path);
     if (size > MOST_BYTES) {
       throw new AnyvmafError(
@@ -192,13 +192,13 @@ export class ServerResources {
       : { uri, mimeType, blob: bytes.toString('base64') };
   }
 
-  /** The file behind an address of the server's own, for tools; `undefined` for everything else. */
+  /** The file of one of the server's own URIs; `undefined` for other text. */
   async pathOf(uri: string): Promise<string | undefined> {
     const sample = sampleName(uri);
-    return sample === undefined ? this.#kept.get(uri)?.path : this.#sample(sample);
+    return sample === undefined ? this.#stored.get(uri)?.path : this.#sample(sample);
   }
 
-  /** Removes what servers left that were killed. Resolves when that is done. */
+  /** Removes what killed servers left behind. Resolves when that is done. */
   sweep(): Promise<void> {
     this.#sweeping ??= realpath(tmpdir()).then(sweepScratch);
     return this.#sweeping;
@@ -213,7 +213,7 @@ export class ServerResources {
     if (home !== undefined) await removeScratch(home);
   }
 
-  /** The folder, made when it is first needed and readable by this user only. */
+  /** The folder, created on first use and readable by this user only. */
   #folder(): Promise<string> {
     if (this.#closed) throw new AnyvmafError('aborted', 'The server is shutting down.');
     this.#home ??= (async () => {
@@ -224,11 +224,11 @@ export class ServerResources {
     return this.#home;
   }
 
-  /** Drops the oldest results until the rest fits. */
+  /** Deletes the oldest results until the rest fits. */
   async #forget(): Promise<void> {
-    for (const [uri, { folder, size }] of this.#kept) {
-      if (this.#bytes <= KEPT_BYTES || this.#kept.size === 1) return;
-      this.#kept.delete(uri);
+    for (const [uri, { folder, size }] of this.#stored) {
+      if (this.#bytes <= MAX_STORED_BYTES || this.#stored.size === 1) return;
+      this.#stored.delete(uri);
       this.#bytes -= size;
       await rm(folder, { recursive: true, force: true });
     }

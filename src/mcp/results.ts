@@ -1,6 +1,6 @@
 /**
  * @module mcp/results
- * What a call answers: a JSON document as text and as structured content, or one sentence about what went wrong.
+ * The answer to a call: a JSON document as text and as structured content, or one sentence about an error.
  */
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../core/errors.js';
@@ -25,7 +25,7 @@ export interface CallAnswer {
 
 /** A result in the protocol's shape. */
 export function answer({ document, content = [] }: ToolOutcome<unknown>): CallAnswer {
-  // Through text once, so that both say the same: JSON has no infinities, no NaN and no undefined.
+  // Parse the text again so that both agree: JSON has no infinities, no NaN and no undefined.
   const text = JSON.stringify(document);
   let room = IMAGE_BUDGET;
   const fitting = content.filter((item) => {

@@ -22,7 +22,7 @@ import type { ResourceScope } from './resources.js';
 import { answer, type CallAnswer, refusal, sentenceOf } from './results.js';
 import type { Tool } from './tool.js';
 
-/** What a model is told about the server as a whole. */
+/** Instructions for the model about the server as a whole. */
 const INSTRUCTIONS = [
   'anyvmaf measures how much quality a distorted video lost against its reference; VMAF runs from 0 to 100, higher is',
   'better, and about 6 points are a visible step. Paths must lie under the folders that the user allowed.',
@@ -31,7 +31,7 @@ const INSTRUCTIONS = [
   'Read anyvmaf://samples for a pair to try the tools with.',
 ].join(' ');
 
-/** How long clients may keep what never changes while the server runs, milliseconds. */
+/** Cache hint for what never changes while the server runs; milliseconds. */
 const LASTING = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 
 /** A tool as `tools/list` shows it. */
@@ -62,7 +62,7 @@ export function listTools(tools: readonly Tool[]): ListedTool[] {
   }));
 }
 
-/** Lists by the tools they are made of: making one takes milliseconds, and stateless clients ask again and again. */
+/** Cached lists: building one takes milliseconds, and stateless clients ask for it on every request. */
 const lists = new WeakMap<readonly Tool[], ListedTool[]>();
 
 function listed(tools: readonly Tool[]): ListedTool[] {
@@ -73,7 +73,7 @@ function listed(tools: readonly Tool[]): ListedTool[] {
 
 /**
  * An instance for one connection.
- * @param scope where its results are kept; by default its own
+ * @param scope where its results are stored; by default a scope of its own
  */
 export function createServer(host: McpHost, scope = host.resources.scope({ listed: true })): Server {
   const server = new ProtocolServer(
@@ -117,7 +117,7 @@ function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${quoted(name, 100)}; ${hint}`);
 }
 
-/** Runs one call to its answer; throws for nothing that a tool does. */
+/** Runs one call and returns its answer; errors of the tool become an answer too. */
 async function call(
   { host, scope }: { readonly host: McpHost; readonly scope: ResourceScope },
   tool: Tool,
@@ -131,7 +131,7 @@ async function call(
       ? undefined
       : new CallProgress((notice) => {
           notify({ method: 'notifications/progress', params: { progressToken: token, ...notice } }).catch(
-            () => {}, // a client that is gone needs none
+            () => {}, // the client is gone
           );
         });
   const ending = new AbortController();
@@ -141,7 +141,7 @@ async function call(
     signal.addEventListener('abort', end, { once: true });
   }
   const { signal } = ending;
-  const given: ToolContext = {
+  const toolContext: ToolContext = {
     signal,
     progress: (report) => progress?.report(report),
     files: scope.filesOf(host.files),
@@ -156,7 +156,7 @@ async function call(
     log: (message) => host.log(`${tool.name}: ${message}`),
   };
   try {
-    const outcome = await tool.call(args, given);
+    const outcome = await tool.call(args, toolContext);
     const result = answer(outcome);
     const fits = tool.outputSchema.safeParse(result.structuredContent);
     if (fits.success) return result;

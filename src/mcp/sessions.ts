@@ -1,7 +1,7 @@
 /**
  * @module mcp/sessions
- * Connections of clients that speak the protocols before 2026-07-28: they begin with `initialize` and carry on with a
- * session id, by which a cancellation finds the call that it means.
+ * Sessions of clients that speak the protocols before 2026-07-28: they start with `initialize` and then send a session
+ * id, by which a cancellation finds its call.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -10,10 +10,10 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 
-/** Sessions kept; the one unused for longest goes first. */
+/** Most sessions; the one unused for longest is closed first. */
 const MOST_SESSIONS = 100;
 
-/** Milliseconds after which an unused session is forgotten. */
+/** Milliseconds after which an unused session is closed. */
 const IDLE_TIME = 30 * 60_000;
 
 /** A comment at the start of an event stream: headers leave with the first bytes, and clients wait for them. */
@@ -29,7 +29,7 @@ export class Sessions {
 
   /**
    * @param makeServer makes the protocol's side of one session
-   * @param now milliseconds that only rise
+   * @param now monotonic milliseconds
    */
   constructor(makeServer: () => Server, now: () => number = () => performance.now()) {
     this.#makeServer = makeServer;
@@ -56,7 +56,7 @@ export class Sessions {
     const session = new Session(transport, this.#now);
     await this.#makeServer().connect(transport);
     const response = await session.serve(request, body);
-    // What did not become a session is over.
+    // The request did not open a session.
     if (transport.sessionId === undefined) await transport.close();
     return response;
   }
@@ -123,19 +123,19 @@ class Session {
     this.#expect(ids);
     this.used = this.#now();
     this.busy++;
-    let over = false;
+    let ended = false;
     const done = () => {
-      if (over) return;
-      over = true;
+      if (ended) return;
+      ended = true;
       request.signal.removeEventListener('abort', hangUp);
       this.busy--;
       this.used = this.#now();
     };
     let listening = false;
     const hangUp = () => {
-      // A client that hangs up before the answer does not want it any more, and cannot say so.
+      // Disconnecting before the answer cancels the call.
       for (const id of ids) this.#cancel(id);
-      // Otherwise its next stream would be refused until something is written to this one.
+      // Otherwise the transport would refuse the client's next stream until it writes to this one.
       if (listening) this.#transport.closeStandaloneSSEStream();
       done();
     };
@@ -152,7 +152,7 @@ class Session {
     listening = request.method === 'GET' && response.ok;
     if (request.signal.aborted) hangUp();
     const events = response.headers.get('content-type') === 'text/event-stream';
-    const watched = response.body.pipeThrough(
+    const tracked = response.body.pipeThrough(
       new TransformStream({
         start: (stream) => {
           if (events) stream.enqueue(OPENING);
@@ -160,7 +160,7 @@ class Session {
         flush: done,
       }),
     );
-    return new Response(watched, { status: response.status, headers: response.headers });
+    return new Response(tracked, { status: response.status, headers: response.headers });
   }
 
   #expect(ids: readonly RequestId[]): void {
@@ -175,7 +175,7 @@ class Session {
     this.#settle(id, true);
   }
 
-  /** A request has its answer or gets none. The transport ends a stream only when all of it is answered. */
+  /** A request is answered or cancelled. The transport ends a stream only when all its requests are answered. */
   #settle(id: RequestId, cancelled: boolean): void {
     const exchange = this.#exchanges.get(id);
     if (!exchange?.open.delete(id)) return;
@@ -183,7 +183,7 @@ class Session {
     if (cancelled) exchange.cancelled.add(id);
     if (exchange.open.size > 0 || exchange.cancelled.size === 0) return;
     for (const missing of exchange.cancelled) this.#transport.closeSSEStream(missing);
-    // Goes nowhere, as the stream has ended, but lets the transport forget the request.
+    // The stream has ended: this only makes the transport drop the request.
     for (const missing of exchange.cancelled) void this.#send(noAnswer(missing)).catch(() => {});
   }
 }

@@ -1,7 +1,7 @@
 /**
  * @module mcp/stdio
- * The server on standard input and output: one JSON-RPC message per line. What is no message is answered, and the
- * server lives on.
+ * The server on standard input and output: one JSON-RPC message per line. A line that is not a message is answered with
+ * an error.
  */
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -19,11 +19,11 @@ import { createServer } from './server.js';
 /** Bytes of one message. */
 export const MESSAGE_LIMIT = 4 << 20;
 
-/** Milliseconds that answers in the making have once the input has ended; then what runs is stopped. */
-const LAST_WORDS = 150;
+/** Milliseconds that running calls get after the input has ended, before they are cancelled. */
+const FLUSH_TIME = 150;
 
-/** What JSON-RPC says of a message that is none. */
-interface Complaint {
+/** The answer to an invalid message. */
+interface ErrorMessage {
   readonly jsonrpc: '2.0';
   readonly id: string | number | null;
   readonly error: { readonly code: number; readonly message: string };
@@ -41,10 +41,10 @@ export class LineTransport implements Transport {
   readonly #open = new Set<string | number>();
   #ending: NodeJS.Timeout | undefined;
   #closed = false;
-  #tellEnd = () => {};
+  #resolveEnded = () => {};
   /** Resolves when the transport is closed, by whichever side. */
   readonly ended = new Promise<void>((resolve) => {
-    this.#tellEnd = resolve;
+    this.#resolveEnded = resolve;
   });
 
   constructor(input: Readable, output: Writable, limit = MESSAGE_LIMIT) {
@@ -53,7 +53,7 @@ export class LineTransport implements Transport {
     this.#splitter = new LineSplitter(limit, {
       line: (text) => this.#receive(text),
       tooLong: () =>
-        this.#complain(null, ProtocolErrorCode.InvalidRequest, `A message has more than ${limit} bytes.`),
+        this.#sendError(null, ProtocolErrorCode.InvalidRequest, `A message has more than ${limit} bytes.`),
     });
   }
 
@@ -79,18 +79,18 @@ export class LineTransport implements Transport {
     this.#input.off('error', this.#onEnd);
     this.#input.pause();
     this.onclose?.();
-    this.#tellEnd();
+    this.#resolveEnded();
   }
 
   readonly #onData = (chunk: Buffer | string) => this.#splitter.push(Buffer.from(chunk));
 
-  /** Nobody asks any more: answers that are nearly there may leave, everything else is stopped. */
+  /** The input has ended: answers that are almost ready are sent, other calls are cancelled. */
   readonly #onEnd = () => {
     if (this.#open.size === 0) void this.close();
-    else this.#ending ??= setTimeout(() => void this.close(), LAST_WORDS);
+    else this.#ending ??= setTimeout(() => void this.close(), FLUSH_TIME);
   };
 
-  /** Nobody listens any more. */
+  /** The reader of the output is gone. */
   readonly #onGone = () => void this.close();
 
   #receive(text: string): void {
@@ -99,11 +99,11 @@ export class LineTransport implements Transport {
     try {
       data = JSON.parse(text);
     } catch {
-      this.#complain(null, ProtocolErrorCode.ParseError, 'A line is not JSON.');
+      this.#sendError(null, ProtocolErrorCode.ParseError, 'A line is not JSON.');
       return;
     }
     if (Array.isArray(data)) {
-      this.#complain(
+      this.#sendError(
         null,
         ProtocolErrorCode.InvalidRequest,
         'Batches are not supported; send one message per line.',
@@ -116,9 +116,13 @@ export class LineTransport implements Transport {
     } catch {
       if (isMessageButParams(data)) {
         const problem = 'The params of a message must be an object, and so must their _meta.';
-        this.#complain(idOf(data), ProtocolErrorCode.InvalidParams, problem);
+        this.#sendError(idOf(data), ProtocolErrorCode.InvalidParams, problem);
       } else
-        this.#complain(idOf(data), ProtocolErrorCode.InvalidRequest, 'A line is not a JSON-RPC 2.0 message.');
+        this.#sendError(
+          idOf(data),
+          ProtocolErrorCode.InvalidRequest,
+          'A line is not a JSON-RPC 2.0 message.',
+        );
       return;
     }
     if ('method' in message && 'id' in message) this.#open.add(message.id);
@@ -130,11 +134,11 @@ export class LineTransport implements Transport {
     this.onmessage?.(message);
   }
 
-  #complain(id: Complaint['id'], code: number, message: string): void {
+  #sendError(id: ErrorMessage['id'], code: number, message: string): void {
     void this.#write({ jsonrpc: '2.0', id, error: { code, message } });
   }
 
-  #write(message: JSONRPCMessage | Complaint): Promise<void> {
+  #write(message: JSONRPCMessage | ErrorMessage): Promise<void> {
     return new Promise((resolve) => {
       this.#output.write(`${JSON.stringify(message)}\n`, () => resolve());
     });
@@ -151,14 +155,14 @@ function isMessageButParams(data: unknown): boolean {
   }
 }
 
-/** The id of something that is no message but has one. */
-function idOf(data: unknown): Complaint['id'] {
+/** The id of an invalid message, if it has one. */
+function idOf(data: unknown): ErrorMessage['id'] {
   if (data === null || typeof data !== 'object' || !('id' in data)) return null;
   return typeof data.id === 'string' || typeof data.id === 'number' ? data.id : null;
 }
 
 /**
- * Serves until the input ends, nobody reads the output, or the signal aborts.
+ * Serves until the input ends, the output closes, or the signal aborts.
  * @param input standard input
  * @param output standard output
  */

@@ -1,13 +1,14 @@
 /**
  * @module mcp/tool
- * What a tool of the server is: one object with its name, words, schemas, annotations and handler. A tool's schemas are
- * written once; validation, types, the list that clients read and docs/mcp-tools.md all come from them.
+ * A tool of the server: one object with its name, descriptions, schemas, annotations and handler. Validation, types, the
+ * list that clients read and docs/mcp-tools.md all come from its schemas.
  */
 import type * as z from 'zod/v4';
 import { checkArguments } from './arguments.js';
 import type { ResourceLink, ToolContext } from './context.js';
+import { type CheckedArguments, checkPaths } from './paths.js';
 
-/** What a host may assume of a tool before it lets a model call it. */
+/** Hints for hosts that decide whether a model may call a tool. */
 export interface ToolAnnotations {
   /** It changes nothing outside of the server. */
   readonly readOnlyHint: boolean;
@@ -27,7 +28,7 @@ export const READ_ONLY: ToolAnnotations = {
   openWorldHint: false,
 };
 
-/** What may follow a result's JSON document: pictures for the model to look at, and links to what is too big to say. */
+/** Content after a result's JSON document: pictures for the model, and links to large results. */
 export type ExtraContent =
   | {
       readonly type: 'image';
@@ -37,9 +38,9 @@ export type ExtraContent =
     }
   | ResourceLink;
 
-/** What a handler returns: the document, told both as text and as `structuredContent`, and what follows it. */
+/** What a handler returns: the document, sent both as text and as `structuredContent`, and further content. */
 export interface ToolOutcome<Document> {
-  /** Fits the tool's `outputSchema`; numbers that are not finite become null on their way out. */
+  /** Fits the tool's `outputSchema`; numbers that are not finite are sent as null. */
   readonly document: Document;
   readonly content?: readonly ExtraContent[];
 }
@@ -61,19 +62,22 @@ export interface ToolDefinition<
   readonly outputSchema: Output;
   readonly annotations: ToolAnnotations;
   /**
-   * Answers one call. `input` has passed `inputSchema`, defaults filled in. Load scoring code here, with a dynamic
-   * import, so that the server starts without it.
-   * @throws {AnyvmafError} for everything the model is to be told; anything else is told as an internal failure
+   * Answers one call. `input` has passed `inputSchema`, defaults are filled in, and the files that it names are checked.
+   * Load scoring code here, with a dynamic import, so that the server starts without it.
+   * @throws {AnyvmafError} with a message for the model; other errors are reported as internal failures
    */
-  handler(input: z.output<Input>, context: ToolContext): Promise<ToolOutcome<z.input<Output>>>;
+  handler(
+    input: CheckedArguments<z.output<Input>>,
+    context: ToolContext,
+  ): Promise<ToolOutcome<z.input<Output>>>;
 }
 
-/** A tool with its types folded away, as the list holds it. `call` checks what `handler` may then rely on. */
+/** A tool with its types erased, as the list holds it. `call` checks what `handler` may then rely on. */
 export interface Tool extends Omit<ToolDefinition, 'handler'> {
   /**
-   * Checks the arguments and runs the handler.
-   * @throws {AnyvmafError} `usage` for parameters that do not exist, {z.ZodError} for values that do not fit; everything
-   * else as the handler
+   * Checks the arguments and the files that they name, then runs the handler.
+   * @throws {AnyvmafError} `usage` for parameters that do not exist, `io` for files that are not there or not allowed,
+   * {z.ZodError} for values that do not fit; everything else as the handler
    */
   call(args: unknown, context: ToolContext): Promise<ToolOutcome<unknown>>;
 }
@@ -84,7 +88,9 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
 ): Tool {
   return {
     ...definition,
-    call: async (args, context) =>
-      definition.handler(checkArguments(definition.name, definition.inputSchema, args), context),
+    async call(args, context) {
+      const input = checkArguments(definition.name, definition.inputSchema, args);
+      return definition.handler(await checkPaths(input, context.files), context);
+    },
   };
 }

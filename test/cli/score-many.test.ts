@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'vitest';
 import { complainOfFailures } from '../../src/cli/failures.js';
-import { progressSum } from '../../src/cli/progress-sum.js';
-import { commandLine } from '../../src/cli/quote.js';
+import { commandLine } from '../../src/cli/options.js';
+import { progressSum } from '../../src/cli/progress-bar.js';
 import { plainResults, writeReports } from '../../src/cli/score-many.js';
 import { openTerminal } from '../../src/cli/terminal.js';
 import type { Progress } from '../../src/engine/contract/types.js';

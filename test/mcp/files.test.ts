@@ -197,14 +197,14 @@ describe('roots', () => {
     const env = { ANYVMAF_MCP_ALLOW: `${at('data')}:${at('nowhere')}`, VMAF_MCP_ALLOW: at('database') };
     const found = await findRoots({ allow: ['elsewhere'], env, cwd: home });
     expect(found.folders).toEqual([at('elsewhere'), at('data'), at('database')]);
-    expect(found.remarks).toEqual([expect.stringContaining('nowhere')]);
+    expect(found.warnings).toEqual([expect.stringContaining('nowhere')]);
     expect((await findRoots({ allow: [], env: {}, cwd: at('way-in') })).folders).toEqual([at('data')]);
   });
 
   it('do not include a whole file system by default', async () => {
-    const { folders, remarks } = await findRoots({ allow: [], env: {}, cwd: '/' });
+    const { folders, warnings } = await findRoots({ allow: [], env: {}, cwd: '/' });
     expect(folders).toEqual([]);
-    expect(remarks).toEqual([expect.stringContaining('no folder is allowed')]);
+    expect(warnings).toEqual([expect.stringContaining('no folder is allowed')]);
     expect((await findRoots({ allow: ['/'], env: {}, cwd: '/' })).folders).toEqual(['/']);
   });
 

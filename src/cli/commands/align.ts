@@ -35,7 +35,7 @@ const page: HelpPage = {
   options: ALIGN_OPTIONS,
 };
 
-/** Temporal alignment alone. */
+/** Temporal alignment without scoring. */
 export const align: Command = {
   page,
   run: async (args, terminal) => {

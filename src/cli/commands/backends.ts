@@ -6,10 +6,10 @@ import type { BackendList } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
 import { EXIT } from '../exit.js';
 import { twoColumns } from '../help.js';
-import { lookCommand } from './look.js';
+import { environmentCommand } from './environment.js';
 
 /** Lists backends. */
-export const backends = lookCommand(
+export const backends = environmentCommand(
   'anyvmaf backends',
   'Lists what --backend can name, and what was installed for it. A backend that is here may still lack its driver: ' +
     "'anyvmaf doctor' tries each of them.",

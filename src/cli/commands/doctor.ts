@@ -9,7 +9,7 @@ import type { BackendHealth, Diagnosis } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
 import { EXIT } from '../exit.js';
 import { twoColumns } from '../help.js';
-import { lookCommand } from './look.js';
+import { environmentCommand } from './environment.js';
 import { deviceText } from './tiny-list.js';
 
 /** Packages that more can be done with, and what. */
@@ -30,32 +30,32 @@ interface PackageState {
   readonly use: string;
 }
 
-/** What is known of the machine beside what the library says. */
-interface Surroundings {
+/** Facts about the machine that the library does not report. */
+interface MachineFacts {
   readonly node: string;
   readonly system: string;
   readonly processor: string;
   readonly packages: readonly PackageState[];
 }
 
-/** Looks at the installation. */
-export const doctor = lookCommand(
+/** Diagnoses the installation. */
+export const doctor = environmentCommand(
   'anyvmaf doctor',
   'Says what is installed here and tries it: the own core, what decodes video, and every backend that an installed ' +
     'libvmaf offers, by scoring one small frame. Exits with 2 when not even the own core works.',
   async (request) => {
     const { diagnose } = await import('../../index.js');
     const found = await diagnose(request);
-    const around = surroundings();
+    const machine = machineFacts();
     return {
-      data: { ...around, ...found },
-      text: (width) => consultation(found, around, width),
+      data: { ...machine, ...found },
+      text: (width) => diagnosisText(found, machine, width),
       code: found.health[0]?.runtime_healthy ? EXIT.ok : EXIT.failed,
     };
   },
 );
 
-function surroundings(): Surroundings {
+function machineFacts(): MachineFacts {
   return {
     node: process.versions.node,
     system: `${platform()} ${release()} ${arch()}`,
@@ -72,14 +72,14 @@ function isInstalled(name: string): boolean {
   }
 }
 
-function consultation(found: Diagnosis, around: Surroundings, width: number): string {
+function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): string {
   const { version, cores, decoders, backends, health } = found;
   const core = health.find(({ backend }) => backend === 'cpu');
   const machine: [string, string][] = [
     ['anyvmaf', version],
-    ['Node.js', around.node],
-    ['system', around.system],
-    ['processor', `${around.processor}, ${cores} thread${cores === 1 ? '' : 's'}`],
+    ['Node.js', facts.node],
+    ['system', facts.system],
+    ['processor', `${facts.processor}, ${cores} thread${cores === 1 ? '' : 's'}`],
     ['own core', core?.runtime_healthy ? `WebAssembly with SIMD: ${healthText(core)}` : healthText(core)],
   ];
   const decoding = decoders.map(({ id, usable, version: of, reason }): [string, string] => [
@@ -95,7 +95,7 @@ function consultation(found: Diagnosis, around: Surroundings, width: number): st
   const devices = found.tiny.map((status): [string, string] => [status.device, deviceText(status)]);
   const { flavour, version: release, error } = backends.native;
   const program = flavour === null ? (error ?? '') : `${flavour} ${release ?? 'of an unknown version'}`;
-  const packages = around.packages.map(({ name, installed, use }): [string, string] => [
+  const packages = facts.packages.map(({ name, installed, use }): [string, string] => [
     name,
     `${installed ? 'installed' : `not installed; npm install ${name}`}: ${use}`,
   ]);

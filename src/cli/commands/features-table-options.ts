@@ -8,7 +8,7 @@ import type { DatasetOptions, DatasetPair } from '../../engine/dataset.js';
 import { type OptionSpec, type OptionUse, parseArguments } from '../options.js';
 import { numberValue, unsignedValue } from '../values.js';
 import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
-import { fileName, VIDEO_OPTIONS, VideoArguments } from './video-options.js';
+import { fileName, VIDEO_OPTIONS, VideoArguments, type Videos } from './video-options.js';
 
 const TABLE = 'Table';
 const RUNNING = 'Running';
@@ -166,29 +166,47 @@ function tableSettings(
   }
   checkPairingOptions(options);
   if (features.length > 0) options.features = features;
-  const rest = { kind: 'table', output, options, quiet, json } as const;
-  if (list !== undefined) {
-    const surplus = positionals[0] ?? (keys.length > 0 ? '--key' : opinions.length > 0 ? '--mos' : undefined);
-    if (surplus !== undefined) {
-      throw new AnyvmafError(
-        'usage',
-        `${surplus} does not go with --pairs, whose list names the videos with their keys and opinion scores`,
-      );
-    }
-    const { raw } = videos.finish([list, list], 1, NAME);
-    return { ...rest, pairs: { list, ...(raw && { raw }) } };
+  const pairs =
+    list === undefined
+      ? namedPairs(videos.finish(positionals, MAX_DISTORTED, NAME), keys, opinions)
+      : listedPairs(
+          list,
+          videos,
+          positionals[0] ?? (keys.length > 0 ? '--key' : opinions.length > 0 ? '--mos' : undefined),
+        );
+  return { kind: 'table', output, options, quiet, json, pairs };
+}
+
+/** @param surplus what names videos beside the list */
+function listedPairs(
+  list: string,
+  videos: VideoArguments,
+  surplus: string | undefined,
+): TableSettings['pairs'] {
+  if (surplus !== undefined) {
+    throw new AnyvmafError(
+      'usage',
+      `${surplus} does not go with --pairs, whose list names the videos with their keys and opinion scores`,
+    );
   }
-  const { reference, distorted, raw } = videos.finish(positionals, MAX_DISTORTED, NAME);
+  const { raw } = videos.finish([list, list], 1, NAME);
+  return { list, ...(raw && { raw }) };
+}
+
+function namedPairs(
+  { reference, distorted, raw }: Videos,
+  keys: readonly string[],
+  opinions: readonly number[],
+): TableSettings['pairs'] {
   const keyOf = oneOrEach(keys, distorted.length, '--key');
   const mosOf = oneOrEach(opinions, distorted.length, '--mos');
-  const pairs = distorted.map((video, i) => ({
+  return distorted.map((video, i) => ({
     reference,
     distorted: video,
     ...(raw && { raw }),
     key: keyOf(i),
     mos: mosOf(i),
   }));
-  return { ...rest, pairs };
 }
 
 /** A model string; a bare name is that of a built-in model. */
@@ -197,7 +215,7 @@ function modelString(use: OptionUse): string {
   return use.value.includes('=') ? use.value : `version=${use.value}`;
 }
 
-/** What an option says of each distorted video: given once, the same of all. */
+/** The value of an option for each distorted video; a single value applies to all. */
 function oneOrEach<T>(values: readonly T[], count: number, label: string): (index: number) => T | undefined {
   if (values.length > 1 && values.length !== count) {
     throw new AnyvmafError(

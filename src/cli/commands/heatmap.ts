@@ -199,7 +199,7 @@ interface Places {
   readonly signal: AbortSignal;
 }
 
-/** Writes all of them or none: they take their names together. */
+/** Writes all files or none: they are renamed into place together. */
 async function writePictures(pictures: readonly Uint8Array[], places: Places): Promise<void> {
   const { paths, inputs, single, signal } = places;
   const folders: string[] = [];
@@ -213,7 +213,7 @@ async function writePictures(pictures: readonly Uint8Array[], places: Places): P
     signal.throwIfAborted();
   } catch (error) {
     for (const file of files) await file.discard();
-    // Only what is empty again goes.
+    // Remove only folders that are empty again.
     for (const folder of folders.toReversed()) await rmdir(folder).catch(() => {});
     throw error;
   }
@@ -258,7 +258,7 @@ async function choose(
     });
     const by = ranking(report);
     const worst = by ? worstFrames(report, by, frames) : [];
-    // What was searched once need not be searched again, and must not come out otherwise.
+    // Do not search the offset again: the result must be the same.
     const offset = options.offset === 'auto' ? report.pairing?.frames.offset : undefined;
     return {
       frames: worst.map(({ frameNum }) => frameNum),

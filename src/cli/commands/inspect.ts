@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/inspect
- * `anyvmaf inspect REFERENCE DISTORTED`: what is to be known about a pair before it is scored, without scoring it.
+ * `anyvmaf inspect REFERENCE DISTORTED`: checks a pair before it is scored.
  */
 import type { PairingOptions } from '../../engine/contract/types.js';
 import type { Command } from '../command.js';
@@ -42,7 +42,7 @@ const page: HelpPage = {
   options: INSPECT_OPTIONS,
 };
 
-/** Preflight alone. */
+/** Preflight without scoring. */
 export const inspect: Command = {
   page,
   run: async (args, terminal) => {

@@ -123,7 +123,7 @@ export const mcp: Command = {
     const [{ McpHost }, { TOOLS }] = await Promise.all([
       import('../../mcp/host.js'),
       import('../../mcp/tools/index.js'),
-      // Needed in a moment: what is read at the same time starts sooner.
+      // Needed soon: loading them in parallel starts the server sooner.
       asked.http === undefined ? import('../../mcp/stdio.js') : import('../../mcp/http.js'),
     ]);
     const host = await McpHost.open({

@@ -96,7 +96,7 @@ export class NativeArguments {
 
   /**
    * Puts the masks where they mean something.
-   * @returns what was asked for and has no effect: full sentences
+   * @returns options without effect, as sentences
    */
   finish(options: Options): string[] {
     const native = options.backend !== undefined && options.backend !== 'wasm' && options.backend !== 'cpu';

@@ -15,7 +15,7 @@ import { choiceValue, numberValue, unsignedValue } from '../values.js';
 import { NATIVE_OPTIONS, NativeArguments } from './native-options.js';
 import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
 import { TINY_OPTIONS, TinyArguments } from './tiny-options.js';
-import { type AloneVideos, fileName, VIDEO_OPTIONS, VideoArguments, type Videos } from './video-options.js';
+import { fileName, VIDEO_OPTIONS, VideoArguments, type Videos } from './video-options.js';
 
 /** The `vmaf` tool takes this many models, and as many features. */
 const MAX_MODELS = 32;
@@ -156,177 +156,200 @@ export interface ScoreSettings {
   /** Whether `failUnder` judges scores of wrong pairs too, which otherwise fail. */
   readonly acceptUntrusted?: boolean;
   readonly quiet: boolean;
-  /** What was asked for and has no effect: full sentences for the report's warnings. */
+  /** Options without effect, as sentences for the report's warnings. */
   readonly ignored: readonly string[];
 }
 
 /**
  * Reads the command line of the scoring command.
- * @returns `help` or `version` when that is what was asked for
+ * @returns `help` or `version` if the last option is one of them
  * @throws {AnyvmafError} `usage`
  */
 export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' | 'version' {
   const parsed: ParsedArguments<Name> = parseArguments<Name>(args, SCORE_OPTIONS);
   const final = parsed.options.at(-1)?.name;
   if (final === 'help' || final === 'version') return final;
-
-  const models: string[] = [];
-  const features: string[] = [];
-  const ignored: string[] = [];
+  const options: Draft<ScoreOptions> = {};
+  const draft = new SettingsDraft(options);
   const videos = new VideoArguments();
   const native = new NativeArguments();
   const tiny = new TinyArguments();
-  const files: { output?: string; html?: string } = {};
-  const options: { -readonly [Key in keyof ScoreOptions]: ScoreOptions[Key] } = {};
-  let format: ReportFormat | undefined;
-  let precision: Precision = 'legacy';
-  let failUnder: number | undefined;
-  let acceptUntrusted = false;
-  let quiet = false;
-
-  /** As in the `vmaf` tool, a preset stands for its models and features at its place on the command line. */
-  function take(preset: Preset, use: OptionUse): void {
-    for (const model of preset.models) append(models, model, use, 'models');
-    for (const feature of preset.features) {
-      const name = extractorOf(feature);
-      const earlier = preset.replaces?.includes(name)
-        ? features.findIndex((given) => extractorOf(given) === name)
-        : -1;
-      if (earlier < 0) {
-        append(features, feature, use, 'features');
-        continue;
-      }
-      ignored.push(
-        `--feature ${features[earlier]} has no effect: as in the vmaf tool, ${use.label} ${use.value} behind it puts its own ` +
-          `${feature} in its place; measure it in a run without the preset.`,
-      );
-      features[earlier] = feature;
-    }
-    if (preset.commonBitDepth) options.commonBitDepth = true;
-  }
-
   for (const use of parsed.options) {
     if (videos.take(use) || takePairingOption(use, options)) continue;
     if (native.take(use, options) || tiny.take(use, options)) continue;
-    switch (use.name) {
+    draft.take(use);
+  }
+  refuseStreamAsFormat(args, parsed.positionals);
+  tiny.finish(options);
+  const {
+    unread,
+    ...chosen
+  }: Omit<Videos, 'reference'> & { readonly reference?: string; readonly unread?: string } =
+    options.noReference ? videos.alone(parsed.positionals) : videos.finish(parsed.positionals, MAX_DISTORTED);
+  draft.ignoreReference(unread);
+  checkPairingOptions(options);
+  draft.ignored.push(...native.finish(options));
+  const settings = { ...chosen, ...draft.finish() };
+  refuseContradictions(settings);
+  return settings;
+}
+
+type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** Options that take a count: the option of the API, an example, and the maximum. */
+const COUNTS = {
+  threads: ['threads', 4, MAX_THREADS],
+  subsample: ['subsample', 5],
+  frame_cnt: ['frameCount', 100],
+  frame_skip_ref: ['skipReference', 10],
+  frame_skip_dist: ['skipDistorted', 10],
+} as const;
+
+/** Settings in the making, option by option. */
+class SettingsDraft {
+  /** Options without effect, as sentences. */
+  readonly ignored: string[] = [];
+  readonly #options: Draft<ScoreOptions>;
+  readonly #settings: Draft<
+    Pick<ScoreSettings, 'output' | 'html' | 'format' | 'failUnder' | 'acceptUntrusted'>
+  > = {};
+  readonly #models: string[] = [];
+  readonly #features: string[] = [];
+  #precision: Precision = 'legacy';
+  #quiet = false;
+
+  constructor(options: Draft<ScoreOptions>) {
+    this.#options = options;
+  }
+
+  /** Takes an option that is neither about videos, pairing, native programs nor tiny models. */
+  take(use: OptionUse<Name>): void {
+    const { name, value } = use;
+    switch (name) {
       case 'output':
       case 'html':
-        files[use.name] = fileName(use);
+        this.#settings[name] = fileName(use);
         break;
       case 'model':
-        append(models, use.value, use, 'models');
+        append(this.#models, value, use, 'models');
         break;
       case 'feature':
-        append(features, use.value, use, 'features');
+        append(this.#features, value, use, 'features');
         break;
       case 'xml':
       case 'json':
       case 'csv':
       case 'sub':
       case 'ndjson':
-        format = use.name;
+        this.#settings.format = name;
         break;
       case 'threads':
-        options.threads = unsignedValue(use, 4, MAX_THREADS);
-        break;
       case 'subsample':
-        options.subsample = unsignedValue(use, 5);
-        break;
       case 'frame_cnt':
-        options.frameCount = unsignedValue(use, 100);
-        break;
       case 'frame_skip_ref':
-        options.skipReference = unsignedValue(use, 10);
+      case 'frame_skip_dist': {
+        const [key, example, most] = COUNTS[name];
+        this.#options[key] = unsignedValue(use, example, most);
         break;
-      case 'frame_skip_dist':
-        options.skipDistorted = unsignedValue(use, 10);
-        break;
+      }
       case 'no_prediction':
-        options.noPrediction = true;
+        this.#options.noPrediction = true;
         break;
       case 'compat':
-        options.compat = choiceValue(use, COMPATS);
+        this.#options.compat = choiceValue(use, COMPATS);
         break;
       case 'precision':
-        precision = precisionValue(use);
+        this.#precision = precisionValue(use);
         break;
       case 'fail-under':
-        failUnder = numberValue(use);
+        this.#settings.failUnder = numberValue(use);
         break;
       case 'accept-untrusted':
-        acceptUntrusted = true;
+        this.#settings.acceptUntrusted = true;
         break;
       case 'quiet':
-        quiet = true;
+        this.#quiet = true;
         break;
       case 'aom_ctc':
-        take(aomCtc(use.value), use);
+        this.#addPreset(aomCtc(value), use);
         break;
       case 'nflx_ctc':
-        take(nflxCtc(use.value), use);
-        break;
-      case 'c':
-        break;
+        this.#addPreset(nflxCtc(value), use);
     }
   }
 
-  refuseStreamAsFormat(args, parsed.positionals);
-  format ??= formatOf(files.output);
-  tiny.finish(options);
-  const { reference, distorted, raw, unread }: Partial<Videos> & AloneVideos = options.noReference
-    ? videos.alone(parsed.positionals)
-    : videos.finish(parsed.positionals, MAX_DISTORTED);
-  if (unread !== undefined)
-    ignored.push(`The reference ${unread} was not read: --no-reference scores without one.`);
-  if (options.noReference && models.length > 0) {
-    ignored.push(`--model has no effect with --no-reference: ${models.join(', ')} compare with a reference.`);
+  /** As in the `vmaf` tool, a preset stands for its models and features at its place on the command line. */
+  #addPreset(preset: Preset, use: OptionUse): void {
+    const features = this.#features;
+    for (const model of preset.models) append(this.#models, model, use, 'models');
+    for (const feature of preset.features) {
+      const name = extractorOf(feature);
+      const earlier = preset.replaces?.includes(name)
+        ? features.findIndex((one) => extractorOf(one) === name)
+        : -1;
+      if (earlier < 0) {
+        append(features, feature, use, 'features');
+        continue;
+      }
+      this.ignored.push(
+        `--feature ${features[earlier]} has no effect: as in the vmaf tool, ${use.label} ${use.value} behind it puts its own ` +
+          `${feature} in its place; measure it in a run without the preset.`,
+      );
+      features[earlier] = feature;
+    }
+    if (preset.commonBitDepth) this.#options.commonBitDepth = true;
+  }
+
+  /** With --no-reference, neither a reference nor VMAF models are used. */
+  ignoreReference(reference: string | undefined): void {
+    const models = this.#models;
+    if (reference !== undefined)
+      this.ignored.push(`The reference ${reference} was not read: --no-reference scores without one.`);
+    if (!this.#options.noReference || models.length === 0) return;
+    this.ignored.push(
+      `--model has no effect with --no-reference: ${models.join(', ')} compare with a reference.`,
+    );
     models.length = 0;
   }
-  checkPairingOptions(options);
-  ignored.push(...native.finish(options));
+
+  finish(): Omit<ScoreSettings, 'reference' | 'distorted' | 'raw'> {
+    if (this.#models.length > 0) this.#options.models = this.#models;
+    if (this.#features.length > 0) this.#options.features = this.#features;
+    const format = this.#settings.format ?? formatOf(this.#settings.output);
+    return {
+      options: this.#options,
+      ...this.#settings,
+      ...(format && { format }),
+      precision: this.#precision,
+      quiet: this.#quiet,
+      ignored: this.ignored,
+    };
+  }
+}
+
+/** @throws {AnyvmafError} `usage` where options exclude each other */
+function refuseContradictions(settings: ScoreSettings): void {
+  const { options, distorted, output, html, format, failUnder, acceptUntrusted } = settings;
   if (failUnder !== undefined && options.noPrediction) {
-    throw new AnyvmafError(
-      'usage',
-      '--fail-under judges scores, but -n/--no_prediction makes none; leave out one',
-    );
+    throw usage('--fail-under judges scores, but -n/--no_prediction makes none; leave out one');
   }
   if (acceptUntrusted && failUnder === undefined) {
-    throw new AnyvmafError(
-      'usage',
+    throw usage(
       '--accept-untrusted says what --fail-under lets pass, but --fail-under is not given; add it, or leave both out',
     );
   }
-  if (models.length > 0) options.models = models;
-  if (features.length > 0) options.features = features;
   if (distorted.length > 1 && (format === 'xml' || format === 'sub')) {
-    throw new AnyvmafError(
-      'usage',
+    throw usage(
       `${format.toUpperCase()} holds one report, but ${distorted.length} distorted videos are given; use --json, --csv or --ndjson, ` +
         'or score them one at a time',
     );
   }
-  if (files.html === '-' && (files.output === '-' || (files.output === undefined && format))) {
-    throw new AnyvmafError(
-      'usage',
-      'standard output cannot take both the page and the report; name a file for one',
-    );
+  if (html === '-' && (output === '-' || (output === undefined && format))) {
+    throw usage('standard output cannot take both the page and the report; name a file for one');
   }
-  return {
-    ...(reference !== undefined && { reference }),
-    distorted,
-    ...(raw && { raw }),
-    options,
-    ...files,
-    ...(format && { format }),
-    precision,
-    ...(failUnder !== undefined && { failUnder }),
-    ...(acceptUntrusted && { acceptUntrusted }),
-    quiet,
-    ignored,
-  };
 }
 
-/** The format that a file's ending names, when none was asked for. The `vmaf` tool writes XML whatever the ending. */
+/** The format of a file's extension, if no format option is given. The `vmaf` tool ignores the extension. */
 function formatOf(output: string | undefined): ReportFormat | undefined {
   const ending = /\.([a-z]+)$/i.exec(output ?? '')?.[1]?.toLowerCase();
   return REPORT_FORMATS.find((format) => format === ending);
@@ -342,8 +365,7 @@ function refuseStreamAsFormat(args: readonly string[], positionals: readonly str
     args.some((arg, i) => arg === `--${format}` && STANDARD_OUTPUT.has(args[i + 1] ?? '')),
   );
   if (flag === undefined) return;
-  throw new AnyvmafError(
-    'usage',
+  throw usage(
     `--${flag} takes no value, and what follows it would be a further video; leave it out: without -o the report goes to ` +
       'standard output',
   );
@@ -354,10 +376,13 @@ function extractorOf(feature: string): string {
   return feature.split('=', 1)[0] ?? '';
 }
 
+function usage(message: string): AnyvmafError {
+  return new AnyvmafError('usage', message);
+}
+
 function append(list: string[], value: string, use: OptionUse, what: string): void {
   if (list.length === MAX_MODELS) {
-    throw new AnyvmafError(
-      'usage',
+    throw usage(
       `${use.label} ${quoted(use.value)} is one too many: a run takes at most ${MAX_MODELS} ${what}`,
     );
   }
@@ -368,8 +393,7 @@ function precisionValue(use: OptionUse): Precision {
   try {
     return parsePrecision(use.value);
   } catch {
-    throw new AnyvmafError(
-      'usage',
+    throw usage(
       `${use.label} is ${quoted(use.value)}, but it must be legacy, max, full or a whole number from 1 to 17`,
     );
   }

@@ -10,7 +10,9 @@ import { EXIT, exitCodeOf } from '../exit.js';
 import { findingsInFlags, messageInFlags } from '../flags.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
 import type { LiveLines } from '../live-lines.js';
+import { commandLine } from '../options.js';
 import { type OutputFile, openOutput } from '../output.js';
+import type { ProgressBar } from '../progress-bar.js';
 import type { SeveralFormat } from '../score-many.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
@@ -58,7 +60,7 @@ const page: HelpPage = {
   ],
 };
 
-/** The command that runs when none is named. */
+/** The default command. */
 export const score: Command = {
   page,
   run: async (args, terminal) => {
@@ -76,14 +78,13 @@ export const score: Command = {
   },
 };
 
-/** What became of the distorted videos. */
+/** Reports and failures of the distorted videos. */
 interface Outcome {
   readonly reports: readonly Report[];
-  /** Of several the ones that could not be scored, in their order. */
+  /** Of several videos those that could not be scored, in order. */
   readonly failures: readonly Failure[];
 }
 
-/** One that could not be scored. */
 interface Failure {
   readonly index: number;
   readonly error: AnyvmafError;
@@ -115,7 +116,7 @@ async function scoreVideos(
     if (file) await file.write(await reportText(outcome, settings), stop.signal);
     const pageText = settings.html === undefined ? undefined : await htmlText(outcome, args);
     if (pageFile && pageText) await pageFile.write(pageText, stop.signal);
-    // From here on nothing needs tidying up, and Ctrl-C must work even while a reader of the output dawdles.
+    // Nothing is left to clean up, and Ctrl-C must work while a reader of the output is slow.
     stop.release();
     await live?.written();
     await deliver(outcome, settings, terminal, live !== undefined);
@@ -127,7 +128,7 @@ async function scoreVideos(
   }
 }
 
-/** Makes sure of the files to write before the work is done; `-` is standard output. */
+/** Opens the files to write before scoring starts; `-` is standard output. */
 async function openOutputs(settings: ScoreSettings): Promise<{ file?: OutputFile; page?: OutputFile }> {
   const { reference, distorted, output, html } = settings;
   const inputs = [...(reference === undefined ? [] : [reference]), ...distorted];
@@ -141,7 +142,7 @@ function isPrinted({ output, format }: ScoreSettings): boolean {
   return output === '-' || (output === undefined && format !== undefined);
 }
 
-/** What is printed while it comes into being. */
+/** Prints a report frame by frame, where NDJSON goes to standard output. */
 async function liveLines(
   settings: ScoreSettings,
   { print }: Terminal,
@@ -160,60 +161,83 @@ async function measure(
   signal: AbortSignal,
   live: LiveLines | undefined,
 ): Promise<Outcome> {
-  const { reference, distorted, raw, options, quiet, ignored } = settings;
-  const drawing = terminal.canDraw && !quiet;
-  const bar = drawing ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
+  const { reference, distorted, quiet } = settings;
+  const bar =
+    terminal.canDraw && !quiet ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
   const names = [...(reference === undefined ? [] : [reference]), ...distorted];
   bar?.say(`reading ${names.join(', ')}`);
-  const failures: Failure[] = [];
   try {
-    const reports = await run();
-    return { reports, failures: failures.sort((a, b) => a.index - b.index) };
+    return distorted.length === 1 || reference === undefined
+      ? await measureOne(settings, signal, live, bar)
+      : await measureMany({ ...settings, reference }, signal, live, bar);
   } finally {
     bar?.clear();
   }
+}
 
-  async function run(): Promise<readonly Report[]> {
-    const api = await import('../../index.js');
-    const [only, ...more] = distorted;
-    const watched = { ...options, signal, ...(live && { onStart: live.start, onFrame: live.frame }) };
-    if (more.length === 0 || reference === undefined) {
-      const request = { ...(reference !== undefined && { reference }), distorted: only, ...(raw && { raw }) };
-      const report = told(await api.score(request, { ...watched, ...(bar && { onProgress: bar.show }) }));
-      live?.end(report);
-      return [report];
-    }
-    const [{ progressSum }, { version }] = await Promise.all([
-      import('../progress-sum.js'),
-      import('../../core/version.js'),
-    ]);
-    const sum = bar && progressSum(distorted.length, bar.show);
-    const reports = await api.scoreMany(reference, distorted, {
-      ...watched,
-      ...(live && { onReport: (report, index) => live.end(told(report), index) }),
-      ...(raw && { raw }),
-      ...(sum && { onProgress: sum }),
-      onFailure(error, index) {
-        const { code } = error;
-        const message = messageInFlags(error);
-        const failed = { version, reference, distorted: distorted[index] ?? '', code, message };
-        failures.push({ index, error, failed });
-        sum?.(null, index);
-        live?.fail(failed, index);
-      },
-    });
-    return reports.map(told);
-  }
+async function measureOne(
+  { reference, distorted, raw, options, ignored }: ScoreSettings,
+  signal: AbortSignal,
+  live: LiveLines | undefined,
+  bar: ProgressBar | undefined,
+): Promise<Outcome> {
+  const api = await import('../../index.js');
+  const report = await api.score(
+    { ...(reference !== undefined && { reference }), distorted: distorted[0], ...(raw && { raw }) },
+    {
+      ...options,
+      signal,
+      ...(live && { onStart: live.start, onFrame: live.frame }),
+      ...(bar && { onProgress: bar.show }),
+    },
+  );
+  const complete = withIgnored(report, ignored);
+  live?.end(complete);
+  return { reports: [complete], failures: [] };
+}
 
-  /** A report as the command line tells it: with what it ignored, and its own flags. */
-  function told(report: Report): Report {
-    const { warnings, preflight } = report;
-    return {
-      ...report,
-      warnings: [...warnings, ...ignored],
-      ...(preflight && { preflight: findingsInFlags(preflight) }),
-    };
-  }
+async function measureMany(
+  { reference, distorted, raw, options, ignored }: ScoreSettings & { readonly reference: string },
+  signal: AbortSignal,
+  live: LiveLines | undefined,
+  bar: ProgressBar | undefined,
+): Promise<Outcome> {
+  const [api, { progressSum }] = await Promise.all([import('../../index.js'), import('../progress-bar.js')]);
+  const sum = bar && progressSum(distorted.length, bar.show);
+  const failures: Failure[] = [];
+  const reports = await api.scoreMany(reference, distorted, {
+    ...options,
+    signal,
+    ...(live && {
+      onStart: live.start,
+      onFrame: live.frame,
+      onReport: (report, index) => live.end(withIgnored(report, ignored), index),
+    }),
+    ...(raw && { raw }),
+    ...(sum && { onProgress: sum }),
+    onFailure(error, index) {
+      const { code } = error;
+      const message = messageInFlags(error);
+      const failed = { version: api.version, reference, distorted: distorted[index] ?? '', code, message };
+      failures.push({ index, error, failed });
+      sum?.(null, index);
+      live?.fail(failed, index);
+    },
+  });
+  return {
+    reports: reports.map((report) => withIgnored(report, ignored)),
+    failures: failures.sort((a, b) => a.index - b.index),
+  };
+}
+
+/** The report with the warnings of ignored options, its findings in the flags of the command line. */
+function withIgnored(report: Report, ignored: readonly string[]): Report {
+  const { warnings, preflight } = report;
+  return {
+    ...report,
+    warnings: [...warnings, ...ignored],
+    ...(preflight && { preflight: findingsInFlags(preflight) }),
+  };
 }
 
 /** The report in the format asked for: of one pair, or of several. */
@@ -224,7 +248,7 @@ async function reportText(
   const [only] = reports;
   if (distorted.length > 1 || !only) {
     const { writeReports } = await import('../score-many.js');
-    // Each in its place.
+    // In the order of the command line.
     const results: (Report | FailedEncode)[] = [...reports];
     for (const { index, failed } of failures) results.splice(index, 0, failed);
     return writeReports(results, severalFormat(format), precision);
@@ -239,18 +263,15 @@ function severalFormat(format: ReportFormat | undefined): SeveralFormat {
 }
 
 async function htmlText({ reports, failures }: Outcome, args: readonly string[]): Promise<Iterable<string>> {
-  const [{ writeHtml }, { commandLine }] = await Promise.all([
-    import('../../report/html.js'),
-    import('../quote.js'),
-  ]);
+  const { writeHtml } = await import('../../report/html.js');
   const written = `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const failed = failures.map((failure) => failure.failed);
   return writeHtml(reports, { command: commandLine('anyvmaf', args), written, failed });
 }
 
 /**
- * Puts the result on standard output: the report, or what a person or a script wants to see instead of it.
- * @param done it is there already
+ * Prints the result on standard output: the report, or a summary for a person, or plain lines for a script.
+ * @param done the report is printed already
  */
 async function deliver(
   outcome: Outcome,
@@ -262,18 +283,17 @@ async function deliver(
   const { reports, failures } = outcome;
   const [first] = reports;
   const printed = isPrinted(settings);
-  const several = distorted.length > 1;
+  const isTable = distorted.length > 1;
   const free = html !== '-' && !printed;
   const summary = free && !quiet && terminal.interactive;
-  // A summary has the warnings; where it shares the terminal with standard error, once is enough.
-  const told = summary && terminal.canDraw;
-  if (!told) {
+  // A summary has the warnings: do not repeat them where it shares the terminal with standard error.
+  if (!summary || !terminal.canDraw) {
     const { complainOf } = await import('../warnings.js');
     complainOf(reports, terminal);
   }
   if (printed && !done) {
     for (const piece of await reportText(outcome, settings)) await terminal.print(piece);
-  } else if (free && several && !quiet && (summary || output === undefined)) {
+  } else if (free && isTable && !quiet && (summary || output === undefined)) {
     const { encodesTable } = await import('../../report/table.js');
     const { columns: width, colour: color } = terminal;
     const failed = failures.map((failure) => failure.failed.distorted);
@@ -284,7 +304,7 @@ async function deliver(
     const { columns: width, colour: color } = terminal;
     await terminal.print(summarize(first, { width, color, precision }));
   } else if (first && free && output === undefined) {
-    const text = several
+    const text = isTable
       ? (await import('../score-many.js')).plainResults(reports, precision)
       : (await import('../plain-result.js')).plainResult(first, precision);
     await terminal.print(text);
@@ -295,7 +315,7 @@ async function deliver(
   }
 }
 
-/** Says which models are below the limit, and which scores cannot be judged at all. */
+/** Reports models below the limit, and scores that cannot be judged. */
 async function judge(
   { reports }: Outcome,
   limit: number,

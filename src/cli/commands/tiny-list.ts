@@ -35,7 +35,7 @@ const page: HelpPage = {
 /** What this command does; the evaluating ones are commands/tiny's. */
 export const LISTINGS: readonly string[] = ['list', 'describe', 'manifest', 'devices'];
 
-/** Looks at models and devices. */
+/** Lists models and devices. */
 export const tinyListing: Command = {
   page,
   run: async (args, terminal) => {
@@ -64,7 +64,7 @@ export const tinyListing: Command = {
     if (model === undefined)
       throw new AnyvmafError('usage', `${NAME} ${action} needs a model: ${NAME} ${action} MODEL`);
     const found = await api.describeTinyModel(model);
-    // Exactly what is signed.
+    // Exactly the bytes that are signed.
     if (action === 'manifest') await terminal.print(found.manifest);
     else return print(found, (description) => describe(description, width));
     return EXIT.ok;

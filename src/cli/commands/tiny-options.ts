@@ -100,7 +100,7 @@ type Model = { -readonly [Key in keyof TinyModelOptions]: TinyModelOptions[Key] 
 
 /** Gathers {@link TINY_OPTIONS} one by one. */
 export class TinyArguments {
-  /** What is said before the first model is meant for all. */
+  /** Options before the first model apply to all models. */
   readonly #shared: Partial<Model> = {};
   readonly #models: (Partial<Model> & { readonly model: string })[] = [];
   readonly #given = new Set<string>();

@@ -113,8 +113,8 @@ export class VideoArguments {
   }
 
   /**
-   * The one video that is scored by itself.
-   * @throws {AnyvmafError} `usage` where there is none, or more than one
+   * The video to score without a reference.
+   * @throws {AnyvmafError} `usage` if no video or more than one is named
    */
   alone(positionals: readonly string[]): AloneVideos {
     const { reference, distorted } = this.#files;

@@ -3,13 +3,14 @@
  * What describe_worst_frames takes and answers.
  */
 import * as z from 'zod/v4';
+import { type CheckedArguments, inputPath } from '../paths.js';
 import { backendKeys, findingDocument, trustDocument } from '../scoring/documents.js';
 import { backend, geometry, model } from '../scoring/parameters.js';
 
 /** Parameters of describe_worst_frames: the reference's first. */
 export const worstFramesInput = z.object({
-  ref: z.string().min(1).describe('Reference video: planar YUV, Y4M, or any file that a decoder here reads.'),
-  dis: z.string().min(1).describe('Distorted video, of any of these kinds.'),
+  ref: inputPath('Reference video: planar YUV, Y4M, or any file that a decoder here reads.'),
+  dis: inputPath('Distorted video, of any of these kinds.'),
   width: geometry.width
     .describe('Frame width in samples; raw YUV needs it, other files say it themselves.')
     .optional(),
@@ -153,6 +154,6 @@ export const worstFramesDocument = z.object({
   warnings: z.array(z.string()),
 });
 
-export type WorstFramesInput = z.output<typeof worstFramesInput>;
+export type WorstFramesInput = CheckedArguments<z.output<typeof worstFramesInput>>;
 export type WorstFramesDocument = z.input<typeof worstFramesDocument>;
 export type ShownFrame = WorstFramesDocument['frames'][number];

@@ -1,18 +1,18 @@
 /**
  * @module mcp/pictures/picture-worker
- * The script of a thread that takes frames out of videos, measures them and makes PNGs of them, so that the server's own
- * thread stays free for other calls.
+ * The worker thread that extracts frames of videos, measures them and encodes PNGs, so that the server's own thread
+ * stays free for other calls.
  */
 import { parentPort } from 'node:worker_threads';
 import { errorData } from '../../core/errors.js';
 import {
   AnyvmafError,
-  extractFrames,
   type FramePair,
   type FramePicture,
   mapQuality,
   type QualityMaps,
 } from '../../index.js';
+import { extractFrames } from '../checked-api.js';
 import type {
   FromPictureThread,
   PictureJob,
@@ -38,14 +38,11 @@ port.on('message', (message: ToPictureThread) => {
 post({ kind: 'loaded' });
 
 async function take(job: PictureJob): Promise<FromPictureThread> {
-  const { reference, distorted, raw, frames, options } = job;
+  const { request, frames, options } = job;
   try {
-    const pairs = extractFrames({ reference, distorted, ...(raw && { raw }) }, frames, {
-      ...options,
-      signal: stopping.signal,
-    });
+    const pairs = extractFrames(request, frames, { ...options, signal: stopping.signal });
     for await (const pair of pairs) {
-      post({ kind: 'taken', pair: await develop(pair, job) });
+      post({ kind: 'taken', pair: await pairPictures(pair, job) });
       stopping.signal.throwIfAborted();
     }
     return { kind: 'done' };
@@ -59,7 +56,7 @@ async function take(job: PictureJob): Promise<FromPictureThread> {
   }
 }
 
-async function develop(pair: FramePair, { previews, plainSide }: PictureJob): Promise<TakenPair> {
+async function pairPictures(pair: FramePair, { previews, plainSide }: PictureJob): Promise<TakenPair> {
   const maps = await mapQuality(pair);
   const pictures = {
     reference: await png(maps, 'reference'),

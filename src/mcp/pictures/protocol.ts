@@ -3,14 +3,8 @@
  * What the server and the thread that makes pictures tell each other.
  */
 import type { ErrorData } from '../../core/errors.js';
-import type {
-  ColorMeaning,
-  ExtractOptions,
-  FrameFacts,
-  RawVideoFormat,
-  RgbImage,
-  VideoFormat,
-} from '../../index.js';
+import type { ColorMeaning, ExtractOptions, FrameFacts, Origin, RgbImage, VideoFormat } from '../../index.js';
+import type { CheckedRequest } from '../checked-api.js';
 
 /** Pictures of a pair. */
 export const PICTURES = ['reference', 'distorted', 'difference', 'map'] as const;
@@ -18,12 +12,10 @@ export type PictureName = (typeof PICTURES)[number];
 
 /** Which frames of which files, and which pictures of them. */
 export interface PictureJob {
-  readonly reference: string;
-  readonly distorted: string;
-  readonly raw?: RawVideoFormat;
+  readonly request: CheckedRequest;
   /** Numbers of pairs. */
   readonly frames: readonly number[];
-  readonly options: Omit<ExtractOptions, 'signal'>;
+  readonly options: Omit<ExtractOptions, 'signal'> & { readonly origin: Origin };
   /** Small copies for a model to look at; absent: none are made. */
   readonly previews?: {
     readonly names: readonly PictureName[];

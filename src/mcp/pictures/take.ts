@@ -1,6 +1,6 @@
 /**
  * @module mcp/pictures/take
- * Has a thread take frames out of videos, one after another.
+ * Extracts frames of videos in a worker thread, one after another.
  */
 import { Worker } from 'node:worker_threads';
 import { AnyvmafError } from '../../core/errors.js';
@@ -9,11 +9,11 @@ import type { FromPictureThread, PictureJob, TakenPair, ToPictureThread } from '
 /** The thread's script in the built package. */
 const SCRIPT = new URL('./picture-worker.js', import.meta.url);
 
-/** Milliseconds that a thread which was told to stop gets to end what it decodes. */
+/** Milliseconds that the thread gets to stop decoding before it is terminated. */
 const GRACE = 150;
 
 /**
- * Takes frames; `onPair` gets each as soon as it is there, in ascending order.
+ * Extracts frames; `onPair` gets each as soon as it is ready, in ascending order.
  * @param script another place of the thread's script
  * @throws {AnyvmafError} as the public `extractFrames`; the signal's reason when it aborts, once the thread is gone
  */
@@ -24,7 +24,7 @@ export async function takePairs(
   script: URL = SCRIPT,
 ): Promise<void> {
   signal.throwIfAborted();
-  // Flags of the process, such as --import of a test runner, are not meant for it.
+  // Do not inherit flags of the process, such as --import of a test runner.
   const worker = new Worker(script, { name: 'anyvmaf-pictures', execArgv: [] });
   const post = (message: ToPictureThread): void => worker.postMessage(message);
   let timer: NodeJS.Timeout | undefined;
@@ -36,7 +36,7 @@ export async function takePairs(
   try {
     await new Promise<void>((resolve, reject) => {
       let last: Promise<void> = Promise.resolve();
-      let over = false;
+      let ended = false;
       worker.on('message', (message: FromPictureThread) => {
         switch (message.kind) {
           case 'loaded':
@@ -46,20 +46,20 @@ export async function takePairs(
             last.catch(reject);
             return;
           case 'done':
-            over = true;
+            ended = true;
             return last.then(resolve, reject);
           case 'failed':
-            over = true;
+            ended = true;
             return reject(new AnyvmafError(message.code, message.message, message));
         }
       });
       worker.once('error', (error) => reject(new AnyvmafError('internal', died(error.message))));
       worker.once('exit', (code) => {
-        // The last message and the end may come in one go.
-        if (!over) reject(new AnyvmafError('internal', died(`it ended with code ${code}`)));
+        // The last message and the exit may arrive together.
+        if (!ended) reject(new AnyvmafError('internal', died(`it ended with code ${code}`)));
       });
       signal.addEventListener('abort', stop, { once: true });
-      // Between the check above and here nothing waits, but a signal may abort while the thread starts.
+      // The signal may have aborted while the thread started.
       if (signal.aborted) stop();
     });
   } catch (error) {

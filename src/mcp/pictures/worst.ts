@@ -1,22 +1,23 @@
 /**
  * @module mcp/pictures/worst
- * Scores, picks the worst frames, has them taken out of the videos, publishes their pictures and puts them into words.
+ * Scores a pair, picks its worst frames, extracts and publishes their pictures, and describes them.
  */
 import { unlessAborted } from '../../core/abort.js';
 import {
   AnyvmafError,
+  type ExtractOptions,
   type FrameFactName,
   type FrameFacts,
   formatReport,
+  type Origin,
   type Report,
   ranking,
-  type ScoreOptions,
-  type ScoreRequest,
   trustOf,
   worstFrames,
 } from '../../index.js';
+import type { CheckedRequest } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
-import { mismatchedModelWarning, modelStrings } from '../scoring/models.js';
+import { mismatchedModelWarning } from '../scoring/models.js';
 import { pairRequest } from '../scoring/request.js';
 import { backendUsed, trustAnswer } from '../scoring/result.js';
 import { runScore } from '../scoring/run.js';
@@ -50,17 +51,13 @@ export async function showWorstFrames(
   context: ToolContext,
   parts: WorstFramesParts = {},
 ): Promise<ToolOutcome<WorstFramesDocument>> {
-  const request = await requestOf(input, context);
-  const models = await modelStrings(
-    { model: input.model, disable_clip: false, enable_transform: false },
-    context.files,
-  );
+  const request = requestOf(input);
   const options = pairingOf(input);
   const steps = new Steps(context, input.n);
   const report = await runScore(
     TOOL,
     request,
-    { options: { ...options, models, backend: input.backend }, weight: null },
+    { options: { ...options, models: [input.model.text], backend: input.backend }, weight: null },
     steps.scoring,
   );
   const { metric, distance, worst } = pickWorst(report, input);
@@ -68,15 +65,15 @@ export async function showWorstFrames(
   const describer: Describer | NoDescriber = input.describe
     ? await findModel(parts.describer ?? sharedDescriber, steps, context)
     : { modelId: null, hint: 'describe is false' };
-  const taken = await context.pool.run(TOOL, 1, () => {
-    const frames = worst.map(({ frameNum }) => frameNum);
-    return take(
-      pictureJob(request, frames, { input, options, report, describer, context }),
-      steps,
-      context,
-      parts,
-    );
+  // The offset that scoring found is not searched again.
+  const offset = report.pairing?.frames.offset;
+  const job = pictureJob(input, request, {
+    frames: worst.map(({ frameNum }) => frameNum),
+    options: { ...options, ...(offset !== undefined && { offset }) },
+    describer,
+    origin: context.files.origin,
   });
+  const taken = await context.pool.run(TOOL, 1, () => take(job, steps, context, parts));
   const shown: ShownFrame[] = [];
   const content: ExtraContent[] = [];
   for (const { frameNum, value } of worst) {
@@ -86,7 +83,6 @@ export async function showWorstFrames(
     const files = await publish(pair, content, context);
     shown.push(shownFrame(pair, value, report, metric, description, files));
   }
-  const warning = mismatchedModelWarning(report);
   const mean = report.pooled_metrics[metric]?.mean;
   return {
     document: {
@@ -95,20 +91,28 @@ export async function showWorstFrames(
       hint: 'hint' in describer ? describer.hint : null,
       metric,
       mean: mean === undefined ? null : rounded(mean),
-      frame_count: report.frames.length,
       min_distance: distance,
       backend_requested: input.backend,
-      backend_used: backendUsed(report),
-      ...(warning !== undefined && { mismatched_model_warning: warning }),
-      trust: trustAnswer(trustOf(report)),
-      ...(report.preflight && { preflight: findings(report) }),
-      warnings: [...report.warnings],
+      ...runFacts(report),
     },
     content,
   };
 }
 
-/** Loading takes as long as it takes; a call that is cancelled does not wait for it. */
+/** What is known of the run as a whole. */
+function runFacts(report: Report) {
+  const warning = mismatchedModelWarning(report);
+  return {
+    frame_count: report.frames.length,
+    backend_used: backendUsed(report),
+    ...(warning !== undefined && { mismatched_model_warning: warning }),
+    trust: trustAnswer(trustOf(report)),
+    ...(report.preflight && { preflight: findings(report) }),
+    warnings: [...report.warnings],
+  };
+}
+
+/** Loading a model can take minutes; a cancelled call does not wait for it. */
 function findModel(
   find: NonNullable<WorstFramesParts['describer']>,
   steps: Steps,
@@ -122,13 +126,19 @@ function findModel(
   );
 }
 
-async function requestOf(input: WorstFramesInput, context: ToolContext): Promise<ScoreRequest> {
-  const { width, height, pixfmt: chroma, bitdepth: bitDepth } = input;
-  const given = { width, height, pixfmt: chroma, bitdepth: bitDepth };
-  const missing = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [name] : []));
-  const request = await pairRequest(input.ref, input.dis, context.files);
+function requestOf({
+  ref,
+  dis,
+  width,
+  height,
+  pixfmt: chroma,
+  bitdepth: bitDepth,
+}: WorstFramesInput): CheckedRequest {
+  const request = pairRequest({ reference: ref, distorted: dis });
+  const geometry = { width, height, pixfmt: chroma, bitdepth: bitDepth };
+  const missing = Object.entries(geometry).flatMap(([name, value]) => (value === undefined ? [name] : []));
   if (width === undefined || height === undefined || chroma === undefined || bitDepth === undefined) {
-    if (missing.length === Object.keys(given).length) return request;
+    if (missing.length === 4) return request;
     throw new AnyvmafError(
       'usage',
       `Raw YUV needs width, height, pixfmt and bitdepth, but ${missing.join(' and ')} ` +
@@ -138,7 +148,7 @@ async function requestOf(input: WorstFramesInput, context: ToolContext): Promise
   return { ...request, raw: { width, height, chroma, bitDepth } };
 }
 
-function pairingOf(input: WorstFramesInput): ScoreOptions {
+function pairingOf(input: WorstFramesInput): ExtractOptions {
   const { offset, scale, frame_cnt: frameCount, frame_skip_ref, frame_skip_dist } = input;
   return {
     ...(offset !== undefined && { offset }),
@@ -160,43 +170,27 @@ function pickWorst(report: Report, { n, min_distance: asked }: WorstFramesInput)
   return { metric: by.metric, distance, worst: worstFrames(report, by, n, distance) };
 }
 
+/** The job of the picture thread, with previews that fit together into one answer. */
 function pictureJob(
-  request: ScoreRequest,
-  frames: readonly number[],
+  input: WorstFramesInput,
+  request: CheckedRequest,
   {
-    input,
+    frames,
     options,
-    report,
     describer,
-    context: { files },
-  }: {
-    readonly input: WorstFramesInput;
-    readonly options: ScoreOptions;
-    readonly report: Report;
+    origin,
+  }: Pick<PictureJob, 'frames'> & {
+    readonly options: ExtractOptions;
     readonly describer: Describer | NoDescriber;
-    readonly context: ToolContext;
+    readonly origin: Origin;
   },
 ): PictureJob {
-  const { reference, distorted, raw } = request;
-  if (typeof reference !== 'string' || typeof distorted !== 'string') throw new Error('paths are strings');
   const names: readonly PictureName[] =
     input.images === 'all' ? PICTURES : input.images === 'distorted' ? ['distorted'] : [];
-  const { offset, scale, frameCount, skipReference, skipDistorted } = options;
-  // A search for the offset is not made again.
-  const found = report.pairing?.frames.offset ?? offset;
   return {
-    reference,
-    distorted,
-    ...(raw && { raw }),
+    request,
     frames,
-    options: {
-      origin: files.origin,
-      ...(found !== undefined && { offset: found }),
-      ...(scale !== undefined && { scale }),
-      ...(frameCount !== undefined && { frameCount }),
-      ...(skipReference !== undefined && { skipReference }),
-      ...(skipDistorted !== undefined && { skipDistorted }),
-    },
+    options: { ...options, origin },
     ...(names.length > 0 && {
       previews: {
         names,

@@ -5,8 +5,9 @@
 import { counted } from '../../core/printable.js';
 import { AnyvmafError, type Report, trustOf } from '../../index.js';
 import type { ToolContext } from '../context.js';
+import type { InputFile, InputModel, RefusedItem } from '../paths.js';
 import { sentenceOf } from '../results.js';
-import { allowedModel, mismatchedModelWarning } from './models.js';
+import { mismatchedModelWarning } from './models.js';
 import { pairingOptions, readPrecision } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { type OptionalGeometry, rawFormat } from './request.js';
@@ -15,9 +16,9 @@ import { runScoreMany } from './run.js';
 
 /** What to compare. */
 export interface ComparisonInput extends PairingInput, OptionalGeometry {
-  readonly reference: string;
-  readonly distorted: readonly string[];
-  readonly model: string;
+  readonly reference: InputFile;
+  readonly distorted: readonly (InputFile | RefusedItem)[];
+  readonly model: InputModel;
   readonly subsample: number;
   readonly precision: string;
 }
@@ -66,26 +67,20 @@ export interface Comparison {
  * @throws {AnyvmafError} as `scoreMany`, when none can be scored
  */
 export async function compareEncodes(input: ComparisonInput, context: ToolContext): Promise<Comparison> {
-  const { files } = context;
   const raw = rawFormat(input);
-  const model = await allowedModel(input.model, files);
-  const reference = await files.resolveInput(input.reference);
-  const found: { readonly named: string; readonly path: string; readonly place: number }[] = [];
+  const found: (InputFile & { readonly place: number })[] = [];
   const failed: (FailedRow & { readonly place: number; readonly cause: unknown })[] = [];
   const fail = (place: number, distorted: string, cause: unknown) =>
     failed.push({ distorted, error: sentenceOf(cause), place, cause });
-  for (const [place, named] of input.distorted.entries()) {
-    try {
-      found.push({ named, path: await files.resolveInput(named), place });
-    } catch (error) {
-      fail(place, named, error);
-    }
+  for (const [place, item] of input.distorted.entries()) {
+    if ('path' in item) found.push({ ...item, place });
+    else fail(place, item.named, item.refusal);
   }
   const outcome = await runScoreMany(
     'compare_encodes',
-    reference,
+    input.reference.path,
     found.map(({ path }) => path),
-    { ...pairingOptions(input), models: [model], subsample: input.subsample, ...(raw && { raw }) },
+    { ...pairingOptions(input), models: [input.model.text], subsample: input.subsample, ...(raw && { raw }) },
     context,
   );
   const rows: Unranked[] = [];

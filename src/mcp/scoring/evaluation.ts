@@ -4,21 +4,19 @@
  */
 import * as z from 'zod/v4';
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
-import type { EvaluateOptions, Evaluation } from '../../index.js';
+import type { EvaluateOptions, Evaluation, Origin } from '../../index.js';
 import type { ToolContext } from '../context.js';
+import { inputPath } from '../paths.js';
 
 /** Keys whose figures are told, those of the largest error first. */
 const TOLD_KEYS = 50;
 
 /** Parameters of both tools beside the models. */
 export const evaluationParameters = {
-  features: z
-    .string()
-    .min(1)
-    .describe(
-      'Path of a .parquet table with a row per frame: key, mos, and features (adm2, vif_scale0 to vif_scale3, motion2, under ' +
-        "these names or with integer_ before them). 'anyvmaf features --parquet' writes one.",
-    ),
+  features: inputPath(
+    'Path of a .parquet table with a row per frame: key, mos, and features (adm2, vif_scale0 to vif_scale3, motion2, under ' +
+      "these names or with integer_ before them). 'anyvmaf features --parquet' writes one.",
+  ),
   split: z
     .enum(SPLITS)
     .default('test')
@@ -35,7 +33,6 @@ export const evaluationParameters = {
     ),
   target: z.string().min(1).default('mos').describe('Column to predict.'),
   tiny_device: z
-
     .enum(TINY_DEVICE_CHOICES)
     .default('auto')
     .describe('What runs the model; one that is not here is refused.'),
@@ -70,9 +67,9 @@ export const evaluationParameters = {
 
 /** What the engine is asked for. */
 export function evaluateOptions(
-  input: z.output<z.ZodObject<typeof evaluationParameters>>,
-  { signal, files }: Pick<ToolContext, 'signal' | 'files'>,
-): EvaluateOptions {
+  input: Omit<z.output<z.ZodObject<typeof evaluationParameters>>, 'features'>,
+  { signal, files }: ToolContext,
+): EvaluateOptions & { readonly origin: Origin } {
   const {
     split,
     input_name,
@@ -100,15 +97,6 @@ export function evaluateOptions(
     ...(tiny_crf !== undefined && { crf: tiny_crf }),
     ...(resamples !== undefined && { resamples }),
   };
-}
-
-/**
- * A model as the engine takes it: an id as it is, a path as an allowed file.
- * @throws {AnyvmafError} `io` for a path that is not allowed
- */
-export async function resolveModel(model: string, { files }: Pick<ToolContext, 'files'>): Promise<string> {
-  const { allowedTiny } = await import('./tiny.js');
-  return allowedTiny(model, files);
 }
 
 const interval = z.array(z.number()).min(2).max(2).nullable();

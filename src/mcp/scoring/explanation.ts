@@ -2,24 +2,23 @@
  * @module mcp/scoring/explanation
  * Measures a pair, shares out what it loses, and says it by feature, by scale and by moment.
  */
-
 import { counted } from '../../core/printable.js';
-import { AnyvmafError, type FrameMetrics, frameGap, openModel, type Report, trustOf } from '../../index.js';
+import { type FrameMetrics, frameGap, type Report, trustOf } from '../../index.js';
+import { openModel } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
+import type { InputModel } from '../paths.js';
 import { Attribution, type FrameAttribution } from './attribution.js';
-import { anyRequest } from './inspection.js';
-import { allowedModel, mismatchedModelWarning } from './models.js';
+import { mismatchedModelWarning } from './models.js';
 import { pairingOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
-import type { OptionalGeometry } from './request.js';
+import { usage } from './refusals.js';
+import { type AnyPairInput, anyRequest } from './request.js';
 import { trustAnswer } from './result.js';
 import { runScore } from './run.js';
 
 /** What to explain. */
-export interface ExplanationInput extends PairingInput, OptionalGeometry {
-  readonly reference: string;
-  readonly distorted: string;
-  readonly model: string;
+export interface ExplanationInput extends PairingInput, AnyPairInput {
+  readonly model: InputModel;
   readonly subsample: number;
   readonly frame_cnt?: number | undefined;
   readonly frame_skip_ref?: number | undefined;
@@ -56,17 +55,15 @@ interface ExplainedFrame extends FrameAttribution {
  * @throws {AnyvmafError} as `score`; `model` for a model whose features have no known value for a perfect copy
  */
 export async function explainScore(input: ExplanationInput, context: ToolContext) {
-  if (/^auto(:|$)/.test(input.model)) {
-    throw new AnyvmafError(
-      'usage',
+  if (/^auto(:|$)/.test(input.model.named)) {
+    throw usage(
       'model is auto, but a score is explained for a model that is named; give version=vmaf_v0.6.1, or ' +
         'version=vmaf_4k_v0.6.1 for 4K.',
     );
   }
-  const { files } = context;
-  const model = await openModel(await allowedModel(input.model, files), { origin: files.origin });
+  const model = await openModel(input.model.text, { origin: context.files.origin });
   const attribution = new Attribution(model);
-  const request = await anyRequest(input, context);
+  const request = anyRequest(input);
   const { frame_cnt: frameCount, frame_skip_ref, frame_skip_dist, subsample } = input;
   const options = {
     ...pairingOptions(input),
@@ -132,6 +129,7 @@ function admScales({ metrics }: FrameMetrics, { features }: Attribution): readon
 
 const ADM = 'integer_adm2';
 
+/** The whole explanation, in numbers and in sentences. */
 function describe(
   frames: readonly ExplainedFrame[],
   attribution: Attribution,
@@ -140,44 +138,11 @@ function describe(
   name: string,
 ) {
   const { features, kept } = attribution;
-  const mean = (value: (frame: ExplainedFrame) => number) =>
-    frames.reduce((sum, frame) => sum + value(frame), 0) / frames.length;
-  const score = mean((frame) => frame.score);
-  const ceiling = mean((frame) => frame.ceiling);
+  const score = average(frames.map((frame) => frame.score));
+  const ceiling = average(frames.map((frame) => frame.ceiling));
   const loss = ceiling - score;
-  const share = (points: number) => (loss > NOTHING ? round(points / loss) : null);
-  const values = (metric: string) => report.frames.map(({ metrics }) => metrics[metric] ?? Number.NaN);
-
-  const rows = features
-    .map((feature, i) => {
-      const points = mean((frame) => frame.points[i] ?? 0);
-      return {
-        feature,
-        meaning: meaningOf(feature),
-        points: round(points),
-        share: share(points),
-        mean_value: round(average(values(feature))),
-        lowest_value: round(values(feature).reduce((low, value) => Math.min(low, value))),
-      };
-    })
-    .sort((a, b) => b.points - a.points);
-
-  const scales = SCALES.map((meaning, scale) => {
-    const adm = mean(({ points, admScales: parts }) =>
-      sum(points.map((value, i) => (admPart(features[i] ?? '', scale, parts) ?? 0) * value)),
-    );
-    const vif = mean(({ points }) =>
-      sum(points.map((value, i) => (features[i]?.includes(`vif_scale${scale}`) ? value : 0))),
-    );
-    return {
-      scale,
-      meaning,
-      points: round(adm + vif),
-      adm_points: round(adm),
-      vif_points: round(vif),
-    };
-  });
-
+  const rows = featureRows(frames, features, report, loss);
+  const scales = scaleRows(frames, features);
   const segments = segmentsOf(frames, report, features, loss * frames.length);
   const worst = [...frames].sort((a, b) => b.ceiling - b.score - (a.ceiling - a.score));
   const [main] = rows;
@@ -206,7 +171,7 @@ function describe(
     frames_explained: frames.length,
     features: rows,
     scales,
-    not_blamed: kept.map((feature) => ({ feature, mean_value: round(average(values(feature))) })),
+    not_blamed: kept.map((feature) => ({ feature, mean_value: round(average(valuesOf(report, feature))) })),
     segments: segments.slice(0, listed),
     worst_frames: worst.slice(0, listed).map((frame) => ({
       frame: frame.frameNum,
@@ -215,6 +180,50 @@ function describe(
       points: Object.fromEntries(features.map((feature, i) => [feature, round(frame.points[i] ?? 0)])),
     })),
   };
+}
+
+function valuesOf({ frames }: Report, metric: string): number[] {
+  return frames.map(({ metrics }) => metrics[metric] ?? Number.NaN);
+}
+
+/** What each feature costs, costliest first. */
+function featureRows(
+  frames: readonly ExplainedFrame[],
+  features: readonly string[],
+  report: Report,
+  loss: number,
+) {
+  return features
+    .map((feature, i) => {
+      const points = average(frames.map((frame) => frame.points[i] ?? 0));
+      const values = valuesOf(report, feature);
+      return {
+        feature,
+        meaning: meaningOf(feature),
+        points: round(points),
+        share: loss > NOTHING ? round(points / loss) : null,
+        mean_value: round(average(values)),
+        lowest_value: round(values.reduce((low, value) => Math.min(low, value))),
+      };
+    })
+    .sort((a, b) => b.points - a.points);
+}
+
+/** The points of ADM and VIF by scale. */
+function scaleRows(frames: readonly ExplainedFrame[], features: readonly string[]) {
+  return SCALES.map((meaning, scale) => {
+    const adm = average(
+      frames.map(({ points, admScales: parts }) =>
+        sum(points.map((value, i) => (admPart(features[i] ?? '', scale, parts) ?? 0) * value)),
+      ),
+    );
+    const vif = average(
+      frames.map(({ points }) =>
+        sum(points.map((value, i) => (features[i]?.includes(`vif_scale${scale}`) ? value : 0))),
+      ),
+    );
+    return { scale, meaning, points: round(adm + vif), adm_points: round(adm), vif_points: round(vif) };
+  });
 }
 
 /** Seconds where the frame rate is known, else ten frames; costliest first. */

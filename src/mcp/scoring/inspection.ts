@@ -3,46 +3,25 @@
  * Looking at a pair without scoring it, as tools tell it.
  */
 import { counted } from '../../core/printable.js';
-import {
-  type AlignResult,
-  align,
-  type Finding,
-  inspect,
-  type ScoreRequest,
-  type SideFacts,
-} from '../../index.js';
+import type { AlignResult, Finding, SideFacts } from '../../index.js';
+import { align, inspect } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
-import { allowedModel } from './models.js';
+import type { InputModel } from '../paths.js';
 import { pairingOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
-import { type OptionalGeometry, pairRequest, rawFormat } from './request.js';
+import { type AnyPairInput, anyRequest } from './request.js';
 import { findingInParameters, worded } from './wording.js';
-
-interface AnyPairInput extends OptionalGeometry {
-  readonly reference: string;
-  readonly distorted: string;
-}
-
-/** The request for a pair of any kind. */
-export async function anyRequest(
-  input: AnyPairInput,
-  { files }: Pick<ToolContext, 'files'>,
-): Promise<ScoreRequest> {
-  const raw = rawFormat(input);
-  return { ...(await pairRequest(input.reference, input.distorted, files)), ...(raw && { raw }) };
-}
 
 /** Everything preflight finds, and what both videos are. */
 export async function inspectPair(
-  input: AnyPairInput & PairingInput & { readonly model: string },
+  input: AnyPairInput & PairingInput & { readonly model: InputModel },
   context: ToolContext,
 ) {
-  const model = await allowedModel(input.model, context.files);
-  const request = await anyRequest(input, context);
+  const request = anyRequest(input);
   const { signal, files } = context;
   const { origin } = files;
   const { reference, distorted, findings, alignment } = await context.pool.run('inspect_pair', 1, () =>
-    worded(inspect(request, { ...pairingOptions(input), models: [model], origin, signal })),
+    worded(inspect(request, { ...pairingOptions(input), models: [input.model.text], origin, signal })),
   );
   return {
     summary: verdict(findings),
@@ -59,7 +38,7 @@ export async function findAlignment(
   input: AnyPairInput & { readonly window: number; readonly decoder: PairingInput['decoder'] },
   context: ToolContext,
 ) {
-  const request = await anyRequest(input, context);
+  const request = anyRequest(input);
   const { window, decoder } = input;
   const { signal, files } = context;
   const { origin } = files;

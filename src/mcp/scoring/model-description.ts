@@ -2,19 +2,17 @@
  * @module mcp/scoring/model-description
  * What a model is, found by name among those of the package or by path among the allowed files.
  */
-import { basename, extname } from 'node:path';
-import { AnyvmafError, describeModel, type FeatureModel, openModel } from '../../index.js';
+import { basename } from 'node:path';
+import { describeModel, type FeatureModel, type Origin } from '../../index.js';
+import { openModel } from '../checked-api.js';
 import type { ToolFiles } from '../context.js';
-import { builtInModels } from './model-files.js';
-import { grammatical } from './models.js';
-
-const FORMATS = ['json', 'pkl', 'onnx'] as const;
+import type { FoundModel } from '../paths.js';
 
 /** What is known of any model file. */
 interface FileFacts {
   name: string;
   path: string;
-  format: (typeof FORMATS)[number];
+  format: 'json' | 'pkl' | 'onnx';
   size_bytes: number;
 }
 
@@ -26,55 +24,52 @@ export interface ModelDocument extends FileFacts {
 }
 
 /**
- * Describes a model of the package or of a file.
- * @param name name, file name, path within the package, or path of a file
- * @throws {AnyvmafError} `model` when there is none of that name, or the file is no model; `io` for a path that is not
- * allowed
+ * Describes a model of the registry or of a file.
+ * @throws {AnyvmafError} `model` when the file is not a model
  */
-export async function describeModelFile(name: string, files: ToolFiles): Promise<ModelDocument> {
-  const known = await builtInModels();
-  const builtIn =
-    known.find(({ summary }) => [summary.name, `${summary.name}.json`].includes(name)) ??
-    known.find(({ path }) => path === name);
-  if (builtIn) {
-    const { summary, path } = builtIn;
-    const { name: version, bytes, intendedUse, availability } = summary;
-    const facts: FileFacts = { name: version, path, format: 'json', size_bytes: bytes };
-    if (availability === 'to be pulled') {
-      const how = `anyvmaf models pull ${version}`;
-      const features = [...summary.features];
-      return {
-        ...facts,
-        model_type: null,
-        feature_names: features,
-        kind: summary.kind,
-        intended_use: intendedUse,
-        availability,
-        pull_with: how,
-      };
-    }
-    const [model, { supportVectors, licence, sha256 }] = await Promise.all([
-      openModel(`version=${version}`),
-      describeModel(version),
-    ]);
+export async function describeModelFile(model: FoundModel, files: ToolFiles): Promise<ModelDocument> {
+  const { origin } = files;
+  if ('summary' in model) return describeListed(model, origin);
+  const { path, format, text } = model;
+  const facts: FileFacts = {
+    name: basename(path, `.${format}`),
+    path,
+    format,
+    size_bytes: files.sizeOf(path),
+  };
+  if (text === undefined) return { ...facts, model_type: null, feature_names: null };
+  return described(facts, await openModel(text, { origin }));
+}
+
+async function describeListed(
+  { summary, text }: Extract<FoundModel, { readonly summary: unknown }>,
+  origin: Origin,
+): Promise<ModelDocument> {
+  const { name, file, bytes, kind, intendedUse, availability } = summary;
+  const facts: FileFacts = { name, path: `model/${file}`, format: 'json', size_bytes: bytes };
+  if (availability === 'to be pulled') {
     return {
-      ...described(facts, model),
+      ...facts,
+      model_type: null,
+      feature_names: [...summary.features],
+      kind,
       intended_use: intendedUse,
       availability,
-      support_vectors: [...supportVectors],
-      licence,
-      sha256,
+      pull_with: `anyvmaf models pull ${name}`,
     };
   }
-  const format = FORMATS.find((known) => extname(name) === `.${known}`);
-  if (format === undefined) {
-    throw new AnyvmafError('model', `model '${name}' not found; run list_models to see available models.`);
-  }
-  const path = await files.resolveInput(name);
-  const size = files.sizeOf(path);
-  const facts: FileFacts = { name: basename(path, `.${format}`), path, format, size_bytes: size };
-  if (format !== 'json') return { ...facts, model_type: null, feature_names: null };
-  return described(facts, await openModel(`path=${grammatical(path)}`, { origin: files.origin }));
+  const [model, { supportVectors, licence, sha256 }] = await Promise.all([
+    openModel(text, { origin }),
+    describeModel(name),
+  ]);
+  return {
+    ...described(facts, model),
+    intended_use: intendedUse,
+    availability,
+    support_vectors: [...supportVectors],
+    licence,
+    sha256,
+  };
 }
 
 function described(facts: FileFacts, model: FeatureModel): ModelDocument {

@@ -1,13 +1,13 @@
 /**
  * @module mcp/scoring/models
- * Model strings of a call: allowed files, flags and viewing conditions put in, and the warning of a model that is meant
- * for other pictures.
+ * Model strings of a call with its flags and viewing conditions, and the warning of a model that is meant for other
+ * pictures.
  */
-
 import { quoted } from '../../core/printable.js';
-import { AnyvmafError, type Report } from '../../index.js';
-import type { ToolFiles } from '../context.js';
+import type { Report } from '../../index.js';
+import type { CheckedModel } from '../paths.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
+import { usage } from './refusals.js';
 
 type ModelInput = Pick<
   ScoringInput,
@@ -16,20 +16,18 @@ type ModelInput = Pick<
 
 /**
  * The model strings to score with.
- * @throws {AnyvmafError} `usage` when both model and models say something; `io` for a file that is not allowed
+ * @throws {AnyvmafError} `usage` when both model and models are given
  */
-export async function modelStrings(input: ModelInput, files: ToolFiles): Promise<readonly string[]> {
+export function modelTexts(input: ModelInput): readonly CheckedModel[] {
   const { model, models } = input;
-  if (models !== undefined && model !== DEFAULT_MODEL) {
-    throw new AnyvmafError(
-      'usage',
-      `model is ${quoted(model)} and models has ${models.length} more, but they exclude each other; put all into models.`,
+  if (models !== undefined && model.named !== DEFAULT_MODEL) {
+    throw usage(
+      `model is ${quoted(model.named)} and models has ${models.length} more, but they exclude each other; put all into models.`,
     );
   }
   const suffix = modelSuffix(input);
-  const texts: string[] = [];
-  for (const text of models ?? [model]) texts.push((await allowedModel(text, files)) + suffix);
-  return texts;
+  // The suffix names no file.
+  return (models ?? [model]).map(({ text }) => `${text}${suffix}` as CheckedModel);
 }
 
 function modelSuffix(input: ModelInput): string {
@@ -40,38 +38,6 @@ function modelSuffix(input: ModelInput): string {
     distance === undefined ? '' : `:adm.adm_norm_view_dist=${distance}`,
     height === undefined ? '' : `:adm.adm_ref_display_height=${height}`,
   ].join('');
-}
-
-/** Files that ship with the package, as list_models names them, need no permission. */
-const BUILT_IN = /^model\/([\w.-]+)\.json$/;
-
-/** The model string with its file, where it names one, replaced by the real path of an allowed file. */
-export async function allowedModel(text: string, files: ToolFiles): Promise<string> {
-  const items = text.split(':');
-  // The grammar takes the last of a repeated item, and version before path; a path that does not count is checked too.
-  const allowed: string[] = [];
-  for (const item of items) {
-    if (!item.startsWith('path=')) {
-      allowed.push(item);
-      continue;
-    }
-    const path = item.slice('path='.length);
-    const builtIn = BUILT_IN.exec(path);
-    allowed.push(builtIn ? `version=${builtIn[1]}` : `path=${grammatical(await files.resolveInput(path))}`);
-  }
-  return allowed.join(':');
-}
-
-/**
- * The path, if a model string can say it: libvmaf has no way to write a colon or an equals sign in one.
- * @throws {AnyvmafError} `usage`
- */
-export function grammatical(path: string): string {
-  if (!/[:=]/.test(path)) return path;
-  throw new AnyvmafError(
-    'usage',
-    `The model file ${quoted(path)} has a colon or an equals sign in its path, which a model string cannot say; rename it.`,
-  );
 }
 
 /** Which pictures a model is for, by what stands in its name; the first that fits. */

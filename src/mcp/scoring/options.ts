@@ -2,22 +2,16 @@
  * @module mcp/scoring/options
  * From the parameters of a scoring tool to the options of the public API.
  */
-import {
-  AnyvmafError,
-  type PairingOptions,
-  type Precision,
-  type ReportFormat,
-  type ScoreOptions,
-} from '../../index.js';
-import type { ToolFiles } from '../context.js';
-import { modelStrings } from './models.js';
+import type { PairingOptions, Precision, ReportFormat, ScoreOptions } from '../../index.js';
+import type { CheckedOptions } from '../checked-api.js';
+import { modelTexts } from './models.js';
 import type { PairingInput, ScoringInput } from './parameters.js';
-import { refuseUnavailable } from './refusals.js';
+import { refuseUnavailable, usage } from './refusals.js';
 import { tinyOptions } from './tiny.js';
 
 /** A scoring call, checked and translated. */
 export interface ScoringCall {
-  readonly options: ScoreOptions;
+  readonly options: CheckedOptions<ScoreOptions>;
   readonly precision: Precision;
   readonly format: Exclude<ReportFormat, 'ndjson'>;
   readonly detail: ScoringInput['detail'];
@@ -29,19 +23,15 @@ export interface ScoringCall {
 
 /**
  * Checks what was asked for and translates it. Threads and signal are added when the call has its share of the machine.
- * @throws {AnyvmafError} `usage` for what contradicts itself or cannot be had, `io` for a model file that is not allowed
+ * @throws {AnyvmafError} `usage` for parameters that contradict each other or cannot be honoured
  */
-export async function scoringCall(
-  input: ScoringInput,
-  files: ToolFiles,
-  pairing: PairingOptions = {},
-): Promise<ScoringCall> {
+export function scoringCall(input: ScoringInput, pairing: PairingOptions): ScoringCall {
   refuseUnavailable(input);
   const { aom_ctc: aomCtc, nflx_ctc: nflxCtc } = input;
   const preset = aomCtc !== undefined || nflxCtc !== undefined;
-  const tiny = await tinyOptions(input, files);
+  const tiny = tinyOptions(input);
   // Without a reference no VMAF model runs, whatever the default is.
-  const models = preset || tiny.noReference ? undefined : await modelStrings(input, files);
+  const models = preset || tiny.noReference ? undefined : modelTexts(input);
   const { feature, frame_cnt: frameCount, frame_skip_ref, frame_skip_dist, threads = 0 } = input;
   const backend = chosenBackend(input);
   return {
@@ -143,8 +133,4 @@ function withViewing(text: string, input: ScoringInput): string {
   ].flat();
   if (added.length === 0) return text;
   return `${text}${text.includes('=') ? ':' : '='}${added.join(':')}`;
-}
-
-function usage(message: string): AnyvmafError {
-  return new AnyvmafError('usage', message);
 }

@@ -11,6 +11,14 @@ import {
   TINY_PRECISIONS,
   TINY_RESIZES,
 } from '../../core/choices.js';
+import {
+  type CheckedArguments,
+  inputPath,
+  modelString,
+  modelStrings,
+  referencePath,
+  tinyModel,
+} from '../paths.js';
 
 /** What every scoring tool scores with when nothing is asked for. */
 export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
@@ -21,7 +29,6 @@ export const BACKENDS = ['cpu', ...GPU_BACKENDS] as const;
 const NOT_YET = 'Refused in this build.';
 
 const flag = (description: string) => z.boolean().default(false).describe(description);
-const path = (description: string) => z.string().min(1).describe(description);
 
 /** Size and samples of raw planar YUV. */
 export const geometry = {
@@ -35,21 +42,25 @@ export const geometry = {
 
 /** Who is compared, as stored frames. */
 export const rawPair = {
-  ref: path('Reference video: planar YUV, or Y4M whose header agrees with the geometry.'),
-  dis: path('Distorted video, of the same kind and geometry.'),
+  ref: referencePath(
+    'Reference video: planar YUV, or Y4M whose header agrees with the geometry. Leave it out with no_reference only.',
+  ),
+  dis: inputPath('Distorted video, of the same kind and geometry.'),
   ...geometry,
 };
 
 /** Who is compared: video files of whatever kind. */
 export const encodedPair = {
-  reference_encoded: path('Reference video: MP4, MOV, MKV, WebM, Y4M or whatever else a decoder here reads.'),
-  distorted_encoded: path('Distorted video to judge against it.'),
+  reference_encoded: referencePath(
+    'Reference video: MP4, MOV, MKV, WebM, Y4M or whatever else a decoder here reads. Leave it out with no_reference only.',
+  ),
+  distorted_encoded: inputPath('Distorted video to judge against it.'),
 };
 
 /** Who is compared, whatever the files are: the tools that are ours take every kind. */
 export const anyPair = {
-  reference: path('Reference video: a video file of any container, Y4M, or raw YUV with its geometry.'),
-  distorted: path('Distorted video to judge against it.'),
+  reference: inputPath('Reference video: a video file of any container, Y4M, or raw YUV with its geometry.'),
+  distorted: inputPath('Distorted video to judge against it.'),
 };
 
 /** The geometry of raw videos, for tools that also take others. */
@@ -60,14 +71,11 @@ export const optionalGeometry = {
   bitdepth: geometry.bitdepth.describe('Raw YUV only: bits per sample.').optional(),
 };
 
-export const model = z
-  .string()
-  .min(1)
-  .default(DEFAULT_MODEL)
-  .describe(
-    'Model string of the vmaf tool: version=NAME (see list_models) or path=FILE, then name=KEY, disable_clip, ' +
-      'enable_transform and EXTRACTOR.OPTION=VALUE, joined by colons. auto picks the HD or the 4K model by picture size.',
-  );
+export const model = modelString(
+  'Model string of the vmaf tool: version=NAME (see list_models) or path=FILE, then name=KEY, disable_clip, ' +
+    'enable_transform and EXTRACTOR.OPTION=VALUE, joined by colons. auto picks the HD or the 4K model by picture size.',
+  DEFAULT_MODEL,
+);
 
 export const backend = z
   .enum(['auto', ...BACKENDS])
@@ -106,7 +114,7 @@ const detail = z
 
 /** Tiny ONNX models, beside the others or alone. */
 const tinyParameters = {
-  tiny_model: path(
+  tiny_model: tinyModel(
     'Tiny ONNX model to score with beside the VMAF models: an id (see list_models) or the path of an .onnx file, with its ' +
       'sidecar .json. What it reads is measured by itself; its values are a metric under its name.',
   ).optional(),
@@ -146,14 +154,10 @@ const tinyParameters = {
 /** What both scoring tools accept beside model, backend, subsample and precision. */
 export const scoringParameters = {
   model,
-  models: z
-    .array(z.string().min(1))
-    .min(1)
-    .max(16)
-    .describe(
-      'Ours: several model strings in place of model, each with its own name=KEY. They share their features.',
-    )
-    .optional(),
+  models: modelStrings(
+    'Ours: several model strings in place of model, each with its own name=KEY. They share their features.',
+    16,
+  ).optional(),
   disable_clip: flag('Do not clip scores to the range of the model.'),
   enable_transform: flag("Apply the model's score transform (vmaf_v0.6.1: seen on a phone)."),
   backend,
@@ -246,7 +250,7 @@ export const scoringParameters = {
 };
 
 /** What {@link scoringParameters} come out as. */
-export type ScoringInput = z.output<z.ZodObject<typeof scoringParameters>>;
+export type ScoringInput = CheckedArguments<z.output<z.ZodObject<typeof scoringParameters>>>;
 
 /** How two videos that are not alike are brought together; all of it ours. */
 export const pairingParameters = {

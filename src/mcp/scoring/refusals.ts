@@ -42,7 +42,7 @@ function refuseWithPresets(input: ScoringInput): void {
   const given: readonly [string, boolean][] = [
     ['nflx_ctc', second !== undefined],
     ['feature', input.feature !== undefined],
-    ['model', input.model !== DEFAULT_MODEL],
+    ['model', input.model.named !== DEFAULT_MODEL],
     ['models', input.models !== undefined],
     ['disable_clip', input.disable_clip],
     ['enable_transform', input.enable_transform],
@@ -86,6 +86,7 @@ function refuseDevices(input: ScoringInput): void {
   }
 }
 
-function usage(message: string): AnyvmafError {
+/** A parameter that is refused. */
+export function usage(message: string): AnyvmafError {
   return new AnyvmafError('usage', message);
 }

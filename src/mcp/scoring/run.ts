@@ -2,16 +2,10 @@
  * @module mcp/scoring/run
  * Runs the engine inside a call: its share of the machine, its signal, its progress.
  */
-import {
-  type AnyvmafError,
-  type Report,
-  type ScoreManyOptions,
-  type ScoreRequest,
-  score,
-  scoreMany,
-  type VideoInput,
-} from '../../index.js';
+import type { AnyvmafError, Report, ScoreManyOptions } from '../../index.js';
+import { type CheckedOptions, type CheckedRequest, score, scoreMany } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
+import type { CheckedPath } from '../paths.js';
 import type { ScoringCall } from './options.js';
 import { refuseWriting } from './refusals.js';
 import { errorInParameters, findingInParameters, worded } from './wording.js';
@@ -23,7 +17,7 @@ import { errorInParameters, findingInParameters, worded } from './wording.js';
  */
 export async function runScore(
   label: string,
-  request: ScoreRequest,
+  request: CheckedRequest,
   { options, weight }: Pick<ScoringCall, 'options' | 'weight'>,
   context: ToolContext,
 ): Promise<Report> {
@@ -56,9 +50,9 @@ export type ManyOutcome = readonly (Report | AnyvmafError)[];
  */
 export async function runScoreMany(
   label: string,
-  reference: VideoInput,
-  distorted: readonly VideoInput[],
-  options: ScoreManyOptions,
+  reference: CheckedPath,
+  distorted: readonly CheckedPath[],
+  options: CheckedOptions<ScoreManyOptions>,
   context: ToolContext,
 ): Promise<ManyOutcome> {
   refuseWriting(options);

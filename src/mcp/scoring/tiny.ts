@@ -4,9 +4,10 @@
  */
 
 import { showValue } from '../../core/printable.js';
-import { AnyvmafError, listTinyModels, type ScoreOptions, type TinyModelOptions } from '../../index.js';
-import type { ToolFiles } from '../context.js';
+import type { ScoreOptions } from '../../index.js';
+import type { CheckedOptions } from '../checked-api.js';
 import type { ScoringInput } from './parameters.js';
+import { usage } from './refusals.js';
 
 /** Parameters that are about a tiny model, with what says the same as leaving them out. */
 const NEUTRAL = {
@@ -23,13 +24,10 @@ const NEUTRAL = {
 } as const satisfies Partial<Record<keyof ScoringInput, unknown>>;
 
 /**
- * The tiny model of a call, its file allowed.
- * @throws {AnyvmafError} `usage` for what contradicts itself or is about no model, `io` for a file that is not allowed
+ * The tiny model of a call.
+ * @throws {AnyvmafError} `usage` for parameters that contradict each other, or that need a tiny model
  */
-export async function tinyOptions(
-  input: ScoringInput,
-  files: ToolFiles,
-): Promise<Pick<ScoreOptions, 'tiny' | 'noReference'>> {
+export function tinyOptions(input: ScoringInput): Pick<CheckedOptions<ScoreOptions>, 'tiny' | 'noReference'> {
   const { tiny_model: model, tiny_device: device, dnn_ep: alias, no_reference: noReference } = input;
   if (noReference && model === undefined) {
     throw usage('no_reference requires tiny_model; no classic NR scorer exists');
@@ -44,8 +42,8 @@ export async function tinyOptions(
     return {};
   }
   const { tiny_threads: threads, tiny_codec: codec, tiny_preset: preset, tiny_crf: crf } = input;
-  const tiny: TinyModelOptions = {
-    model: await allowedTiny(model, files),
+  const tiny = {
+    model: model.text,
     device: device === 'auto' ? (alias ?? 'auto') : device,
     ...(threads !== undefined && { threads }),
     fp16: input.tiny_fp16,
@@ -69,26 +67,8 @@ function refuseWithout(input: ScoringInput): void {
   }
 }
 
-/** Files that ship with the package, as list_models names them, need no permission. */
-const BUILT_IN = /^model\/tiny\/([\w./-]+\.onnx)$/;
-
-/**
- * An id as it is, or the real path of an allowed file.
- * @throws {AnyvmafError} `io` for a file that is not allowed
- */
-export async function allowedTiny(model: string, files: ToolFiles): Promise<string> {
-  if (!/[/\\]|\.onnx$/i.test(model)) return model;
-  const own = BUILT_IN.exec(model)?.[1];
-  const builtIn = own === undefined ? undefined : (await listTinyModels()).find(({ file }) => file === own);
-  return builtIn?.id ?? files.resolveInput(model);
-}
-
 function entries<T extends object>(table: T): [keyof T, T[keyof T]][] {
   const keys: (keyof T)[] = [];
   for (const key in table) keys.push(key);
   return keys.map((key) => [key, table[key]]);
-}
-
-function usage(message: string): AnyvmafError {
-  return new AnyvmafError('usage', message);
 }

@@ -3,6 +3,7 @@
  * `compare_encodes`: one reference, many encodes, one table. Ours.
  */
 import * as z from 'zod/v4';
+import { inputPaths } from '../paths.js';
 import { trustDocument } from '../scoring/documents.js';
 import {
   anyPair,
@@ -26,7 +27,7 @@ export const compareEncodesTool = defineTool({
     'between encoder settings or rungs of a ladder.',
   inputSchema: z.object({
     reference: anyPair.reference,
-    distorted: z.array(z.string().min(1)).min(1).max(32).describe('The encodes, 1 to 32.'),
+    distorted: inputPaths('The encodes, 1 to 32.', 32),
     ...optionalGeometry,
     model,
     subsample,

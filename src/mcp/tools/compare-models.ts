@@ -4,12 +4,12 @@
  */
 import * as z from 'zod/v4';
 import type { FailedEvaluation } from '../../index.js';
+import { type InputModel, tinyModels } from '../paths.js';
 import { sentenceOf } from '../results.js';
 import {
   evaluateOptions,
   evaluationParameters,
   evaluationSchema,
-  resolveModel,
   tellEvaluation,
 } from '../scoring/evaluation.js';
 import { defineTool, READ_ONLY } from '../tool.js';
@@ -22,11 +22,7 @@ export const compareModels = defineTool({
     'descending PLCC, each with the figures of eval_model_on_split. Models that fail are listed with their reason and do ' +
     'not stop the others. For VMAF models on videos give several to models of vmaf_score_encoded.',
   inputSchema: z.object({
-    models: z
-      .array(z.string().min(1))
-      .min(1)
-      .max(100)
-      .describe('Paths of .onnx files, or ids of registered tiny models.'),
+    models: tinyModels('Paths of .onnx files, or ids of registered tiny models.', 100),
     ...evaluationParameters,
   }),
   outputSchema: z.looseObject({
@@ -37,31 +33,30 @@ export const compareModels = defineTool({
   }),
   annotations: READ_ONLY,
   async handler({ models, features, ...input }, context) {
-    const { files, pool } = context;
-    const table = await files.resolveInput(features);
     const errors: (FailedEvaluation & { readonly place: number })[] = [];
-    const found: { readonly model: string; readonly source: string; readonly place: number }[] = [];
-    for (const [place, model] of models.entries()) {
-      try {
-        found.push({ model, source: await resolveModel(model, context), place });
-      } catch (error) {
-        errors.push({ model, error: sentenceOf(error), place });
-      }
+    const found: (InputModel & { readonly place: number })[] = [];
+    for (const [place, item] of models.entries()) {
+      if ('text' in item) found.push({ ...item, place });
+      else errors.push({ model: item.named, error: sentenceOf(item.refusal), place });
     }
-    return pool.run('compare_models', 1, async () => {
-      const api = await import('../../index.js');
-      const options = evaluateOptions({ features, ...input }, context);
-      const sources = [...new Set(found.map(({ source }) => source))];
+    return context.pool.run('compare_models', 1, async () => {
+      const api = await import('../checked-api.js');
+      const options = evaluateOptions(input, context);
+      const texts = [...new Set(found.map(({ text }) => text))];
       const { ranked, errors: failed } =
-        sources.length > 0 ? await api.compareModels(sources, table, options) : { ranked: [], errors: [] };
-      for (const { model: source, error } of failed) {
-        for (const { model, place } of found.filter((one) => one.source === source))
-          errors.push({ model, error, place });
+        texts.length > 0
+          ? await api.compareModels(texts, features.path, options)
+          : { ranked: [], errors: [] };
+      for (const { model, error } of failed) {
+        for (const { named, place } of found.filter(({ text }) => text === model))
+          errors.push({ model: named, error, place });
       }
-      const named = (source: string) => found.find((one) => one.source === source)?.model ?? source;
+      const nameOf = (model: string) => found.find(({ text }) => text === model)?.named ?? model;
       return {
         document: {
-          ranked: ranked.map((one) => tellEvaluation(one, { model: named(one.model), features })),
+          ranked: ranked.map((one) =>
+            tellEvaluation(one, { model: nameOf(one.model), features: features.named }),
+          ),
           errors: errors.sort((a, b) => a.place - b.place).map(({ model, error }) => ({ model, error })),
         },
       };

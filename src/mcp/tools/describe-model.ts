@@ -3,6 +3,7 @@
  * `describe_model`: what a model is made of, by name or by path.
  */
 import * as z from 'zod/v4';
+import { modelName } from '../paths.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
 export const describeModelTool = defineTool({
@@ -12,12 +13,9 @@ export const describeModelTool = defineTool({
     'Says what a model is made of: kind of regression, features it reads and the extractors and options behind them, ' +
     'clipping, transform, support vectors. Takes a name of list_models, a file name, or the path of a model file.',
   inputSchema: z.object({
-    name: z
-      .string()
-      .min(1)
-      .describe(
-        'Name (vmaf_v0.6.1), file name (vmaf_v0.6.1.json), path within the package, or path of a file.',
-      ),
+    name: modelName(
+      'Name (vmaf_v0.6.1), file name (vmaf_v0.6.1.json), path within the package, or path of a file.',
+    ),
   }),
   outputSchema: z.looseObject({
     name: z.string(),

@@ -3,11 +3,11 @@
  * `eval_model_on_split`: what a tiny ONNX model is worth on a table of features.
  */
 import * as z from 'zod/v4';
+import { tinyModel } from '../paths.js';
 import {
   evaluateOptions,
   evaluationParameters,
   evaluationSchema,
-  resolveModel,
   tellEvaluation,
 } from '../scoring/evaluation.js';
 import { defineTool, READ_ONLY } from '../tool.js';
@@ -21,18 +21,16 @@ export const evalModelOnSplit = defineTool({
     "95 % intervals, of rows, of clips and of each key, and notes on what limits them. The model's sidecar is applied: " +
     'feature order, scaler, codec block.',
   inputSchema: z.object({
-    model: z.string().min(1).describe('Path of an .onnx file, or id of a registered tiny model.'),
+    model: tinyModel('Path of an .onnx file, or id of a registered tiny model.'),
     ...evaluationParameters,
   }),
   outputSchema: evaluationSchema,
   annotations: READ_ONLY,
   async handler({ model, features, ...input }, context) {
-    const { files, pool } = context;
-    const [source, table] = await Promise.all([resolveModel(model, context), files.resolveInput(features)]);
-    return pool.run('eval_model_on_split', 1, async () => {
-      const { evaluateModel } = await import('../../index.js');
-      const options = evaluateOptions({ features, ...input }, context);
-      return { document: tellEvaluation(await evaluateModel(source, table, options), { model, features }) };
+    return context.pool.run('eval_model_on_split', 1, async () => {
+      const { evaluateModel } = await import('../checked-api.js');
+      const evaluation = await evaluateModel(model.text, features.path, evaluateOptions(input, context));
+      return { document: tellEvaluation(evaluation, { model: model.named, features: features.named }) };
     });
   },
 });

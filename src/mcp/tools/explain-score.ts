@@ -3,10 +3,11 @@
  * `explain_score`: what drove a score: which feature, which scale, which moments. Ours.
  */
 import * as z from 'zod/v4';
+import { modelString } from '../paths.js';
 import { findingDocument, trustDocument } from '../scoring/documents.js';
 import {
   anyPair,
-  model,
+  DEFAULT_MODEL,
   optionalGeometry,
   pairingParameters,
   scoringParameters,
@@ -30,7 +31,10 @@ export const explainScoreTool = defineTool({
   inputSchema: z.object({
     ...anyPair,
     ...optionalGeometry,
-    model: model.describe('One model string of the vmaf tool, by version=NAME or path=FILE; not auto.'),
+    model: modelString(
+      'One model string of the vmaf tool, by version=NAME or path=FILE; not auto.',
+      DEFAULT_MODEL,
+    ),
     frame_cnt,
     frame_skip_ref,
     frame_skip_dist,

@@ -3,8 +3,25 @@
  * `list_backends`: what frames can be measured with here.
  */
 import * as z from 'zod/v4';
-import { backendFlags, programDocument } from '../scoring/backends.js';
 import { defineTool, READ_ONLY } from '../tool.js';
+
+/** One flag per backend, by the reference's names. */
+export const backendFlags = {
+  cpu: z.boolean(),
+  cuda: z.boolean(),
+  sycl: z.boolean(),
+  hip: z.boolean(),
+  metal: z.boolean(),
+};
+
+/** An installed program that contains libvmaf, or why there is none. */
+const programDocument = z.object({
+  binary_path: z.string().nullable(),
+  version: z.string().nullable(),
+  build_flags: z.object(backendFlags),
+  flavour: z.enum(['vmaf', 'ffmpeg', 'ffprobe']).nullable(),
+  error: z.string().nullable(),
+});
 
 export const listBackendsTool = defineTool({
   name: 'list_backends',

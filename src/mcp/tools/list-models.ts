@@ -33,21 +33,19 @@ export const listModelsTool = defineTool({
   }),
   annotations: READ_ONLY,
   async handler() {
-    const { builtInModels } = await import('../scoring/model-files.js');
-    const models = await builtInModels();
+    const { listModels } = await import('../../index.js');
+    const models = await listModels();
     return {
       document: {
-        models: models.map(({ summary, path }, i) => ({
-          name: summary.name,
-          path,
+        models: models.map(({ name, file, bytes, kind, intendedUse, availability }, i) => ({
+          name,
+          path: `model/${file}`,
           format: 'json' as const,
-          size_bytes: summary.bytes,
-          kind: summary.kind,
-          intended_use: summary.intendedUse,
-          availability: summary.availability,
-          ...(summary.availability === 'to be pulled' && {
-            pull_with: `anyvmaf models pull ${summary.name}`,
-          }),
+          size_bytes: bytes,
+          kind,
+          intended_use: intendedUse,
+          availability,
+          ...(availability === 'to be pulled' && { pull_with: `anyvmaf models pull ${name}` }),
           default: i === 0,
         })),
       },

@@ -17,9 +17,6 @@ export const vmafScoreEncoded = defineTool({
     'a link to every frame. Next: explain_score, describe_worst_frames; for several encodes of one source compare_encodes.',
   inputSchema: z.object({
     ...encodedPair,
-    reference_encoded: encodedPair.reference_encoded
-      .optional()
-      .describe(`${encodedPair.reference_encoded.description ?? ''} Leave it out with no_reference only.`),
     ...scoringParameters,
     ...pairingParameters,
   }),
@@ -29,29 +26,23 @@ export const vmafScoreEncoded = defineTool({
   }),
   annotations: READ_ONLY,
   async handler(input, context) {
-    const [
-      { pairingOptions, scoringCall },
-      { aloneRequest, given, pairRequest },
-      { runScore },
-      { scoreOutcome },
-    ] = await Promise.all([
-      import('../scoring/options.js'),
-      import('../scoring/request.js'),
-      import('../scoring/run.js'),
-      import('../scoring/result.js'),
-    ]);
-    const { reference_encoded, distorted_encoded } = input;
-    const call = await scoringCall(input, context.files, pairingOptions(input));
-    const request = call.options.noReference
-      ? await aloneRequest(distorted_encoded, context.files)
-      : await pairRequest(given(reference_encoded, 'reference_encoded'), distorted_encoded, context.files);
+    const [{ pairingOptions, scoringCall }, { pairRequest }, { runScore }, { scoreOutcome }] =
+      await Promise.all([
+        import('../scoring/options.js'),
+        import('../scoring/request.js'),
+        import('../scoring/run.js'),
+        import('../scoring/result.js'),
+      ]);
+    const { reference_encoded: reference, distorted_encoded: distorted } = input;
+    const call = scoringCall(input, pairingOptions(input));
+    const request = pairRequest({ reference, distorted }, 'reference_encoded', input.no_reference);
     const report = await runScore('vmaf_score_encoded', request, call, context);
     const { document, content } = await scoreOutcome(report, call, context.resources);
     return {
       document: {
         ...document,
-        ...(reference_encoded !== undefined && { reference_encoded }),
-        distorted_encoded,
+        ...(reference && { reference_encoded: reference.named }),
+        distorted_encoded: distorted.named,
       },
       ...(content && { content }),
     };

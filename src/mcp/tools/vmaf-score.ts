@@ -17,9 +17,6 @@ export const vmafScore = defineTool({
     'the worst frames.',
   inputSchema: z.object({
     ...rawPair,
-    ref: rawPair.ref
-      .optional()
-      .describe(`${rawPair.ref.description ?? ''} Leave it out with no_reference only.`),
     ...scoringParameters,
     allow_damaged: pairingParameters.allow_damaged,
   }),
@@ -32,12 +29,12 @@ export const vmafScore = defineTool({
       import('../scoring/run.js'),
       import('../scoring/result.js'),
     ]);
-    const call = await scoringCall(input, context.files, {
+    const call = scoringCall(input, {
       decoder: 'none',
       preflight: true,
       allowDamaged: input.allow_damaged,
     });
-    const request = await rawRequest(input, context.files, call.options.noReference);
+    const request = rawRequest(input);
     const report = await runScore('vmaf_score', request, call, context);
     return scoreOutcome(report, call, context.resources);
   },

@@ -3,8 +3,8 @@
  * `vmaf_version`: which program and which core would score.
  */
 import * as z from 'zod/v4';
-import { backendFlags } from '../scoring/backends.js';
 import { defineTool, READ_ONLY } from '../tool.js';
+import { backendFlags } from './list-backends.js';
 
 /** The libvmaf whose numbers the core gives. */
 const LIBVMAF = '3.2.0';

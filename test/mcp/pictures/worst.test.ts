@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
 import { score } from '../../../src/index.js';
+import { checkPaths } from '../../../src/mcp/paths.js';
 import type { WorstFramesDocument } from '../../../src/mcp/pictures/documents.js';
 import { showWorstFrames, type WorstFramesParts } from '../../../src/mcp/pictures/worst.js';
 import { describeWorstFramesTool } from '../../../src/mcp/tools/describe-worst-frames.js';
@@ -31,7 +32,7 @@ async function show(
   context: FakeContext = fakeContext('/'),
   parts: WorstFramesParts = NONE,
 ) {
-  const input = describeWorstFramesTool.inputSchema.parse(args);
+  const input = await checkPaths(describeWorstFramesTool.inputSchema.parse(args), context.files);
   const { document, content = [] } = await showWorstFrames(
     input as Parameters<typeof showWorstFrames>[0],
     context,

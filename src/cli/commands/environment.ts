@@ -1,0 +1,91 @@
+/**
+ * @module cli/commands/environment
+ * What commands that report on the installation have in common: options, help, Ctrl-C, and one text to print.
+ */
+import { AnyvmafError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
+import type { Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import { type HelpPage, helpWidth, renderHelp } from '../help.js';
+import { type OptionSpec, type ParsedArguments, parseArguments } from '../options.js';
+import { interruption } from '../signals.js';
+
+const OPTIONS = [
+  {
+    name: 'vmaf-bin',
+    argument: 'FILE',
+    group: 'Options',
+    help: 'the program to look at (default: VMAF_BIN, then PATH)',
+  },
+  { name: 'json', group: 'Options', help: 'as JSON' },
+  { name: 'help', group: 'Options', help: 'show this help', last: true },
+] as const satisfies readonly OptionSpec[];
+
+/** What to report on. */
+interface EnvironmentRequest {
+  /** The native program to run; default VMAF_BIN, then PATH. */
+  readonly vmafBin: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+interface EnvironmentReport {
+  /** What --json prints. */
+  readonly data: unknown;
+  /** The same for people, on lines of `width` characters. */
+  text(width: number): string;
+  /** The exit code. */
+  readonly code: number;
+}
+
+/** A command that reports on the installation. */
+export function environmentCommand(
+  name: string,
+  about: string,
+  report: (request: EnvironmentRequest) => Promise<EnvironmentReport>,
+): Command {
+  const page: HelpPage = { usage: [`${name} [--json] [--vmaf-bin FILE]`], about, options: OPTIONS };
+  return {
+    page,
+    run: async (args, terminal) => {
+      const { help, json, vmafBin } = readArguments(parseArguments(args, OPTIONS, name), name);
+      const width = helpWidth(terminal.columns);
+      if (help) {
+        await terminal.print(renderHelp(page, width));
+        return EXIT.ok;
+      }
+      const stop = interruption();
+      try {
+        const { data, text, code } = await report({ vmafBin, signal: stop.signal });
+        await terminal.print(json ? `${JSON.stringify(data, null, 2)}\n` : text(width));
+        return code;
+      } finally {
+        stop.release();
+      }
+    },
+  };
+}
+
+/**
+ * @param command its name, for messages
+ * @throws {AnyvmafError} `usage`
+ */
+function readArguments(
+  { options, positionals }: ParsedArguments<(typeof OPTIONS)[number]['name']>,
+  command: string,
+) {
+  const [surplus] = positionals;
+  if (surplus !== undefined) {
+    throw new AnyvmafError(
+      'usage',
+      `${quoted(surplus)} is one argument too many; ${command} takes options only`,
+    );
+  }
+  const named = options.filter(({ name }) => name === 'vmaf-bin').at(-1);
+  if (named?.value === '')
+    throw new AnyvmafError('usage', `${named.label} is empty, but it must name a program`);
+  return {
+    help: options.some(({ name }) => name === 'help'),
+    json: options.some(({ name }) => name === 'json'),
+    vmafBin: named?.value,
+  };
+}

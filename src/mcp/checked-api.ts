@@ -1,0 +1,53 @@
+/**
+ * @module mcp/checked-api
+ * The functions of the public API that open files, as tools call them: only with checked paths and models, and always
+ * with the origin of the call, by which each file is checked again when it is opened.
+ */
+import * as api from '../index.js';
+import type { CheckedModel, CheckedPath } from './paths.js';
+
+/** A pair of videos; without a reference where the distorted one is scored by itself. */
+export interface CheckedRequest {
+  readonly reference?: CheckedPath;
+  readonly distorted: CheckedPath;
+  readonly raw?: api.RawVideoFormat;
+}
+
+/** Options of which those that name files are checked. */
+export type CheckedOptions<Options> = Omit<Options, 'models' | 'tiny'> & {
+  readonly models?: readonly CheckedModel[];
+  readonly tiny?: readonly (api.TinyModelOptions & { readonly model: CheckedModel })[];
+};
+
+type Call = (...args: never[]) => unknown;
+type FromCall<Options> = CheckedOptions<NonNullable<Options>> & { readonly origin: api.Origin };
+type OnPair<F extends Call> = (request: CheckedRequest, options: FromCall<Parameters<F>[1]>) => ReturnType<F>;
+type OnTable<F extends Call, Models> = (
+  models: Models,
+  table: CheckedPath,
+  options: FromCall<Parameters<F>[2]>,
+) => ReturnType<F>;
+
+export const score: OnPair<typeof api.score> = api.score;
+export const inspect: OnPair<typeof api.inspect> = api.inspect;
+export const align: OnPair<typeof api.align> = api.align;
+
+export const scoreMany: (
+  reference: CheckedPath,
+  distorted: readonly CheckedPath[],
+  options: FromCall<api.ScoreManyOptions>,
+) => ReturnType<typeof api.scoreMany> = api.scoreMany;
+
+export const extractFrames: (
+  request: CheckedRequest,
+  frames: readonly number[],
+  options: FromCall<api.ExtractOptions>,
+) => ReturnType<typeof api.extractFrames> = api.extractFrames;
+
+export const openModel: (
+  model: CheckedModel,
+  options: FromCall<api.OpenModelOptions>,
+) => ReturnType<typeof api.openModel> = api.openModel;
+
+export const evaluateModel: OnTable<typeof api.evaluateModel, CheckedModel> = api.evaluateModel;
+export const compareModels: OnTable<typeof api.compareModels, readonly CheckedModel[]> = api.compareModels;

@@ -1,0 +1,231 @@
+/**
+ * @module mcp/paths
+ * Parameters that name files. A tool's schema declares them with these functions, and the tool layer checks them before
+ * the handler runs: a handler gets checked values, and `checked-api` takes no others.
+ */
+import { extname } from 'node:path';
+import * as z from 'zod/v4';
+import { AnyvmafError } from '../core/errors.js';
+import { quoted } from '../core/printable.js';
+import type { ModelSummary } from '../index.js';
+import type { ToolFiles } from './context.js';
+
+declare const kind: unique symbol;
+
+/** The real path of an allowed file. */
+export type CheckedPath = string & { readonly [kind]: 'path' };
+
+/** A VMAF model string, or a tiny model, which names no file or the real path of an allowed one. */
+export type CheckedModel = string & { readonly [kind]: 'model' };
+
+/** A file as the caller named it, and where it is. */
+export interface InputFile {
+  readonly named: string;
+  readonly path: CheckedPath;
+}
+
+/** A model as the caller named it, and as the API takes it. */
+export interface InputModel {
+  readonly named: string;
+  readonly text: CheckedModel;
+}
+
+/** An item of a list whose file is not there or not allowed. */
+export interface RefusedItem {
+  readonly named: string;
+  readonly refusal: AnyvmafError;
+}
+
+/** The reference of a pair, which is not read where the distorted video is scored without it. */
+export interface ReferenceFile {
+  readonly named: string;
+  readonly path?: CheckedPath;
+}
+
+/** @param others the arguments beside this one */
+type Check<T> = (named: string, files: ToolFiles, others: object) => Promise<T>;
+
+/** A parameter that names a file and is not checked yet. */
+export class Unchecked<T> {
+  readonly #named: string;
+  readonly #check: Check<T>;
+
+  constructor(named: string, check: Check<T>) {
+    this.#named = named;
+    this.#check = check;
+  }
+
+  /** @throws {AnyvmafError} `io` for a file that is not there or not allowed */
+  check(files: ToolFiles, others: object): Promise<T> {
+    return this.#check(this.#named, files, others);
+  }
+}
+
+/** Arguments with every {@link Unchecked} replaced by what its check gives. */
+export type CheckedArguments<T> =
+  T extends Unchecked<infer Checked>
+    ? Checked
+    : T extends object
+      ? { [Key in keyof T]: CheckedArguments<T[Key]> }
+      : T;
+
+/**
+ * Checks every file that arguments name, in the order of the schema.
+ * @throws {AnyvmafError} `io` for the first file that is not there or not allowed
+ */
+export async function checkPaths<T>(input: T, files: ToolFiles): Promise<CheckedArguments<T>> {
+  return (await checkValue(input, files)) as CheckedArguments<T>;
+}
+
+async function checkValue(value: unknown, files: ToolFiles, others = {}): Promise<unknown> {
+  if (value instanceof Unchecked) return value.check(files, others);
+  if (typeof value !== 'object' || value === null) return value;
+  const checked: [string, unknown][] = [];
+  for (const [key, member] of Object.entries(value))
+    checked.push([key, await checkValue(member, files, value)]);
+  return Array.isArray(value) ? checked.map(([, member]) => member) : Object.fromEntries(checked);
+}
+
+/** A file to read. */
+export function inputPath(description: string) {
+  return declared(z.string().min(1).describe(description), checkFile);
+}
+
+/** The reference of a pair, which may be left out. With `no_reference` it is neither read nor checked. */
+export function referencePath(description: string) {
+  return declared(
+    z.string().min(1),
+    async (named, files, others): Promise<ReferenceFile> =>
+      'no_reference' in others && others.no_reference === true ? { named } : checkFile(named, files),
+  )
+    .optional()
+    .describe(description);
+}
+
+/** Files to read, of which one that is refused does not stop the others. */
+export function inputPaths(description: string, most: number) {
+  return list(description, most, orRefusal(checkFile));
+}
+
+/** A model string of the vmaf tool, whose `path=` names a file; `fallback` where it is left out. */
+export function modelString(description: string, fallback: string) {
+  return declared(z.string().min(1).default(fallback).describe(description), checkModelString);
+}
+
+/** Model strings. */
+export function modelStrings(description: string, most: number) {
+  return list(description, most, checkModelString);
+}
+
+/** A tiny model: an id, or a file. */
+export function tinyModel(description: string) {
+  return declared(z.string().min(1).describe(description), checkTinyModel);
+}
+
+/** Tiny models, of which one that is refused does not stop the others. */
+export function tinyModels(description: string, most: number) {
+  return list(description, most, orRefusal(checkTinyModel));
+}
+
+/** A VMAF model by its name or its file. */
+export function modelName(description: string) {
+  return declared(z.string().min(1).describe(description), findModel);
+}
+
+function declared<Schema extends z.ZodType<string>, T>(schema: Schema, check: Check<T>) {
+  return schema.transform((named) => new Unchecked(named, check));
+}
+
+function list<T>(description: string, most: number, check: Check<T>) {
+  return z
+    .array(declared(z.string().min(1), check))
+    .min(1)
+    .max(most)
+    .describe(description);
+}
+
+function orRefusal<T>(check: Check<T>): Check<T | RefusedItem> {
+  return async (named, files, others) => {
+    try {
+      return await check(named, files, others);
+    } catch (error) {
+      if (error instanceof AnyvmafError) return { named, refusal: error };
+      throw error;
+    }
+  };
+}
+
+async function realPath(named: string, files: ToolFiles): Promise<CheckedPath> {
+  return (await files.resolveInput(named)) as CheckedPath;
+}
+
+async function checkFile(named: string, files: ToolFiles): Promise<InputFile> {
+  return { named, path: await realPath(named, files) };
+}
+
+/** Files that ship with the package, as list_models names them, need no permission. */
+const SHIPPED = /^model\/([\w.-]+)\.json$/;
+const SHIPPED_TINY = /^model\/tiny\/([\w./-]+\.onnx)$/;
+
+async function checkModelString(named: string, files: ToolFiles): Promise<InputModel> {
+  const items: string[] = [];
+  // libvmaf's grammar takes the last of repeated items, and version before path: paths that do not count are checked too.
+  for (const item of named.split(':')) {
+    const path = item.startsWith('path=') ? item.slice('path='.length) : undefined;
+    const shipped = SHIPPED.exec(path ?? '')?.[1];
+    if (path === undefined) items.push(item);
+    else if (shipped !== undefined) items.push(`version=${shipped}`);
+    else items.push(modelFile(await realPath(path, files)));
+  }
+  return { named, text: items.join(':') as CheckedModel };
+}
+
+/**
+ * A file as a model string. libvmaf has no way to write a colon or an equals sign in its path.
+ * @throws {AnyvmafError} `usage`
+ */
+function modelFile(path: CheckedPath): CheckedModel {
+  if (!/[:=]/.test(path)) return `path=${path}` as CheckedModel;
+  throw new AnyvmafError(
+    'usage',
+    `The model file ${quoted(path)} has a colon or an equals sign in its path, which a model string cannot say; rename it.`,
+  );
+}
+
+async function checkTinyModel(named: string, files: ToolFiles): Promise<InputModel> {
+  if (!/[/\\]|\.onnx$/i.test(named)) return { named, text: named as CheckedModel };
+  const shipped = SHIPPED_TINY.exec(named)?.[1];
+  if (shipped !== undefined) {
+    const { listTinyModels } = await import('../index.js');
+    const found = (await listTinyModels()).find(({ file }) => file === shipped);
+    if (found) return { named, text: found.id as CheckedModel };
+  }
+  return { named, text: (await files.resolveInput(named)) as CheckedModel };
+}
+
+const MODEL_FORMATS = ['json', 'pkl', 'onnx'] as const;
+
+/** A model of the registry, or a file. */
+export type FoundModel =
+  | { readonly summary: ModelSummary; readonly text: CheckedModel }
+  | {
+      readonly path: CheckedPath;
+      readonly format: (typeof MODEL_FORMATS)[number];
+      /** Of a JSON file: the file as a model string. */
+      readonly text?: CheckedModel;
+    };
+
+async function findModel(named: string, files: ToolFiles): Promise<FoundModel> {
+  const { listModels } = await import('../index.js');
+  const models = await listModels();
+  const summary =
+    models.find(({ name }) => [name, `${name}.json`].includes(named)) ??
+    models.find(({ file }) => `model/${file}` === named);
+  if (summary) return { summary, text: `version=${summary.name}` as CheckedModel };
+  const format = MODEL_FORMATS.find((known) => extname(named) === `.${known}`);
+  if (format === undefined) {
+    throw new AnyvmafError('model', `model '${named}' not found; run list_models to see available models.`);
+  }
+  const path = await realPath(named, files);
+  return { path, format, ...(format === 'json' && { text: modelFile(path) }) };
+}
