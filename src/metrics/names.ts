@@ -2,7 +2,7 @@
  * @module metrics/names
  * How libvmaf names features and prints the numbers in those names.
  */
-import type { ExtractorSpec, FeatureSpec, OptionValue } from './extractors.js';
+import type { ExtractorSpec, FeatureSpec, OptionValue } from './spec.js';
 
 /** Longest name that libvmaf stores, in characters. */
 const MAX_NAME = 255;

@@ -6,29 +6,22 @@
 import { AnyvmafError } from '../../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
 import { chromaSize, type PlaneSize, sampleBytes } from '../../../core/frame.js';
-import { metricSpec } from '../../../core/kernel.js';
 import {
   Core,
-  type CoreAdmVariant,
   type CoreContext,
+  type CoreFrames,
   type CorePicture,
   type Implementation,
-  MAX_ADM_VARIANTS,
-  MAX_GAIN_LIMITS,
 } from '../../../core/module.js';
-import { admCsf } from '../../../metrics/adm-csf.js';
 import { describeExcess, EXCESS_ADVICE, findExcess, readExcess } from '../excess.js';
 import {
-  ADM_FIELDS,
   type ExtractionPlan,
   type FrameExtractor,
   historyNeeds,
-  PSNR_FIELDS,
   picturesRead,
   planesRead,
   type RecordLayout,
   recordLayout,
-  VIF_FIELDS,
 } from '../types.js';
 
 /** Luma and, unless the video is 4:0:0, two chroma planes; odd sizes are halved downwards. */
@@ -55,9 +48,7 @@ class WasmExtractor implements FrameExtractor {
   /** The picture being written, then the ones before it, newest first. */
   readonly #references: Picture[];
   readonly #distorted: Picture[];
-  readonly #adm: readonly CoreAdmVariant[];
-  readonly #firstScale: 0 | 1;
-  /** Of each metric of the plan: where its heatmaps go. */
+  /** Of each call of the plan: where its heatmaps go. */
   readonly #heat: readonly (number | undefined)[];
   #serial = 0;
   /** Earlier pictures that are valid. */
@@ -67,14 +58,6 @@ class WasmExtractor implements FrameExtractor {
     const { format } = plan;
     this.layout = recordLayout(plan);
     this.#plan = plan;
-    this.#adm = plan.adm.map((variant) => ({
-      ...admCsf(variant),
-      gainLimit: variant.enhnGainLimit,
-      noiseWeight: variant.noiseWeight,
-      skipAim: variant.skipAim,
-      skipScale0: variant.skipScale0,
-    }));
-    this.#firstScale = plan.vif.every((variant) => variant.skipScale0) ? 1 : 0;
     this.#core = new Core(module);
     this.#context = this.#core.open(format, implementation);
     this.#bytesPerSample = sampleBytes(format.bitDepth);
@@ -89,7 +72,7 @@ class WasmExtractor implements FrameExtractor {
     const { frames, distorted } = historyNeeds(plan);
     this.#references = Array.from({ length: 1 + frames }, picture);
     this.#distorted = Array.from({ length: distorted ? 2 : 1 }, picture);
-    this.#heat = plan.metrics.map(({ heatmaps }) => {
+    this.#heat = plan.calls.map(({ heatmaps }) => {
       if (!heatmaps) return undefined;
       return this.#core.alloc(heatmaps.reduce((bytes, { samples }) => bytes + HEAT_BYTES * samples, 0));
     });
@@ -130,7 +113,6 @@ class WasmExtractor implements FrameExtractor {
   }
 
   extract(into: Float64Array, offset: number, spatial: boolean): void {
-    const { vif, adm, motion, psnrPlanes, metrics } = this.#plan;
     const layout = this.layout;
     const record = into.subarray(offset, offset + layout.length).fill(Number.NaN);
     const [picture] = this.#references;
@@ -144,63 +126,37 @@ class WasmExtractor implements FrameExtractor {
       record[layout.excess] = look(picture, read.reference);
       record[layout.excess + 1] = look(distortedPicture, read.distorted);
     }
-    const reference = picture.planes[0]?.address ?? 0;
-    const distorted = distortedPicture.planes[0]?.address ?? 0;
-    if (spatial && vif.length > 0) {
-      const limits = vif.map((variant) => variant.enhnGainLimit);
-      for (let i = 0; i < limits.length; i += MAX_GAIN_LIMITS) {
-        const group = limits.slice(i, i + MAX_GAIN_LIMITS);
-        const values = this.#context.vif(reference, distorted, group, this.#firstScale);
-        record.set(values, layout.vif + i * VIF_FIELDS);
-      }
-      vif.forEach((variant, i) => {
-        // Scale 0 of a variant that skips it may have been measured for another one.
-        if (!variant.skipScale0) return;
-        record[layout.vif + i * VIF_FIELDS] = 0;
-        record[layout.vif + i * VIF_FIELDS + 4] = -1;
-      });
-    }
-    if (spatial && adm.length > 0) {
-      for (let i = 0; i < adm.length; i += MAX_ADM_VARIANTS) {
-        const group = this.#adm.slice(i, i + MAX_ADM_VARIANTS);
-        record.set(this.#context.adm(reference, distorted, group), layout.adm + i * ADM_FIELDS);
-      }
-    }
-    motion.forEach((variant, i) => {
-      const earlier = this.#references[variant.window]?.planes[0];
-      if (earlier === undefined || this.#history < variant.window) return;
-      record[layout.motion + i] = this.#context.motion(earlier.address, reference, variant.legacy);
-    });
-    for (let plane = 0; plane < Math.min(psnrPlanes, picture.planes.length); plane++) {
-      const { address = 0, width = 0, height = 0 } = picture.planes[plane] ?? {};
-      const sum = this.#context.sse(address, distortedPicture.planes[plane]?.address ?? 0, width * height);
-      record.set(sum, layout.psnr + plane * PSNR_FIELDS);
-    }
-    if (metrics.length > 0) this.#measureMetrics(record, picture, distortedPicture, spatial);
+    this.#measure(record, spatial);
     this.prime();
   }
 
-  #measureMetrics(record: Float64Array, reference: Picture, distorted: Picture, spatial: boolean): void {
-    const known = this.#history > 0;
-    const earlierReference = known ? this.#references[1] : undefined;
-    const earlierDistorted = known ? this.#distorted[1] : undefined;
-    this.#context.setFrames({ reference, distorted, earlierReference, earlierDistorted });
-    this.#plan.metrics.forEach((variant, i) => {
-      const { everyFrame, history } = metricSpec(variant.metric);
-      if ((!spatial && !everyFrame) || (!known && history !== 'none')) return;
-      const values = this.#context.metric(variant, this.#heat[i]);
-      if (!values) throw this.#beyondMeasure(variant.metric, reference, distorted);
-      record.set(values, this.layout.metrics[i] ?? 0);
+  /** Carries out the plan's calls on the pair just written. */
+  #measure(record: Float64Array, spatial: boolean): void {
+    const pictures = {
+      reference: this.#references.slice(0, 1 + this.#history),
+      distorted: this.#distorted.slice(0, 1 + this.#history),
+    };
+    this.#context.setFrames(pictures);
+    this.#plan.calls.forEach((call, i) => {
+      if ((!spatial && !call.everyFrame) || call.back > this.#history) return;
+      const values = this.#context.run(call, this.#heat[i]);
+      if (!values) throw this.#beyondMeasure(call.metric, pictures);
+      record.set(values, this.layout.calls[i]);
     });
   }
 
   /** Why a metric has no value for a pair. */
-  #beyondMeasure(metric: string, reference: Picture, distorted: Picture): AnyvmafError {
+  #beyondMeasure(metric: string, pictures: CoreFrames): AnyvmafError {
     const { bitDepth } = this.#plan.format;
-    const pictures = { reference, distorted };
     const [met = 'a video has a sample out of range'] = (['distorted', 'reference'] as const).flatMap(
       (side) => {
-        const excess = readExcess(findExcess(this.#views(pictures[side]), bitDepth, true));
+        const excess = readExcess(
+          findExcess(
+            pictures[side].slice(0, 1).flatMap((picture) => this.#views(picture)),
+            bitDepth,
+            true,
+          ),
+        );
         return excess ? `the ${side} video ${describeExcess(excess, bitDepth)}` : [];
       },
     );
@@ -208,7 +164,7 @@ class WasmExtractor implements FrameExtractor {
   }
 
   heatmaps(): readonly Uint8Array[] {
-    return this.#plan.metrics.flatMap(({ heatmaps = [] }, i) => {
+    return this.#plan.calls.flatMap(({ heatmaps = [] }, i) => {
       let at = this.#heat[i] ?? 0;
       return heatmaps.map(({ samples }) => {
         const bytes = new Uint8Array(this.#core.memory.buffer, at, HEAT_BYTES * samples);
@@ -229,7 +185,7 @@ class WasmExtractor implements FrameExtractor {
 
 /**
  * An extractor on a new instance of the core; it belongs to the calling thread.
- * @throws {AnyvmafError} 'feature' for ADM settings without CSF factors, 'resource' when memory is short.
+ * @throws {AnyvmafError} 'resource' when memory is short.
  */
 export function createWasmExtractor(
   module: WebAssembly.Module,

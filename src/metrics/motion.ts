@@ -1,0 +1,195 @@
+/**
+ * @module metrics/motion
+ * Motion from sums of absolute differences: scaled per frame, then damped by the pass over neighbouring frames that
+ * gives motion2 and motion3 (spec 2.1, 2.2). A frame is final when the frame after it is known.
+ */
+import type { Compat } from '../core/choices.js';
+import { AnyvmafError } from '../core/errors.js';
+import type { VideoFormat } from '../core/frame.js';
+import {
+  type Emit,
+  type ExtractorInstance,
+  type Fields,
+  type Finisher,
+  flagOption,
+  type Metric,
+  numberOption,
+  referenceLuma,
+} from './metric.js';
+import { DEBUG, feature, flag, integerFeature, real } from './spec.js';
+
+/** Frames between the reference pictures that are compared. */
+function windowOf(instance: ExtractorInstance): 1 | 2 {
+  return flagOption(instance, 'motion_five_frame_window') ? 2 : 1;
+}
+
+/** The motion extractor. */
+export const MOTION: Metric = {
+  spec: {
+    name: 'motion',
+    source: 'wasm/src/motion.c',
+    description:
+      'Mean absolute difference between successive blurred reference pictures, damped over neighbouring frames.',
+    options: [
+      flag('debug', false, { description: 'Also emit the undamped difference as integer_motion.' }),
+      flag('motion_force_zero', false, {
+        alias: 'force_0',
+        inName: true,
+        description: 'Make motion 0 throughout.',
+      }),
+      real('motion_blend_factor', 1, 0, 1, {
+        alias: 'mbf',
+        description: 'How much of motion3 above motion_blend_offset is kept.',
+      }),
+      real('motion_blend_offset', 40, 0, 1000, {
+        alias: 'mbo',
+        description: 'Value of motion3 above which motion_blend_factor applies.',
+      }),
+      real('motion_fps_weight', 1, 0, 5, {
+        alias: 'mfw',
+        description: 'Factor that corrects for the frame rate.',
+      }),
+      real('motion_max_val', 10000, 0, 10000, { alias: 'mmxv', description: 'Largest value of motion.' }),
+      flag('motion_five_frame_window', false, {
+        alias: 'mffw',
+        inName: true,
+        description: 'Compare with the reference picture two frames back.',
+      }),
+      flag('motion_moving_average', false, {
+        alias: 'mma',
+        inName: true,
+        description: 'Average motion3 with that of the frame before.',
+      }),
+    ],
+    features: [
+      // Without an alias in libvmaf: it appears under its raw name in reports.
+      feature('VMAF_integer_feature_motion_sad_score'),
+      integerFeature('motion', DEBUG),
+      integerFeature('motion2', { emitted: 'flush' }),
+      integerFeature('motion3', { emitted: 'flush' }),
+    ],
+    featuresUpTo30: [integerFeature('motion2'), integerFeature('motion', DEBUG)],
+    onUpTo30: ['debug'],
+    temporal: false,
+    previousReference: true,
+  },
+  measure: (instance, _, compat) => {
+    if (flagOption(instance, 'motion_force_zero')) return null;
+    // libvmaf up to 3.0 blurred each frame by itself, later ones their difference.
+    return { options: [windowOf(instance), Number(compat === 'libvmaf-3.0')], extent: [] };
+  },
+  calls: (variants) =>
+    variants.map(({ options: [window, legacy] }) => {
+      const back = window === 2 ? 2 : 1;
+      return {
+        run: legacy === 1 ? 'motion_legacy' : 'motion',
+        args: [referenceLuma(back), referenceLuma()],
+        parameters: new Uint8Array(),
+        fields: 1,
+        back,
+        pictures: 'reference',
+        chroma: false,
+        cost: 1.5,
+      };
+    }),
+  finish: (instance, format, compat) => new MotionSequence(instance, format, compat),
+};
+
+class MotionSequence implements Finisher {
+  readonly #samples: number;
+  readonly #single: boolean;
+  readonly #forceZero: boolean;
+  readonly #blendFactor: number;
+  readonly #blendOffset: number;
+  readonly #weight: number;
+  readonly #maximum: number;
+  readonly #average: boolean;
+  /** Frames at the start that have no earlier picture to differ from. */
+  readonly #lead: number;
+  /** Values of the frames from `#first` on: all that frames still to come look back to. */
+  readonly #values: number[] = [];
+  #first = 0;
+  /** The next frame to become final. */
+  #next = 0;
+  /** motion3 of the frame before, not averaged. */
+  #previous = 0;
+
+  constructor(instance: ExtractorInstance, format: VideoFormat, compat: Compat) {
+    this.#single = compat === 'libvmaf-3.0';
+    this.#samples = format.width * format.height;
+    this.#forceZero = flagOption(instance, 'motion_force_zero');
+    this.#blendFactor = numberOption(instance, 'motion_blend_factor');
+    this.#blendOffset = numberOption(instance, 'motion_blend_offset');
+    this.#weight = numberOption(instance, 'motion_fps_weight');
+    this.#maximum = numberOption(instance, 'motion_max_val');
+    this.#average = flagOption(instance, 'motion_moving_average');
+    this.#lead = windowOf(instance);
+  }
+
+  push(frame: number, fields: Fields, emit: Emit): void {
+    const value = this.#forceZero || frame < this.#lead ? 0 : this.#scale(fields(0));
+    this.#values.push(value);
+    emit(frame, 'VMAF_integer_feature_motion_sad_score', value);
+    emit(frame, 'VMAF_integer_feature_motion_score', value);
+    // The frames without an earlier picture take motion3 from the first that has one.
+    while (this.#next < frame && frame >= this.#lead) this.#settle(frame + 1, emit);
+  }
+
+  flush(emit: Emit): void {
+    const count = this.#first + this.#values.length;
+    while (this.#next < count) this.#settle(count, emit);
+  }
+
+  #scale(sad: number): number {
+    const { fround } = Math;
+    const mean = this.#single ? fround(fround(sad / 256) / fround(this.#samples)) : sad / 256 / this.#samples;
+    return this.#cap(mean * this.#weight);
+  }
+
+  #cap(x: number): number {
+    return Math.min(x, this.#maximum);
+  }
+
+  #blend(x: number): number {
+    return x * this.#blendFactor + (1 - this.#blendFactor) * Math.min(x, this.#blendOffset);
+  }
+
+  #value(frame: number): number {
+    const value = this.#values[frame - this.#first];
+    if (value === undefined) throw new AnyvmafError('internal', `motion of frame ${frame} is not kept.`);
+    return value;
+  }
+
+  /** Makes the next frame final, given the number of frames known so far. */
+  #settle(known: number, emit: Emit): void {
+    const frame = this.#next++;
+    let motion2 = 0;
+    let motion3: number;
+    if (frame < this.#lead) {
+      motion3 = known > this.#lead ? this.#cap(this.#blend(this.#value(this.#lead))) : 0;
+      this.#previous = motion3;
+    } else {
+      motion2 = this.#damped(frame, known);
+      const blended = this.#cap(this.#blend(motion2));
+      motion3 = this.#average ? (blended + this.#previous) / 2 : blended;
+      this.#previous = blended;
+    }
+    emit(frame, 'VMAF_integer_feature_motion2_score', motion2);
+    emit(frame, 'VMAF_integer_feature_motion3_score', motion3);
+    this.#forget(frame);
+  }
+
+  #damped(frame: number, known: number): number {
+    if (frame + 1 >= known) return this.#value(frame);
+    const earlier = frame - (this.#lead - 1);
+    const later = this.#value(frame + 1);
+    return earlier >= this.#lead ? Math.min(this.#value(earlier), later) : later;
+  }
+
+  /** Drops values that no frame after this one needs. */
+  #forget(frame: number): void {
+    const keep = Math.max(0, frame + 1 - (this.#lead - 1));
+    this.#values.splice(0, Math.max(0, keep - this.#first));
+    this.#first = Math.max(this.#first, keep);
+  }
+}
