@@ -32,8 +32,8 @@ export interface CoreCall {
   /** The core's function, without `anyvmaf_`. */
   readonly run: string;
   readonly args: readonly CallArgument[];
-  /** Bytes of its parameters: structs or doubles as the function takes them. */
-  readonly parameters: Uint8Array;
+  /** Bytes of its parameters, if it has some: structs or doubles as the function takes them. */
+  readonly parameters?: Uint8Array;
   /** Doubles it gives per frame. */
   readonly fields: number;
   /** Earlier pairs it looks back to; of the distorted video too where it reads pairs. */

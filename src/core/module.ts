@@ -296,7 +296,7 @@ export class CoreContext {
     heat?: number,
   ): Float64Array | undefined {
     const native = this.#function(run, metric);
-    this.#setParameters(parameters);
+    if (parameters) this.#setParameters(parameters);
     const values = args.map((arg) => {
       if (typeof arg === 'number') return arg;
       if (typeof arg === 'object') return this.#plane(arg);

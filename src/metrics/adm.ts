@@ -14,7 +14,7 @@ import {
   numberOption,
   type Variant,
 } from './metric.js';
-import { feature, flag, integer, integerFeature, integerParts, real, SCALES } from './spec.js';
+import { extractor, feature, flag, integer, integerFeature, integerParts, real, SCALES } from './spec.js';
 import { admLimit, atLeast } from './values.js';
 
 /** Most parameter sets that one call measures. */
@@ -72,7 +72,7 @@ export function admStructs(variants: readonly Variant[]): Uint8Array {
 
 /** The adm extractor. */
 export const ADM: Metric = {
-  spec: {
+  spec: extractor({
     name: 'adm',
     source: 'wasm/src/adm.c',
     description:
@@ -131,9 +131,7 @@ export const ADM: Metric = {
       ...integerParts('adm'),
     ],
     featuresUpTo30: [integerFeature('adm2'), ...ADM_SCALES, ...integerParts('adm')],
-    temporal: false,
-    previousReference: false,
-  },
+  }),
   measure: (instance) => {
     const csf = admCsf({
       normViewDist: numberOption(instance, 'adm_norm_view_dist'),
@@ -155,9 +153,6 @@ export const ADM: Metric = {
       args: [...LUMA_PAIR, 'parameters', group.length],
       parameters: admStructs(group),
       fields: FIELDS * group.length,
-      back: 0,
-      pictures: 'pair',
-      chroma: false,
       cost: 8 * group.length,
     })),
   finish: finishAdm,

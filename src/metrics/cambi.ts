@@ -15,7 +15,7 @@ import {
   type Metric,
   numberOption,
 } from './metric.js';
-import { choice, feature, flag, folder, integer, real } from './spec.js';
+import { choice, extractor, feature, flag, folder, integer, real } from './spec.js';
 
 const EOTFS = ['bt1886', 'pq'] as const;
 
@@ -116,7 +116,7 @@ function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
 
 /** The cambi extractor. */
 export const CAMBI: Metric = {
-  spec: {
+  spec: extractor({
     name: 'cambi',
     source: 'wasm/src/cambi.c',
     description: 'Visible banding of the distorted video, no reference needed; 0 is none.',
@@ -164,9 +164,7 @@ export const CAMBI: Metric = {
       feature('cambi_source', 'cambi_source', { when: ['full_ref'], plainName: true }),
       feature('cambi_full_reference', 'cambi_full_reference', { when: ['full_ref'], plainName: true }),
     ],
-    temporal: false,
-    previousReference: false,
-  },
+  }),
   measure: (instance, format) => {
     requireSizes(instance, format);
     const number = (name: string) => numberOption(instance, name);

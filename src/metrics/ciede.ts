@@ -5,19 +5,17 @@
 import { log10 } from '../core/log10.js';
 import { requireChroma } from './checks.js';
 import { callEach, type Metric, ONLY } from './metric.js';
-import { feature } from './spec.js';
+import { extractor, feature } from './spec.js';
 
 /** The ciede extractor. */
 export const CIEDE: Metric = {
-  spec: {
+  spec: extractor({
     name: 'ciede',
     source: 'wasm/src/ciede.c',
     description: 'Colour difference CIEDE2000 as 45 - 20 * log10 of its mean over all pixels.',
     options: [],
     features: [feature('ciede2000')],
-    temporal: false,
-    previousReference: false,
-  },
+  }),
   measure: (_, format) => {
     requireChroma('ciede', format);
     return ONLY;

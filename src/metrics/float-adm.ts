@@ -14,6 +14,7 @@ import {
 } from './metric.js';
 import {
   DEBUG,
+  extractor,
   feature,
   flag,
   floatFeature,
@@ -38,7 +39,7 @@ function factorOptions(): OptionSpec[] {
 
 /** The float_adm extractor. */
 export const FLOAT_ADM: Metric = {
-  spec: {
+  spec: extractor({
     name: 'float_adm',
     source: 'wasm/src/float_adm.c',
     description: 'Detail loss (ADM), additive impairment (AIM) and their mix (adm3), in floating point.',
@@ -103,9 +104,7 @@ export const FLOAT_ADM: Metric = {
       feature('adm', 'adm', { ...DEBUG, plainName: true }),
       ...floatParts('adm'),
     ],
-    temporal: false,
-    previousReference: false,
-  },
+  }),
   measure: (instance) => {
     const computed = floatAdmFactors({
       normViewDist: numberOption(instance, 'adm_norm_view_dist'),

@@ -4,20 +4,18 @@
  */
 import { log10 } from '../core/log10.js';
 import { callEach, type Metric, ONLY } from './metric.js';
-import { feature } from './spec.js';
+import { extractor, feature } from './spec.js';
 import { decibelCap, floatPeak } from './values.js';
 
 /** The float_ansnr extractor. */
 export const FLOAT_ANSNR: Metric = {
-  spec: {
+  spec: extractor({
     name: 'float_ansnr',
     source: 'wasm/src/float_ansnr.c',
     description: 'Signal-to-noise ratio in dB of lightly and more strongly low-passed luma (ANSNR).',
     options: [],
     features: [feature('float_ansnr'), feature('float_anpsnr')],
-    temporal: false,
-    previousReference: false,
-  },
+  }),
   measure: () => ONLY,
   calls: callEach('float_ansnr', { fields: 2, cost: 18 }),
   finish: (_, format) => {

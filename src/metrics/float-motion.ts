@@ -14,11 +14,11 @@ import {
   type Metric,
   numberOption,
 } from './metric.js';
-import { DEBUG, flag, floatFeature, integer, real } from './spec.js';
+import { DEBUG, extractor, flag, floatFeature, integer, real } from './spec.js';
 
 /** The float_motion extractor. */
 export const FLOAT_MOTION: Metric = {
-  spec: {
+  spec: extractor({
     name: 'float_motion',
     source: 'wasm/src/float_motion.c',
     description:
@@ -65,8 +65,7 @@ export const FLOAT_MOTION: Metric = {
       floatFeature('motion', DEBUG),
     ],
     temporal: true,
-    previousReference: false,
-  },
+  }),
   measure: (instance, format) => {
     const chroma = flagOption(instance, 'motion_add_uv');
     if (chroma) requireChroma('float_motion', format, 'motion_add_uv');

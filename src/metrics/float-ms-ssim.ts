@@ -5,7 +5,7 @@
 import { requireSide } from './checks.js';
 import { LCS, SSIM_OPTIONS, SSIM_PARTS, ssimScore } from './float-ssim.js';
 import { callEach, type Metric, ONLY } from './metric.js';
-import { feature } from './spec.js';
+import { extractor, feature } from './spec.js';
 
 /** So that the smallest scale is as large as the window. */
 const LEAST_SIDE = 176;
@@ -13,7 +13,7 @@ const SCALES = [0, 1, 2, 3, 4] as const;
 
 /** The float_ms_ssim extractor. */
 export const FLOAT_MS_SSIM: Metric = {
-  spec: {
+  spec: extractor({
     name: 'float_ms_ssim',
     otherName: 'ms_ssim',
     source: 'wasm/src/ssim.c',
@@ -25,9 +25,7 @@ export const FLOAT_MS_SSIM: Metric = {
         SCALES.map((scale) => feature(`float_ms_ssim_${part}_scale${scale}`, undefined, LCS)),
       ),
     ],
-    temporal: false,
-    previousReference: false,
-  },
+  }),
   measure: (_, format) => {
     requireSide('float_ms_ssim', format, LEAST_SIDE);
     return ONLY;

@@ -4,20 +4,18 @@
  */
 import { log10 } from '../core/log10.js';
 import { callEach, type Metric, ONLY } from './metric.js';
-import { feature } from './spec.js';
+import { extractor, feature } from './spec.js';
 import { decibelCap, floatPeak } from './values.js';
 
 /** The float_psnr extractor. */
 export const FLOAT_PSNR: Metric = {
-  spec: {
+  spec: extractor({
     name: 'float_psnr',
     source: 'wasm/src/float_psnr.c',
     description: 'Peak signal-to-noise ratio of luma in dB, in floating point and limited by bit depth.',
     options: [],
     features: [feature('float_psnr')],
-    temporal: false,
-    previousReference: false,
-  },
+  }),
   measure: () => ONLY,
   calls: callEach('float_psnr', { fields: 1, cost: 0.5 }),
   finish: (_, format) => ({

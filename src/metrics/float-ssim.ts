@@ -6,7 +6,7 @@ import type { VideoFormat } from '../core/frame.js';
 import { log10 } from '../core/log10.js';
 import { requireSide } from './checks.js';
 import { callEach, type ExtractorInstance, flagOption, type Metric, numberOption } from './metric.js';
-import { feature, flag, integer, type OptionSpec } from './spec.js';
+import { extractor, feature, flag, integer, type OptionSpec } from './spec.js';
 import { atMost } from './values.js';
 
 /** Lines that are left when the scale is chosen for the picture. */
@@ -51,7 +51,7 @@ export function ssimScore(
 
 /** The float_ssim extractor. */
 export const FLOAT_SSIM: Metric = {
-  spec: {
+  spec: extractor({
     name: 'float_ssim',
     otherName: 'ssim',
     source: 'wasm/src/ssim.c',
@@ -67,9 +67,7 @@ export const FLOAT_SSIM: Metric = {
       feature('float_ssim'),
       ...SSIM_PARTS.map((part) => feature(`float_ssim_${part}`, undefined, LCS)),
     ],
-    temporal: false,
-    previousReference: false,
-  },
+  }),
   measure: (instance, format) => {
     const scale = ssimScale(instance, format);
     // An odd side keeps one sample more.

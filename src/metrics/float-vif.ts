@@ -5,7 +5,7 @@
 
 import { callEach, choiceOption, flagOption, type Metric, numberOption } from './metric.js';
 import { KERNEL_SCALES, RESAMPLING, requirePrescale } from './prescale.js';
-import { choice, DEBUG, feature, flag, floatFeature, floatParts, real, SCALES } from './spec.js';
+import { choice, DEBUG, extractor, feature, flag, floatFeature, floatParts, real, SCALES } from './spec.js';
 import { atLeast } from './values.js';
 
 /** So that the fourth scale has a sample. */
@@ -13,7 +13,7 @@ const LEAST_SIDE = 8;
 
 /** The float_vif extractor. */
 export const FLOAT_VIF: Metric = {
-  spec: {
+  spec: extractor({
     name: 'float_vif',
     source: 'wasm/src/float_vif.c',
     description: 'Visual information fidelity at four scales, in floating point.',
@@ -54,9 +54,7 @@ export const FLOAT_VIF: Metric = {
       feature('vif', 'vif', DEBUG),
       ...floatParts('vif'),
     ],
-    temporal: false,
-    previousReference: false,
-  },
+  }),
   measure: (instance, format) => {
     const method = choiceOption(instance, 'vif_prescale_method');
     const prescale = numberOption(instance, 'vif_prescale');

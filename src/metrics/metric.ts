@@ -37,8 +37,8 @@ export interface Variant {
   readonly heatmaps?: readonly HeatmapFile[];
 }
 
-/** A call of the core that does not know its metric yet. */
-export type KernelCall = Omit<CoreCall, 'metric' | 'everyFrame'>;
+/** A call of the core as its metric gives it; by default it reads luma of one pair. */
+export type KernelCall = Pick<CoreCall, 'run' | 'args' | 'fields' | 'cost'> & Partial<CoreCall>;
 
 /**
  * Hands over the value of a feature of a frame, both by number and internal name. Features that the run does not emit
@@ -84,7 +84,7 @@ export const ONLY: Variant = { options: [], extent: [] };
 /**
  * Variants measured one by one by a function of the core that takes frames and a struct of doubles (`anyvmaf_NAME`), and
  * by its twin `anyvmaf_NAME_map` where heatmaps are wanted.
- * @param kernel what all its calls have in common; by default they read luma of one pair
+ * @param kernel what all its calls have in common
  */
 export function callEach(
   name: string,
@@ -95,8 +95,6 @@ export function callEach(
     variants.map((variant) => {
       const { options, heatmaps } = variant;
       return {
-        back: 0,
-        pictures: 'pair',
         ...kernel,
         run: heatmaps ? `${name}_map` : name,
         args: ['frames', 'parameters', ...(heatmaps ? ['heatmaps' as const] : [])],
@@ -135,7 +133,12 @@ export function coreCalls(
 ): readonly CoreCall[] {
   // What looks back, or sums up the whole sequence, skips no frame.
   const everyFrame = spec.temporal || spec.previousReference;
-  return calls(variants, format).map((call) => ({ ...call, metric: spec.name, everyFrame }));
+  return calls(variants, format).map((call) => ({
+    ...{ back: 0, pictures: 'pair', chroma: false },
+    ...call,
+    metric: spec.name,
+    everyFrame,
+  }));
 }
 
 /** A boolean option of an instance. */

@@ -16,7 +16,7 @@ import {
   numberOption,
   referenceLuma,
 } from './metric.js';
-import { DEBUG, feature, flag, integerFeature, real } from './spec.js';
+import { DEBUG, extractor, feature, flag, integerFeature, real } from './spec.js';
 
 /** Frames between the reference pictures that are compared. */
 function windowOf(instance: ExtractorInstance): 1 | 2 {
@@ -25,7 +25,7 @@ function windowOf(instance: ExtractorInstance): 1 | 2 {
 
 /** The motion extractor. */
 export const MOTION: Metric = {
-  spec: {
+  spec: extractor({
     name: 'motion',
     source: 'wasm/src/motion.c',
     description:
@@ -70,9 +70,8 @@ export const MOTION: Metric = {
     ],
     featuresUpTo30: [integerFeature('motion2'), integerFeature('motion', DEBUG)],
     onUpTo30: ['debug'],
-    temporal: false,
     previousReference: true,
-  },
+  }),
   measure: (instance, _, compat) => {
     if (flagOption(instance, 'motion_force_zero')) return null;
     // libvmaf up to 3.0 blurred each frame by itself, later ones their difference.
@@ -84,11 +83,9 @@ export const MOTION: Metric = {
       return {
         run: legacy === 1 ? 'motion_legacy' : 'motion',
         args: [referenceLuma(back), referenceLuma()],
-        parameters: new Uint8Array(),
         fields: 1,
         back,
         pictures: 'reference',
-        chroma: false,
         cost: 1.5,
       };
     }),

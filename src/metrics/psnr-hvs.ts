@@ -6,20 +6,18 @@ import { AnyvmafError } from '../core/errors.js';
 import { log10 } from '../core/log10.js';
 import { requireChroma } from './checks.js';
 import { callEach, type Metric, ONLY } from './metric.js';
-import { feature } from './spec.js';
+import { extractor, feature } from './spec.js';
 
 /** The psnr_hvs extractor. */
 export const PSNR_HVS: Metric = {
-  spec: {
+  spec: extractor({
     name: 'psnr_hvs',
     source: 'wasm/src/psnr_hvs.c',
     description:
       'PSNR with contrast sensitivity and masking of 8x8 DCT blocks (PSNR-HVS-M), per plane and combined, in dB.',
     options: [],
     features: ['psnr_hvs_y', 'psnr_hvs_cb', 'psnr_hvs_cr', 'psnr_hvs'].map((name) => feature(name)),
-    temporal: false,
-    previousReference: false,
-  },
+  }),
   measure: (_, format) => {
     requireChroma('psnr_hvs', format);
     if (format.bitDepth > 12) {

@@ -13,7 +13,7 @@ import {
   type Metric,
   numberOption,
 } from './metric.js';
-import { type FeatureSpec, feature, flag, real } from './spec.js';
+import { extractor, type FeatureSpec, feature, flag, real } from './spec.js';
 import { decibelCap } from './values.js';
 
 const PLANES = ['y', 'cb', 'cr'] as const;
@@ -46,7 +46,7 @@ function samplesOf(plane: (typeof PLANES)[number], format: VideoFormat): number 
 
 /** The psnr extractor. */
 export const PSNR: Metric = {
-  spec: {
+  spec: extractor({
     name: 'psnr',
     source: 'wasm/src/sse.c',
     description: 'Peak signal-to-noise ratio of each plane in dB.',
@@ -68,8 +68,7 @@ export const PSNR: Metric = {
     ],
     features: psnrFeatures(),
     temporal: true,
-    previousReference: false,
-  },
+  }),
   measure: (instance, format) => ({ options: [], extent: [planesOf(instance, format).length] }),
   calls: ([variant], format) =>
     ([0, 1, 2] as const).slice(0, variant?.extent[0]).map((plane) => ({
@@ -79,10 +78,7 @@ export const PSNR: Metric = {
         { of: 'distorted', plane, back: 0 },
         samplesOf(PLANES[plane], format),
       ],
-      parameters: new Uint8Array(),
       fields: 2,
-      back: 0,
-      pictures: 'pair',
       chroma: plane > 0,
       cost: 0.6,
     })),

@@ -73,6 +73,13 @@ export interface ExtractorSpec {
 
 type OptionExtras = Pick<OptionSpec, 'description'> & Partial<Pick<OptionSpec, 'alias' | 'inName' | 'near'>>;
 
+/** An extractor; frames are independent of each other unless told otherwise. */
+export function extractor(
+  spec: Omit<ExtractorSpec, 'temporal' | 'previousReference'> & Partial<ExtractorSpec>,
+): ExtractorSpec {
+  return { temporal: false, previousReference: false, ...spec };
+}
+
 /** A boolean option; not part of names unless told so. */
 export function flag(name: string, byDefault: boolean, extras: OptionExtras): OptionSpec {
   return { name, type: 'bool', default: byDefault, inName: false, ...extras };

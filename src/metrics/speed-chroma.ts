@@ -7,7 +7,7 @@ import { chromaSize, type PlaneSize, type VideoFormat } from '../core/frame.js';
 import { requireChroma } from './checks.js';
 import { callEach, choiceOption, type ExtractorInstance, type Metric, numberOption } from './metric.js';
 import { KERNEL_SCALES, RESAMPLING, requirePrescale } from './prescale.js';
-import { choice, feature, integer, type OptionSpec, real } from './spec.js';
+import { choice, extractor, feature, integer, type OptionSpec, real } from './spec.js';
 import { atMost } from './values.js';
 
 /** Five blocks of every 16th sample: less than that on a side leaves nothing to measure. */
@@ -70,7 +70,7 @@ export function speedOptions(instance: ExtractorInstance, format: VideoFormat): 
 
 /** The speed_chroma extractor. */
 export const SPEED_CHROMA: Metric = {
-  spec: {
+  spec: extractor({
     name: 'speed_chroma',
     source: 'wasm/src/speed_frame.c',
     description: 'Differences of local entropy between the chroma planes of both videos (SpEED).',
@@ -85,9 +85,7 @@ export const SPEED_CHROMA: Metric = {
     features: ['u', 'v', 'uv'].map((plane) =>
       feature(`Speed_chroma_feature_speed_chroma_${plane}_score`, `speed_chroma_${plane}`),
     ),
-    temporal: false,
-    previousReference: false,
-  },
+  }),
   measure: (instance, format) => {
     requireChroma('speed_chroma', format);
     requireBlocks(instance, 'chroma', chromaSize(format));

@@ -3,12 +3,12 @@
  * SpEED of frame differences (metrics spec D.17).
  */
 import { callEach, flagOption, type Metric } from './metric.js';
-import { feature, flag } from './spec.js';
+import { extractor, feature, flag } from './spec.js';
 import { requireBlocks, SPEED_OPTIONS, speedOptions } from './speed-chroma.js';
 
 /** The speed_temporal extractor. */
 export const SPEED_TEMPORAL: Metric = {
-  spec: {
+  spec: extractor({
     name: 'speed_temporal',
     source: 'wasm/src/speed_frame.c',
     description:
@@ -23,8 +23,7 @@ export const SPEED_TEMPORAL: Metric = {
     ],
     features: [feature('Speed_temporal_feature_speed_temporal_score', 'speed_temporal')],
     temporal: true,
-    previousReference: false,
-  },
+  }),
   measure: (instance, format) => {
     requireBlocks(instance, 'luma', format);
     const toReference = Number(flagOption(instance, 'speed_use_ref_diff'));

@@ -13,7 +13,7 @@ import {
   type Metric,
   numberOption,
 } from './metric.js';
-import { flag, integerFeature, integerParts, real, SCALES } from './spec.js';
+import { extractor, flag, integerFeature, integerParts, real, SCALES } from './spec.js';
 
 /** Most gain limits that one call measures. */
 const MOST = 16;
@@ -27,16 +27,13 @@ export function vifCall(gainLimits: readonly number[], firstScale: 0 | 1): Kerne
     args: [...LUMA_PAIR, 'parameters', gainLimits.length, firstScale],
     parameters: doubles(gainLimits),
     fields: FIELDS * gainLimits.length,
-    back: 0,
-    pictures: 'pair',
-    chroma: false,
     cost: 16 * gainLimits.length,
   };
 }
 
 /** The vif extractor. */
 export const VIF: Metric = {
-  spec: {
+  spec: extractor({
     name: 'vif',
     source: 'wasm/src/vif.c',
     description:
@@ -57,9 +54,7 @@ export const VIF: Metric = {
       }),
     ],
     features: [...SCALES.map((s) => integerFeature(`vif_scale${s}`)), ...integerParts('vif')],
-    temporal: false,
-    previousReference: false,
-  },
+  }),
   measure: (instance) => ({
     options: [numberOption(instance, 'vif_enhn_gain_limit')],
     extent: [Number(!flagOption(instance, 'vif_skip_scale0'))],

@@ -32,7 +32,7 @@ describe('planFeatures', () => {
     expect(plan.extraction.format).toEqual(format);
     expect(callsOf(plan)).toEqual([
       ['adm', admStructs([plainAdm(), plainAdm(1)])],
-      ['motion', doubles([])],
+      ['motion', undefined],
       ['vif', doubles([100, 1])],
     ]);
     expect(plan.extractors.map(({ instance }) => instance.key)).toEqual([
@@ -61,7 +61,7 @@ describe('planFeatures', () => {
     );
     expect(callsOf(plan)).toEqual([
       ['adm', admStructs([plainAdm()])],
-      ['motion', doubles([])],
+      ['motion', undefined],
     ]);
     expect(plan.extraction.calls.map(({ back }) => back)).toEqual([0, 1]);
   });

@@ -16,7 +16,7 @@ import { finish, planOf, videoFormat } from './finish-support.js';
 const HD = videoFormat(1920, 1080);
 const optionsOf = (feature: string, format: VideoFormat) =>
   planOf([feature], format).extraction.calls.map(({ parameters }) => [
-    ...new Float64Array(parameters.buffer),
+    ...new Float64Array(parameters?.buffer ?? new ArrayBuffer(0)),
   ]);
 
 describe('what is measured', () => {
