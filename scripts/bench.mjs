@@ -273,38 +273,20 @@ async function stages() {
     reference: clip.frame('reference', index).map((plane) => plane.samples),
     distorted: clip.frame('distorted', index).map((plane) => plane.samples),
   }));
-  const none = { format, vif: [], adm: [], motion: [], psnrPlanes: 0, metrics: [] };
-  const vif = (skipScale0) => ({ ...none, vif: [{ enhnGainLimit: 100, skipScale0 }] });
-  const adm = (skipScale0, skipAim) => ({
-    ...none,
-    adm: [
-      {
-        enhnGainLimit: 100,
-        noiseWeight: 0.03125,
-        normViewDist: 3,
-        refDisplayHeight: 1080,
-        csfMode: 0,
-        csfScale: 1,
-        csfDiagScale: 1,
-        skipAim,
-        skipScale0,
-      },
-    ],
-  });
+  const { parseFeature } = await loadBuilt('metrics/options.js');
+  const { planFeatures } = await loadBuilt('engine/plan/features.js');
+  const plan = (features, compat = 'libvmaf-3.2') =>
+    planFeatures(features.map(parseFeature), format, compat).extraction;
   const plans = {
-    'vif, all scales': vif(false),
-    'vif, scales 1 to 3 and all decimation': vif(true),
-    'adm, all scales': adm(false, false),
-    'adm, all scales, without aim': adm(false, true),
-    'adm, scales 1 to 3 and low band of scale 0': adm(true, false),
-    motion: { ...none, motion: [{ window: 1, legacy: false }] },
-    'motion of libvmaf up to 3.0': { ...none, motion: [{ window: 1, legacy: true }] },
-    'psnr, three planes': { ...none, psnrPlanes: 3 },
-    'vif, adm and motion': {
-      ...vif(false),
-      adm: adm(false, false).adm,
-      motion: [{ window: 1, legacy: false }],
-    },
+    'vif, all scales': plan(['vif']),
+    'vif, scales 1 to 3 and all decimation': plan(['vif=vif_skip_scale0=true']),
+    'adm, all scales': plan(['adm']),
+    'adm, all scales, without aim': plan(['adm=adm_skip_aim=true']),
+    'adm, scales 1 to 3 and low band of scale 0': plan(['adm=adm_skip_scale0=true']),
+    motion: plan(['motion']),
+    'motion of libvmaf up to 3.0': plan(['motion'], 'libvmaf-3.0'),
+    'psnr, three planes': plan(['psnr']),
+    'vif, adm and motion': plan(['vif', 'adm', 'motion']),
   };
   const actions = {};
   for (const [name, plan] of Object.entries(plans)) {

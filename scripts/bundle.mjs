@@ -6,6 +6,7 @@
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { build, buildSync } from 'esbuild';
 import { builtPath, ROOT } from './lib/project.mjs';
 
@@ -41,6 +42,16 @@ writeFileSync(
   `export const VIEWER_SCRIPT = ${JSON.stringify(outputFiles[0].text.trim())};\n`,
 );
 
+/** Writes out what the metrics are, so that who lists them does not load what they do. */
+const descriptions = {
+  name: 'descriptions',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[/\\]metrics[/\\]descriptions\.js$/ }, async ({ path }) => {
+      const { DESCRIPTIONS } = await import(pathToFileURL(path).href);
+      return { contents: `export const DESCRIPTIONS = ${JSON.stringify(DESCRIPTIONS)};` };
+    }),
+};
+
 rmSync(FOLDER, { recursive: true, force: true });
 await build({
   entryPoints: ENTRIES.map(builtPath),
@@ -49,6 +60,7 @@ await build({
   chunkNames: '[name]-[hash]',
   bundle: true,
   splitting: true,
+  plugins: [descriptions],
   packages: 'external',
   format: 'esm',
   platform: 'neutral',

@@ -5,7 +5,7 @@
 
 import { AnyvmafError } from './errors.js';
 import type { VideoFormat } from './frame.js';
-import { type MetricVariant, metricSpec } from './kernel.js';
+import type { CoreCall, PlaneArgument } from './kernel.js';
 import type { WasmBytes, WasmMemory, WasmModule } from './wasm-types.js';
 
 /** Which column of the core's function table runs. */
@@ -16,8 +16,9 @@ const IMPLEMENTATIONS: Record<Implementation, number> = { portable: 0, simd128: 
 const OUT_OF_MEMORY = -12;
 const OUT_OF_RANGE = -22;
 
-/** Fixed layout of the core's `AnyvmafAdmVariant`, bytes. */
-const ADM_VARIANT = { bytes: 88, gainLimit: 0, noiseWeight: 8, rf: 16, fi: 48, skipAim: 80, skipScale0: 84 };
+/** Room for the parameters of a call and for its results, bytes. */
+const PARAMETER_BYTES = 8192;
+const RESULT_BYTES = 8192;
 
 /** A plane in the core's memory. */
 export interface CorePlane {
@@ -34,29 +35,15 @@ export interface CorePicture {
   readonly planes: readonly CorePlane[];
 }
 
-/** What a metric may look at. */
+/** Pictures that a call may read: those of the pair, then as many of the pairs before it as are held. */
 export interface CoreFrames {
-  readonly reference: CorePicture;
-  readonly distorted: CorePicture;
-  readonly earlierReference: CorePicture | undefined;
-  readonly earlierDistorted: CorePicture | undefined;
+  readonly reference: readonly CorePicture[];
+  readonly distorted: readonly CorePicture[];
 }
 
 /** 32-bit words of the core's `AnyvmafPicture` and `AnyvmafFrames`. */
 const PICTURE_WORDS = 10;
 const FRAMES_WORDS = 4 * PICTURE_WORDS;
-
-/** One parameter set of ADM as the core takes it; index [scale][0] is for bands h and v, [scale][1] for band d. */
-export interface CoreAdmVariant {
-  readonly gainLimit: number;
-  readonly noiseWeight: number;
-  /** Factors in binary32. */
-  readonly rf: readonly (readonly [number, number])[];
-  /** The same in fixed point. */
-  readonly fi: readonly (readonly [number, number])[];
-  readonly skipAim: boolean;
-  readonly skipScale0: boolean;
-}
 
 type Native = (...args: number[]) => number;
 
@@ -183,10 +170,6 @@ function outOfMemory(): AnyvmafError {
   return new AnyvmafError('resource', 'The WebAssembly core is out of memory; score with fewer threads.');
 }
 
-/** Most VIF gain limits and ADM parameter sets that one call measures. */
-export const MAX_GAIN_LIMITS = 16;
-export const MAX_ADM_VARIANTS = 64;
-
 /** The core's metrics for pictures of one format. Planes are addresses in the core's memory. */
 export class CoreContext {
   readonly #core: Core;
@@ -194,14 +177,11 @@ export class CoreContext {
   readonly #context: number;
   readonly #results: number;
   readonly #parameters: number;
+  /** Where the core's `AnyvmafFrames` stand. */
   readonly #frames: number;
   readonly #close: Native;
-  readonly #vif: Native;
-  readonly #adm: Native;
-  readonly #motion: Native;
-  readonly #motionLegacy: Native;
-  readonly #sse: Native;
-  readonly #metrics = new Map<string, Native>();
+  readonly #functions = new Map<string, Native>();
+  #pictures: CoreFrames = { reference: [], distorted: [] };
 
   constructor(core: Core, format: VideoFormat, implementation: Implementation) {
     this.#core = core;
@@ -209,19 +189,20 @@ export class CoreContext {
     const open = core.call('anyvmaf_open');
     this.#context = open(format.width, format.height, format.bitDepth, IMPLEMENTATIONS[implementation]) >>> 0;
     if (this.#context === 0) throw outOfMemory();
-    this.#results = core.alloc(MAX_ADM_VARIANTS * 12 * 8);
-    this.#parameters = core.alloc(MAX_ADM_VARIANTS * ADM_VARIANT.bytes);
+    this.#results = core.alloc(RESULT_BYTES);
+    this.#parameters = core.alloc(PARAMETER_BYTES);
     this.#frames = core.alloc(FRAMES_WORDS * 4);
     this.#close = core.call('anyvmaf_close');
-    this.#vif = this.#function('anyvmaf_vif', 'vif');
-    this.#adm = this.#function('anyvmaf_adm', 'adm');
-    this.#motion = this.#function('anyvmaf_motion', 'motion');
-    this.#motionLegacy = this.#function('anyvmaf_motion_legacy', 'motion');
-    this.#sse = this.#function('anyvmaf_sse', 'psnr');
   }
 
+  /** A function of the core by its name without `anyvmaf_`. */
   #function(name: string, metric: string): Native {
-    return reporting(this.#core.call(name), metric, this.#format);
+    let run = this.#functions.get(name);
+    if (!run) {
+      run = reporting(this.#core.call(`anyvmaf_${name}`), metric, this.#format);
+      this.#functions.set(name, run);
+    }
+    return run;
   }
 
   close(): void {
@@ -229,30 +210,6 @@ export class CoreContext {
     this.#core.free(this.#results);
     this.#core.free(this.#parameters);
     this.#core.free(this.#frames);
-  }
-
-  /** VIF for up to {@link MAX_GAIN_LIMITS} gain limits at once; 8 doubles each, see `anyvmaf_vif`. */
-  vif(reference: number, distorted: number, gainLimits: readonly number[], firstScale: 0 | 1): Float64Array {
-    new Float64Array(this.#core.memory.buffer, this.#parameters, gainLimits.length).set(gainLimits);
-    const count = gainLimits.length;
-    const status = this.#vif(
-      this.#context,
-      reference,
-      distorted,
-      this.#parameters,
-      count,
-      firstScale,
-      this.#results,
-    );
-    return this.#take(status, 'vif', count * 8);
-  }
-
-  /** ADM for up to {@link MAX_ADM_VARIANTS} parameter sets; 12 doubles each, see `anyvmaf_adm`. */
-  adm(reference: number, distorted: number, variants: readonly CoreAdmVariant[]): Float64Array {
-    this.#writeVariants(variants);
-    const count = variants.length;
-    const status = this.#adm(this.#context, reference, distorted, this.#parameters, count, this.#results);
-    return this.#take(status, 'adm', count * 12);
   }
 
   /**
@@ -268,7 +225,7 @@ export class CoreContext {
     block: number,
     cells: number,
   ): Float64Array<ArrayBuffer> {
-    const run = this.#function('anyvmaf_vif_map', 'map of vif');
+    const run = this.#function('vif_map', 'map of vif');
     return this.#takeCells('map of vif', 4 * cells, (at) =>
       run(this.#context, reference, distorted, gainLimit, block, at),
     );
@@ -276,17 +233,18 @@ export class CoreContext {
 
   /**
    * ADM by cells, see `anyvmaf_adm_map`; otherwise as {@link vifMap}.
+   * @param parameters an `AnyvmafAdmVariant`
    * @returns 6 integers a cell, and the scores of the scales that follow from their sums
    */
   admMap(
     reference: number,
     distorted: number,
-    variant: CoreAdmVariant,
+    parameters: Uint8Array,
     block: number,
     cells: number,
   ): { readonly cells: Float64Array<ArrayBuffer>; readonly scores: Float64Array<ArrayBuffer> } {
-    this.#writeVariants([variant]);
-    const run = this.#function('anyvmaf_adm_map', 'map of adm');
+    this.#setParameters(parameters);
+    const run = this.#function('adm_map', 'map of adm');
     const taken = this.#takeCells('map of adm', 6 * cells, (at) =>
       run(this.#context, reference, distorted, this.#parameters, block, at, this.#results),
     );
@@ -304,41 +262,14 @@ export class CoreContext {
     }
   }
 
-  #writeVariants(variants: readonly CoreAdmVariant[]): void {
-    const view = new DataView(
-      this.#core.memory.buffer,
-      this.#parameters,
-      variants.length * ADM_VARIANT.bytes,
-    );
-    variants.forEach((variant, i) => {
-      const at = i * ADM_VARIANT.bytes;
-      view.setFloat64(at + ADM_VARIANT.gainLimit, variant.gainLimit, true);
-      view.setFloat64(at + ADM_VARIANT.noiseWeight, variant.noiseWeight, true);
-      variant.rf.flat().forEach((factor, k) => {
-        view.setFloat32(at + ADM_VARIANT.rf + 4 * k, factor, true);
-      });
-      variant.fi.flat().forEach((factor, k) => {
-        view.setUint32(at + ADM_VARIANT.fi + 4 * k, factor, true);
-      });
-      view.setUint32(at + ADM_VARIANT.skipAim, Number(variant.skipAim), true);
-      view.setUint32(at + ADM_VARIANT.skipScale0, Number(variant.skipScale0), true);
-    });
-  }
-
-  /** Integer SAD of the blurred difference of two reference planes, or of the blurred planes (`legacy`). */
-  motion(earlier: number, current: number, legacy: boolean): number {
-    const run = legacy ? this.#motionLegacy : this.#motion;
-    return this.#take(run(this.#context, earlier, current, this.#results), 'motion', 1)[0] ?? Number.NaN;
-  }
-
-  /** Sum of squared errors of `samples` samples: its high and low 32 bits. */
-  sse(a: number, b: number, samples: number): Float64Array {
-    return this.#take(this.#sse(this.#context, a, b, samples, this.#results), 'psnr', 2);
-  }
-
-  /** Says which pictures {@link metric} measures from now on. */
-  setFrames({ reference, distorted, earlierReference, earlierDistorted }: CoreFrames): void {
+  /** Says which pictures {@link run} measures from now on. */
+  setFrames(pictures: CoreFrames): void {
+    this.#pictures = pictures;
     const words = new Uint32Array(this.#core.memory.buffer, this.#frames, FRAMES_WORDS).fill(0);
+    const [[reference, earlierReference], [distorted, earlierDistorted]] = [
+      pictures.reference,
+      pictures.distorted,
+    ];
     [reference, distorted, earlierReference, earlierDistorted].forEach((picture, i) => {
       if (!picture) return;
       words[i * PICTURE_WORDS] = picture.serial;
@@ -349,23 +280,46 @@ export class CoreContext {
   }
 
   /**
-   * Runs a metric on the pictures of {@link setFrames}; its fields as wasm/include/anyvmaf.h has them, `undefined` when
-   * a sample needs more bits than the video has and the metric has no value then.
+   * Carries out a call on the pictures of {@link setFrames}.
    * @param heat where its heatmaps go, if they are wanted
+   * @returns its fields as wasm/include/anyvmaf.h has them, valid until the next call; `undefined` when a sample needs more
+   *   bits than the video has and the metric has no value then
    */
-  metric({ metric, options }: MetricVariant, heat?: number): Float64Array | undefined {
-    const name = heat === undefined ? `anyvmaf_${metric}` : `anyvmaf_${metric}_map`;
-    let run = this.#metrics.get(name);
-    if (!run) {
-      run = this.#function(name, metric);
-      this.#metrics.set(name, run);
-    }
-    new Float64Array(this.#core.memory.buffer, this.#parameters, options.length).set(options);
-    const places = heat === undefined ? [this.#results] : [heat, this.#results];
-    const status = run(this.#context, this.#frames, this.#parameters, ...places);
+  run(
+    {
+      metric,
+      run,
+      args,
+      parameters,
+      fields,
+    }: Pick<CoreCall, 'metric' | 'run' | 'args' | 'parameters' | 'fields'>,
+    heat?: number,
+  ): Float64Array | undefined {
+    const native = this.#function(run, metric);
+    if (parameters) this.#setParameters(parameters);
+    const values = args.map((arg) => {
+      if (typeof arg === 'number') return arg;
+      if (typeof arg === 'object') return this.#plane(arg);
+      if (arg !== 'heatmaps') return arg === 'frames' ? this.#frames : this.#parameters;
+      if (heat !== undefined) return heat;
+      throw new AnyvmafError('internal', `There is no room for the heatmaps of ${metric}.`);
+    });
+    const status = native(this.#context, ...values, this.#results);
     // Options and sizes are checked before a run, so it can only be the samples.
     if (status === OUT_OF_RANGE) return undefined;
-    return this.#take(status, metric, metricSpec(metric).fields);
+    return this.#take(status, metric, fields);
+  }
+
+  #setParameters(bytes: Uint8Array): void {
+    if (bytes.length > PARAMETER_BYTES)
+      throw new AnyvmafError('internal', `A call of the core has ${bytes.length} bytes of parameters.`);
+    new Uint8Array(this.#core.memory.buffer, this.#parameters, bytes.length).set(bytes);
+  }
+
+  #plane({ of, plane, back }: PlaneArgument): number {
+    const found = this.#pictures[of][back]?.planes[plane];
+    if (!found) throw new AnyvmafError('internal', `Plane ${plane} of the ${of} video is not held.`);
+    return found.address;
   }
 
   #take(status: number, metric: string, length: number): Float64Array {

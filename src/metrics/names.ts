@@ -3,7 +3,7 @@
  * How libvmaf names features and prints the numbers in those names.
  */
 import { formatGeneral } from '../core/printf.js';
-import type { ExtractorSpec, FeatureSpec, OptionValue } from './extractors.js';
+import type { ExtractorSpec, FeatureSpec, OptionValue } from './spec.js';
 
 /** Longest name that libvmaf stores, in characters. */
 const MAX_NAME = 255;

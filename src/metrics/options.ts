@@ -7,32 +7,15 @@ import { MAX_STRING, requireLength } from '../core/limits.js';
 import { guess, nearest } from '../core/nearest.js';
 import { magnitude } from '../core/numbers.js';
 import { quoted } from '../core/printable.js';
-import {
-  EXTRACTORS,
-  type ExtractorSpec,
-  findExtractor,
-  type OptionSpec,
-  type OptionValue,
-} from './extractors.js';
+import { EXTRACTORS, findExtractor } from './extractors.js';
+import type { ExtractorInstance } from './metric.js';
 import { formatG, nameSuffix } from './names.js';
+import type { ExtractorSpec, OptionSpec, OptionValue } from './spec.js';
+
+export type { ExtractorInstance };
 
 /** Option texts by option name, as they stand in a feature string, a model overload or a model file. */
 export type OptionTexts = Readonly<Record<string, string>>;
-
-/** An extractor with all its options decided. */
-export interface ExtractorInstance {
-  readonly spec: ExtractorSpec;
-  /** The value of every option of the extractor. */
-  readonly options: Readonly<Record<string, OptionValue>>;
-  /** Names of the options that were given, whatever their value. */
-  readonly given: ReadonlySet<string>;
-  /** What the names of its features end in; empty when all options that count have their defaults. */
-  readonly suffix: string;
-  /** The place where it was asked for, as messages call it: `model "vmaf"`. */
-  readonly where: string;
-  /** Two instances with the same key are one to libvmaf: only the first registered runs. */
-  readonly key: string;
-}
 
 /**
  * Reads a feature string, `NAME` or `NAME=key=value:key=value` (spec A.3). As in libvmaf the last of a repeated key
@@ -146,27 +129,6 @@ function meantOption(name: string, { options }: ExtractorSpec): string {
   const names = options.map((option) => option.name);
   const meant = options.find(({ alias }) => alias === name)?.name ?? nearest(name, names);
   return meant === undefined ? '' : `Did you mean ${meant}? `;
-}
-
-/** A boolean option of an instance. */
-export function flagOption(instance: ExtractorInstance, name: string): boolean {
-  return instance.options[name] === true;
-}
-
-/** A numeric option of an instance. */
-export function numberOption(instance: ExtractorInstance, name: string): number {
-  const value = instance.options[name];
-  if (typeof value !== 'number')
-    throw new AnyvmafError('internal', `${instance.key} has no number ${quoted(name)}.`);
-  return value;
-}
-
-/** The text an option of an instance has. */
-export function choiceOption(instance: ExtractorInstance, name: string): string {
-  const value = instance.options[name];
-  if (typeof value !== 'string')
-    throw new AnyvmafError('internal', `${instance.key} has no choice ${quoted(name)}.`);
-  return value;
 }
 
 /**

@@ -4,10 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { Compat } from '../../src/core/choices.js';
 import { AnyvmafError } from '../../src/core/errors.js';
 import { Core, compileCore } from '../../src/core/module.js';
+import { planOf } from '../engine/finish-support.js';
 
 const module = await compileCore(readFileSync(new URL('../../wasm/anyvmaf.wasm', import.meta.url)));
+
+const FORMAT = { width: 18, height: 20, bitDepth: 8, chroma: '400' } as const;
 
 /** An address behind the end of the module's memory: whoever reads there traps. */
 const NOWHERE = 0xffff_0000;
@@ -21,28 +25,23 @@ function failureOf(run: () => unknown): unknown {
 }
 
 describe('a trap of the core', () => {
-  const context = new Core(module).open({ width: 18, height: 20, bitDepth: 8, chroma: '400' }, 'simd128');
+  const context = new Core(module).open(FORMAT, 'simd128');
+
+  const picture = { serial: 1, planes: [{ address: NOWHERE, width: 18, height: 20 }] };
+  const of = (feature: string, compat?: Compat) => {
+    const [call] = planOf([feature], FORMAT, compat).extraction.calls;
+    if (!call) throw new Error(`${feature} calls nothing`);
+    context.setFrames({ reference: [picture, picture], distorted: [{ ...picture, serial: 2 }] });
+    return context.run(call);
+  };
 
   it.each([
-    ['vif', () => context.vif(NOWHERE, NOWHERE, [100], 0)],
-    ['motion', () => context.motion(NOWHERE, NOWHERE, false)],
-    ['motion', () => context.motion(NOWHERE, NOWHERE, true)],
-    ['psnr', () => context.sse(NOWHERE, NOWHERE, 360)],
+    ['vif', () => of('vif')],
+    ['motion', () => of('motion')],
+    ['motion', () => of('motion', 'libvmaf-3.0')],
+    ['psnr', () => of('psnr')],
     ['map of vif', () => context.vifMap(NOWHERE, NOWHERE, 100, 16, 16)],
-    [
-      'float_psnr',
-      () => {
-        const picture = { serial: 1, planes: [{ address: NOWHERE, width: 18, height: 20 }] };
-        const [reference, distorted] = [picture, { ...picture, serial: 2 }];
-        context.setFrames({
-          reference,
-          distorted,
-          earlierReference: undefined,
-          earlierDistorted: undefined,
-        });
-        return context.metric({ metric: 'float_psnr', options: [], chroma: false });
-      },
-    ],
+    ['float_psnr', () => of('float_psnr')],
   ])('becomes an internal error that names %s, the size, and asks for a report', (metric, run) => {
     const error = failureOf(run);
     expect(error).toBeInstanceOf(AnyvmafError);

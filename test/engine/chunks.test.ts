@@ -2,29 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { ExtractionPlan } from '../../src/engine/backends/types.js';
 import { chooseThreads, cutChunks, usefulThreads } from '../../src/engine/plan/chunks.js';
 import { seeded } from '../support/random.js';
+import { planOf } from './finish-support.js';
 
 /** What vmaf_v0.6.1 measures. */
 function plan(width: number, height: number): ExtractionPlan {
-  return {
-    format: { width, height, bitDepth: 8, chroma: '420' },
-    vif: [{ enhnGainLimit: 100, skipScale0: false }],
-    adm: [
-      {
-        enhnGainLimit: 100,
-        noiseWeight: 0.03125,
-        normViewDist: 3,
-        refDisplayHeight: 1080,
-        csfMode: 0,
-        csfScale: 1,
-        csfDiagScale: 1,
-        skipAim: false,
-        skipScale0: false,
-      },
-    ],
-    motion: [{ window: 1, legacy: false }],
-    psnrPlanes: 0,
-    metrics: [],
-  };
+  return planOf(['vif', 'adm', 'motion'], { width, height, bitDepth: 8, chroma: '420' }).extraction;
 }
 
 describe('chunks', () => {

@@ -7,6 +7,7 @@ import { cutChunks, mayWait } from '../../src/engine/plan/chunks.js';
 import { type Dispatching, dispatch } from '../../src/engine/workers/dispatch.js';
 import type { Chunk, FromWorker, ToWorker, WorkerHandle } from '../../src/engine/workers/protocol.js';
 import { WorkerPool } from '../../src/engine/workers/worker-pool.js';
+import { planOf } from './finish-support.js';
 
 /** A worker that measures only when the test says so. */
 class SlowWorker implements WorkerHandle {
@@ -38,14 +39,7 @@ function start(size: number, chunks: Iterator<Chunk, void>, dispatching?: Dispat
   const pool = new WorkerPool();
   pool.start(() => workers[started++] ?? new SlowWorker(), size, {
     module: new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])),
-    plan: {
-      format: { width: 4, height: 4, bitDepth: 8, chroma: '420' },
-      vif: [],
-      adm: [],
-      motion: [],
-      psnrPlanes: 3,
-      metrics: [],
-    },
+    plan: planOf(['psnr'], { width: 4, height: 4, bitDepth: 8, chroma: '420' }).extraction,
     implementation: 'simd128',
     subsample: 1,
   });

@@ -4,23 +4,22 @@
  */
 import { describe, expect, it } from 'vitest';
 import { recordLayout } from '../../src/engine/backends/types.js';
-import { planFeatures } from '../../src/engine/plan/features.js';
+import { type FeaturePlan, planFeatures } from '../../src/engine/plan/features.js';
+import { admStructs, admVariant } from '../../src/metrics/adm.js';
+import { admCsf } from '../../src/metrics/adm-csf.js';
+import { doubles } from '../../src/metrics/metric.js';
 import { loadModels } from '../../src/models/load.js';
 import { modelStore } from '../models/support.js';
 import { planOf, videoFormat } from './finish-support.js';
 
 const format = videoFormat(1920, 1080);
-const PLAIN_ADM = {
-  enhnGainLimit: 100,
-  noiseWeight: 0.03125,
-  normViewDist: 3,
-  refDisplayHeight: 1080,
-  csfMode: 0,
-  csfScale: 1,
-  csfDiagScale: 1,
-  skipAim: false,
-  skipScale0: false,
-};
+const LUMA = { of: 'reference', plane: 0, back: 0 };
+const CSF = admCsf({ normViewDist: 3, refDisplayHeight: 1080, csfMode: 0, csfScale: 1, csfDiagScale: 1 });
+const plainAdm = (gainLimit = 100) => admVariant(gainLimit, 0.03125, CSF, { aim: true, scale0: true });
+
+/** Calls by function, with their parameters. */
+const callsOf = ({ extraction }: FeaturePlan) =>
+  extraction.calls.map(({ run, parameters }) => [run, parameters] as const);
 
 describe('planFeatures', () => {
   it('measures plain and NEG in one pass: two variants of vif and adm, one of motion', async () => {
@@ -30,17 +29,12 @@ describe('planFeatures', () => {
       format,
       'libvmaf-3.2',
     );
-    expect(plan.extraction).toEqual({
-      format,
-      vif: [
-        { enhnGainLimit: 100, skipScale0: false },
-        { enhnGainLimit: 1, skipScale0: false },
-      ],
-      adm: [PLAIN_ADM, { ...PLAIN_ADM, enhnGainLimit: 1 }],
-      motion: [{ window: 1, legacy: false }],
-      psnrPlanes: 0,
-      metrics: [],
-    });
+    expect(plan.extraction.format).toEqual(format);
+    expect(callsOf(plan)).toEqual([
+      ['adm', admStructs([plainAdm(), plainAdm(1)])],
+      ['motion', undefined],
+      ['vif', doubles([100, 1])],
+    ]);
     expect(plan.extractors.map(({ instance }) => instance.key)).toEqual([
       'adm',
       'motion',
@@ -48,13 +42,13 @@ describe('planFeatures', () => {
       'adm_egl_1',
       'vif_egl_1',
     ]);
-    expect(plan.extractors.map(({ column }) => column)).toEqual([16, 40, 0, 28, 8]);
+    expect(plan.extractors.map(({ column }) => column)).toEqual([0, 24, 25, 12, 33]);
     expect(plan.layout).toEqual(recordLayout(plan.extraction));
     expect(plan.warnings).toEqual([]);
   });
 
   it('measures nothing twice for options that only matter at the end', () => {
-    const { extraction } = planOf(
+    const plan = planOf(
       [
         'adm',
         'adm=adm_dlm_weight=0.7:adm_min_val=0.5',
@@ -65,21 +59,26 @@ describe('planFeatures', () => {
       ],
       format,
     );
-    expect(extraction.adm).toEqual([PLAIN_ADM]);
-    expect(extraction.motion).toEqual([{ window: 1, legacy: false }]);
+    expect(callsOf(plan)).toEqual([
+      ['adm', admStructs([plainAdm()])],
+      ['motion', undefined],
+    ]);
+    expect(plan.extraction.calls.map(({ back }) => back)).toEqual([0, 1]);
   });
 
   it('leaves out only what all that share a measurement do without', () => {
-    expect(planOf(['vif=vif_skip_scale0=true'], format).extraction.vif).toEqual([
-      { enhnGainLimit: 100, skipScale0: true },
-    ]);
-    expect(planOf(['vif=vif_skip_scale0=true', 'vif'], format).extraction.vif).toEqual([
-      { enhnGainLimit: 100, skipScale0: false },
-    ]);
-    expect(
-      planOf(['adm=adm_skip_aim=true', 'adm=adm_min_val=0.1', 'adm=adm_skip_scale0=true'], format).extraction
-        .adm,
-    ).toEqual([PLAIN_ADM]);
+    const firstScales = (...features: string[]) =>
+      planOf(features, format).extraction.calls.map(({ args }) => args.at(-1));
+    expect(firstScales('vif=vif_skip_scale0=true')).toEqual([1]);
+    expect(firstScales('vif=vif_skip_scale0=true', 'vif')).toEqual([0]);
+    const adm = ['adm=adm_skip_aim=true', 'adm=adm_min_val=0.1', 'adm=adm_skip_scale0=true'];
+    expect(callsOf(planOf(adm, format))).toEqual([['adm', admStructs([plainAdm()])]]);
+  });
+
+  it('measures the planes that psnr is asked for', () => {
+    const planes = (...features: string[]) => planOf(features, format).extraction.calls.length;
+    expect(planes('psnr=enable_chroma=false')).toBe(1);
+    expect(planes('psnr')).toBe(3);
   });
 
   it('says which model asks for what cannot be measured', async () => {
@@ -109,16 +108,16 @@ describe('planFeatures', () => {
       ],
       format,
     );
-    expect(extraction.adm).toHaveLength(3);
-    expect(extraction.motion).toEqual([
-      { window: 1, legacy: false },
-      { window: 2, legacy: false },
+    expect(extraction.calls.map(({ run, args, back }) => [run, args.at(-1), back])).toEqual([
+      ['adm', 3, 0],
+      ['motion', LUMA, 1],
+      ['motion', LUMA, 2],
     ]);
   });
 
   it('measures no motion that is forced to zero', () => {
     const plan = planOf(['motion=motion_force_zero=true'], format);
-    expect(plan.extraction.motion).toEqual([]);
+    expect(plan.extraction.calls).toEqual([]);
     expect(plan.extractors[0]?.column).toBe(-1);
   });
 

@@ -1,20 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { ExtractionPlan } from '../../src/engine/backends/types.js';
 import { Feeder } from '../../src/engine/workers/feeder.js';
 import type { FromWorker, ToWorker, WorkerHandle } from '../../src/engine/workers/protocol.js';
 import { WorkerPool } from '../../src/engine/workers/worker-pool.js';
+import { planOf } from './finish-support.js';
 
-const PLAN: ExtractionPlan = {
-  format: { width: 4, height: 4, bitDepth: 8, chroma: '420' },
-  vif: [],
-  adm: [],
-  motion: [
-    { window: 1, legacy: false },
-    { window: 2, legacy: false },
-  ],
-  psnrPlanes: 3,
-  metrics: [],
-};
+const PLAN = planOf(['motion', 'motion=motion_five_frame_window=true', 'psnr'], {
+  width: 4,
+  height: 4,
+  bitDepth: 8,
+  chroma: '420',
+}).extraction;
 
 /** A worker that answers only when the test says so, and keeps what it got. */
 class SlowWorker implements WorkerHandle {

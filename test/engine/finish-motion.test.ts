@@ -4,7 +4,8 @@
  * definition written down for whole sequences.
  */
 import { describe, expect, it } from 'vitest';
-import { numberOption, parseFeature } from '../../src/metrics/options.js';
+import { numberOption } from '../../src/metrics/metric.js';
+import { parseFeature } from '../../src/metrics/options.js';
 import { seeded } from '../support/random.js';
 import { finish, planOf, videoFormat } from './finish-support.js';
 
@@ -76,7 +77,7 @@ describe('motion of a natural clip', () => {
     const finished = finish(plan, [[Number.NaN], [11383250], [11218244]]);
     expect(plan.names).toEqual(['integer_motion2', 'integer_motion']);
     expect(finished.series('integer_motion2')).toEqual([0, 15.284710884094238, 15.284710884094238]);
-    expect(plan.extraction.motion).toEqual([{ window: 1, legacy: true }]);
+    expect(plan.extraction.calls.map(({ run, back }) => [run, back])).toEqual([['motion_legacy', 1]]);
   });
 });
 

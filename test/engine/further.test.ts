@@ -15,7 +15,9 @@ import { finish, planOf, videoFormat } from './finish-support.js';
 
 const HD = videoFormat(1920, 1080);
 const optionsOf = (feature: string, format: VideoFormat) =>
-  planOf([feature], format).extraction.metrics.map(({ options }) => options);
+  planOf([feature], format).extraction.calls.map(({ parameters }) => [
+    ...new Float64Array(parameters?.buffer ?? new ArrayBuffer(0)),
+  ]);
 
 describe('what is measured', () => {
   it.each([
@@ -45,11 +47,11 @@ describe('what is measured', () => {
     );
     expect(extractors.map(({ instance }) => instance.key)).toHaveLength(8);
     const measured = ['float_vif', 'float_adm', 'float_motion', 'cambi'];
-    expect(extraction.metrics.map(({ metric }) => metric)).toEqual(measured);
+    expect(extraction.calls.map(({ metric }) => metric)).toEqual(measured);
   });
 
   it('nothing at all for motion that is forced to zero', () => {
-    expect(planOf(['float_motion=motion_force_zero=true'], HD).extraction.metrics).toEqual([]);
+    expect(planOf(['float_motion=motion_force_zero=true'], HD).extraction.calls).toEqual([]);
   });
 
   it('chroma and earlier pictures only for what reads them', () => {

@@ -4,8 +4,10 @@
  */
 import { readFileSync } from 'node:fs';
 import type { ChromaFormat, VideoFormat } from '../../src/core/frame.js';
-import type { MetricName } from '../../src/core/kernel.js';
+import type { CoreCall } from '../../src/core/kernel.js';
 import { Core, type CorePicture, type Implementation } from '../../src/core/module.js';
+import { METRICS } from '../../src/metrics/index.js';
+import { coreCalls } from '../../src/metrics/metric.js';
 import type { SeededRandom } from './random.js';
 
 const wasm = new WebAssembly.Module(readFileSync(new URL('../../wasm/anyvmaf.wasm', import.meta.url)));
@@ -54,12 +56,20 @@ export function disturbed(random: SeededRandom, from: Picture, bitDepth: number,
   return from.map((plane) => plane.map((v) => Math.min(top, Math.max(0, v + random.int(-amount, amount)))));
 }
 
+/** The call that measures one variant of a metric. */
+export function callOf(name: string, video: VideoFormat, options: readonly number[]): CoreCall {
+  const metric = METRICS.find(({ spec }) => spec.name === name);
+  const [call] = metric ? coreCalls(metric, [{ options, extent: [] }], video) : [];
+  if (!call) throw new Error(`nothing measures ${name}`);
+  return call;
+}
+
 /** What the core's `anyvmaf_<metric>` gives; its options in the order of wasm/include/anyvmaf.h. */
 export function runMetric(
   implementation: Implementation,
   video: VideoFormat,
   pictures: Pictures,
-  metric: MetricName,
+  metric: string,
   options: readonly number[] = [],
 ): number[] {
   const core = new Core(wasm);
@@ -77,13 +87,12 @@ export function runMetric(
     }),
   });
   const { reference, distorted, earlierReference, earlierDistorted } = pictures;
+  const held = (...each: readonly (Picture | undefined)[]) => each.flatMap((one) => (one ? [put(one)] : []));
   context.setFrames({
-    reference: put(reference),
-    distorted: put(distorted),
-    earlierReference: earlierReference && put(earlierReference),
-    earlierDistorted: earlierDistorted && put(earlierDistorted),
+    reference: held(reference, earlierReference),
+    distorted: held(distorted, earlierDistorted),
   });
-  const values = context.metric({ metric, options, chroma: true });
+  const values = context.run(callOf(metric, video, options));
   if (!values) throw new Error(`the core has no ${metric} for these pictures and options`);
   return [...values];
 }

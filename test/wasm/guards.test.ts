@@ -13,15 +13,15 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../src/core/frame.js';
 import { chromaSize } from '../../src/core/frame.js';
-import type { MetricName } from '../../src/core/kernel.js';
-import {
-  Core,
-  type CoreAdmVariant,
-  type CoreContext,
-  type CorePicture,
-  type Implementation,
-} from '../../src/core/module.js';
+import type { CoreCall } from '../../src/core/kernel.js';
+import { Core, type CoreContext, type CorePicture, type Implementation } from '../../src/core/module.js';
+import { ADM, admStructs, admVariant } from '../../src/metrics/adm.js';
 import { admCsf } from '../../src/metrics/adm-csf.js';
+import { coreCalls, type Metric, type Variant } from '../../src/metrics/metric.js';
+import { MOTION } from '../../src/metrics/motion.js';
+import { PSNR } from '../../src/metrics/psnr.js';
+import { VIF } from '../../src/metrics/vif.js';
+import { callOf } from '../support/metric.js';
 import { type SeededRandom, seeded } from '../support/random.js';
 
 const SEED = Number(process.env.ANYVMAF_SEED ?? 20261122);
@@ -92,17 +92,12 @@ function buildGuarded(): WebAssembly.Module {
 }
 
 const csf = admCsf({ normViewDist: 3, refDisplayHeight: 1080, csfMode: 0, csfScale: 1, csfDiagScale: 1 });
-const variant = (gainLimit: number, skipAim: boolean): CoreAdmVariant => ({
-  ...csf,
-  gainLimit,
-  noiseWeight: 0.03125,
-  skipAim,
-  skipScale0: false,
-});
+const variant = (gainLimit: number, aim: boolean) =>
+  admVariant(gainLimit, 0.03125, csf, { aim, scale0: true });
 const factors = csf.rf.flat();
 
 /** Metrics with options, in the order of wasm/include/anyvmaf.h. */
-const METRICS: readonly (readonly [MetricName, ...number[]])[] = [
+const METRICS: readonly (readonly [string, ...number[]])[] = [
   ['float_psnr'],
   ['float_moment'],
   ['float_ansnr'],
@@ -207,27 +202,32 @@ class Trial {
       CorePicture,
       CorePicture,
     ];
-    const [r, d, e] = [reference, distorted, earlierReference].map(
-      ({ planes }) => planes[0]?.address ?? 0,
-    ) as [number, number, number];
+    const [r, d] = [reference, distorted].map(({ planes }) => planes[0]?.address ?? 0) as [number, number];
     const { width, height, bitDepth } = this.#format;
     const cells = (block: number, firstPitch: number) =>
       [0, 1, 2, 3].reduce((sum, scale) => {
         const pitch = Math.max(block, firstPitch << scale);
         return sum + Math.ceil((width + 8) / pitch) * Math.ceil((height + 8) / pitch);
       }, 0);
-    context.setFrames({ reference, distorted, earlierReference, earlierDistorted });
+    context.setFrames({
+      reference: [reference, earlierReference],
+      distorted: [distorted, earlierDistorted],
+    });
+    const run = (call: CoreCall) => context.run(call)?.slice() ?? [];
+    const of = (metric: Metric, ...variants: readonly Variant[]) =>
+      coreCalls(metric, variants, this.#format).flatMap((call) => [...run(call)]);
+    const gain = (limit: number) => ({ options: [limit], extent: [1] });
     return [
-      ['vif', () => context.vif(r, d, [100, 1, 1.1], 0)],
-      ['adm', () => context.adm(r, d, [variant(100, false), variant(1, true), variant(1.2, false)])],
-      ['motion', () => [context.motion(e, r, false)]],
-      ['legacy motion', () => [context.motion(e, r, true)]],
-      ['psnr', () => context.sse(r, d, width * height)],
+      ['vif', () => of(VIF, gain(100), gain(1), gain(1.1))],
+      ['adm', () => of(ADM, variant(100, true), variant(1, false), variant(1.2, true))],
+      ['motion', () => of(MOTION, { options: [1, 0], extent: [] })],
+      ['legacy motion', () => of(MOTION, { options: [1, 1], extent: [] })],
+      ['psnr', () => of(PSNR, { options: [], extent: [1] })],
       ['map of vif', () => context.vifMap(r, d, 100, 4, cells(4, 1))],
-      ['map of adm', () => context.admMap(r, d, variant(100, true), 8, cells(8, 2)).scores],
+      ['map of adm', () => context.admMap(r, d, admStructs([variant(100, false)]), 8, cells(8, 2)).scores],
       ...METRICS.filter(([metric]) => metric !== 'psnr_hvs' || bitDepth <= 12).map(
         ([metric, ...options]) =>
-          [`${metric} ${options}`, () => context.metric({ metric, options, chroma: true })] as const,
+          [`${metric} ${options}`, () => run(callOf(metric, this.#format, options))] as const,
       ),
     ];
   }

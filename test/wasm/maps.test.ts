@@ -4,9 +4,12 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { Core, type CoreAdmVariant, compileCore, type Implementation } from '../../src/core/module.js';
+import { Core, compileCore, type Implementation } from '../../src/core/module.js';
 import { WasmMapMaker } from '../../src/engine/backends/core/quality-maps.js';
+import { ADM, admStructs, admVariant } from '../../src/metrics/adm.js';
 import { admCsf } from '../../src/metrics/adm-csf.js';
+import { coreCalls, type Metric, type Variant } from '../../src/metrics/metric.js';
+import { VIF } from '../../src/metrics/vif.js';
 import { makeTestImage } from '../../src/sample/test-image.js';
 import { type SeededRandom, seeded } from '../support/random.js';
 
@@ -14,13 +17,7 @@ const SEED = Number(process.env.ANYVMAF_SEED ?? 20261121);
 const core = await compileCore(readFileSync(new URL('../../wasm/anyvmaf.wasm', import.meta.url)));
 
 const CSF = admCsf({ normViewDist: 3, refDisplayHeight: 1080, csfMode: 0, csfScale: 1, csfDiagScale: 1 });
-const variant = (gainLimit: number): CoreAdmVariant => ({
-  ...CSF,
-  gainLimit,
-  noiseWeight: 0.03125,
-  skipAim: true,
-  skipScale0: false,
-});
+const variant = (gainLimit: number) => admVariant(gainLimit, 0.03125, CSF, { aim: false, scale0: true });
 
 interface Planes {
   readonly width: number;
@@ -55,17 +52,23 @@ function measure(planes: Planes, block: number, gainLimit: number, implementatio
     return at;
   });
   const at = [reference ?? 0, distorted ?? 0] as const;
+  const picture = (i: 0 | 1) => [{ serial: 1 + i, planes: [{ address: at[i], width, height }] }];
+  context.setFrames({ reference: picture(0), distorted: picture(1) });
+  const frame = (metric: Metric, of: Variant) =>
+    coreCalls(metric, [of], { width, height, bitDepth, chroma: '400' }).flatMap((call) => [
+      ...(context.run(call) ?? []),
+    ]);
   const counts = { vif: countCells(planes, block, 'vif'), adm: countCells(planes, block, 'adm') };
   const all = (n: readonly number[]) => n.reduce((a, b) => a + b, 0);
   const vif = context.vifMap(...at, gainLimit, block, all(counts.vif));
-  const adm = context.admMap(...at, variant(gainLimit), block, all(counts.adm));
+  const adm = context.admMap(...at, admStructs([variant(gainLimit)]), block, all(counts.adm));
   return {
     vif: sumsByScale(vif, counts.vif, 4),
     adm: sumsByScale(adm.cells, counts.adm, 6),
     cells: { vif, adm: adm.cells },
-    admScores: adm.scores,
-    frameVif: context.vif(...at, [gainLimit], 0).slice(),
-    frameAdm: context.adm(...at, [variant(gainLimit)]).slice(0, 8),
+    admScores: [...adm.scores],
+    frameVif: frame(VIF, { options: [gainLimit], extent: [1] }),
+    frameAdm: frame(ADM, variant(gainLimit)).slice(0, 8),
   };
 }
 

@@ -136,8 +136,8 @@ int32_t anyvmaf_sse(AnyvmafContext *context, const void *a, const void *b, uint3
  * the look at neighbouring frames are the host's.
  *
  * To add one: declare it here (that alone exports it); write its body in src/NAME.c, with scratch memory from
- * core_scratch() and what it keeps between frames in core_slot() (context.h); describe it in src/core/kernel.ts; and
- * give it its options and features in src/core/extractors/ and its last step in src/score/finishers/.
+ * core_scratch() and what it keeps between frames in core_slot() (context.h); and write src/metrics/NAME.ts, which
+ * src/metrics/index.ts lists: options, features, the call, and how features are made of its results.
  */
 
 /* A plane of a picture; samples is NULL when the host does not hold it. */

@@ -3,7 +3,6 @@
  * Cuts a run into chunks and decides how many workers it is worth.
  */
 
-import { metricSpec } from '../../core/kernel.js';
 import type { ExtractionPlan } from '../backends/types.js';
 import type { Chunk } from '../workers/protocol.js';
 
@@ -49,8 +48,6 @@ export function usefulThreads(threads: number, total: number | null, longest = 1
   return total === null ? threads : Math.min(threads, Math.max(1, Math.ceil(total / longest)));
 }
 
-/** Measured cost in nanoseconds per luma sample: enough to tell a moment from a wait. */
-const COST = { vif: 16, adm: 8, motion: 1.5, plane: 0.6 };
 /** Milliseconds of work that starting a worker is worth. */
 const WORTH_A_WORKER = 60;
 /** Pairs that a run of unknown length is taken to have when its workers are chosen. */
@@ -63,12 +60,7 @@ const LIKELY_TOTAL = 500;
  */
 export function chooseThreads(cores: number, plan: ExtractionPlan, expected: number | null): number {
   const total = expected ?? LIKELY_TOTAL;
-  const perSample =
-    COST.vif * plan.vif.length +
-    COST.adm * plan.adm.length +
-    COST.motion * plan.motion.length +
-    COST.plane * plan.psnrPlanes +
-    plan.metrics.reduce((sum, { metric }) => sum + metricSpec(metric).cost, 0);
+  const perSample = plan.calls.reduce((sum, { cost }) => sum + cost, 0);
   const milliseconds = (plan.format.width * plan.format.height * total * perSample) / 1e6;
   if (milliseconds < 2 * WORTH_A_WORKER) return 0;
   return Math.min(cores, total, Math.floor(milliseconds / WORTH_A_WORKER));

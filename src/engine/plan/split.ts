@@ -4,7 +4,7 @@
  */
 import { AnyvmafError } from '../../core/errors.js';
 import type { MeasurerKind } from '../backends/measurer.js';
-import { ADM_FIELDS, type ExtractionPlan, PSNR_FIELDS, recordLayout, VIF_FIELDS } from '../backends/types.js';
+import { type ExtractionPlan, recordLayout } from '../backends/types.js';
 
 /** What one measurer does of a plan. */
 export interface PlanPart {
@@ -31,32 +31,19 @@ export function splitPlan(
 }
 
 function partOf(whole: ExtractionPlan, takes: (metric: string) => boolean, first: boolean): PlanPart {
-  const { vif, adm, motion, psnrPlanes, metrics, pictures, format } = whole;
-  const taken = <T>(name: string, variants: readonly T[]) =>
-    variants.length > 0 && takes(name) ? variants : [];
+  const { calls, pictures, format } = whole;
   const plan: ExtractionPlan = {
     format,
-    vif: taken('vif', vif),
-    adm: taken('adm', adm),
-    motion: taken('motion', motion),
-    psnrPlanes: psnrPlanes > 0 && takes('psnr') ? psnrPlanes : 0,
-    metrics: metrics.filter(({ metric }) => takes(metric)),
+    calls: calls.filter(({ metric }) => takes(metric)),
     ...(pictures && first && { pictures }),
   };
   const all = recordLayout(whole);
   const fields = (start: number, count: number) => Array.from({ length: count }, (_, i) => start + i);
-  const end = all.excess < 0 ? all.pictures : all.excess;
   const places = [
-    ...fields(all.vif, plan.vif.length * VIF_FIELDS),
-    ...fields(all.adm, plan.adm.length * ADM_FIELDS),
-    ...fields(all.motion, plan.motion.length),
-    ...fields(all.psnr, plan.psnrPlanes * PSNR_FIELDS),
-    ...all.metrics.flatMap((start, i) =>
-      plan.metrics.some((metric) => metric === metrics[i])
-        ? fields(start, (all.metrics[i + 1] ?? end) - start)
-        : [],
+    ...calls.flatMap(({ metric, fields: count }, i) =>
+      takes(metric) ? fields(all.calls[i] as number, count) : [],
     ),
-    ...fields(end, all.pictures - end),
+    ...(all.excess < 0 ? [] : fields(all.excess, all.pictures - all.excess)),
     ...(plan.pictures ? fields(all.pictures, plan.pictures.fields) : []),
   ];
   return { plan, places };

@@ -4,19 +4,12 @@
  * motion needs. Fed record by record in frame order, it gives every frame as soon as its values are final.
  */
 
-import type { Compat } from '../../core/choices.js';
 import { AnyvmafError } from '../../core/errors.js';
-import type { VideoFormat } from '../../core/frame.js';
-import { finishAdm } from '../../metrics/finishers/adm.js';
-import { FURTHER } from '../../metrics/finishers/further.js';
-import { finishMotion } from '../../metrics/finishers/motion.js';
-import { finishPsnr } from '../../metrics/finishers/psnr.js';
-import type { Emit, ExtractorFinisher } from '../../metrics/finishers/types.js';
-import { finishVif } from '../../metrics/finishers/vif.js';
+import { metricOf } from '../../metrics/index.js';
+import type { Emit, Finisher } from '../../metrics/metric.js';
 import { logName } from '../../metrics/names.js';
-import type { ExtractorInstance } from '../../metrics/options.js';
 import { ExcessNotes } from '../backends/excess.js';
-import type { FeaturePlan } from '../plan/features.js';
+import type { BoundExtractor, FeaturePlan } from '../plan/features.js';
 
 /** The finished features of one frame. */
 export interface FinishedFrame {
@@ -25,21 +18,10 @@ export interface FinishedFrame {
   readonly values: Float64Array;
 }
 
-/** The last step of VMAF's own extractors and PSNR; the others are in {@link FURTHER}. */
-const FINISHERS: Readonly<
-  Record<string, (instance: ExtractorInstance, format: VideoFormat, compat: Compat) => ExtractorFinisher>
-> = {
-  vif: finishVif,
-  adm: finishAdm,
-  motion: finishMotion,
-  psnr: finishPsnr,
-};
-
 interface Stage {
-  readonly finisher: ExtractorFinisher;
+  readonly bound: BoundExtractor;
+  readonly finisher: Finisher;
   readonly emit: Emit;
-  /** Offset of the instance's measurements in a record; -1 when it has none. */
-  readonly column: number;
   /** Works on every frame, also on those that are not listed. */
   readonly everyFrame: boolean;
 }
@@ -70,17 +52,15 @@ export class FeatureFinisher {
     this.#excess = new ExcessNotes(plan.extraction.format.bitDepth);
     this.#firstPicture = plan.names.length - plan.pictureNames.length;
     const slots = new Map(plan.names.map((name, slot) => [name, slot]));
-    this.#stages = plan.extractors.map(({ instance, column, features }) => {
-      const { name } = instance.spec;
-      const create = FINISHERS[name] ?? FURTHER[name]?.finish;
-      if (!create) throw new AnyvmafError('internal', `The ${name} extractor has no finisher.`);
+    this.#stages = plan.extractors.map((bound) => {
+      const { instance, features } = bound;
       const slotOf = new Map(
         features.map((feature) => [feature.name, slots.get(logName(feature, instance.suffix))]),
       );
       return {
-        finisher: create(instance, plan.extraction.format, plan.compat),
+        bound,
+        finisher: metricOf(instance).finish(instance, plan.extraction.format, plan.compat),
         emit: (frame, feature, value) => this.#set(frame, slotOf.get(feature), value),
-        column,
         everyFrame: instance.spec.temporal || instance.spec.previousReference,
       };
     });
@@ -104,9 +84,9 @@ export class FeatureFinisher {
       values.set(records.subarray(from, from + pictureNames.length), this.#firstPicture);
       this.#pending.push({ finished: { frame, values }, missing: this.#firstPicture });
     }
-    for (const { finisher, emit, column, everyFrame } of this.#stages) {
+    for (const { bound, finisher, emit, everyFrame } of this.#stages) {
       if (!listed && !everyFrame) continue;
-      finisher.push(frame, records.subarray(offset + Math.max(0, column)), emit);
+      finisher.push(frame, (index) => fieldOf(bound, records, offset, index), emit);
     }
     return this.#takeFinal();
   }
@@ -133,13 +113,14 @@ export class FeatureFinisher {
   /** Values for the whole sequence by log name, in order. Complete after {@link flush}. */
   aggregates(): Readonly<Record<string, number>> {
     const aggregates: Record<string, number> = {};
-    this.#plan.extractors.forEach(({ instance, features }, i) => {
-      const values = this.#stages[i]?.finisher.aggregates?.() ?? {};
+    for (const { bound, finisher } of this.#stages) {
+      const { instance, features } = bound;
+      const values = finisher.aggregates?.() ?? {};
       for (const feature of features) {
         const value = values[feature.name];
         if (value !== undefined) aggregates[logName(feature, instance.suffix)] = value;
       }
-    });
+    }
     return aggregates;
   }
 
@@ -156,4 +137,17 @@ export class FeatureFinisher {
     const final = this.#pending.splice(0, waiting < 0 ? this.#pending.length : waiting);
     return final.map(({ finished }) => finished);
   }
+}
+
+/** A double of an extractor's in the record at `offset`. */
+function fieldOf(
+  { instance, column, fields }: BoundExtractor,
+  records: Float64Array,
+  offset: number,
+  index: number,
+): number {
+  const value = index < fields ? records[offset + column + index] : undefined;
+  if (value === undefined)
+    throw new AnyvmafError('internal', `Field ${index} of ${instance.key} is not in the record.`);
+  return value;
 }

@@ -6,29 +6,22 @@
 import { AnyvmafError } from '../../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
 import { chromaSize, type PlaneSize, sampleBytes } from '../../../core/frame.js';
-import { metricSpec } from '../../../core/kernel.js';
 import {
   Core,
-  type CoreAdmVariant,
   type CoreContext,
+  type CoreFrames,
   type CorePicture,
   type Implementation,
-  MAX_ADM_VARIANTS,
-  MAX_GAIN_LIMITS,
 } from '../../../core/module.js';
-import { admCsf } from '../../../metrics/adm-csf.js';
 import { describeExcess, EXCESS_ADVICE, findExcess, readExcess } from '../excess.js';
 import type { FrameSlot, Measurer, MeasurerKind } from '../measurer.js';
 import {
-  ADM_FIELDS,
   type ExtractionPlan,
   historyNeeds,
-  PSNR_FIELDS,
   picturesRead,
   planesRead,
   type RecordLayout,
   recordLayout,
-  VIF_FIELDS,
 } from '../types.js';
 
 /** Luma and, unless the video is 4:0:0, two chroma planes; odd sizes are halved downwards. */
@@ -60,9 +53,7 @@ class WasmMeasurer implements Measurer {
   readonly #bytesPerSample: number;
   readonly #references: readonly Picture[];
   readonly #distorted: readonly Picture[];
-  readonly #adm: readonly CoreAdmVariant[];
-  readonly #firstScale: 0 | 1;
-  /** Of each metric of the plan: where its heatmaps go. */
+  /** Of each call of the plan: where its heatmaps go. */
   readonly #heat: readonly (number | undefined)[];
   #serial = 0;
 
@@ -70,14 +61,6 @@ class WasmMeasurer implements Measurer {
     const { format } = plan;
     this.layout = recordLayout(plan);
     this.#plan = plan;
-    this.#adm = plan.adm.map((variant) => ({
-      ...admCsf(variant),
-      gainLimit: variant.enhnGainLimit,
-      noiseWeight: variant.noiseWeight,
-      skipAim: variant.skipAim,
-      skipScale0: variant.skipScale0,
-    }));
-    this.#firstScale = plan.vif.every((variant) => variant.skipScale0) ? 1 : 0;
     this.#core = new Core(module);
     this.#context = this.#core.open(format, implementation);
     this.#bytesPerSample = sampleBytes(format.bitDepth);
@@ -93,7 +76,7 @@ class WasmMeasurer implements Measurer {
     const { frames, distorted } = historyNeeds(plan);
     this.#references = Array.from({ length: 1 + frames }, picture);
     this.#distorted = Array.from({ length: distorted ? 2 : 1 }, picture);
-    this.#heat = plan.metrics.map(({ heatmaps }) => {
+    this.#heat = plan.calls.map(({ heatmaps }) => {
       if (!heatmaps) return undefined;
       return this.#core.alloc(heatmaps.reduce((bytes, { samples }) => bytes + HEAT_BYTES * samples, 0));
     });
@@ -125,7 +108,7 @@ class WasmMeasurer implements Measurer {
     return cb && cr ? { y, cb, cr } : { y };
   }
 
-  #views({ planes }: Picture): Uint8Array[] {
+  #views({ planes }: CorePicture): Uint8Array[] {
     const { buffer } = this.#core.memory;
     return planes.map(
       ({ address, width, height }) => new Uint8Array(buffer, address, width * height * this.#bytesPerSample),
@@ -134,78 +117,38 @@ class WasmMeasurer implements Measurer {
 
   measure(slot: FrameSlot, record: Float64Array, spatial: boolean): undefined {
     const { index } = slot;
-    const { vif, adm, motion, psnrPlanes, metrics } = this.#plan;
     const layout = this.layout;
     record.fill(Number.NaN);
-    const [picture, distortedPicture] = this.#pairAt(index);
+    const [reference, distorted] = this.#pairAt(index);
     if (layout.excess >= 0) {
       const { bitDepth } = this.#plan.format;
       const excessOf = (each: Picture, read: boolean) => (read ? findExcess(this.#views(each), bitDepth) : 0);
       // What is not read may hold anything.
       const read = picturesRead(this.#plan, spatial);
-      record[layout.excess] = excessOf(picture, read.reference);
-      record[layout.excess + 1] = excessOf(distortedPicture, read.distorted);
+      record[layout.excess] = excessOf(reference, read.reference);
+      record[layout.excess + 1] = excessOf(distorted, read.distorted);
     }
-    const reference = picture.planes[0]?.address ?? 0;
-    const distorted = distortedPicture.planes[0]?.address ?? 0;
-    if (spatial && vif.length > 0) {
-      const limits = vif.map((variant) => variant.enhnGainLimit);
-      for (let i = 0; i < limits.length; i += MAX_GAIN_LIMITS) {
-        const group = limits.slice(i, i + MAX_GAIN_LIMITS);
-        const values = this.#context.vif(reference, distorted, group, this.#firstScale);
-        record.set(values, layout.vif + i * VIF_FIELDS);
-      }
-      vif.forEach((variant, i) => {
-        // Scale 0 of a variant that skips it may have been measured for another one.
-        if (!variant.skipScale0) return;
-        record[layout.vif + i * VIF_FIELDS] = 0;
-        record[layout.vif + i * VIF_FIELDS + 4] = -1;
-      });
-    }
-    if (spatial && adm.length > 0) {
-      for (let i = 0; i < adm.length; i += MAX_ADM_VARIANTS) {
-        const group = this.#adm.slice(i, i + MAX_ADM_VARIANTS);
-        record.set(this.#context.adm(reference, distorted, group), layout.adm + i * ADM_FIELDS);
-      }
-    }
-    motion.forEach((variant, i) => {
-      const before = index - variant.window;
-      const [earlier] = this.holds(before) ? placeOf(this.#references, before).planes : [];
-      if (earlier === undefined) return;
-      record[layout.motion + i] = this.#context.motion(earlier.address, reference, variant.legacy);
+    const pictures = {
+      reference: newestFirst(this.#references, index),
+      distorted: newestFirst(this.#distorted, index),
+    };
+    this.#context.setFrames(pictures);
+    this.#plan.calls.forEach((call, i) => {
+      if ((!spatial && !call.everyFrame) || (call.back > 0 && !this.holds(index - call.back))) return;
+      const values = this.#context.run(call, this.#heat[i]);
+      if (!values) throw this.#beyondMeasure(call.metric, pictures);
+      record.set(values, layout.calls[i]);
     });
-    for (let plane = 0; plane < Math.min(psnrPlanes, picture.planes.length); plane++) {
-      const { address = 0, width = 0, height = 0 } = picture.planes[plane] ?? {};
-      const sum = this.#context.sse(address, distortedPicture.planes[plane]?.address ?? 0, width * height);
-      record.set(sum, layout.psnr + plane * PSNR_FIELDS);
-    }
-    if (metrics.length > 0) this.#measureMetrics(index, record, spatial);
     this.keep(slot);
   }
 
-  #measureMetrics(index: number, record: Float64Array, spatial: boolean): void {
-    const [reference, distorted] = this.#pairAt(index);
-    const known = this.holds(index - 1);
-    const earlierReference = known ? placeOf(this.#references, index - 1) : undefined;
-    const earlierDistorted =
-      known && this.#distorted.length > 1 ? placeOf(this.#distorted, index - 1) : undefined;
-    this.#context.setFrames({ reference, distorted, earlierReference, earlierDistorted });
-    this.#plan.metrics.forEach((variant, i) => {
-      const { everyFrame, history } = metricSpec(variant.metric);
-      if ((!spatial && !everyFrame) || (!known && history !== 'none')) return;
-      const values = this.#context.metric(variant, this.#heat[i]);
-      if (!values) throw this.#beyondMeasure(variant.metric, reference, distorted);
-      record.set(values, this.layout.metrics[i] ?? 0);
-    });
-  }
-
   /** Why a metric has no value for a pair. */
-  #beyondMeasure(metric: string, reference: Picture, distorted: Picture): AnyvmafError {
+  #beyondMeasure(metric: string, pictures: CoreFrames): AnyvmafError {
     const { bitDepth } = this.#plan.format;
-    const pictures = { reference, distorted };
     const [met = 'a video has a sample out of range'] = (['distorted', 'reference'] as const).flatMap(
       (side) => {
-        const excess = readExcess(findExcess(this.#views(pictures[side]), bitDepth, true));
+        const views = pictures[side].slice(0, 1).flatMap((picture) => this.#views(picture));
+        const excess = readExcess(findExcess(views, bitDepth, true));
         return excess ? `the ${side} video ${describeExcess(excess, bitDepth)}` : [];
       },
     );
@@ -213,7 +156,7 @@ class WasmMeasurer implements Measurer {
   }
 
   heatmaps(): readonly Uint8Array[] {
-    return this.#plan.metrics.flatMap(({ heatmaps = [] }, i) => {
+    return this.#plan.calls.flatMap(({ heatmaps = [] }, i) => {
       let at = this.#heat[i] ?? 0;
       return heatmaps.map(({ samples }) => {
         const bytes = new Uint8Array(this.#core.memory.buffer, at, HEAT_BYTES * samples);
@@ -237,6 +180,13 @@ function placeOf(pictures: readonly Picture[], index: number): Picture {
   const picture = pictures[index % pictures.length];
   if (!picture) throw new RangeError(`there is no pair ${index}`);
   return picture;
+}
+
+/** The places of a pair and of those before it, whether they hold these or not. */
+function newestFirst(pictures: readonly Picture[], index: number): Picture[] {
+  return Array.from({ length: Math.min(pictures.length, index + 1) }, (_, back) =>
+    placeOf(pictures, index - back),
+  );
 }
 
 /** Measures every metric in the calling thread; each measurer has an instance of the core of its own. */

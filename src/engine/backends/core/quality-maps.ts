@@ -4,8 +4,10 @@
  */
 
 import type { VideoFormat } from '../../../core/frame.js';
-import { Core, type CoreAdmVariant, type CoreContext } from '../../../core/module.js';
-import { admCsf } from '../../../metrics/adm-csf.js';
+import { Core, type CoreContext } from '../../../core/module.js';
+import { admStructs, admVariant } from '../../../metrics/adm.js';
+import { type AdmCsf, admCsf } from '../../../metrics/adm-csf.js';
+import { vifCall } from '../../../metrics/vif.js';
 import type {
   AdmBandCells,
   AdmCells,
@@ -28,7 +30,8 @@ export class WasmMapMaker {
   readonly #core: Core;
   readonly #context: CoreContext;
   readonly #planes: readonly [reference: number, distorted: number];
-  readonly #adm: CoreAdmVariant;
+  readonly #csf: AdmCsf;
+  readonly #admParameters: Uint8Array;
 
   /**
    * An instance of the core; it belongs to the calling thread.
@@ -42,13 +45,12 @@ export class WasmMapMaker {
     this.#context = this.#core.open(format, 'simd128');
     const bytes = this.#core.planeBytes(width, height, bitDepth);
     this.#planes = [this.#core.alloc(bytes), this.#core.alloc(bytes)];
-    this.#adm = {
-      ...admCsf(ADM_VIEWING),
-      gainLimit: options.enhnGainLimit,
-      noiseWeight: ADM_NOISE_WEIGHT,
-      skipAim: true,
-      skipScale0: false,
-    };
+    const picture = (i: 0 | 1) => [{ serial: 1 + i, planes: [{ address: this.#planes[i], width, height }] }];
+    this.#context.setFrames({ reference: picture(0), distorted: picture(1) });
+    this.#csf = admCsf(ADM_VIEWING);
+    this.#admParameters = admStructs([
+      admVariant(options.enhnGainLimit, ADM_NOISE_WEIGHT, this.#csf, { aim: false, scale0: true }),
+    ]);
   }
 
   /**
@@ -67,7 +69,7 @@ export class WasmMapMaker {
     const [reference, distorted] = this.#planes;
     const scales = SCALES.map((scale) => vifCellsOf(this.#format, scale, blockSize));
     const all = this.#context.vifMap(reference, distorted, enhnGainLimit, blockSize, countOf(scales));
-    const totals = this.#context.vif(reference, distorted, [enhnGainLimit], 0).slice();
+    const totals = this.#context.run({ metric: 'vif', ...vifCall([enhnGainLimit], 0) })?.slice() ?? [];
     let next = 0;
     return scales.map((cells) => {
       const count = cells.width * cells.height;
@@ -91,7 +93,7 @@ export class WasmMapMaker {
     const { cells: all, scores } = this.#context.admMap(
       reference,
       distorted,
-      this.#adm,
+      this.#admParameters,
       blockSize,
       countOf(scales),
     );
@@ -100,7 +102,7 @@ export class WasmMapMaker {
       const count = cells.width * cells.height;
       const units = admUnits(this.#format, cells.scale);
       const band = (k: 0 | 1 | 2): AdmBandCells => {
-        const factor = this.#adm.rf[cells.scale]?.[k === 2 ? 1 : 0] ?? Number.NaN;
+        const factor = this.#csf.rf[cells.scale]?.[k === 2 ? 1 : 0] ?? Number.NaN;
         return {
           num: columnOf(all, next, 6, k, count).map((sum) => sum * units.num[k]),
           den: columnOf(all, next, 6, 3 + k, count).map((sum) => sum * units.den),

@@ -1,14 +1,23 @@
 /**
- * @module metrics/finishers/cambi
+ * @module metrics/cambi
  * CAMBI of the distorted video, of the reference, and its increase, each limited (metrics spec D.9).
  */
 
-import { AnyvmafError } from '../../core/errors.js';
-import type { VideoFormat } from '../../core/frame.js';
-import type { HeatmapFile } from '../../core/kernel.js';
-import { choiceOption, type ExtractorInstance, flagOption, numberOption } from '../options.js';
+import { AnyvmafError } from '../core/errors.js';
+import type { VideoFormat } from '../core/frame.js';
+import type { HeatmapFile } from '../core/kernel.js';
 import { leaveOut } from './checks.js';
-import type { FurtherExtractor } from './types.js';
+import {
+  callEach,
+  choiceOption,
+  type ExtractorInstance,
+  flagOption,
+  type Metric,
+  numberOption,
+} from './metric.js';
+import { choice, extractor, feature, flag, folder, integer, real } from './spec.js';
+
+const EOTFS = ['bt1886', 'pq'] as const;
 
 /** The default of topk and cambi_topk: the first counts unless it has it. */
 const DEFAULT_TOPK = 0.6;
@@ -106,7 +115,56 @@ function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
 }
 
 /** The cambi extractor. */
-export const cambi: FurtherExtractor = {
+export const CAMBI: Metric = {
+  spec: extractor({
+    name: 'cambi',
+    source: 'wasm/src/cambi.c',
+    description: 'Visible banding of the distorted video, no reference needed; 0 is none.',
+    options: [
+      real('cambi_max_val', 1000, 0, 1000, { alias: 'cmxv', description: 'Largest value given.' }),
+      integer('enc_width', 0, 180, 7680, { alias: 'encw', description: 'Width of the encode.' }),
+      integer('enc_height', 0, 150, 7680, { alias: 'ench', description: 'Height of the encode.' }),
+      integer('enc_bitdepth', 0, 6, 16, { alias: 'encbd', description: 'Bit depth of the encode.' }),
+      integer('src_width', 0, 320, 7680, { alias: 'srcw', description: 'Width of the source.' }),
+      integer('src_height', 0, 200, 4320, { alias: 'srch', description: 'Height of the source.' }),
+      integer('window_size', 65, 15, 127, {
+        alias: 'ws',
+        description: 'Side of the neighbourhood at 3840x2160, scaled with the picture.',
+      }),
+      real('topk', 0.6, 0.0001, 1, {
+        description: 'Share of the pixels that are pooled, the most banded ones.',
+      }),
+      real('cambi_topk', 0.6, 0.0001, 1, { alias: 'ctpk', description: 'The same; topk goes before it.' }),
+      real('tvi_threshold', 0.019, 0.0001, 1, {
+        alias: 'tvit',
+        description: 'Relative luminance step that is visible.',
+      }),
+      real('cambi_vis_lum_threshold', 0, 0, 300, {
+        alias: 'vlt',
+        description: 'Luminance in cd/m2 below which banding is not seen.',
+      }),
+      integer('max_log_contrast', 2, 0, 5, {
+        alias: 'mlc',
+        description: 'Largest contrast step looked for, as a power of two in 10-bit levels.',
+      }),
+      folder('heatmaps_path', {
+        description:
+          'Folder for pictures of the banding: cambi_heatmap_scale_K_WxH_16b.gray for five scales.',
+      }),
+      flag('full_ref', false, { description: 'Also measure the reference, and the increase over it.' }),
+      choice('eotf', EOTFS, { alias: 'eotf', description: 'How code values become light.' }),
+      choice('cambi_eotf', EOTFS, { alias: 'ceot', description: 'The same; goes before eotf.' }),
+      integer('cambi_high_res_speedup', 0, 0, 2160, {
+        alias: 'hrs',
+        description: 'Measure at half size from this height on: 1080, 1440 or 2160; anything else never.',
+      }),
+    ],
+    features: [
+      feature('Cambi_feature_cambi_score', 'cambi'),
+      feature('cambi_source', 'cambi_source', { when: ['full_ref'], plainName: true }),
+      feature('cambi_full_reference', 'cambi_full_reference', { when: ['full_ref'], plainName: true }),
+    ],
+  }),
   measure: (instance, format) => {
     requireSizes(instance, format);
     const number = (name: string) => numberOption(instance, name);
@@ -128,12 +186,14 @@ export const cambi: FurtherExtractor = {
       Number(flagOption(instance, 'full_ref')),
     ];
     const heatmaps = heatmapFiles(instance, format);
-    return { metric: 'cambi', options, chroma: false, ...(heatmaps && { heatmaps }) };
+    return { options, extent: [], ...(heatmaps && { heatmaps }) };
   },
+  calls: callEach('cambi', { fields: 2, cost: 10 }),
   finish: (instance) => {
     const maximum = numberOption(instance, 'cambi_max_val');
     return {
-      push: (frame, [distorted = Number.NaN, reference = Number.NaN], emit) => {
+      push: (frame, fields, emit) => {
+        const [distorted, reference] = [fields(0), fields(1)];
         emit(frame, 'Cambi_feature_cambi_score', Math.min(distorted, maximum));
         emit(frame, 'cambi_source', Math.min(reference, maximum));
         emit(frame, 'cambi_full_reference', Math.min(Math.max(0, distorted - reference), maximum));

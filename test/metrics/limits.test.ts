@@ -1,16 +1,16 @@
 /**
- * @module test/metrics/finishers/limits
+ * @module test/metrics/limits
  * Sizes and formats that psnr_hvs, ciede, cambi and SpEED refuse before a frame is measured, in words that help.
  */
 import { describe, expect, it } from 'vitest';
-import type { VideoFormat } from '../../../src/core/frame.js';
-import { FURTHER } from '../../../src/metrics/finishers/further.js';
-import { parseFeature } from '../../../src/metrics/options.js';
+import type { VideoFormat } from '../../src/core/frame.js';
+import { metricOf } from '../../src/metrics/index.js';
+import { parseFeature } from '../../src/metrics/options.js';
 
 function measure(feature: string, format: Partial<VideoFormat>) {
   const instance = parseFeature(feature);
   const video: VideoFormat = { width: 1920, height: 1080, bitDepth: 8, chroma: '420', ...format };
-  return FURTHER[instance.spec.name]?.measure(instance, video);
+  return metricOf(instance).measure(instance, video, 'libvmaf-3.2');
 }
 
 describe('what extractors cannot take', () => {

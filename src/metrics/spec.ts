@@ -1,5 +1,5 @@
 /**
- * @module metrics/extractors/spec
+ * @module metrics/spec
  * What an extractor is to the rest of the library: options, features, and short ways to write them down.
  */
 
@@ -43,6 +43,8 @@ export interface FeatureSpec {
   readonly emitted: 'frame' | 'next' | 'flush' | 'sequence';
   /** A boolean option that, when true, makes a `next` or `flush` feature known with its frame. */
   readonly atOnceWith?: string;
+  /** True: emitted only for videos with chroma. */
+  readonly chroma?: boolean;
   /** True: its name never ends in options. */
   readonly plainName?: boolean;
 }
@@ -50,6 +52,8 @@ export interface FeatureSpec {
 /** What an extractor is, in libvmaf's words. */
 export interface ExtractorSpec {
   readonly name: string;
+  /** What else people call it; libvmaf has it under one name only. */
+  readonly otherName?: string;
   /** Where its arithmetic is written, in the source tree of this package. */
   readonly source: string;
   /** What it measures, one sentence. */
@@ -68,6 +72,13 @@ export interface ExtractorSpec {
 }
 
 type OptionExtras = Pick<OptionSpec, 'description'> & Partial<Pick<OptionSpec, 'alias' | 'inName' | 'near'>>;
+
+/** An extractor; frames are independent of each other unless told otherwise. */
+export function extractor(
+  spec: Omit<ExtractorSpec, 'temporal' | 'previousReference'> & Partial<ExtractorSpec>,
+): ExtractorSpec {
+  return { temporal: false, previousReference: false, ...spec };
+}
 
 /** A boolean option; not part of names unless told so. */
 export function flag(name: string, byDefault: boolean, extras: OptionExtras): OptionSpec {
@@ -109,6 +120,33 @@ export function folder(name: string, extras: OptionExtras): OptionSpec {
 /** A feature of every frame, by default under its own name. */
 export function feature(name: string, alias = name, extras: Partial<FeatureSpec> = {}): FeatureSpec {
   return { name, alias, when: [], emitted: 'frame', ...extras };
+}
+
+/** A feature whose internal name is `VMAF_integer_feature_X_score` and whose log name is `integer_X`. */
+export function integerFeature(x: string, extras: Partial<FeatureSpec> = {}): FeatureSpec {
+  return feature(`VMAF_integer_feature_${x}_score`, `integer_${x}`, extras);
+}
+
+/** `integer_X`, its numerator and denominator, in total and per scale: what `debug` adds to vif and adm. */
+export function integerParts(x: string): FeatureSpec[] {
+  const names = [`integer_${x}`, `integer_${x}_num`, `integer_${x}_den`];
+  for (const s of SCALES) names.push(`integer_${x}_num_scale${s}`, `integer_${x}_den_scale${s}`);
+  return names.map((name) => feature(name, name, DEBUG));
+}
+
+/** A feature whose internal name is `VMAF_feature_X_score` and whose log name is `X`. */
+export function floatFeature(x: string, extras: Partial<FeatureSpec> = {}): FeatureSpec {
+  return feature(`VMAF_feature_${x}_score`, x, extras);
+}
+
+/** Numerator and denominator in total and per scale: what `debug` adds to float_vif and float_adm. */
+export function floatParts(x: string): FeatureSpec[] {
+  const names = [
+    `${x}_num`,
+    `${x}_den`,
+    ...SCALES.flatMap((s) => [`${x}_num_scale${s}`, `${x}_den_scale${s}`]),
+  ];
+  return names.map((name) => feature(name, name, DEBUG));
 }
 
 /** The four scales of VIF and ADM. */

@@ -1,28 +1,98 @@
 /**
- * @module metrics/finishers/motion
+ * @module metrics/motion
  * Motion from sums of absolute differences: scaled per frame, then damped by the pass over neighbouring frames that
  * gives motion2 and motion3 (spec 2.1, 2.2). A frame is final when the frame after it is known.
  */
+import type { Compat } from '../core/choices.js';
+import { AnyvmafError } from '../core/errors.js';
+import type { VideoFormat } from '../core/frame.js';
+import {
+  type Emit,
+  type ExtractorInstance,
+  type Fields,
+  type Finisher,
+  flagOption,
+  type Metric,
+  numberOption,
+  referenceLuma,
+} from './metric.js';
+import { DEBUG, extractor, feature, flag, integerFeature, real } from './spec.js';
 
-import type { Compat } from '../../core/choices.js';
-import type { VideoFormat } from '../../core/frame.js';
-import type { ExtractorInstance } from '../options.js';
-import { flagOption, numberOption } from '../options.js';
-import type { Emit, ExtractorFinisher } from './types.js';
-
-/**
- * @param instance an instance of the motion extractor
- * @param compat libvmaf 2.x to 3.0 also scaled in single precision
- */
-export function finishMotion(
-  instance: ExtractorInstance,
-  format: VideoFormat,
-  compat: Compat,
-): ExtractorFinisher {
-  return new MotionSequence(instance, format, compat);
+/** Frames between the reference pictures that are compared. */
+function windowOf(instance: ExtractorInstance): 1 | 2 {
+  return flagOption(instance, 'motion_five_frame_window') ? 2 : 1;
 }
 
-class MotionSequence implements ExtractorFinisher {
+/** The motion extractor. */
+export const MOTION: Metric = {
+  spec: extractor({
+    name: 'motion',
+    source: 'wasm/src/motion.c',
+    description:
+      'Mean absolute difference between successive blurred reference pictures, damped over neighbouring frames.',
+    options: [
+      flag('debug', false, { description: 'Also emit the undamped difference as integer_motion.' }),
+      flag('motion_force_zero', false, {
+        alias: 'force_0',
+        inName: true,
+        description: 'Make motion 0 throughout.',
+      }),
+      real('motion_blend_factor', 1, 0, 1, {
+        alias: 'mbf',
+        description: 'How much of motion3 above motion_blend_offset is kept.',
+      }),
+      real('motion_blend_offset', 40, 0, 1000, {
+        alias: 'mbo',
+        description: 'Value of motion3 above which motion_blend_factor applies.',
+      }),
+      real('motion_fps_weight', 1, 0, 5, {
+        alias: 'mfw',
+        description: 'Factor that corrects for the frame rate.',
+      }),
+      real('motion_max_val', 10000, 0, 10000, { alias: 'mmxv', description: 'Largest value of motion.' }),
+      flag('motion_five_frame_window', false, {
+        alias: 'mffw',
+        inName: true,
+        description: 'Compare with the reference picture two frames back.',
+      }),
+      flag('motion_moving_average', false, {
+        alias: 'mma',
+        inName: true,
+        description: 'Average motion3 with that of the frame before.',
+      }),
+    ],
+    features: [
+      // Without an alias in libvmaf: it appears under its raw name in reports.
+      feature('VMAF_integer_feature_motion_sad_score'),
+      integerFeature('motion', DEBUG),
+      integerFeature('motion2', { emitted: 'flush' }),
+      integerFeature('motion3', { emitted: 'flush' }),
+    ],
+    featuresUpTo30: [integerFeature('motion2'), integerFeature('motion', DEBUG)],
+    onUpTo30: ['debug'],
+    previousReference: true,
+  }),
+  measure: (instance, _, compat) => {
+    if (flagOption(instance, 'motion_force_zero')) return null;
+    // libvmaf up to 3.0 blurred each frame by itself, later ones their difference.
+    return { options: [windowOf(instance), Number(compat === 'libvmaf-3.0')], extent: [] };
+  },
+  calls: (variants) =>
+    variants.map(({ options: [window, legacy] }) => {
+      const back = window === 2 ? 2 : 1;
+      return {
+        run: legacy === 1 ? 'motion_legacy' : 'motion',
+        args: [referenceLuma(back), referenceLuma()],
+        fields: 1,
+        back,
+        pictures: 'reference',
+        cost: 1.5,
+      };
+    }),
+  finish: (instance, format, compat) => new MotionSequence(instance, format, compat),
+};
+
+class MotionSequence implements Finisher {
   readonly #samples: number;
   readonly #single: boolean;
   readonly #forceZero: boolean;
@@ -50,11 +120,11 @@ class MotionSequence implements ExtractorFinisher {
     this.#weight = numberOption(instance, 'motion_fps_weight');
     this.#maximum = numberOption(instance, 'motion_max_val');
     this.#average = flagOption(instance, 'motion_moving_average');
-    this.#lead = flagOption(instance, 'motion_five_frame_window') ? 2 : 1;
+    this.#lead = windowOf(instance);
   }
 
-  push(frame: number, record: Float64Array, emit: Emit): void {
-    const value = this.#forceZero || frame < this.#lead ? 0 : this.#scale(record[0] ?? Number.NaN);
+  push(frame: number, fields: Fields, emit: Emit): void {
+    const value = this.#forceZero || frame < this.#lead ? 0 : this.#scale(fields(0));
     this.#values.push(value);
     emit(frame, 'VMAF_integer_feature_motion_sad_score', value);
     emit(frame, 'VMAF_integer_feature_motion_score', value);
@@ -82,7 +152,9 @@ class MotionSequence implements ExtractorFinisher {
   }
 
   #value(frame: number): number {
-    return this.#values[frame - this.#first] ?? Number.NaN;
+    const value = this.#values[frame - this.#first];
+    if (value === undefined) throw new AnyvmafError('internal', `motion of frame ${frame} is not kept.`);
+    return value;
   }
 
   /** Makes the next frame final, given the number of frames known so far. */

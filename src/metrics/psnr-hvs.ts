@@ -1,15 +1,23 @@
 /**
- * @module metrics/finishers/psnr-hvs
+ * @module metrics/psnr-hvs
  * PSNR-HVS in decibels from the weighted errors of the planes (metrics spec D.8).
  */
-
-import { AnyvmafError } from '../../core/errors.js';
-import { log10 } from '../../core/log10.js';
+import { AnyvmafError } from '../core/errors.js';
+import { log10 } from '../core/log10.js';
 import { requireChroma } from './checks.js';
-import type { FurtherExtractor } from './types.js';
+import { callEach, type Metric, ONLY } from './metric.js';
+import { extractor, feature } from './spec.js';
 
 /** The psnr_hvs extractor. */
-export const psnrHvs: FurtherExtractor = {
+export const PSNR_HVS: Metric = {
+  spec: extractor({
+    name: 'psnr_hvs',
+    source: 'wasm/src/psnr_hvs.c',
+    description:
+      'PSNR with contrast sensitivity and masking of 8x8 DCT blocks (PSNR-HVS-M), per plane and combined, in dB.',
+    options: [],
+    features: ['psnr_hvs_y', 'psnr_hvs_cb', 'psnr_hvs_cr', 'psnr_hvs'].map((name) => feature(name)),
+  }),
   measure: (_, format) => {
     requireChroma('psnr_hvs', format);
     if (format.bitDepth > 12) {
@@ -19,10 +27,12 @@ export const psnrHvs: FurtherExtractor = {
           'out, or reduce the bit depth first.',
       );
     }
-    return { metric: 'psnr_hvs', options: [], chroma: true };
+    return ONLY;
   },
+  calls: callEach('psnr_hvs', { fields: 3, cost: 8 }, () => true),
   finish: () => ({
-    push: (frame, [y = Number.NaN, cb = Number.NaN, cr = Number.NaN], emit) => {
+    push: (frame, fields, emit) => {
+      const [y, cb, cr] = [fields(0), fields(1), fields(2)];
       emit(frame, 'psnr_hvs_y', decibels(y));
       emit(frame, 'psnr_hvs_cb', decibels(cb));
       emit(frame, 'psnr_hvs_cr', decibels(cr));

@@ -1,0 +1,202 @@
+/**
+ * @module metrics/adm
+ * adm2, aim, adm3 and ADM per scale from numerators, denominators and AIM numerators (spec 4.10).
+ */
+import type { VideoFormat } from '../core/frame.js';
+import { type AdmCsf, admCsf } from './adm-csf.js';
+import {
+  type ExtractorInstance,
+  type Finisher,
+  flagOption,
+  inGroups,
+  LUMA_PAIR,
+  type Metric,
+  numberOption,
+  type Variant,
+} from './metric.js';
+import { extractor, feature, flag, integer, integerFeature, integerParts, real, SCALES } from './spec.js';
+import { admLimit, atLeast } from './values.js';
+
+/** Most parameter sets that one call measures. */
+const MOST = 64;
+/** Per parameter set: numerators of the scales, denominators, AIM numerators. */
+const FIELDS = 12;
+
+/** Bytes of the core's `AnyvmafAdmVariant`, and where its members are that do not come first. */
+const STRUCT = { bytes: 88, rf: 16, fi: 48, parts: 80 };
+
+/** What the reference puts in the denominator of a scale 0 that it skips. */
+const SKIPPED_DEN = Math.fround(1e-10);
+
+const ADM_SCALES = SCALES.map((s) => feature(`integer_adm_scale${s}`));
+
+/** A parameter set of ADM. */
+export function admVariant(
+  gainLimit: number,
+  noiseWeight: number,
+  { rf, fi }: AdmCsf,
+  { aim, scale0 }: { readonly aim: boolean; readonly scale0: boolean },
+): Variant {
+  return {
+    options: [gainLimit, noiseWeight, ...rf.flat(), ...fi.flat()],
+    extent: [Number(aim), Number(scale0)],
+  };
+}
+
+/** Parameter sets as the core's `AnyvmafAdmVariant`. */
+export function admStructs(variants: readonly Variant[]): Uint8Array {
+  const view = new DataView(new ArrayBuffer(variants.length * STRUCT.bytes));
+  variants.forEach(({ options, extent }, i) => {
+    const at = i * STRUCT.bytes;
+    const write = (
+      values: readonly number[],
+      from: number,
+      bytes: 4 | 8,
+      set: 'Float64' | 'Float32' | 'Uint32',
+    ) => {
+      for (const [k, value] of values.entries()) view[`set${set}`](at + from + k * bytes, value, true);
+    };
+    write(options.slice(0, 2), 0, 8, 'Float64');
+    write(options.slice(2, 10), STRUCT.rf, 4, 'Float32');
+    write(options.slice(10), STRUCT.fi, 4, 'Uint32');
+    // The core is told what to skip.
+    write(
+      extent.map((part) => 1 - part),
+      STRUCT.parts,
+      4,
+      'Uint32',
+    );
+  });
+  return new Uint8Array(view.buffer);
+}
+
+/** The adm extractor. */
+export const ADM: Metric = {
+  spec: extractor({
+    name: 'adm',
+    source: 'wasm/src/adm.c',
+    description:
+      'Detail loss (ADM), additive impairment (AIM) and their mix (adm3), from contrast-masked wavelet bands at four scales.',
+    options: [
+      flag('debug', false, {
+        description: 'Also emit ADM under its own name, and numerators and denominators.',
+      }),
+      real('adm_csf_scale', 1, 0, 50, {
+        alias: 'scf',
+        description: 'Factor on the horizontal and vertical contrast sensitivity, in adm_csf_mode 1 only.',
+      }),
+      real('adm_csf_diag_scale', 1, 0, 50, {
+        alias: 'scfd',
+        description: 'Factor on the diagonal contrast sensitivity, in adm_csf_mode 1 only.',
+      }),
+      real('adm_dlm_weight', 0.5, 0, 1, {
+        alias: 'dlmw',
+        description: 'Weight of detail loss in adm3; additive impairment has the rest.',
+      }),
+      real('adm_enhn_gain_limit', 100, 1, 100, {
+        alias: 'egl',
+        description:
+          'Largest gain credited to enhancement of the distorted picture; 1 credits none (NEG models).',
+      }),
+      real('adm_norm_view_dist', 3, 0.75, 24, {
+        alias: 'nvd',
+        description: 'Viewing distance in picture heights.',
+      }),
+      integer('adm_ref_display_height', 1080, 1, 4320, {
+        alias: 'rdh',
+        description: 'Height of the display in lines; view distance times height must be at least 3240.',
+      }),
+      integer('adm_csf_mode', 0, 0, 3, {
+        alias: 'csf',
+        description:
+          'Contrast sensitivity: 0 Watson, 1 Barten, 2 blend, 3 blend fitted to mean absolute error.',
+      }),
+      real('adm_noise_weight', 0.03125, 0, 1500, {
+        alias: 'nw',
+        description: 'Weight of the noise floor added to each band.',
+      }),
+      flag('adm_skip_aim', false, { description: 'Leave out additive impairment; its value is then 0.' }),
+      flag('adm_skip_scale0', false, {
+        alias: 'ssz',
+        inName: true,
+        description: 'Leave out scale 0; its value is then 0.',
+      }),
+      real('adm_min_val', 0, 0, 1, { alias: 'min', description: 'Smallest value of adm3.' }),
+    ],
+    features: [
+      integerFeature('adm2'),
+      integerFeature('aim'),
+      integerFeature('adm3'),
+      ...ADM_SCALES,
+      ...integerParts('adm'),
+    ],
+    featuresUpTo30: [integerFeature('adm2'), ...ADM_SCALES, ...integerParts('adm')],
+  }),
+  measure: (instance) => {
+    const csf = admCsf({
+      normViewDist: numberOption(instance, 'adm_norm_view_dist'),
+      refDisplayHeight: numberOption(instance, 'adm_ref_display_height'),
+      csfMode: numberOption(instance, 'adm_csf_mode'),
+      csfScale: numberOption(instance, 'adm_csf_scale'),
+      csfDiagScale: numberOption(instance, 'adm_csf_diag_scale'),
+    });
+    return admVariant(
+      numberOption(instance, 'adm_enhn_gain_limit'),
+      numberOption(instance, 'adm_noise_weight'),
+      csf,
+      { aim: !flagOption(instance, 'adm_skip_aim'), scale0: !flagOption(instance, 'adm_skip_scale0') },
+    );
+  },
+  calls: (variants) =>
+    inGroups(variants, MOST).map((group) => ({
+      run: 'adm',
+      args: [...LUMA_PAIR, 'parameters', group.length],
+      parameters: admStructs(group),
+      fields: FIELDS * group.length,
+      cost: 8 * group.length,
+    })),
+  finish: finishAdm,
+  // Barten's sensitivities are above 1, so the factors do not fit the fixed point of this extractor.
+  warning: (instance) =>
+    numberOption(instance, 'adm_csf_mode') === 1
+      ? 'The adm extractor overflows with adm_csf_mode=1, in libvmaf too, so its values mean nothing; float_adm takes this mode.'
+      : undefined,
+};
+
+function finishAdm(instance: ExtractorInstance, { width, height }: VideoFormat): Finisher {
+  const skipScale0 = flagOption(instance, 'adm_skip_scale0');
+  const skipAim = flagOption(instance, 'adm_skip_aim');
+  const dlmWeight = numberOption(instance, 'adm_dlm_weight');
+  const minimum = numberOption(instance, 'adm_min_val');
+  const limit = admLimit(width, height);
+  return {
+    push: (frame, fields, emit) => {
+      let totalNum = 0;
+      let totalDen = 0;
+      let totalAim = 0;
+      for (const scale of SCALES) {
+        const skip = scale === 0 && skipScale0;
+        const num = skip ? 0 : fields(scale);
+        const den = skip ? SKIPPED_DEN : fields(4 + scale);
+        totalNum += num;
+        totalDen += den;
+        totalAim += skip || skipAim ? 0 : fields(8 + scale);
+        emit(frame, `integer_adm_scale${scale}`, num / den);
+        emit(frame, `integer_adm_num_scale${scale}`, num);
+        emit(frame, `integer_adm_den_scale${scale}`, den);
+      }
+      if (totalNum < limit) totalNum = 0;
+      if (totalDen < limit) totalDen = 0;
+      const adm2 = totalDen === 0 ? 1 : totalNum / totalDen;
+      // The reference leaves aim undefined where there is nothing to divide by.
+      const aim = totalDen === 0 ? 0 : totalAim / totalDen;
+      const adm3 = atLeast(adm2 * dlmWeight + (1 - aim) * (1 - dlmWeight), minimum);
+      emit(frame, 'VMAF_integer_feature_adm2_score', adm2);
+      emit(frame, 'VMAF_integer_feature_aim_score', aim);
+      emit(frame, 'VMAF_integer_feature_adm3_score', adm3);
+      emit(frame, 'integer_adm', adm2);
+      emit(frame, 'integer_adm_num', totalNum);
+      emit(frame, 'integer_adm_den', totalDen);
+    },
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * @module metrics/float-motion
+ * Motion in floating point from the differences of blurred pictures (metrics spec D.13). A frame is final when the
+ * frame after it is known.
+ */
+import { requireChroma } from './checks.js';
+import {
+  callEach,
+  type Emit,
+  type ExtractorInstance,
+  type Fields,
+  type Finisher,
+  flagOption,
+  type Metric,
+  numberOption,
+} from './metric.js';
+import { DEBUG, extractor, flag, floatFeature, integer, real } from './spec.js';
+
+/** The float_motion extractor. */
+export const FLOAT_MOTION: Metric = {
+  spec: extractor({
+    name: 'float_motion',
+    source: 'wasm/src/float_motion.c',
+    description:
+      'Mean absolute difference between successive blurred reference pictures, in floating point, damped over neighbours.',
+    options: [
+      flag('debug', true, { description: 'Also emit the undamped difference as motion.' }),
+      flag('motion_force_zero', false, {
+        alias: 'force_0',
+        inName: true,
+        description: 'Make motion 0 throughout.',
+      }),
+      real('motion_fps_weight', 1, 0, 5, {
+        alias: 'mfw',
+        description: 'Factor that corrects for the frame rate.',
+      }),
+      real('motion_blend_factor', 1, 0, 1, {
+        alias: 'mbf',
+        description: 'How much of motion3 above motion_blend_offset is kept.',
+      }),
+      real('motion_blend_offset', 40, 0, 1000, {
+        alias: 'mbo',
+        description: 'Value of motion3 above which motion_blend_factor applies.',
+      }),
+      flag('motion_add_scale1', false, {
+        alias: 'mdc',
+        inName: true,
+        description: 'Add the difference of the pictures at half size.',
+      }),
+      integer('motion_filter_size', 5, 0, 9, {
+        alias: 'mfs',
+        description: 'Taps of the blur: 3, 1 for no blur; anything else is 5.',
+      }),
+      flag('motion_add_uv', false, {
+        alias: 'mau',
+        inName: true,
+        description: 'Add the differences of the chroma planes.',
+      }),
+      real('motion_max_val', 10000, 0, 10000, { alias: 'mmxv', description: 'Largest value of motion.' }),
+    ],
+    features: [
+      // That of the first frame is 0 at once.
+      floatFeature('motion2'),
+      floatFeature('motion3', { emitted: 'next', atOnceWith: 'motion_force_zero' }),
+      floatFeature('motion', DEBUG),
+    ],
+    temporal: true,
+  }),
+  measure: (instance, format) => {
+    const chroma = flagOption(instance, 'motion_add_uv');
+    if (chroma) requireChroma('float_motion', format, 'motion_add_uv');
+    if (flagOption(instance, 'motion_force_zero')) return null;
+    const size = numberOption(instance, 'motion_filter_size');
+    const addScale1 = Number(flagOption(instance, 'motion_add_scale1'));
+    return { options: [size === 3 || size === 1 ? size : 5, addScale1, Number(chroma)], extent: [] };
+  },
+  calls: callEach(
+    'float_motion',
+    { fields: 1, cost: 6, back: 1, pictures: 'reference' },
+    ({ options: [, , chroma] }) => chroma === 1,
+  ),
+  finish: (instance) => new FloatMotionSequence(instance),
+};
+
+class FloatMotionSequence implements Finisher {
+  readonly #forceZero: boolean;
+  readonly #weight: number;
+  readonly #blendFactor: number;
+  readonly #blendOffset: number;
+  readonly #maximum: number;
+  #frames = 0;
+  /** Difference of the latest frame to the one before. */
+  #latest = 0;
+
+  constructor(instance: ExtractorInstance) {
+    this.#forceZero = flagOption(instance, 'motion_force_zero');
+    this.#weight = numberOption(instance, 'motion_fps_weight');
+    this.#blendFactor = numberOption(instance, 'motion_blend_factor');
+    this.#blendOffset = numberOption(instance, 'motion_blend_offset');
+    this.#maximum = numberOption(instance, 'motion_max_val');
+  }
+
+  push(frame: number, fields: Fields, emit: Emit): void {
+    const score = this.#forceZero || frame === 0 ? 0 : fields(0);
+    emit(frame, 'VMAF_feature_motion_score', Math.min(score * this.#weight, this.#maximum));
+    if (frame > 0) this.#settle(frame - 1, score, emit);
+    this.#latest = score;
+    this.#frames = frame + 1;
+  }
+
+  flush(emit: Emit): void {
+    if (this.#frames > 0) this.#settle(this.#frames - 1, undefined, emit);
+  }
+
+  /** Makes a frame final, given the difference of the next one to it; none after the last. */
+  #settle(frame: number, next: number | undefined, emit: Emit): void {
+    const first = frame === 0;
+    const damped = (next === undefined ? this.#latest : Math.min(this.#latest, next)) * this.#weight;
+    // The first frame has no difference of its own: motion3 takes the next one's.
+    const blended = this.#blend(first ? (next ?? 0) * this.#weight : damped);
+    emit(frame, 'VMAF_feature_motion2_score', first ? 0 : Math.min(damped, this.#maximum));
+    emit(frame, 'VMAF_feature_motion3_score', Math.min(blended, this.#maximum));
+  }
+
+  #blend(x: number): number {
+    return x * this.#blendFactor + (1 - this.#blendFactor) * Math.min(this.#blendOffset, x);
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * @module metrics/float-ssim
+ * SSIM: the scale chosen, and the score in decibels where asked for (metrics spec D.7).
+ */
+import type { VideoFormat } from '../core/frame.js';
+import { log10 } from '../core/log10.js';
+import { requireSide } from './checks.js';
+import { callEach, type ExtractorInstance, flagOption, type Metric, numberOption } from './metric.js';
+import { extractor, feature, flag, integer, type OptionSpec } from './spec.js';
+import { atMost } from './values.js';
+
+/** Lines that are left when the scale is chosen for the picture. */
+const AUTOMATIC_LINES = 256;
+/** Taps of the window. */
+const WINDOW = 11;
+
+/** Options of SSIM and MS-SSIM. */
+export const SSIM_OPTIONS: readonly OptionSpec[] = [
+  flag('enable_lcs', false, { description: 'Also emit the means of luminance, contrast and structure.' }),
+  flag('enable_db', false, { description: 'Give the score in dB, -10 * log10(1 - score).' }),
+  flag('clip_db', false, {
+    description: 'With enable_db limit the score by the picture size and bit depth.',
+  }),
+];
+
+/** Luminance, contrast and structure. */
+export const SSIM_PARTS = ['l', 'c', 's'] as const;
+/** Of a feature that the option `enable_lcs` adds. */
+export const LCS = { when: ['enable_lcs'] } as const;
+
+function ssimScale(instance: ExtractorInstance, { width, height }: VideoFormat): number {
+  const asked = numberOption(instance, 'scale');
+  if (asked > 0) return asked;
+  // To the nearest, half up, of a quotient in single precision.
+  return Math.max(1, Math.floor(Math.fround(Math.min(width, height) / AUTOMATIC_LINES) + 0.5));
+}
+
+/** The score as it is or in decibels. */
+export function ssimScore(
+  instance: ExtractorInstance,
+  { width, height, bitDepth }: VideoFormat,
+): (x: number) => number {
+  if (!flagOption(instance, 'enable_db')) return (score) => score;
+  const peak = 2 ** bitDepth - 1;
+  const limit = flagOption(instance, 'clip_db')
+    ? Math.ceil(10 * log10((peak * peak) / (0.5 / (width * height))))
+    : Number.POSITIVE_INFINITY;
+  // A score above 1, which nearly flat pictures get, has no logarithm: it is at the limit.
+  return (score) => atMost(-10 * log10(1 - score), limit);
+}
+
+/** The float_ssim extractor. */
+export const FLOAT_SSIM: Metric = {
+  spec: extractor({
+    name: 'float_ssim',
+    otherName: 'ssim',
+    source: 'wasm/src/ssim.c',
+    description: 'Structural similarity (SSIM) of luma.',
+    options: [
+      ...SSIM_OPTIONS,
+      integer('scale', 0, 0, 10, {
+        inName: false,
+        description: 'Reduce pictures by this factor first; 0 takes the one that leaves about 256 lines.',
+      }),
+    ],
+    features: [
+      feature('float_ssim'),
+      ...SSIM_PARTS.map((part) => feature(`float_ssim_${part}`, undefined, LCS)),
+    ],
+  }),
+  measure: (instance, format) => {
+    const scale = ssimScale(instance, format);
+    // An odd side keeps one sample more.
+    const reduced = (side: number) => Math.floor(side / scale) + (side % 2);
+    if (Math.min(reduced(format.width), reduced(format.height)) < WINDOW)
+      requireSide('float_ssim', format, WINDOW * scale, scale > 1 ? ` with scale ${scale}` : '');
+    return { options: [scale], extent: [] };
+  },
+  calls: callEach('float_ssim', { fields: 4, cost: 20 }),
+  finish: (instance, format) => {
+    const score = ssimScore(instance, format);
+    return {
+      push: (frame, fields, emit) => {
+        emit(frame, 'float_ssim', score(fields(0)));
+        SSIM_PARTS.forEach((part, i) => {
+          emit(frame, `float_ssim_${part}`, fields(1 + i));
+        });
+      },
+    };
+  },
+};

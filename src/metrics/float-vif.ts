@@ -1,0 +1,98 @@
+/**
+ * @module metrics/float-vif
+ * VIF per scale and in total from numerators and denominators in floating point (metrics spec D.14).
+ */
+
+import { callEach, choiceOption, flagOption, type Metric, numberOption } from './metric.js';
+import { KERNEL_SCALES, RESAMPLING, requirePrescale } from './prescale.js';
+import { choice, DEBUG, extractor, feature, flag, floatFeature, floatParts, real, SCALES } from './spec.js';
+import { atLeast } from './values.js';
+
+/** So that the fourth scale has a sample. */
+const LEAST_SIDE = 8;
+
+/** The float_vif extractor. */
+export const FLOAT_VIF: Metric = {
+  spec: extractor({
+    name: 'float_vif',
+    source: 'wasm/src/float_vif.c',
+    description: 'Visual information fidelity at four scales, in floating point.',
+    options: [
+      flag('debug', false, {
+        description: 'Also emit VIF over all scales, and numerators and denominators.',
+      }),
+      real('vif_enhn_gain_limit', 100, 1, 100, {
+        alias: 'egl',
+        description:
+          'Largest gain credited to enhancement of the distorted picture; 1 credits none (NEG models).',
+      }),
+      real('vif_kernelscale', 1, 0.1, 4, {
+        alias: 'ks',
+        near: KERNEL_SCALES,
+        description: 'Factor on the size of the Gaussian kernels.',
+      }),
+      real('vif_prescale', 1, 0.1, 4, {
+        alias: 'ps',
+        description: 'Resize both pictures by this factor first.',
+      }),
+      choice('vif_prescale_method', RESAMPLING, { alias: 'pm', description: 'How vif_prescale resizes.' }),
+      ...[1, 2, 3].map((s) =>
+        real(`vif_scale${s}_min_val`, 0, 0, 1, {
+          alias: `s${s}miv`,
+          description: `Smallest value of scale ${s}.`,
+        }),
+      ),
+      real('vif_sigma_nsq', 2, 0, 5, { alias: 'snsq', description: 'Variance of the visual noise.' }),
+      flag('vif_skip_scale0', false, {
+        alias: 'ssclz',
+        inName: true,
+        description: 'Leave out scale 0; its value is then 0.',
+      }),
+    ],
+    features: [
+      ...SCALES.map((s) => floatFeature(`vif_scale${s}`)),
+      feature('vif', 'vif', DEBUG),
+      ...floatParts('vif'),
+    ],
+  }),
+  measure: (instance, format) => {
+    const method = choiceOption(instance, 'vif_prescale_method');
+    const prescale = numberOption(instance, 'vif_prescale');
+    requirePrescale('float_vif', format, prescale, method, LEAST_SIDE);
+    const options = [
+      numberOption(instance, 'vif_enhn_gain_limit'),
+      numberOption(instance, 'vif_kernelscale'),
+      prescale,
+      prescale === 1 ? 0 : RESAMPLING.indexOf(method),
+      numberOption(instance, 'vif_sigma_nsq'),
+      Number(flagOption(instance, 'vif_skip_scale0')),
+    ];
+    return { options, extent: [] };
+  },
+  calls: callEach('float_vif', { fields: 8, cost: 35 }),
+  finish: (instance) => {
+    const skipScale0 = flagOption(instance, 'vif_skip_scale0');
+    const limited = (scale: number, value: number) =>
+      scale === 0 ? value : atLeast(value, numberOption(instance, `vif_scale${scale}_min_val`));
+    return {
+      push: (frame, fields, emit) => {
+        let totalNum = 0;
+        let totalDen = 0;
+        for (const scale of SCALES) {
+          const skip = scale === 0 && skipScale0;
+          const [num, den] = [fields(scale), fields(4 + scale)];
+          if (!skip) {
+            totalNum += num;
+            totalDen += den;
+          }
+          emit(frame, `VMAF_feature_vif_scale${scale}_score`, limited(scale, skip ? 0 : num / den));
+          emit(frame, `vif_num_scale${scale}`, num);
+          emit(frame, `vif_den_scale${scale}`, den);
+        }
+        emit(frame, 'vif', totalDen === 0 ? 1 : totalNum / totalDen);
+        emit(frame, 'vif_num', totalNum);
+        emit(frame, 'vif_den', totalDen);
+      },
+    };
+  },
+};

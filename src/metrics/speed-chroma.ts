@@ -1,0 +1,106 @@
+/**
+ * @module metrics/speed-chroma
+ * SpEED of chroma (metrics spec D.17), and what it shares with that of frame differences.
+ */
+import { AnyvmafError } from '../core/errors.js';
+import { chromaSize, type PlaneSize, type VideoFormat } from '../core/frame.js';
+import { requireChroma } from './checks.js';
+import { callEach, choiceOption, type ExtractorInstance, type Metric, numberOption } from './metric.js';
+import { KERNEL_SCALES, RESAMPLING, requirePrescale } from './prescale.js';
+import { choice, extractor, feature, integer, type OptionSpec, real } from './spec.js';
+import { atMost } from './values.js';
+
+/** Five blocks of every 16th sample: less than that on a side leaves nothing to measure. */
+const LEAST_SIDE = 80;
+
+/** A prescale this near to 1 does nothing. */
+const NO_PRESCALE = 1e-3;
+
+/** Options of both. */
+export const SPEED_OPTIONS: readonly OptionSpec[] = [
+  real('speed_kernelscale', 1, 0.1, 4, {
+    alias: 'ks',
+    near: KERNEL_SCALES,
+    description: 'Factor on the size of the Gaussian kernels.',
+  }),
+  real('speed_prescale', 1, 0.1, 4, {
+    alias: 'ps',
+    description: 'Resize both pictures by this factor first.',
+  }),
+  choice('speed_prescale_method', RESAMPLING, { alias: 'psm', description: 'How speed_prescale resizes.' }),
+  real('speed_sigma_nn', 0.29, 0.1, 2, { alias: 'snn', description: 'Variance of the neural noise.' }),
+  real('speed_nn_floor', 0, 0, 1, {
+    alias: 'nnf',
+    description: 'Blocks of less entropy than the noise raised by this share do not count.',
+  }),
+  real('speed_max_val', 1000, 0, 1000, { alias: 'mxv', description: 'Largest value given.' }),
+];
+
+/**
+ * Refuses planes that are too small once prescaled.
+ * @throws {AnyvmafError} `feature`
+ */
+export function requireBlocks(instance: ExtractorInstance, plane: string, size: PlaneSize): void {
+  const prescale = numberOption(instance, 'speed_prescale');
+  const scaled = (side: number) =>
+    Math.abs(prescale - 1) < NO_PRESCALE ? side : Math.floor(side * prescale + 0.5);
+  const [width, height] = [scaled(size.width), scaled(size.height)];
+  if (width >= LEAST_SIDE && height >= LEAST_SIDE) return;
+  const { name } = instance.spec;
+  throw new AnyvmafError(
+    'feature',
+    `The ${name} extractor needs ${plane} of at least ${LEAST_SIDE}x${LEAST_SIDE} samples but here it has ` +
+      `${width}x${height}; leave ${name} out, or choose a larger speed_prescale.`,
+  );
+}
+
+/** Values of the options of both, in the core's order. */
+export function speedOptions(instance: ExtractorInstance, format: VideoFormat): number[] {
+  const method = choiceOption(instance, 'speed_prescale_method');
+  const prescale = numberOption(instance, 'speed_prescale');
+  requirePrescale(instance.spec.name, format, prescale, method);
+  return [
+    numberOption(instance, 'speed_kernelscale'),
+    prescale,
+    RESAMPLING.indexOf(method),
+    numberOption(instance, 'speed_sigma_nn'),
+    numberOption(instance, 'speed_nn_floor'),
+  ];
+}
+
+/** The speed_chroma extractor. */
+export const SPEED_CHROMA: Metric = {
+  spec: extractor({
+    name: 'speed_chroma',
+    source: 'wasm/src/speed_frame.c',
+    description: 'Differences of local entropy between the chroma planes of both videos (SpEED).',
+    options: [
+      ...SPEED_OPTIONS,
+      integer('speed_weight_var_mode', 0, 0, 6, {
+        alias: 'wvm',
+        description:
+          'Whose variances weigh the entropies: 0 each its own, 1 the reference, 2 the distorted, 3 to 6 mixes.',
+      }),
+    ],
+    features: ['u', 'v', 'uv'].map((plane) =>
+      feature(`Speed_chroma_feature_speed_chroma_${plane}_score`, `speed_chroma_${plane}`),
+    ),
+  }),
+  measure: (instance, format) => {
+    requireChroma('speed_chroma', format);
+    requireBlocks(instance, 'chroma', chromaSize(format));
+    const weight = numberOption(instance, 'speed_weight_var_mode');
+    return { options: [...speedOptions(instance, format), weight, 0], extent: [] };
+  },
+  calls: callEach('speed_chroma', { fields: 5, cost: 2 }, () => true),
+  finish: (instance) => {
+    const maximum = numberOption(instance, 'speed_max_val');
+    return {
+      push: (frame, fields, emit) => {
+        ['u', 'v', 'uv'].forEach((plane, i) => {
+          emit(frame, `Speed_chroma_feature_speed_chroma_${plane}_score`, atMost(fields(i), maximum));
+        });
+      },
+    };
+  },
+};

@@ -1,0 +1,97 @@
+/**
+ * @module metrics/vif
+ * VIF per scale and in total from numerators and denominators (spec 3.6).
+ */
+import {
+  doubles,
+  type ExtractorInstance,
+  type Finisher,
+  flagOption,
+  inGroups,
+  type KernelCall,
+  LUMA_PAIR,
+  type Metric,
+  numberOption,
+} from './metric.js';
+import { extractor, flag, integerFeature, integerParts, real, SCALES } from './spec.js';
+
+/** Most gain limits that one call measures. */
+const MOST = 16;
+/** Per gain limit: numerators of the scales, then denominators. */
+const FIELDS = 8;
+
+/** One call for several gain limits: what they have in common is computed once. */
+export function vifCall(gainLimits: readonly number[], firstScale: 0 | 1): KernelCall {
+  return {
+    run: 'vif',
+    args: [...LUMA_PAIR, 'parameters', gainLimits.length, firstScale],
+    parameters: doubles(gainLimits),
+    fields: FIELDS * gainLimits.length,
+    cost: 16 * gainLimits.length,
+  };
+}
+
+/** The vif extractor. */
+export const VIF: Metric = {
+  spec: extractor({
+    name: 'vif',
+    source: 'wasm/src/vif.c',
+    description:
+      'Visual information fidelity at four scales: the share of the reference’s information that survives in the distorted picture.',
+    options: [
+      flag('debug', false, {
+        description: 'Also emit VIF over all scales, and numerators and denominators.',
+      }),
+      real('vif_enhn_gain_limit', 100, 1, 100, {
+        alias: 'egl',
+        description:
+          'Largest gain credited to enhancement of the distorted picture; 1 credits none (NEG models).',
+      }),
+      flag('vif_skip_scale0', false, {
+        alias: 'ssclz',
+        inName: true,
+        description: 'Leave out scale 0; its value is then 0.',
+      }),
+    ],
+    features: [...SCALES.map((s) => integerFeature(`vif_scale${s}`)), ...integerParts('vif')],
+  }),
+  measure: (instance) => ({
+    options: [numberOption(instance, 'vif_enhn_gain_limit')],
+    extent: [Number(!flagOption(instance, 'vif_skip_scale0'))],
+  }),
+  calls: (variants) =>
+    inGroups(variants, MOST).map((group) =>
+      vifCall(
+        group.flatMap(({ options }) => options),
+        group.some(({ extent: [scale0] }) => scale0 === 1) ? 0 : 1,
+      ),
+    ),
+  finish: finishVif,
+};
+
+function finishVif(instance: ExtractorInstance): Finisher {
+  const skipScale0 = flagOption(instance, 'vif_skip_scale0');
+  return {
+    push: (frame, fields, emit) => {
+      let totalNum = 0;
+      let totalDen = 0;
+      for (const scale of SCALES) {
+        const skip = scale === 0 && skipScale0;
+        // What the reference leaves in its debug values of a scale that it skips.
+        const num = skip ? 0 : fields(scale);
+        const den = skip ? -1 : fields(4 + scale);
+        if (!skip) {
+          totalNum += num;
+          totalDen += den;
+        }
+        // A quotient of floats in float: dividing in double and rounding once more gives the same.
+        emit(frame, `VMAF_integer_feature_vif_scale${scale}_score`, skip ? 0 : Math.fround(num / den));
+        emit(frame, `integer_vif_num_scale${scale}`, num);
+        emit(frame, `integer_vif_den_scale${scale}`, den);
+      }
+      emit(frame, 'integer_vif', totalDen === 0 ? 1 : totalNum / totalDen);
+      emit(frame, 'integer_vif_num', totalNum);
+      emit(frame, 'integer_vif_den', totalDen);
+    },
+  };
+}
