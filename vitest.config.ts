@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
 import { defineConfig } from 'vitest/config';
 
 /** What compares times, or counts on a process to answer in time: one file after the other, when all else is done. */
@@ -19,6 +20,16 @@ export default defineConfig({
     },
   },
   plugins: [
+    {
+      // What scripts/bundle.mjs makes of the script of HTML reports.
+      name: 'viewer-script',
+      load(id: string) {
+        if (!id.endsWith('/report/html/viewer-script.ts')) return undefined;
+        const entryPoints = [id.replace('-script.ts', '.ts')];
+        const { outputFiles } = buildSync({ entryPoints, bundle: true, format: 'iife', write: false });
+        return `export const VIEWER_SCRIPT = ${JSON.stringify(outputFiles[0]?.text)};`;
+      },
+    },
     {
       // What a bundler makes of the address in docs/examples/browser.ts.
       name: 'package-file-urls',

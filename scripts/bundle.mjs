@@ -4,9 +4,9 @@
  * that are always loaded together become one file, so that a program starts sooner and keeps less in memory, and what is
  * loaded on demand stays apart.
  */
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, buildSync } from 'esbuild';
 import { builtPath, ROOT } from './lib/project.mjs';
 
 // As deep in the package as platform/node and platform/browser: they find its models and its core from where they are.
@@ -26,6 +26,20 @@ const ENTRIES = [
   'mcp/pictures/picture-worker.js',
   'bench/pair-maker.js',
 ];
+
+// The script of HTML reports, as text.
+const { outputFiles } = buildSync({
+  entryPoints: [builtPath('report/html/viewer.js')],
+  bundle: true,
+  minify: true,
+  format: 'iife',
+  target: 'es2022',
+  write: false,
+});
+writeFileSync(
+  builtPath('report/html/viewer-script.js'),
+  `export const VIEWER_SCRIPT = ${JSON.stringify(outputFiles[0].text.trim())};\n`,
+);
 
 rmSync(FOLDER, { recursive: true, force: true });
 await build({

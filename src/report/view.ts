@@ -6,6 +6,7 @@
 export { remarks } from './findings.js';
 export * from './view/distribution.js';
 export * from './view/encodes.js';
+export * from './view/frames.js';
 export * from './view/headline.js';
 export * from './view/numbers.js';
 export * from './view/rates.js';

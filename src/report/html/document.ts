@@ -12,7 +12,8 @@ import { packFrames, packMetric } from './pack.js';
 import type { Page } from './page.js';
 import { failureSection, pooledSection, preflightSection, runSection, worstSection } from './sections.js';
 import { STYLES } from './styles.js';
-import { type ViewerRun, viewer } from './viewer.js';
+import type { ViewerRun } from './viewer.js';
+import { VIEWER_SCRIPT } from './viewer-script.js';
 
 /** The page in pieces: the data of each metric is one. */
 export function* renderPage(page: Page): Generator<string, void, undefined> {
@@ -53,13 +54,15 @@ ${preflightSection(page)}
   for (const section of body) if (section) yield `${section.text}\n`;
   yield `<footer>${html`anyvmaf ${first.version}${options.written && ` · ${options.written}`}`.text} · nothing on this page was loaded from elsewhere</footer>\n</main>\n`;
   yield* data(page);
-  yield `<script>(${viewer.toString()})();</script>\n</body>\n</html>\n`;
+  yield `<script>${VIEWER_SCRIPT}</script>\n</body>\n</html>\n`;
 }
 
 /** The values of every frame, for the script; written metric by metric. */
 function* data(page: Page): Generator<string, void, undefined> {
   const { list, ordered, apart, origin, rate = null } = page;
-  yield `<script type="application/json" id="data">{"rate":${rate},"skipped":${origin},"apart":${apart},"runs":[`;
+  const metric = page.ranking?.metric ?? null;
+  const score = scriptJson(page.isScore(metric ?? undefined) ? metric : null).text;
+  yield `<script type="application/json" id="data">{"rate":${rate},"score":${score},"skipped":${origin},"apart":${apart},"runs":[`;
   for (const { name, frames, metrics, shift, index } of list) {
     const head: Omit<ViewerRun, 'metrics'> = { name, frames: packFrames(frames, shift) };
     yield `${index > 0 ? ',' : ''}${scriptJson(head).text.slice(0, -1)},"metrics":{`;

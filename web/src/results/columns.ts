@@ -4,6 +4,7 @@
  * have the numbers of the axis that all encodes share.
  */
 import type { FrameMetrics } from 'anyvmaf';
+import { searchFrame } from 'anyvmaf/view';
 
 /** Statistics of a metric over the frames. */
 export interface Statistics {
@@ -133,13 +134,7 @@ export class Columns {
 
   /** Index of the first frame whose number is not below. */
   search(number: number): number {
-    let [from, to] = [0, this.#length];
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if ((this.#numbers[middle] ?? 0) < number) from = middle + 1;
-      else to = middle;
-    }
-    return from;
+    return searchFrame(this.#numbers, number, this.#length);
   }
 
   /** A metric's value in a frame; NaN where there is none. */

@@ -3,7 +3,7 @@
  * One chart over the frames, drawn by uPlot: decimated to its width, zoomed with all others, with a readout of its own
  * because what is pointed at are frames, not columns.
  */
-import { colourOf, extentOf, frameTicks, labelOf, ticks, valueRange } from 'anyvmaf/view';
+import { colourOf, extentOf, frameTicks, labelOf, pinchFactor, ticks, valueRange } from 'anyvmaf/view';
 import uPlot from 'uplot';
 import { h } from '../dom.js';
 import { onTheme } from '../theme.js';
@@ -402,10 +402,9 @@ export class Plot {
   #pinch(touches: ReadonlyMap<number, number>, event: PointerEvent): void {
     const before = [...touches.values()];
     const after = [...touches].map(([id, x]) => (id === event.pointerId ? event.clientX : x));
-    const spread = ([a = 0, b = 0]: number[]) => Math.max(12, Math.abs(a - b));
     const left = this.#chart?.over.getBoundingClientRect().left ?? 0;
     const middle = ((after[0] ?? 0) + (after[1] ?? 0)) / 2 - left;
-    this.#view.zoomBy(spread(before) / spread(after), this.#chart?.posToVal(middle, 'x'));
+    this.#view.zoomBy(pinchFactor(before, after), this.#chart?.posToVal(middle, 'x'));
   }
 
   /** The encode whose line is nearest to the pointer. */

@@ -2,6 +2,7 @@
  * @module web/results/view
  * What all charts share: the part of the video on show, the frame pointed at, the encodes shown, the main metric.
  */
+import { nearestFrame, zoomedBy, zoomedTo } from 'anyvmaf/view';
 import { Cell } from '../dom.js';
 import type { Session } from '../session.js';
 import type { Encodes } from './encodes.js';
@@ -45,16 +46,9 @@ export class View {
 
   /** Shows a part, kept within what there is and not closer than a few frames. */
   zoomTo(from: number, to: number): void {
-    const [first, last] = this.#encodes.span;
-    const counts = this.#encodes.list.map(({ columns }) => columns.length);
-    const stride = (last - first) / Math.max(1, ...counts);
-    const width = Math.max(Math.min(last - first, Math.max(4, 8 * stride)), to - from);
-    if (width >= last - first) {
-      this.zoom.value = null;
-      return;
-    }
-    const start = Math.min(last - width, Math.max(first, (from + to - width) / 2));
-    this.zoom.value = [start, start + width];
+    const { span, list } = this.#encodes;
+    const part = zoomedTo([from, to], span, Math.max(...list.map(({ count }) => count)));
+    this.zoom.value = part[1] - part[0] >= span[1] - span[0] ? null : part;
   }
 
   zoomBy(factor: number, around?: number): void {
@@ -62,23 +56,16 @@ export class View {
     const pointed = this.pointed.value;
     const centre =
       around ?? (pointed !== null && pointed >= from && pointed <= to ? pointed : (from + to) / 2);
-    this.zoomTo(centre - (centre - from) * factor, centre + (to - centre) * factor);
+    this.zoomTo(...zoomedBy([from, to], factor, centre));
   }
 
   /** The scored frame nearest to a position, of the encodes shown. */
   nearest(position: number): number | undefined {
-    let best: number | undefined;
-    for (const { columns, index } of this.#encodes.list) {
-      if (!this.shown.value[index] || columns.length === 0) continue;
-      const { numbers } = columns;
-      const i = columns.search(position);
-      for (const candidate of [numbers[i - 1], numbers[i]]) {
-        if (candidate === undefined) continue;
-        if (best === undefined || Math.abs(candidate - position) < Math.abs(best - position))
-          best = candidate;
-      }
-    }
-    return best;
+    const shown = this.#encodes.list.filter(({ index }) => this.shown.value[index]);
+    return nearestFrame(
+      shown.map(({ columns }) => columns.numbers),
+      position,
+    );
   }
 
   /** Points at the frame so many scored frames further on, and keeps it on show. */
