@@ -3,7 +3,7 @@
  * Draws the progress of a run in the last line of a terminal, and takes it away again.
  */
 import { printable } from '../core/printable.js';
-import type { Progress } from '../engine/contract/types.js';
+import type { Progress } from '../index.js';
 import { formatProgress } from '../report/progress.js';
 import { cut } from '../report/terminal.js';
 import type { Terminal } from './terminal.js';

@@ -4,7 +4,7 @@
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import type { DatasetOptions, DatasetPair } from '../../engine/dataset.js';
+import type { DatasetOptions, DatasetPair } from '../../index.js';
 import { type OptionSpec, type OptionUse, parseArguments } from '../options.js';
 import { numberValue, unsignedValue } from '../values.js';
 import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';

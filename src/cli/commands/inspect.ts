@@ -2,7 +2,7 @@
  * @module cli/commands/inspect
  * `anyvmaf inspect REFERENCE DISTORTED`: checks a pair before it is scored.
  */
-import type { PairingOptions } from '../../engine/contract/types.js';
+import type { PairingOptions } from '../../index.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { findingsInFlags } from '../flags.js';

@@ -3,8 +3,7 @@
  * The options that say what measures: backend, program and processors. Pure.
  */
 import { AnyvmafError } from '../../core/errors.js';
-import type { ScoreOptions } from '../../engine/contract/types.js';
-import type { BackendChoice } from '../../index.js';
+import type { BackendChoice, ScoreOptions } from '../../index.js';
 import type { OptionSpec, OptionUse } from '../options.js';
 import { choiceValue, maskValue, unsignedValue } from '../values.js';
 

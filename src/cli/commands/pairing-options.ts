@@ -5,9 +5,7 @@
 import { DECODER_CHOICES, FRAME_RATE_POLICIES, SCALE_FILTERS } from '../../core/choices.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import type { PairingOptions } from '../../engine/contract/types.js';
-import type { ScaleFilter } from '../../media/decoder.js';
-import type { FrameRange, ScaleTo } from '../../media/pairing/types.js';
+import type { FrameRange, PairingOptions, ScaleFilter, ScaleTo } from '../../index.js';
 import type { OptionSpec, OptionUse } from '../options.js';
 import { choiceValue, unsigned, unsignedValue } from '../values.js';
 

@@ -7,8 +7,7 @@ import { COMPATS, REPORT_FORMATS, type ReportFormat } from '../../core/choices.j
 import { AnyvmafError } from '../../core/errors.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { quoted } from '../../core/printable.js';
-import type { ScoreOptions } from '../../engine/contract/types.js';
-import type { RawVideoFormat } from '../../media/types.js';
+import type { RawVideoFormat, ScoreOptions } from '../../index.js';
 import { type Precision, parsePrecision } from '../../report/format.js';
 import { type OptionSpec, type OptionUse, type ParsedArguments, parseArguments } from '../options.js';
 import { choiceValue, numberValue, unsignedValue } from '../values.js';

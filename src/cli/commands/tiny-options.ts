@@ -4,8 +4,7 @@
  */
 import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../core/choices.js';
 import { AnyvmafError } from '../../core/errors.js';
-import type { ScoreOptions } from '../../engine/contract/types.js';
-import type { TinyModelOptions } from '../../tiny/types.js';
+import type { ScoreOptions, TinyModelOptions } from '../../index.js';
 import type { OptionSpec, OptionUse } from '../options.js';
 import { choiceValue, unsignedValue } from '../values.js';
 

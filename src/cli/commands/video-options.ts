@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { AnyvmafError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted, shown } from '../../core/printable.js';
-import type { RawVideoFormat } from '../../media/types.js';
+import type { RawVideoFormat } from '../../index.js';
 import { COMMANDS } from '../command.js';
 import { type OptionSpec, type OptionUse, orList } from '../options.js';
 import { choiceValue, unsigned, unsignedValue } from '../values.js';
