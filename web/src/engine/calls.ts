@@ -88,6 +88,9 @@ export function failureOf(error: unknown): Failure {
   return { name, message, objections, file, ...(typeof code === 'string' && { code }) };
 }
 
+/** How browsers say that a worker ended for lack of memory: such an event has this text and no error. */
+const OUT_OF_MEMORY = /out of memory|allocation failed|memory access|(cannot|could not) allocate/i;
+
 /** What a call to a worker rejects with. */
 export class EngineError extends Error {
   readonly code: string | undefined;
@@ -168,7 +171,10 @@ export class Remote<T extends { readonly [K in keyof T]: Served }> {
     };
     worker.onerror = (event) => {
       event.preventDefault();
-      this.#die(event.message ? `${this.#died} (${event.message})` : this.#died);
+      this.#die(
+        event.message ? `${this.#died} (${event.message})` : this.#died,
+        OUT_OF_MEMORY.test(event.message) ? 'resource' : 'died',
+      );
     };
     worker.onmessageerror = () => this.#die(this.#died);
     return worker;
@@ -181,10 +187,10 @@ export class Remote<T extends { readonly [K in keyof T]: Served }> {
     return pending;
   }
 
-  #die(message: string): void {
+  #die(message: string, code: 'died' | 'resource' = 'died'): void {
     this.#worker?.terminate();
     this.#worker = undefined;
     for (const call of [...this.#pending.keys()])
-      this.#settle(call)?.reject(new EngineError({ name: 'Error', code: 'died', message }));
+      this.#settle(call)?.reject(new EngineError({ name: 'Error', code, message }));
   }
 }
