@@ -99,7 +99,7 @@ export const text = {
       'tiny_nr, experimental: VMAF guessed from the picture alone; it orders versions of one scene',
     ],
     own: 'Your own ONNX model',
-    hint: 'Choose the .onnx file together with its .json sidecar. A no-reference model needs only the distorted video.',
+    hint: 'Choose the .onnx file together with its .json sidecar. For a model that scores the distorted video alone, no reference is needed.',
     remove: 'Remove',
     pick: 'This link was made with a model from a file, which a link cannot contain: choose it here.',
     oneModel: (count: number) =>
