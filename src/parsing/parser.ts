@@ -13,6 +13,10 @@ import { errorOf, refusalOf } from './refusal.js';
 /** Milliseconds that a thread may live on without getting anywhere: a decoder may need seconds for its first picture. */
 const STALL = 10_000;
 
+/** A thread is starved that got less than this part of a processor; its silence may be so many times as long. */
+const STARVED_SHARE = 0.4;
+const STARVED_TIMES = 4;
+
 /** Milliseconds that loading may take before a thread is ended while it loads. */
 const LOADING = 2000;
 
@@ -46,6 +50,8 @@ export class Parser<Calls> {
   /** Looks since the last sign of life, and since the last progress. Looks, not time: this thread may be late itself. */
   #silent = 0;
   #stalled = 0;
+  /** Processor time at the first look since the last sign of life. */
+  #usedBefore: number | undefined;
 
   /** @param task what the thread is for, structured-cloneable */
   constructor(worker: ParserWorker, task: unknown) {
@@ -167,11 +173,18 @@ export class Parser<Calls> {
 
   #look(): void {
     if (!this.#ready) return;
+    const used = this.#worker.processorTime?.();
+    if (this.#silent === 0) this.#usedBefore = used;
     if (this.#silence !== Number.POSITIVE_INFINITY) {
       this.#silent++;
       this.#stalled++;
     }
-    if (this.#silent * BEAT > this.#silence) this.#end(this.#stuck(this.#silent * BEAT));
+    const silent = this.#silent * BEAT;
+    // A busy machine is not held against the bytes.
+    const worked =
+      used === undefined || this.#usedBefore === undefined ? silent : BEAT + used - this.#usedBefore;
+    const times = worked < STARVED_SHARE * silent ? STARVED_TIMES : 1;
+    if (silent > times * this.#silence) this.#end(this.#stuck(silent));
     else if (this.#stalled * BEAT > STALL) this.#end(this.#stuck(STALL));
     else if (this.#worker.isTooLarge?.()) this.#end(this.#tooLarge());
   }

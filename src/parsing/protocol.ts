@@ -53,6 +53,8 @@ export interface ParserWorker {
   readonly memory?: number;
   /** Whether it has more in memory than anything needs; absent where that cannot be told. */
   isTooLarge?(): boolean;
+  /** Milliseconds of processor time it has used; absent or `undefined` where that cannot be told. */
+  processorTime?(): number | undefined;
   post(message: ToParser, transfer?: ArrayBuffer[]): void;
   /** Names the one receiver of messages, and of the news that the thread died: why. */
   listen(onMessage: (message: FromParser) => void, onDeath: (how: WorkerDeath) => void): void;

@@ -20,11 +20,16 @@ class FakeWorker implements ParserWorker {
   readonly posted: ToParser[] = [];
   terminated = 0;
   large = false;
+  /** Of the processor, in milliseconds. */
+  usedTime: number | undefined;
   say: (message: FromParser) => void = () => {};
   die: (how: WorkerDeath) => void = () => {};
 
   isTooLarge(): boolean {
     return this.large;
+  }
+  processorTime(): number | undefined {
+    return this.usedTime;
   }
   post(message: ToParser): void {
     this.posted.push(message);
@@ -72,6 +77,28 @@ describe('a parser', () => {
     });
     expect(parser.ended).toBe(true);
     await expect(parser.call('work', 2)).rejects.toBe(error);
+  });
+
+  it('gives a worker that other programs keep from the processor four times as long', async () => {
+    const { worker, outcome } = callUnderWay();
+    worker.usedTime = 0;
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(worker.terminated).toBe(0);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(worker.terminated).toBe(1);
+    expect(await outcome).toMatchObject({ code: 'media', message: expect.stringContaining('for 4.1 s') });
+  });
+
+  it('ends a worker that works in silence as soon as one whose time cannot be told', async () => {
+    const { worker } = callUnderWay();
+    worker.usedTime = 0;
+    for (let beat = 0; beat < 10; beat++) {
+      await vi.advanceTimersByTimeAsync(100);
+      worker.usedTime += 100;
+    }
+    expect(worker.terminated).toBe(0);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(worker.terminated).toBe(1);
   });
 
   it('leaves a worker alone that lives and makes progress, however long it takes', async () => {
