@@ -21,7 +21,7 @@ import { CONTENTS, ENCODES, HELD_OUT, HELD_OUT_ENCODES, make, read } from './lib
 import { loadBuilt, ROOT } from './lib/project.mjs';
 
 const { PAIR_BYTES, SIGNATURE_BYTES, Signer } = await loadBuilt('media/align/signature.js');
-const { SlipWatch } = await loadBuilt('media/align/slips.js');
+const { SlipDetector } = await loadBuilt('media/align/slips.js');
 
 const { values, positionals } = parseArgs({
   options: {
@@ -115,16 +115,16 @@ function encode(clip, order, options) {
 
 /** What is found in a pair, against what is there. */
 function judge(reference, distorted, expected) {
-  const watch = new SlipWatch();
+  const detector = new SlipDetector();
   const pairs = Math.min(reference.length, distorted.length) / SIGNATURE_BYTES;
   const pair = new Uint8Array(PAIR_BYTES);
   for (let n = 0; n < pairs; n++) {
     const of = (all) => all.subarray(n * SIGNATURE_BYTES, (n + 1) * SIGNATURE_BYTES);
     pair.set(of(reference));
     pair.set(of(distorted), SIGNATURE_BYTES);
-    watch.add(pair);
+    detector.add(pair);
   }
-  const { slips, freezes } = watch.finish();
+  const { slips, freezes } = detector.finish();
   // Padding at the end brings a clip back into step, which may be told or not.
   const inside = slips.filter(({ frame }) => frame < pairs - 45);
   const right = expected.filter(([frame, by]) =>

@@ -80,7 +80,7 @@ function encodes(folder, source, frames) {
 /** Decodes files at the same time through one of our decoders, to nowhere; returns seconds. */
 async function decode(id, paths, frames) {
   const { nodePlatform } = await loadBuilt('platform/node/platform.js');
-  const { lumaBytes, chromaSize } = await loadBuilt('media/geometry.js');
+  const { lumaBytes, chromaSize } = await loadBuilt('core/frame.js');
   const decoder = (await nodePlatform.decoders({ allowUrl: false })).find((one) => one.id === id);
   const { usable, reason } = await decoder.availability();
   if (!usable) return { missing: reason };
