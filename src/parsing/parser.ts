@@ -50,7 +50,7 @@ export class Parser<Calls> {
   /** Looks since the last sign of life, and since the last progress. Looks, not time: this thread may be late itself. */
   #silent = 0;
   #stalled = 0;
-  /** Processor time at the first look since the last sign of life. */
+  /** Processor time at the second look since the last sign of life. */
   #usedBefore: number | undefined;
 
   /** @param task what the thread is for, structured-cloneable */
@@ -173,20 +173,25 @@ export class Parser<Calls> {
 
   #look(): void {
     if (!this.#ready) return;
-    const used = this.#worker.processorTime?.();
-    if (this.#silent === 0) this.#usedBefore = used;
+    if (this.#silent === 0) this.#usedBefore = undefined;
+    // Asked for only of a thread that was silent at the look before: most are not.
+    else if (this.#silent === 1) this.#usedBefore = this.#worker.processorTime?.();
     if (this.#silence !== Number.POSITIVE_INFINITY) {
       this.#silent++;
       this.#stalled++;
     }
     const silent = this.#silent * BEAT;
-    // A busy machine is not held against the bytes.
-    const worked =
-      used === undefined || this.#usedBefore === undefined ? silent : BEAT + used - this.#usedBefore;
-    const times = worked < STARVED_SHARE * silent ? STARVED_TIMES : 1;
-    if (silent > times * this.#silence) this.#end(this.#stuck(silent));
+    if (silent > this.#silence && !this.#isStarved(silent)) this.#end(this.#stuck(silent));
     else if (this.#stalled * BEAT > STALL) this.#end(this.#stuck(STALL));
     else if (this.#worker.isTooLarge?.()) this.#end(this.#tooLarge());
+  }
+
+  /** Whether a busy machine explains a silence, which is then not held against the bytes. */
+  #isStarved(silent: number): boolean {
+    const used = this.#worker.processorTime?.();
+    if (used === undefined || this.#usedBefore === undefined) return false;
+    const worked = 2 * BEAT + used - this.#usedBefore;
+    return worked < STARVED_SHARE * silent && silent <= STARVED_TIMES * this.#silence;
   }
 
   #stuck(milliseconds: number): AnyvmafError {
