@@ -70,6 +70,34 @@ export function admStructs(variants: readonly Variant[]): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
+/** Options that integer and floating-point ADM share. */
+export const ADM_OPTIONS = [
+  flag('debug', false, {
+    description: 'Also emit ADM under its own name, and numerators and denominators.',
+  }),
+  real('adm_csf_scale', 1, 0, 50, {
+    alias: 'scf',
+    description: 'Factor on the horizontal and vertical contrast sensitivity, in adm_csf_mode 1 only.',
+  }),
+  real('adm_csf_diag_scale', 1, 0, 50, {
+    alias: 'scfd',
+    description: 'Factor on the diagonal contrast sensitivity, in adm_csf_mode 1 only.',
+  }),
+  real('adm_dlm_weight', 0.5, 0, 1, {
+    alias: 'dlmw',
+    description: 'Weight of detail loss in adm3; additive impairment has the rest.',
+  }),
+  real('adm_enhn_gain_limit', 100, 1, 100, {
+    alias: 'egl',
+    description:
+      'Largest gain credited to enhancement of the distorted picture; 1 credits none (NEG models).',
+  }),
+  real('adm_norm_view_dist', 3, 0.75, 24, {
+    alias: 'nvd',
+    description: 'Viewing distance in picture heights.',
+  }),
+];
+
 /** The adm extractor. */
 export const ADM: Metric = {
   spec: extractor({
@@ -78,30 +106,7 @@ export const ADM: Metric = {
     description:
       'Detail loss (ADM), additive impairment (AIM) and their mix (adm3), from contrast-masked wavelet bands at four scales.',
     options: [
-      flag('debug', false, {
-        description: 'Also emit ADM under its own name, and numerators and denominators.',
-      }),
-      real('adm_csf_scale', 1, 0, 50, {
-        alias: 'scf',
-        description: 'Factor on the horizontal and vertical contrast sensitivity, in adm_csf_mode 1 only.',
-      }),
-      real('adm_csf_diag_scale', 1, 0, 50, {
-        alias: 'scfd',
-        description: 'Factor on the diagonal contrast sensitivity, in adm_csf_mode 1 only.',
-      }),
-      real('adm_dlm_weight', 0.5, 0, 1, {
-        alias: 'dlmw',
-        description: 'Weight of detail loss in adm3; additive impairment has the rest.',
-      }),
-      real('adm_enhn_gain_limit', 100, 1, 100, {
-        alias: 'egl',
-        description:
-          'Largest gain credited to enhancement of the distorted picture; 1 credits none (NEG models).',
-      }),
-      real('adm_norm_view_dist', 3, 0.75, 24, {
-        alias: 'nvd',
-        description: 'Viewing distance in picture heights.',
-      }),
+      ...ADM_OPTIONS,
       integer('adm_ref_display_height', 1080, 1, 4320, {
         alias: 'rdh',
         description: 'Height of the display in lines; view distance times height must be at least 3240.',

@@ -3,6 +3,7 @@
  * adm2, aim, adm3 and ADM per scale in floating point (metrics spec D.15).
  */
 import type { VideoFormat } from '../core/frame.js';
+import { ADM_OPTIONS } from './adm.js';
 import { floatAdmFactors } from './adm-csf.js';
 import {
   callEach,
@@ -44,30 +45,7 @@ export const FLOAT_ADM: Metric = {
     source: 'wasm/src/float_adm.c',
     description: 'Detail loss (ADM), additive impairment (AIM) and their mix (adm3), in floating point.',
     options: [
-      flag('debug', false, {
-        description: 'Also emit ADM under its own name, and numerators and denominators.',
-      }),
-      real('adm_csf_scale', 1, 0, 50, {
-        alias: 'scf',
-        description: 'Factor on the horizontal and vertical contrast sensitivity, in adm_csf_mode 1 only.',
-      }),
-      real('adm_csf_diag_scale', 1, 0, 50, {
-        alias: 'scfd',
-        description: 'Factor on the diagonal contrast sensitivity, in adm_csf_mode 1 only.',
-      }),
-      real('adm_dlm_weight', 0.5, 0, 1, {
-        alias: 'dlmw',
-        description: 'Weight of detail loss in adm3; additive impairment has the rest.',
-      }),
-      real('adm_enhn_gain_limit', 100, 1, 100, {
-        alias: 'egl',
-        description:
-          'Largest gain credited to enhancement of the distorted picture; 1 credits none (NEG models).',
-      }),
-      real('adm_norm_view_dist', 3, 0.75, 24, {
-        alias: 'nvd',
-        description: 'Viewing distance in picture heights.',
-      }),
+      ...ADM_OPTIONS,
       integer('adm_ref_display_height', 1080, 1, 4320, {
         alias: 'rdf',
         description: 'Height of the display in lines.',

@@ -14,7 +14,8 @@ import {
   type Metric,
   numberOption,
 } from './metric.js';
-import { DEBUG, extractor, flag, floatFeature, integer, real } from './spec.js';
+import { MOTION_OPTIONS } from './motion.js';
+import { DEBUG, extractor, flag, floatFeature, integer } from './spec.js';
 
 /** The float_motion extractor. */
 export const FLOAT_MOTION: Metric = {
@@ -25,23 +26,10 @@ export const FLOAT_MOTION: Metric = {
       'Mean absolute difference between successive blurred reference pictures, in floating point, damped over neighbours.',
     options: [
       flag('debug', true, { description: 'Also emit the undamped difference as motion.' }),
-      flag('motion_force_zero', false, {
-        alias: 'force_0',
-        inName: true,
-        description: 'Make motion 0 throughout.',
-      }),
-      real('motion_fps_weight', 1, 0, 5, {
-        alias: 'mfw',
-        description: 'Factor that corrects for the frame rate.',
-      }),
-      real('motion_blend_factor', 1, 0, 1, {
-        alias: 'mbf',
-        description: 'How much of motion3 above motion_blend_offset is kept.',
-      }),
-      real('motion_blend_offset', 40, 0, 1000, {
-        alias: 'mbo',
-        description: 'Value of motion3 above which motion_blend_factor applies.',
-      }),
+      MOTION_OPTIONS.forceZero,
+      MOTION_OPTIONS.fpsWeight,
+      MOTION_OPTIONS.blendFactor,
+      MOTION_OPTIONS.blendOffset,
       flag('motion_add_scale1', false, {
         alias: 'mdc',
         inName: true,
@@ -56,7 +44,7 @@ export const FLOAT_MOTION: Metric = {
         inName: true,
         description: 'Add the differences of the chroma planes.',
       }),
-      real('motion_max_val', 10000, 0, 10000, { alias: 'mmxv', description: 'Largest value of motion.' }),
+      MOTION_OPTIONS.maximum,
     ],
     features: [
       // That of the first frame is 0 at once.

@@ -23,6 +23,31 @@ function windowOf(instance: ExtractorInstance): 1 | 2 {
   return flagOption(instance, 'motion_five_frame_window') ? 2 : 1;
 }
 
+/** Options that integer and floating-point motion share, by what they set. */
+export const MOTION_OPTIONS = {
+  forceZero: flag('motion_force_zero', false, {
+    alias: 'force_0',
+    inName: true,
+    description: 'Make motion 0 throughout.',
+  }),
+  fpsWeight: real('motion_fps_weight', 1, 0, 5, {
+    alias: 'mfw',
+    description: 'Factor that corrects for the frame rate.',
+  }),
+  blendFactor: real('motion_blend_factor', 1, 0, 1, {
+    alias: 'mbf',
+    description: 'How much of motion3 above motion_blend_offset is kept.',
+  }),
+  blendOffset: real('motion_blend_offset', 40, 0, 1000, {
+    alias: 'mbo',
+    description: 'Value of motion3 above which motion_blend_factor applies.',
+  }),
+  maximum: real('motion_max_val', 10000, 0, 10000, {
+    alias: 'mmxv',
+    description: 'Largest value of motion.',
+  }),
+};
+
 /** The motion extractor. */
 export const MOTION: Metric = {
   spec: extractor({
@@ -32,24 +57,11 @@ export const MOTION: Metric = {
       'Mean absolute difference between successive blurred reference pictures, damped over neighbouring frames.',
     options: [
       flag('debug', false, { description: 'Also emit the undamped difference as integer_motion.' }),
-      flag('motion_force_zero', false, {
-        alias: 'force_0',
-        inName: true,
-        description: 'Make motion 0 throughout.',
-      }),
-      real('motion_blend_factor', 1, 0, 1, {
-        alias: 'mbf',
-        description: 'How much of motion3 above motion_blend_offset is kept.',
-      }),
-      real('motion_blend_offset', 40, 0, 1000, {
-        alias: 'mbo',
-        description: 'Value of motion3 above which motion_blend_factor applies.',
-      }),
-      real('motion_fps_weight', 1, 0, 5, {
-        alias: 'mfw',
-        description: 'Factor that corrects for the frame rate.',
-      }),
-      real('motion_max_val', 10000, 0, 10000, { alias: 'mmxv', description: 'Largest value of motion.' }),
+      MOTION_OPTIONS.forceZero,
+      MOTION_OPTIONS.blendFactor,
+      MOTION_OPTIONS.blendOffset,
+      MOTION_OPTIONS.fpsWeight,
+      MOTION_OPTIONS.maximum,
       flag('motion_five_frame_window', false, {
         alias: 'mffw',
         inName: true,
