@@ -123,3 +123,12 @@ export function formatProblem(format: VideoFormat): string | undefined {
   }
   return undefined;
 }
+
+/** Planes for one frame as scored. */
+export function allocateFrame(format: VideoFormat): FramePlanes {
+  const y = new Uint8Array(lumaBytes(format));
+  if (format.chroma === '400') return { y };
+  const { width, height } = chromaSize(format);
+  const bytes = width * height * sampleBytes(format.bitDepth);
+  return { y, cb: new Uint8Array(bytes), cr: new Uint8Array(bytes) };
+}

@@ -8,7 +8,7 @@ import { unlessAborted } from '../core/abort.js';
 import { isArray, requireObject } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
-import { chromaSize, lumaBytes, sampleBytes } from '../core/frame.js';
+import { allocateFrame } from '../core/frame.js';
 import { shown, showValue } from '../core/printable.js';
 import { nameOf, openPlanned, partOfPlan, type Side } from '../media/pairing/prepare.js';
 import { colorMeaning } from '../pictures/color.js';
@@ -149,7 +149,7 @@ async function take(
     bitDepth: info.bitDepth,
     chroma: info.chroma,
   };
-  const [reference, distorted] = [allocate(format), allocate(format)];
+  const [reference, distorted] = [allocateFrame(format), allocateFrame(format)];
   const ended = await unlessAborted(signal, Promise.resolve(readPair(pair, at, reference, distorted)));
   if (ended) throw beyond(known, index, null);
   const picture = (role: 'reference' | 'distorted', planes: FramePlanes) => {
@@ -158,14 +158,6 @@ async function take(
     return new FramePicture({ frame, time: timeOf(side, frame) }, format, planes, meaningOf(side));
   };
   return new FramePair(index, picture('reference', reference), picture('distorted', distorted));
-}
-
-function allocate(format: VideoFormat): FramePlanes {
-  const y = new Uint8Array(lumaBytes(format));
-  if (format.chroma === '400') return { y };
-  const { width, height } = chromaSize(format);
-  const bytes = width * height * sampleBytes(format.bitDepth);
-  return { y, cb: new Uint8Array(bytes), cr: new Uint8Array(bytes) };
 }
 
 function meaningOf(side: Side) {

@@ -4,7 +4,7 @@
  */
 
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
-import { chromaSize, lumaBytes, sampleBytes } from '../../core/frame.js';
+import { allocateFrame, chromaSize } from '../../core/frame.js';
 import type { ScaleFilter } from '../decoder.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 import { FormatConverter, samplesOf } from './convert.js';
@@ -45,10 +45,10 @@ class AdaptedSource implements FrameSource {
     this.seekable = source.seekable;
     this.#source = source;
     this.#depth = from.bitDepth;
-    this.#stored = allocate(from);
+    this.#stored = allocateFrame(from);
     const resized: VideoFormat = { width, height, bitDepth: from.bitDepth, chroma: from.chroma };
     if (from.width !== width || from.height !== height) {
-      this.#resized = allocate(resized);
+      this.#resized = allocateFrame(resized);
       this.#luma = new Resampler(from, resized, from.bitDepth, filter);
       if (from.chroma !== '400') {
         const sizes = [chromaSize(from), chromaSize(resized)] as const;
@@ -89,12 +89,4 @@ class AdaptedSource implements FrameSource {
 /** Those of the planes that the caller wants and this video has. */
 function planesLike({ y, cb, cr }: FramePlanes, wanted: FramePlanes): FramePlanes {
   return { y, ...(wanted.cb && cb && { cb }), ...(wanted.cr && cr && { cr }) };
-}
-
-function allocate(format: VideoFormat): FramePlanes {
-  const y = new Uint8Array(lumaBytes(format));
-  if (format.chroma === '400') return { y };
-  const { width, height } = chromaSize(format);
-  const bytes = width * height * sampleBytes(format.bitDepth);
-  return { y, cb: new Uint8Array(bytes), cr: new Uint8Array(bytes) };
 }

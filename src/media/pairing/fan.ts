@@ -4,7 +4,7 @@
  */
 import { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
-import { chromaSize, lumaBytes, sampleBytes } from '../../core/frame.js';
+import { allocateFrame } from '../../core/frame.js';
 import type { DecodedSource } from '../decoder.js';
 
 /** Frames from one number up to another. */
@@ -90,7 +90,8 @@ export class Fan {
   }
 
   async #decode(chroma: boolean): Promise<void> {
-    const planes = this.#spare.pop() ?? allocate(this.#source, chroma);
+    const { info } = this.#source;
+    const planes = this.#spare.pop() ?? allocateFrame(chroma ? info : { ...info, chroma: '400' });
     try {
       if (await this.#source.readFrame(this.#decoded, planes)) this.#frames.set(this.#decoded++, planes);
       else this.#end = this.#decoded;
@@ -121,14 +122,6 @@ export class Fan {
   #wake(): void {
     for (const wake of this.#waiting.splice(0)) wake();
   }
-}
-
-function allocate({ info }: DecodedSource, chroma: boolean): FramePlanes {
-  const y = new Uint8Array(lumaBytes(info));
-  if (!chroma) return { y };
-  const { width, height } = chromaSize(info);
-  const bytes = width * height * sampleBytes(info.bitDepth);
-  return { y, cb: new Uint8Array(bytes), cr: new Uint8Array(bytes) };
 }
 
 function copy(from: FramePlanes, to: FramePlanes): void {
