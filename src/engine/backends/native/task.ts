@@ -3,24 +3,17 @@
  * One scoring run as it is put to an installed program, whichever kind it is.
  */
 import type { VideoFormat } from '../../../core/frame.js';
+import type { ModelRequest } from '../../../models/types.js';
 import type { BackendName } from './types.js';
 
 /** Backends that an installed program runs. */
 export type NativeBackend = Exclude<BackendName, 'cpu' | 'wasm'>;
 
 /** A model as libvmaf finds it. */
-export interface NativeModel {
+export interface NativeModel
+  extends Pick<ModelRequest, 'name' | 'disableClip' | 'enableTransform' | 'overloads'> {
   /** A model built into the program, or a file in its working directory. */
   readonly source: { readonly version: string } | { readonly file: string };
-  /** Key of its score. */
-  readonly name: string;
-  readonly disableClip: boolean;
-  readonly enableTransform: boolean;
-  readonly overloads: readonly {
-    readonly extractor: string;
-    readonly option: string;
-    readonly value: string;
-  }[];
 }
 
 /** Which processors to use, as the `vmaf` tool takes it. */
