@@ -2,20 +2,19 @@
  * @module engine/scope
  * Owns everything that a run starts, and closes it in reverse order however the run ends.
  */
+import { onAbort } from '../core/abort.js';
 
 /** Use as `try { ... } finally { await scope.close(); }`. */
 export class Scope {
-  readonly #caller: AbortSignal | undefined;
   readonly #ending = new AbortController();
   readonly #closers: (() => unknown)[] = [];
   #closed = false;
-  readonly #pass = () => this.#ending.abort(this.#caller?.reason);
+  readonly #forget: () => void;
 
   /** @throws the reason of the caller's signal when it has aborted */
   constructor(caller: AbortSignal | undefined) {
     caller?.throwIfAborted();
-    this.#caller = caller;
-    caller?.addEventListener('abort', this.#pass);
+    this.#forget = onAbort(caller, (reason) => this.#ending.abort(reason));
   }
 
   /** Aborts with the caller's signal, and when the scope closes. */
@@ -32,7 +31,7 @@ export class Scope {
   /** @throws what closing threw first, after everything else is closed too */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#caller?.removeEventListener('abort', this.#pass);
+    this.#forget();
     this.#ending.abort();
     const failures: unknown[] = [];
     for (const close of this.#closers.splice(0).reverse()) {

@@ -3,6 +3,7 @@
  * Scores several distorted videos against one reference, which is decoded once: the runs go on side by side and share
  * the reference's frames.
  */
+import { onAbort } from '../core/abort.js';
 import { requireArray, requireObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode } from '../core/errors.js';
 import type { Decoder, TrackFacts } from '../media/decoder.js';
@@ -41,7 +42,6 @@ export async function scoreEach(
   // A signal for each run: many listeners on one look like a leak.
   const stops = distorted.map(() => new AbortController());
   const stop = (reason: unknown) => [...stops, inspection].map((own) => own.abort(reason));
-  const pass = () => stop(signal?.reason);
   async function run(video: VideoInput, index: number): Promise<Report | undefined> {
     const own: ScoreOptions = {
       ...shared,
@@ -71,7 +71,7 @@ export async function scoreEach(
     }
   }
 
-  signal?.addEventListener('abort', pass);
+  const forget = onAbort(signal, stop);
   try {
     // Runs that are stopped because of another's failure fail with it.
     const settled = await Promise.allSettled(distorted.map(run));
@@ -80,7 +80,7 @@ export async function scoreEach(
       return one.value ?? [];
     });
   } finally {
-    signal?.removeEventListener('abort', pass);
+    forget();
     inspection.abort();
   }
 }

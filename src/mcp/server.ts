@@ -11,6 +11,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod/v4';
+import { onAbort } from '../core/abort.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { version } from '../core/version.js';
@@ -135,11 +136,7 @@ async function call(
           );
         });
   const ending = new AbortController();
-  const end = ({ target }: Event) => ending.abort(target instanceof AbortSignal ? target.reason : undefined);
-  for (const signal of [cancelled, host.closing]) {
-    if (signal.aborted) ending.abort(signal.reason);
-    signal.addEventListener('abort', end, { once: true });
-  }
+  const listeners = [cancelled, host.closing].map((each) => onAbort(each, (reason) => ending.abort(reason)));
   const { signal } = ending;
   const toolContext: ToolContext = {
     signal,
@@ -167,8 +164,7 @@ async function call(
     if (host.closing.aborted) return refusal('The server is shutting down; call again when it is back.');
     return refusal(sentenceOf(error));
   } finally {
-    cancelled.removeEventListener('abort', end);
-    host.closing.removeEventListener('abort', end);
+    for (const forget of listeners) forget();
     ending.abort();
   }
 }

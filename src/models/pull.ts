@@ -8,7 +8,7 @@ import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { sumOf } from './pulled.js';
 import { type RegistryEntry, readRegistry, requireBuiltIn } from './registry.js';
-import type { ModelKeep, ModelStore, PulledModel, PullOptions } from './types.js';
+import type { ModelCache, ModelStore, PulledModel, PullOptions } from './types.js';
 
 /** Serves raw files of GitHub repositories by owner, repository, tag and path. */
 const ORIGIN = 'https://raw.githubusercontent.com';
@@ -55,7 +55,7 @@ function isPulled(entry: RegistryEntry): entry is PulledEntry {
   return entry.pull !== undefined;
 }
 
-function keepOf({ keep }: ModelStore): ModelKeep {
+function keepOf({ keep }: ModelStore): ModelCache {
   if (keep) return keep;
   throw new AnyvmafError(
     'io',
@@ -63,7 +63,7 @@ function keepOf({ keep }: ModelStore): ModelKeep {
   );
 }
 
-async function pullOne(entry: PulledEntry, keep: ModelKeep, options: PullOptions): Promise<PulledModel> {
+async function pullOne(entry: PulledEntry, keep: ModelCache, options: PullOptions): Promise<PulledModel> {
   const { name, file, sha256 } = entry;
   const there = await keep.read(file).catch(() => undefined);
   if (there !== undefined && (await sumOf(new TextEncoder().encode(there))) === sha256) {

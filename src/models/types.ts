@@ -20,11 +20,11 @@ export interface ModelStore {
    */
   readFile(path: string): Promise<string>;
   /** Where models that do not ship with the package are kept once fetched. */
-  readonly keep?: ModelKeep;
+  readonly keep?: ModelCache;
 }
 
 /** A place of the user's for fetched model files; platforms implement it. */
-export interface ModelKeep {
+export interface ModelCache {
   /**
    * Text of a kept file, `undefined` where there is none.
    * @throws {AnyvmafError} `io` when there is one that cannot be read

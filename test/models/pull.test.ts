@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { describeModel, listModels, openModel, pullModel, score } from '../../src/index.js';
 import { pullModels } from '../../src/models/pull.js';
-import type { ModelKeep, ModelStore } from '../../src/models/types.js';
-import { nodeModelKeep } from '../../src/platform/node/model-cache.js';
+import type { ModelCache, ModelStore } from '../../src/models/types.js';
+import { nodeModelCache } from '../../src/platform/node/model-cache.js';
 import { sampleSource } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { type StaticServer, serve } from '../support/server.js';
@@ -44,7 +44,7 @@ async function from(files: Record<string, string | Uint8Array>): Promise<string>
 }
 
 /** A store whose registry has one model to pull, with the sum of `text`, and a place to keep it in memory. */
-function storeFor(text: string, changes: Partial<ModelKeep> = {}) {
+function storeFor(text: string, changes: Partial<ModelCache> = {}) {
   const kept = new Map<string, string>();
   const registry = JSON.parse(
     readFileSync(new URL('../../model/registry.json', import.meta.url), 'utf8'),
@@ -136,7 +136,7 @@ describe('pullModel', () => {
   // Node's own way to make folders never comes back from there.
   it.runIf(process.platform === 'linux')('gives up where no folder can be made', async () => {
     vi.stubEnv('ANYVMAF_CACHE', '/proc/anyvmaf/cache');
-    const { store } = storeFor('a model', { write: nodeModelKeep.write });
+    const { store } = storeFor('a model', { write: nodeModelCache.write });
     const origin = await from({ [AT]: 'a model' });
     expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
       /cannot be kept as \/proc\/anyvmaf\/cache\/models\/.*: no folder can be made there; make the folder writable/,
@@ -151,7 +151,7 @@ describe('pullModel', () => {
 
   it('says when the place to keep models cannot be written', async () => {
     const origin = await from({ [AT]: 'a model' });
-    const { store } = storeFor('a model', { write: nodeModelKeep.write });
+    const { store } = storeFor('a model', { write: nodeModelCache.write });
     writeFileSync(join(folder, 'cache'), 'a file where a folder should be');
     expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
       /cannot be kept as .*cache\/models\/vmaf_v1\.0\.16_3d0h\.json: .*ANYVMAF_CACHE/,
@@ -160,7 +160,7 @@ describe('pullModel', () => {
 
   it('says when a folder is where the model should be, and leaves nothing beside it', async () => {
     const origin = await from({ [AT]: 'a model' });
-    const { store } = storeFor('a model', { write: nodeModelKeep.write });
+    const { store } = storeFor('a model', { write: nodeModelCache.write });
     const models = join(folder, 'cache/models');
     mkdirSync(join(models, `${NAME}.json`), { recursive: true });
     expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
@@ -173,7 +173,7 @@ describe('pullModel', () => {
     'says when a folder is read-only (not as root)',
     async () => {
       const origin = await from({ [AT]: 'a model' });
-      const { store } = storeFor('a model', { write: nodeModelKeep.write });
+      const { store } = storeFor('a model', { write: nodeModelCache.write });
       mkdirSync(join(folder, 'cache'));
       chmodSync(join(folder, 'cache'), 0o555);
       expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
@@ -204,7 +204,7 @@ describe('a model that is not here yet', () => {
 
 describe('the cache folder', () => {
   it.skipIf(process.platform !== 'linux')('is where the variables say', () => {
-    const place = () => nodeModelKeep.placeOf('x.json');
+    const place = () => nodeModelCache.placeOf('x.json');
     expect(place()).toBe(join(folder, 'cache/models/x.json'));
     vi.stubEnv('ANYVMAF_CACHE', '');
     vi.stubEnv('XDG_CACHE_HOME', '/var/of/user');

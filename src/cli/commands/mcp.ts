@@ -2,6 +2,7 @@
  * @module cli/commands/mcp
  * `anyvmaf mcp`: the tools for AI agents, over standard input and output or over HTTP.
  */
+import { onAbort } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
 import type { McpHost } from '../../mcp/host.js';
 import type { Command } from '../command.js';
@@ -169,10 +170,7 @@ async function overHttp(
     origins: origins.map(checkOrigin),
   });
   log(`listening at ${server.url}${token === undefined ? '' : ', with a token'}`);
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  await new Promise((resolve) => onAbort(signal, resolve));
   await server.close();
 }
 

@@ -3,6 +3,7 @@
  * Looks at a pair before its score is believed: at once what both declare, and beside the scoring what their pictures
  * show.
  */
+import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode } from '../../core/errors.js';
 import { objectionsText } from '../../core/hint.js';
 import type { AlignResult } from '../../media/align/types.js';
@@ -128,11 +129,8 @@ export class Preflight {
   readAgain(signal: AbortSignal): void {
     const { reference, distorted } = this.#known.sides;
     if (signal.aborted || !canReadAgain(reference) || !canReadAgain(distorted)) return;
-    const pass = () => this.#stop.abort(signal.reason);
-    signal.addEventListener('abort', pass);
-    this.#inspecting = this.#unlessDefect(this.#inspectAgain()).finally(() =>
-      signal.removeEventListener('abort', pass),
-    );
+    const forget = onAbort(signal, (reason) => this.#stop.abort(reason));
+    this.#inspecting = this.#unlessDefect(this.#inspectAgain()).finally(forget);
     this.#inspecting.catch(() => {});
   }
 

@@ -3,6 +3,7 @@
  * Extracts frames of videos in a worker thread, one after another.
  */
 import { Worker } from 'node:worker_threads';
+import { onAbort } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
 import type { FromPictureThread, PictureJob, TakenPair, ToPictureThread } from './protocol.js';
 
@@ -28,6 +29,7 @@ export async function takePairs(
   const worker = new Worker(script, { name: 'anyvmaf-pictures', execArgv: [] });
   const post = (message: ToPictureThread): void => worker.postMessage(message);
   let timer: NodeJS.Timeout | undefined;
+  let forget = () => {};
   const stop = () => {
     post({ kind: 'stop' });
     timer = setTimeout(() => void worker.terminate(), GRACE);
@@ -58,14 +60,13 @@ export async function takePairs(
         // The last message and the exit may arrive together.
         if (!ended) reject(new AnyvmafError('internal', died(`it ended with code ${code}`)));
       });
-      signal.addEventListener('abort', stop, { once: true });
       // The signal may have aborted while the thread started.
-      if (signal.aborted) stop();
+      forget = onAbort(signal, stop);
     });
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {
-    signal.removeEventListener('abort', stop);
+    forget();
     if (!signal.aborted) timer ??= setTimeout(() => void worker.terminate(), GRACE);
     await gone;
     clearTimeout(timer);

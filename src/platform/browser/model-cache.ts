@@ -3,7 +3,7 @@
  * Pulled model files in the browser's storage for responses, which belongs to the page's origin.
  */
 import { AnyvmafError } from '../../core/errors.js';
-import type { ModelKeep } from '../../models/types.js';
+import type { ModelCache } from '../../models/types.js';
 
 const STORAGE = 'anyvmaf-models';
 
@@ -11,7 +11,7 @@ const STORAGE = 'anyvmaf-models';
 const placeOf = (fileName: string): string => new URL(`/.anyvmaf/models/${fileName}`, location.origin).href;
 
 /** Model files in the storage named `anyvmaf-models`. */
-export const browserModelKeep: ModelKeep = {
+export const browserModelCache: ModelCache = {
   placeOf,
   async read(fileName) {
     // Pages that came without encryption from another machine have no storage, and so nothing in it.

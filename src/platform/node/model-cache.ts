@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../core/errors.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
 import { writeWhole } from '../../files/scratch.js';
-import type { ModelKeep } from '../../models/types.js';
+import type { ModelCache } from '../../models/types.js';
 import { fileError } from './file-errors.js';
 
 /** The cache folder: what `ANYVMAF_CACHE` says, else where this system's programs keep such files. */
@@ -25,7 +25,7 @@ function cacheFolder(): string {
 const placeOf = (fileName: string): string => join(cacheFolder(), 'models', fileName);
 
 /** Model files in the cache folder, below `models`. */
-export const nodeModelKeep: ModelKeep = {
+export const nodeModelCache: ModelCache = {
   placeOf,
   mirror: () => process.env.ANYVMAF_MODELS_FROM || undefined,
   async read(fileName) {

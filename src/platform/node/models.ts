@@ -10,7 +10,7 @@ import { BY_USER, type Origin } from '../../core/origin.js';
 import { openChecked } from '../../files/checked-file.js';
 import type { ModelStore } from '../../models/types.js';
 import { fileError } from './file-errors.js';
-import { nodeModelKeep } from './model-cache.js';
+import { nodeModelCache } from './model-cache.js';
 
 /**
  * @param folder gives the folder of the built-in models, ending in `/`
@@ -18,7 +18,7 @@ import { nodeModelKeep } from './model-cache.js';
  */
 export function nodeModels(folder: () => URL, origin = BY_USER): ModelStore {
   return {
-    keep: nodeModelKeep,
+    keep: nodeModelCache,
     async readBuiltIn(fileName) {
       const file = new URL(fileName, folder());
       try {
