@@ -15,6 +15,7 @@ export default defineConfig({
   resolve: {
     // What users import, here from the sources.
     alias: {
+      'anyvmaf/abort': fileURLToPath(new URL('src/core/abort.ts', import.meta.url)),
       'anyvmaf/view': fileURLToPath(new URL('src/report/view.ts', import.meta.url)),
       anyvmaf: fileURLToPath(new URL('src/index.ts', import.meta.url)),
     },

@@ -177,6 +177,7 @@ export default defineConfig({
   resolve: {
     // The library as users get it, and what its HTML report shows as the page does.
     alias: {
+      'anyvmaf/abort': join(ROOT, 'dist/core/abort.js'),
       'anyvmaf/view': join(ROOT, 'dist/report/view.js'),
       anyvmaf: join(ROOT, 'dist/index.browser.js'),
     },

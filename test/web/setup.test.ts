@@ -13,8 +13,8 @@ import { failureOf } from '../../web/src/engine/calls.js';
 import { DEFAULT_SETTINGS } from '../../web/src/session.js';
 import { formatBytes, formatTime } from '../../web/src/setup/facts.js';
 import { absentModel, failureWords, kindOfFailure } from '../../web/src/setup/failure-kind.js';
+import { kindOf } from '../../web/src/setup/files.js';
 import { fixOf, formatRange, parseRange } from '../../web/src/setup/fixes.js';
-import { kindOf } from '../../web/src/setup/kind.js';
 import { fromHash, toHash } from '../../web/src/setup/link.js';
 import { MODEL_KEYS, MODELS, summary, withModel } from '../../web/src/setup/models.js';
 import { runOptions } from '../../web/src/setup/options.js';
@@ -228,13 +228,28 @@ describe('failures', () => {
     );
     expect(kind('media')).toBe('media');
     expect(kind('mismatch')).toBe('differs');
-    expect(kind(undefined, 'RangeError')).toBe('memory');
-    expect(kind('internal', 'RangeError')).toBe('memory');
     expect(kind('resource')).toBe('memory');
     expect(kind('internal')).toBe('died');
     expect(kind(undefined, 'NotReadableError')).toBe('io');
     expect(kind()).toBe('other');
     expect(kind('model')).toBe('model');
+  });
+
+  it('are of memory only where the browser or the library says so', () => {
+    const thrown = (error: Error) => kindOfFailure(failureOf(error), DEFAULT_SETTINGS);
+    for (const message of [
+      'Array buffer allocation failed',
+      'WebAssembly.Memory(): could not allocate memory',
+      'WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory for new instance',
+      'Out of memory',
+    ]) {
+      expect(thrown(new RangeError(message))).toBe('memory');
+      expect(thrown(new AnyvmafError('internal', message))).toBe('memory');
+      expect(thrown(new AnyvmafError('media', message))).toBe('media');
+    }
+    expect(thrown(new RangeError('Maximum call stack size exceeded'))).toBe('other');
+    expect(thrown(new RangeError('Invalid array length'))).toBe('other');
+    expect(thrown(new AnyvmafError('internal', 'there is no pair 7'))).toBe('died');
   });
 
   it('advise what the page has, not what programs have', () => {

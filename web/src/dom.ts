@@ -1,14 +1,14 @@
 /**
  * @module web/dom
- * Elements in one expression, and values that views watch. All that the page needs in place of a framework.
+ * Creates elements, and holds values that views watch, without a framework.
  */
 
 type Attribute = string | number | boolean | undefined | ((event: Event) => void);
 type Child = Node | string | false | null | undefined;
 
 /**
- * An element. `onclick` and its like are listeners, `true` is an attribute without a value, `false` and `undefined`
- * leave it out; text is text, never markup.
+ * Creates an element. Functions such as `onclick` become listeners, `true` sets an attribute without a value, `false` and
+ * `undefined` omit it. Strings become text, never markup.
  */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -42,7 +42,7 @@ function present(children: readonly Child[]): (Node | string)[] {
 function setAttributes(element: Element, attributes: Readonly<Record<string, Attribute>>): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === 'function') element.addEventListener(name.slice(2), value);
-    // Not as an attribute, which a strict content security policy refuses.
+    // A strict content security policy refuses the attribute.
     else if (name === 'style' && (element instanceof HTMLElement || element instanceof SVGElement))
       element.style.cssText = String(value);
     else if (value === true) element.setAttribute(name, '');
@@ -50,18 +50,26 @@ function setAttributes(element: Element, attributes: Readonly<Record<string, Att
   }
 }
 
-/** Replaces what an element holds. */
+/** A button in the page's usual style. */
+export function button(
+  attributes: Readonly<Record<string, Attribute>>,
+  ...children: readonly Child[]
+): HTMLButtonElement {
+  return h('button', { class: 'tool', type: 'button', ...attributes }, ...children);
+}
+
+/** Replaces an element's children. */
 export function fill(element: Element, ...children: readonly Child[]): void {
   element.replaceChildren(...present(children));
 }
 
-/** Says whether an element is about to change, to those who listen to it; nothing is said of one that is not. */
+/** Tells assistive technology whether an element is about to change. */
 export function setBusy(element: Element, busy: boolean): void {
   if (busy) element.setAttribute('aria-busy', 'true');
   else element.removeAttribute('aria-busy');
 }
 
-/** A value that tells its watchers when it changes. */
+/** A value that notifies its watchers when it changes. */
 export class Cell<T> {
   #value: T;
   readonly #watchers = new Set<(value: T) => void>();

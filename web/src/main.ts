@@ -1,15 +1,15 @@
 /**
  * @module web/main
- * Puts the page together: setup at once, results and the frame viewer when there is something to show.
+ * Builds the page: the setup at once, results and the frame viewer when there is something to show.
  */
-import { fill, h, setBusy } from './dom.js';
+import { button, fill, h, setBusy } from './dom.js';
 import { keepOffline } from './offline.js';
 import { Session } from './session.js';
 import { announce, announcer } from './setup/announce.js';
 import { findings } from './setup/findings.js';
 import { icon } from './setup/icons.js';
+import { inspectPairs } from './setup/inspect.js';
 import { fromHash, type Linked, toHash } from './setup/link.js';
-import { keepLooking } from './setup/look.js';
 import { TINY_NO_REFERENCE } from './setup/models.js';
 import { rawForm } from './setup/raw-form.js';
 import { runBar } from './setup/run-bar.js';
@@ -36,7 +36,7 @@ const frames = h('section', { id: 'frames', 'aria-label': text.page.frameLabel, 
 const toResults = h('a', { class: 'skip', href: '#results', hidden: true, onclick: skip }, text.page.skip);
 const trouble = h('p', { class: 'slot-error', role: 'alert', hidden: true });
 
-/** Saved reports take the place of the results on show. */
+/** Opens saved reports in place of the results on show. */
 async function openReports(files: readonly File[]): Promise<void> {
   trouble.hidden = true;
   session.reading.value = true;
@@ -52,7 +52,7 @@ async function openReports(files: readonly File[]): Promise<void> {
   }
 }
 
-/** The tiny models of a link: one is the page's; a file that was picked stays, else one has to be. */
+/** Applies the tiny models of a link. A picked file stays; a link that needs one and finds none asks for it. */
 function restoreTiny({ guess, ownTiny }: Linked): void {
   const picked = session.tiny.value.filter(({ files }) => files);
   session.tiny.value = [...(guess ? [{ model: TINY_NO_REFERENCE, resizes: false }] : []), ...picked];
@@ -100,7 +100,7 @@ document.body.append(
   announcer(),
 );
 
-/** The link would replace the settings after `#`. */
+/** Skips to the results; following the link would replace the settings after `#`. */
 function skip(event: Event): void {
   event.preventDefault();
   results.focus();
@@ -122,31 +122,17 @@ function toolbar(): HTMLElement {
       if (files.length > 0) openReports(files);
     },
   });
-  const open = h(
-    'button',
-    {
-      class: 'tool',
-      type: 'button',
-      title: text.page.openReport,
-      'aria-label': text.page.openReport,
-      onclick: () => reports.click(),
-    },
+  const open = button(
+    { title: text.page.openReport, 'aria-label': text.page.openReport, onclick: () => reports.click() },
     icon('open'),
     h('span', {}, text.page.openReport),
   );
-  const copied = h('span', {}, text.page.copyLink);
-  const copy = h(
-    'button',
-    {
-      class: 'tool',
-      type: 'button',
-      title: text.page.copyLink,
-      'aria-label': text.page.copyLink,
-      onclick: copyLink,
-    },
-    icon('link'),
-    copied,
-  );
+  return h('div', { class: 'tools' }, reports, open, copyLinkButton(), themeSwitch());
+}
+
+/** Puts the settings into the address and copies it. */
+function copyLinkButton(): HTMLElement {
+  const label = h('span', {}, text.page.copyLink);
   let timer: ReturnType<typeof setTimeout> | undefined;
   async function copyLink(): Promise<void> {
     const hash = toHash({
@@ -157,16 +143,20 @@ function toolbar(): HTMLElement {
     });
     const link = `${location.href.split('#', 1)[0]}${hash ? `#${hash}` : ''}`;
     history.replaceState(null, '', link);
-    const said = await navigator.clipboard.writeText(link).then(
+    const outcome = await navigator.clipboard.writeText(link).then(
       () => text.page.linkCopied,
       () => text.page.linkNotCopied,
     );
-    fill(copied, said);
-    announce(said);
+    fill(label, outcome);
+    announce(outcome);
     clearTimeout(timer);
-    timer = setTimeout(() => fill(copied, text.page.copyLink), 4000);
+    timer = setTimeout(() => fill(label, text.page.copyLink), 4000);
   }
-  return h('div', { class: 'tools' }, reports, open, copy, themeSwitch());
+  return button(
+    { title: text.page.copyLink, 'aria-label': text.page.copyLink, onclick: copyLink },
+    icon('link'),
+    label,
+  );
 }
 
 const arrange = () => {
@@ -180,9 +170,9 @@ for (const cell of [session.reference, session.distorted, session.results]) cell
 
 session.reading.watch((reading) => setBusy(results, reading));
 
-keepLooking(session);
+inspectPairs(session);
 
-/** Loads a part of the page once, and says so when that fails. */
+/** Loads a part of the page once; shows a message if loading fails. */
 function once(load: () => Promise<void>): () => Promise<void> {
   let loading: Promise<void> | undefined;
   return () => {
@@ -214,7 +204,7 @@ session.cursor.watch((cursor) => {
 });
 rehearseResults();
 
-/** Between the choice of a pair and its run there is time to prepare what will show the results. */
+/** Loads and warms up the result views after a pair is chosen and before its run. */
 function rehearseResults(): void {
   let begun = false;
   let over = false;
@@ -223,10 +213,10 @@ function rehearseResults(): void {
     const { rehearse } = await import('./results/rehearsal.js');
     if (!over) stop = rehearse();
   };
-  session.looks.watch((looks) => {
-    if (begun || over || ![...looks.values()].some(({ phase }) => phase === 'found')) return;
+  session.inspections.watch((pairs) => {
+    if (begun || over || ![...pairs.values()].some(({ phase }) => phase === 'found')) return;
     begun = true;
-    // Without it nothing else is lost.
+    // The results show without it as well.
     prepare().catch(() => {});
   });
   const end = (is: boolean) => {

@@ -20,7 +20,7 @@ import type {
 import { Cell } from './dom.js';
 import type { Failure } from './engine/calls.js';
 
-/** How a file holds its frames, by its name and first bytes. */
+/** How a file stores its frames, by its name and first bytes. */
 export type FileKind = 'y4m' | 'raw' | 'encoded';
 
 /** A video that was picked or dropped. */
@@ -31,7 +31,7 @@ export interface ChosenFile {
   readonly kind: FileKind;
 }
 
-/** How to score. What stands at its default is left to the library. */
+/** How to score. Defaults are left to the library. */
 export interface Settings {
   /** Model strings in libvmaf's grammar; `auto` chooses by size. */
   readonly models: readonly string[];
@@ -78,9 +78,9 @@ export interface ChosenTiny {
   readonly resizes: boolean;
 }
 
-/** What a look at the reference and one distorted video gave. */
-export type Look =
-  | { readonly phase: 'looking' }
+/** The inspection of the reference and one distorted video. */
+export type PairInspection =
+  | { readonly phase: 'pending' }
   | { readonly phase: 'found'; readonly inspection: Inspection }
   | { readonly phase: 'failed'; readonly failure: Failure };
 
@@ -96,6 +96,13 @@ export type Run =
   | { readonly phase: 'done'; readonly failures: readonly Failure[] }
   | { readonly phase: 'cancelled' }
   | { readonly phase: 'failed'; readonly failure: Failure };
+
+/** A run that can be paused, resumed or cancelled. */
+export type ActiveRun = Extract<Run, { readonly progress: unknown }>;
+
+export function isActive(run: Run): run is ActiveRun {
+  return run.phase === 'running' || run.phase === 'paused';
+}
 
 /** Options as they went to the engine, without callbacks. */
 export type RunOptions = Omit<
@@ -146,7 +153,7 @@ export class Session {
   /** Whether the settings of a link go with a tiny model that the user has to pick. */
   readonly tinyToPick = new Cell(false);
   /** By the distorted file's id. */
-  readonly looks = new Cell<ReadonlyMap<number, Look>>(new Map());
+  readonly inspections = new Cell<ReadonlyMap<number, PairInspection>>(new Map());
   readonly run = new Cell<Run>({ phase: 'idle' });
   /** What result views show, in the order of the encodes' colours. Empty: nothing to show. */
   readonly results = new Cell<readonly EncodeResult[]>([]);

@@ -186,7 +186,8 @@ export const text = {
     resume: 'Resume',
     cancel: 'Cancel',
     preparing: 'Opening the videos …',
-    frames: (done: string, total: string | null) => (total ? `${done} of ${total} frames` : `${done} frames`),
+    frames: (done: string, total: string | undefined) =>
+      total ? `${done} of ${total} frames` : `${done} frames`,
     fps: (fps: string) => `${fps} fps`,
     left: (time: string) => `${time} left`,
     paused: 'Paused',

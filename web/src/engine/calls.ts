@@ -1,14 +1,15 @@
 /**
  * @module web/engine/calls
- * Calls across the border of a worker: arguments in, one result out, events in between, and a way to stop.
+ * Calls functions in a worker: one argument, one result, events in between, and an abort signal.
  */
 import type { Objection } from 'anyvmaf';
+import { onAbort } from 'anyvmaf/abort';
 
-/** What a served function is given beside its arguments. */
+/** The context of a call in the worker. */
 export interface CallContext<Event> {
-  /** Aborted when the caller gave up. */
+  /** Aborts when the caller's signal does. */
   readonly signal: AbortSignal;
-  /** Tells the caller something before the result. */
+  /** Sends an event to the caller before the result. */
   emit(event: Event, transfer?: Transferable[]): void;
 }
 
@@ -19,7 +20,7 @@ type Argument<F extends Served> = Parameters<F>[0];
 type Result<F extends Served> = Awaited<ReturnType<F>>;
 type EventOf<F extends Served> = Parameters<F>[1] extends CallContext<infer Event> ? Event : never;
 
-/** A result that hands its buffers over instead of copying them. */
+/** A result whose buffers are transferred instead of copied. */
 export class Handover<T> {
   constructor(
     readonly value: T,
@@ -29,13 +30,13 @@ export class Handover<T> {
 
 type Unwrapped<T> = T extends Handover<infer Value> ? Value : T;
 
-/** An error as it crosses the border: `code` is an AnyvmafError's, or `died` of a worker, or absent. */
+/** An error as plain data: `code` is an AnyvmafError's, or `died` of a worker, or absent. */
 export interface Failure {
   readonly message: string;
   readonly code?: string | undefined;
-  /** What was refused, and what resolves it. */
+  /** What is wrong, and what resolves it. */
   readonly objections?: readonly Objection[] | undefined;
-  /** Name of the video that it is about. */
+  /** Name of the video that the error is about. */
   readonly file?: string | undefined;
   readonly name: string;
 }
@@ -48,13 +49,13 @@ type FromWorker =
   | { readonly call: number; readonly result: unknown }
   | { readonly call: number; readonly failure: Failure };
 
-/** The half of a worker's global scope that serving needs. */
+/** The part of a worker's global scope that serving needs. */
 interface Scope {
   onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
   postMessage(message: FromWorker, transfer: Transferable[]): void;
 }
 
-/** Serves functions to whoever made this worker. */
+/** Serves functions to the thread that started this worker. */
 export function serve(functions: Readonly<Record<string, Served>>, scope: Scope): void {
   const running = new Map<number, AbortController>();
   scope.onmessage = async ({ data }) => {
@@ -66,7 +67,7 @@ export function serve(functions: Readonly<Record<string, Served>>, scope: Scope)
     const stop = new AbortController();
     running.set(call, stop);
     try {
-      // Arguments were checked against the function on the caller's side of the border.
+      // The types of `Remote` check the argument on the caller's side.
       const result = await functions[name]?.(argument as never, {
         signal: stop.signal,
         emit: (event, transfer = []) => scope.postMessage({ call, event }, transfer),
@@ -81,17 +82,19 @@ export function serve(functions: Readonly<Record<string, Served>>, scope: Scope)
   };
 }
 
-/** An error as it crosses the border. */
+/** What browsers say of memory that they cannot allocate, in errors that have no code of ours. */
+const OUT_OF_MEMORY = /out of memory|allocation failed|(cannot|could not) allocate/i;
+
+/** An error as plain data; `resource` also for the browser's own errors for lack of memory. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
-  const { name, message, code, objections, file }: Failure = error;
+  const { name, message, code: own, objections, file }: Failure = error;
+  const foreign = typeof own !== 'string' || own === 'internal';
+  const code = foreign && OUT_OF_MEMORY.test(message) ? 'resource' : own;
   return { name, message, objections, file, ...(typeof code === 'string' && { code }) };
 }
 
-/** How browsers say that a worker ended for lack of memory: such an event has this text and no error. */
-const OUT_OF_MEMORY = /out of memory|allocation failed|memory access|(cannot|could not) allocate/i;
-
-/** What a call to a worker rejects with. */
+/** The error of a failed call to a worker. */
 export class EngineError extends Error {
   readonly code: string | undefined;
   readonly objections: readonly Objection[] | undefined;
@@ -113,13 +116,13 @@ interface Pending {
   readonly forget: () => void;
 }
 
-/** How to call. */
+/** Options of a call. */
 export interface CallOptions<Event> {
   readonly signal?: AbortSignal | undefined;
   readonly onEvent?: (event: Event) => void;
 }
 
-/** A worker that serves the functions of T. It is started by the first call, and anew by the next one after it died. */
+/** A worker that serves the functions of T. The first call starts it, and so does the next one after it died. */
 export class Remote<T extends { readonly [K in keyof T]: Served }> {
   readonly #start: () => Worker;
   readonly #died: string;
@@ -127,7 +130,7 @@ export class Remote<T extends { readonly [K in keyof T]: Served }> {
   #pending = new Map<number, Pending>();
   #next = 0;
 
-  /** @param died what a call says that the worker's death ended */
+  /** @param died message of calls that the worker's death ended */
   constructor(start: () => Worker, died: string) {
     this.#start = start;
     this.#died = died;
@@ -141,19 +144,17 @@ export class Remote<T extends { readonly [K in keyof T]: Served }> {
     return new Promise<unknown>((resolve, reject) => {
       signal?.throwIfAborted();
       const call = this.#next++;
-      const stop = () => {
+      const forget = onAbort(signal, (reason) => {
         this.#post({ stop: call });
-        this.#settle(call)?.reject(signal?.reason);
-      };
-      signal?.addEventListener('abort', stop);
-      const forget = () => signal?.removeEventListener('abort', stop);
+        this.#settle(call)?.reject(reason);
+      });
       // Events of a call are what its function emits.
       this.#pending.set(call, { resolve, reject, onEvent: onEvent as Pending['onEvent'], forget });
       this.#post({ call, name, argument });
     }) as Promise<Unwrapped<Result<T[K]>>>;
   }
 
-  /** Ends the worker; calls that wait are rejected. */
+  /** Ends the worker; rejects pending calls. */
   close(): void {
     this.#die(this.#died);
   }

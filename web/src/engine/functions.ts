@@ -1,11 +1,12 @@
 /**
  * @module web/engine/functions
- * What the page asks of the library: look at a pair, find its offset, score, and fetch frames; and what a tiny model is made
- * of. Runs in the worker.
+ * What the page asks of the library: inspect a pair, find its offset, score, fetch frames, describe a tiny model. Runs in the
+ * worker.
  */
 import {
   type AlignOptions,
   type AlignResult,
+  AnyvmafError,
   align,
   describeTinyModel,
   type FrameMetrics,
@@ -17,53 +18,88 @@ import {
   type Report,
   type ScoreManyOptions,
   type ScoreRequest,
+  score,
+  scoreMany,
   type TinyModelDescription,
 } from 'anyvmaf';
+import { onAbort } from 'anyvmaf/abort';
 import { frameFunctions } from '../frames/serve.js';
 import { newsAfter } from '../turns.js';
-import { scoreAll } from './alone.js';
 import { type CallContext, type Failure, failureOf } from './calls.js';
 
-/** Options as they cross the border: no callbacks, no signal. */
+/** Options that can be sent to a worker: no callbacks, no signal. */
 type Plain<T> = Omit<T, 'signal' | 'gate' | 'onStart' | 'onProgress' | 'onFrame' | 'onReport' | 'onFailure'>;
 
 export interface ScoreCall {
-  /** `null` where tiny models look at the distorted videos alone. */
+  /** `null` if tiny models score the distorted videos without a reference. */
   readonly reference: File | null;
   readonly distorted: readonly File[];
   readonly options: Plain<ScoreManyOptions>;
 }
 
-/** What is new of an encode. */
+/** Progress and new frames of an encode. */
 export interface News {
   readonly progress?: Progress;
   readonly frames: readonly FrameMetrics[];
 }
 
 /**
- * What a run tells while it works; all encodes' news come at once, now and then. A report comes without the frames, which
- * were told by then. Of several encodes, one may fail and the others go on; one alone fails with the call.
+ * Events of a run. News of all encodes come together, at intervals. A report comes without its frames, which came before as
+ * news. Of several encodes, one may fail while the others go on; the failure of a single encode is that of the call.
  */
 export type ScoreEvent =
-  /** Before an encode's first frame: where in the reference it begins. */
+  /** Before an encode's first frame: the number of reference frames before it. */
   | { readonly kind: 'start'; readonly index: number; readonly skipped: number }
   | { readonly kind: 'news'; readonly encodes: readonly News[] }
   | { readonly kind: 'report'; readonly index: number; readonly report: Report }
   | { readonly kind: 'failure'; readonly index: number; readonly failure: Failure };
 
-/** What a run that is held up waits at. */
+/** What a paused run waits for. */
 let gate: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
 
-/** Holds the run up, or lets it go on. */
-function hold(held: boolean): void {
+/** Pauses or resumes the run. */
+function pause(paused: boolean): void {
   gate?.open();
   gate = undefined;
-  if (!held) return;
+  if (!paused) return;
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
   gate = { opened, open };
+}
+
+/**
+ * Scores videos against a reference with `scoreMany`, or one after the other with `score` if there is none.
+ * @throws {AnyvmafError} as these functions do
+ */
+async function scoreAll(
+  reference: File | null,
+  distorted: readonly File[],
+  options: ScoreManyOptions,
+): Promise<void> {
+  if (reference) {
+    await scoreMany(reference, distorted, options);
+    return;
+  }
+  const { raw, onProgress, onFrame, onStart, onReport, onFailure, ...shared } = options;
+  for (const [index, file] of distorted.entries()) {
+    try {
+      const report = await score(
+        { distorted: file, ...(raw && { raw }) },
+        {
+          ...shared,
+          onProgress: (progress) => onProgress?.(progress, index),
+          onFrame: (frame) => onFrame?.(frame, index),
+          onStart: (head) => onStart?.(head, index),
+        },
+      );
+      onReport?.(report, index);
+    } catch (error) {
+      if (!onFailure || !(error instanceof AnyvmafError)) throw error;
+      onFailure(error, index);
+    }
+  }
 }
 
 export const engine = {
@@ -93,14 +129,14 @@ export const engine = {
     return describeTinyModel(model, { files });
   },
 
-  /** Fetches a model that is not part of the page and keeps it in the browser's storage. */
+  /** Fetches a model that is not part of the page into the browser's storage. */
   async pull({ name, from }: { name: string; from: string }): Promise<void> {
     await pullModel(name, { from });
   },
 
-  /** Pauses the run, or lets it go on. Frames in hand are finished first. */
-  async pause(held: boolean): Promise<void> {
-    hold(held);
+  /** Pauses or resumes the run. Frames that were begun are finished first. */
+  async pause(paused: boolean): Promise<void> {
+    pause(paused);
   },
 
   async score(
@@ -109,25 +145,25 @@ export const engine = {
   ): Promise<void> {
     const waiting = distorted.map((): { frames: FrameMetrics[]; progress?: Progress } => ({ frames: [] }));
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let told = Number.NEGATIVE_INFINITY;
+    let sent = Number.NEGATIVE_INFINITY;
     const begun = performance.now();
-    // All that is new at once: the page then draws once.
-    const tell = () => {
+    // Send all news together, so that the page draws once.
+    const flush = () => {
       clearTimeout(timer);
       timer = undefined;
-      told = performance.now();
+      sent = performance.now();
       const encodes = waiting.map((news): News => ({ ...news, frames: news.frames.splice(0) }));
       for (const news of waiting) delete news.progress;
       if (encodes.some(({ progress, frames }) => progress || frames.length > 0))
         emit({ kind: 'news', encodes });
     };
-    const tellSoon = () => {
+    const flushSoon = () => {
       const now = performance.now();
-      timer ??= setTimeout(tell, Math.max(0, told + newsAfter(now - begun) - now));
+      timer ??= setTimeout(flush, Math.max(0, sent + newsAfter(now - begun) - now));
     };
-    hold(false);
-    // A run that was given up while it was held up must get to its end.
-    signal.addEventListener('abort', () => hold(false));
+    pause(false);
+    // An aborted run must not stay paused.
+    onAbort(signal, () => pause(false));
     try {
       await scoreAll(reference, distorted, {
         ...options,
@@ -139,26 +175,26 @@ export const engine = {
         onProgress(progress, index) {
           const news = waiting[index];
           if (news) news.progress = progress;
-          tellSoon();
+          flushSoon();
         },
         onFrame(frame, index) {
           waiting[index]?.frames.push(frame);
-          tellSoon();
+          flushSoon();
         },
         onReport(report, index) {
-          tell();
-          // Frames cross the border once, in batches: many at a time would hold the page up.
+          flush();
+          // Frames were sent in batches before: all at once would block the page.
           emit({ kind: 'report', index, report: { ...report, frames: [] } });
         },
         ...(distorted.length > 1 && {
           onFailure(error, index) {
-            tell();
+            flush();
             emit({ kind: 'failure', index, failure: failureOf(error) });
           },
         }),
       });
     } finally {
-      tell();
+      flush();
     }
   },
 };

@@ -3,6 +3,7 @@
  * Reads pairs of frames by number in any order. Caches recent pairs and keeps a decoder open near the last one.
  */
 import { type ExtractOptions, extractFrames, type FramePair, type ScoreRequest } from 'anyvmaf';
+import { unlessAborted } from 'anyvmaf/abort';
 import { ByteCache } from './byte-cache.js';
 
 /** Decode up to this many frames ahead instead of seeking. */
@@ -115,13 +116,4 @@ function leadsTo({ next, end, stop }: Stream, index: number): boolean {
 
 function elsewhere(): DOMException {
   return new DOMException('Other frames are wanted.', 'AbortError');
-}
-
-/** Waits for a promise unless `signal` aborts. */
-function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const give = () => reject(signal.reason);
-    signal.addEventListener('abort', give, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', give));
-  });
 }

@@ -14,6 +14,7 @@ const words = text.frames;
 
 /** Amplifications of differences. */
 const GAINS = [1, 2, 4, 8, 16, 32, 64] as const;
+const ROLES = ['distorted', 'reference'] as const satisfies readonly Role[];
 const SCALES = [0, 1, 2, 3] as const;
 const GRIDS: readonly GridName[] = [
   'both',
@@ -149,15 +150,11 @@ function flickerControls(flicker: Flicker, onSwitch: () => void) {
 
 function gainControls(settings: ViewSettings) {
   const automatic = h('option', { value: '' }, words.gainAuto(null));
-  const select = h(
-    'select',
-    {
-      onchange: () => {
-        settings.gain.value = select.value === '' ? null : Number(select.value);
-      },
+  const select = dropdown(
+    [automatic, ...GAINS.map((gain) => h('option', { value: gain }, words.gainValue(gain)))],
+    (value) => {
+      settings.gain.value = value === '' ? null : Number(value);
     },
-    automatic,
-    ...GAINS.map((gain) => h('option', { value: gain }, words.gainValue(gain))),
   );
   settings.gain.watch((gain) => {
     select.value = gain === null ? '' : String(gain);
@@ -186,26 +183,24 @@ function gainControls(settings: ViewSettings) {
   return { element, found };
 }
 
+function dropdown(options: readonly HTMLOptionElement[], onchange: (value: string) => void) {
+  const select = h('select', { onchange: () => onchange(select.value) }, ...options);
+  return select;
+}
+
 function mapControls(settings: ViewSettings) {
-  const grid = h(
-    'select',
-    {
-      onchange: () => {
-        settings.grid.value = GRIDS.find((name) => name === grid.value) ?? 'both';
-      },
+  const grid = dropdown(
+    GRIDS.map((name) => h('option', { value: name }, measureName(name))),
+    (value) => {
+      settings.grid.value = GRIDS.find((name) => name === value) ?? 'both';
     },
-    ...GRIDS.map((name) => h('option', { value: name }, measureName(name))),
   );
-  const automatic = h('option', { value: '' });
-  const full = h(
-    'select',
-    {
-      onchange: () => {
-        settings.full.value = full.value === '' ? null : Number(full.value);
-      },
+  const automatic = h('option', { value: '' }, words.fullAuto('…'));
+  const full = dropdown(
+    [automatic, ...HEATMAP_FULLS.map((loss) => h('option', { value: loss }, String(loss)))],
+    (value) => {
+      settings.full.value = value === '' ? null : Number(value);
     },
-    automatic,
-    ...HEATMAP_FULLS.map((loss) => h('option', { value: loss }, String(loss))),
   );
   const opacity = h('input', {
     type: 'range',
@@ -216,15 +211,11 @@ function mapControls(settings: ViewSettings) {
       settings.opacity.value = Number(opacity.value);
     },
   });
-  const base = h(
-    'select',
-    {
-      onchange: () => {
-        settings.base.value = base.value === 'reference' ? 'reference' : 'distorted';
-      },
+  const base = dropdown(
+    ROLES.map((role) => h('option', { value: role }, words[role])),
+    (value) => {
+      settings.base.value = value === 'reference' ? 'reference' : 'distorted';
     },
-    h('option', { value: 'distorted' }, words.distorted),
-    h('option', { value: 'reference' }, words.reference),
   );
   settings.grid.watch((name) => {
     grid.value = name;
@@ -253,7 +244,6 @@ function mapControls(settings: ViewSettings) {
     most.textContent = `${loss}`;
     summary.textContent = [words.legend, words.total(lossText(total)), where].filter(Boolean).join(' ');
   };
-  automatic.textContent = words.fullAuto('…');
   return { element, found };
 }
 

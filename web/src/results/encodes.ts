@@ -92,7 +92,7 @@ export class Encodes extends EncodeList<Encode> {
   override get rate(): number | undefined {
     const known = super.rate;
     if (known !== undefined) return known;
-    for (const look of this.#session.looks.value.values()) {
+    for (const look of this.#session.inspections.value.values()) {
       const rate = look.phase === 'found' ? look.inspection.reference.frameRate : undefined;
       if (rate && rate.num > 0 && rate.den > 0) return rate.num / rate.den;
     }

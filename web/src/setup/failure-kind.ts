@@ -1,12 +1,12 @@
 /**
  * @module web/setup/failure-kind
- * Sorts failures into those that people meet, by what they say as data.
+ * Sorts failures into the kinds that the page shows, by their data.
  */
 import type { Remedy } from 'anyvmaf';
 import type { Failure } from '../engine/calls.js';
 import type { Settings } from '../session.js';
 
-/** What kind of failure it is; decides on the heading, the advice and the buttons. */
+/** The kind of a failure; decides on the heading, the advice and the buttons. */
 export type FailureKind =
   | 'undecodable'
   | 'differs'
@@ -20,28 +20,26 @@ export type FailureKind =
   | 'usage'
   | 'other';
 
-/** What resolves a failure. */
+/** The remedies of all objections. */
 function remediesOf({ objections = [] }: Failure): readonly Remedy[] {
   return objections.flatMap(({ hints = [] }) => hints);
 }
 
-/** Whether an option resolves it. */
+/** Whether an option resolves the failure. */
 export function resolvedBy(failure: Failure, option: string): boolean {
   return remediesOf(failure).some((remedy) => typeof remedy === 'object' && remedy.option === option);
 }
 
-/** The model that has to be pulled, first or again; `undefined` where none has. */
+/** The model that must be pulled, for the first time or again; `undefined` if none must. */
 export function absentModel(failure: Failure): string | undefined {
   for (const remedy of remediesOf(failure))
     if (typeof remedy === 'object' && remedy.purpose === 'pull') return remedy.model;
   return undefined;
 }
 
-/** Sorts a failure by its code, its name and what resolves it. */
+/** The kind of a failure, by its code, its name and its remedies. */
 export function kindOfFailure(failure: Failure, settings: Settings): FailureKind {
   const { code, name } = failure;
-  // Browsers have this name for memory that they do not give.
-  if (name === 'RangeError') return 'memory';
   if (name === 'NotReadableError' || name === 'NotFoundError') return 'io';
   switch (code) {
     case 'resource':
@@ -64,7 +62,7 @@ export function kindOfFailure(failure: Failure, settings: Settings): FailureKind
   }
 }
 
-/** What a failure says, where there are forms and buttons instead of options. */
+/** The message of a failure, without the options that forms and buttons stand for. */
 export function failureWords({ message, objections }: Failure): string {
   if (!objections) return message;
   const texts = objections.map(({ message: wrong, hints = [] }) => {

@@ -1,40 +1,37 @@
 /**
  * @module web/setup/failure
- * A failure as people read it: what is wrong, in the library's own words, and what can be done by a button.
+ * Shows a failure: what is wrong, in the library's words, advice, and buttons that resolve it.
  */
-import { fill, h } from '../dom.js';
+import { button, fill, h } from '../dom.js';
 import type { Failure } from '../engine/calls.js';
+import { engine } from '../engine/client.js';
 import type { ChosenFile, Session, Settings } from '../session.js';
 import { text } from '../text.js';
-import { absentModel, failureWords, kindOfFailure, resolvedBy } from './failure-kind.js';
-import { fetchModel, modelServer } from './fetch-model.js';
+import { absentModel, type FailureKind, failureWords, kindOfFailure, resolvedBy } from './failure-kind.js';
 import { treatAsRaw } from './files.js';
 
-/** @param again what to do after a button changed the settings; looks start by themselves */
+/**
+ * Shows a failure.
+ * @param again what a button does after it changed the settings; inspections restart by themselves
+ */
 export function failureView(failure: Failure, session: Session, again?: () => void): HTMLElement {
-  const { settings } = session;
-  const kind = kindOfFailure(failure, settings.value);
+  const kind = kindOfFailure(failure, session.settings.value);
   const { failures } = text;
-  const set = (change: Partial<Settings>) => () => {
-    settings.value = { ...settings.value, ...change };
-    again?.();
-  };
-  const button = (label: string, onclick: () => void) =>
-    h('button', { class: 'tool', type: 'button', onclick }, label);
-  const advice = {
+  const advice: Partial<Record<FailureKind, string>> = {
     undecodable: failures.wasmAdvice,
     memory: failures.memoryAdvice,
     died: failures.memoryAdvice,
     io: failures.ioAdvice,
   };
-  const raw = maybeRaw(failure, session);
   const absent = kind === 'absent' ? absentModel(failure) : undefined;
+  const why =
+    absent === undefined ? sentence(failureWords(failure)) : failures.absentWhy(absent, modelServer().host);
   return h(
     'div',
     {
       class: 'failure',
       role: 'alert',
-      // What only has to be fetched is no fault.
+      // A model to fetch is no error.
       style: `--tone: var(--${absent === undefined ? 'bad' : 'note'})`,
       'data-kind': kind,
     },
@@ -43,64 +40,79 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
       'div',
       { class: 'finding-text' },
       h('h3', {}, failures[kind]),
-      h(
-        'p',
-        {},
-        absent === undefined
-          ? sentence(failureWords(failure))
-          : failures.absentWhy(absent, modelServer().host),
-      ),
-      kind in advice && h('p', { class: 'soft small' }, advice[kind as keyof typeof advice]),
+      h('p', {}, why),
+      advice[kind] !== undefined && h('p', { class: 'soft small' }, advice[kind]),
       h(
         'div',
         { class: 'tools' },
-        raw.length > 0 && button(failures.isRaw, () => treatAsRaw(session, raw)),
         absent !== undefined && again && fetchButton(absent, again),
-        kind === 'undecodable' && button(failures.wasm, set({ decoder: 'wasm' })),
-        (kind === 'memory' || kind === 'died') &&
-          again &&
-          settings.value.threads !== 1 &&
-          button(failures.oneThread, set({ threads: 1 })),
-        kind === 'differs' &&
-          resolvedBy(failure, 'scale') &&
-          settings.value.scale !== 'bicubic' &&
-          button(failures.bicubic, set({ scale: 'bicubic' })),
-        kind === 'differs' &&
-          resolvedBy(failure, 'frameRatePolicy') &&
-          button(failures.nearest, set({ frameRatePolicy: 'nearest' })),
-        resolvedBy(failure, 'allowDamaged') && button(failures.damaged, set({ allowDamaged: true })),
-        (kind === 'memory' || kind === 'died' || kind === 'other') && again && button(failures.again, again),
+        ...remedyButtons(failure, kind, session, again),
       ),
     ),
   );
 }
 
-/** Fetches a model and goes on, or says beside the button what went wrong. */
-function fetchButton(model: string, again: () => void): HTMLElement {
-  const said = h('span', { class: 'wrong small', role: 'status' });
-  const button = h('button', { class: 'tool', type: 'button', onclick: () => start() }, text.failures.fetch);
-  async function start(): Promise<void> {
-    button.disabled = true;
-    fill(button, text.failures.fetching);
-    fill(said);
-    try {
-      await fetchModel(model);
-      again();
-    } catch (error) {
-      fill(said, error instanceof Error ? error.message : String(error));
-      fill(button, text.failures.fetch);
-      button.disabled = false;
-    }
-  }
-  return h('div', { class: 'fetch' }, button, said);
+/** Buttons for what the page itself can do about a failure. */
+function remedyButtons(failure: Failure, kind: FailureKind, session: Session, again?: () => void) {
+  const { settings } = session;
+  const { threads, scale } = settings.value;
+  const { failures } = text;
+  const offer = (label: string, change: Partial<Settings>) => {
+    const onclick = () => {
+      settings.value = { ...settings.value, ...change };
+      again?.();
+    };
+    return button({ onclick }, label);
+  };
+  const raw = maybeRaw(failure, session);
+  const stopped = kind === 'memory' || kind === 'died';
+  const differs = (option: string) => kind === 'differs' && resolvedBy(failure, option);
+  return [
+    raw.length > 0 && button({ onclick: () => treatAsRaw(session, raw) }, failures.isRaw),
+    kind === 'undecodable' && offer(failures.wasm, { decoder: 'wasm' }),
+    stopped && again && threads !== 1 && offer(failures.oneThread, { threads: 1 }),
+    differs('scale') && scale !== 'bicubic' && offer(failures.bicubic, { scale: 'bicubic' }),
+    differs('frameRatePolicy') && offer(failures.nearest, { frameRatePolicy: 'nearest' }),
+    resolvedBy(failure, 'allowDamaged') && offer(failures.damaged, { allowDamaged: true }),
+    (stopped || kind === 'other') && again && button({ onclick: again }, failures.again),
+  ];
 }
 
-/** With a capital letter, unless it begins with a file's name: the library's messages go on after a program's name. */
+/** Netflix's repository, as the library knows it. */
+const DEFAULT_SERVER = 'https://raw.githubusercontent.com';
+
+/** The server of models: `<meta name="anyvmaf-models-from">` of index.html, relative to the page, or GitHub. */
+function modelServer(): URL {
+  const named = document.querySelector<HTMLMetaElement>('meta[name="anyvmaf-models-from"]')?.content;
+  return new URL(named || DEFAULT_SERVER, document.baseURI);
+}
+
+/** Fetches a model into the browser's storage, where the engine finds it, and goes on; shows an error beside itself. */
+function fetchButton(name: string, again: () => void): HTMLElement {
+  const status = h('span', { class: 'wrong small', role: 'status' });
+  const fetch = button({ onclick: () => start() }, text.failures.fetch);
+  async function start(): Promise<void> {
+    fetch.disabled = true;
+    fill(fetch, text.failures.fetching);
+    fill(status);
+    try {
+      await engine.call('pull', { name, from: modelServer().href });
+      again();
+    } catch (error) {
+      fill(status, error instanceof Error ? error.message : String(error));
+      fill(fetch, text.failures.fetch);
+      fetch.disabled = false;
+    }
+  }
+  return h('div', { class: 'fetch' }, fetch, status);
+}
+
+/** Capitalizes a message, unless it begins with a file's name. */
 export function sentence(message: string): string {
   return message.replace(/^[a-z]+(?=[ ,])/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
 }
 
-/** The files that may be raw YUV without saying so by their names. */
+/** The files that may be raw YUV although their names do not say so. */
 function maybeRaw(failure: Failure, session: Session): readonly ChosenFile[] {
   if (!resolvedBy(failure, 'raw')) return [];
   return [session.reference.value, ...session.distorted.value].filter(

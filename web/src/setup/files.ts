@@ -1,19 +1,29 @@
 /**
  * @module web/setup/files
- * Takes files into the session: which side they are for, what kind they are, and a guess at raw ones.
+ * Adds files to the session: decides on the side, tells the kind, and guesses the format of raw files.
  */
-import type { ChosenFile, Session } from '../session.js';
+import type { ChosenFile, FileKind, Session } from '../session.js';
 import { text } from '../text.js';
-import { kindOf, START_BYTES } from './kind.js';
 import { guessRaw } from './raw-guess.js';
 
 export type Side = 'reference' | 'distorted';
 
 let nextId = 1;
 
+/** Bytes at the start of a file that {@link kindOf} reads. */
+const START_BYTES = 16;
+
+const RAW_NAME = /\.(yuv|raw|i420|iyuv|yv12|y8|nv12|nv21|p010|uyvy|yuy2)$/i;
+
+/** Tells Y4M by its content and raw YUV by its name; takes any other file as encoded, which its decoder then checks. */
+export function kindOf(name: string, start: Uint8Array): FileKind {
+  if (String.fromCharCode(...start.subarray(0, 9)) === 'YUV4MPEG2') return 'y4m';
+  return RAW_NAME.test(name) ? 'raw' : 'encoded';
+}
+
 /**
- * Looks at the first bytes of files.
- * @throws {Error} a sentence, when one cannot be read or is empty
+ * Tells the kind of each file by its first bytes.
+ * @throws {Error} if a file is empty or cannot be read
  */
 async function choose(files: readonly File[]): Promise<ChosenFile[]> {
   return Promise.all(
@@ -31,12 +41,12 @@ async function choose(files: readonly File[]): Promise<ChosenFile[]> {
 }
 
 /**
- * Puts files where they belong.
+ * Adds files to their side.
  * @param side where they were dropped; `null`: anywhere
- * @returns what was done, a sentence per file
- * @throws {Error} a sentence, when a file cannot be read
+ * @returns a sentence per file that says where it went
+ * @throws {Error} if a file is empty or cannot be read
  */
-export async function takeFiles(
+export async function addFiles(
   session: Session,
   files: readonly File[],
   side: Side | null,
@@ -57,7 +67,7 @@ export async function takeFiles(
 const REFERENCE_NAME =
   /(?:^|[^a-z])(?:ref|reference|orig|original|source|src|master|pristine|lossless)(?:[^a-z]|$)/i;
 
-/** The one that becomes the reference, then the others; nothing first where there is a reference already. */
+/** The file that becomes the reference, then the others; `undefined` first if a reference is there already. */
 function withReferenceFirst(
   chosen: readonly ChosenFile[],
   session: Session,
@@ -72,7 +82,7 @@ function withReferenceFirst(
   return [likeliest, ...chosen.filter((one) => one !== likeliest)];
 }
 
-/** The files that are raw, the reference first. */
+/** The raw files, the reference first. */
 export function rawFiles(session: Session): readonly ChosenFile[] {
   const { reference, distorted } = session;
   return [...(reference.value ? [reference.value] : []), ...distorted.value].filter(
@@ -80,7 +90,7 @@ export function rawFiles(session: Session): readonly ChosenFile[] {
   );
 }
 
-/** Guesses the geometry of raw files, unless it is known from a link or from the user. */
+/** Guesses the format of raw files, unless a link or the user has given it. */
 function guess(session: Session): void {
   const raw = rawFiles(session);
   if (raw.length === 0 || session.raw.value) return;
@@ -88,14 +98,14 @@ function guess(session: Session): void {
   if (guessed.from !== 'none') session.raw.value = guessed.format;
 }
 
-/** Takes a file out again. */
-export function dropFile(session: Session, id: number): void {
+/** Removes a file. */
+export function removeFile(session: Session, id: number): void {
   if (session.reference.value?.id === id) session.reference.value = null;
   session.distorted.value = session.distorted.value.filter((one) => one.id !== id);
   if (rawFiles(session).length === 0) session.raw.value = null;
 }
 
-/** The first distorted video becomes the reference, and the other way round. */
+/** Swaps the reference and the first distorted video. */
 export function swapSides(session: Session): void {
   const { reference, distorted } = session;
   const [first, ...others] = distorted.value;
@@ -105,7 +115,7 @@ export function swapSides(session: Session): void {
   distorted.value = [was, ...others];
 }
 
-/** Takes files as raw YUV, whatever their names say. */
+/** Treats files as raw YUV, whatever their names say. */
 export function treatAsRaw(session: Session, files: readonly ChosenFile[]): void {
   const asRaw = (one: ChosenFile): ChosenFile =>
     files.some(({ id }) => id === one.id) ? { ...one, id: nextId++, kind: 'raw' } : one;

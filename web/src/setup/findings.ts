@@ -1,11 +1,11 @@
 /**
  * @module web/setup/findings
- * What preflight found, before anything is scored, with a button for what the page can put right itself.
+ * What preflight found before scoring, with a button for each fix that the page can make.
  */
 import type { Finding, FindingValue } from 'anyvmaf';
-import { fill, h } from '../dom.js';
+import { button, fill, h } from '../dom.js';
 import type { Failure } from '../engine/calls.js';
-import type { Session, Settings } from '../session.js';
+import { isActive, type Session, type Settings } from '../session.js';
 import { text } from '../text.js';
 import { failureView, sentence } from './failure.js';
 import { swapSides } from './files.js';
@@ -31,61 +31,56 @@ export function findings(session: Session): HTMLElement {
     h('summary', {}, h('h2', {}, text.findings.heading), state),
     body,
   );
-  // What was read before the run makes way for what comes of it.
+  // Make room for the results when a run starts.
   session.watchPhase((phase, before) => {
     if (phase === 'running' && before !== 'paused') element.open = false;
   });
-  session.looks.watch((looks) => {
-    element.hidden = looks.size === 0;
-    const { phase } = session.run.value;
-    if (
-      phase !== 'running' &&
-      phase !== 'paused' &&
-      [...looks.values()].every((look) => look.phase === 'looking')
-    )
-      element.open = true;
-    const named = session.distorted.value.flatMap(({ id, file }) => {
-      const look = looks.get(id);
-      return look ? [{ name: file.name, look }] : [];
+  session.inspections.watch((inspections) => {
+    element.hidden = inspections.size === 0;
+    const pending = [...inspections.values()].every(({ phase }) => phase === 'pending');
+    if (pending && !isActive(session.run.value)) element.open = true;
+    const encodes = session.distorted.value.filter(({ id }) => inspections.has(id)).length;
+    const { shared, failures, waiting } = gather(session);
+    const counts = ORDER.flatMap((severity) => {
+      const count = shared.filter(({ finding }) => finding.severity === severity).length;
+      return count === 0 ? [] : [text.findings.counts[severity](count)];
     });
-    const shared = new Map<string, Shared>();
-    const failures = new Map<string, Failure>();
-    let waiting: string | undefined;
-    for (const { name, look } of named) {
-      if (look.phase === 'looking') waiting ??= name;
-      if (look.phase === 'failed') failures.set(look.failure.message, look.failure);
-      if (look.phase !== 'found') continue;
-      for (const finding of look.inspection.findings) {
-        const key = JSON.stringify([finding.code, finding.message]);
-        const entry = shared.get(key) ?? { finding, names: [] };
-        entry.names.push(name);
-        shared.set(key, entry);
-      }
-    }
-    const sorted = [...shared.values()].sort(
-      (a, b) => ORDER.indexOf(a.finding.severity) - ORDER.indexOf(b.finding.severity),
-    );
-    const counts = ORDER.map((severity) => {
-      const count = sorted.filter(({ finding }) => finding.severity === severity).length;
-      return count === 0 ? '' : text.findings.counts[severity](count);
-    });
-    fill(state, counts.filter((count) => count !== '').join(' · '));
-    const fine = looks.size > 0 && !waiting && failures.size === 0 && sorted.length === 0;
+    fill(state, counts.join(' · '));
+    const fine = inspections.size > 0 && !waiting && failures.length === 0 && shared.length === 0;
+    const checking = encodes > 1 ? text.setup.lookingAt(waiting ?? '') : text.setup.looking;
     fill(
       body,
-      ...[...failures.values()].map((failure) => failureView(failure, session)),
-      sorted.length > 0 &&
-        h('ul', { class: 'findings' }, ...sorted.map((one) => item(session, one, named.length))),
-      waiting !== undefined &&
-        h(
-          'p',
-          { class: 'soft waiting' },
-          named.length > 1 ? text.setup.lookingAt(waiting) : text.setup.looking,
-        ),
+      ...failures.map((failure) => failureView(failure, session)),
+      shared.length > 0 &&
+        h('ul', { class: 'findings' }, ...shared.map((one) => item(session, one, encodes))),
+      waiting !== undefined && h('p', { class: 'soft waiting' }, checking),
       fine && h('p', { class: 'soft fine' }, text.findings.fine),
     );
   });
   return element;
+}
+
+/** Distinct findings, the gravest first, distinct failures, and the first encode whose inspection is pending. */
+function gather({ distorted, inspections }: Session) {
+  const shared = new Map<string, Shared>();
+  const failures = new Map<string, Failure>();
+  let waiting: string | undefined;
+  for (const { id, file } of distorted.value) {
+    const pair = inspections.value.get(id);
+    if (pair?.phase === 'pending') waiting ??= file.name;
+    if (pair?.phase === 'failed') failures.set(pair.failure.message, pair.failure);
+    if (pair?.phase !== 'found') continue;
+    for (const finding of pair.inspection.findings) {
+      const key = JSON.stringify([finding.code, finding.message]);
+      const entry = shared.get(key) ?? { finding, names: [] };
+      entry.names.push(file.name);
+      shared.set(key, entry);
+    }
+  }
+  const sorted = [...shared.values()].sort(
+    (a, b) => ORDER.indexOf(a.finding.severity) - ORDER.indexOf(b.finding.severity),
+  );
+  return { shared: sorted, failures: [...failures.values()], waiting };
 }
 
 function item(session: Session, { finding, names }: Shared, encodes: number): HTMLElement {
@@ -117,7 +112,7 @@ function item(session: Session, { finding, names }: Shared, encodes: number): HT
           h('span', {}, `${text.findings.prepare} `, h('code', {}, fix)),
       ),
     ),
-    action && h('button', { class: 'tool', type: 'button', onclick: apply }, actionText(action, encodes)),
+    action && button({ onclick: apply }, actionText(action, encodes)),
   );
 }
 
@@ -129,7 +124,7 @@ function actionText(action: Fix, encodes: number): string {
   return fixText(forAll(action.change, encodes));
 }
 
-/** An offset of one encode need not be the others': each gets its own when it is scored. */
+/** Several encodes may differ in their offsets: detect each when it is scored. */
 function forAll(change: Partial<Settings>, encodes: number): Partial<Settings> {
   return encodes > 1 && typeof change.offset === 'number' ? { offset: 'auto' } : change;
 }

@@ -1,13 +1,12 @@
 /**
  * @module web/setup/options
- * Settings as options of the library, in which a default is an absence, so that a run here is the run of whoever asks
- * for nothing.
+ * Turns settings into options of the library. Defaults are left out, so that the library's own apply.
  */
 import type { InspectOptions, RawVideoFormat } from 'anyvmaf';
 import type { ChosenTiny, RunOptions, Settings } from '../session.js';
 
-/** What decides which frames go together, for looking and for scoring. */
-function pairing(settings: Settings): Omit<InspectOptions, 'signal'> {
+/** Options that decide how frames are paired, for inspecting and scoring. */
+export function pairingOptions(settings: Settings): Omit<InspectOptions, 'signal'> {
   const { scale, scaleTo, frameRatePolicy, offset, range, decoder, models, allowDamaged } = settings;
   return {
     decoder,
@@ -19,11 +18,6 @@ function pairing(settings: Settings): Omit<InspectOptions, 'signal'> {
     ...(range && { range }),
     ...(allowDamaged && { allowDamaged }),
   };
-}
-
-/** Options of a look at a pair. */
-export function lookOptions(settings: Settings): Omit<InspectOptions, 'signal'> {
-  return pairing(settings);
 }
 
 /** Tiny models as options. */
@@ -39,7 +33,7 @@ function tinyOptions(tiny: readonly ChosenTiny[]): Pick<RunOptions, 'tiny'> {
 }
 
 /** Options of a run without a reference. */
-export function aloneOptions(
+export function noReferenceOptions(
   { decoder, subsample, threads, range, allowDamaged }: Settings,
   raw: RawVideoFormat | null,
   tiny: readonly ChosenTiny[],
@@ -64,7 +58,7 @@ export function runOptions(
 ): RunOptions {
   const { features, subsample, threads } = settings;
   return {
-    ...pairing(settings),
+    ...pairingOptions(settings),
     ...tinyOptions(tiny),
     ...(features.length > 0 && { features }),
     ...(subsample !== 1 && { subsample }),

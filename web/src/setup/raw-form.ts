@@ -1,11 +1,12 @@
 /**
  * @module web/setup/raw-form
- * Asks for the geometry of raw YUV and says at once whether the files are whole frames of it.
+ * Asks for the format of raw YUV files and checks that each file is a whole number of frames.
  */
-import type { ChromaFormat } from 'anyvmaf';
+import type { ChromaFormat, RawVideoFormat } from 'anyvmaf';
 import { fill, h } from '../dom.js';
-import type { Session } from '../session.js';
+import type { ChosenFile, Session } from '../session.js';
 import { text } from '../text.js';
+import { labelled } from './fields.js';
 import { rawFiles } from './files.js';
 import { formatInName, frameBytes, guessRaw } from './raw-guess.js';
 
@@ -14,18 +15,13 @@ const CHROMAS = ['420', '422', '444', '400'] as const satisfies readonly ChromaF
 
 /** The form, shown while a raw file is chosen. */
 export function rawForm(session: Session): HTMLElement {
-  const width = number('raw-width', text.raw.width);
-  const height = number('raw-height', text.raw.height);
-  const depth = select(
-    'raw-depth',
-    text.raw.bitDepth,
-    DEPTHS.map((bits) => [String(bits), text.setup.bits(bits)]),
-  );
-  const chroma = select(
-    'raw-chroma',
-    text.raw.chroma,
-    CHROMAS.map((one) => [one, text.raw.chromas[one]]),
-  );
+  const fields = {
+    width: number('raw-width', text.raw.width),
+    height: number('raw-height', text.raw.height),
+    bitDepth: select('raw-depth', text.raw.bitDepth, DEPTHS, text.setup.bits),
+    chroma: select('raw-chroma', text.raw.chroma, CHROMAS, (one) => text.raw.chromas[one]),
+  };
+  const { width, height, bitDepth, chroma } = fields;
   const explain = h('p', { class: 'soft small' });
   const checks = h('ul', { class: 'checks small', 'aria-live': 'polite' });
   const form = h(
@@ -33,20 +29,19 @@ export function rawForm(session: Session): HTMLElement {
     { class: 'card raw', 'aria-labelledby': 'raw-heading', hidden: true },
     h('h2', { id: 'raw-heading' }, text.raw.heading),
     explain,
-    h('div', { class: 'fields four' }, width.element, height.element, depth.element, chroma.element),
+    h('div', { class: 'fields four' }, ...Object.values(fields).map(({ element }) => element)),
     checks,
   );
-
   const write = () => {
     const format = {
       width: Math.trunc(Number(width.input.value)),
       height: Math.trunc(Number(height.input.value)),
-      bitDepth: Number(depth.input.value),
+      bitDepth: Number(bitDepth.input.value),
       chroma: CHROMAS.find((one) => one === chroma.input.value) ?? '420',
     };
     session.raw.value = format.width > 0 && format.height > 0 ? format : null;
   };
-  for (const { input } of [width, height, depth, chroma]) input.addEventListener('change', write);
+  for (const { input } of Object.values(fields)) input.addEventListener('change', write);
   for (const { input } of [width, height]) input.addEventListener('input', write);
 
   const show = () => {
@@ -54,51 +49,49 @@ export function rawForm(session: Session): HTMLElement {
     form.hidden = files.length === 0;
     if (files.length === 0) return;
     const guess = guessRaw(files.map(({ file }) => ({ name: file.name, size: file.size })));
+    const known = session.raw.value !== null || guess.from !== 'none';
     const format = session.raw.value ?? guess.format;
     const same = JSON.stringify(format) === JSON.stringify(guess.format);
     const names = files.map(({ file }) => file.name).join(', ');
     fill(explain, `${text.raw.explain(names)}${same ? ` ${text.raw.guessed[guess.from]}` : ''}`);
-    for (const [field, value] of [
-      [width, format.width],
-      [height, format.height],
-      [depth, format.bitDepth],
-      [chroma, format.chroma],
-    ] as const) {
-      const typed = document.activeElement === field.input;
-      if (!typed && (session.raw.value || guess.from !== 'none' || field.input.value === ''))
-        field.input.value =
-          guess.from === 'none' && !session.raw.value && 'min' in field.input ? '' : String(value);
+    for (const key of Object.keys(fields) as (keyof typeof fields)[]) {
+      const { input } = fields[key];
+      if (document.activeElement === input || (!known && input.value !== '')) continue;
+      input.value = !known && 'min' in input ? '' : String(format[key]);
     }
-    const packed = files
-      .map(({ file }) => formatInName(file.name).packed)
-      .find((layout) => layout !== undefined);
-    const bytes = frameBytes(format);
-    fill(
-      checks,
-      packed !== undefined && h('li', { class: 'misfit' }, text.raw.packed(packed)),
-      ...(session.raw.value
-        ? files.map(({ file }) => {
-            const frames = text.setup.frames(Math.floor(file.size / bytes));
-            const rest = file.size % bytes;
-            return h(
-              'li',
-              { class: rest === 0 ? 'fit' : 'misfit' },
-              rest === 0 ? text.raw.fits(file.name, frames) : text.raw.misfits(file.name, frames, rest),
-            );
-          })
-        : []),
-    );
+    fill(checks, ...checksOf(files, format, session.raw.value !== null));
   };
   for (const cell of [session.reference, session.distorted, session.raw]) cell.watch(show);
   return form;
 }
 
-function number(id: string, label: string) {
-  const input = h('input', { id, type: 'number', min: 1, max: 16384, step: 1, inputmode: 'numeric' });
-  return { input, element: h('div', { class: 'field' }, h('label', { for: id }, label), input) };
+/** Says which files are whole frames of the format, and which names give a layout that is not planar. */
+function checksOf(files: readonly ChosenFile[], format: RawVideoFormat, chosen: boolean): HTMLElement[] {
+  const packed = files.map(({ file }) => formatInName(file.name).packed).find((layout) => layout);
+  const bytes = frameBytes(format);
+  const sizes = files.map(({ file: { name, size } }) => {
+    const frames = text.setup.frames(Math.floor(size / bytes));
+    const rest = size % bytes;
+    if (rest === 0) return h('li', { class: 'fit' }, text.raw.fits(name, frames));
+    return h('li', { class: 'misfit' }, text.raw.misfits(name, frames, rest));
+  });
+  return [
+    ...(packed === undefined ? [] : [h('li', { class: 'misfit' }, text.raw.packed(packed))]),
+    ...(chosen ? sizes : []),
+  ];
 }
 
-function select(id: string, label: string, choices: readonly (readonly [string, string])[]) {
-  const input = h('select', { id }, ...choices.map(([value, shown]) => h('option', { value }, shown)));
-  return { input, element: h('div', { class: 'field' }, h('label', { for: id }, label), input) };
+function number(id: string, label: string) {
+  const input = h('input', { id, type: 'number', min: 1, max: 16384, step: 1, inputmode: 'numeric' });
+  return { input, element: labelled(id, label, input) };
+}
+
+function select<T extends string | number>(
+  id: string,
+  label: string,
+  choices: readonly T[],
+  name: (choice: T) => string,
+) {
+  const input = h('select', { id }, ...choices.map((value) => h('option', { value }, name(value))));
+  return { input, element: labelled(id, label, input) };
 }

@@ -1,132 +1,48 @@
 /**
  * @module web/setup/run-bar
- * The button that starts it all, and how far it is.
+ * The button that starts a run, its progress, and how it ended.
  */
-import { fill, h } from '../dom.js';
-import type { Run, Session } from '../session.js';
+import { button, fill, h } from '../dom.js';
+import { type ActiveRun, isActive, type Run, type Session } from '../session.js';
 import { text } from '../text.js';
 import { BEAT, spaced } from '../turns.js';
 import { announce } from './announce.js';
 import { formatTime } from './facts.js';
 import { failureView } from './failure.js';
-import { Stopwatch, sumProgress } from './progress.js';
+import { Stopwatch, type Sum, sumProgress } from './progress.js';
 import { missing, type Runner } from './score.js';
 
-/** The bar: a button before and after, progress in between. */
+/** The bar: a button before and after a run, progress during it. */
 export function runBar(session: Session, runner: Runner): HTMLElement {
   const start = () => {
     runner.start();
   };
-  const go = h('button', { class: 'primary', type: 'button', onclick: start }, text.run.score);
-  const hint = h('p', { class: 'soft small', id: 'run-hint' });
-  const idle = h('div', { class: 'go' }, go, hint);
-
-  const meter = h('div', {
-    class: 'meter',
-    role: 'progressbar',
-    'aria-label': text.run.progress,
-    'aria-valuemin': 0,
-    'aria-valuemax': 100,
-  });
-  const filled = h('i');
-  meter.append(filled);
-  const figures = h('p', { class: 'figures' });
-  const hold = h('button', {
-    class: 'tool',
-    type: 'button',
-    onclick: () => runner.hold(session.run.value.phase === 'running'),
-  });
-  const cancel = h(
-    'button',
-    { class: 'tool', type: 'button', onclick: () => runner.cancel() },
-    text.run.cancel,
-  );
-  const busy = h(
-    'div',
-    { class: 'busy-bar' },
-    h('div', { class: 'busy-line' }, figures, h('div', { class: 'tools' }, hold, cancel)),
-    meter,
-  );
+  const idle = startButton(session, start);
+  const busy = progressBar(session, runner);
   const outcome = h('div', { class: 'outcome' });
-  const element = h('section', { class: 'runner', 'aria-label': text.run.section }, outcome, idle, busy);
-
-  let watch = new Stopwatch();
-  let told = 0;
-  let before: Run['phase'] = 'idle';
-  const ready = () => {
-    const lacks = missing(session);
-    go.disabled = lacks !== null;
-    const { need, needReference, needDistorted, needRaw } = text.run;
-    const needs = { both: need, reference: needReference, distorted: needDistorted, raw: needRaw };
-    fill(hint, lacks ? needs[lacks] : null);
-    hint.hidden = lacks === null;
-    idle.hidden =
-      session.run.value.phase === 'running' || session.run.value.phase === 'paused' || lacks === 'both';
-  };
-  for (const cell of [session.reference, session.distorted, session.raw, session.tiny]) cell.watch(ready);
-
+  let before: Run = session.run.value;
   const show = (run: Run) => {
-    const now = performance.now();
-    const active = run.phase === 'running' || run.phase === 'paused';
-    busy.hidden = !active;
-    ready();
-    if (active) {
-      if (before !== 'running' && before !== 'paused') {
-        watch = new Stopwatch();
-        told = 0;
-        announce(text.run.started);
-      }
-      watch.run(run.phase === 'running', now);
-      const { done, total } = sumProgress(run.progress);
-      const seconds = watch.seconds(now);
-      const fps = seconds > 0 ? done / seconds : 0;
-      const part = total === null || total === 0 ? null : Math.min(1, done / total);
-      const percent = part === null ? null : Math.floor(part * 100);
-      meter.classList.toggle('unknown', part === null && run.phase === 'running');
-      filled.style.transform = `scaleX(${part ?? 0})`;
-      if (percent === null) meter.removeAttribute('aria-valuenow');
-      else meter.setAttribute('aria-valuenow', String(percent));
-      fill(
-        figures,
-        run.phase === 'paused' && h('b', {}, text.run.paused),
-        done === 0
-          ? h('span', {}, text.run.preparing)
-          : h(
-              'span',
-              {},
-              text.run.frames(done.toLocaleString('en'), total === null ? null : total.toLocaleString('en')),
-            ),
-        done > 0 &&
-          run.phase === 'running' &&
-          h('span', {}, text.run.fps(fps >= 10 ? fps.toFixed(0) : fps.toFixed(1))),
-        done > 0 &&
-          total !== null &&
-          fps > 0 &&
-          run.phase === 'running' &&
-          h('span', {}, text.run.left(formatTime((total - done) / fps))),
-      );
-      fill(hold, run.phase === 'paused' ? text.run.resume : text.run.pause);
-      if (percent !== null && percent >= told + 25 && percent < 100) {
-        told = percent - (percent % 25);
-        announce(text.run.announce(told));
-      }
-      document.title = percent === null ? text.title : `${percent} % – ${text.title}`;
-    } else document.title = text.title;
-
-    if (active && before !== 'running' && before !== 'paused') {
-      // Whoever pressed the button finds its successor in its place.
-      if (document.activeElement === document.body || document.activeElement === go) hold.focus();
+    const wasActive = isActive(before);
+    before = run;
+    busy.element.hidden = !isActive(run);
+    idle.update();
+    if (isActive(run)) {
+      if (!wasActive) busy.begin();
+      busy.show(run);
+      if (wasActive) return;
+      // Move the focus from the start button to the one in its place.
+      const focused = document.activeElement;
+      if (focused === document.body || focused === idle.button) busy.pause.focus();
       fill(outcome);
+      return;
     }
-    if (!active && (before === 'running' || before === 'paused')) {
-      watch.run(false, now);
-      const held = busy.contains(document.activeElement);
-      fill(outcome, ...end(run, session, watch.seconds(now), start));
-      fill(go, text.run.scoreAgain);
-      if (held || document.activeElement === document.body) go.focus({ preventScroll: true });
-      if (run.phase === 'done') announce(text.run.finished);
-    }
-    before = run.phase;
+    document.title = text.title;
+    if (!wasActive) return;
+    const inside = busy.element.contains(document.activeElement);
+    fill(outcome, ...outcomeOf(run, session, busy.end(), start));
+    fill(idle.button, text.run.scoreAgain);
+    if (inside || document.activeElement === document.body) idle.button.focus({ preventScroll: true });
+    if (run.phase === 'done') announce(text.run.finished);
   };
   const showSoon = spaced(
     () => show(session.run.value),
@@ -134,18 +50,106 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
     () => true,
   );
   session.run.watch((run) => {
-    if (run.phase === 'running' && before === 'running') showSoon();
+    if (run.phase === 'running' && before.phase === 'running') showSoon();
     else show(run);
   });
   addEventListener('beforeunload', (event) => {
-    const { phase } = session.run.value;
-    if (phase === 'running' || phase === 'paused') event.preventDefault();
+    if (isActive(session.run.value)) event.preventDefault();
   });
-  return element;
+  return h(
+    'section',
+    { class: 'runner', 'aria-label': text.run.section },
+    outcome,
+    idle.element,
+    busy.element,
+  );
 }
 
-/** What is said of a run that ended. */
-function end(run: Run, session: Session, seconds: number, again: () => void): HTMLElement[] {
+/** The start button, and what is missing before a run can start. */
+function startButton(session: Session, start: () => void) {
+  const go = h('button', { class: 'primary', type: 'button', onclick: start }, text.run.score);
+  const hint = h('p', { class: 'soft small', id: 'run-hint' });
+  const element = h('div', { class: 'go' }, go, hint);
+  const update = () => {
+    const lacks = missing(session);
+    go.disabled = lacks !== null;
+    const { need, needReference, needDistorted, needRaw } = text.run;
+    const needs = { both: need, reference: needReference, distorted: needDistorted, raw: needRaw };
+    fill(hint, lacks ? needs[lacks] : null);
+    hint.hidden = lacks === null;
+    element.hidden = isActive(session.run.value) || lacks === 'both';
+  };
+  for (const cell of [session.reference, session.distorted, session.raw, session.tiny]) cell.watch(update);
+  return { element, button: go, update };
+}
+
+/** Progress, speed and time left, with buttons to pause and cancel. */
+function progressBar(session: Session, runner: Runner) {
+  const filled = h('i');
+  const meter = h(
+    'div',
+    {
+      class: 'meter',
+      role: 'progressbar',
+      'aria-label': text.run.progress,
+      'aria-valuemin': 0,
+      'aria-valuemax': 100,
+    },
+    filled,
+  );
+  const figures = h('p', { class: 'figures' });
+  const pause = button({ onclick: () => runner.pause(session.run.value.phase === 'running') });
+  const cancel = button({ onclick: () => runner.cancel() }, text.run.cancel);
+  const line = h('div', { class: 'busy-line' }, figures, h('div', { class: 'tools' }, pause, cancel));
+  let watch = new Stopwatch();
+  let announced = 0;
+  return {
+    element: h('div', { class: 'busy-bar' }, line, meter),
+    pause,
+    begin() {
+      watch = new Stopwatch();
+      announced = 0;
+      announce(text.run.started);
+    },
+    /** @returns seconds that the run took */
+    end(): number {
+      const now = performance.now();
+      watch.run(false, now);
+      return watch.seconds(now);
+    },
+    show(run: ActiveRun) {
+      const now = performance.now();
+      watch.run(run.phase === 'running', now);
+      const sum = sumProgress(run.progress);
+      const part = sum.total ? Math.min(1, sum.done / sum.total) : null;
+      const percent = part === null ? null : Math.floor(part * 100);
+      meter.classList.toggle('unknown', part === null && run.phase === 'running');
+      filled.style.transform = `scaleX(${part ?? 0})`;
+      if (percent === null) meter.removeAttribute('aria-valuenow');
+      else meter.setAttribute('aria-valuenow', String(percent));
+      fill(figures, ...figuresOf(run, sum, watch.seconds(now)));
+      fill(pause, run.phase === 'paused' ? text.run.resume : text.run.pause);
+      if (percent !== null && percent >= announced + 25 && percent < 100) {
+        announced = percent - (percent % 25);
+        announce(text.run.announce(announced));
+      }
+      document.title = percent === null ? text.title : `${percent} % – ${text.title}`;
+    },
+  };
+}
+
+/** Frames done, and while running also frames per second and time left. */
+function figuresOf({ phase }: ActiveRun, { done, total }: Sum, seconds: number): HTMLElement[] {
+  const { paused, preparing, frames, fps, left } = text.run;
+  const rate = seconds > 0 ? done / seconds : 0;
+  const texts = [done === 0 ? preparing : frames(done.toLocaleString('en'), total?.toLocaleString('en'))];
+  if (done > 0 && phase === 'running') texts.push(fps(rate.toFixed(rate >= 10 ? 0 : 1)));
+  if (rate > 0 && total !== null && phase === 'running') texts.push(left(formatTime((total - done) / rate)));
+  return [...(phase === 'paused' ? [h('b', {}, paused)] : []), ...texts.map((one) => h('span', {}, one))];
+}
+
+/** How a run ended. */
+function outcomeOf(run: Run, session: Session, seconds: number, again: () => void): HTMLElement[] {
   switch (run.phase) {
     case 'failed':
       return [failureView(run.failure, session, again)];
@@ -158,8 +162,8 @@ function end(run: Run, session: Session, seconds: number, again: () => void): HT
     }
     case 'cancelled': {
       const some = session.results.value.some(({ frames }) => frames.length > 0);
-      const said = some ? text.run.cancelled : text.run.cancelledEarly;
-      return [h('p', { class: 'soft small', role: 'status' }, said)];
+      const message = some ? text.run.cancelled : text.run.cancelledEarly;
+      return [h('p', { class: 'soft small', role: 'status' }, message)];
     }
     default:
       return [];

@@ -6,14 +6,14 @@ import type { Progress } from 'anyvmaf';
 import { type Failure, failureOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import type { ScoreEvent } from '../engine/functions.js';
-import type { EncodeResult, Session } from '../session.js';
+import { type EncodeResult, isActive, type Session } from '../session.js';
 import { rawFiles } from './files.js';
-import { aloneOptions, runOptions } from './options.js';
+import { noReferenceOptions, runOptions } from './options.js';
 
-/** What stands against scoring now. */
+/** What is missing before a run can start. */
 export type Missing = 'both' | 'reference' | 'distorted' | 'raw';
 
-/** What the user has still to give, `null` when a run can start. Tiny models can do without a reference. */
+/** What the user must still choose; `null` if a run can start. Tiny models alone need no reference. */
 export function missing(session: Session): Missing | null {
   const { reference, distorted, raw, tiny } = session;
   if (!reference.value && distorted.value.length === 0) return 'both';
@@ -31,57 +31,34 @@ export class Runner {
     this.#session = session;
   }
 
-  /** Scores all encodes. Settles when the run has ended, however it did. */
+  /** Scores all encodes. Settles when the run has ended, with success or without. */
   async start(): Promise<void> {
     const session = this.#session;
     const reference = session.reference.value;
     if (missing(session) !== null || this.#stop) return;
-    const stop = new AbortController();
-    this.#stop = stop;
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
     const distorted = session.distorted.value.map(({ file }) => file);
     const raw = rawFiles(session).length > 0 ? session.raw.value : null;
-    const options = (reference ? runOptions : aloneOptions)(session.settings.value, raw, session.tiny.value);
-    let results: readonly EncodeResult[] = distorted.map((file) => ({
-      name: file.name,
-      frames: [],
-      ...(reference && { source: { reference: reference.file, distorted: file, options } }),
-    }));
+    const makeOptions = reference ? runOptions : noReferenceOptions;
+    const options = makeOptions(session.settings.value, raw, session.tiny.value);
+    const encodes = distorted.map(
+      (file): EncodeResult => ({
+        name: file.name,
+        frames: [],
+        ...(reference && { source: { reference: reference.file, distorted: file, options } }),
+      }),
+    );
     session.cursor.value = null;
     session.results.value = [];
-    let progress: readonly (Progress | null)[] = distorted.map(() => null);
-    session.run.value = { phase: 'running', progress };
+    session.run.value = { phase: 'running', progress: distorted.map(() => null) };
     /** By encode. */
     const failures = new Map<number, Failure>();
-    const going = <T>(all: readonly T[]) => all.filter((_, index) => !failures.has(index));
-
-    const onEvent = (event: ScoreEvent) => {
-      if (stop.signal.aborted) return;
-      if (event.kind === 'start') {
-        const result = results[event.index];
-        if (result) results = results.with(event.index, { ...result, skipped: event.skipped });
-      } else if (event.kind === 'report') {
-        const result = results[event.index];
-        if (!result) return;
-        // One array for both: who reads the report sees all frames.
-        const report = { ...event.report, frames: result.frames };
-        results = results.with(event.index, { ...result, report });
-      } else if (event.kind === 'failure') failures.set(event.index, event.failure);
-      else {
-        for (const [index, { frames }] of event.encodes.entries())
-          for (const frame of frames) results[index]?.frames.push(frame);
-        progress = progress.map((known, index) => event.encodes[index]?.progress ?? known);
-      }
-      const { run } = session;
-      if (run.value.phase === 'running' || run.value.phase === 'paused')
-        run.value = { phase: run.value.phase, progress: going(progress) };
-      session.results.value = [...results];
-    };
-
     try {
       await engine.call(
         'score',
         { reference: reference?.file ?? null, distorted, options },
-        { signal: stop.signal, onEvent },
+        { signal, onEvent: this.#collect(encodes, failures, signal) },
       );
       const [first] = failures.values();
       session.run.value =
@@ -89,7 +66,7 @@ export class Runner {
           ? { phase: 'failed', failure: first }
           : { phase: 'done', failures: [...failures.values()] };
     } catch (error) {
-      session.run.value = stop.signal.aborted
+      session.run.value = signal.aborted
         ? { phase: 'cancelled' }
         : { phase: 'failed', failure: failureOf(error) };
     } finally {
@@ -97,15 +74,40 @@ export class Runner {
     }
   }
 
-  /** Holds the run up, or lets it go on. */
-  async hold(held: boolean): Promise<void> {
-    const { run } = this.#session;
-    if (run.value.phase !== 'running' && run.value.phase !== 'paused') return;
-    run.value = { phase: held ? 'paused' : 'running', progress: run.value.progress };
-    await engine.call('pause', held);
+  /** A listener that writes the events of a run to the session and to `failures`. */
+  #collect(encodes: EncodeResult[], failures: Map<number, Failure>, signal: AbortSignal) {
+    const { run, results } = this.#session;
+    let progress: readonly (Progress | null)[] = encodes.map(() => null);
+    return (event: ScoreEvent) => {
+      if (signal.aborted) return;
+      if (event.kind === 'news') {
+        for (const [index, { frames }] of event.encodes.entries())
+          for (const frame of frames) encodes[index]?.frames.push(frame);
+        progress = progress.map((known, index) => event.encodes[index]?.progress ?? known);
+      } else if (event.kind === 'failure') failures.set(event.index, event.failure);
+      else {
+        const { index } = event;
+        const encode = encodes[index];
+        if (!encode) return;
+        if (event.kind === 'start') encodes[index] = { ...encode, skipped: event.skipped };
+        // The report shares the array of frames, so that it has them all.
+        else encodes[index] = { ...encode, report: { ...event.report, frames: encode.frames } };
+      }
+      if (isActive(run.value))
+        run.value = { ...run.value, progress: progress.filter((_, index) => !failures.has(index)) };
+      results.value = [...encodes];
+    };
   }
 
-  /** Gives the run up; frames that are scored stay on show. */
+  /** Pauses or resumes the run. */
+  async pause(paused: boolean): Promise<void> {
+    const { run } = this.#session;
+    if (!isActive(run.value)) return;
+    run.value = { phase: paused ? 'paused' : 'running', progress: run.value.progress };
+    await engine.call('pause', paused);
+  }
+
+  /** Cancels the run; scored frames stay visible. */
   cancel(): void {
     this.#stop?.abort(new DOMException('The run was cancelled.', 'AbortError'));
   }

@@ -2,11 +2,12 @@
  * @module web/setup/settings
  * The settings form: folded, with a one-line summary.
  */
-import { fill, h } from '../dom.js';
+import { button, fill, h } from '../dom.js';
 import { engine } from '../engine/client.js';
-import { DEFAULT_SETTINGS, type Session, type Settings } from '../session.js';
+import { DEFAULT_SETTINGS, isActive, type Session, type Settings } from '../session.js';
 import { text } from '../text.js';
 import { announce } from './announce.js';
+import { check, choice, field, whole } from './fields.js';
 import { rawFiles } from './files.js';
 import { formatRange, parseRange } from './fixes.js';
 import { FURTHER_KEYS, MODEL_KEYS, MODELS, type ModelKey, summary, withModel } from './models.js';
@@ -38,11 +39,8 @@ export function settingsForm(session: Session): HTMLElement {
   const range = rangeField(set);
   const sizes = pairingFields(set);
   const running = runningFields(set);
-  const reset = h(
-    'button',
+  const reset = button(
     {
-      class: 'tool',
-      type: 'button',
       onclick: () => {
         set(DEFAULT_SETTINGS);
         session.tiny.value = session.tiny.value.filter(({ files }) => files);
@@ -78,8 +76,8 @@ export function settingsForm(session: Session): HTMLElement {
   };
   settings.watch(updateReset);
   session.tiny.watch(updateReset);
-  session.watchPhase((phase) => {
-    element.inert = phase === 'running' || phase === 'paused';
+  session.watchPhase(() => {
+    element.inert = isActive(session.run.value);
   });
   return element;
 }
@@ -227,13 +225,17 @@ function runningFields(set: Change): Part {
 /** Offset: typed, detected by a button, or detected for each encode when scoring. */
 function offsetField(session: Session, set: Change): Part {
   const { input, element } = field('offset', text.settings.offset, { type: 'number', step: 1 });
-  const said = h('p', { class: 'faint small', id: 'offset-said', role: 'status' }, text.settings.offsetHint);
+  const status = h(
+    'p',
+    { class: 'faint small', id: 'offset-said', role: 'status' },
+    text.settings.offsetHint,
+  );
   input.setAttribute('aria-describedby', 'offset-said');
-  const detect = h('button', { class: 'tool', type: 'button', onclick: () => find() }, text.settings.detect);
+  const detect = button({ onclick: () => find() }, text.settings.detect);
   const auto = check('offset-auto', text.settings.offsetAuto, '', (on) => set({ offset: on ? 'auto' : 0 }));
   whole(input, -1e6, 1e6, (offset) => set({ offset: offset ?? 0 }));
   const row = h('div', { class: 'with-button' });
-  element.append(row, said, auto.element);
+  element.append(row, status, auto.element);
   row.append(input, detect);
 
   async function find(): Promise<void> {
@@ -254,10 +256,10 @@ function offsetField(session: Session, set: Change): Part {
       if (!first) return;
       const agree = found.every(({ offset }) => offset === first.offset);
       set({ offset: agree ? first.offset : 'auto' });
-      fill(said, first.explanation);
+      fill(status, first.explanation);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      fill(said, why);
+      fill(status, why);
       announce(why);
     } finally {
       fill(detect, text.settings.detect);
@@ -276,52 +278,4 @@ function offsetField(session: Session, set: Change): Part {
       input.value = offset === 'auto' ? '' : String(offset);
     },
   };
-}
-
-function check(id: string, name: string, hint: string, change: (on: boolean) => void) {
-  const input = h('input', { id, type: 'checkbox', onchange: () => change(input.checked) });
-  const element = h(
-    'label',
-    { class: 'check', for: id },
-    input,
-    h('span', {}, name, hint !== '' && h('span', { class: 'faint small' }, ` ${hint}`)),
-  );
-  return { input, element };
-}
-
-function field(id: string, label: string, attributes: Readonly<Record<string, string | number>>) {
-  const input = h('input', { id: `setting-${id}`, ...attributes });
-  return { input, element: h('div', { class: 'field' }, h('label', { for: `setting-${id}` }, label), input) };
-}
-
-function choice<K extends string>(
-  id: string,
-  label: string,
-  choices: Readonly<Record<K, string>>,
-  change: (value: K) => void,
-) {
-  const entries = Object.entries(choices) as [K, string][];
-  const input = h(
-    'select',
-    {
-      id: `setting-${id}`,
-      onchange: () => change(input.value as K),
-    },
-    ...entries.map(([value, shown]) => h('option', { value }, shown)),
-  );
-  return { input, element: h('div', { class: 'field' }, h('label', { for: `setting-${id}` }, label), input) };
-}
-
-/** Calls `change` with an integer within bounds, or with `null` for an empty field. */
-function whole(
-  input: HTMLInputElement,
-  min: number,
-  max: number,
-  change: (value: number | null) => void,
-): void {
-  input.addEventListener('change', () => {
-    if (input.value === '') return change(null);
-    const value = Math.round(Number(input.value));
-    if (Number.isFinite(value)) change(Math.min(max, Math.max(min, value)));
-  });
 }

@@ -1,13 +1,13 @@
 /**
  * @module web/setup/slots
- * The two places for files: picking, dropping there or anywhere on the page, and what is in them.
+ * The two file slots: picking, dropping on a slot or anywhere on the page, and the chosen files.
  */
-import { fill, h } from '../dom.js';
-import type { ChosenFile, Session } from '../session.js';
+import { button, fill, h } from '../dom.js';
+import { type ChosenFile, isActive, type Session } from '../session.js';
 import { text } from '../text.js';
 import { announce } from './announce.js';
 import { describeFacts, formatBytes } from './facts.js';
-import { dropFile, type Side, swapSides, takeFiles } from './files.js';
+import { addFiles, removeFile, type Side, swapSides } from './files.js';
 import { icon, pictogram } from './icons.js';
 
 /** Files that the picker offers first; any other can be picked too. */
@@ -18,28 +18,26 @@ const REPORT_NAME = /\.(json|ndjson|jsonl|xml|csv|sub)$/i;
 
 /**
  * The slots, side by side.
- * @param openReports what to do with saved reports among the files
+ * @param openReports opens the saved reports among the files
  */
 export function slots(session: Session, openReports: (files: readonly File[]) => void): HTMLElement {
   const error = h('p', { class: 'slot-error', role: 'alert', hidden: true });
-  const take = async (given: readonly File[], side: Side | null) => {
+  const add = async (picked: readonly File[], side: Side | null) => {
     error.hidden = true;
-    const reports = given.filter(({ name }) => REPORT_NAME.test(name));
+    const reports = picked.filter(({ name }) => REPORT_NAME.test(name));
     if (reports.length > 0) openReports(reports);
-    const files = given.filter((file) => !reports.includes(file));
+    const files = picked.filter((file) => !reports.includes(file));
     if (files.length === 0) return;
     try {
-      announce((await takeFiles(session, files, side)).join(' '));
+      announce((await addFiles(session, files, side)).join(' '));
     } catch (problem) {
       error.textContent = problem instanceof Error ? problem.message : String(problem);
       error.hidden = false;
     }
   };
-  const swap = h(
-    'button',
+  const swap = button(
     {
       class: 'tool swap',
-      type: 'button',
       'aria-label': text.setup.swap,
       title: text.setup.swap,
       onclick: () => swapSides(session),
@@ -49,9 +47,9 @@ export function slots(session: Session, openReports: (files: readonly File[]) =>
   const element = h(
     'section',
     { class: 'pair', 'aria-label': text.setup.section },
-    slot(session, 'reference', take),
+    slot(session, 'reference', add),
     swap,
-    slot(session, 'distorted', take),
+    slot(session, 'distorted', add),
     error,
   );
   const both = () => {
@@ -59,30 +57,30 @@ export function slots(session: Session, openReports: (files: readonly File[]) =>
   };
   session.reference.watch(both);
   session.distorted.watch(both);
-  session.watchPhase((phase) => {
-    element.inert = phase === 'running' || phase === 'paused';
+  session.watchPhase(() => {
+    element.inert = isActive(session.run.value);
   });
-  dropAnywhere(session, take);
+  dropAnywhere(session, add);
   return element;
 }
 
-type Take = (files: readonly File[], side: Side | null) => Promise<void>;
+type Add = (files: readonly File[], side: Side | null) => Promise<void>;
 
-function slot(session: Session, side: Side, take: Take): HTMLElement {
-  const several = side === 'distorted';
+function slot(session: Session, side: Side, add: Add): HTMLElement {
+  const many = side === 'distorted';
   const input = h('input', {
     type: 'file',
     class: 'unseen',
     id: `pick-${side}`,
     accept: ACCEPT,
-    multiple: several,
+    multiple: many,
     tabindex: -1,
-    'aria-label': `${text.setup[side]}: ${several ? text.setup.chooseSeveral : text.setup.choose}`,
+    'aria-label': `${text.setup[side]}: ${many ? text.setup.chooseSeveral : text.setup.choose}`,
     onchange: () => {
       const files = [...(input.files ?? [])];
-      // The same file may be chosen again.
+      // Allow choosing the same file again.
       input.value = '';
-      take(files, side);
+      add(files, side);
     },
   });
   const pick = h('button', { class: 'tool pick', type: 'button', onclick: () => input.click() });
@@ -96,35 +94,31 @@ function slot(session: Session, side: Side, take: Take): HTMLElement {
       'div',
       { class: 'slot-head' },
       h('h2', { id: `label-${side}` }, text.setup[side]),
-      h(
-        'p',
-        { class: 'faint small' },
-        side === 'reference' ? text.setup.referenceHint : text.setup.distortedHint,
-      ),
+      h('p', { class: 'faint small' }, text.setup[`${side}Hint`]),
     ),
     list,
     h('div', { class: 'slot-pick' }, pick, hint, input),
   );
   const show = () => {
-    const files = several ? session.distorted.value : [session.reference.value].filter((one) => one !== null);
-    element.classList.toggle('filled', files.length > 0);
-    fill(list, ...files.map((one, index) => row(session, one, several ? index : undefined)));
-    list.hidden = files.length === 0;
-    hint.hidden = files.length > 0;
-    const label =
-      files.length === 0
-        ? several
-          ? text.setup.chooseSeveral
-          : text.setup.choose
-        : several
-          ? text.setup.add
-          : text.setup.replace;
+    const files = many ? session.distorted.value : [session.reference.value].filter((one) => one !== null);
+    const empty = files.length === 0;
+    element.classList.toggle('filled', !empty);
+    fill(list, ...files.map((one, index) => row(session, one, many ? index : undefined)));
+    list.hidden = empty;
+    hint.hidden = !empty;
+    const { chooseSeveral, choose, add: addAnother, replace } = text.setup;
+    const label = many ? (empty ? chooseSeveral : addAnother) : empty ? choose : replace;
     fill(pick, label);
     pick.setAttribute('aria-label', `${text.setup[side]}: ${label}`);
   };
   session[side].watch(show);
-  session.looks.watch(show);
+  session.inspections.watch(show);
+  markDraggedOver(element);
+  return element;
+}
 
+/** Sets the class `over` while something is dragged over an element or its children. */
+function markDraggedOver(element: HTMLElement): void {
   let depth = 0;
   const over = (by: number) => {
     depth = Math.max(0, depth + by);
@@ -133,14 +127,13 @@ function slot(session: Session, side: Side, take: Take): HTMLElement {
   element.addEventListener('dragenter', () => over(1));
   element.addEventListener('dragleave', () => over(-1));
   element.addEventListener('drop', () => over(-depth));
-  return element;
 }
 
 function row(session: Session, { id, file }: ChosenFile, index: number | undefined): HTMLElement {
-  const [firstLook] = session.looks.value.values();
-  const look = index === undefined ? firstLook : session.looks.value.get(id);
+  const [first] = session.inspections.value.values();
+  const found = index === undefined ? first : session.inspections.value.get(id);
   const facts =
-    look?.phase === 'found' ? look.inspection[index === undefined ? 'reference' : 'distorted'] : undefined;
+    found?.phase === 'found' ? found.inspection[index === undefined ? 'reference' : 'distorted'] : undefined;
   const label = text.setup.remove(file.name);
   return h(
     'li',
@@ -158,22 +151,15 @@ function row(session: Session, { id, file }: ChosenFile, index: number | undefin
         ),
       ),
     ),
-    h(
-      'button',
-      {
-        class: 'tool bare',
-        type: 'button',
-        'aria-label': label,
-        title: label,
-        onclick: () => dropFile(session, id),
-      },
+    button(
+      { class: 'tool bare', 'aria-label': label, title: label, onclick: () => removeFile(session, id) },
       icon('close'),
     ),
   );
 }
 
-/** Files dropped on a slot go there, elsewhere to where they are missing; the browser never opens them instead. */
-function dropAnywhere(session: Session, take: Take): void {
+/** Adds files dropped on a slot to it, and others where files are missing; keeps the browser from opening them. */
+function dropAnywhere(session: Session, add: Add): void {
   let depth = 0;
   const dragging = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true;
   const show = () => document.body.classList.toggle('dragging', depth > 0);
@@ -195,12 +181,11 @@ function dropAnywhere(session: Session, take: Take): void {
     show();
     if (!dragging(event)) return;
     event.preventDefault();
-    const { phase } = session.run.value;
-    if (phase === 'running' || phase === 'paused') return;
+    if (isActive(session.run.value)) return;
     const { target } = event;
     const over =
       target instanceof Element ? target.closest<HTMLElement>('[data-side]')?.dataset.side : undefined;
     const side = over === 'reference' || over === 'distorted' ? over : null;
-    take([...(event.dataTransfer?.files ?? [])], side);
+    add([...(event.dataTransfer?.files ?? [])], side);
   });
 }

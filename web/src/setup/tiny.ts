@@ -1,97 +1,79 @@
 /**
  * @module web/setup/tiny
- * Tiny ONNX models: those that the page brings, and one from the user's files, looked at as soon as it is picked.
+ * Tiny ONNX models: the page's own, and one from the user's files, which is checked as soon as it is picked.
  */
 import type { TinyModelDescription } from 'anyvmaf';
-import { fill, h } from '../dom.js';
+import { button, fill, h } from '../dom.js';
 import { engine } from '../engine/client.js';
 import type { ChosenTiny, Session } from '../session.js';
 import { text } from '../text.js';
 import { announce } from './announce.js';
+import { check, labelled } from './fields.js';
 import { TINY_NO_REFERENCE } from './models.js';
 
-/** The boxes and the button, for the form of settings. */
+/** The fields for tiny models, for the settings form. */
 export function tinyModels(session: Session): readonly HTMLElement[] {
-  const { tiny, tinyToPick } = session;
-  const without = (model: string) => tiny.value.filter((one) => one.model !== model);
-  const [name, guess] = text.tiny.noReference;
-
-  const box = h('input', {
-    id: 'tiny-nr',
-    type: 'checkbox',
-    onchange: () => {
-      tiny.value = box.checked
-        ? [{ model: TINY_NO_REFERENCE, resizes: false }, ...tiny.value]
-        : without(TINY_NO_REFERENCE);
-    },
+  const { tiny } = session;
+  const [name = '', hint = ''] = text.tiny.noReference;
+  const noReference = check('tiny-nr', name, hint, (on) => {
+    const rest = tiny.value.filter(({ model }) => model !== TINY_NO_REFERENCE);
+    tiny.value = on ? [{ model: TINY_NO_REFERENCE, resizes: false }, ...rest] : rest;
   });
-  const ready = h(
-    'label',
-    { class: 'check', for: 'tiny-nr' },
-    box,
-    h('span', {}, name, h('span', { class: 'faint small' }, ` ${guess}`)),
-  );
+  tiny.watch((chosen) => {
+    noReference.input.checked = chosen.some(({ model }) => model === TINY_NO_REFERENCE);
+  });
+  return [noReference.element, ownModel(session)];
+}
 
+/** The field for a model from the user's files. */
+function ownModel({ tiny, tinyToPick }: Session): HTMLElement {
   const input = h('input', {
     id: 'pick-tiny',
     type: 'file',
     multiple: true,
     accept: '.onnx,.json,.data,.bin',
     'aria-describedby': 'tiny-said',
-    onchange: () => take([...(input.files ?? [])]),
+    onchange: () => choose([...(input.files ?? [])]),
   });
-  const said = h('p', { class: 'faint small', id: 'tiny-said', role: 'status' }, text.tiny.hint);
-  const drop = h('button', { class: 'tool', type: 'button', onclick: () => remove() }, text.tiny.remove);
-  const own = h(
-    'div',
-    { class: 'field' },
-    h('label', { for: 'pick-tiny' }, text.tiny.own),
-    h('div', { class: 'with-button' }, input, drop),
-    said,
-  );
+  const status = h('p', { class: 'faint small', id: 'tiny-said', role: 'status' }, text.tiny.hint);
+  const drop = button({ onclick: () => choose([]) }, text.tiny.remove);
+  const hint = () => fill(status, tinyToPick.value ? text.tiny.pick : text.tiny.hint);
 
-  function remove(): void {
+  async function choose(picked: readonly File[]): Promise<void> {
     tiny.value = tiny.value.filter(({ files }) => !files);
-    input.value = '';
-    said.classList.remove('wrong');
-    hint();
-  }
-
-  function hint(): void {
-    fill(said, tinyToPick.value ? text.tiny.pick : text.tiny.hint);
-  }
-
-  /** Looks at what was picked, before it stands in the way of a run. */
-  async function take(picked: readonly File[]): Promise<void> {
-    tiny.value = tiny.value.filter(({ files }) => !files);
-    if (picked.length === 0) return remove();
-    const found = await look(picked);
-    // Meanwhile others may have been picked.
+    if (picked.length === 0) {
+      input.value = '';
+      status.classList.remove('wrong');
+      hint();
+      return;
+    }
+    const found = await describe(picked);
+    // Ignore the answer if other files were picked in the meantime.
     if (picked.some((file, i) => input.files?.[i] !== file)) return;
-    said.classList.toggle('wrong', typeof found === 'string');
-    const words = typeof found === 'string' ? found : found.words;
-    if (typeof found !== 'string') {
+    const failed = typeof found === 'string';
+    status.classList.toggle('wrong', failed);
+    const words = failed ? found : found.words;
+    if (!failed) {
       tiny.value = [...tiny.value, found.chosen];
       tinyToPick.value = false;
     }
-    fill(said, words);
+    fill(status, words);
     announce(words);
   }
 
   tiny.watch((chosen) => {
-    box.checked = chosen.some(({ model }) => model === TINY_NO_REFERENCE);
     drop.hidden = chosen.every(({ files }) => !files);
   });
   tinyToPick.watch(() => tiny.value.every(({ files }) => !files) && hint());
-  return [ready, own];
+  return labelled('pick-tiny', text.tiny.own, h('div', { class: 'with-button' }, input, drop), status);
 }
 
-/** What was picked as a model, or a sentence that says why it is none. */
-async function look(
+/** The picked model, or a sentence that says why the files are not one. */
+async function describe(
   picked: readonly File[],
 ): Promise<string | { readonly chosen: ChosenTiny; readonly words: string }> {
   const models = picked.filter(({ name }) => /\.onnx$/i.test(name));
-  // An 8-bit sibling goes with the model that it was made of.
+  // An 8-bit copy may be picked together with its model.
   const [model, second] =
     models.length > 1 ? models.filter(({ name }) => !/\.int8\.onnx$/i.test(name)) : models;
   if (!model || second) return text.tiny.oneModel(models.length);
@@ -107,7 +89,7 @@ async function look(
   }
 }
 
-/** Whether its pictures are of one size. */
+/** Whether the model takes pictures of one size only. */
 function hasSize({ inputs }: TinyModelDescription): boolean {
   return inputs.some(({ dims }) => dims?.length === 4 && dims[2] !== null && dims[3] !== null);
 }

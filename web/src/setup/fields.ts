@@ -1,0 +1,61 @@
+/**
+ * @module web/setup/fields
+ * Form fields: checkboxes, inputs and selects with their labels.
+ */
+import { h } from '../dom.js';
+
+/** A labelled field; the label names the element with that id. */
+export function labelled(id: string, label: string, ...children: readonly HTMLElement[]): HTMLElement {
+  return h('div', { class: 'field' }, h('label', { for: id }, label), ...children);
+}
+
+/** A checkbox with its name, and a hint in soft type. */
+export function check(id: string, name: string, hint: string, change: (on: boolean) => void) {
+  const input = h('input', { id, type: 'checkbox', onchange: () => change(input.checked) });
+  const element = h(
+    'label',
+    { class: 'check', for: id },
+    input,
+    h('span', {}, name, hint !== '' && h('span', { class: 'faint small' }, ` ${hint}`)),
+  );
+  return { input, element };
+}
+
+/** An input named `setting-ID` with its label. */
+export function field(id: string, label: string, attributes: Readonly<Record<string, string | number>>) {
+  const input = h('input', { id: `setting-${id}`, ...attributes });
+  return { input, element: labelled(`setting-${id}`, label, input) };
+}
+
+/** A select named `setting-ID` with its label. */
+export function choice<K extends string>(
+  id: string,
+  label: string,
+  choices: Readonly<Record<K, string>>,
+  change: (value: K) => void,
+) {
+  const entries = Object.entries(choices) as [K, string][];
+  const input = h(
+    'select',
+    {
+      id: `setting-${id}`,
+      onchange: () => change(input.value as K),
+    },
+    ...entries.map(([value, shown]) => h('option', { value }, shown)),
+  );
+  return { input, element: labelled(`setting-${id}`, label, input) };
+}
+
+/** Calls `change` with an integer clamped to the bounds, or with `null` for an empty field. */
+export function whole(
+  input: HTMLInputElement,
+  min: number,
+  max: number,
+  change: (value: number | null) => void,
+): void {
+  input.addEventListener('change', () => {
+    if (input.value === '') return change(null);
+    const value = Math.round(Number(input.value));
+    if (Number.isFinite(value)) change(Math.min(max, Math.max(min, value)));
+  });
+}
