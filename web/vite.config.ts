@@ -13,7 +13,7 @@ import { defineConfig, type Plugin } from 'vite';
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const require = createRequire(import.meta.url);
 
-/** Files that the library fetches by name at run time: folder on the page, and where they come from. */
+/** Files that the library fetches by name at run time: their folder on the page and their source. */
 interface Fetched {
   readonly to: string;
   readonly from: string;
@@ -28,7 +28,7 @@ const FETCHED: readonly Fetched[] = [
     to: 'ort',
     from: dirname(require.resolve('onnxruntime-web')),
     only: /^ort\.bundle\.min\.mjs$|^ort-wasm-simd-threaded\.jsep\.wasm$/,
-    // Not every server knows that .mjs is JavaScript.
+    // Some servers do not serve .mjs as JavaScript.
     rename: { 'ort.bundle.min.mjs': 'ort.bundle.min.js' },
   },
   {
@@ -38,14 +38,14 @@ const FETCHED: readonly Fetched[] = [
   },
 ];
 
-/** Puts the fetched files beside the page's own: at their places when served, as assets when built. */
+/** Adds the fetched files to the page: served in place, or emitted as assets. */
 function fetchedFiles(): Plugin {
   return {
     name: 'fetched-files',
     configureServer(server) {
       server.middlewares.use((request, response, next) => {
         const path = (request.url ?? '').split('?')[0]?.slice(1) ?? '';
-        // The deepest folder.
+        // The most specific folder.
         const folder = FETCHED.findLast(({ to }) => path.startsWith(`${to}/`));
         const asked = folder && relative(folder.to, path);
         const name = Object.entries(folder?.rename ?? {}).find(([, other]) => other === asked)?.[0] ?? asked;
@@ -74,10 +74,10 @@ function fetchedFiles(): Plugin {
   };
 }
 
-/** What the page says of licences, beside it. */
+/** The page's file of licences. */
 const LICENCES = 'licences.txt';
 
-/** Packages that end up in the page, and the file that holds the text of their licence. */
+/** Packages in the page, and the file with the text of their licence. */
 const BUNDLED: Readonly<Record<string, string>> = {
   uplot: join(ROOT, 'node_modules/uplot/LICENSE'),
   'lit-html': join(ROOT, 'node_modules/lit-html/LICENSE'),
@@ -90,7 +90,7 @@ const BUNDLED: Readonly<Record<string, string>> = {
   '@ffmpeg/core': join(ROOT, 'web/licences/GPL-2.0.txt'),
 };
 
-/** The project's licence and notices, then the licences of all packages that the page passes on. */
+/** The project's licence and notices, then the licences of all packages in the page. */
 async function licencesText(): Promise<string> {
   const texts = [join(ROOT, 'LICENSE'), join(ROOT, 'THIRD-PARTY-NOTICES.md'), ...Object.values(BUNDLED)];
   const parts = await Promise.all(texts.map((file) => readFile(file, 'utf8')));
@@ -101,7 +101,7 @@ async function licencesText(): Promise<string> {
 
 const packages = new Set<string>(['@ffmpeg/core', 'onnxruntime-web']);
 
-/** Remembers which packages a bundle was made of. */
+/** Collects the packages of a bundle. */
 function collectPackages(): Plugin {
   return {
     name: 'collect-packages',
@@ -117,7 +117,7 @@ function collectPackages(): Plugin {
   };
 }
 
-/** Puts the licences beside the page, and ends the build when a package is in it whose licence is not. */
+/** Emits the licences, and fails the build if a package's licence is missing. */
 function licences(): Plugin {
   return {
     name: 'licences',
@@ -141,7 +141,7 @@ function licences(): Plugin {
   };
 }
 
-/** Writes the service worker, which has to know the names of all files. */
+/** Writes the service worker with the names of all files. */
 function offline(): Plugin {
   return {
     name: 'offline',
@@ -156,7 +156,7 @@ function offline(): Plugin {
       const first = chunk?.type === 'chunk' ? [chunk.fileName, ...chunk.imports] : [];
       const styles = names.filter((name) => /^assets\/index-.*\.css$/.test(name));
       const shell = ['./', ...first, ...styles, 'icon.svg', 'manifest.webmanifest'];
-      // What is large and seldom needed is kept once it was.
+      // Large and rarely needed files are cached on first use.
       const seldom = /^ffmpeg\/|^ort\/|^assets\/[nf]r_vmaf_|\.html$/;
       const rest = names.filter((name) => !shell.includes(name) && !seldom.test(name));
       const hash = createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 12);
@@ -175,7 +175,7 @@ export default defineConfig({
   base: './',
   plugins: [fetchedFiles(), collectPackages(), licences(), offline()],
   resolve: {
-    // The library as users get it, and what its HTML report shows as the page does.
+    // The built library, and the modules that its HTML report shares with the page.
     alias: {
       'anyvmaf/abort': join(ROOT, 'dist/core/abort.js'),
       'anyvmaf/view': join(ROOT, 'dist/report/view.js'),

@@ -1,16 +1,16 @@
 /**
  * @module web/focus
- * Where the focus goes when what had it is no more: a list that is drawn again says which of its rows took over.
+ * Keeps the focus when a focused element is replaced: a list that is drawn again names the successors of its rows.
  */
 
 const successors = new WeakMap<HTMLElement, HTMLElement>();
 
-/** Remembers what stands for an element that was taken out of the page; nothing where there is nothing like it. */
+/** Remembers the successor of an element that was removed from the page. */
 export function replacedBy(gone: HTMLElement, successor: HTMLElement | undefined): void {
   if (successor && successor !== gone) successors.set(gone, successor);
 }
 
-/** The element itself while it is in the page, else what stands for it there. */
+/** The element itself if it is in the page, else its latest successor that is. */
 export function standIn(element: HTMLElement): HTMLElement | undefined {
   const passed = new Set<HTMLElement>();
   for (let at: HTMLElement | undefined = element; at && !passed.has(at); at = successors.get(at)) {

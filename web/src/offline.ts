@@ -1,7 +1,7 @@
 /**
  * @module web/offline
- * Has the browser keep the page, so that it opens without a network. The engine is fetched for that once it is needed
- * anyway, when the first file is chosen, or when the page is installed as an app.
+ * Makes the page work offline. The engine is cached when the first file is chosen, which needs it anyway, or when the page
+ * is installed as an app.
  */
 import type { Session } from './session.js';
 
@@ -9,7 +9,7 @@ import type { Session } from './session.js';
 export async function keepOffline(session: Session): Promise<void> {
   if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
   try {
-    // Beside index.html, wherever that is.
+    // The service worker is in the folder of index.html.
     await navigator.serviceWorker.register(new URL('./sw.js', document.baseURI));
     const { active } = await navigator.serviceWorker.ready;
     let asked = false;
@@ -22,6 +22,6 @@ export async function keepOffline(session: Session): Promise<void> {
     addEventListener('appinstalled', fetchAll);
     if (matchMedia('(display-mode: standalone)').matches) fetchAll();
   } catch {
-    // Without it (a page on http, storage denied) everything but the next visit without a network works.
+    // Without a service worker (http, storage denied), only offline use is missing.
   }
 }

@@ -1,8 +1,7 @@
 /**
  * @module web/session
- * Everything the page knows: files, settings, what was found, how far a run is, and what came of it. Views watch its
- * cells and write to them; none of them knows another view. Saved reports are opened by `openReports(files, session)` of
- * results/open, which the toolbar and drops of .json, .xml and .csv files call.
+ * The page's state: files, settings, findings, progress and results. Views watch its cells and write to them, and do not
+ * know each other. `openReports(files, session)` of results/open opens saved reports, from the toolbar or dropped.
  */
 import type {
   FrameMetrics,
@@ -25,7 +24,7 @@ export type FileKind = 'y4m' | 'raw' | 'encoded';
 
 /** A video that was picked or dropped. */
 export interface ChosenFile {
-  /** Different for every choice, also of the same file. */
+  /** Unique, even if the same file is chosen again. */
   readonly id: number;
   readonly file: File;
   readonly kind: FileKind;
@@ -70,11 +69,11 @@ export const DEFAULT_SETTINGS: Settings = {
 
 /** A tiny ONNX model that was picked, with its sidecar and weights beside it. */
 export interface ChosenTiny {
-  /** The name of its file, or the id of one that the page brings. */
+  /** The name of its file, or the id of one of the page's own. */
   readonly model: string;
-  /** Absent for a model that the page brings. */
+  /** Absent for one of the page's own models. */
   readonly files?: Readonly<Record<string, File>>;
-  /** It takes pictures of one size, to which they are to be brought. */
+  /** True if the model takes one size of pictures, so that pictures are resized. */
   readonly resizes: boolean;
 }
 
@@ -104,32 +103,32 @@ export function isActive(run: Run): run is ActiveRun {
   return run.phase === 'running' || run.phase === 'paused';
 }
 
-/** Options as they went to the engine, without callbacks. */
+/** The options of a run, without callbacks. */
 export type RunOptions = Omit<
   ScoreManyOptions,
   'signal' | 'gate' | 'onStart' | 'onProgress' | 'onFrame' | 'onReport' | 'onFailure'
 >;
 
-/** The two files of an encode and how they were paired: all that it takes to get its frames again. */
+/** The two files of an encode and their pairing: all that is needed to read its frames again. */
 export interface EncodeSource {
   readonly reference: File;
   readonly distorted: File;
   readonly options: RunOptions;
 }
 
-/** One encode's result: growing while it is scored, whole when `report` is there, or opened from a saved report. */
+/** One encode's result: it grows during the run and is complete with `report`, or comes from a saved report. */
 export interface EncodeResult {
   /** File name, or the saved report's name of the distorted video. */
   readonly name: string;
-  /** Frames in order whose values are final. Grows in place; `session.results` gets a new array whenever it did. */
+  /** Frames with final values, in order. Grows in place; `session.results` then gets a new array. */
   readonly frames: FrameMetrics[];
-  /** Frames of the reference before the first pair; there from the first frame on. */
+  /** Frames of the reference before the first pair; known from the first frame on. */
   readonly skipped?: number;
-  /** There once the encode is done. */
+  /** Present once the encode is done. */
   readonly report?: Report;
-  /** There once a saved report is read, with or without `report`: what its file says. `frames` are elsewhere: above. */
+  /** The contents of a saved report, with or without `report`. Its frames are in `frames`. */
   readonly saved?: Omit<ReadReport, 'frames'>;
-  /** Absent for a saved report, and without a reference: frames are not shown then. */
+  /** Absent for a saved report or without a reference; frames cannot be shown then. */
   readonly source?: EncodeSource;
 }
 
@@ -145,24 +144,24 @@ export interface Cursor {
 export class Session {
   readonly reference = new Cell<ChosenFile | null>(null);
   readonly distorted = new Cell<readonly ChosenFile[]>([]);
-  /** Geometry of those files that are raw YUV; `null` until it is known or needed. */
+  /** Format of the raw YUV files; `null` until it is known or needed. */
   readonly raw = new Cell<RawVideoFormat | null>(null);
   readonly settings = new Cell<Settings>(DEFAULT_SETTINGS);
-  /** Tiny models that score beside VMAF, or alone where there is no reference. */
+  /** Tiny models that score beside VMAF, or alone if there is no reference. */
   readonly tiny = new Cell<readonly ChosenTiny[]>([]);
-  /** Whether the settings of a link go with a tiny model that the user has to pick. */
+  /** Whether a link's settings need a tiny model file that the user must pick. */
   readonly tinyToPick = new Cell(false);
   /** By the distorted file's id. */
   readonly inspections = new Cell<ReadonlyMap<number, PairInspection>>(new Map());
   readonly run = new Cell<Run>({ phase: 'idle' });
-  /** What result views show, in the order of the encodes' colours. Empty: nothing to show. */
+  /** The results on show, in the order of the encodes' colours. */
   readonly results = new Cell<readonly EncodeResult[]>([]);
   /** Whether saved reports are being read. */
   readonly reading = new Cell(false);
   /** `null`: no frame is open. */
   readonly cursor = new Cell<Cursor | null>(null);
 
-  /** Calls back now and when a run begins, is held up, goes on or ends: not for every step of it. */
+  /** Calls back now and when a run starts, pauses, resumes or ends, but not for its progress. */
   watchPhase(watcher: (phase: Run['phase'], before: Run['phase'] | undefined) => void): void {
     let before: Run['phase'] | undefined;
     this.run.watch(({ phase }) => {

@@ -1,9 +1,9 @@
 /**
  * @module web/sw
- * Keeps the built page for when there is no network. The build puts the names of its files in place of the two lists.
+ * Caches the built page for offline use. The build fills in the two lists of files.
  */
-const SHELL = /* what the first screen needs */ [];
-const REST = /* the engine, models and views; ffmpeg.wasm is kept only once it was used */ [];
+const SHELL = /* files of the first screen */ [];
+const REST = /* the engine, models and views; ffmpeg.wasm is cached on first use */ [];
 const CACHE = 'anyvmaf-BUILD';
 const base = new URL('./', self.location.href);
 const at = (name) => new URL(name, base).href;
@@ -49,7 +49,7 @@ self.addEventListener('fetch', (event) => {
 async function answer(request) {
   const cache = await caches.open(CACHE);
   if (request.mode === 'navigate') {
-    // The newest page where there is a network.
+    // Prefer the newest page if online.
     try {
       return await fetch(request);
     } catch {

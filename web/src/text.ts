@@ -1,6 +1,6 @@
 /**
  * @module web/text
- * Every word that the page says, in one place.
+ * All texts of the page.
  */
 export const text = {
   title: 'anyvmaf',
@@ -13,7 +13,7 @@ export const text = {
     openReport: 'Open a saved report',
     copyLink: 'Copy link to settings',
     linkCopied: 'Link copied',
-    linkNotCopied: 'The browser did not allow copying; the link is in the address bar.',
+    linkNotCopied: 'The browser did not allow copying; copy the link from the address bar.',
     theme: { auto: 'Theme: as the system', light: 'Theme: light', dark: 'Theme: dark' },
     foot: 'The same numbers as libvmaf 3.2.0. Files are read where they are and never uploaded; once loaded, the page works offline.',
     licences: 'Licences and sources',
@@ -38,7 +38,7 @@ export const text = {
     swap: 'Swap reference and distorted',
     remove: (name: string) => `Remove ${name}`,
     took: (name: string, side: 'reference' | 'distorted') =>
-      side === 'reference' ? `${name} is the reference.` : `${name} is to be compared with the reference.`,
+      side === 'reference' ? `${name} is the reference.` : `${name} will be compared with the reference.`,
     looking: 'Checking the pair …',
     lookingAt: (name: string) => `Checking ${name} …`,
     frames: (count: number) => (count === 1 ? '1 frame' : `${count.toLocaleString('en')} frames`),
@@ -49,7 +49,7 @@ export const text = {
   },
   raw: {
     heading: 'Raw YUV has no header',
-    explain: (names: string) => `Say how the frames of ${names} are stored.`,
+    explain: (names: string) => `Enter the format of ${names}.`,
     width: 'Width',
     height: 'Height',
     bitDepth: 'Bit depth',
@@ -58,19 +58,19 @@ export const text = {
     guessed: {
       name: 'Guessed from the file name.',
       size: 'Guessed from the file size; check it.',
-      none: 'Cannot be guessed; please fill it in.',
+      none: 'The format cannot be guessed; please fill it in.',
     },
     fits: (name: string, frames: string) => `${name}: ${frames}`,
     misfits: (name: string, frames: string, rest: number) =>
-      `${name}: ${frames} and ${rest.toLocaleString('en')} bytes left over, so this is not its format`,
+      `${name}: ${frames} and ${rest.toLocaleString('en')} bytes left over; the format is wrong`,
     packed: (layout: string) =>
-      `The name says ${layout}, which is not planar. Convert it first: ffmpeg -i FILE -pix_fmt yuv420p OUT.y4m (yuv420p10le for 10 bit).`,
+      `The file name contains ${layout}, which is not planar. Convert it first: ffmpeg -i FILE -pix_fmt yuv420p OUT.y4m (yuv420p10le for 10 bit).`,
   },
   findings: {
     heading: 'Before you score',
     fine: 'No problems found.',
     counts: {
-      error: (n: number) => (n === 1 ? '1 obstacle' : `${n} obstacles`),
+      error: (n: number) => (n === 1 ? '1 error' : `${n} errors`),
       warning: (n: number) => (n === 1 ? '1 warning' : `${n} warnings`),
       info: (n: number) => (n === 1 ? '1 note' : `${n} notes`),
     },
@@ -86,7 +86,7 @@ export const text = {
       rate: 'Pair by time',
       strict: 'Pair strictly',
       model: (model: string) =>
-        model === 'auto' ? 'Choose the model by size' : `Use ${model.replace('version=', '')}`,
+        model === 'auto' ? 'Choose the model by video size' : `Use ${model.replace('version=', '')}`,
       range: 'Set the range',
       raw: (width: number, height: number, bits: number) => `Read as ${width} × ${height}, ${bits} bit`,
       swap: 'Swap the videos',
@@ -95,13 +95,13 @@ export const text = {
   tiny: {
     heading: 'Tiny models',
     noReference: [
-      'A guess without reference',
-      'tiny_nr, experimental: VMAF guessed from the picture alone; it orders versions of one scene',
+      'No-reference estimate of VMAF',
+      'tiny_nr, experimental: from the distorted video alone; ranks versions of one scene',
     ],
     own: 'Your own ONNX model',
-    hint: 'Choose the .onnx file together with its .json sidecar. For a model that scores the distorted video alone, no reference is needed.',
+    hint: 'Choose the .onnx file together with its .json sidecar. If the model scores the distorted video alone, no reference is needed.',
     remove: 'Remove',
-    pick: 'This link was made with a model from a file, which a link cannot contain: choose it here.',
+    pick: 'The settings of this link include your own model file, which a link cannot contain. Choose it here.',
     oneModel: (count: number) =>
       count === 0 ? 'Choose an .onnx file, with its .json sidecar if it has one.' : 'Choose one .onnx file.',
     took: (name: string, reads: string) => `${name} ${reads}`,
@@ -118,15 +118,15 @@ export const text = {
     pairing: 'Pairing',
     running: 'Running',
     model: {
-      auto: ['By size', 'HD or 4K model, as the video is'],
+      auto: ['By size', 'HD or 4K model, by the video’s size'],
       hd: ['VMAF', 'HD television, vmaf_v0.6.1'],
       uhd: ['VMAF 4K', 'large 4K screen'],
-      phone: ['VMAF Phone', 'seen on a phone'],
+      phone: ['VMAF Phone', 'viewed on a phone'],
       neg: ['VMAF NEG', 'without credit for sharpening'],
       uhdNeg: ['VMAF 4K NEG', 'the same for 4K'],
       bootstrap: ['VMAF bootstrap', 'with a confidence interval'],
       v1: ['VMAF v1', 'HD television; fetched once, 15 kB'],
-      v1Phone: ['VMAF v1 Phone', 'seen on a phone; fetched once'],
+      v1Phone: ['VMAF v1 Phone', 'viewed on a phone; fetched once'],
       v1Uhd: ['VMAF v1 4K', 'large 4K screen; fetched once'],
       v1UhdFar: ['VMAF v1 4K far', '4K from three screen heights; fetched once'],
       v1Hfr: ['VMAF v1 HFR', 'HD at 50 or 60 fps; fetched once'],
@@ -134,9 +134,9 @@ export const text = {
       v1HfrUhd: ['VMAF v1 HFR 4K', 'large 4K screen, 50 or 60 fps; fetched once'],
       v1HfrUhdFar: ['VMAF v1 HFR 4K far', 'three screen heights, 50 or 60 fps; fetched once'],
     },
-    furtherModels: 'More of VMAF v1: high frame rates, 4K from afar',
+    furtherModels: 'More VMAF v1 models: high frame rates, 4K from a distance',
     psnr: ['PSNR', 'luma and chroma'],
-    otherFeatures: 'Others, in libvmaf’s grammar',
+    otherFeatures: 'Others, in libvmaf’s syntax',
     otherExample: 'e.g. psnr=enable_mse=true',
     scale: 'If sizes differ',
     scales: {
@@ -191,7 +191,7 @@ export const text = {
     fps: (fps: string) => `${fps} fps`,
     left: (time: string) => `${time} left`,
     paused: 'Paused',
-    cancelled: 'Cancelled. The scores up to that point are below.',
+    cancelled: 'Cancelled. The scores so far are below.',
     cancelledEarly: 'Cancelled.',
     done: (seconds: string) => `Done in ${seconds}.`,
     announce: (percent: number) => `${percent} percent scored`,
@@ -218,7 +218,7 @@ export const text = {
     memoryAdvice: 'Close other tabs, or use fewer threads or a shorter range, and try again.',
     ioAdvice: 'The file may have been moved, changed or deleted since it was chosen. Choose it again.',
     wasmAdvice:
-      'ffmpeg.wasm reads nearly every format. It is not part of the page: it is 32 MB (10 MB compressed), loaded once and kept for next time. It is slower than the browser’s own decoder. It is FFmpeg, under the GPL.',
+      'ffmpeg.wasm reads nearly every format. It is not part of the page: the browser loads its 32 MB (10 MB compressed) once and keeps them. It is slower than the browser’s own decoder. It is FFmpeg, under the GPL.',
     wasm: 'Load ffmpeg.wasm (32 MB) and use it',
     isRaw: 'It is raw YUV',
     oneThread: 'Try with one thread',
@@ -273,7 +273,7 @@ export const text = {
         models: 'the models',
         version: 'the version that wrote it',
       },
-      noFrames: 'Pictures of a saved report cannot be shown; score the videos to look at them.',
+      noFrames: 'A saved report has no pictures; score the videos to see frames.',
     },
     trust: {
       notes: {
@@ -339,7 +339,7 @@ export const text = {
       mean: (value: string) => `mean ${value}`,
       enlarge: (metric: string) => `Show ${metric} in the large chart`,
     },
-    /** What a feature that fell says about the picture. */
+    /** What a low feature means for the picture. */
     causes: [
       [/vif_scale0/, 'fine detail (VIF scale 0)'],
       [/vif_scale[123]/, 'coarser detail (VIF)'],
@@ -379,8 +379,7 @@ export const text = {
     tooLarge: (name: string, size: string) => `${name} is ${size}; reports of up to 500 MB can be opened.`,
     died: 'Reading the report stopped; it may be too large for this browser.',
   },
-  engineDied:
-    'The scoring engine stopped; this usually means that memory ran out. Reload the page and try again.',
+  engineDied: 'The scoring engine stopped, usually because memory ran out. Reload the page and try again.',
   frames: {
     label: 'Frame viewer',
     title: (frame: number) => `Frame ${frame.toLocaleString('en')}`,
@@ -454,29 +453,28 @@ export const text = {
     keys: 'Keys',
     keyList: {
       step: 'previous or next frame',
-      leap: 'one second back or on',
+      leap: 'one second back or forward',
       ends: 'first or last frame',
       worst: 'worst frame',
       nextWorst: 'next worst moment, or back',
       modes: 'choose the view',
       other: 'flicker: hold and show the other; other views: show the other encode',
       encode: 'next encode',
-      tune: 'less or more of what the view offers: rate, amplification, colour strength, border',
+      tune: 'lower or raise the rate, amplification or colour strength; move the border',
       zoom: 'zoom in or out',
       exact: '1:1, 2:1, 4:1',
       fit: 'fit',
       pan: 'move the picture',
       close: 'close',
     },
-    pointer: 'Wheel or pinch zooms, dragging moves, a double click goes close and back.',
+    pointer: 'Wheel or pinch to zoom, drag to move, double-click to zoom in and out.',
     retry: 'Try again',
     failed: 'This frame cannot be shown',
     gone: (names: string) =>
-      `${names} cannot be read again. Was one of the files moved, changed or deleted? Choose the files again to look at frames; the scores stay.`,
-    saved:
-      'This is a saved report: it holds scores, not pictures. Choose the two videos and score them to look at frames.',
+      `${names} can no longer be read. One of the files may have been moved, changed or deleted. Choose the files again to see frames; the scores stay.`,
+    saved: 'A saved report holds scores, not pictures. To see frames, choose the two videos and score them.',
     colours: (matrix: string, range: string, guessed: boolean) =>
-      `${matrix}${guessed ? ' (taken from the size)' : ''}, ${range} range`,
+      `${matrix}${guessed ? ' (guessed from the size)' : ''}, ${range} range`,
     bits: (bits: number) => `${bits} bit`,
   },
 };

@@ -1,6 +1,6 @@
 /**
  * @module web/theme
- * Light, dark, or as the system is; the choice is kept in this browser.
+ * The theme: light, dark or the system's. The browser stores the choice.
  */
 import { fill, h } from './dom.js';
 import { icon } from './setup/icons.js';
@@ -11,7 +11,7 @@ const CHOICES = ['auto', 'light', 'dark'] as const;
 type Choice = (typeof CHOICES)[number];
 const ICONS = { auto: 'system', light: 'sun', dark: 'moon' } as const;
 
-/** A page may be denied storage. */
+/** The stored choice; a browser may deny storage. */
 function stored(): Choice {
   try {
     return CHOICES.find((one) => one === localStorage.getItem(KEY)) ?? 'auto';
@@ -20,14 +20,14 @@ function stored(): Choice {
   }
 }
 
-/** Calls back after the page's colours have changed, until the returned function is called. */
+/** Calls back after each change of the theme, until the returned function is called. */
 export function onTheme(changed: () => void): () => void {
   const observer = new MutationObserver(changed);
   observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
   return () => observer.disconnect();
 }
 
-/** The button that goes from one theme to the next. */
+/** The button that switches to the next theme. */
 export function themeSwitch(): HTMLElement {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   let choice = stored();
@@ -39,7 +39,7 @@ export function themeSwitch(): HTMLElement {
       try {
         localStorage.setItem(KEY, choice);
       } catch {
-        // Then it holds for this visit.
+        // Without storage, keep the choice for this visit.
       }
       apply();
     },

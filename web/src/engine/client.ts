@@ -1,7 +1,6 @@
 /**
  * @module web/engine/client
- * The engine as the page calls it. The worker starts with the first call, so that nothing of it is loaded before a file
- * is chosen.
+ * Calls the engine. The first call starts its worker, so that nothing of it is loaded before a file is chosen.
  */
 import { text } from '../text.js';
 import { Remote } from './calls.js';

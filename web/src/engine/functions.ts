@@ -24,7 +24,7 @@ import {
 } from 'anyvmaf';
 import { onAbort } from 'anyvmaf/abort';
 import { frameFunctions } from '../frames/serve.js';
-import { newsAfter } from '../turns.js';
+import { newsAfter } from '../schedule.js';
 import { type CallContext, type Failure, failureOf } from './calls.js';
 
 /** Options that can be sent to a worker: no callbacks, no signal. */

@@ -19,7 +19,7 @@ import 'uplot/dist/uPlot.min.css';
 import './results.css';
 import './print.css';
 import { h } from '../dom.js';
-import { inTurn } from '../turns.js';
+import { inTurn } from '../schedule.js';
 
 /** Milliseconds between two parts that are made while a run begins: one at a time, for it takes all cores then. */
 const APART = 80;

@@ -6,8 +6,8 @@
 import { colourOf, extentOf, frameTicks, labelOf, pinchFactor, ticks, valueRange } from 'anyvmaf/view';
 import uPlot from 'uplot';
 import { h } from '../dom.js';
+import { inTurn } from '../schedule.js';
 import { onTheme } from '../theme.js';
-import { inTurn } from '../turns.js';
 import { type Aligned, decimate } from './decimate.js';
 import type { Encodes } from './encodes.js';
 import { html, render } from './templates.js';

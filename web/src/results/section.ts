@@ -2,7 +2,7 @@
  * @module web/results/section
  * What every part of the result is: an element that follows the encodes until it is closed.
  */
-import { inTurn, spaced } from '../turns.js';
+import { inTurn, spaced } from '../schedule.js';
 
 export interface Section {
   readonly element: HTMLElement;

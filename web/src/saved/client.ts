@@ -1,6 +1,6 @@
 /**
  * @module web/saved/client
- * Saved reports as the page calls for them: opened batch by batch, and written to files.
+ * Reads and writes saved reports in a worker, batch by batch.
  */
 import type { Report, ReportFormat } from 'anyvmaf';
 import { Remote } from '../engine/calls.js';
@@ -12,18 +12,18 @@ const paper = new Remote<Paper>(
   text.saved.died,
 );
 
-/** Frames that cross in one message. */
+/** Frames per message. */
 const BATCH = 400;
 
-/** Reads a saved report; what is in it is told of as it comes. */
+/** Reads a saved report; calls `onEvent` for each of its parts. */
 export function readSaved(file: File, onEvent: (event: ReadEvent) => void): Promise<void> {
   return paper.call('read', { file }, { onEvent });
 }
 
-/** One download is made at a time. */
+/** The last write; writes are serialized. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** Writes reports: one, or for HTML any number of one reference. */
+/** Writes one report, or for HTML any number with the same reference. */
 export function writeSaved(
   reports: readonly Report[],
   format: ReportFormat | 'html',

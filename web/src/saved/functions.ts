@@ -1,7 +1,7 @@
 /**
  * @module web/saved/functions
- * Reading saved reports and writing new ones, in a worker: a long report takes the better part of a second. Frames cross
- * the border in batches, so that neither side ever stops for them.
+ * Reads and writes saved reports in a worker, since a long report takes most of a second. Frames are sent in batches, so
+ * that neither thread is blocked.
  */
 import {
   AnyvmafError,
@@ -15,35 +15,35 @@ import {
 } from 'anyvmaf';
 import type { CallContext } from '../engine/calls.js';
 
-/** Frames that cross in one message. */
+/** Frames per message. */
 const BATCH = 400;
 
-/** A report without its frames, which come apart. */
+/** A report without its frames, which are sent separately. */
 export type Head = Omit<Report, 'frames'>;
 
-/** What a saved report says, then frames until there are no more. */
+/** The contents of a saved report, then its frames. */
 export type ReadEvent =
   | { readonly saved: Omit<ReadReport, 'frames'> }
   | { readonly frames: readonly FrameMetrics[] };
 
-/** What is to be written. */
+/** The format to write, and its options. */
 export interface WriteCall {
   readonly format: ReportFormat | 'html';
   readonly options: { readonly written?: string };
 }
 
-/** The reports that are on their way to be written. */
+/** The reports to write, as they arrive. */
 let gathered: { readonly head: Head; readonly frames: FrameMetrics[] }[] = [];
 
 export const paper = {
-  /** Reads a file; what it says comes first, then its frames. */
+  /** Reads a file; emits its contents, then its frames. */
   async read({ file }: { file: File }, { emit }: CallContext<ReadEvent>): Promise<void> {
     const { frames, ...saved } = readReport(await file.text(), file.name);
     emit({ saved });
     for (let i = 0; i < frames.length; i += BATCH) emit({ frames: frames.slice(i, i + BATCH) });
   },
 
-  /** Begins with the reports to write. */
+  /** Takes the reports to write, without frames. */
   async begin(heads: readonly Head[]): Promise<void> {
     gathered = heads.map((head) => ({ head, frames: [] }));
   },
@@ -52,7 +52,7 @@ export const paper = {
     for (const frame of frames) gathered[index]?.frames.push(frame);
   },
 
-  /** Writes what was gathered, and forgets it. */
+  /** Writes the gathered reports and forgets them. */
   async write({ format, options }: WriteCall): Promise<Blob> {
     const reports = gathered.map(({ head, frames }): Report => ({ ...head, frames }));
     gathered = [];

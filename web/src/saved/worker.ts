@@ -1,6 +1,6 @@
 /**
  * @module web/saved/worker
- * Reads and writes reports beside the page.
+ * The worker that reads and writes reports.
  */
 import { serve } from '../engine/calls.js';
 import { paper } from './functions.js';

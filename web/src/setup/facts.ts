@@ -1,6 +1,6 @@
 /**
  * @module web/setup/facts
- * What is known of a video, in few words.
+ * Facts about a video as short texts.
  */
 import type { Inspection } from 'anyvmaf';
 import { text } from '../text.js';
@@ -41,7 +41,7 @@ function formatRate({ num, den }: { readonly num: number; readonly den: number }
   return String(Math.round((num / den) * 1000) / 1000);
 }
 
-/** What to say of a video, the most telling first. */
+/** Facts about a video, the most important first. */
 export function describeFacts(facts: Facts): readonly string[] {
   const { width, height, bitDepth, chroma, frameRate, frameCount, codec, container, duration, bitrate } =
     facts;

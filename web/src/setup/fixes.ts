@@ -1,6 +1,6 @@
 /**
  * @module web/setup/fixes
- * What a finding advises, as a change of settings that a button makes.
+ * Fixes of findings as changes of settings, for buttons.
  */
 import type { Finding, FrameRange, RawVideoFormat } from 'anyvmaf';
 import type { Settings } from '../session.js';
@@ -11,7 +11,7 @@ export type Fix =
   | { readonly kind: 'raw'; readonly format: RawVideoFormat }
   | { readonly kind: 'swap' };
 
-/** The fix that the page can make itself; `undefined` where the files must be prepared, or the user must choose. */
+/** The fix that the page can make; `undefined` if files must be prepared or the user must choose. */
 export function fixOf({ hint }: Finding): Fix | undefined {
   switch (hint?.option) {
     case 'swap':
@@ -31,7 +31,7 @@ export function fixOf({ hint }: Finding): Fix | undefined {
   }
 }
 
-/** `100-200` in frames or `1.5s-10s` in seconds, the end left out for the rest; `undefined` for anything else. */
+/** Parses `100-200` in frames or `1.5s-10s` in seconds, the end optional; `undefined` for anything else. */
 export function parseRange(text: string): FrameRange | undefined {
   const match = /^(\d+(?:\.\d+)?)(s?)\s*(?:-|–|to)\s*(?:(\d+(?:\.\d+)?)(s?))?$/.exec(text.trim());
   if (!match) return undefined;
@@ -44,7 +44,7 @@ export function parseRange(text: string): FrameRange | undefined {
   return { unit, start, ...(end !== undefined && { end }) };
 }
 
-/** As {@link parseRange} reads it. */
+/** Formats a range for {@link parseRange}. */
 export function formatRange(range: FrameRange | null): string {
   if (!range) return '';
   const unit = range.unit === 'seconds' ? 's' : '';

@@ -1,6 +1,6 @@
 /**
  * @module web/setup/icons
- * The few signs that the page draws itself.
+ * The page's icons.
  */
 import { svg } from '../dom.js';
 
@@ -16,7 +16,7 @@ const PATHS = {
   play: 'M5 3.2l7.5 4.8L5 12.8z',
 } as const;
 
-/** A sign of 16 by 16; what it means is said by its button. */
+/** An icon of 16 by 16 pixels; its button has the accessible name. */
 export function icon(name: keyof typeof PATHS): SVGElement {
   return svg(
     'svg',
@@ -32,7 +32,7 @@ export function icon(name: keyof typeof PATHS): SVGElement {
   );
 }
 
-/** A picture frame, clear for the reference, in blocks for the distorted video. */
+/** A picture frame, sharp for the reference, blocky for the distorted video. */
 export function pictogram(side: 'reference' | 'distorted'): SVGElement {
   const blocks = [
     [12, 27, 6],

@@ -1,29 +1,29 @@
 /**
  * @module web/setup/link
- * Settings in the part of a link after `#`, which no server ever sees. Only what differs from the defaults is in it; the
- * decoder is not, for it is a matter of the browser that opens the link.
+ * Settings in the part of a link after `#`, which is never sent to a server. A link holds only what differs from the
+ * defaults, and not the decoder, which depends on the browser that opens the link.
  */
 import type { RawVideoFormat, ScaleTo } from 'anyvmaf';
 import { DEFAULT_SETTINGS, type Settings } from '../session.js';
 import { formatRange, parseRange } from './fixes.js';
 import { TINY_NO_REFERENCE } from './models.js';
 
-/** Stands for no model: tiny ones alone. */
+/** No VMAF model: tiny models only. */
 const NONE = 'none';
-/** Stands for a tiny model from the user's files. */
+/** A tiny model from the user's files. */
 const OWN = 'own';
 
 /** What a link restores. */
 export interface Linked {
   readonly settings: Settings;
   readonly raw: RawVideoFormat | null;
-  /** Whether the tiny model that the page brings scores as well. */
+  /** Whether the page's own tiny model scores. */
   readonly guess: boolean;
-  /** Whether a tiny model of the user's own does. A link holds no names of files, so nothing else of it. */
+  /** Whether a tiny model from the user's files scores. A link never holds file names. */
   readonly ownTiny: boolean;
 }
 
-/** The hash without `#`; empty where everything is as the page comes. */
+/** The hash without `#`; empty if everything is at its default. */
 export function toHash({ settings, raw, guess, ownTiny }: Linked): string {
   const pairs = new URLSearchParams();
   const {
@@ -56,7 +56,7 @@ export function toHash({ settings, raw, guess, ownTiny }: Linked): string {
   return pairs.toString().replaceAll('%3D', '=').replaceAll('%3A', ':').replaceAll('%2C', ',');
 }
 
-/** Settings of a hash, with or without `#`. What it does not say, or says wrongly, is as the page comes. */
+/** Settings of a hash, with or without `#`. Missing and invalid values are defaults. */
 export function fromHash(hash: string): Linked {
   const pairs = new URLSearchParams(hash.replace(/^#/, ''));
   const models = pairs.getAll('model').filter((model) => model !== '');

@@ -1,12 +1,12 @@
 /**
  * @module web/setup/models
- * The models on offer, how they go together, and settings in one line.
+ * The models on offer, their combinations, and settings in one line.
  */
 import type { Settings } from '../session.js';
 import { text } from '../text.js';
 import { formatRange } from './fixes.js';
 
-/** The models on offer, as libvmaf's grammar has them; names of their own, so that any of them go together. */
+/** The models on offer, as libvmaf's model strings, with distinct names so that they can be combined. */
 export const MODELS = {
   auto: 'auto',
   hd: 'version=vmaf_v0.6.1',
@@ -29,7 +29,7 @@ export const MODELS = {
 export type ModelKey = keyof typeof MODELS;
 /** In the order of the list. */
 export const MODEL_KEYS = Object.keys(MODELS) as ModelKey[];
-/** Those that few need: folded away until one of them is asked for. */
+/** Rarely needed models: folded until one is chosen. */
 export const FURTHER_KEYS: readonly ModelKey[] = [
   'v1UhdFar',
   'v1Hfr',
@@ -37,12 +37,12 @@ export const FURTHER_KEYS: readonly ModelKey[] = [
   'v1HfrUhd',
   'v1HfrUhdFar',
 ];
-/** The tiny model that the page brings: it needs no reference. */
+/** The page's own tiny model, which needs no reference. */
 export const TINY_NO_REFERENCE = 'nr_vmaf_v0.6.1';
-/** Both are called `vmaf`. */
+/** Both have the name `vmaf`, so only one can be chosen. */
 const EITHER: readonly ModelKey[] = ['auto', 'hd'];
 
-/** Models after one was ticked or unticked; those that the list does not offer stay. */
+/** Models after one was ticked or unticked; models that are not in the list stay. */
 export function withModel(models: readonly string[], key: ModelKey, on: boolean): readonly string[] {
   const model = MODELS[key];
   const out = EITHER.includes(key) ? EITHER.map((one): string => MODELS[one]) : [model as string];
@@ -52,7 +52,7 @@ export function withModel(models: readonly string[], key: ModelKey, on: boolean)
   return [...known.filter((one) => chosen.includes(one)), ...chosen.filter((one) => !known.includes(one))];
 }
 
-/** The state of the settings in a few words. */
+/** Short texts that summarize the settings. */
 export function summary(settings: Settings): readonly string[] {
   const { models, features, offset, range, subsample, threads } = settings;
   const names = models.map((model) => {

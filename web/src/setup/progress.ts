@@ -1,17 +1,17 @@
 /**
  * @module web/setup/progress
- * How far a run of several encodes is, and how fast, pauses not counted.
+ * Progress and speed of a run of several encodes, without pauses.
  */
 import type { Progress } from 'anyvmaf';
 
-/** All encodes of a run together. */
+/** Frames of all encodes of a run. */
 export interface Sum {
   readonly done: number;
   /** `null` while an encode's length is unknown. */
   readonly total: number | null;
 }
 
-/** Frames of all encodes. */
+/** Sums up the progress of all encodes. */
 export function sumProgress(progress: readonly (Progress | null)[]): Sum {
   let done = 0;
   let total: number | null = 0;
@@ -22,12 +22,12 @@ export function sumProgress(progress: readonly (Progress | null)[]): Sum {
   return { done, total };
 }
 
-/** Frames a second over the time that a run was not paused. */
+/** Measures the time that a run was not paused. */
 export class Stopwatch {
   #active = 0;
   #since: number | null = null;
 
-  /** Goes on or stops at a time in milliseconds. */
+  /** Starts or stops at a time in milliseconds. */
   run(running: boolean, now: number): void {
     if (running) this.#since ??= now;
     else if (this.#since !== null) {
@@ -36,7 +36,7 @@ export class Stopwatch {
     }
   }
 
-  /** Seconds on the watch. */
+  /** Seconds measured so far. */
   seconds(now: number): number {
     return (this.#active + (this.#since === null ? 0 : now - this.#since)) / 1000;
   }

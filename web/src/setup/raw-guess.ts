@@ -1,27 +1,27 @@
 /**
  * @module web/setup/raw-guess
- * Guesses the geometry of raw YUV from what people write into file names, and from what divides the files' sizes.
+ * Guesses the format of raw YUV from file names and from formats whose frames divide the file sizes.
  */
 import type { ChromaFormat, RawVideoFormat } from 'anyvmaf';
 
-/** What a name says; absent where it says nothing. */
+/** What a name says about the format. */
 export interface NamedFormat {
   readonly width?: number;
   readonly height?: number;
   readonly bitDepth?: number;
   readonly chroma?: ChromaFormat;
-  /** A layout that is not planar (`nv12`), which cannot be read as it is. */
+  /** A layout that is not planar (`nv12`) and cannot be read. */
   readonly packed?: string;
 }
 
-/** A geometry and where it comes from. */
+/** A format and its origin. */
 export interface Guess {
   readonly format: RawVideoFormat;
-  /** `name`: the name gives the size; `size`: a usual size of which the file is a whole number of frames; else `none`. */
+  /** `name`: the name has the size; `size`: a common size whose frames divide the file size; `none`: a default. */
   readonly from: 'name' | 'size' | 'none';
 }
 
-/** Sizes by the names that people give them. */
+/** Sizes by name. */
 const NAMED_SIZES: readonly (readonly [RegExp, number, number])[] = [
   [/(?:^|[^a-z0-9])(?:4320p?|8k|uhd2)(?![a-z0-9])/, 7680, 4320],
   [/(?:^|[^a-z0-9])(?:2160p?\d*|4k|uhd)(?![a-z0-9])/, 3840, 2160],
@@ -38,7 +38,7 @@ const NAMED_SIZES: readonly (readonly [RegExp, number, number])[] = [
   [/(?:^|[^a-z0-9])wvga(?![a-z])/, 832, 480],
 ];
 
-/** Usual sizes, the likelier first. */
+/** Common sizes, the likelier first. */
 const USUAL_SIZES: readonly (readonly [number, number])[] = [
   [1920, 1080],
   [3840, 2160],
@@ -67,11 +67,11 @@ const USUAL_SIZES: readonly (readonly [number, number])[] = [
   [7680, 4320],
 ];
 
-/** What can be read from a file's name. */
+/** Reads the format from a file's name. */
 export function formatInName(name: string): NamedFormat {
   const text = name.toLowerCase();
   const pair = /(?:^|[^0-9])(\d{2,5})\s?[x×]\s?(\d{2,5})(?![0-9])/.exec(text);
-  // `_352_288_` and the like: two numbers side by side of which both could be sides.
+  // Two adjacent numbers such as `_352_288_` that may be width and height.
   const loose = /(?:^|[_\-. ])(\d{3,4})[_-](\d{3,4})(?=[_\-. ]|$)/.exec(text);
   const named = NAMED_SIZES.find(([pattern]) => pattern.test(text));
   const found = pair ?? (named ? null : loose);
@@ -109,7 +109,7 @@ function isChroma(text: string | undefined): text is ChromaFormat {
   return text === '420' || text === '422' || text === '444' || text === '400';
 }
 
-/** Bytes of one frame as raw files store it; chroma planes of odd sizes are rounded down. */
+/** Bytes of one frame in a raw file; odd chroma sizes are rounded down. */
 export function frameBytes({ width, height, bitDepth, chroma }: RawVideoFormat): number {
   const across = chroma === '444' ? width : width >> 1;
   const down = chroma === '420' ? height >> 1 : height;
@@ -117,17 +117,17 @@ export function frameBytes({ width, height, bitDepth, chroma }: RawVideoFormat):
   return samples * (bitDepth > 8 ? 2 : 1);
 }
 
-/** A raw file as guessing sees it. */
+/** A raw file to guess from. */
 export interface RawFile {
   readonly name: string;
   readonly size: number;
 }
 
 /**
- * The likeliest geometry that all files share: what a name says, completed by what divides all sizes into whole frames.
+ * The likeliest format of all files: what a name says, completed by a format whose frames divide all file sizes.
  */
 export function guessRaw(files: readonly RawFile[]): Guess {
-  // What an earlier name says counts.
+  // Earlier names take precedence.
   const named: NamedFormat = Object.assign({}, ...files.map(({ name }) => formatInName(name)).reverse());
   const divides = (format: RawVideoFormat) =>
     files.every(({ size }) => size >= frameBytes(format) && size % frameBytes(format) === 0);

@@ -3,9 +3,9 @@
  * The button that starts a run, its progress, and how it ended.
  */
 import { button, fill, h } from '../dom.js';
+import { BEAT, spaced } from '../schedule.js';
 import { type ActiveRun, isActive, type Run, type Session } from '../session.js';
 import { text } from '../text.js';
-import { BEAT, spaced } from '../turns.js';
 import { announce } from './announce.js';
 import { formatTime } from './facts.js';
 import { failureView } from './failure.js';

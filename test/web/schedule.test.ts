@@ -1,9 +1,9 @@
 /**
- * @module test/web/turns
+ * @module test/web/schedule
  * When the page does its work: pieces in tasks, calls that are spaced, and the beat that what grows is drawn on.
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BEAT, inTurn, newsAfter, spaced } from '../../web/src/turns.js';
+import { BEAT, inTurn, newsAfter, spaced } from '../../web/src/schedule.js';
 
 /** Milliseconds since a time; a timer of none takes one here. */
 const since = (start: number) => (time: number) => Math.round((time - start) / 10) * 10;

@@ -1,28 +1,28 @@
 /**
- * @module web/turns
- * When the page does its work: piece by piece, each in a task of its own, and what follows a run on a common beat. Each
- * picture that the browser makes of the page costs it more than what changed in it, and while a run has the cores every
- * part of that waits for one; so all that grows is drawn for the same picture, and not more often than eyes need.
+ * @module web/schedule
+ * Schedules the page's work: short pieces in tasks of their own, and updates during a run on a common beat. Painting costs
+ * the browser more than the change itself, and during a run it competes with the workers for cores. So all views update
+ * for the same paint, no more often than the eye needs.
  */
 
 /** Milliseconds from beat to beat. */
 export const BEAT = 500;
 
-/** Milliseconds after which a run is a long one, in which a beat adds little to what is there. */
+/** Milliseconds after which a run is long: one beat then adds little to the charts. */
 const LONG = 15_000;
 
-/** Milliseconds from one news of a run to the next, when it has gone on for so many. */
+/** Milliseconds between updates of a run that has lasted for `elapsed`. */
 export function newsAfter(elapsed: number): number {
   return elapsed < LONG ? BEAT : 2 * BEAT;
 }
 
-/** Milliseconds of work in one task; input comes between tasks. */
+/** Milliseconds of work in one task; the browser handles input between tasks. */
 const SLICE = 2;
 
 const queue: (() => void)[] = [];
 let due = false;
 
-/** Runs pieces of work soon, one after the other: as many in one task as are done quickly. */
+/** Queues a piece of work; short pieces share a task. */
 export function inTurn(work: () => void): void {
   queue.push(work);
   if (!due) setTimeout(next);
@@ -41,9 +41,8 @@ function next(): void {
 }
 
 /**
- * A function that calls the given one soon, in a task of its own, and not again within so many milliseconds however
- * often it is called meanwhile.
- * @param onBeat whether the call is to wait for the next beat
+ * A throttled version of `work`: runs in a task of its own, at most once in so many milliseconds.
+ * @param onBeat whether to wait for the next beat
  */
 export function spaced(
   work: () => void,
@@ -60,7 +59,7 @@ export function spaced(
     const at = onBeat() ? Math.ceil(soon / BEAT) * BEAT : soon;
     timer = setTimeout(() => {
       timer = undefined;
-      // When it was due: a late call does not put off the next beyond its beat.
+      // Count from the due time, so that a late call does not delay the next.
       last = at;
       inTurn(() => stopped || work());
     }, at - now);
