@@ -1,9 +1,9 @@
 /**
  * @module scripts/accuracy
- * `npm run accuracy`: compares every value that this project covers with libvmaf's, and writes the tables of
- * docs/accuracy.md: generated clips (test/fixtures) and, when ../shared is present, real clips.
+ * `npm run accuracy`: compares all values with libvmaf's and writes the tables of docs/accuracy.md, for generated clips
+ * (test/fixtures) and, if ../shared is present, real clips.
  *
- *   node scripts/accuracy.mjs [--print]    --print: only print, leave docs/accuracy.md as it is
+ *   node scripts/accuracy.mjs [--print]    --print: print without changing docs/accuracy.md
  */
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const { values: flags } = parseArgs({ options: { print: { type: 'boolean' } } })
 const { score } = await loadBuilt('index.js');
 const { sampleSource } = await loadBuilt('sample/files.js');
 
-/** The comparison is the tests' own: their support modules, bundled for this run. */
+/** Bundles the tests' support modules, which do the comparison. */
 async function loadSupport() {
   const folder = mkdtempSync(join(ROOT, 'node_modules/.accuracy-'));
   try {
@@ -29,7 +29,7 @@ async function loadSupport() {
       outdir: folder,
       outExtension: { '.js': '.mjs' },
       external: ['vitest'],
-      // Fixtures are found relative to the module that reads them.
+      // Modules find fixtures relative to themselves.
       define: {
         'import.meta.url': JSON.stringify(pathToFileURL(join(ROOT, 'test/support/fixtures.ts')).href),
       },
@@ -45,7 +45,7 @@ async function loadSupport() {
 
 const support = await loadSupport();
 
-/** Adds comparisons up. */
+/** Sums up comparisons. */
 function total(comparisons) {
   return comparisons.reduce(
     (sum, { compared, equal, worst, wrong }) => ({
@@ -62,7 +62,7 @@ const worstText = ({ worst }) => (worst === 0 ? '0' : worst.toExponential(1));
 const cell = (comparison) => (comparison ? `${comparison.equal} / ${comparison.compared}` : '');
 const groups = { real: [], generated: [], divided: [] };
 
-/** Runs with float_adm are a group of their own: processors differ in what libvmaf gives there. */
+/** Separates runs with float_adm, where libvmaf's results depend on the processor. */
 const groupOf = (usual, requests) =>
   requests.some((text) => /^float_adm|vmaf_float_/.test(text)) ? groups.divided : groups[usual];
 

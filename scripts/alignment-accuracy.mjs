@@ -1,15 +1,15 @@
 /**
  * @module scripts/alignment-accuracy
  * `npm run accuracy:alignment`: how often alignment finds the offset of encodes shifted by -50…50 frames, as
- * docs/alignment.md states it. Needs a build (`npm run build`) and ffmpeg. Everything is generated, from fixed seeds,
- * but for two clips of ../shared, when present.
+ * docs/alignment.md states. Needs a build (`npm run build`) and ffmpeg. All clips are generated from fixed seeds, except two
+ * clips of ../shared, if present.
  *
  *     node scripts/alignment-accuracy.mjs [--set chosen|held-out] [--step N] [--only TEXT] [CLIP...]
  *
- * --set     only the clips on which the search's constants were chosen, or only those that had no part in that
- * --step    frames from one shift to the next; default: 10 for the chosen, 11 for the held-out
+ * --set     only the clips on which the search's constants were chosen, or only the others
+ * --step    frames between shifts; default: 10 for the chosen, 11 for the held-out
  * --only    only the clips with TEXT in their name
- * CLIP      further clips for either set
+ * CLIP      additional clips for either set
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ if (values.set !== undefined && !(values.set in SETS)) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-alignment-'));
-/** Offsets tried on one pair, and what came of them. */
+/** Offsets tried on one pair, and the results. */
 async function measure(reference, distorted, step) {
   const result = { right: 0, doubted: 0, wrong: 0, near: 0, total: 0, milliseconds: 0 };
   for (let offset = -WINDOW; offset <= WINDOW; offset += step) {

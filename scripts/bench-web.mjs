@@ -1,16 +1,16 @@
 /**
  * @module scripts/bench-web
- * `npm run bench:web`: the built page in Chromium against the Node command line on the same H.264 pair, tasks that hold
- * the page up while it scores, memory over a long clip, and how soon the page can be used. Needs ffmpeg and Chromium.
+ * `npm run bench:web`: compares the built page in Chromium with the Node command line on the same H.264 pair, and measures
+ * long tasks during scoring, memory over a long clip, and time to interactive. Needs ffmpeg and Chromium.
  *
  *   node scripts/bench-web.mjs [--frames N] [--long N] [--runs N] [--loads N] [--threads N] [--folder DIR] [--write]
  *
- * --frames   frames of the 1080p pair that is timed, default 240; rounded up to whole groups of pictures, as --long is
- * --long     frames of the long pair, the same over and over, default 2000; 0 leaves memory out
- * --runs     how often both are timed, in turns, default 3; the median counts
- * --loads    how often the page is loaded from a warm cache, default 9; the median counts
- * --threads  workers of both, default: as many as cores
- * --write    puts the table into docs/performance.md
+ * --frames   frames of the timed 1080p pair, default 240; rounded up to whole groups of pictures, like --long
+ * --long     frames of the long pair, which repeats the same frames, default 2000; 0 skips memory
+ * --runs     alternating runs of both, default 3; the median counts
+ * --loads    loads of the page from a warm cache, default 9; the median counts
+ * --threads  workers of both, default: one per core
+ * --write    writes the table to docs/performance.md
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -35,7 +35,7 @@ const { values: flags } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 });
-/** Pictures of a closed group: where one ends, a file can be cut without decoding it. */
+/** Pictures of a closed group: a file can be cut between groups without decoding. */
 const GROUP = 40;
 const [RUNS, LOADS, THREADS] = [flags.runs, flags.loads, flags.threads].map(Number);
 const [FRAMES, LONG] = [flags.frames, flags.long].map((frames) => Math.ceil(Number(frames) / GROUP) * GROUP);
@@ -43,9 +43,9 @@ const FOLDER = resolve(flags.folder);
 const PAGE = join(FOLDER, 'page');
 const CLI = builtCommand();
 const SECONDS = 1000;
-/** How long a page may take to look at files, or to load, on a machine with much other work. */
+/** Time limit for the page to inspect files or to load, for busy machines. */
 const PATIENCE = 300 * SECONDS;
-/** Frames that are made; longer clips repeat them. */
+/** Frames to generate; longer clips repeat them. */
 const MADE = 3 * GROUP;
 const TYPES = {
   '.html': 'text/html',
@@ -109,7 +109,7 @@ async function serve() {
   return server;
 }
 
-/** Processes below one and itself; Linux only. */
+/** A process and its descendants; Linux only. */
 function processesBelow(root) {
   const parents = new Map();
   for (const entry of readdirSync('/proc')) {
@@ -119,7 +119,7 @@ function processesBelow(root) {
   return [...parents.keys()].filter(below);
 }
 
-/** What the system says of a process, from its state (field 3) on; nothing once it has ended. */
+/** The fields of /proc/PID/stat from the state (field 3) on; empty once the process has ended. */
 function statOf(pid) {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop().split(' ');
@@ -128,7 +128,7 @@ function statOf(pid) {
   }
 }
 
-/** Proportional memory of all processes below one, bytes. */
+/** Proportional memory of a process and its descendants, bytes. */
 function memoryBelow(root) {
   let sum = 0;
   for (const pid of processesBelow(root)) {
@@ -136,27 +136,27 @@ function memoryBelow(root) {
       const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
       sum += 1024 * Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0);
     } catch {
-      // It has ended meanwhile.
+      // The process has ended.
     }
   }
   return sum;
 }
 
-/** Seconds of processor time, user and system, of all processes below one so far. */
+/** Seconds of processor time, user and system, of a process and its descendants so far. */
 function timeBelow(root) {
   // Fields 14 and 15, in hundredths.
   const times = processesBelow(root).map(statOf);
   return times.reduce((sum, fields) => sum + Number(fields[11] ?? 0) + Number(fields[12] ?? 0), 0) / 100;
 }
 
-/** Seconds of processor time of processes that this one started and waited for, and of theirs. */
+/** Seconds of processor time of ended child processes and their descendants. */
 function timeOfEnded() {
   // Fields 16 and 17, in hundredths.
   const fields = statOf('self');
   return (Number(fields[13]) + Number(fields[14])) / 100;
 }
 
-/** In the page: remembers long tasks, and when the run began and ended; calls when it has. Nothing asks it meanwhile. */
+/** In the page: records long tasks and the start and end of the run; calls back at the end, so that nothing polls. */
 function watch() {
   window.bench = { tasks: [] };
   new PerformanceObserver((list) => {
@@ -221,14 +221,14 @@ async function inPage({ browser, pid, url }, files, sample) {
   }
 }
 
-/** In the page: remembers when it could be used, which is when the control that picks files works and nothing runs. */
+/** In the page: records when it is usable: the file picker works and no task runs. */
 function watchStart() {
   new MutationObserver((_, observer) => {
     const pick = document.querySelector('#pick-reference');
     if (!pick || pick.disabled) return;
     observer.disconnect();
-    // It is put there with all that it calls. What runs now or is waiting to run would still keep input waiting, and
-    // what is not painted yet nobody can use.
+    // The picker exists together with its handlers. Wait for running and pending tasks, which delay input, and for the
+    // paint.
     requestAnimationFrame(() =>
       setTimeout(() => {
         window.usable = performance.now();
@@ -237,7 +237,7 @@ function watchStart() {
   }).observe(document, { childList: true, subtree: true });
 }
 
-/** Milliseconds from the start of navigation until the page can be used, of loads from the cache of a service worker. */
+/** Milliseconds from the start of navigation until the page is usable, loaded from a service worker's cache. */
 async function loads({ browser, url }) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
   try {
@@ -262,7 +262,7 @@ async function loads({ browser, url }) {
   }
 }
 
-/** The command line on the same pair: seconds, and those of processor time. */
+/** The command line on the same pair: seconds, and seconds of processor time. */
 function inNode(files) {
   const started = performance.now();
   const before = timeOfEnded();
@@ -280,7 +280,7 @@ const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1]
 const spread = (values, digits = 1) =>
   `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)} - ${Math.max(...values).toFixed(digits)})`;
 
-/** How many tasks there are, and how long the longest is. */
+/** The number of tasks and the longest. */
 const longTasks = (tasks) =>
   tasks.length > 0
     ? `${tasks.length} (${tasks.join(', ')} ms), the longest ${Math.max(...tasks)} ms`

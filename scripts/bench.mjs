@@ -1,18 +1,18 @@
 /**
  * @module scripts/bench
- * `npm run bench`: speed and size, as ratios taken in one run on this machine. Content is made by the sample generator
- * (moving texture, edges, grain; blurred, quantised, noisy) and kept in .bench for the next run.
+ * `npm run bench`: speed and size, as ratios from one run on this machine. The sample generator makes the content (moving
+ * texture, edges, grain; blurred, quantised, noisy), and .bench keeps it for the next run.
  *
  *   node scripts/bench.mjs [NAME...] [--rows NAME,...] [--frames N] [--runs N] [--write] [--folder DIR]
  *
  * --rows    any of native, depth, workers, size, inside, stages, memory, module, start, decode, evaluation, tiny, metrics; default:
  *           all but metrics, which takes several minutes
  * --frames  frames of the 1080p pairs, default 144 (2160p: a quarter of that)
- * --runs    how often everything is timed, default 3; the median counts, the spread is min to max
- * --write   puts the tables into docs/performance.md and README.md; for that all rows but metrics must run
+ * --runs    runs of each timing, default 3; the median counts, the spread is min to max
+ * --write   writes the tables to docs/performance.md and README.md; needs all rows but metrics
  *
- * Runs that are compared with each other take turns, so that a change of the machine's pace meets all of them. A
- * native `vmaf` is compared as well when VMAF_BIN names one.
+ * Compared runs alternate, so that changes of the machine's speed affect all of them. If VMAF_BIN names a native `vmaf`,
+ * the benchmark compares with it as well.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -86,7 +86,7 @@ const { makeSample } = await loadBuilt('sample/generator.js');
 const { y4mFrame, y4mHeader } = await loadBuilt('sample/files.js');
 const { score } = await loadBuilt('index.js');
 
-/** The pairs that are timed. */
+/** The timed pairs. */
 const PAIRS = {
   hd: { width: 1920, height: 1080, bitDepth: 8, chroma: '420', frames: FRAMES },
   hd10: { width: 1920, height: 1080, bitDepth: 10, chroma: '420', frames: FRAMES },
@@ -94,7 +94,7 @@ const PAIRS = {
   sd: { width: 576, height: 324, bitDepth: 8, chroma: '420', frames: 2 },
 };
 
-/** Makes a pair of files unless they are there; returns their paths. */
+/** Makes a pair of files unless they exist; returns their paths. */
 function files(name) {
   const { frames, ...format } = PAIRS[name];
   mkdirSync(FOLDER, { recursive: true });
@@ -128,7 +128,7 @@ function oursArguments(name, threads) {
   return ['-r', reference, '-d', distorted, '-m', MODEL, ...report];
 }
 
-/** Our command line, the whole process, report written. */
+/** Times our command line: the whole process, with a report. */
 function ours(name, threads) {
   const args = oursArguments(name, threads);
   return () => run(process.execPath, [CLI, ...args]);
@@ -156,7 +156,7 @@ function packaged(name, { option = `model=${MODEL}`, frames } = {}) {
   const ffprobe = join(FOLDER, 'ffprobe');
   if (!existsSync(ffprobe)) copyFileSync(source, ffprobe);
   chmodSync(ffprobe, 0o755);
-  // Names without their folder: a filter graph would take apart a path with a colon.
+  // Pass names without their folder: a filter graph splits a path at a colon.
   const cut = frames === undefined ? '' : `,trim=end_frame=${frames}`;
   const inputs = `movie=${basename(reference)}${cut}[r];movie=${basename(distorted)}${cut}[d];`;
   const filter = `${inputs}[d][r]libvmaf=log_fmt=json:log_path=packaged.json:n_threads=1:${option}`;
@@ -164,7 +164,7 @@ function packaged(name, { option = `model=${MODEL}`, frames } = {}) {
   return () => run(ffprobe, args, { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** Times several actions in turns: results by name. */
+/** Times several actions alternately: results by name. */
 async function takeTurns(actions) {
   const times = Object.fromEntries(Object.keys(actions).map((name) => [name, []]));
   for (let turn = 0; turn < RUNS; turn++) {
@@ -262,7 +262,7 @@ async function inside() {
   );
 }
 
-/** Which stage takes what: the extractor alone, one metric at a time. */
+/** Time of each stage: the extractor alone, one metric at a time. */
 async function stages() {
   const { wasmMeasurers } = await loadBuilt('engine/backends/core/extractor.js');
   const { compileCore } = await loadBuilt('core/module.js');
@@ -317,7 +317,7 @@ async function stages() {
     report('stages', `${name}, ms a 1080p frame`, perFrame(values, 20));
 }
 
-/** Peak resident memory of a Node process in MB; it writes the figure itself when it ends. */
+/** Peak resident memory of a Node process in MB, which the process writes when it ends. */
 function peakMemory(args) {
   const file = join(FOLDER, 'peak');
   // Linux counts what the parent had before `exec` into maxRSS, but not into the high-water mark of the new image.

@@ -4,8 +4,8 @@
  *
  *   node scripts/build-wasm.mjs [--out FILE | --guards FILE] [--check]
  *
- * --out FILE     writes there instead of wasm/anyvmaf.wasm
- * --guards FILE  writes a module for tests there, which has guard zones around its memory areas (wasm/src/memory.h)
+ * --out FILE     writes to FILE instead of wasm/anyvmaf.wasm
+ * --guards FILE  writes a module for tests, with guard zones around its memory areas (wasm/src/memory.h)
  * --check        builds into a temporary folder and compares with the committed file
  *
  * Exit codes: 0 done, 1 failed or different bytes, 2 the pinned toolchain is not installed.
@@ -69,13 +69,13 @@ function checkToolchain() {
   }
 }
 
-/** Names of the functions that the public header declares: they are the module's exports. */
+/** Names of the functions that the public header declares, which are the module's exports. */
 function exportedFunctions() {
   const header = readFileSync(join(ROOT, 'wasm/include/anyvmaf.h'), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
   return [...header.matchAll(/\b(anyvmaf_\w+)\s*\(/g)].map((match) => `_${match[1]}`);
 }
 
-/** What test/wasm needs to call each function of the table by itself, see wasm/src/dsp.h, a stage of SpEED and powers. */
+/** Exports for test/wasm: the functions of the table (wasm/src/dsp.h), a stage of SpEED, and powers. */
 const TABLE_EXPORTS = [
   '_anyvmaf_dsp',
   '_vif_build_tables',
@@ -90,7 +90,7 @@ const TABLE_EXPORTS = [
   '_power_fused',
 ];
 
-/** What a module with guard zones has more. */
+/** Additional exports of a module with guard zones. */
 const GUARDS = { flags: ['-DANYVMAF_GUARDS'], exports: ['_anyvmaf_guards_broken'] };
 
 /** Compiles and links into `out`. */
@@ -110,7 +110,7 @@ function build(out, { flags, exports } = { flags: [], exports: [] }) {
       '-o',
       linked,
     ];
-    // Relative source names and an own HOME: nothing of this machine can reach the output.
+    // Relative source names and a separate HOME keep this machine out of the output.
     execFileSync('emcc', args, {
       cwd: ROOT,
       stdio: ['ignore', 'inherit', 'inherit'],
@@ -122,7 +122,7 @@ function build(out, { flags, exports } = { flags: [], exports: [] }) {
   }
 }
 
-/** Prints the sizes and says whether they are within the budget. */
+/** Prints the sizes; returns whether they are within the budget. */
 function reportSize(file) {
   const bytes = readFileSync(file);
   const zipped = gzipSync(bytes, { level: 9 }).length;

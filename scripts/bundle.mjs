@@ -1,8 +1,7 @@
 /**
  * @module scripts/bundle
- * The second half of `npm run build`: joins the compiled modules in dist/ into the files that the package ships. Modules
- * that are always loaded together become one file, so that a program starts sooner and keeps less in memory, and what is
- * loaded on demand stays apart.
+ * The second half of `npm run build`: bundles the compiled modules in dist/ into the files of the package. Modules that are
+ * always loaded together become one file, which saves start time and memory; modules loaded on demand stay separate.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,10 +9,10 @@ import { pathToFileURL } from 'node:url';
 import { build, buildSync } from 'esbuild';
 import { builtPath, ROOT } from './lib/project.mjs';
 
-// As deep in the package as platform/node and platform/browser: they find its models and its core from where they are.
+// As deep as platform/node and platform/browser, which find models and core relative to themselves.
 const FOLDER = join(ROOT, 'dist/bundle/js');
 
-/** What is started by name: doors, and scripts of workers, which are looked for beside whoever starts them. */
+/** Entry points: doors, and worker scripts, which are found relative to their starter. */
 const ENTRIES = [
   'index.js',
   'index.browser.js',
@@ -42,7 +41,7 @@ writeFileSync(
   `export const VIEWER_SCRIPT = ${JSON.stringify(outputFiles[0].text.trim())};\n`,
 );
 
-/** Writes out what the metrics are, so that who lists them does not load what they do. */
+/** Writes the descriptions of metrics, so that listing them loads no arithmetic. */
 const descriptions = {
   name: 'descriptions',
   setup: ({ onLoad }) =>

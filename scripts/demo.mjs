@@ -1,7 +1,7 @@
 /**
  * @module scripts/demo
- * `npm run demo`: makes a small pair of videos, scores it with the command line and prints the summary. Needs nothing
- * but what `npm ci` leaves behind.
+ * `npm run demo`: makes a small pair of videos, scores it with the command line and prints the summary. Needs only
+ * `npm ci`.
  */
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
@@ -34,7 +34,7 @@ try {
     process.exitCode =
       spawnSync(process.execPath, [CLI, ...names], { cwd: folder, stdio: 'inherit' }).status ?? 1;
   } else {
-    // Without a terminal the command prints nothing but the score. The demonstration shows the summary all the same.
+    // Show the summary even without a terminal, where the command prints only the score.
     const { score } = await loadBuilt('index.js');
     const { summarize } = await loadBuilt('report/summary.js');
     const [reference, distorted] = names.map((name) => join(folder, name));

@@ -1,8 +1,8 @@
 /**
  * @module scripts/extract-models
- * Makes the model folder: takes VMAF's built-in models out of the ffprobe binary of the development dependency
- * @ffprobe-installer/ffprobe (a libvmaf 2.3.0 is linked into it), checks them against known sums, derives the 4K NEG
- * model and writes the registry.
+ * Makes the model folder: extracts VMAF's built-in models from the ffprobe binary of the development dependency
+ * @ffprobe-installer/ffprobe (which contains libvmaf 2.3.0), verifies their checksums, derives the 4K NEG model and writes
+ * the registry.
  *
  *   node scripts/extract-models.mjs [--check]
  *
@@ -19,7 +19,7 @@ import { isDeepStrictEqual, parseArgs } from 'node:util';
 
 const FOLDER = join(dirname(dirname(fileURLToPath(import.meta.url))), 'model');
 
-/** The models in the order in which lists show them. `gainLimitsOf` makes a NEG model of a plain one. */
+/** The models in display order. `gainLimitsOf` makes a NEG model from a plain one. */
 const MODELS = [
   {
     name: 'vmaf_v0.6.1',
@@ -57,10 +57,10 @@ const LICENCE = {
   file: 'LICENSE-VMAF.txt',
 };
 
-/** Models that libvmaf builds in and that need no file: another one's, with the float extractors behind its features. */
+/** Built-in models of libvmaf that need no file: another model with float extractors for its features. */
 const FLOAT_OF = ['vmaf_v0.6.1', 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1', 'vmaf_b_v0.6.3'];
 
-/** Models of libvmaf 3.2.0 that are not stored here: who wants one fetches it from the tag of its repository. */
+/** Models of libvmaf 3.2.0 that do not ship; users download them from the tag of its repository. */
 const PULLED = {
   repository: 'Netflix/vmaf',
   tag: 'v3.2.0',
@@ -161,7 +161,7 @@ function extract() {
   const { path } = createRequire(import.meta.url)('@ffprobe-installer/ffprobe');
   const bySum = new Map();
   for (const text of embeddedModels(readFileSync(path))) {
-    // The linked-in string may lack the final newline of the file that it was made from.
+    // The string in the binary may lack the file's final newline.
     for (const variant of [text, `${text}\n`]) bySum.set(sum(variant), variant);
   }
   const texts = new Map();
@@ -175,7 +175,7 @@ function extract() {
   return texts;
 }
 
-/** Model texts stand in read-only data as C strings: from `{` to the next NUL, around a `"model_dict"`. */
+/** Model texts are C strings in read-only data: from `{` to the next NUL, around a `"model_dict"`. */
 function* embeddedModels(binary) {
   for (let at = binary.indexOf('"model_dict"'); at >= 0; ) {
     const start = binary.lastIndexOf(0, at) + 1;
@@ -185,7 +185,7 @@ function* embeddedModels(binary) {
   }
 }
 
-/** A NEG model is the plain model with the two gain limits: their lines are put in, all other bytes stay. */
+/** A NEG model is the plain model with two gain limits: this inserts their lines and keeps all other bytes. */
 function withGainLimits(base, neg) {
   const [limits] = /^ {8}"feature_opts_dicts": \[\n.*?\n {8}\],\n/ms.exec(neg) ?? [];
   const [before, after] = base.split('        "norm_type": "linear_rescale",\n');

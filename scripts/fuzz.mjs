@@ -1,11 +1,11 @@
 /**
  * @module scripts/fuzz
- * `npm run fuzz`: feeds damaged and made-up inputs to every entry point that takes foreign bytes, and reports each that breaks
- * the contract of scripts/fuzz/contract: an error of ours in time and in one line, or a right result; no hang, no crash, no
- * growth without bound.
+ * `npm run fuzz`: feeds damaged and random inputs to every entry point for foreign bytes, and reports inputs that break the
+ * contract of scripts/fuzz/contract: a correct result, or one of our errors in one line, in time; no hang, no crash, no
+ * unbounded growth.
  *
  *   node scripts/fuzz.mjs [--seconds N | --inputs N | --short] [--seed S] [--jobs N] [TARGET...]
- *   node scripts/fuzz.mjs --seed S --show I TARGET       prints input I and what becomes of it
+ *   node scripts/fuzz.mjs --seed S --show I TARGET       prints input I and its outcome
  *   node scripts/fuzz.mjs --list                         names the targets
  */
 import { fork } from 'node:child_process';
@@ -52,21 +52,21 @@ const places = mkdtempSync(join(tmpdir(), 'anyvmaf-fuzz-'));
 process.on('exit', () => rmSync(places, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
 
-/** A share of the seconds, by what one input costs. */
+/** A share of the seconds, by the cost of one input. */
 const seconds = Number(options.seconds) / Math.max(1, Math.ceil(wanted.length / Number(options.jobs)));
 const counted = options.short || options.inputs !== undefined;
 const until = counted ? Number.POSITIVE_INFINITY : seconds * 1000;
 
-/** Inputs of a target at most. */
+/** Maximum inputs of a target. */
 function mostOf(name) {
   if (options.short) return TARGETS[name].short;
   return options.inputs === undefined ? Number.MAX_SAFE_INTEGER : Number(options.inputs);
 }
 
-/** How many times longer than its limit an input may take without computing: a machine may be busy with other things. */
+/** Factor by which wall time may exceed the limit of processor time, for busy machines. */
 const IDLE = 10;
 
-/** Milliseconds of processor time that a process has used, where the system tells; Linux counts in hundredths of a second. */
+/** Milliseconds of processor time of a process, if the system tells; Linux counts in hundredths of a second. */
 function cpuTime(pid) {
   try {
     const [, rest] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
@@ -77,7 +77,7 @@ function cpuTime(pid) {
   }
 }
 
-/** Feeds inputs `from` to `to` in one process; ends when done, when time is up, or at an input that does not end. */
+/** Feeds inputs `from` to `to` in one process; ends when done, when time is up, or if an input hangs. */
 function feed(name, from, to, deadline, record) {
   return new Promise((resolve) => {
     const place = join(places, `${name}-${from}`);
@@ -129,7 +129,7 @@ function feed(name, from, to, deadline, record) {
   });
 }
 
-/** Whether an input that took too long does so again: a machine may be busy with other things. */
+/** Whether a slow input is slow again, and not only because the machine was busy. */
 async function hangsAgain(name, index) {
   for (let attempt = 0; attempt < 2; attempt++) {
     const { reason } = await feed(name, index, index + 1, Number.POSITIVE_INFINITY, () => {});
@@ -155,7 +155,7 @@ async function fuzz(name) {
   };
   let from = 0;
   const most = mostOf(name);
-  // Processes are renewed, so that what one input leaves behind does not weigh on all others.
+  // Restart processes, so that leftovers of one input do not affect the others.
   while (from < most && performance.now() - started < until) {
     const to = Math.min(most, from + (TARGETS[name].inputs ?? 20_000));
     const { reason, index, text } = await feed(name, from, to, started + until, record);

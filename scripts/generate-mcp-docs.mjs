@@ -3,7 +3,7 @@
  * `npm run mcp:docs`: writes docs/mcp-tools.md and test/fixtures/mcp-tools.json, the list that clients see, from the
  * schemas of the tools.
  *
- *   node scripts/generate-mcp-docs.mjs --check    fails when a file is not what the schemas give
+ *   node scripts/generate-mcp-docs.mjs --check    fails if a file does not match the schemas
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ function parameters({ properties = {}, required = [] }) {
   return table(['parameter', 'type', 'default', 'meaning'], rows);
 }
 
-/** The members of a result, those of objects and of lists of objects below them. */
+/** The members of a result, followed by those of nested objects and lists of objects. */
 function members(schema, prefix = '') {
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const path = `${prefix}${name}`;

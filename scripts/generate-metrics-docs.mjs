@@ -1,9 +1,9 @@
 /**
  * @module scripts/generate-metrics-docs
- * `npm run metrics:docs`: writes docs/metrics.md from the extractors themselves: what each measures, its options and
- * features, and by trying sizes and depths what it takes.
+ * `npm run metrics:docs`: writes docs/metrics.md from the extractors themselves: descriptions, options, features, and the
+ * sizes and depths that each accepts when tried.
  *
- *   node scripts/generate-metrics-docs.mjs --check    fails when the page is not what the code gives
+ *   node scripts/generate-metrics-docs.mjs --check    fails if the page does not match the code
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,13 +16,13 @@ const { planFeatures } = await loadBuilt('engine/plan/features.js');
 
 /** Smallest side of any picture. */
 const LEAST = 17;
-/** No extractor needs more of every picture. */
+/** No extractor needs larger pictures. */
 const MOST = 400;
 
 const code = (text) => `\`${text}\``;
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-/** Whether an extractor with its defaults takes pictures of a format. */
+/** Whether an extractor with default options accepts a picture format. */
 function takes(name, width, height, chroma = '420', bitDepth = 8) {
   try {
     planFeatures([parseFeature(name)], { width, height, chroma, bitDepth }, 'libvmaf-3.2');
@@ -44,7 +44,7 @@ function smallest(name) {
   return full === side ? `${side}x${side}` : `${side}x${side} (4:4:4: ${full}x${full})`;
 }
 
-/** What it does not take. */
+/** The formats that it does not accept. */
 function without(name) {
   return [
     ...(takes(name, MOST, MOST, '400') ? [] : ['4:0:0']),

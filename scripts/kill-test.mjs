@@ -1,9 +1,9 @@
 /**
  * @module scripts/kill-test
- * Kills commands at random moments and starts them again: output files must be whole or absent, and what a killed
- * command left must be gone when the next one ends. Linux only, for it looks for processes left behind.
+ * Kills commands at random moments and restarts them: output files must be complete or absent, and leftovers of a killed
+ * command must be gone when the next one ends. Linux only, since it searches for orphaned processes.
  *
- *   npm run kills -- [--runs N] [--seed N]    40 runs by default; says the seed, so that a failure can be repeated
+ *   npm run kills -- [--runs N] [--seed N]    40 runs by default; prints the seed, so that a failure can be repeated
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ import { builtCommand, loadBuilt } from './lib/project.mjs';
 
 const SIGNALS = ['SIGKILL', 'SIGKILL', 'SIGTERM', 'SIGINT'];
 const FRAMES = 8;
-/** Milliseconds in which processes of a killed command must be gone, and a server has swept. */
+/** Milliseconds within which processes of a killed command must end, and a server must sweep. */
 const PATIENCE = 10_000;
 
 const { values } = parseArgs({
@@ -52,7 +52,7 @@ const [videos, out, tmp] = ['videos', 'out', 'tmp'].map((name) => {
 });
 const [reference, distorted, other] = ['r.y4m', 'd.y4m', 'e.y4m'].map((name) => join(videos, name));
 
-/** Commands, and which file names they leave in `out`. */
+/** Commands, and the file names that they write to `out`. */
 const SCENARIOS = [
   { name: 'report', args: [reference, distorted, '--json', '-o', join(out, 'report.json')] },
   { name: 'page', args: [reference, distorted, '--html', join(out, 'page.html')] },
@@ -81,7 +81,7 @@ const SCENARIOS = [
   { name: 'server', args: ['mcp', '--allow', videos], endless: true, serves: true },
 ];
 
-/** Messages that make a server publish results and score. */
+/** Messages that make a server score and publish results. */
 const MESSAGES = [
   {
     id: 0,
@@ -120,7 +120,7 @@ async function makeVideos() {
   }
 }
 
-/** Starts a command; what it is given for temporary files is the test's own folder. */
+/** Starts a command with the test's own folder for temporary files. */
 function start({ args, serves }) {
   const child = spawn(process.execPath, [command, ...args], {
     env: { ...process.env, TMPDIR: tmp, ANYVMAF_KILL_TEST: root },
@@ -143,7 +143,7 @@ async function until(condition) {
   return true;
 }
 
-/** Runs to the end; what has none, until what was left is swept and something was made anew. */
+/** Runs to the end; a server, until it has swept leftovers and published again. */
 async function complete(scenario) {
   const before = new Set(readdirSync(tmp));
   const { child, ended } = start(scenario);
@@ -155,7 +155,7 @@ async function complete(scenario) {
   return ended;
 }
 
-/** Processes that a command started and did not take with it. */
+/** Orphaned processes of a command. */
 function leftProcesses() {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
@@ -174,10 +174,10 @@ function outputs() {
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 }
 
-/** Sizes of what the whole run writes, for files that say nothing of time. */
+/** File sizes of a complete run, for files without times. */
 const sizes = new Map();
 
-/** What is wrong with an output file, `undefined` for one that is whole. */
+/** What is wrong with an output file; `undefined` if it is complete. */
 function flaw(path) {
   const bytes = readFileSync(path);
   const end = bytes.subarray(-64).toString('latin1').trimEnd();
@@ -204,7 +204,7 @@ function complain(what, scenario, detail) {
   console.log(`FAILED: ${scenario.name}, ${detail}: ${what}`);
 }
 
-/** Every file whole, and of several that belong together all or none. */
+/** Every file must be complete, and of files that belong together all or none must exist. */
 function checkOutputs(scenario, detail) {
   const found = outputs();
   for (const path of found.filter((name) => !basename(name).startsWith('.anyvmaf-'))) {
@@ -230,7 +230,7 @@ async function killOnce(scenario, time, number) {
   child.kill(signal);
   const { code, text } = await ended;
   checkOutputs(scenario, detail);
-  // What noticed the signal leaves nothing; one that came before it could is as good as SIGKILL.
+  // A command that handled the signal leaves nothing; a signal before that acts like SIGKILL.
   const noticed = code === 130 || code === 143;
   if (noticed) checkNothingLeft(scenario, `${detail}, exit ${code}`);
   if (code === 70 || /\bat .*\.js:\d+/.test(text)) complain(`said ${text}`, scenario, detail);

@@ -1,7 +1,7 @@
 /**
  * @module scripts/mcp-conformance
- * Runs the official conformance suite of the Model Context Protocol against the built server over HTTP: every scenario
- * that applies must pass, the others are listed with the reason. Exits with 2 where the suite cannot run.
+ * Runs the official conformance suite of the Model Context Protocol against the built server over HTTP. Every applicable
+ * scenario must pass; the others are listed with the reason. Exits with 2 if the suite cannot run.
  *
  *   npm run mcp:conformance
  */
@@ -11,12 +11,12 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { builtCommand, ROOT } from './lib/project.mjs';
 
-/** Exit status with which a check says that it cannot run here. */
+/** Exit status of a check that cannot run here. */
 const SKIPPED = 2;
 
 const SUITE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
 
-/** Scenarios that ask for nothing but the protocol. */
+/** Scenarios that need only the protocol. */
 const APPLICABLE = [
   'server-initialize',
   'ping',

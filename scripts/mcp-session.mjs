@@ -1,8 +1,7 @@
 /**
  * @module scripts/mcp-session
- * `npm run mcp:session`: writes docs/mcp-session.md, a real session of a client with the built server, in which the worst
- * moment of an encode is found, and tiny models score it and are measured themselves. Needs ffmpeg with libx264 to make
- * the encode, and onnxruntime-node.
+ * `npm run mcp:session`: writes docs/mcp-session.md, a real session of a client with the built server. It finds the worst
+ * moment of an encode, scores it with tiny models and evaluates these. Needs ffmpeg with libx264 and onnxruntime-node.
  */
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, realpathSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -16,12 +15,12 @@ const FORMAT = { width: 576, height: 324, bitDepth: 8, chroma: '420' };
 const FRAMES = 150;
 const CUT = 90;
 
-/** The table of features: clips by their keys, which decide the split, and the frames of each. */
+/** The table of features: clips by key, which decides the split, and their frames. */
 const CLIPS = ['clip_0000', 'clip_0019', 'clip_0029', 'clip_0001', 'clip_0007'];
 const CLIP_FORMAT = { ...FORMAT, width: 320, height: 180 };
 const CLIP_FRAMES = 24;
 
-/** Bytes of a result shown at most. */
+/** Maximum bytes of a result to show. */
 const SHOWN = 3000;
 
 const { makeSample } = await loadBuilt('sample/generator.js');
@@ -37,7 +36,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** A lossless master with a cut, and an encode that gets too few bits. */
+/** A lossless master with a cut, and an encode with too few bits. */
 function makeVideos() {
   const clip = makeSample(FORMAT, { seed: 7, cut: CUT });
   const file = openSync(join(folder, 'master.y4m'), 'w');
@@ -62,7 +61,7 @@ function makeVideos() {
   ffmpeg('-i', 'master.y4m', '-c:v', 'libx264', '-crf', '0', '-pix_fmt', 'yuv420p', 'master.mkv');
 }
 
-/** A table of features with VMAF as the opinion: each clip as it was generated, and blurred. */
+/** A table of features with VMAF as the opinion: each clip as generated, and blurred. */
 function makeTable() {
   const pairs = CLIPS.flatMap((key, i) => {
     const clip = makeSample(CLIP_FORMAT, { seed: 20 + i });
@@ -104,7 +103,7 @@ function ffmpeg(...args) {
   if (status !== 0) throw new Error(`ffmpeg failed: ${stderr}`);
 }
 
-/** Holds the session and writes down what is said. */
+/** Runs the session and records it. */
 async function converse() {
   const client = new Client({ name: 'session', version: '1' }, { versionNegotiation: { mode: 'auto' } });
   await client.connect(
@@ -163,7 +162,7 @@ async function converse() {
   }
 }
 
-/** The second half: a score beside VMAF, one without a reference, and what the models are worth. */
+/** The second half: tiny models with a reference and without, and their evaluation. */
 async function tinyModels(ask) {
   const [reference, distorted] = ['master.mkv', 'encode.mp4'];
   const [fr, nr] = ['fr_vmaf_v0.6.1', 'nr_vmaf_v0.6.1'];
@@ -199,7 +198,7 @@ async function tinyModels(ask) {
   );
 }
 
-/** One call as Markdown; `keys` are the members of the result that are shown, or make them. */
+/** One call as Markdown; `keys` names the members of the result to show, or computes them. */
 function step(thought, name, args, { content, structuredContent }, notices, keys) {
   const part =
     typeof keys === 'function'
@@ -221,7 +220,7 @@ function step(thought, name, args, { content, structuredContent }, notices, keys
   ].join('\n\n');
 }
 
-/** Numbers as people read them, and no list of more than three. */
+/** Rounds numbers and shortens lists to three. */
 function shorten(_key, value) {
   if (typeof value === 'number' && !Number.isInteger(value))
     return Number(value.toFixed(Math.abs(value) < 1 ? 5 : 3));
@@ -230,7 +229,7 @@ function shorten(_key, value) {
   return value;
 }
 
-/** Without this machine's paths and at no great length. */
+/** Removes this machine's paths and shortens the text. */
 function tidy(text) {
   const clean = text
     .replaceAll(folder, '/videos')

@@ -1,16 +1,16 @@
 /**
  * @module scripts/slip-accuracy
- * `npm run accuracy:slips`: how often frames lost or doubled in the middle of an encode are found, and how often some are
- * reported where there are none, as docs/alignment.md states it. Needs a build (`npm run build`) and ffmpeg. Everything
- * is generated, from fixed seeds, but for clips of ../shared, when present.
+ * `npm run accuracy:slips`: the rates of detected and of falsely reported lost or doubled frames in the middle of an encode,
+ * as docs/alignment.md states. Needs a build (`npm run build`) and ffmpeg. All clips are generated from fixed seeds, except
+ * clips of ../shared, if present.
  *
  *     node scripts/slip-accuracy.mjs [--set chosen|held-out] [--only TEXT] [--list] [--keep FOLDER] [CLIP...]
  *
- * --set     only the clips on which the constants were chosen, or only those that had no part in that
+ * --set     only the clips on which the constants were chosen, or only the others
  * --only    only the clips with TEXT in their name
- * --list    name what was missed, and what was found without being there
- * --keep    keep signatures in FOLDER, and use those that are there
- * CLIP      further clips for either set
+ * --list    name missed slips and false reports
+ * --keep    store signatures in FOLDER, and use those present
+ * CLIP      additional clips for either set
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,15 +33,15 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-/** Frames by which the place of a slip may be told wrongly. */
+/** Tolerance of a slip's position in frames. */
 const NEAR = 3;
 
 /** Frames [first, first + count) are lost. */
 const lost = (first, count) => (n) => (n < first ? n : n + count);
-/** Frame `first` is shown `count` more times, and delays what follows. */
+/** Frame `first` is shown `count` more times, which delays the following frames. */
 const doubled = (first, count) => (n) => (n <= first ? n : Math.max(first, n - count));
 
-/** What happens to the order of frames, and the slips that are there then. The last frame is repeated up to the end. */
+/** Changes to the order of frames, and the resulting slips. The last frame is repeated up to the end. */
 const FAULTS = {
   none: { order: (n) => n, slips: [] },
   '10 lost': { order: lost(60, 10), slips: [[60, 10]] },
@@ -59,7 +59,7 @@ const FAULTS = {
   'frozen for 10': { order: (n) => (n > 60 && n <= 70 ? 60 : n), slips: [] },
 };
 
-/** Clips that do not move, in which no slip can be seen. */
+/** Clips without motion, in which no slip is visible. */
 const STILL = /^(static|repetitive|stills|fade)/;
 
 const SETS = {
@@ -92,7 +92,7 @@ function signatures(key, open) {
   return all;
 }
 
-/** Encodes a clip's frames in another order, and scales what comes out back to the clip's size. */
+/** Encodes a clip's frames in another order, and scales the result back to the clip's size. */
 function encode(clip, order, options) {
   const { width, height, frameCount } = clip.info;
   const frames = Array.from({ length: frameCount }, (_, n) => Math.min(frameCount - 1, order(n)));
@@ -113,7 +113,7 @@ function encode(clip, order, options) {
   return read(path, SIZE);
 }
 
-/** What is found in a pair, against what is there. */
+/** Compares the slips found in a pair with the actual ones. */
 function judge(reference, distorted, expected) {
   const detector = new SlipDetector();
   const pairs = Math.min(reference.length, distorted.length) / SIGNATURE_BYTES;
@@ -125,10 +125,10 @@ function judge(reference, distorted, expected) {
     detector.add(pair);
   }
   const { slips, freezes } = detector.finish();
-  // Padding at the end brings a clip back into step, which may be told or not.
+  // Padding at the end realigns a clip, which may be reported or not.
   const inside = slips.filter(({ frame }) => frame < pairs - 45);
   const right = expected.filter(([frame, by]) =>
-    // While a picture is shown again and again, it is late by less than in the end.
+    // While a picture repeats, the delay is still growing.
     inside.some((slip) => slip.by === by && Math.abs(slip.frame - frame) <= NEAR + Math.max(0, -by)),
   );
   return {

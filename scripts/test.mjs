@@ -1,7 +1,7 @@
 /**
  * @module scripts/test
- * `npm test`: every check of the project in one run. Installs what the checks need where it can, says what it had to
- * skip, and ends with a line `N passed, N failed`.
+ * `npm test`: every check of the project in one run. Installs the tools of the checks if it can, lists skipped checks, and
+ * ends with a line `N passed, N failed`.
  *
  *   node scripts/test.mjs [NAME...]    only the checks whose names contain one of these words
  */
@@ -13,21 +13,21 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Debian packages and a program that shows they are there. */
+/** Debian packages, each with a program that shows that it is installed. */
 const DEBIAN = [
   { program: '/usr/bin/emcc', name: 'emscripten', use: 'rebuilding the WebAssembly module' },
   { program: '/usr/bin/ffmpeg', name: 'ffmpeg', use: 'comparing with a native libvmaf on encoded video' },
   { program: '/usr/bin/chromium', name: 'chromium', use: 'scoring in a browser' },
 ];
 
-/** Exit status with which a check says that it cannot run here. */
+/** Exit status of a check that cannot run here. */
 const SKIPPED = 2;
 
 function run(command, args, options = {}) {
   return spawnSync(command, args, { cwd: ROOT, stdio: 'inherit', ...options }).status ?? 1;
 }
 
-/** A tool of node_modules, without npx: npx would ask the registry for one that is missing. */
+/** A tool of node_modules. npx would ask the registry for a missing one. */
 function tool(name, args, options) {
   return run(join(ROOT, 'node_modules/.bin', name), args, options);
 }
@@ -81,7 +81,7 @@ function unitTests() {
       }
     }
     const skipped = result.numPendingTests + result.numTodoTests;
-    // A file that does not load, or an error outside of tests, fails no test but must fail the run.
+    // A file that does not load, or an error outside tests, must fail the run although no test fails.
     const failed = Math.max(result.numFailedTests, status === 0 ? 0 : 1);
     return { passed: result.numPassedTests, failed, skipped };
   } finally {
@@ -104,7 +104,7 @@ const passes =
   () =>
     check(tool(name, args) === 0 ? 0 : 1);
 
-/** Every check, in order: later ones use what earlier ones built. */
+/** Every check, in order: later ones use the builds of earlier ones. */
 const CHECKS = [
   ['build', () => check(run('npm', ['run', '--silent', 'build']) === 0 ? 0 : 1)],
   ['types', passes('tsc', '-p', 'tsconfig.json', '--noEmit')],
@@ -112,7 +112,7 @@ const CHECKS = [
   ['lint', passes('biome', 'check', '--error-on-warnings', '.')],
   ['unused code', passes('knip', '--no-progress')],
   ['package', passes('publint', '--strict', '--pack', 'npm')],
-  // The module file and the scripts of workers have no types.
+  // The module and the worker scripts have no types.
   [
     'types of the package',
     passes(

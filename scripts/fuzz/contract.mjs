@@ -1,22 +1,22 @@
 /**
  * @module scripts/fuzz/contract
- * What every entry point promises for any input: a right result, or an error of our own that a person can read.
+ * The promise of every entry point for any input: a correct result, or one of our errors in readable form.
  */
 
-/** Characters of a message at most. */
+/** Maximum characters of a message. */
 const MESSAGE = 2000;
 
-/** Milliseconds for one input at most. */
+/** Maximum milliseconds for one input. */
 export const PATIENCE = 2000;
 
-/** Bytes that a process may grow by. */
+/** Maximum growth of a process in bytes. */
 export const GROWTH = 512 << 20;
 
-/** What is printed must not move the cursor, hide text or begin a new line. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Messages must not move the cursor, hide text or begin a new line. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this searches for them
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]|\p{Surrogate}/u;
 
-/** What is wrong with an error; `undefined` where it keeps the promise. */
+/** What is wrong with an error; `undefined` if it keeps the promise. */
 export function faultOf(error) {
   if (error?.name !== 'AnyvmafError')
     return `not an error of ours: ${String(error?.stack ?? error).slice(0, 1500)}`;

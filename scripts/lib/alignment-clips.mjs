@@ -1,6 +1,6 @@
 /**
  * @module scripts/lib/alignment-clips
- * Generated clips on which alignment is measured, encodes of them, and their luma in memory.
+ * Generated clips for measuring alignment, their encodes, and their luma in memory.
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const FROZEN = `mandelbrot=${SIZE},loop=-1:1:0`;
 /** Frames of each synthetic clip. */
 const FRAMES = 200;
 
-/** ffmpeg's synthetic sources by what they are like: those on which the constants were chosen. */
+/** ffmpeg's synthetic sources by content: the clips on which the constants were chosen. */
 export const CONTENTS = {
   'moving, test pattern': `testsrc2=${SIZE}`,
   'moving, zoom into detail': `mandelbrot=${SIZE}`,
@@ -28,7 +28,7 @@ export const CONTENTS = {
   'repetitive, period 12': `nullsrc=${SIZE},geq=lum='128+60*sin(X/30+2*PI*N/12)+30*sin(Y/17)':cb=128:cr=128`,
 };
 
-/** The encoder of most. */
+/** The default encoder. */
 const X264 = ['-c:v', 'libx264', '-preset', 'veryfast'];
 
 /** What is done to them. */
@@ -41,13 +41,13 @@ export const ENCODES = {
   'scaled to 160x90, CRF 36': ['-vf', 'scale=160:90:flags=bicubic', ...X264, '-crf', '36'],
 };
 
-/** Sources that had no part in choosing anything. A name starting with `sample` is this package's own generator. */
+/** Held-out sources. A name starting with `sample` is this package's own generator. */
 export const HELD_OUT = {
   'moving, sample, seed 1': 'sample:1',
   'moving, sample, seed 2': 'sample:2',
   'moving, game of life': 'life=s=160x90:r=25:seed=11:mold=10:ratio=0.3,scale=640:360:flags=neighbor',
   'moving, rule 110': 'cellauto=s=640x360:r=25:rule=110:seed=12:scroll=1',
-  // A seed chooses where gradients run, but not their colours.
+  // A seed chooses the positions of gradients, but not their colours.
   'moving, gradients': `gradients=${SIZE}:seed=13:speed=0.05:c0=0x1a2b8c:c1=0xf0d060`,
   'moving, slow gradient of two colours': `gradients=${SIZE}:seed=13:speed=0.01:n=2:c0=0x803010:c1=0x40a0e0`,
   'moving, clock': `testsrc=${SIZE}`,
@@ -68,7 +68,7 @@ export const HELD_OUT_ENCODES = {
 const run = (command, args) =>
   execFileSync(command, args, { maxBuffer: 2 ** 31 - 1, stdio: ['ignore', 'pipe', 'inherit'] });
 
-/** Runs ffmpeg, and returns what it writes to its output. */
+/** Runs ffmpeg and returns its output. */
 export const ffmpeg = (...args) => run('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args]);
 
 /**

@@ -1,6 +1,6 @@
 /**
  * @module scripts/lib/bench-decode
- * The rows `decode` of scripts/bench: what decoding takes, and what it adds to scoring. Needs ffmpeg on PATH.
+ * The rows `decode` of scripts/bench: the cost of decoding, alone and beside scoring. Needs ffmpeg on PATH.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync } from 'node:fs';
@@ -13,7 +13,7 @@ const SELF = fileURLToPath(import.meta.url);
 /** Frames that ffmpeg.wasm decodes, which is slow. */
 const FEW = 30;
 
-/** Seconds of CPU time of processes that this one started and that ended, theirs included; `NaN` where not known. */
+/** Seconds of CPU time of ended child processes and their descendants; `NaN` if unknown. */
 function childrenTime() {
   if (!existsSync('/proc/self/stat')) return Number.NaN;
   // After the name in parentheses: state is field 3, cutime and cstime are fields 16 and 17, in hundredths.
@@ -77,7 +77,7 @@ function encodes(folder, source, frames) {
   return pair;
 }
 
-/** Decodes files at the same time through one of our decoders, to nowhere; returns seconds. */
+/** Decodes files at the same time through one of our decoders without scoring; returns seconds. */
 async function decode(id, paths, frames) {
   const { nodePlatform } = await loadBuilt('platform/node/platform.js');
   const { lumaBytes, chromaSize } = await loadBuilt('core/frame.js');
@@ -144,7 +144,7 @@ export async function benchDecode({ folder, frames, runs, model, source, median,
   const seconds = (name) =>
     `${median(wall[name]).toFixed(2)} s (${Math.min(...wall[name]).toFixed(2)} - ${Math.max(...wall[name]).toFixed(2)})` +
     (Number.isNaN(cpu[name][0]) ? '' : `, CPU ${median(cpu[name]).toFixed(2)} s`);
-  // Turn by turn, so that a change of the machine's pace meets both.
+  // Alternate, so that changes of the machine's speed affect both.
   const over = (values, a, b) => median(values[a].map((value, turn) => value / values[b][turn])).toFixed(2);
   report('decode', 'both files, bare ffmpeg to null, at once', seconds('bare'));
   report('decode', 'both files, our ffmpeg decoder to nowhere, at once', seconds('decoder'));

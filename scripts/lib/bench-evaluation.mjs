@@ -11,8 +11,8 @@ const KEYS = 200;
 const FEATURES = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
 
 /**
- * @param tools what the benchmark has: folder, runs, load (a built module), median
- * @returns for each way, its name and the median of seconds with their spread
+ * @param tools the benchmark's folder, runs, load (a built module), median
+ * @returns for each case, its name and the median of seconds with the spread
  */
 export async function benchEvaluation({ folder, runs, load, median }) {
   const { DatasetWriter } = await load('evaluate/table/write.js');

@@ -1,13 +1,13 @@
 /**
  * @module scripts/lib/bench-metrics
- * Rows `metrics` of the benchmark: every extractor, VMAF v1 and the AOM preset alone on one worker, beside the libvmaf of
- * the ffprobe package and an installed `vmaf`, each where it has the metric. Whole processes of two lengths take turns;
- * what a further frame takes is the difference, so that the start of no program counts.
+ * Rows `metrics` of the benchmark: every extractor, VMAF v1 and the AOM preset alone on one worker, compared with the ffprobe
+ * package's libvmaf and an installed `vmaf` if they have the metric. Whole processes of two lengths alternate; the time of an
+ * additional frame is the difference, which excludes start-up.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-/** What is measured: options of our command line, the same for `vmaf`, and a filter option where 2.3.0 has the metric. */
+/** The metrics: options of our command line, those of `vmaf`, and a filter option if 2.3.0 has the metric. */
 const METRIC_RUNS = [
   { name: 'psnr', args: ['-n', '--feature', 'psnr'], filter: 'feature=name=psnr' },
   { name: 'float_psnr', args: ['-n', '--feature', 'float_psnr'] },
@@ -30,11 +30,11 @@ const METRIC_RUNS = [
   { name: 'aom_ctc v7.0', args: ['--aom_ctc', 'v7.0'] },
 ];
 
-/** Milliseconds a 1080p frame below which a metric is timed on all frames, and the frames of one that takes longer. */
+/** Milliseconds per 1080p frame up to which a metric is timed on all frames, and the number of frames of slower ones. */
 const CHEAP_MS = 20;
 const COSTLY_FRAMES = 24;
 
-/** VMAF v1, where its file was pulled or lies in ../shared. */
+/** VMAF v1, if its file was pulled or is in ../shared. */
 function v1Run(root) {
   const shared = `${root}/../shared/models/vmaf_v1.0.16/vmaf_v1.0.16_3d0h.json`;
   if (!existsSync(shared)) return { name: 'vmaf_v1.0.16_3d0h', args: ['-m', 'version=vmaf_v1.0.16_3d0h'] };
@@ -42,8 +42,8 @@ function v1Run(root) {
 }
 
 /**
- * @param tools what the benchmark has: root, runs, cli, files (paths of the 1080p pair), packaged (runs a filter of the
- *   ffprobe package for a number of frames, `undefined` where there is none), median, report
+ * @param tools the benchmark's root, runs, cli, files (paths of the 1080p pair), packaged (runs a filter of the ffprobe
+ *   package for a number of frames, `undefined` if there is none), median, report
  */
 export function benchMetrics({ root, folder, runs, cli, files, packaged, frames, median, report }) {
   for (const { name, args, filter } of [...METRIC_RUNS, v1Run(root)]) {
@@ -52,7 +52,7 @@ export function benchMetrics({ root, folder, runs, cli, files, packaged, frames,
     };
     if (process.env.VMAF_BIN)
       programs.vmaf = (count) => time(process.env.VMAF_BIN, [...inputs(count), ...args], folder);
-    // The filter always runs its default model too: what it takes is taken off.
+    // Subtract the time of the filter's default model, which always runs too.
     if (packaged && filter)
       programs.packaged = (count) => packaged(filter, count) - packaged('n_subsample=1', count);
     const most = framesFor(programs.ours, frames);
@@ -89,14 +89,14 @@ export function benchMetrics({ root, folder, runs, cli, files, packaged, frames,
   }
 }
 
-/** As many frames as a run needs: a frame of a cheap metric takes less than two starts of one program differ by. */
+/** The frames of a run: cheap metrics need many, since a frame takes less time than start-up varies by. */
 function framesFor(run, frames) {
   const [short, long] = [run(2), run(COSTLY_FRAMES)];
   const cheap = (long - short) / (COSTLY_FRAMES - 2) < CHEAP_MS;
   return cheap ? frames : Math.min(frames, COSTLY_FRAMES);
 }
 
-/** Milliseconds, `undefined` where the program does not have the metric. */
+/** Milliseconds; `undefined` if the program does not have the metric. */
 function time(program, args, cwd) {
   const started = performance.now();
   const { status } = spawnSync(program, args, { cwd, stdio: 'ignore' });

@@ -1,7 +1,6 @@
 /**
  * @module scripts/lib/bench-tiny
- * The rows `tiny` of scripts/bench: what tiny models add to scoring, and what they take by themselves. Needs
- * onnxruntime-node.
+ * The rows `tiny` of scripts/bench: the cost of tiny models beside scoring and alone. Needs onnxruntime-node.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -17,7 +16,7 @@ const HEIGHT = 1080;
 const PICTURES = 20;
 
 /**
- * @param tools what the benchmark has: `args` of a scoring run without tiny models, folder, runs, median, report
+ * @param tools the benchmark's `args` of a scoring run without tiny models, folder, runs, median, report
  */
 export async function benchTiny(tools) {
   attached(tools);
@@ -27,7 +26,7 @@ export async function benchTiny(tools) {
   await starting(platform, tools);
 }
 
-/** Seconds of CPU time of processes that this one waited for; `NaN` where not known. */
+/** Seconds of CPU time of ended child processes; `NaN` if unknown. */
 function childrenTime() {
   if (!existsSync('/proc/self/stat')) return Number.NaN;
   // After the name in parentheses: state is field 3, cutime and cstime are fields 16 and 17, in hundredths.
@@ -35,7 +34,7 @@ function childrenTime() {
   return (Number(fields[13]) + Number(fields[14])) / 100;
 }
 
-/** Whole processes with the full-reference model and without, in turns. */
+/** Whole processes with and without the full-reference model, alternately. */
 function attached({ args, folder, runs, median, report }) {
   const timed = (more) => {
     const [time, cpu] = [performance.now(), childrenTime()];
@@ -74,7 +73,7 @@ async function picture(platform, { runs, median, report }) {
   const into = new Float64Array(binding.outputs.length);
   const [times, cpu] = [[], []];
   try {
-    // The first timing lets the runtime lay out its memory.
+    // In the first timing, the runtime allocates its memory.
     for (let run = 0; run <= runs; run++) {
       const [started, used] = [performance.now(), process.cpuUsage()];
       for (let frame = 0; frame < PICTURES; frame++) {
@@ -95,7 +94,7 @@ async function picture(platform, { runs, median, report }) {
   report('tiny', `${what}, ms of CPU time`, median(cpu).toFixed(1));
 }
 
-/** What each worker does once. */
+/** The start-up of each worker. */
 async function starting(platform, { runs, median, report }) {
   const { loadTinyModel } = await loadBuilt('tiny/load.js');
   for (const id of [FR, NR]) {

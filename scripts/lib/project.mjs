@@ -1,6 +1,6 @@
 /**
  * @module scripts/lib/project
- * What several scripts need: the repository, its build, and tables in its documents.
+ * Shared by several scripts: the repository, its build, and tables in its documents.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 /** The repository. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** Path of a built file; ends the process with a sentence when the build is missing. */
+/** Path of a built file; ends the process with a message if the build is missing. */
 export function builtPath(path) {
   const file = join(ROOT, 'dist', path);
   if (!existsSync(file)) {
@@ -19,7 +19,7 @@ export function builtPath(path) {
   return file;
 }
 
-/** The command as it ships. */
+/** The shipped command. */
 export function builtCommand() {
   return builtPath('bundle/js/main.js');
 }
@@ -35,7 +35,7 @@ export function table(head, rows) {
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** Replaces what stands between the two marks of a block in a document. */
+/** Replaces the text between the two marks of a block in a document. */
 export function replaceBlock(document, name, text) {
   const path = join(ROOT, document);
   const old = readFileSync(path, 'utf8');
