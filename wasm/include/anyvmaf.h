@@ -1,9 +1,8 @@
 /*
- * anyvmaf.h - the whole interface of the CPU core.
+ * anyvmaf.h - the complete interface of the CPU core.
  *
- * The core measures one pair of pictures at a time. It has no I/O, no threads, no global state: everything it
- * remembers lives in a context, and a context may be used by one thread at a time. Arithmetic is defined by libvmaf
- * 3.2.0's portable C path, to the last bit.
+ * The core measures one pair of pictures at a time. It has no I/O, no threads and no global state: all state is in a
+ * context, which one thread at a time may use. The arithmetic is bit-exact with libvmaf 3.2.0's portable C path.
  *
  * Pictures. A plane is packed, row after row without padding: uint8_t samples for a bit depth of 8, native
  * (little endian) uint16_t for 9..16 with the value in the low bits. Every plane pointer must be 16-byte aligned and
@@ -20,7 +19,7 @@
 
 #define ANYVMAF_ABI_VERSION 2
 
-/* Bytes that must be readable behind the last sample of a plane. */
+/* Bytes that must be readable after the last sample of a plane. */
 #define ANYVMAF_PLANE_SLACK 64
 
 /* Smallest side of a picture. */
@@ -42,7 +41,7 @@ typedef struct AnyvmafContext AnyvmafContext;
 /* ANYVMAF_ABI_VERSION of the module. */
 uint32_t anyvmaf_abi_version(void);
 
-/* 16-byte aligned memory, NULL when there is none. */
+/* 16-byte aligned memory; NULL if memory is short. */
 void *anyvmaf_alloc(size_t bytes);
 void anyvmaf_free(void *memory);
 
@@ -50,8 +49,8 @@ void anyvmaf_free(void *memory);
 size_t anyvmaf_plane_bytes(uint32_t width, uint32_t height, uint32_t bit_depth);
 
 /*
- * A context for luma planes of width x height samples of bit_depth (8..16) bits. NULL when an argument is out of range
- * or memory is short. Scratch memory for a metric is taken when that metric first runs.
+ * A context for luma planes of width x height samples of bit_depth (8..16) bits. NULL if an argument is out of range or
+ * memory is short. A metric allocates its scratch memory when it first runs.
  */
 AnyvmafContext *anyvmaf_open(uint32_t width, uint32_t height, uint32_t bit_depth, uint32_t implementation);
 void anyvmaf_close(AnyvmafContext *context);
@@ -59,7 +58,7 @@ void anyvmaf_close(AnyvmafContext *context);
 /*
  * VIF: statistics at four scales for `count` gain limits at once.
  *   gain_limits  count (1..16) values, each 1..100
- *   first_scale  0, or 1 to leave out scale 0 (its results are then 0 / -1)
+ *   first_scale  0, or 1 to skip scale 0 (its results are then 0 / -1)
  *   out          count x 8 doubles: numerator of scales 0..3, denominator of scales 0..3, each a binary32 value
  */
 int32_t anyvmaf_vif(AnyvmafContext *context, const void *reference, const void *distorted, const double *gain_limits,
@@ -76,20 +75,20 @@ typedef struct AnyvmafAdmVariant {
 } AnyvmafAdmVariant;
 
 /*
- * ADM: `count` (1..64) parameter sets on one pair; what they have in common is computed once.
+ * ADM: `count` (1..64) parameter sets on one pair; common parts are computed once.
  *   out  count x 12 doubles: numerator, denominator and AIM numerator of scales 0..3, each a binary32 value
  */
 int32_t anyvmaf_adm(AnyvmafContext *context, const void *reference, const void *distorted,
                     const AnyvmafAdmVariant *variants, uint32_t count, double *out);
 
 /*
- * Maps: where in the picture the sums of VIF and ADM come from. Not for every frame: they run the portable functions.
+ * Maps: where in the picture the sums of VIF and ADM come from. Slow: they run the portable functions.
  *
  * The picture is cut into cells, squares of `block` pixels (a power of two, 1..ANYVMAF_MAX_BLOCK). At scale s a cell has a
  * side of block >> s pixels of VIF, of block >> (s + 1) coefficients of ADM, and of 1 where that would be 0. A scale has
  * ceil(width_s / side) x ceil(height_s / side) cells, row after row; width_s is width >> s for VIF, and for ADM width halved
- * upwards s + 1 times. Sums of the cells are integers and parts of the frame's: added up they are exactly what the frame's
- * numerators and denominators are made of.
+ * upwards s + 1 times. Sums of the cells are integers. Their totals are exactly the sums from which the frame's numerators
+ * and denominators are computed.
  */
 #define ANYVMAF_MAX_BLOCK 256
 
@@ -103,11 +102,11 @@ int32_t anyvmaf_vif_map(AnyvmafContext *context, const void *reference, const vo
                         uint32_t block, int64_t *cells);
 
 /*
- * ADM by cells, for one parameter set, whose skip_aim and skip_scale0 do not count. Cells outside the inner region, which
- * alone is measured, are 0.
+ * ADM by cells, for one parameter set, ignoring skip_aim and skip_scale0. Only the inner region is measured; cells outside
+ * are 0.
  *   cells  for scales 0..3 and each cell: sums of cubes of the numerator's bands h, v, d, and of the denominator's, in
- *          units that depend on scale and size; what libvmaf rounds by rows is told to the cells such that the sum is exact
- *   out    numerators of scales 0..3 and denominators of scales 0..3 of the cells' sums: those of anyvmaf_adm
+ *          units that depend on scale and size; libvmaf's rounding of rows is distributed to cells so that the sum is exact
+ *   out    numerators of scales 0..3 and denominators of scales 0..3 from the cells' sums, equal to anyvmaf_adm's
  */
 int32_t anyvmaf_adm_map(AnyvmafContext *context, const void *reference, const void *distorted,
                         const AnyvmafAdmVariant *variant, uint32_t block, int64_t *cells, double *out);
@@ -115,44 +114,44 @@ int32_t anyvmaf_adm_map(AnyvmafContext *context, const void *reference, const vo
 /* Motion: sum over all samples of |blur(earlier - current)|, an integer below 2^53. Both are reference planes. */
 int32_t anyvmaf_motion(AnyvmafContext *context, const void *earlier, const void *current, double *out);
 
-/* The same as libvmaf up to 3.0 computed it: sum of |blur(earlier) - blur(current)|. */
+/* Motion as in libvmaf up to 3.0: sum of |blur(earlier) - blur(current)|. */
 int32_t anyvmaf_motion_legacy(AnyvmafContext *context, const void *earlier, const void *current, double *out);
 
 /*
- * Sum of squared differences of two packed planes of `samples` samples; any plane size, the context gives bit depth
+ * Sum of squared differences of two packed planes of `samples` samples, of any size; the context determines bit depth
  * and implementation. out: high and low 32 bits of the sum.
  */
 int32_t anyvmaf_sse(AnyvmafContext *context, const void *a, const void *b, uint32_t samples, double *out);
 
 /*
- * The further metrics. Each is one function of one shape,
+ * The other metrics. Each is one function of the form
  *
  *   int32_t anyvmaf_NAME(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafNameOptions *options,
  *                        double *out);
  *
- * so that a host can call any of them knowing only its name, its options and how many doubles it gives. Options are
- * structs of doubles alone (whole numbers and flags too), in the order of libvmaf's option tables; hosts check their
- * ranges. A metric without options ignores the pointer. Metrics give what is measured; decibels, clipping, blending and
- * the look at neighbouring frames are the host's.
+ * so that a host can call it knowing only its name, options and number of results. Options are structs of doubles only
+ * (also for integers and flags), in the order of libvmaf's option tables; the host checks their ranges. A metric without
+ * options ignores the pointer. Metrics return measurements; the host computes decibels, clips, blends and combines
+ * neighbouring frames.
  *
- * To add one: declare it here (that alone exports it); write its body in src/NAME.c, with scratch memory from
- * core_scratch() and what it keeps between frames in core_slot() (context.h); and write src/metrics/NAME.ts, which
- * src/metrics/index.ts lists: options, features, the call, and how features are made of its results.
+ * To add one: declare it here, which also exports it. Write its body in src/NAME.c, with scratch memory from
+ * core_scratch() and state between frames in core_slot() (context.h). Write src/metrics/NAME.ts with options, features,
+ * the call and how results become features, and list it in src/metrics/index.ts.
  */
 
-/* A plane of a picture; samples is NULL when the host does not hold it. */
+/* A plane of a picture; samples is NULL if the host does not have it. */
 typedef struct AnyvmafPlane {
     const void *samples;
     uint32_t width, height;
 } AnyvmafPlane;
 
-/* A picture: luma, Cb, Cr. A serial is given to one picture only: what was made of it may be kept under that number. */
+/* A picture: luma, Cb, Cr. A serial is unique to a picture; metrics may cache derived data under it. */
 typedef struct AnyvmafPicture {
     uint32_t serial;
     AnyvmafPlane planes[3];
 } AnyvmafPicture;
 
-/* The pair to measure and the pair before it; the planes of that are NULL where there is none or none is needed. */
+/* The pair to measure and the pair before it, whose planes are NULL if absent or not needed. */
 typedef struct AnyvmafFrames {
     AnyvmafPicture reference, distorted;
     AnyvmafPicture earlier_reference, earlier_distorted;
@@ -179,7 +178,7 @@ typedef struct AnyvmafFloatSsimOptions {
     double scale; /* 1..64: both pictures are reduced by it first */
 } AnyvmafFloatSsimOptions;
 
-/* SSIM. out: 4 binary32 values: SSIM and the means of l, c, s. EINVAL when the reduced picture is below 11x11. */
+/* SSIM. out: 4 binary32 values: SSIM and the means of l, c, s. EINVAL if the reduced picture is below 11x11. */
 int32_t anyvmaf_float_ssim(AnyvmafContext *context, const AnyvmafFrames *frames,
                            const AnyvmafFloatSsimOptions *options, double *out);
 
@@ -236,7 +235,7 @@ typedef struct AnyvmafCambiOptions {
     double enc_bitdepth;          /* 6..16, 0 for the picture's own */
     double src_width, src_height; /* 0 for the picture's own */
     double window_size;           /* 15..127 */
-    double topk;                  /* 0.0001..1, the one of the two options that counts */
+    double topk;                  /* 0.0001..1, the effective one of the two options */
     double tvi_threshold;         /* 0.0001..1 */
     double vis_lum_threshold;     /* 0..300 */
     double max_log_contrast;      /* 0..5 */
@@ -250,8 +249,8 @@ int32_t anyvmaf_cambi(AnyvmafContext *context, const AnyvmafFrames *frames, cons
                       double *out);
 
 /*
- * The same, and the contrast of every sample of the distorted picture. heat: NULL or five scales, one after the other,
- * each half the size of the one before, rounded up; the first is the encode's size, with an active speed-up half of it.
+ * The same, with the contrast of every sample of the distorted picture. heat: NULL, or five consecutive scales, each half
+ * the size of the previous, rounded up; the first has the encode's size, or half of it with an active speed-up.
  */
 int32_t anyvmaf_cambi_map(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafCambiOptions *options,
                           uint16_t *heat, double *out);
@@ -267,13 +266,13 @@ typedef struct AnyvmafSpeedOptions {
 } AnyvmafSpeedOptions;
 
 /*
- * SpEED of both chroma planes, not limited. out: 5: u, v, uv, then 1 where the reference's or the distorted's
- * covariance of u, of v is singular, else 0. EINVAL without chroma.
+ * SpEED of both chroma planes, not limited. out: 5: u, v, uv, then for u and for v 1 if the reference's or the
+ * distorted's covariance is singular, else 0. EINVAL without chroma.
  */
 int32_t anyvmaf_speed_chroma(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafSpeedOptions *options,
                              double *out);
 
-/* SpEED of luma differences to the earlier pair. out: 2: the score; 1 where a covariance is singular, else 0. */
+/* SpEED of luma differences to the earlier pair. out: 2: the score; 1 if a covariance is singular, else 0. */
 int32_t anyvmaf_speed_temporal(AnyvmafContext *context, const AnyvmafFrames *frames,
                                const AnyvmafSpeedOptions *options, double *out);
 

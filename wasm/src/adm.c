@@ -221,7 +221,7 @@ static inline uint32_t threshold(const int32_t *const rows[3], const int32_t *ce
     return sum;
 }
 
-/* What of a magnitude lies above the threshold; wraps like the reference's int32. */
+/* The part of a magnitude above the threshold; wraps like the reference's int32. */
 static inline int32_t above(uint32_t size, uint32_t thr)
 {
     int32_t y = (int32_t)(size - thr);
@@ -277,7 +277,7 @@ void adm_cubes_s123_c(const int32_t *const bands[3], uint32_t n, uint32_t square
         uint64_t sum = 0;
         for (uint32_t j = 0; j < n; j++) {
             uint64_t z = (uint64_t)abs64(bands[band][j]);
-            /* A full unit is added before the shift, not a half: as the reference does. */
+            /* Adds a full unit before the shift, not a half, like the reference. */
             uint64_t square = (z * z + ((uint64_t)1 << square_shift)) >> square_shift;
             sum += round_shift_u(square * z, shift);
         }

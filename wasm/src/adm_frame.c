@@ -5,12 +5,12 @@
 #include "adm_frame.h"
 #include "filters.h"
 
-/* Columns in front of and behind a row that neighbours and vectors may touch. */
+/* Columns before and after a row that neighbours and vectors may touch. */
 #define ROW_PAD 16
 
 static size_t row_bytes(uint32_t width) { return ((size_t)width + 2 * ROW_PAD) * sizeof(int32_t); }
 
-/* The next row of a block of memory, behind its front padding. */
+/* The next row of a block of memory, after its front padding. */
 static void *take_row(uint8_t **memory, uint32_t width)
 {
     return (uint8_t *)core_cut(memory, row_bytes(width)) + ROW_PAD * sizeof(int32_t);
@@ -45,7 +45,7 @@ static void take_lane(AdmLane *lane, uint8_t **memory, uint32_t width)
     }
 }
 
-/* Memory of zeros: vectors read a little past the written part of a row, which never counts but must be defined. */
+/* Zeroed memory: vectors read past the written part of a row, where values are ignored but must be defined. */
 static void *zeroed(size_t bytes)
 {
     void *memory = core_alloc(bytes);

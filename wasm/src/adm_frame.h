@@ -1,4 +1,4 @@
-/* adm_frame.h - one frame of ADM on its way through the scales: what its driver and its map have in common. */
+/* adm_frame.h - the state of ADM for one frame, scale by scale; shared by its driver and its map. */
 #ifndef ANYVMAF_ADM_FRAME_H
 #define ANYVMAF_ADM_FRAME_H
 
@@ -11,7 +11,7 @@ typedef union Row {
     int32_t *s123;
 } Row;
 
-/* Rows of one parameter set on its way through a scale. Rows of the masking signals live in rings of three. */
+/* Rows of one parameter set in a scale. Rows of the masking signals are kept in rings of three. */
 typedef struct AdmLane {
     Row restored[2][3], additive[2][3];
     int32_t *sizes[2][2][3];  /* of scales 1..3: |C| of the restored and the additive part */
@@ -20,7 +20,7 @@ typedef struct AdmLane {
     int64_t sums[2][3]; /* numerator and AIM accumulators of bands h, v, d */
 } AdmLane;
 
-/* Rows of band a that the next level needs at once. */
+/* Rows of band a that the next level needs at the same time. */
 #define ADM_LOW_ROWS 4
 
 struct AdmState {
@@ -33,7 +33,7 @@ struct AdmState {
     void *low[2][3][ADM_LOW_ROWS];  /* the last rows of band a of levels 0..2, row i at i % ADM_LOW_ROWS */
 };
 
-/* One scale on its way through a picture: what its steps need to know. */
+/* The state of one scale for its steps. */
 typedef struct AdmScale {
     const AnyvmafDsp *dsp;
     AdmState *state;
@@ -51,29 +51,29 @@ typedef struct AdmScale {
     uint64_t totals[3]; /* the denominator's accumulators of bands h, v, d */
 } AdmScale;
 
-/* Memory for `count` parameter sets, kept by the context; NULL when there is none. */
+/* Memory for `count` parameter sets, owned by the context; NULL if memory is short. */
 AdmState *adm_prepare(AnyvmafContext *context, uint32_t count);
 
 /* The four scales of a pair of pictures, before their first rows. */
 void adm_begin(const AnyvmafContext *context, AdmState *state, const void *reference, const void *distorted,
                const AnyvmafAdmVariant *variants, uint32_t count, AdmScale scales[4]);
 
-/* What is done with row i of a scale, whose bands h, v, d are in state->bands. */
+/* Processes row i of a scale, whose bands h, v, d are in state->bands. */
 typedef void AdmVisitor(AdmScale *s, uint32_t i, void *data);
 
 /*
- * Runs a pair through all scales and calls `visit` for each row of the grown region of those that are measured. A row is
- * made as soon as the rows of band a that it needs are there, so that these are still in the cache and few are kept.
+ * Runs a pair through all scales and calls `visit` for each row of the grown region of measured scales. It computes a row
+ * as soon as the rows of band a that it needs exist, so that these are still in the cache and few are stored.
  */
 void adm_stream(AdmScale scales[4], AdmVisitor *visit, void *data);
 
-/* What of bands of this size is measured. */
+/* The measured part of bands of this size. */
 AdmRegion adm_region_of(uint32_t width, uint32_t height);
 
 /* Restored and additive parts and masking signals of the current row, which is row i. */
 void adm_decouple_row(const AdmScale *s, AdmLane *lane, const AnyvmafAdmVariant *variant, uint32_t i);
 
-/* By how much the denominator's squares, their products and the sums of rows are shifted down (spec 4.9). */
+/* Right shifts of the denominator's squares, their products and the sums of rows (spec 4.9). */
 typedef struct AdmCubes {
     uint32_t square_shift, column_shift, row_shift;
 } AdmCubes;

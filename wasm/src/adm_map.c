@@ -25,8 +25,8 @@ static AdmCells cells_of(const AdmScale *s, uint32_t block, AdmCell *cells)
 }
 
 /*
- * A frame rounds the sum of each row once, so cells get differences of rounded sums from the row's start: they add up to
- * the rounded row, and none is off by more than 1.
+ * A frame rounds the sum of each row once. Cells get differences of rounded sums from the row's start, so that they add up
+ * to the rounded row, and each is off by at most 1.
  */
 static int64_t share(int64_t *upto, int64_t part, uint32_t shift)
 {
@@ -96,7 +96,7 @@ static void map_row(AdmScale *s, uint32_t i, void *data)
     if (i >= g->top && i < g->bottom)
         denominator_cells(s, i, map);
     adm_decouple_row(s, s->lanes, s->variants, i);
-    /* As in a frame: a row waits for the one below it, and the last row is its own. */
+    /* As in a frame: a row needs the one below it, and the last row repeats itself. */
     if (i > g->top && i <= g->bottom)
         numerator_cells(s, s->lanes, i - 1, map);
     if (i + 1 == s->height && g->bottom == s->height)

@@ -2,8 +2,8 @@
  * adm_simd.c - ADM in SIMD128, equal to adm.c to the last bit.
  *
  * Scale 0 holds three quarters of all coefficients and fits 16 bits: its coefficients are at most 22930 in size (a tap
- * set sums to 54822 in absolute value). Whatever leaves the ranges that the shortcuts below are proven for goes through
- * the portable function, eight coefficients or a row at a time.
+ * set sums to 54822 in absolute value). Values outside the ranges for which the shortcuts below are proven go through the
+ * portable function, eight coefficients or a row at a time.
  */
 #include "adm.h"
 
@@ -42,7 +42,7 @@ INLINE V dot2(V first, V second, const V f[2])
 INLINE V pairs_low(V a, V b) { return wasm_i16x8_shuffle(a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
 INLINE V pairs_high(V a, V b) { return wasm_i16x8_shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15); }
 
-/* Distance between the scratch rows: `width` samples, margins for the mirror and for vectors that run over. */
+/* Stride of the scratch rows: `width` samples, and margins for the mirror and for vectors past the end. */
 static uint32_t scratch_stride(uint32_t width) { return ((width + 7) & ~7u) + 16; }
 
 /* Low-pass and high-pass, each in two halves at the levels above the first. */
@@ -69,8 +69,8 @@ INLINE Part part_of(uint32_t from, uint32_t to, uint32_t width)
 }
 
 /*
- * Eight samples of a source row as signed 16 bits. Those of more than 8 are brought to 16, x << (16 - depth), and centred:
- * then they are filtered like 16-bit samples, and no shift is a variable.
+ * Eight samples of a source row as signed 16 bits. Those of more than 8 bits are scaled to 16, x << (16 - depth), and
+ * centred, so that they are filtered like 16-bit samples and all shifts are constant.
  */
 INLINE V load_samples(const void *row, uint32_t j, const int wide, V unit)
 {
@@ -91,7 +91,7 @@ INLINE void rows_s0(const void *const r[4], uint32_t from, uint32_t to, const in
 {
     const Taps f = wavelet_taps();
     const uint32_t shift = wide ? 16 : 8;
-    /* Less the centre times the sum of the low-pass taps; already gone from wide samples. */
+    /* Minus the centre times the sum of the low-pass taps; wide samples are already centred. */
     const V lo_round = wasm_i32x4_splat(wide ? 32768 : 128 - 46342 * 128);
     const V hi_round = wasm_i32x4_splat(wide ? 32768 : 128);
     for (uint32_t j = from; j < to; j += 8) {
@@ -271,9 +271,9 @@ void adm_wavelet_s23_simd(const int32_t *const rows[4], uint32_t width, uint32_t
 /* ---- Decoupling ---- */
 
 /*
- * Which of four gradients kept their direction, in single precision: their product, the squares of their lengths. Of two
- * answers, one is biased towards yes and *surely towards no, so that only the portable function knows where they differ. A
- * product below zero counts as 0, which is as good: then no gradient is zero, and the other side is above.
+ * Which of four gradients kept their direction, in single precision, from their product and the squares of their lengths.
+ * The result is biased towards yes and *surely towards no; where they differ, the portable function decides. A product
+ * below zero may count as 0: then no gradient is zero, and the other side is above.
  */
 INLINE V similar_single(V dp, V om, V tm, const float bias, V *surely)
 {
@@ -320,7 +320,7 @@ INLINE void decouple_s0(const int16_t *const reference[3], const int16_t *const 
                         int16_t *const additive[3])
 {
     const V zero = wasm_i16x8_const_splat(0);
-    /* Where |o| is above the greatest, its multiple is beyond 32767 - 100, and so beyond t. */
+    /* If |o| is above the greatest, its multiple is beyond 32767 - 100, and so beyond t. */
     const int16_t whole = (int16_t)gain_limit, most = (int16_t)(32767 / whole);
     const V gain = wasm_i16x8_splat(whole), greatest = wasm_i16x8_splat(most), least = wasm_i16x8_splat((int16_t)-most);
     for (uint32_t j = 0; j < n; j += 8) {
@@ -388,9 +388,9 @@ INLINE V similar_s123(V o0, V o1, V t0, V t1, V *surely)
  * The size of the restored coefficient of two pixels (spec 4.5) whose o and t are sizes, t of 0 where the signs differ; the
  * lower 32 bits count. All products stay below 2^53 where they matter.
  *   half     1/2 with the sign of o: where k*|o| is halfway between two results, the greater one is that of the definition
- *   differs  all ones where the gradient turned: then nothing is enhanced
+ *   differs  all ones where the gradient turned, which excludes enhancement
  *   gain     the gain limit over 2^15
- * o = 0 divides by 0, and pmin turns what comes of it into a k of 32768: the result is 0.
+ * o = 0 divides by 0; pmin turns the quotient into a k of 32768, so the result is 0.
  */
 INLINE V restore(V o, V t, V half, V differs, V gain)
 {
@@ -438,7 +438,7 @@ INLINE void restore_band(const int32_t *reference, const int32_t *distorted, con
     }
 }
 
-/* Columns that are decoupled at once, a band after the other. */
+/* Columns that are decoupled together, one band after the other. */
 #define DECOUPLED 256
 
 void adm_decouple_s123_simd(const int32_t *const reference[3], const int32_t *const distorted[3], uint32_t n,
@@ -477,7 +477,7 @@ void adm_decouple_s123_simd(const int32_t *const reference[3], const int32_t *co
 #define MAX_FACTOR_S0 43899
 /* Of band d: two halves of 16 bits each. */
 #define MAX_FACTOR_DIAGONAL 65534
-/* Likewise for scales 1..3: |x| < 2^31 times a factor below 2^28 keeps C in 31 bits. */
+/* For scales 1..3: |x| < 2^31 times a factor below 2^28 keeps C in 31 bits. */
 #define MAX_FACTOR_S123 (1u << 28)
 
 /* x times a factor of up to 16 bits, exactly: as two halves of a dot product with (x, x). */
@@ -545,7 +545,7 @@ INLINE Factor split_factor(uint32_t fi)
 INLINE V weighted_size(V x, const Factor *f)
 {
     const V half = wasm_i32x4_const_splat(0x8000), round = wasm_i32x4_const_splat(1 << 27);
-    /* The upper half, in which the lower one's sign is made good, and the lower half as it is. */
+    /* The upper half, corrected for the sign of the lower half, and the lower half unchanged. */
     const V halves = wasm_i16x8_shuffle(x, wasm_i32x4_add(x, half), 0, 9, 2, 11, 4, 13, 6, 15);
     const V carry = wasm_i32x4_shr(wasm_i32x4_add(wasm_i32x4_dot_i16x8(halves, f->lower), round), 16);
     const V rest = wasm_i32x4_shr(wasm_i32x4_add(wasm_i32x4_dot_i16x8(halves, f->middle), carry), 12);
@@ -639,12 +639,12 @@ static const uint8_t to_front[16][16] __attribute__((aligned(16))) = {
 };
 
 /*
- * Often few coefficients are above the threshold, and which is hard to predict. So those that are get gathered first, some
- * columns at a time, and their cubes taken after that.
+ * Often few coefficients are above the threshold, and branches on them are unpredictable. So these are gathered first, some
+ * columns at a time, and cubed afterwards.
  */
 #define GATHERED 512
 
-/* Appends what of four sizes is above the thresholds; gives a mask of these. */
+/* Appends those of four sizes that are above the thresholds; returns their mask. */
 INLINE uint32_t gather(int32_t **end, V size, V thr)
 {
     const V below = wasm_i32x4_sub(thr, size);
@@ -669,8 +669,8 @@ INLINE V sum_cubes(const int32_t *y, int32_t *end, V total, V *bits, const uint3
 
 /*
  * Row sums of cubes above the threshold. narrow: coefficients of scale 0, which are weighted here; sizes otherwise. side: the
- * shift of bands h and v. Non-zero when a value is too large: thresholds below zero can lift it so far that the
- * definition's int32 wraps, and below 2^30 neither squares nor products leave their 32 and 64 bits.
+ * shift of bands h and v. Returns non-zero if a value is too large: negative thresholds can raise it until the definition's
+ * int32 wraps. Below 2^30, squares fit 32 bits and products 64.
  */
 INLINE int contrast(const void *const bands[3], const int narrow, uint32_t n, const V factors[2],
                     const int32_t *const rows[3], const int32_t *centre, uint32_t side, int64_t sums[3])
@@ -698,7 +698,7 @@ INLINE int contrast(const void *const bands[3], const int narrow, uint32_t n, co
         }
         for (int band = 0; band < 3; band++) {
             const int diagonal = narrow && band == 2;
-            /* Lanes behind the n-th do not count. */
+            /* Ignore lanes after the n-th. */
             if (to % 4)
                 end[band] -= __builtin_popcount(last[band] >> to % 4);
             totals[band] = sum_cubes(y[band], end[band], totals[band], &bits, narrow && !diagonal ? 29 : 30, side + diagonal);
@@ -716,7 +716,7 @@ void adm_contrast_s0_simd(const int16_t *const bands[3], uint32_t n, const uint3
     const void *const from[3] = {bands[0], bands[1], bands[2]};
     const V factors[2] = {factor_taps(fi[0]), factor_taps(fi[1])};
     int wrong = fi[0] > MAX_FACTOR_S0 || fi[1] > MAX_FACTOR_DIAGONAL || shift[1] != shift[0] + 1;
-    /* Of pictures 513 to 4096 wide, and of all others. */
+    /* For pictures 513 to 4096 wide, and for all others. */
     if (!wrong)
         wrong = shift[0] == 5   ? contrast(from, 1, n, factors, rows, centre, 5, sums)
                 : shift[0] == 6 ? contrast(from, 1, n, factors, rows, centre, 6, sums)
@@ -736,7 +736,7 @@ void adm_contrast_s123_simd(const int32_t *const sizes[3], uint32_t n, const int
 
 /* ---- Denominator ---- */
 
-/* Lanes of a row that count: all but those behind the n-th. */
+/* Valid lanes of a row: all up to the n-th. */
 INLINE V counted(uint32_t j, uint32_t n)
 {
     return wasm_i32x4_lt(wasm_i32x4_add(wasm_i32x4_const(0, 1, 2, 3), wasm_i32x4_splat((int32_t)j)), wasm_i32x4_splat((int32_t)n));

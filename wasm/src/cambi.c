@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Brings n samples to ten bits; non-zero when one of them needs more bits than bit_depth. */
+/* Converts n samples to ten bits; returns non-zero if one needs more bits than bit_depth. */
 uint32_t cambi_load_c(const void *src, uint32_t n, uint32_t bit_depth, uint16_t *dst)
 {
     const uint8_t *narrow = src;
@@ -18,7 +18,7 @@ uint32_t cambi_load_c(const void *src, uint32_t n, uint32_t bit_depth, uint16_t 
     return seen >> bit_depth;
 }
 
-/* Averages each sample with its right and lower neighbours, where there are any. below: NULL for the last row. */
+/* Averages each sample with its right and lower neighbours, if any. below: NULL for the last row. */
 void cambi_blur_c(uint16_t *row, const uint16_t *below, uint32_t n)
 {
     for (uint32_t i = 0; i + 1 < n; i++)

@@ -1,4 +1,4 @@
-/* cambi.h - what CAMBI is made of: a plane's measure, its tables and the twins of its passes; see dsp.h. */
+/* cambi.h - the parts of CAMBI: the measure of a plane, its tables and the twins of its passes; see dsp.h. */
 #ifndef ANYVMAF_CAMBI_H
 #define ANYVMAF_CAMBI_H
 
@@ -12,7 +12,7 @@
 #define CAMBI_MAX_WINDOW 65
 #define CAMBI_SCALES 5
 
-/* What is looked for, the same for reference and distorted. */
+/* Parameters common to reference and distorted. */
 typedef struct CambiSight {
     uint32_t contrasts;                   /* 1, 2, 4 ... 32 */
     int32_t limits[CAMBI_MAX_CONTRASTS];  /* brightest sample at which a step of i + 1 is seen */
@@ -39,18 +39,18 @@ size_t cambi_scratch_bytes(uint32_t to_width, uint32_t to_height);
 struct AnyvmafDsp;
 
 /*
- * Banding of a plane, 0 without. scratch: cambi_scratch_bytes(). heat: NULL, or where the contrasts of all scales go.
- * ANYVMAF_EINVAL when a sample needs more bits than bit_depth.
+ * Banding of a plane, 0 if none. scratch: cambi_scratch_bytes(). heat: NULL, or the output for the contrasts of all scales.
+ * ANYVMAF_EINVAL if a sample needs more bits than bit_depth.
  */
 int32_t cambi_measure(const struct AnyvmafDsp *dsp, const void *plane, const CambiPlane *shape, const CambiSight *sight,
                       void *scratch, uint16_t *heat, double *out);
 
-/* Columns that a window reaches over to one side, at most. */
+/* Maximum columns by which a window extends past one side. */
 #define CAMBI_MAX_REACH (CAMBI_MAX_WINDOW / 2)
 
 /*
- * Where a scale is narrower than half its window, libvmaf reads on to the window's half: what larger scales left there, in
- * pictures that are halved in place. Each such sample counts in all windows of its rows. Column x of row y stands at
+ * If a scale is narrower than half its window, libvmaf reads up to that half, where larger scales left samples, since
+ * pictures are halved in place. Each such sample counts in all windows of its rows. Column x of row y is at
  * y * CAMBI_MAX_REACH + x.
  */
 typedef struct CambiBeyond {
@@ -59,7 +59,7 @@ typedef struct CambiBeyond {
     uint32_t end; /* columns up to here count */
 } CambiBeyond;
 
-/* One scale of a plane: samples, which of them are flat enough to show banding, and what the rows have in common. */
+/* One scale of a plane: samples, a mask of those flat enough to show banding, and data shared by its rows. */
 typedef struct CambiField {
     const uint16_t *image;
     const uint8_t *mask; /* 0 or 1 */
@@ -68,9 +68,9 @@ typedef struct CambiField {
     void *counts; /* cambi_counts_bytes() for what one row leaves for the next */
 } CambiField;
 
-/* Values that are counted: every sample with the largest contrast above and below. */
+/* Counted values: every sample value, with the largest contrast above and below. */
 #define CAMBI_COUNTED (CAMBI_LEVELS + CAMBI_MAX_CONTRASTS)
-/* Counts of a value: one per column, with room for windows that reach over the sides. */
+/* Counts of a value: one per column, with room for windows past the sides. */
 static inline size_t cambi_counts_stride(uint32_t width) { return (size_t)width + 2 * CAMBI_MAX_WINDOW + 8; }
 size_t cambi_counts_bytes(uint32_t width);
 /* Scratch memory of the passes over rows. */
@@ -98,7 +98,7 @@ static inline float cambi_contrast_at(const CambiSight *sight, uint32_t sample, 
     return most;
 }
 
-/* The value that two of the three have, else the smallest. */
+/* The value of two of the three, else the smallest. */
 static inline uint16_t cambi_mode3(uint16_t a, uint16_t b, uint16_t c)
 {
     if (a == b || a == c)

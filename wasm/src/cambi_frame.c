@@ -1,4 +1,4 @@
-/* cambi_frame.c - CAMBI of a picture: what can be seen, the five scales and the pooling (cli-formats-metrics D.9). */
+/* cambi_frame.c - CAMBI of a picture: visibility, the five scales and the pooling (cli-formats-metrics D.9). */
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static int is_seen(int32_t code, int32_t step, double threshold, uint32_t eotf)
     return luminance(code + step, eotf) - low > threshold * low;
 }
 
-/* -1 where a larger code is still seen too, 1 where this one is not seen, 0 at the last one seen. */
+/* -1 if a larger code is visible too, 1 if this one is not visible, 0 at the last visible one. */
 static int32_t side_of_limit(int32_t code, int32_t step, double threshold, uint32_t eotf)
 {
     if (!is_seen(code, step, threshold, eotf))
@@ -40,7 +40,7 @@ static int32_t side_of_limit(int32_t code, int32_t step, double threshold, uint3
     return is_seen(code + 1, step, threshold, eotf) ? -1 : 0;
 }
 
-/* The brightest code at which a step is seen. */
+/* The brightest code at which a step is visible. */
 static int32_t brightest_seen(int32_t step, double threshold, uint32_t eotf)
 {
     int32_t low = BLACK, high = WHITE - step - 1;
@@ -72,7 +72,7 @@ void cambi_build_sight(uint32_t contrasts, double tvi_threshold, double luminanc
     while (code < WHITE && luminance(code, eotf) < luminance_threshold)
         code++;
     sight->floor = code == BLACK ? 0 : code;
-    /* 1/n as libvmaf has it: written with nine significant digits. */
+    /* 1/n as in libvmaf's source, with nine significant digits. */
     sight->reciprocals[0] = 0;
     sight->reciprocals[1] = 1;
     uint64_t unit = 1000000000; /* 10^9 n^-1 has nine digits for n up to 10, 10^10 for n up to 100, ... */
@@ -117,7 +117,7 @@ static uint32_t load(const AnyvmafDsp *dsp, const void *plane, const CambiPlane 
     const float across = (float)w / (float)shape->to_width, down = (float)h / (float)shape->to_height;
     const size_t bytes = shape->bit_depth > 8 ? 2 : 1;
     uint32_t wrong = 0;
-    /* All samples are checked, those left out too. */
+    /* Checks all samples, also skipped ones. */
     for (uint32_t i = 0; i < w * h; i += shape->to_width) {
         uint32_t n = w * h - i < shape->to_width ? w * h - i : shape->to_width;
         wrong |= dsp->cambi_load((const char *)plane + i * bytes, n, shape->bit_depth, image);
@@ -132,7 +132,7 @@ static uint32_t load(const AnyvmafDsp *dsp, const void *plane, const CambiPlane 
     return wrong;
 }
 
-/* Keeps what lies beyond the right side of the next scale, which halving would lose, up to the window's reach. */
+/* Stores the samples past the right side of the next scale, which halving would lose, up to the window's reach. */
 static void keep_beyond(const uint16_t *image, const uint8_t *mask, uint32_t width, uint32_t height, CambiBeyond *beyond)
 {
     const uint32_t first = (width + 1) >> 1, end = beyond->end < width ? beyond->end : width;
@@ -172,7 +172,7 @@ static inline void add_contrast(ContrastSum *sum, float contrast)
     sum->bits |= value;
 }
 
-/* Whether doubles add up to the sum in whatever order: as multiples of its lowest bit all parts of it have 53 bits. */
+/* Whether doubles give the sum in any order: all its parts fit 53 bits as multiples of the lowest bit. */
 static int is_exact(ContrastSum sum)
 {
     return !sum.bits || sum.units >> 53 < (sum.bits & -sum.bits);
@@ -246,8 +246,8 @@ static void find(float *values, size_t n, size_t k)
 }
 
 /*
- * The sum of the `keep` largest contrasts of a scale as doubles round it in libvmaf's order: that in which FIND leaves
- * the contrasts of all samples. For sums that depend on it, of large pictures full of banding.
+ * The sum of the `keep` largest contrasts of a scale, rounded in libvmaf's order: that in which FIND leaves the contrasts of
+ * all samples. Needed for large pictures full of banding, whose sums depend on it.
  */
 static double sum_in_order(const AnyvmafDsp *dsp, const CambiField *field, const CambiSight *sight, size_t keep, float *row,
                            float *contrasts)
@@ -265,7 +265,7 @@ static double sum_in_order(const AnyvmafDsp *dsp, const CambiField *field, const
     return sum;
 }
 
-/* Full scale of a heatmap is the largest contrast there can be, rounded down: tiny windows go past it and wrap. */
+/* Full scale of a heatmap is the largest possible contrast, rounded down: tiny windows exceed it and wrap. */
 static double heat_scale(const CambiSight *sight, uint32_t area)
 {
     const uint32_t largest = (uint32_t)cambi_weights[sight->contrasts - 1] * area / 4;
@@ -284,7 +284,7 @@ int32_t cambi_measure(const AnyvmafDsp *dsp, const void *plane, const CambiPlane
     float *row = core_cut(&next, padded(w * sizeof *row));
     void *rows = core_cut(&next, padded(cambi_rows_bytes(w)));
     void *counts = core_cut(&next, padded(cambi_counts_bytes(w)));
-    /* Beyond the picture itself libvmaf has samples whose mask is 0. */
+    /* Outside the picture, libvmaf has samples with a mask of 0. */
     const uint32_t reach = shape->window / 2;
     CambiBeyond beyond = {.end = reach < w ? reach : w};
     beyond.image = core_cut(&next, padded(beyond_samples(h) * sizeof *beyond.image));
@@ -333,16 +333,16 @@ int32_t cambi_measure(const AnyvmafDsp *dsp, const void *plane, const CambiPlane
     return 0;
 }
 
-/* What stays the same from frame to frame, and the options it was made for. */
+/* Data that stays the same from frame to frame, and the options that it depends on. */
 typedef struct CambiState {
     AnyvmafCambiOptions options;
     CambiSight sight;
 } CambiState;
 
-/* Largest squared window whose reciprocals are there. */
+/* Largest squared window with stored reciprocals. */
 enum { MAX_AREA = CAMBI_MAX_WINDOW * CAMBI_MAX_WINDOW };
 
-/* A side as the options give it: 0 stands for the picture's. */
+/* A side from the options: 0 means the picture's. */
 typedef struct Size {
     uint32_t width, height;
 } Size;

@@ -90,7 +90,7 @@ void cambi_mask_simd(const uint16_t *image, uint32_t width, uint32_t height, uin
         if (y < 3)
             continue;
         uint8_t *out = mask + (size_t)(y - 3) * width;
-        /* Beyond the row the next one is written over it. */
+        /* The next row overwrites the part past the end. */
         for (uint32_t x = 0; x < width; x += 16) {
             v128_t sum = wasm_v128_load(sums + x);
             for (int32_t k = 1; k <= 3; k++)
@@ -155,7 +155,7 @@ static uint32_t next_masked(const uint8_t *mask, uint32_t x, uint32_t width)
     return x;
 }
 
-/* Samples beyond a narrow picture, which are in all of its windows. Rare, and so not a part of what calls it. */
+/* Samples outside a narrow picture, which are in all of its windows. Rare, so not inlined. */
 static __attribute__((noinline)) void count_beyond(const CambiField *field, uint32_t y, int leaving)
 {
     for (uint32_t x = field->width; x < field->beyond.end; x++) {
@@ -170,7 +170,7 @@ static __attribute__((noinline)) void count_beyond(const CambiField *field, uint
 }
 
 /*
- * Counts of a value lie side by side, one per column, so that a masked sample counts in a row of neighbouring windows.
+ * The counts of a value are adjacent, one per column, so that a masked sample counts in a row of neighbouring windows.
  * A run of them counts as a trapezoid: it rises by one with each column, to the length of the run or the window, and
  * falls again.
  */

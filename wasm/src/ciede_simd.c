@@ -1,10 +1,10 @@
 /*
  * ciede_simd.c - CIEDE2000 in SIMD128, equal to ciede.c: two pixels side by side, in binary64.
  *
- * The result is rounded to binary32 at many places, and what lies between them is exact or a function that need not be:
- * here powers, angles, sines and exponentials come from short series. Each has a bound of its error, generous against
- * the library's too; where a value is so near to the middle of two binary32 values that the bound leaves open which of
- * them it becomes, the pixel is left to the portable code. That happens to one pixel of a thousand.
+ * The definition rounds to binary32 at many places. Between them, operations are exact or may be approximated: here, short
+ * series give powers, angles, sines and exponentials. Each has a generous bound of its error, which also covers the
+ * library's. If a value is so close to the middle of two binary32 values that the bound does not decide the rounding, the
+ * portable code computes the pixel. That happens to one pixel in a thousand.
  *
  * Values that ciede.c holds in binary32 are kept as binary64: sums, products, quotients and roots rounded to 53 and then
  * to 24 bits are as if rounded to 24 bits at once.
@@ -77,7 +77,7 @@ static inline v128_t lightness(v128_t t, const CiedeTables *tables, v128_t *doub
     const v128_t curved = power(LARGER(t, OF(0.0078125)), tables->light, CIEDE_LIGHT_FIRST, tables->light_series);
     const v128_t straight = MUL(ADD(MUL(OF(24389.0 / 27), t), OF(16)), OF(1.0 / 116));
     const v128_t value = WHERE(wasm_f64x2_gt(t, OF(216.0 / 24389)), curved, straight);
-    /* A relative bound says nothing near 0, which only impossible colours reach. */
+    /* A relative bound is useless near 0, which only impossible colours reach. */
     *doubt = wasm_v128_or(*doubt, wasm_f64x2_lt(wasm_f64x2_abs(value), OF(0x1p-10)));
     return rounded_within(value, POWER_ERROR, doubt);
 }
@@ -191,7 +191,7 @@ static inline v128_t rotation(v128_t h, v128_t chroma_mean, const CiedeTables *t
     v128_t unsure = OF(0);
     const v128_t angle = rounded_within(MUL(OF(60), decay(SMALLER(distance, OF(60)), tables)), SERIES_ERROR, &unsure);
     const v128_t radians = rounded(MUL(angle, OF(PI / 180)));
-    /* The library's powf has errors of its own, which are part of the definition. */
+    /* The errors of the library's powf are part of the definition. */
     const v128_t p = wasm_f64x2_make((double)powf((float)wasm_f64x2_extract_lane(chroma_mean, 0), 7),
                                      (double)powf((float)wasm_f64x2_extract_lane(chroma_mean, 1), 7));
     const v128_t q = rounded(DIV(p, rounded(ADD(p, OF(6103515648.0)))));
@@ -201,8 +201,8 @@ static inline v128_t rotation(v128_t h, v128_t chroma_mean, const CiedeTables *t
 }
 
 /*
- * Two pixels on their way. The steps of difference() in ciede.c are long chains, so that many pairs take one step before
- * they take the next: the processor then works on several of them at a time.
+ * The state of two pixels. The steps of difference() in ciede.c are long chains, so many pairs take one step before the
+ * next: the processor then works on several pairs at a time.
  */
 typedef struct Pair {
     uint32_t at; /* the first of the two */
@@ -279,7 +279,7 @@ static inline v128_t two(const void *row, const uint32_t at[2], uint32_t bit_dep
     return wasm_f64x2_make(sample(row, at[0], bit_depth), sample(row, at[1], bit_depth));
 }
 
-/* How many pairs go together: what they hold stays near. */
+/* Pairs processed together, few enough to stay in the cache. */
 enum { TOGETHER = 16 };
 
 /* Takes pairs through all steps. */

@@ -1,4 +1,4 @@
-/* context.c - opening and closing contexts, memory, and the metrics that need no driver of their own. */
+/* context.c - opens and closes contexts; memory; metrics without a driver of their own. */
 #include "context.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* context.h - what a context remembers. Scratch memory belongs to the metric that first needs it. */
+/* context.h - the state of a context. Scratch memory belongs to the metric that first needs it. */
 #ifndef ANYVMAF_CONTEXT_H
 #define ANYVMAF_CONTEXT_H
 
@@ -8,7 +8,7 @@
 
 typedef struct AdmState AdmState;
 
-/* What a metric keeps from frame to frame, one slot each. */
+/* State of metrics between frames, one slot each. */
 typedef enum CoreSlot {
     SLOT_FLOAT_MOTION,
     SLOT_CAMBI,
@@ -27,7 +27,7 @@ struct AnyvmafContext {
     AdmState *adm;
     void *motion_scratch;
 
-    /* Of the further metrics: one scratch memory for all, since one runs at a time, and a slot each. */
+    /* For the other metrics: one shared scratch memory, since one runs at a time, and a slot each. */
     void *scratch;
     size_t scratch_bytes;
     void *slots[SLOTS];
@@ -35,14 +35,13 @@ struct AnyvmafContext {
 };
 
 /*
- * At least `bytes` of memory for the time of one call, contents undefined; NULL when there is none. A metric cuts its areas
- * from it with core_cut().
+ * At least `bytes` of memory for one call, contents undefined; NULL if memory is short. A metric divides it with core_cut().
  */
 void *core_scratch(AnyvmafContext *context, size_t bytes);
 
 /*
- * Memory of a metric that stays until the context is closed; zeroed when it is first taken and when another number of
- * bytes is asked for. NULL when there is none.
+ * Memory of a metric that stays until the context is closed; zeroed on first use and whenever its size changes. NULL if
+ * memory is short.
  */
 void *core_slot(AnyvmafContext *context, CoreSlot slot, size_t bytes);
 

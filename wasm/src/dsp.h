@@ -31,7 +31,7 @@ typedef struct VifSums {
 #define VIF_LOG_ENTRIES 32768
 typedef struct VifTables {
     uint16_t log2[VIF_LOG_ENTRIES]; /* 2048 * log2(i) for i = 32768..65535 */
-    /* What the table adds to the line through its upper bits: log2[m] - 30720 - (m >> 4). */
+    /* Difference of the table to the line through its upper bits: log2[m] - 30720 - (m >> 4). */
     uint8_t offsets[VIF_LOG_ENTRIES];
 } VifTables;
 
@@ -136,8 +136,8 @@ typedef struct AnyvmafDsp {
 
     /*
      * Floating-point metrics (cli-formats-metrics D.7, D.13 to D.15). Each output is computed alone and its terms are
-     * added in the order given, so that lanes equal loops. Rows are readable, and where told so writable, to a multiple
-     * of 16 floats beyond their end.
+     * added in the order given, so that lanes equal loops. Rows are readable, and where stated writable, to a multiple
+     * of 16 floats past their end.
      */
     /* dst[j] = sum over k < n of taps[k] * rows[k][j]. */
     void (*float_columns)(const float *const *rows, const float *taps, uint32_t n, uint32_t width, float *dst);
@@ -156,9 +156,9 @@ typedef struct AnyvmafDsp {
     /* Splits n distorted coefficients of bands h, v, d into restored and additive parts. */
     void (*float_adm_decouple)(const float *const reference[3], const float *const distorted[3], uint32_t n,
                                double gain_limit, float *const restored[3], float *const additive[3]);
-    /* Weighted sizes of a band, and what they add to their neighbours' thresholds. */
+    /* Weighted sizes of a band, and their contributions to their neighbours' thresholds. */
     void (*float_adm_mask)(const float *masker, uint32_t n, float factor, float *centre, float *neighbour);
-    /* Powers p of what n coefficients of three bands have above the threshold. masks: NULL for none. */
+    /* Powers p of the parts of n coefficients of three bands above the threshold. masks: NULL for none. */
     void (*float_adm_contrast)(const float *const signal[3], uint32_t n, const float factor[2],
                                const FloatAdmMask masks[3], float p, float *const powers[3]);
     /* Powers p of n weighted coefficients of a band. */
@@ -201,13 +201,13 @@ typedef struct AnyvmafDsp {
     void (*speed_products)(const double *rows, uint32_t count, double (*products)[28]);
 } AnyvmafDsp;
 
-/* The column of the table for an implementation, NULL when there is no such one. */
+/* The column of the table for an implementation; NULL for an unknown one. */
 const AnyvmafDsp *anyvmaf_dsp(uint32_t implementation);
 
 /* Bytes of scratch memory that the functions of a metric need for planes of this size. */
 size_t vif_scratch_bytes(uint32_t width, uint32_t height);
 size_t motion_scratch_bytes(uint32_t width, uint32_t height);
-/* For a row of `width` samples or coefficients; 16 bytes in front of it may be written too. */
+/* For a row of `width` samples or coefficients; 16 bytes before it may be written too. */
 size_t adm_scratch_bytes(uint32_t width);
 
 void vif_build_tables(VifTables *tables);

@@ -41,8 +41,8 @@ typedef struct Kernel {
 void make_kernel(uint32_t scale, uint32_t first, Kernel *kernel);
 
 /*
- * What a sum starts from: a rounding constant, and 2^31 where biased samples have taken as much from the sum (every
- * filter sums to 2^16, so that the bias of 2^15 becomes 2^31).
+ * The start of a sum: a rounding constant, plus 2^31 to undo the bias of samples (every filter sums to 2^16, so the bias of
+ * 2^15 becomes 2^31).
  */
 #define FROM_BIASED 0x80000000u
 
@@ -55,9 +55,9 @@ typedef struct Sums {
  * Filters eight samples of two signals, or of two places of one: a and b point at the first pair of the first sample,
  * pairs of a window lie `stride` samples apart. The sums are left in a00..b11, in the order of Sums.
  *
- * Eight accumulators and what one pair needs just fill the registers. The way out after each pair keeps compilers from
- * loading several pairs first, which spills: kernel->pairs is not known to them. Nor is where the centre lies, lest what
- * was loaded before is kept for it.
+ * Eight accumulators and the data of one pair just fill the registers. The exit after each pair keeps compilers from loading
+ * several pairs first, which spills: they do not know kernel->pairs. Neither do they know the position of the centre, so
+ * that they do not keep earlier loads for it.
  */
 #define FILTER_STEP(kernel, k, pa, pb, stride)                                                                         \
     {                                                                                                                  \

@@ -27,7 +27,7 @@ typedef struct Bands {
     float *band[3];
 } Bands;
 
-/* What is kept of a row: signals, and what they do as masks. Part 0 is the restored picture, part 1 the additive one. */
+/* Stored data of a row: signals, and their masks. Part 0 is the restored picture, part 1 the additive one. */
 typedef struct Row {
     Bands reference, part[2], centre[2], neighbour[2];
 } Row;
@@ -203,7 +203,7 @@ int32_t anyvmaf_float_adm(AnyvmafContext *context, const AnyvmafFrames *frames, 
             if (skip || y + 1 < region.top || y > region.bottom)
                 continue;
             prepare_row(&s, row);
-            /* A row is measured when the one below it is known. */
+            /* Measures a row once the one below it is known. */
             if (y > region.top && y <= region.bottom)
                 measure_row(&s, &region, y - 1, &powers, &totals);
         }

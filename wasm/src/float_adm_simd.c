@@ -1,6 +1,6 @@
 /*
  * float_adm_simd.c - floating-point ADM in SIMD128, equal to float_adm.c: a lane is a coefficient and does the same in
- * the same order. Rows are read up to seven floats beyond their end; what a vector has too much is not stored.
+ * the same order. Rows are read up to seven floats past their end; surplus lanes of a vector are not stored.
  */
 #include <wasm_simd128.h>
 

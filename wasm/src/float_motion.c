@@ -71,8 +71,8 @@ static float distance(const float *a, const float *b, uint32_t width, uint32_t h
 static inline uint32_t aligned(uint32_t width) { return (width + 7) & ~7u; }
 
 /*
- * The plane as libvmaf's reduction of chroma sees it: rows are stored with the stride of luma, the rest of them zero,
- * and read with the stride of chroma.
+ * The plane as libvmaf's reduction of chroma reads it: rows are stored with the stride of luma, padded with zeros, and
+ * read with the stride of chroma.
  */
 static const float *misread(const float *plane, uint32_t width, uint32_t height, uint32_t luma_width, float *dst)
 {

@@ -1,4 +1,4 @@
-/* memory.c - the core's memory, and the guard zones that builds of the tests put between its areas. */
+/* memory.c - the core's memory, and the guard zones that test builds put between its areas. */
 #include "memory.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ void core_free(void *memory) { free(memory); }
 #include <stdio.h>
 #include <string.h>
 
-/* Neither a small number nor one that a picture's sums are likely to hold. */
+/* Neither a small number nor a likely sum of a picture. */
 enum { FILL = 0xa5, MOST_ZONES = 1 << 14, MOST_BLOCKS = 256 };
 
 typedef struct Zone {
@@ -27,7 +27,7 @@ typedef struct Block {
     size_t bytes;
 } Block;
 
-/* Only in builds of the tests, whose instances have one thread. */
+/* Only in test builds, whose instances have one thread. */
 static Zone zones[MOST_ZONES];
 static uint32_t zone_count;
 static Block blocks[MOST_BLOCKS];
@@ -54,7 +54,7 @@ static void add_zone(uint8_t *start, uint8_t *end, const char *place, size_t byt
     zones[zone_count++] = (Zone){start, end, place, bytes};
 }
 
-/* Looks a last time at the zones that meet a range, and drops them. */
+/* Checks the zones that overlap a range a last time, and removes them. */
 static void drop_zones(const uint8_t *start, const uint8_t *end)
 {
     uint32_t kept = 0;

@@ -1,4 +1,4 @@
-/* memory.h - the core's memory: blocks of it, and the areas that a metric cuts from a block. */
+/* memory.h - the core's memory: blocks, and the areas into which a metric divides a block. */
 #ifndef ANYVMAF_MEMORY_H
 #define ANYVMAF_MEMORY_H
 
@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Builds of the tests have a guard zone in front of and behind every block, and behind every area: bytes that nobody may
- * write, which memory.c looks at. What ships has none.
+ * Test builds have a guard zone before and after every block, and after every area: bytes that must not be written, which
+ * memory.c checks. The shipped module has none.
  */
 #ifdef ANYVMAF_GUARDS
 #define CORE_GUARD 256
@@ -15,7 +15,7 @@
 #define CORE_GUARD 0
 #endif
 
-/* 16-byte aligned, NULL when there is none. */
+/* 16-byte aligned; NULL if memory is short. */
 void *core_alloc(size_t bytes);
 void core_free(void *memory);
 
@@ -29,13 +29,13 @@ static inline size_t area_bytes(size_t bytes) { return ((bytes + 15) & ~(size_t)
 #define core_alloc(bytes) guarded_alloc(bytes, __FILE__ ":" CORE_TEXT(__LINE__))
 #define core_cut(next, bytes) guarded_cut(next, bytes, __FILE__ ":" CORE_TEXT(__LINE__))
 
-/* place: the line that takes the memory, for the report. */
+/* place: the line that allocates, for the report. */
 void *guarded_alloc(size_t bytes, const char *place);
 void *guarded_cut(uint8_t **next, size_t bytes, const char *place);
-/* Forgets the zones of the areas that were cut from a block. */
+/* Removes the zones of a block's areas. */
 void guards_forget(const void *block, size_t bytes);
 
-/* What was written beyond its end since the last call, as a sentence; NULL when nothing was. */
+/* Describes writes past an end since the last call; NULL if there were none. */
 const char *anyvmaf_guards_broken(void);
 
 #else

@@ -40,7 +40,7 @@ uint64_t motion_sad_c(const void *earlier, const void *current, uint32_t width, 
     return sad;
 }
 
-/* One row of a plane, blurred: at every depth 16 bits. */
+/* One blurred row of a plane, in 16 bits at every depth. */
 static void blur_row(const void *plane, uint32_t i, uint32_t width, uint32_t height, uint32_t bit_depth,
                      uint16_t *columns, uint16_t *blurred)
 {

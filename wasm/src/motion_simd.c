@@ -1,12 +1,12 @@
 /*
  * motion_simd.c - motion in SIMD128, equal to motion.c to the last bit.
  *
- * Samples are brought to one depth first, x << (D - depth), so that every shift below is a constant; only 8 bits have
- * their own constant. The definition's
+ * Samples are scaled to one depth first, x << (D - depth), so that all shifts below are constant; only 8 bits have their
+ * own constant. The definition's
  * (sum K*x + 2^(depth-1)) >> depth is (sum K*(x << (D - depth)) + 2^(D-1)) >> D.
  *
- * Up to 14 bits a difference and the sum of two fit 16. The vertical result v of a difference needs 17, but seldom: it is
- * cut off, and columns that see one that was are done once more, in two parts, as wider samples always are. With
+ * Up to 14 bits a difference and the sum of two fit 16. The vertical result v of a difference rarely needs 17: it is
+ * truncated, and affected columns are computed again in two parts, as for wider samples. With
  * v = 2h + l the horizontal sum splits into two that fit 32 bits:
  * (sum K*v + 2^15) >> 16 = (sum K*h + ((sum K*l + 2^15) >> 1)) >> 15. The same split serves the 17-bit differences of
  * 16-bit samples vertically.
@@ -20,14 +20,14 @@
 #define SCALE 2  /* the blur is the filter of VIF scale 2 */
 #define WINDOW 3 /* its pairs */
 #define MARGIN 8
-#define NARROW 14 /* bits of samples whose differences are filtered as they are; below, but above 8, they get as many */
-#define BLOCK 32  /* columns among which results of 17 bits are looked for */
-#define REACHED 8 /* columns to either side that these may concern: two, and vectors */
+#define NARROW 14 /* bits of samples whose differences are filtered unchanged; depths of 9 and more are scaled up to it */
+#define BLOCK 32  /* columns that are searched together for results of 17 bits */
+#define REACHED 8 /* columns to either side that these may affect: two, and vectors */
 
-/* Not copied to where it is called: engines take megabytes to optimise what is long, and count them as ours. */
+/* Not inlined: engines need megabytes to optimise long functions, which count as our memory. */
 #define ALONE static __attribute__((noinline))
 
-/* Samples of a buffered row: margins for the mirror, and what vectors may run over. */
+/* Samples of a buffered row, with margins for the mirror and for vectors past the end. */
 static uint32_t row_samples(uint32_t width) { return ((width + 15) & ~15u) + 2 * MARGIN + 16; }
 static uint32_t blocks_of(uint32_t width) { return (width + 15) / 16; }
 
@@ -121,8 +121,8 @@ ALONE uint64_t split_sad(const Buffers *b, int16_t *const rows[2], uint32_t from
 typedef struct Pair {
     const void *earlier, *current;
     uint32_t width, height;
-    uint32_t narrowed; /* bits that differences are brought to: 8 as they are, otherwise NARROW */
-    V unit;            /* what they are multiplied by for that */
+    uint32_t narrowed; /* bits of the scaled differences: 8 unchanged, otherwise NARROW */
+    V unit;            /* the factor for that */
 } Pair;
 
 /* Eight differences from sample `at` on. */
@@ -141,7 +141,7 @@ ALONE size_t row_start(const Pair *p, int32_t row) { return (size_t)mirror(row, 
 /* Two taps, or a tap and the rounding constant, of a dot product. */
 INLINE V two(int32_t first, int32_t second) { return wasm_i32x4_splat((int32_t)((uint32_t)second << 16 | (uint32_t)first)); }
 
-/* Eight vertical results from the rows two away, one away and at the output, the symmetric ones added up. */
+/* Eight vertical results from the rows two away, one away and at the output; symmetric rows are summed first. */
 INLINE void filter_column(V outer, V inner, V centre, const uint32_t narrowed, V v[2])
 {
     const V one = wasm_i16x8_const_splat(1);
@@ -154,8 +154,8 @@ INLINE void filter_column(V outer, V inner, V centre, const uint32_t narrowed, V
 
 /*
  * Vertical pass of two rows. `columns` has of each eight columns the differences of the four rows before, and then of the
- * next four; those of the last two rows, which begin at `next`, are made on the way. Gives the largest magnitudes of both
- * results, 32767 or more where they need 17 bits.
+ * next four; those of the last two rows, which begin at `next`, are computed here. Returns the largest magnitudes of both
+ * results, 32767 or more if they need 17 bits.
  */
 INLINE void filter_rows(const Pair *p, V *columns, const size_t next[2], int16_t *const out[2], const uint32_t narrowed,
                         V largest[2])
@@ -243,7 +243,7 @@ ALONE uint64_t wide_sad(const Buffers *b, const Pair *p, int32_t y, uint32_t fro
     return split_sad(b, parts, from, to);
 }
 
-/* What a row's sum lacks because vertical results of row y that need 17 bits were cut off. */
+/* The error of a row's sum from truncated vertical results of row y that need 17 bits. */
 ALONE int64_t cut_off(const Buffers *b, const Pair *p, int32_t y, const int16_t *row)
 {
     const uint32_t width = p->width;
@@ -255,7 +255,7 @@ ALONE int64_t cut_off(const Buffers *b, const Pair *p, int32_t y, const int16_t 
             largest = wasm_u16x8_max(largest, wasm_i16x8_abs(wasm_v128_load(row + j + k)));
         if (!is_wide(largest))
             continue;
-        /* The columns around it see them too. */
+        /* They affect neighbouring columns too. */
         const uint32_t from = j > done + REACHED ? j - REACHED : done;
         const uint32_t to = j + BLOCK + REACHED < width ? j + BLOCK + REACHED : width;
         lack += (int64_t)wide_sad(b, p, y, from, to) - (int64_t)row_sad(row, from, to);
@@ -303,7 +303,7 @@ ALONE uint64_t sad_narrow(const Buffers *b, const Pair *p)
 
 /* ---- Wider samples ---- */
 
-/* Loads 16 columns of rows y0 and y1 of a plane as pairs of 16-bit samples. unit: what a sample is multiplied by. */
+/* Loads 16 columns of rows y0 and y1 of a plane as pairs of 16-bit samples. unit: factor of a sample. */
 INLINE void load_pairs(const void *plane, const size_t at[2], uint32_t j, uint32_t bit_depth, V unit, V out[4])
 {
     for (uint32_t half = 0; half < 2; half++) {
@@ -322,7 +322,7 @@ INLINE void load_pairs(const void *plane, const size_t at[2], uint32_t j, uint32
     }
 }
 
-/* What brings samples to 16 bits. */
+/* The factor that scales samples to 16 bits. */
 INLINE V unit_of(uint32_t bit_depth) { return wasm_i16x8_splat((int16_t)(1u << (16 - bit_depth))); }
 
 ALONE uint64_t sad_wide(const Buffers *b, const uint16_t *earlier, const uint16_t *current, uint32_t width,

@@ -1,10 +1,10 @@
 /*
- * opaque.h - makes a compiler forget what it knows of a value: a number, a vector or a pointer.
+ * opaque.h - hides a value (a number, a vector or a pointer) from the compiler.
  *
- * What it moves out of a loop, it sees alone there and no longer as what it is for. It widens a constant factor, and is
- * left with products of 64 by 64 bits, for which there is no instruction; of a count that it copied to all lanes, it no
- * longer knows that they are equal, and shifts lane by lane; and of constant distances from one pointer, which cost
- * nothing, it makes more addresses than there are registers.
+ * When a compiler moves a value out of a loop, it loses the context of its use. It widens a constant factor, and is left
+ * with products of 64 by 64 bits, for which there is no instruction. It loses track that all lanes of a copied count are
+ * equal, and shifts lane by lane. And it turns constant offsets from one pointer, which are free, into more addresses than
+ * there are registers.
  */
 #ifndef ANYVMAF_OPAQUE_H
 #define ANYVMAF_OPAQUE_H

@@ -7,7 +7,7 @@
 /* Samples of a plane. */
 static inline size_t plane_samples(const AnyvmafPlane *plane) { return (size_t)plane->width * plane->height; }
 
-/* Floats to keep for a plane of `samples` samples: vectors may read and write a little beyond, and starts stay aligned. */
+/* Floats to allocate for a plane of `samples` samples: vectors may read and write past it, and starts stay aligned. */
 static inline size_t float_plane(size_t samples) { return ((samples + 3) & ~(size_t)3) + 16; }
 static inline size_t float_plane_bytes(size_t samples) { return float_plane(samples) * sizeof(float); }
 

@@ -1,7 +1,7 @@
 /*
  * power.c - powers of doubles as libvmaf's machines compute them: exp(exponent * log(base)), the logarithm as a sum of two
- * doubles. Both C libraries take the method and the tables from Arm's optimized routines; they differ in where processors
- * multiply and add with one rounding, which is done here in steps.
+ * doubles. Both C libraries take the method and the tables from Arm's optimized routines; they differ in where a processor
+ * fuses multiply and add, which is emulated here.
  */
 #include "power.h"
 
@@ -26,7 +26,7 @@ extern const struct {
     double unit_high, unit_low; /* -ln 2 / 128 */
     double terms[4];            /* t: exp(r) = 1 + r + r^2 (t0 + t1 r + r^2 (t2 + t3 r)) */
     double of_exp2[6];
-    uint64_t powers[2 * INTERVALS]; /* what 2^(i/128) lacks as a double, then its bits less those of i/128 */
+    uint64_t powers[2 * INTERVALS]; /* the error of 2^(i/128) as a double, then its bits minus those of i/128 */
 } __exp_data __attribute__((visibility("hidden")));
 
 static uint64_t bits_of(double x)

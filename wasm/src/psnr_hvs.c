@@ -61,7 +61,7 @@ static void transform(int32_t *x, uint32_t stride)
         x[k * stride] = y[k];
 }
 
-/* How much of a block's variance its quadrants have on their own: little where it holds an edge. */
+/* The share of a block's variance inside its quadrants: small if the block has an edge. */
 static float activity(const int32_t block[64])
 {
     float mean = 0, means[4] = {0}, all = 0, parts[4] = {0};
@@ -84,7 +84,7 @@ static float activity(const int32_t block[64])
     return all > 0 ? (parts[0] + parts[1] + parts[2] + parts[3]) / all : all;
 }
 
-/* Transforms the block in place and gives the error it hides. */
+/* Transforms the block in place and returns the error that it masks. */
 static float mask(int32_t block[64], const HvsTables *tables)
 {
     float gain = activity(block), energy = 0;

@@ -161,7 +161,7 @@ static void activity(const v128_t block[64], v128_t gain[2])
     }
 }
 
-/* Transforms the blocks in place and gives the errors they hide. */
+/* Transforms the blocks in place and returns the errors that they mask. */
 static void mask(v128_t block[64], const HvsTables *tables, v128_t hidden[2])
 {
     activity(block, hidden);
@@ -181,7 +181,7 @@ static void mask(v128_t block[64], const HvsTables *tables, v128_t hidden[2])
     hidden[1] = wasm_f32x4_mul(wasm_f32x4_sqrt(wasm_f32x4_mul(high, hidden[1])), scale);
 }
 
-/* What is seen of the error of four lanes at coefficient i. */
+/* The visible error of four lanes at coefficient i. */
 static inline v128_t seen(v128_t error, v128_t hidden, const HvsTables *tables, uint32_t i)
 {
     if (i > 0) {

@@ -1,4 +1,4 @@
-/* speed.h - what SpEED is made of: the steps of a plane, its linear algebra and their twins; see dsp.h. */
+/* speed.h - the parts of SpEED: the steps of a plane, its linear algebra and their twins; see dsp.h. */
 #ifndef ANYVMAF_SPEED_H
 #define ANYVMAF_SPEED_H
 
@@ -18,7 +18,7 @@ void speed_eigenvalues(const float covariance[SPEED_N][SPEED_N], float values[SP
 
 /*
  * Solves covariance * Z = Y for `blocks` columns of Y (row after row, `blocks` values each) into Z. Returns 0, or -1
- * when the covariance is singular.
+ * if the covariance is singular.
  * scratch: SPEED_N * blocks floats.
  */
 int32_t speed_solve(const float covariance[SPEED_N][SPEED_N], const float *y, uint32_t blocks, float *scratch, float *z);

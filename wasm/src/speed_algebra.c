@@ -1,6 +1,6 @@
 /*
  * speed_algebra.c - the linear algebra of SpEED, binary32 operation by operation (cli-formats-metrics D.17.1). The order
- * of operations is the definition: other orders give other last bits, and eigenvalues are taken as they come.
+ * of operations is part of the definition, for the last bits and for the order of eigenvalues.
  */
 #include <math.h>
 #include <string.h>

@@ -21,7 +21,7 @@ typedef struct Shape {
     uint32_t taps, mean_taps;
 } Shape;
 
-/* What is known of a signal: per block its variance and entropy. */
+/* Variance and entropy of each block of a signal. */
 typedef struct Statistics {
     float *variance, *entropy;
     int singular;
@@ -100,7 +100,7 @@ static void covariance_of(const AnyvmafDsp *dsp, const Shape *s, const Scratch *
 {
     const uint32_t w = s->across * SPEED_BLOCK - SPEED_BLOCK + 1, h = s->down * SPEED_BLOCK - SPEED_BLOCK + 1;
     memset(scratch->deviations, 0, (size_t)s->samples * SPEED_STRIDE * sizeof(double));
-    /* Each sum has its order; side by side they hide each other's latency. */
+    /* Each sum keeps its order; interleaved sums hide each other's latency. */
     float sums[SPEED_BLOCK][SPEED_BLOCK] = {{0}};
     for (uint32_t y = 0; y < h; y++)
         for (uint32_t i = 0; i < SPEED_BLOCK; i++) {
@@ -264,7 +264,7 @@ int32_t anyvmaf_speed_chroma(AnyvmafContext *context, const AnyvmafFrames *frame
     return 0;
 }
 
-/* What was before minus what is now. */
+/* The earlier picture minus the current one. */
 static void difference(const AnyvmafPlane *before, const AnyvmafPlane *now, uint32_t bit_depth, float *dst)
 {
     const size_t n = plane_samples(now);

@@ -3,7 +3,7 @@
 #include "filters.h"
 #include "vif.h"
 
-/* One scale: its sums by cells, written as integers. Returns where the next scale's begin, NULL without memory. */
+/* Writes the sums of one scale by cells as integers. Returns the start of the next scale's; NULL if memory is short. */
 static int64_t *map_scale(const AnyvmafContext *context, const VifInput *level, double gain_limit, uint32_t block,
                           int64_t *cells)
 {
@@ -29,7 +29,7 @@ int32_t anyvmaf_vif_map(AnyvmafContext *context, const void *reference, const vo
 {
     if (!cells || block < 1 || block > ANYVMAF_MAX_BLOCK || block & (block - 1))
         return ANYVMAF_EINVAL;
-    /* Measuring the frame takes the memory that a map needs as well, and fills the tables. */
+    /* Measuring the frame allocates the memory for the map too, and fills the tables. */
     double scores[8];
     const int32_t status = anyvmaf_vif(context, reference, distorted, &gain_limit, 1, 0, scores);
     if (status)

@@ -1,13 +1,13 @@
 /*
  * vif_simd.c - VIF in SIMD128, equal to vif.c to the last bit.
  *
- * Samples are brought to 16 bits first, x << (16 - depth), so that every shift below is a constant: the definition's
+ * Samples are scaled to 16 bits first, x << (16 - depth), so that all shifts below are constant: the definition's
  * (sum F*x + 2^(depth-1)) >> depth is (sum F*(x << (16-depth)) + 2^15) >> 16, and likewise for products. (The products of
  * 8-bit samples fit 16 bits as they are and need no rounding.) They are biased, x - 2^15, to fit the signed operands of
  * the dot product; 32-bit signals travel as two biased halves, H and L. For a filter F, (sum F*(2^16 H + L) + 2^15) >> 16 = sum F*H + ((sum F*L + 2^15) >> 16), so no
  * sum needs more than 32 bits, and what the bias takes from a sum, 2^31, comes back by flipping its sign bit.
  *
- * A plane is walked in strips of columns, so that the rows in work stay in the nearest cache at any picture width.
+ * Planes are processed in strips of columns, so that the current rows stay in the nearest cache at any picture width.
  */
 #include <string.h>
 
@@ -19,10 +19,10 @@
 
 #define STRIP 480                     /* output columns of a strip */
 #define MARGIN 8                      /* of the widest filter, on either side */
-#define ROW (STRIP + 2 * MARGIN + 32) /* samples of a row buffer; vectors may run over */
+#define ROW (STRIP + 2 * MARGIN + 32) /* samples of a row buffer, with room for vectors past the end */
 #define MAX_SIGNALS 8
 
-/* Constants of accumulate, in memory: loading them costs less than making them in the loop. */
+/* Constants of accumulate, in memory: loading them is cheaper than building them in the loop. */
 typedef struct Constants {
     V nsq, index_mask, table; /* 4 x 32 bits */
     V epsilon, nsq_double;    /* 2 x double */
@@ -85,7 +85,7 @@ INLINE V product_high(V a, V b)
     return flip16(wasm_u16x8_narrow_i32x4(low, high));
 }
 
-/* The same for wider planes. unit: what brings samples to 16 bits. */
+/* The same for wider planes. unit: the factor that scales samples to 16 bits. */
 static void load_pairs_16(const uint16_t *const ref[2], const uint16_t *const dis[2], uint32_t n, V unit,
                           int16_t (*pairs)[MAX_PAIRS][2 * ROW], uint32_t slot)
 {
@@ -116,7 +116,7 @@ INLINE void store_halves(int16_t *high, int16_t *low, V v0, V v1)
     wasm_v128_store(low, flip16(wasm_i16x8_shuffle(v0, v1, 0, 2, 4, 6, 8, 10, 12, 14)));
 }
 
-/* What brings the samples of a scale to 16 bits. */
+/* The factor that scales the samples of a scale to 16 bits. */
 static V unit_of(uint32_t bit_depth, uint32_t scale)
 {
     return wasm_i16x8_splat(scale ? 1 : (int16_t)(1u << (16 - bit_depth)));
@@ -124,7 +124,7 @@ static V unit_of(uint32_t bit_depth, uint32_t scale)
 
 /*
  * Vertical passes over `blocks` blocks of eight columns, rows y and y + 1; a and b point into the window of the ring.
- * Every result is stored biased, so sums that ought to be unsigned may keep the 2^31 that they are short of.
+ * Every result is stored biased, so unsigned sums need not be corrected by 2^31.
  */
 #define STRIDE (2 * ROW)
 
@@ -188,7 +188,7 @@ static void filter_rows(Scratch *s, int wide, const Kernel *kernel, uint32_t n, 
         else if (moment == 0)
             filter_moments_8(kernel, s->pairs[RR][0], s->pairs[DD][0], 16, blocks, high, low, 2 * ROW, to);
         else if (moment == 2)
-            /* The cross product stands alone: its next eight columns take the place of a second signal. */
+            /* The cross product has no partner: its next eight columns take the place of a second signal. */
             filter_moments_8(kernel, s->pairs[RD][0], s->pairs[RD][0] + 16, 32, (blocks + 1) / 2, high, low, 8, to);
     }
 }
@@ -242,7 +242,7 @@ INLINE int32_t lane_sum(V v)
            wasm_i32x4_extract_lane(v, 3);
 }
 
-/* Sum of the bytes that four addresses point at. Two at a time: taking out a lane costs as much, whatever its size. */
+/* Sum of the bytes that four addresses point at. Two at a time: extracting a lane costs the same at any size. */
 INLINE int32_t lookup(V at)
 {
     const uint64_t low = (uint64_t)wasm_i64x2_extract_lane(at, 0), high = (uint64_t)wasm_i64x2_extract_lane(at, 1);
@@ -275,7 +275,7 @@ static void make_constants(const VifTables *tables, const double *gain_limits, u
 INLINE V entries(const Constants *c, V mantissas) { return wasm_i32x4_add(wasm_v128_and(mantissas, c->index_mask), c->table); }
 
 /*
- * Adds n pixels (a multiple of four) to the sums. In doubles, as the definition has it: p < 2^44 and q < 2^32 are exact
+ * Adds n pixels (a multiple of four) to the sums. In doubles, as in the definition: p < 2^44 and q < 2^32 are exact
  * there. With x = 2^e * 1.m the fixed-point logarithm is 2048 e + (m of 11 bits) + offsets[m of 15 bits]: the upper bits
  * of a double are the first two terms. A pixel without a numerator gets g = 0, hence p = q, hence a difference of 0.
  */
@@ -388,7 +388,7 @@ static void statistics(uint32_t scale, int wide, const VifInput *input, uint32_t
             for (uint32_t row = 0; row < 2 && y + row < h; row++) {
                 mirror_columns(s->columns[row], x0, x1, w, reach);
                 filter_columns(s, scale, s->columns[row], x1 - x0);
-                /* Columns that only fill the last vector become flat pixels without energy, and are uncounted below. */
+                /* Columns that pad the last vector become flat pixels without energy; their count is subtracted below. */
                 const uint32_t padded = (x1 - x0 + 15) & ~15u;
                 for (uint32_t c = x1 - x0; c < padded; c++)
                     s->s1[place_of(c)] = s->s2[place_of(c)] = s->s12[place_of(c)] = 0;
