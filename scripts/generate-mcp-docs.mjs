@@ -85,7 +85,7 @@ function section({ name, title, description, inputSchema, outputSchema, annotati
 }
 
 const overview = table(
-  ['tool', 'what it is for'],
+  ['tool', 'purpose'],
   tools.map(({ name, title }) => [`[${name}](#${name})`, cell(title)]),
 );
 
@@ -94,9 +94,8 @@ const page = `# MCP tools
 <!-- Made by \`npm run mcp:docs\` from the schemas in src/mcp/tools; do not edit. -->
 
 Every tool answers with one JSON document, as text and as \`structuredContent\`; pictures and links to full reports follow
-it. What goes wrong has \`isError: true\` and the text \`{"error": "<sentence>"}\`. Numbers that are not finite are \`null\`.
-How to set the server up is in [mcp.md](mcp.md), where it decides between contradicting references in
-[mcp-decisions.md](mcp-decisions.md).
+it. Errors have \`isError: true\` and the text \`{"error": "<sentence>"}\`. Numbers that are not finite are \`null\`.
+[mcp.md](mcp.md) explains the set-up, [mcp-decisions.md](mcp-decisions.md) the choices between contradicting references.
 
 ${overview}
 

@@ -108,10 +108,10 @@ so does \`features\` of the API and \`feature\` of the MCP tools. Extractors, op
 
 ${overview}
 
-A value other than the default of an option with a name under *in names* becomes part of the names of the extractor's
-features: \`adm=adm_csf_mode=2\` gives \`integer_adm2_csf_2\`. The smallest picture is that with default options; sides
-below ${LEAST} are refused whatever the metric, and larger values of scales and prescales need larger pictures or take
-smaller ones. Numbers are read in single precision with six digits, as libvmaf does: 0.30000001 is 0.3.
+If an option has a name under *in names*, values other than its default become part of the names of the extractor's
+features: \`adm=adm_csf_mode=2\` gives \`integer_adm2_csf_2\`. The smallest picture applies to default options; every metric
+refuses sides below ${LEAST}, and other scales and prescales change the smallest picture. Numbers are read in single precision
+with six digits, as in libvmaf: 0.30000001 is 0.3.
 
 ${extractors.map(section).join('\n\n')}
 `;

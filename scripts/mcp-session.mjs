@@ -129,32 +129,32 @@ async function converse() {
     const { tools } = await client.listTools();
     const [reference, distorted] = ['master.mkv', 'encode.mp4'];
     await ask(
-      'Somebody asks: *this encode looks bad somewhere; where, and what is wrong there?* The agent first makes sure that ' +
-        'the two files can be compared at all.',
+      'A user asks: *this encode looks bad somewhere; where, and what is wrong there?* The agent first checks that ' +
+        'the two files can be compared.',
       'inspect_pair',
       { reference, distorted },
       ['summary', 'comparable', 'findings'],
     );
     await ask(
-      'Nothing is in the way, so it scores the pair.',
+      'There are no problems, so it scores the pair.',
       'vmaf_score_encoded',
       { reference_encoded: reference, distorted_encoded: distorted },
       ['summary', 'worst_frames', 'backend_requested', 'backend_used', 'distribution'],
     );
     await ask(
-      'The lowest frames lie well below the mean. The agent asks what drove the loss, and when.',
+      'The lowest frames are well below the mean. The agent asks what caused the loss, and when.',
       'explain_score',
       { reference, distorted },
       ['explanation', 'segments'],
     );
     const { frames } = await ask(
-      'It looks at the worst moments themselves. The pictures come with the answer, for the model to see.',
+      'It looks at the worst moments. The answer contains the pictures, for the model to see.',
       'describe_worst_frames',
       { ref: reference, dis: distorted, n: 2 },
       ['model_id', 'frames'],
     );
     const [worst] = frames;
-    pages.push(`And answers, in the words of the result: *${worst.summary}*`);
+    pages.push(`It answers in the words of the result: *${worst.summary}*`);
     await tinyModels(ask);
     return document(tools, pages);
   } finally {
@@ -173,22 +173,22 @@ async function tinyModels(ask) {
     ['summary', 'tiny'],
   );
   await ask(
-    '*And had we lost the master?* A no-reference model looks at the encode alone: a guess, which the agent says.',
+    '*And without the master?* A no-reference model looks at the encode alone; the agent says that this is an estimate.',
     'vmaf_score_encoded',
     { distorted_encoded: distorted, tiny_model: nr, no_reference: true },
     ['summary', 'no_reference', 'pooled_metrics'],
   );
   const table = { features: 'features.parquet', split: 'test' };
   await ask(
-    'How far can the first model be trusted? A table of features, made by `anyvmaf features --parquet` with VMAF as the ' +
-      'opinion score, holds clips of five sources, three of which are in the split `test` by their keys.',
+    'How far can the first model be trusted? `anyvmaf features --parquet` made a table of features with VMAF as the ' +
+      'opinion score. It holds clips of five sources, three of which are in the split `test` by their keys.',
     'eval_model_on_split',
     { model: fr, ...table },
     ['n', 'plcc', 'srocc', 'krocc', 'rmse', 'intervals', 'columns', 'notes'],
   );
   await ask(
-    'It ranks models on the same rows. One needs features that this table lacks, another looks at pictures: their errors ' +
-      'do not stop the rest.',
+    'It ranks models on the same rows. One needs features that this table lacks, another needs pictures: their ' +
+      'errors do not stop the others.',
     'compare_models',
     { models: ['fr_vmaf_v1.0.16_3d0h', fr, nr], ...table },
     ({ ranked, errors }) => ({
@@ -248,8 +248,8 @@ function document(tools, pages) {
 <!-- Made by \`npm run mcp:session\`; do not edit. -->
 
 A real session over standard input and output. The videos are generated: a lossless master of ${FRAMES} frames with a cut
-at frame ${CUT}, an encode with too few bits and a small buffer, and clips for a table of features. Of
-results only some members are shown here, and \`...\` stands for what is left out.
+at frame ${CUT}, an encode with too few bits and a small buffer, and clips for a table of features. The
+page shows only some members of results; \`...\` stands for omitted parts.
 
 The server offers ${tools.length} tools: ${tools.map(({ name }) => `\`${name}\``).join(', ')}.
 
