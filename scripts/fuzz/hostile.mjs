@@ -1,6 +1,6 @@
 /**
  * @module scripts/fuzz/hostile
- * Writes those files of test/fixtures/hostile that a few lines describe: each broke a promise once.
+ * Writes the files of test/fixtures/hostile that a few lines can describe. Each broke the promise once.
  *
  *   node scripts/fuzz/hostile.mjs
  */
@@ -8,7 +8,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../lib/project.mjs';
 
-/** A Y4M file of two frames of made-up samples. */
+/** A Y4M file of two frames of generated samples. */
 function y4m(width, height) {
   const chroma = 2 * Math.ceil(width / 2) * Math.ceil(height / 2);
   const frame = (seed) =>
@@ -23,7 +23,7 @@ const FILES = {
   // Wrote past the core's memory.
   'narrow-18x20.y4m': y4m(18, 20),
   'narrow-17x19.y4m': y4m(17, 19),
-  // Took time that grew with the square of their length, longer than these.
+  // Took quadratic time when longer than these.
   'digits.csv': `Frame,vmaf,\n0,${DIGITS}x,\n`,
   'digits.sub': `{0}{1}frame: 0|vmaf: ${DIGITS}x\n`,
   'digits.xml': `<VMAF><frames><frame frameNum="0" vmaf="${DIGITS}x" /></frames></VMAF>`,

@@ -1,6 +1,6 @@
 /**
  * @module scripts/fuzz/mutate
- * Damage to valid inputs: what breaks parsers is near what they accept.
+ * Damages valid inputs, since inputs that break parsers are close to valid ones.
  */
 
 const NUMBERS = [
@@ -62,7 +62,7 @@ export function damageBytes(random, bytes, other = bytes) {
 }
 
 function damageOnce(random, bytes, other) {
-  // Heads and tails hold what parsers go by.
+  // Parsers depend on heads and tails.
   const place = () => {
     const last = Math.max(0, bytes.length - 1);
     if (random.oneIn(3)) return random.int(0, Math.min(64, last));
@@ -151,7 +151,7 @@ function repeated(random, word, text, at) {
   return unit.repeat(Math.min(count, Math.ceil(MOST / Math.max(1, unit.length) / 2)));
 }
 
-/** The number at or after a place, replaced. */
+/** Replaces the number at or after a position. */
 function replaceNumber(random, text, from) {
   let start = from;
   while (start < text.length && !isDigit(text, start)) start++;

@@ -1,6 +1,6 @@
 /**
  * @module scripts/fuzz/random
- * Repeatable randomness: an input follows from seed, target and number alone.
+ * Repeatable randomness: seed, target and number determine an input.
  */
 
 /** A 32-bit hash of a text (FNV-1a). */

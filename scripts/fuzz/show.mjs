@@ -1,6 +1,6 @@
 /**
  * @module scripts/fuzz/show
- * One input by itself: what it is, and what becomes of it.
+ * Shows one input and its outcome.
  */
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Random } from './random.mjs';
 import { openTarget } from './targets.mjs';
 
-/** Prints input `index` of a target and its outcome; bytes go to a file as well. */
+/** Prints input `index` of a target and its outcome; also writes its bytes to a file. */
 export async function showInput(name, seed, index) {
   const target = await openTarget(name);
   const input = target.make(new Random(seed, name, index));

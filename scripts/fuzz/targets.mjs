@@ -1,9 +1,9 @@
 /**
  * @module scripts/fuzz/targets
- * Every entry point that takes foreign bytes. A target opens what it needs once, makes an input from random numbers, and runs
- * it: it returns nothing when the input was taken, a sentence when the result is wrong, and throws what the entry point throws.
+ * Every entry point for foreign bytes. A target sets up once, makes an input from random numbers and runs it. It returns
+ * nothing if the input was accepted, a sentence if the result is wrong, and throws what the entry point throws.
  *
- * `inputs` is how many go through one process before it is renewed; `short` how many `npm test` runs.
+ * `inputs` is the number per process before it is restarted; `short` the number in `npm test`.
  */
 
 const text = () => import('./targets/text.mjs');

@@ -1,7 +1,7 @@
 /**
  * @module scripts/fuzz/worker
- * One process that feeds one target. It writes the number of the input at hand where the parent reads it, so that an input
- * which never ends, or ends the process, is known.
+ * A process that feeds one target. It writes the number of the current input where the parent reads it, so that the parent
+ * knows an input that hangs or ends the process.
  *
  *   node scripts/fuzz/worker.mjs TARGET SEED FROM TO PLACE     PLACE is a file of eight bytes
  */
@@ -35,7 +35,7 @@ for (let index = Number(from); index < Number(to); index++) {
     outcome.refused++;
   }
   if (fault !== undefined) process.send({ kind: 'fault', index, fault });
-  // What is needed once, such as a module, is no growth.
+  // One-time allocations, such as a module, are not growth.
   if (index === Number(from) + 20) rest = process.memoryUsage.rss();
   const grown = process.memoryUsage.rss() - rest;
   if (grown > GROWTH) {
@@ -45,7 +45,7 @@ for (let index = Number(from); index < Number(to); index++) {
   if (index % 256 === 255) {
     process.send({ kind: 'progress', index, ...outcome });
     outcome = { accepted: 0, refused: 0 };
-    // Lets messages leave and timers have their turn.
+    // Let messages leave and timers run.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -10,10 +10,10 @@ import { loadBuilt } from '../../lib/project.mjs';
 import { messageFault } from '../contract.mjs';
 import { damageText } from '../mutate.mjs';
 
-/** Bytes of an answer at most: what common clients take. */
+/** Maximum bytes of an answer that common clients accept. */
 const ANSWER = 1 << 20;
 
-/** Tools that work whatever they are told, and take their time over it. */
+/** Tools that work with any arguments, and are slow. */
 const SLOW = new Set(['run_benchmark', 'probe_backend', 'list_backends', 'vmaf_version']);
 
 const HELLO = {
@@ -34,7 +34,7 @@ async function openServer() {
   return { host, serveLines, tools: listTools(TOOLS), folder };
 }
 
-/** Sends lines after the greeting and a last request behind them; returns what came back once that is answered. */
+/** Sends lines after the handshake, then a last request; returns all answers once that is answered. */
 async function talk({ host, serveLines }, lines) {
   const input = new PassThrough();
   const output = new PassThrough();
@@ -120,7 +120,7 @@ export async function lines() {
   };
 }
 
-/** Calls of every tool with arguments that do not fit, or only nearly. */
+/** Calls of every tool with invalid or nearly valid arguments. */
 export async function callArguments() {
   const server = await openServer();
   const tools = server.tools.filter(({ name }) => !SLOW.has(name));

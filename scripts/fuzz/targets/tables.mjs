@@ -10,7 +10,7 @@ import { damageBytes } from '../mutate.mjs';
 
 const FEATURES = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
 
-/** Models: what the checks let pass, a runtime opens. */
+/** Models: the runtime opens those that pass the checks. */
 export async function onnx() {
   const { checkOnnx } = await loadBuilt('tiny/onnx/check.js');
   const corpus = ['fr_vmaf_v0.6.1', 'fr_vmaf_v1.0.16_3d0h', 'nr_vmaf_v0.6.1'].map((name) =>

@@ -93,7 +93,7 @@ export async function modelString() {
         'motion.motion_fps_weight=',
         ':',
       ]),
-    // Paths of this machine are nothing to try.
+    // Do not try paths of this machine.
     run: async (input) =>
       void (await loadModels([input], { ...store, readFile: () => Promise.resolve('{}') })),
   };
