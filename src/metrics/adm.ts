@@ -14,7 +14,17 @@ import {
   numberOption,
   type Variant,
 } from './metric.js';
-import { extractor, feature, flag, integer, integerFeature, integerParts, real, SCALES } from './spec.js';
+import {
+  extractor,
+  feature,
+  flag,
+  integer,
+  integerFeature,
+  integerParts,
+  ranked,
+  real,
+  SCALES,
+} from './spec.js';
 import { admLimit, atLeast } from './values.js';
 
 /** Most parameter sets that one call measures. */
@@ -28,7 +38,11 @@ const STRUCT = { bytes: 88, rf: 16, fi: 48, parts: 80 };
 /** What the reference puts in the denominator of a scale 0 that it skips. */
 const SKIPPED_DEN = Math.fround(1e-10);
 
-const ADM_SCALES = SCALES.map((s) => feature(`integer_adm_scale${s}`));
+const ADM2 = integerFeature('adm2', { worse: 'low' });
+const ADM_SCALES = ranked(
+  'low',
+  SCALES.map((s) => feature(`integer_adm_scale${s}`)),
+);
 
 /** A parameter set of ADM. */
 export function admVariant(
@@ -129,13 +143,13 @@ export const ADM: Metric = {
       real('adm_min_val', 0, 0, 1, { alias: 'min', description: 'Smallest value of adm3.' }),
     ],
     features: [
-      integerFeature('adm2'),
-      integerFeature('aim'),
-      integerFeature('adm3'),
+      ADM2,
+      integerFeature('aim', { worse: 'high' }),
+      integerFeature('adm3', { worse: 'low' }),
       ...ADM_SCALES,
       ...integerParts('adm'),
     ],
-    featuresUpTo30: [integerFeature('adm2'), ...ADM_SCALES, ...integerParts('adm')],
+    featuresUpTo30: [ADM2, ...ADM_SCALES, ...integerParts('adm')],
   }),
   measure: (instance) => {
     const csf = admCsf({

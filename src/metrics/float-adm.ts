@@ -19,9 +19,9 @@ import {
   feature,
   flag,
   floatFeature,
-  floatParts,
   integer,
   type OptionSpec,
+  quotientParts,
   real,
   SCALES,
 } from './spec.js';
@@ -78,9 +78,11 @@ export const FLOAT_ADM: Metric = {
       }),
     ],
     features: [
-      ...['adm2', 'aim', 'adm3', ...SCALES.map((s) => `adm_scale${s}`)].map((x) => floatFeature(x)),
-      feature('adm', 'adm', { ...DEBUG, plainName: true }),
-      ...floatParts('adm'),
+      ...['adm2', 'aim', 'adm3', ...SCALES.map((s) => `adm_scale${s}`)].map((x) =>
+        floatFeature(x, { worse: x === 'aim' ? 'high' : 'low' }),
+      ),
+      feature('adm', 'adm', { ...DEBUG, plainName: true, worse: 'low' }),
+      ...quotientParts('adm'),
     ],
   }),
   measure: (instance) => {

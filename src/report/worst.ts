@@ -3,6 +3,7 @@
  * Finds the frames worth looking at: the lowest scores, kept apart so that one bad moment is listed once.
  */
 import { requireNumber, requireObject, requireText } from '../core/arguments.js';
+import { reportedFeature } from '../metrics/extractors.js';
 import type { FrameMetrics, Report } from './types.js';
 import { requireParts } from './whole.js';
 
@@ -18,13 +19,6 @@ export interface Ranking {
   /** `low`: the smallest values are the worst. */
   readonly worse: 'low' | 'high';
 }
-
-const HIGHER_IS_BETTER =
-  /^(psnr|float_psnr|float_anp?snr|float_ssim|float_ms_ssim|ciede2000|(integer_)?(vif|adm)(\d|_|$))/;
-/** CAMBI of the reference says nothing about the encode. */
-const LOWER_IS_BETTER = /^(mse_|cambi(?!_source)|(integer_)?aim|speed_)/;
-/** Sums and counts, whose size says nothing about quality. */
-const NEITHER = /_(num|den)(_|$)/;
 
 /**
  * The metric that says most about quality: the first model's score, then the first tiny model's, or else the first
@@ -43,9 +37,8 @@ export function ranking(
   const [score] = tiny?.metrics ?? [];
   if (tiny && score !== undefined) return { metric: score, worse: tiny.better === 'lower' ? 'high' : 'low' };
   for (const metric of report.metrics) {
-    if (NEITHER.test(metric)) continue;
-    if (HIGHER_IS_BETTER.test(metric)) return { metric, worse: 'low' };
-    if (LOWER_IS_BETTER.test(metric)) return { metric, worse: 'high' };
+    const worse = reportedFeature(metric)?.worse;
+    if (worse) return { metric, worse };
   }
   return undefined;
 }
