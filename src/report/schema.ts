@@ -35,6 +35,7 @@ import {
   optional,
   or,
   plain,
+  set,
   size,
   text,
   type ValueOf,
@@ -66,14 +67,13 @@ function allOf<T>(item: Kind<T>): Kind<readonly T[]> {
   };
 }
 
-/** A member of the type that no file has. */
-function unwritten<T>(kind: Kind<T>): Kind<T> {
-  return { ...kind, entries: () => [], attributes: () => [] };
-}
-
-/** A key that is written and not read back. */
-function writeOnly<T>(kind: Kind<T>): Kind<T> {
-  return { ...kind, take: () => undefined };
+/** A value that files have only where it is another than the usual one. */
+function unless<T>(usual: T, kind: Kind<T>): Kind<T> {
+  return {
+    ...or(kind, () => usual),
+    entries: (key, value, write) => (value === usual ? [] : kind.entries(key, value, write)),
+    attributes: (key, value, write) => (value === usual ? [] : kind.attributes(key, value, write)),
+  };
 }
 
 export const pooled = object({
@@ -221,7 +221,7 @@ export const tinyModel = object({
   /** Keys of its scores in the frames. */
   metrics: words,
   /** Which of its values are the good ones. */
-  better: unwritten(choice('higher', 'lower')),
+  better: unless<'higher' | 'lower'>('higher', choice('higher', 'lower')),
   /** Features it read, as log names; none of those that look at pictures. */
   features: unlessEmpty(words),
   device_requested: text,
@@ -373,7 +373,7 @@ export const inputs = object({
   reference: input as Kind<ReportInput>,
   distorted: input as Kind<ReportInput>,
   /** Set when the distorted video was scored by itself. */
-  noReference: optional(writeOnly(flag as Kind<true>)),
+  noReference: optional(set),
 });
 
 /** What was done to the frames, and what to know about the pair. */
@@ -391,7 +391,7 @@ export const preparation = object({
 export const models = object({
   models: allOf<ReportModel>(model),
   /** Tiny models; absent where there are none. */
-  tiny: optional(writeOnly(list<ReportTinyModel>(tinyModel))),
+  tiny: optional(allOf<ReportTinyModel>(tinyModel)),
 });
 
 /** What was asked for and what ran. */
@@ -403,7 +403,7 @@ export const run = object({
   /** `simd128` or `portable` of this package's own core; an installed program's kind and version. */
   implementation: text,
   /** The installed program that measured, where one did. */
-  native: optional(writeOnly<NativeRun>(nativeRun)),
+  native: optional<Kind<NativeRun>>(nativeRun),
   threads: integer,
   subsample: integer,
 });
