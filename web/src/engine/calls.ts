@@ -37,6 +37,8 @@ export interface Failure {
   readonly objections?: readonly Objection[] | undefined;
   /** Name of the video that it is about. */
   readonly file?: string | undefined;
+  /** Which of the two videos it is about. */
+  readonly role?: 'reference' | 'distorted' | undefined;
   readonly name: string;
 }
 
@@ -84,8 +86,8 @@ export function serve(functions: Readonly<Record<string, Served>>, scope: Scope)
 /** An error as it crosses the border. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
-  const { name, message, code, objections, file }: Failure = error;
-  return { name, message, objections, file, ...(typeof code === 'string' && { code }) };
+  const { name, message, code, objections, file, role }: Failure = error;
+  return { name, message, objections, file, role, ...(typeof code === 'string' && { code }) };
 }
 
 /** How browsers say that a worker ended for lack of memory: such an event has this text and no error. */
@@ -96,13 +98,15 @@ export class EngineError extends Error {
   readonly code: string | undefined;
   readonly objections: readonly Objection[] | undefined;
   readonly file: string | undefined;
+  readonly role: Failure['role'];
 
-  constructor({ message, name, code, objections, file }: Failure) {
+  constructor({ message, name, code, objections, file, role }: Failure) {
     super(message);
     this.name = name;
     this.code = code;
     this.objections = objections;
     this.file = file;
+    this.role = role;
   }
 }
 
