@@ -4,7 +4,7 @@
  */
 import { renameSync } from 'node:fs';
 import { lstat, open, realpath, rm, stat } from 'node:fs/promises';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import { forgetScratch, removeScratch, scratchBeside } from '../files/scratch.js';
 
@@ -49,10 +49,7 @@ type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
 export async function openOutput(path: string, inputs: readonly string[] = []): Promise<OutputFile> {
   for (const input of inputs) {
     if (await sameFile(path, input)) {
-      throw new AnyvmafError(
-        'usage',
-        `the output "${shown(path)}" is one of the videos; give it another name`,
-      );
+      throw usageError(`the output "${shown(path)}" is one of the videos; give it another name`);
     }
   }
   try {

@@ -41,3 +41,13 @@ export function interruption(): Interruption {
     },
   };
 }
+
+/** Does work that the user can interrupt. */
+export async function interruptible<T>(work: (stop: Interruption) => Promise<T>): Promise<T> {
+  const stop = interruption();
+  try {
+    return await work(stop);
+  } finally {
+    stop.release();
+  }
+}

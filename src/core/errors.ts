@@ -94,6 +94,11 @@ export async function ofInput<T>(role: InputRole, work: () => Promise<T> | T): P
   }
 }
 
+/** The error about an argument or option that cannot be used. */
+export function usageError(message: string, options?: AnyvmafErrorOptions): AnyvmafError {
+  return new AnyvmafError('usage', message, options);
+}
+
 /** What of an error crosses to other threads, where `new AnyvmafError(code, message, data)` makes it again. */
 export interface ErrorData extends Pick<AnyvmafErrorOptions, 'objections' | 'file' | 'role'> {
   readonly code: ErrorCode;

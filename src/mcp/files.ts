@@ -7,7 +7,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, parse, resolve, sep } from 'node:path';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
 import { checkedStats, isInside } from '../files/checked-file.js';
@@ -59,8 +59,7 @@ export async function findRoots({ allow, env, cwd }: RootSources): Promise<Roots
   const warnings: string[] = [];
   for (const folder of allow) {
     const real = await realFolder(resolve(cwd, folder));
-    if (real === undefined)
-      throw new AnyvmafError('usage', `--allow ${quoted(folder)} is not a folder that can be read`);
+    if (real === undefined) throw usageError(`--allow ${quoted(folder)} is not a folder that can be read`);
     folders.add(real);
   }
   let named = allow.length;

@@ -3,7 +3,7 @@
  * Shares the machine between calls: at most so many score at the same time, first come first served, and each gets its
  * share of the cores.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import type { PoolGrant } from './context.js';
 
@@ -23,8 +23,7 @@ export function limitFrom(value: string | undefined, cores: number): number {
   if (value === undefined || value.trim() === '') return defaultLimit(cores);
   const limit = Number(value);
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `VMAF_MCP_MAX_CONCURRENT is ${quoted(value)}, but it must be a whole number from 1 to 1000`,
     );
   }

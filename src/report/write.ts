@@ -4,7 +4,7 @@
  */
 import { requireObject } from '../core/arguments.js';
 import type { ReportFormat } from '../core/choices.js';
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import { showValue } from '../core/printable.js';
 import { writeCsv } from './csv.js';
 import type { Precision } from './format.js';
@@ -47,8 +47,7 @@ export function* writeReport(
   options: WriteOptions = {},
 ): Generator<string, void, undefined> {
   if (typeof format !== 'string' || !Object.hasOwn(WRITERS, format)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `There is no report format ${showValue(format)}; there are ${Object.keys(WRITERS).join(', ')}.`,
     );
   }

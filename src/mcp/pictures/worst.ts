@@ -3,6 +3,7 @@
  * Scores a pair, picks its worst frames, extracts and publishes their pictures, and describes them.
  */
 import { unlessAborted } from '../../core/abort.js';
+import { usageError } from '../../core/errors.js';
 import {
   AnyvmafError,
   type ExtractOptions,
@@ -139,8 +140,7 @@ function requestOf({
   const missing = Object.entries(geometry).flatMap(([name, value]) => (value === undefined ? [name] : []));
   if (width === undefined || height === undefined || chroma === undefined || bitDepth === undefined) {
     if (missing.length === 4) return request;
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `Raw YUV needs width, height, pixfmt and bitdepth, but ${missing.join(' and ')} ` +
         `${missing.length === 1 ? 'is' : 'are'} missing; give all four, or none for files that say it themselves.`,
     );

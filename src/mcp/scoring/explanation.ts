@@ -2,6 +2,7 @@
  * @module mcp/scoring/explanation
  * Measures a pair, shares out what it loses, and says it by feature, by scale and by moment.
  */
+import { usageError } from '../../core/errors.js';
 import { counted } from '../../core/printable.js';
 import { type FrameMetrics, frameGap, type Report, trustOf } from '../../index.js';
 import { openModel } from '../checked-api.js';
@@ -11,7 +12,6 @@ import { Attribution, type FrameAttribution } from './attribution.js';
 import { mismatchedModelWarning } from './models.js';
 import { pairingOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
-import { usage } from './refusals.js';
 import { type AnyPairInput, anyRequest } from './request.js';
 import { trustAnswer } from './result.js';
 import { runScore } from './run.js';
@@ -56,7 +56,7 @@ interface ExplainedFrame extends FrameAttribution {
  */
 export async function explainScore(input: ExplanationInput, context: ToolContext) {
   if (/^auto(:|$)/.test(input.model.named)) {
-    throw usage(
+    throw usageError(
       'model is auto, but a score is explained for a model that is named; give version=vmaf_v0.6.1, or ' +
         'version=vmaf_4k_v0.6.1 for 4K.',
     );

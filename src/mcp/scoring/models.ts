@@ -3,11 +3,11 @@
  * Model strings of a call with its flags and viewing conditions, and the warning of a model that is meant for other
  * pictures.
  */
+import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { Report } from '../../index.js';
 import type { CheckedModel } from '../paths.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
-import { usage } from './refusals.js';
 
 type ModelInput = Pick<
   ScoringInput,
@@ -21,7 +21,7 @@ type ModelInput = Pick<
 export function modelTexts(input: ModelInput): readonly CheckedModel[] {
   const { model, models } = input;
   if (models !== undefined && model.named !== DEFAULT_MODEL) {
-    throw usage(
+    throw usageError(
       `model is ${quoted(model.named)} and models has ${models.length} more, but they exclude each other; put all into models.`,
     );
   }

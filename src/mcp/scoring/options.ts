@@ -2,11 +2,12 @@
  * @module mcp/scoring/options
  * From the parameters of a scoring tool to the options of the public API.
  */
+import { usageError } from '../../core/errors.js';
 import type { PairingOptions, Precision, ReportFormat, ScoreOptions } from '../../index.js';
 import type { CheckedOptions } from '../checked-api.js';
 import { modelTexts } from './models.js';
 import type { PairingInput, ScoringInput } from './parameters.js';
-import { refuseUnavailable, usage } from './refusals.js';
+import { refuseUnavailable } from './refusals.js';
 import { tinyOptions } from './tiny.js';
 
 /** A scoring call, checked and translated. */
@@ -112,12 +113,13 @@ function nativeOptions(
 }
 
 function outputFormat({ output_fmt: named, csv, sub }: ScoringInput): ScoringCall['format'] {
-  if (csv && sub) throw usage('csv and sub are both true, but a report has one format; give one of them.');
+  if (csv && sub)
+    throw usageError('csv and sub are both true, but a report has one format; give one of them.');
   const short = csv ? 'csv' : sub ? 'sub' : undefined;
   if (short === undefined || named === short) return named;
   // json is also what stands there when nothing was said.
   if (named === 'json') return short;
-  throw usage(`${short} is true, but output_fmt is ${named}; give one of them.`);
+  throw usageError(`${short} is true, but output_fmt is ${named}; give one of them.`);
 }
 
 /** Viewing conditions are those of every adm of a call, unless a feature has its own. */
