@@ -34,11 +34,13 @@ try {
     process.exitCode =
       spawnSync(process.execPath, [CLI, ...names], { cwd: folder, stdio: 'inherit' }).status ?? 1;
   } else {
-    // Without a terminal the command prints nothing but the score. The demonstration shows the summary all the same.
+    // Without a terminal the command prints only the score. The demonstration shows the command's summary anyway.
     const { score } = await loadBuilt('index.js');
+    const { findingsInFlags } = await loadBuilt('cli/flags.js');
     const { summarize } = await loadBuilt('report/summary.js');
     const [reference, distorted] = names.map((name) => join(folder, name));
-    process.stdout.write(summarize(await score({ reference, distorted })));
+    const report = await score({ reference, distorted });
+    process.stdout.write(summarize({ ...report, preflight: findingsInFlags(report.preflight ?? []) }));
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -9,6 +9,7 @@ import {
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { onAbort } from '../core/abort.js';
 
 /** Most sessions; the one unused for longest is closed first. */
 const MOST_SESSIONS = 100;
@@ -127,7 +128,7 @@ class Session {
     const done = () => {
       if (ended) return;
       ended = true;
-      request.signal.removeEventListener('abort', hangUp);
+      forget();
       this.busy--;
       this.used = this.#now();
     };
@@ -139,7 +140,8 @@ class Session {
       if (listening) this.#transport.closeStandaloneSSEStream();
       done();
     };
-    request.signal.addEventListener('abort', hangUp, { once: true });
+    // One that is aborted already ends below, when the transport knows it.
+    const forget = request.signal.aborted ? () => {} : onAbort(request.signal, hangUp);
     const response = await this.#transport.handleRequest(
       request,
       body === undefined ? {} : { parsedBody: body },

@@ -3,7 +3,7 @@
  * adm2, aim, adm3 and ADM per scale from numerators, denominators and AIM numerators (spec 4.10).
  */
 import type { VideoFormat } from '../core/frame.js';
-import { type AdmCsf, admCsf } from './adm-csf.js';
+import { type AdmCsf, admCsf, csfSettings } from './adm-csf.js';
 import {
   type ExtractorInstance,
   type Finisher,
@@ -112,6 +112,19 @@ export const ADM_OPTIONS = [
   }),
 ];
 
+export const NOISE_WEIGHT = real('adm_noise_weight', 0.03125, 0, 1500, {
+  alias: 'nw',
+  description: 'Weight of the noise floor added to each band.',
+});
+export const LAST_OPTIONS = [
+  flag('adm_skip_scale0', false, {
+    alias: 'ssz',
+    inName: true,
+    description: 'Leave out scale 0; its value is then 0.',
+  }),
+  real('adm_min_val', 0, 0, 1, { alias: 'min', description: 'Smallest value of adm3.' }),
+];
+
 /** The adm extractor. */
 export const ADM: Metric = {
   spec: extractor({
@@ -130,17 +143,9 @@ export const ADM: Metric = {
         description:
           'Contrast sensitivity: 0 Watson, 1 Barten, 2 blend, 3 blend fitted to mean absolute error.',
       }),
-      real('adm_noise_weight', 0.03125, 0, 1500, {
-        alias: 'nw',
-        description: 'Weight of the noise floor added to each band.',
-      }),
+      NOISE_WEIGHT,
       flag('adm_skip_aim', false, { description: 'Leave out additive impairment; its value is then 0.' }),
-      flag('adm_skip_scale0', false, {
-        alias: 'ssz',
-        inName: true,
-        description: 'Leave out scale 0; its value is then 0.',
-      }),
-      real('adm_min_val', 0, 0, 1, { alias: 'min', description: 'Smallest value of adm3.' }),
+      ...LAST_OPTIONS,
     ],
     features: [
       ADM2,
@@ -152,13 +157,7 @@ export const ADM: Metric = {
     featuresUpTo30: [ADM2, ...ADM_SCALES, ...integerParts('adm')],
   }),
   measure: (instance) => {
-    const csf = admCsf({
-      normViewDist: numberOption(instance, 'adm_norm_view_dist'),
-      refDisplayHeight: numberOption(instance, 'adm_ref_display_height'),
-      csfMode: numberOption(instance, 'adm_csf_mode'),
-      csfScale: numberOption(instance, 'adm_csf_scale'),
-      csfDiagScale: numberOption(instance, 'adm_csf_diag_scale'),
-    });
+    const csf = admCsf(csfSettings(instance));
     return admVariant(
       numberOption(instance, 'adm_enhn_gain_limit'),
       numberOption(instance, 'adm_noise_weight'),

@@ -100,7 +100,7 @@ async function scoreVideos(
     const outcome = await measure(settings, terminal, stop.signal, live);
     const [failure] = outcome.failures;
     if (failure)
-      (await import('../failures.js')).complainOfFailures(
+      (await import('../complaints.js')).complainOfFailures(
         outcome.failures.map(({ failed }) => failed),
         settings.distorted.length,
         terminal,
@@ -282,7 +282,7 @@ async function deliver(
   const summary = free && !quiet && terminal.interactive;
   // A summary has the warnings: do not repeat them where it shares the terminal with standard error.
   if (!summary || !terminal.canDraw) {
-    const { complainOf } = await import('../warnings.js');
+    const { complainOf } = await import('../complaints.js');
     complainOf(reports, terminal);
   }
   if (printed && !done) {

@@ -1,11 +1,11 @@
 /**
- * @module cli/warnings
- * Says on standard error what reports warn of, one line each.
+ * @module cli/complaints
+ * Says on standard error what reports warn of, and which of several encodes could not be scored.
  */
 import { baseName } from '../report/facts.js';
 import { accepts, type Remark, remarks } from '../report/findings.js';
 import { isWrongPair } from '../report/trust.js';
-import type { Report } from '../report/types.js';
+import type { FailedEncode, Report } from '../report/types.js';
 import type { Terminal } from './terminal.js';
 
 /** Complains of errors and warnings; what is only worth knowing stays in the report. */
@@ -25,4 +25,23 @@ export function complainOf(reports: readonly Report[], terminal: Terminal): void
 /** What a complaint begins with: its severity, or that the number is not to be used. */
 function labelOf({ severity, finding }: Remark): string {
   return finding && isWrongPair(finding) ? 'untrusted score' : severity;
+}
+
+/**
+ * One line for each reason.
+ * @param of how many encodes there were: what is wrong with all is not theirs, but the reference's or the options'
+ */
+export function complainOfFailures(failed: readonly FailedEncode[], of: number, terminal: Terminal): void {
+  const reasons = new Map<string, string[]>();
+  for (const { distorted, message } of failed)
+    reasons.set(message, [...(reasons.get(message) ?? []), baseName(distorted)]);
+  for (const [message, names] of reasons) {
+    const named = names.length === of || names.every((name) => message.includes(name));
+    const line = `${named ? '' : `${names.join(', ')}: `}${message}`;
+    terminal.complain(line);
+  }
+  if (failed.length < of) {
+    const names = failed.map(({ distorted }) => baseName(distorted)).join(', ');
+    terminal.complain(`${failed.length} of ${of} encodes could not be scored: ${names}`);
+  }
 }
