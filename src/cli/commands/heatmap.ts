@@ -5,7 +5,7 @@
 import { rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { AnyvmafError, usageError } from '../../core/errors.js';
-import { quoted, shown } from '../../core/printable.js';
+import { shown } from '../../core/printable.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
 import type { QualityMapOptions, ScoreRequest } from '../../index.js';
 import type { Command } from '../command.js';
@@ -15,7 +15,7 @@ import { grouped, type OptionSpec, type OptionUse, orList, parseArguments } from
 import { type OutputFile, openOutput, type PreparedFile } from '../output.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import { choiceValue, unsigned, unsignedValue } from '../values.js';
+import { choiceValue, refusedValue, unsigned, unsignedValue } from '../values.js';
 import { PAIRING_OPTIONS, type PairingDraft, takePairingOption } from './pairing-options.js';
 import { fileName, VIDEO_OPTIONS, VideoArguments } from './video-options.js';
 
@@ -282,20 +282,18 @@ function frameNumbers(use: OptionUse): number[] {
   const numbers = use.value.split(',').map((text) => unsigned(text.trim()));
   return numbers.map((number) => {
     if (number !== undefined && number <= 1e9) return number;
-    throw usageError(
-      `${use.label} is ${quoted(use.value)}, but it must be the number of a frame such as 12, or several such as 12,250`,
-    );
+    throw refusedValue(use, 'the number of a frame such as 12, or several such as 12,250');
   });
 }
 
 function worstValue(use: OptionUse): number {
   const count = unsignedValue(use, 5);
   if (count >= 1 && count <= MOST_FRAMES) return count;
-  throw usageError(`${use.label} is ${quoted(use.value)}, but it must be from 1 to ${MOST_FRAMES} frames`);
+  throw refusedValue(use, `from 1 to ${MOST_FRAMES} frames`);
 }
 
 function blockValue(use: OptionUse): number {
   const side = unsignedValue(use, 16);
   if (BLOCKS.includes(side)) return side;
-  throw usageError(`${use.label} is ${quoted(use.value)}, but it must be ${orList(BLOCKS.map(String))}`);
+  throw refusedValue(use, `${orList(BLOCKS.map(String))}`);
 }

@@ -7,7 +7,7 @@ import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { FrameRange, PairingOptions, ScaleFilter, ScaleTo } from '../../index.js';
 import { grouped, type OptionUse } from '../options.js';
-import { choiceValue, unsigned, unsignedValue } from '../values.js';
+import { choiceValue, refusedValue, unsigned, unsignedValue } from '../values.js';
 
 const FILTERS: readonly (ScaleFilter | 'none')[] = [...SCALE_FILTERS, 'none'];
 
@@ -130,9 +130,7 @@ function sizeValue(use: OptionUse): ScaleTo {
   if (use.value === 'ref' || use.value === 'dis') return use.value;
   const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/i.exec(use.value) ?? [];
   if (width !== undefined && height !== undefined) return { width: Number(width), height: Number(height) };
-  throw usageError(
-    `${use.label} is ${quoted(use.value)}, but it must be ref, dis or a size such as 1920x1080`,
-  );
+  throw refusedValue(use, 'ref, dis or a size such as 1920x1080');
 }
 
 /** A whole number of frames with or without a sign, or `auto`. */
@@ -141,9 +139,7 @@ function offsetValue(use: OptionUse): number | 'auto' {
   const [, sign, digits] = /^([-+]?)(.*)$/.exec(use.value) ?? [];
   const frames = unsigned(digits ?? '');
   if (frames !== undefined && frames <= 1e9) return sign === '-' ? -frames : frames;
-  throw usageError(
-    `${use.label} is ${quoted(use.value)}, but it must be a whole number of frames, such as 12 or -3, or auto`,
-  );
+  throw refusedValue(use, 'a whole number of frames, such as 12 or -3, or auto');
 }
 
 /**

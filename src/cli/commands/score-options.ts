@@ -16,7 +16,7 @@ import {
   type ParsedArguments,
   parseArguments,
 } from '../options.js';
-import { choiceValue, numberValue, unsignedValue } from '../values.js';
+import { choiceValue, numberValue, refusedValue, unsignedValue } from '../values.js';
 import { NATIVE_OPTIONS, NativeArguments } from './native-options.js';
 import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
 import { TINY_OPTIONS, TinyArguments } from './tiny-options.js';
@@ -384,8 +384,6 @@ function precisionValue(use: OptionUse): Precision {
   try {
     return parsePrecision(use.value);
   } catch {
-    throw usageError(
-      `${use.label} is ${quoted(use.value)}, but it must be legacy, max, full or a whole number from 1 to 17`,
-    );
+    throw refusedValue(use, 'legacy, max, full or a whole number from 1 to 17');
   }
 }

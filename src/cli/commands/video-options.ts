@@ -9,7 +9,7 @@ import { quoted, shown } from '../../core/printable.js';
 import type { RawVideoFormat } from '../../index.js';
 import { COMMANDS } from '../command.js';
 import { grouped, type OptionUse, orList } from '../options.js';
-import { choiceValue, unsigned, unsignedValue } from '../values.js';
+import { choiceValue, refusedValue, unsigned, unsignedValue } from '../values.js';
 
 const PIXEL_FORMATS = ['420', '422', '444', '400'] as const;
 const BIT_DEPTHS = [8, 10, 12, 16];
@@ -125,7 +125,7 @@ export function fileName(use: OptionUse): string {
 function bitDepthValue(use: OptionUse): number {
   const depth = unsigned(use.value);
   if (depth !== undefined && BIT_DEPTHS.includes(depth)) return depth;
-  throw usageError(`${use.label} is ${quoted(use.value)}, but it must be ${orList(BIT_DEPTHS.map(String))}`);
+  throw refusedValue(use, `${orList(BIT_DEPTHS.map(String))}`);
 }
 
 function chooseVideos(
