@@ -3,7 +3,7 @@
  * Checks that two videos can be compared without conversion (cli-formats-metrics B.4, B.6).
  */
 import { onAbort } from '../core/abort.js';
-import { AnyvmafError, aboutInput, ofInput } from '../core/errors.js';
+import { AnyvmafError, aboutInput, ofInput, usageError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import { formatProblem, MIN_SIDE } from '../core/frame.js';
 import { shown } from '../core/printable.js';
@@ -134,8 +134,7 @@ export async function openInputs(
   options: Omit<OpenOptions, 'name'>,
 ): Promise<readonly [OpenedInput, OpenedInput]> {
   if (reference === distorted && readsOnce(reference)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `reference and distorted are both ${reference === '-' ? 'standard input (-)' : 'the same stream'}, ` +
         'which can be read only once; give one of them as a file.',
     );

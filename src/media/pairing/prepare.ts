@@ -2,7 +2,7 @@
  * @module media/pairing/prepare
  * Makes two videos of any kind into two sources of one format whose n-th frames belong together, and says how.
  */
-import { AnyvmafError, type InputRole, ofInput } from '../../core/errors.js';
+import { AnyvmafError, type InputRole, ofInput, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
 import type { AlignState } from '../align/types.js';
@@ -347,15 +347,13 @@ function frameRange(reference: Side, range: FrameRange | undefined): { start: nu
   const { start, end = Number.POSITIVE_INFINITY } = found;
   const count = frameCountOf(reference);
   if (count !== null && start >= count) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `the range begins at ${inUnit(range, range.start)}, but the reference ${shown(nameOf(reference))} has only ` +
         `${count === 1 ? '1 frame' : `${count} frames`}.`,
     );
   }
   if (end <= start) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `no frame of the reference ${shown(nameOf(reference))} lies between ${inUnit(range, range.start)} and ` +
         `${inUnit(range, range.end ?? Number.POSITIVE_INFINITY)}; give a longer range.`,
     );
@@ -381,8 +379,7 @@ function framesOfTime(reference: Side, { start, end }: FrameRange): { start: num
   }
   const rate = frameRateOf(reference);
   if (!rate) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `a range in seconds needs frame times, which the reference ${shown(nameOf(reference))} does not have; give ` +
         'it in frames.',
     );
