@@ -8,7 +8,7 @@ import { isWrongPair } from '../report/trust.js';
 import type { FailedEncode, Report } from '../report/types.js';
 import type { Terminal } from './terminal.js';
 
-/** Complains of errors and warnings; what is only worth knowing stays in the report. */
+/** Prints errors and warnings; findings of severity info stay in the report. */
 export function complainOf(reports: readonly Report[], terminal: Terminal): void {
   for (const remark of remarks(reports)) {
     const { severity, message, fix, finding, of } = remark;
@@ -22,14 +22,14 @@ export function complainOf(reports: readonly Report[], terminal: Terminal): void
   }
 }
 
-/** What a complaint begins with: its severity, or that the number is not to be used. */
+/** The first words of a line: the severity, or that the score must not be used. */
 function labelOf({ severity, finding }: Remark): string {
   return finding && isWrongPair(finding) ? 'untrusted score' : severity;
 }
 
 /**
  * One line for each reason.
- * @param of how many encodes there were: what is wrong with all is not theirs, but the reference's or the options'
+ * @param of number of encodes; a reason that all share is about the reference or the options
  */
 export function complainOfFailures(failed: readonly FailedEncode[], of: number, terminal: Terminal): void {
   const reasons = new Map<string, string[]>();

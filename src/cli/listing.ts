@@ -1,6 +1,6 @@
 /**
  * @module cli/listing
- * What the commands that list things or describe one of them have in common: their arguments and how they print.
+ * The common part of commands that list items or describe one of them: arguments and printing.
  */
 import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
@@ -16,7 +16,7 @@ const LISTING_OPTIONS = grouped('Options', [
   { name: 'help', help: 'show this help', last: true },
 ]);
 
-/** A view of a list, or of one thing: the text for a width in characters, and the data behind it. */
+/** A view of a list or of one item: the text for a width in characters, and the data behind it. */
 export interface View {
   readonly data: unknown;
   readonly text: (width: number) => string;

@@ -1,7 +1,7 @@
 /**
  * @module cli/options
  * Splits a command line into options and positional arguments by the rules of getopt_long, so that command lines
- * written for the `vmaf` tool keep their meaning (spec A.1). Pure: it knows neither files nor streams.
+ * written for the `vmaf` tool keep their meaning (spec A.1). Pure: reads no files and no streams.
  */
 import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
@@ -42,13 +42,13 @@ export interface OptionUse<Name extends string = string> {
   readonly name: Name;
   /** The option as messages name it: `-w/--width` or `--threads`. */
   readonly label: string;
-  /** Its value; empty for an option that takes none. */
+  /** Its value; empty if the option takes none. */
   readonly value: string;
 }
 
 /** A command line taken apart. */
 export interface ParsedArguments<Name extends string = string> {
-  /** In the order of the command line; what a repeated option means is for the reader to say. */
+  /** In the order of the command line; the caller decides what a repeated option means. */
   readonly options: readonly OptionUse<Name>[];
   readonly positionals: readonly string[];
 }

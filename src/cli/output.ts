@@ -11,7 +11,7 @@ import { forgetScratch, removeScratch, scratchBeside } from '../files/scratch.js
 /** A place for a result that has been found writable. */
 export interface OutputFile {
   /**
-   * Writes the whole file, piece by piece, text as UTF-8. When that fails, what stood at the path before still does.
+   * Writes the whole file, piece by piece, text as UTF-8. If that fails, the previous file stays.
    * @param signal stops between pieces
    * @throws {AnyvmafError} `io`, or the signal's reason
    */
@@ -88,7 +88,7 @@ async function prepareFile(
         renameSync(temporary, file);
         forgetScratch(temporary);
       } catch (error) {
-        // What keeps its temporary name is removed when the process ends.
+        // Files that keep their temporary names are removed when the process ends.
         throw outputError(path, error);
       }
     },

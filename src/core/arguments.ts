@@ -16,7 +16,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !isArray(value);
 }
 
-/** @throws {AnyvmafError} `usage` for what is no object, and for one whose members cannot be read */
+/** @throws {AnyvmafError} `usage` if it is not an object, or its members cannot be read */
 export function requireObject(name: string, value: unknown, expected = 'an object'): void {
   if (!isObject(value) || ArrayBuffer.isView(value)) throw wrongType(name, value, expected);
   try {

@@ -34,7 +34,7 @@ export type InputRole = 'reference' | 'distorted';
 
 /** What an error may carry besides its message. */
 export interface AnyvmafErrorOptions extends ErrorOptions {
-  /** What resolves it; the message given with them says only what is wrong, and what to do is added to it. */
+  /** What resolves it; the message says only what is wrong, and the remedies are added to it. */
   readonly hints?: readonly Remedy[] | undefined;
   readonly objections?: readonly Objection[] | undefined;
   readonly file?: string | undefined;
@@ -75,7 +75,7 @@ export class AnyvmafError extends Error {
   }
 }
 
-/** Codes of errors that a file causes: others pass through whoever reads it. */
+/** Codes of errors that a file may cause; errors of other codes only pass through its reader. */
 const OF_FILES: ReadonlySet<ErrorCode> = new Set(['io', 'media', 'usage']);
 
 /** The error, with the input that it is about if it is about a file and does not say so yet. */

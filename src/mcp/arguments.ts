@@ -43,7 +43,7 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** What an issue expected instead of the value. */
+/** The expected value, in words. */
 function expectation(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -108,16 +108,16 @@ export function checkArguments<Schema extends z.ZodObject>(
   schema: Schema,
   args: unknown,
 ): z.output<Schema> {
-  const given = args ?? {};
-  if (typeof given !== 'object' || Array.isArray(given)) {
-    throw usageError(`The arguments of ${tool} must be an object, not ${showValue(given)}.`);
+  const sent = args ?? {};
+  if (typeof sent !== 'object' || Array.isArray(sent)) {
+    throw usageError(`The arguments of ${tool} must be an object, not ${showValue(sent)}.`);
   }
-  requireSize(given, tool);
+  requireSize(sent, tool);
   const known = Object.keys(schema.shape);
-  const unknown = Object.keys(given).filter((name) => !known.includes(name));
+  const unknown = Object.keys(sent).filter((name) => !known.includes(name));
   const [first] = unknown;
   if (first !== undefined) throw usageError(unknownParameter(tool, first, known));
-  return schema.parse(given, { reportInput: true });
+  return schema.parse(sent, { reportInput: true });
 }
 
 /**

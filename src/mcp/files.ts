@@ -110,7 +110,7 @@ export class AllowedFiles implements ToolFiles {
     this.#translate = translate;
   }
 
-  /** Allows one more folder, given by its real path: the server's own results and samples. */
+  /** Allows one more folder by its real path: the server's own results and samples. */
   allow(root: string): void {
     this.#roots.add(root);
   }

@@ -1,6 +1,6 @@
 /**
  * @module mcp/guard
- * Who may talk to the HTTP server: where it listens, which Host and Origin headers it takes, and its token. Pure.
+ * Access to the HTTP server: where it listens, which Host and Origin headers it takes, and its token. Pure.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type AnyvmafError, usageError } from '../core/errors.js';
@@ -146,9 +146,9 @@ export class Guard {
   /** Why a call without the right token is refused. */
   refuseCall({ authorization }: Pick<Sender, 'authorization'>): Refusal | undefined {
     if (this.#digest === undefined) return undefined;
-    const given = /^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? '';
+    const sent = /^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? '';
     // Digests have one length, so comparing them does not leak the length of the token.
-    if (timingSafeEqual(digest(given), this.#digest)) return undefined;
+    if (timingSafeEqual(digest(sent), this.#digest)) return undefined;
     return { status: 401, sentence: 'The server wants its token: send "Authorization: Bearer TOKEN".' };
   }
 

@@ -14,7 +14,7 @@ export interface AlignmentOptions {
   readonly color?: boolean | undefined;
   /** Frames per second of the reference, for times. */
   readonly rate?: number | undefined;
-  /** The last line: what to do with the result, in the words of whoever prints it. */
+  /** The last line: what to do with the result, in the words of the caller. */
   readonly advice?: string | undefined;
 }
 

@@ -194,7 +194,7 @@ const tinyNotice = object({
   frames: optional(integer),
 });
 
-/** A reason not to take the values of a tiny model at their word. */
+/** A reason to doubt the values of a tiny model. */
 export interface ReportTinyNotice extends ValueOf<typeof tinyNotice> {}
 
 const notices = list<ReportTinyNotice>(tinyNotice);
@@ -213,7 +213,7 @@ export const tinyModel = object({
   parts: list<ReportTinyPart>(tinyPart),
   /** Whether a registry lists it, and vouches for every part that its scores depend on. */
   registered: flag,
-  /** `fr` compares with the reference, `nr` looks at the distorted video alone. */
+  /** `fr` compares with the reference, `nr` reads only the distorted video. */
   kind: choice('fr', 'nr'),
   precision_requested: choice(...TINY_PRECISIONS),
   /** What ran: the model itself, or an 8-bit one. */
@@ -222,7 +222,7 @@ export const tinyModel = object({
   metrics: words,
   /** Which of its values are the good ones. */
   better: unless<'higher' | 'lower'>('higher', choice('higher', 'lower')),
-  /** Features it read, as log names; none of those that look at pictures. */
+  /** Features it read, as log names; empty for models that read pictures. */
   features: unlessEmpty(words),
   device_requested: text,
   /** What it ran on; `null` where no frame was scored. */
@@ -231,13 +231,13 @@ export const tinyModel = object({
   runtime: nullable(text),
   /** The GPU as its driver calls it, where the platform says. */
   adapter: optional(text),
-  /** What a codec-aware model was told. */
+  /** The encoder, for a codec-aware model. */
   codec: optional(text),
   preset: optional(text),
   crf: optional(number),
   /** The filter that brought pictures to its size. */
   resize: optional(text),
-  /** Why its values are not to be taken at their word; absent where there is no reason. Each is among the warnings too. */
+  /** Reasons to doubt its values; absent if there is none. Each is among the warnings too. */
   notices: optional<typeof notices>({
     ...notices,
     attributes: (key, all) => [[key, all.map(({ code }) => code).join(' ')]],
@@ -272,7 +272,7 @@ export interface NativeRun extends ValueOf<typeof nativeRun> {}
 
 const frameNumbers = or(list(number), () => []);
 
-/** XML has the count alone. */
+/** XML has only the count. */
 const frameList = or<FrameList>(
   {
     ...objectOf<FrameList>({
@@ -383,7 +383,7 @@ export const preparation = object({
    * number.
    */
   pairing: optional<Kind<Pairing>>(pairing),
-  /** What to know about the pair before its score is believed; absent where it was not looked at. */
+  /** What to know about the pair before its score is believed; absent without preflight. */
   preflight: optional(list<Finding>(finding)),
 });
 

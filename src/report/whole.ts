@@ -26,8 +26,8 @@ export const WHOLE = [...LISTS, ...OBJECTS] as readonly (keyof Report)[];
  */
 export function requireParts(name: string, report: unknown, parts: readonly (keyof Report)[]): void {
   requireObject(name, report, 'a report');
-  const given = new Map(Object.entries(report as object));
-  const lacking = parts.filter((part) => !fits(part, given.get(part)));
+  const members = new Map(Object.entries(report as object));
+  const lacking = parts.filter((part) => !fits(part, members.get(part)));
   if (lacking.length === 0) return;
   throw usageError(
     `${name} has no ${lacking.join(', ')}, so it is not all of a report; pass what score gives, or of what readReport ` +

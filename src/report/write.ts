@@ -73,7 +73,7 @@ export function formatReport(report: Report, format: ReportFormat, options: Writ
 
 /**
  * Reports as one page that needs nothing else: charts of every frame, pooled values, distribution, worst frames, findings
- * and how it was run. The page is loaded with the first call, and is no part of what an application loads at its start.
+ * and how it was run. The code for the page is loaded with the first call, not at the start of an application.
  * @param reports of one reference: one, or several encodes to compare
  * @throws {AnyvmafError} `usage` without a report
  */

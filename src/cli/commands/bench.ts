@@ -115,7 +115,7 @@ async function report(options: BenchOptions, json: boolean, terminal: Terminal):
   }
 }
 
-/** A line on standard error that is drawn over; nothing where it cannot be. */
+/** Draws one line on standard error over the previous one; does nothing without a terminal. */
 function progressLine(terminal: Terminal): (text: string) => void {
   let shown = '';
   return (text) => {

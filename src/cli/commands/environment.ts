@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/environment
- * What commands that report on the installation have in common: options, help, Ctrl-C, and one text to print.
+ * The common part of commands that report on the installation: options, help, Ctrl-C, and printing.
  */
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';

@@ -276,7 +276,7 @@ export function parsePairs(
 
 interface CsvLine {
   readonly fields: readonly string[];
-  /** 1-based, where it begins. */
+  /** The line it begins on, from 1. */
   readonly line: number;
 }
 

@@ -22,7 +22,7 @@ import { fileName, VIDEO_OPTIONS, VideoArguments } from './video-options.js';
 const NAME = 'anyvmaf heatmap';
 const MAP = 'Map';
 
-/** Options that mean nothing where nothing is judged. */
+/** Options without a meaning here: no score is judged. */
 const LEFT_OUT: readonly string[] = ['strict', 'no-preflight'];
 
 const KINDS = ['both', 'vif', 'adm'] as const;
@@ -86,7 +86,7 @@ interface HeatmapSettings {
   readonly neg: boolean;
 }
 
-/** Pictures of where quality is lost. */
+/** Draws maps of lost quality. */
 export const heatmap: Command = {
   page,
   run: async (args, terminal) => {
@@ -179,7 +179,7 @@ interface Places {
   readonly paths: readonly string[];
   /** Files that must not be overwritten. */
   readonly inputs: readonly string[];
-  /** The one file that was found writable before; otherwise there is a folder, made where it is missing. */
+  /** The one file, already found to be writable; otherwise pictures go into a folder, which is created if needed. */
   readonly single: OutputFile | undefined;
   readonly signal: AbortSignal;
 }
@@ -216,7 +216,7 @@ async function makeFolder(path: string, made: string[]): Promise<void> {
   }
 }
 
-/** Which frames to draw; where the worst are wanted, by scoring first. */
+/** The frames to draw; finds the worst ones by scoring. */
 async function choose(
   { request, options, frames, neg }: HeatmapSettings,
   terminal: Terminal,

@@ -16,7 +16,7 @@ import { VIDEO_OPTIONS, VideoArguments } from './video-options.js';
 const NAME = 'anyvmaf inspect';
 const PREFLIGHT = 'Preflight';
 
-/** Options that mean nothing where nothing is scored. */
+/** Options without a meaning here: nothing is scored. */
 const LEFT_OUT: readonly string[] = ['no-preflight'];
 
 const INSPECT_OPTIONS = [

@@ -79,8 +79,8 @@ export interface McpArguments {
 }
 
 /**
- * Reads the command line. `--http` takes the argument after it as its address, unless that is an option; what else
- * stands alone are folders, as hosts fill them in.
+ * Reads the command line. `--http` takes the argument after it as its address, unless that is an option; other
+ * positional arguments are folders, which hosts append.
  * @throws {AnyvmafError} `usage`
  */
 export function readMcpArguments(args: readonly string[]): McpArguments {
@@ -176,8 +176,8 @@ async function overHttp(
 function liveOn(log: (message: string) => void): void {
   console.log = console.error;
   console.info = console.error;
-  const tell = (error: unknown) =>
+  const report = (error: unknown) =>
     log(`unexpected: ${process.env.ANYVMAF_DEBUG && error instanceof Error ? error.stack : String(error)}`);
   process.removeAllListeners('uncaughtException').removeAllListeners('unhandledRejection');
-  process.on('uncaughtException', tell).on('unhandledRejection', tell);
+  process.on('uncaughtException', report).on('unhandledRejection', report);
 }

@@ -87,7 +87,7 @@ export class NativeArguments {
   }
 
   /**
-   * Puts the masks where they mean something.
+   * Adds the masks if a native backend is asked for.
    * @returns options without effect, as sentences
    */
   finish(options: Options): string[] {

@@ -1,7 +1,7 @@
 /**
  * @module cli/commands/score-options
- * The options of the scoring command: every option of the `vmaf` tool and ours, and what a command line made of them
- * asks for. Pure: nothing is opened here.
+ * The options of the scoring command: every option of the `vmaf` tool and ours, and reading a command line
+ * of them. Pure: opens nothing.
  */
 import { COMPATS, REPORT_FORMATS, type ReportFormat } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
@@ -30,7 +30,7 @@ const MAX_THREADS = 1024;
 /** Each has a decoder of its own, and all run at the same time. */
 const MAX_DISTORTED = 64;
 
-/** What people write for standard output where a format takes no value. */
+/** Names of standard output, which people put after a format although it takes no value. */
 const STANDARD_OUTPUT: ReadonlySet<string> = new Set(['-', '/dev/stdout', '/dev/fd/1']);
 
 const INPUT = 'Input';
@@ -180,7 +180,9 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
     unread,
     ...chosen
   }: Omit<Videos, 'reference'> & { readonly reference?: string; readonly unread?: string } =
-    options.noReference ? videos.alone(parsed.positionals) : videos.finish(parsed.positionals, MAX_DISTORTED);
+    options.noReference
+      ? videos.finishOne(parsed.positionals)
+      : videos.finish(parsed.positionals, MAX_DISTORTED);
   draft.ignoreReference(unread);
   checkPairingOptions(options);
   draft.ignored.push(...native.finish(options));

@@ -280,7 +280,7 @@ async function deliver(
   const isTable = distorted.length > 1;
   const free = html !== '-' && !printed;
   const summary = free && !quiet && terminal.interactive;
-  // A summary has the warnings: do not repeat them where it shares the terminal with standard error.
+  // The summary shows the warnings: do not repeat them if standard error goes to the same terminal.
   if (!summary || !terminal.canDraw) {
     const { complainOf } = await import('../complaints.js');
     complainOf(reports, terminal);

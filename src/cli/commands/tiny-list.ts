@@ -32,7 +32,7 @@ const page: HelpPage = {
   options: OPTIONS,
 };
 
-/** What this command does; the evaluating ones are commands/tiny's. */
+/** The actions of this command; commands/tiny has those that evaluate. */
 export const LISTINGS: readonly string[] = ['list', 'describe', 'manifest', 'devices'];
 
 /** Lists models and devices. */
@@ -77,7 +77,7 @@ function listing(list: readonly TinyRegistryEntry[], width: number): string {
   return `Tiny models, for --tiny-model ID; '${NAME} describe ID' says more:\n\n${twoColumns(rows, width)}\n`;
 }
 
-/** What was found of a device, as a table says it. */
+/** The state of a device, for a table. */
 export function deviceText({ available, runtime, adapter, software, how }: TinyDeviceStatus): string {
   if (!available) return printable(`not here. ${how ?? ''}`);
   const on = adapter === undefined ? '' : ` on ${adapter}${software ? ', which is software' : ''}`;

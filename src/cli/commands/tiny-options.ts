@@ -67,7 +67,7 @@ export class TinyArguments {
   /** Options before the first model apply to all models. */
   readonly #shared: Partial<Model> = {};
   readonly #models: (Partial<Model> & { readonly model: string })[] = [];
-  readonly #given = new Set<string>();
+  readonly #used = new Set<string>();
 
   /**
    * Takes one option.
@@ -121,7 +121,7 @@ export class TinyArguments {
       default:
         return false;
     }
-    this.#given.add(use.label);
+    this.#used.add(use.label);
     return true;
   }
 
@@ -130,7 +130,7 @@ export class TinyArguments {
    * @throws {AnyvmafError} `usage` when options are about a model that is not there
    */
   finish(options: Options): void {
-    const [first] = this.#given;
+    const [first] = this.#used;
     if (this.#models.length === 0) {
       if (first === undefined) return;
       throw usageError(`${first} is about a tiny model, but none is given; add --tiny-model`);

@@ -162,7 +162,7 @@ function unknownAction(action: string | undefined): AnyvmafError {
   );
 }
 
-/** What the options ask for; the engine checks values that only it knows. */
+/** The options of the API; the engine checks values that only it knows. */
 function evaluateOptions(uses: readonly OptionUse<(typeof TINY_OPTIONS)[number]['name']>[]): EvaluateOptions {
   const options: { -readonly [Key in keyof EvaluateOptions]: EvaluateOptions[Key] } = {};
   for (const use of uses) {

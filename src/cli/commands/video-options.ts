@@ -34,8 +34,8 @@ export interface Videos {
 }
 
 /** A distorted video without a reference. */
-export interface AloneVideos extends Omit<Videos, 'reference'> {
-  /** A reference that was named all the same. */
+export interface SingleVideo extends Omit<Videos, 'reference'> {
+  /** A reference that was named although it is not read. */
   readonly unread?: string;
 }
 
@@ -71,7 +71,7 @@ export class VideoArguments {
   }
 
   /**
-   * The videos, with positional arguments for what -r and -d leave open, the reference first.
+   * The videos of -r and -d; positional arguments fill what these leave open, the reference first.
    * @param most how many distorted videos the command takes
    * @param command how to call it, in messages: `anyvmaf` or `anyvmaf inspect`
    * @throws {AnyvmafError} `usage`
@@ -86,7 +86,7 @@ export class VideoArguments {
    * The video to score without a reference.
    * @throws {AnyvmafError} `usage` if no video or more than one is named
    */
-  alone(positionals: readonly string[]): AloneVideos {
+  finishOne(positionals: readonly string[]): SingleVideo {
     const { reference, distorted } = this.#files;
     const named = positionals.map(localPath);
     const [only, more] = distorted === undefined ? named : [distorted, ...named];

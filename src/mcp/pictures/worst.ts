@@ -100,7 +100,7 @@ export async function showWorstFrames(
   };
 }
 
-/** What is known of the run as a whole. */
+/** Facts about the whole run. */
 function runFacts(report: Report) {
   const warning = mismatchedModelWarning(report);
   return {
@@ -252,16 +252,16 @@ class Steps {
   next(message: string): void {
     this.#taken++;
     this.#part = 0;
-    this.#tell(message);
+    this.#report(message);
   }
 
   /** More of the same step. */
   more(message: string): void {
     this.#part += (1 - this.#part) / 4;
-    this.#tell(message);
+    this.#report(message);
   }
 
-  #tell(message: string): void {
+  #report(message: string): void {
     const done = this.#scored + this.#taken - 1 + this.#part;
     this.#context.progress({ done, total: this.#scored + this.#after, message });
   }

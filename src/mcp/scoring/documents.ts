@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/documents
- * What scoring tools answer: libvmaf's log without its frames, and what an agent wants to know first.
+ * The answers of scoring tools: libvmaf's log without its frames, and a summary for agents.
  */
 import * as z from 'zod/v4';
 import { finding, input, model, pooled, tinyModel, trust } from '../../report/schema.js';
@@ -42,7 +42,7 @@ export const worstDocument = z.object({
     .describe('Worst first, at least a second apart where the frame rate is known, else ten frames.'),
 });
 
-/** A file that holds what was too long to say. */
+/** A file with data that is too long for the answer. */
 const resourceDocument = z.object({
   uri: z.string().describe('For resources/read.'),
   path: z.string().describe('The same as a file, for as long as the server lives.'),

@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/explanation
- * Measures a pair, shares out what it loses, and says it by feature, by scale and by moment.
+ * Measures a pair and divides its loss among features, scales and moments.
  */
 import { usageError } from '../../core/errors.js';
 import { counted } from '../../core/printable.js';
@@ -43,7 +43,7 @@ const SCALES = [
   'coarse structures: about eight samples wide',
 ] as const;
 
-/** A frame, what it costs and where ADM's loss lies. */
+/** A frame, its loss by feature, and how ADM's loss divides among scales. */
 interface ExplainedFrame extends FrameAttribution {
   readonly frameNum: number;
   /** Parts of ADM's loss by scale, which add up to 1. */
@@ -186,7 +186,7 @@ function valuesOf({ frames }: Report, metric: string): number[] {
   return frames.map(({ metrics }) => metrics[metric] ?? Number.NaN);
 }
 
-/** What each feature costs, costliest first. */
+/** The loss by feature, costliest first. */
 function featureRows(
   frames: readonly ExplainedFrame[],
   features: readonly string[],

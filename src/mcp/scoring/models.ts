@@ -40,7 +40,7 @@ function modelSuffix(input: ModelInput): string {
   ].join('');
 }
 
-/** Which pictures a model is for, by what stands in its name; the first that fits. */
+/** The pictures that a model is for, by its name; the first pattern that matches. */
 const PRESETS = [
   ['vmaf_float_4k', '4k'],
   ['vmaf_float_', 'hd'],
@@ -55,7 +55,7 @@ const PRESETS = [
   ['vmaf_b_v0.6.3', 'hd'],
 ] as const;
 
-/** How to score small pictures as they are watched. */
+/** How to score small pictures at the size of a screen. */
 function scaledUp({ reference, distorted }: Report): string {
   const raw = [reference, distorted].some(({ container }) => container === 'yuv');
   return (
@@ -65,8 +65,8 @@ function scaledUp({ reference, distorted }: Report): string {
 }
 
 /**
- * What to tell of models that are meant for pictures of another class than those scored; `undefined` where all fit, and
- * for models of which nothing is known.
+ * A warning about models that are meant for pictures of another class than those scored; `undefined` if all fit or are
+ * unknown.
  * @param models versions or paths; default: those of the report
  */
 export function mismatchedModelWarning(

@@ -18,7 +18,7 @@ export interface ScoringCall {
   readonly detail: ScoringInput['detail'];
   /** Echoed as it was asked for. */
   readonly backendRequested: string;
-  /** Worker threads wanted, `null` for what there are. */
+  /** Worker threads wanted, `null` for one per core. */
   readonly weight: number | null;
 }
 
@@ -65,7 +65,7 @@ export function pairingOptions(input: PairingInput): PairingOptions {
   const { frame_rate_policy: frameRatePolicy } = input;
   return {
     decoder,
-    // What is not said must stay unsaid: it decides how stored videos are paired and of what preflight warns.
+    // Leave out what the caller left out: it decides how stored videos are paired and what preflight warns of.
     ...(scale && { scale }),
     ...(scaleTo !== undefined && { scaleTo: readSize(scaleTo) }),
     ...(frameRatePolicy && { frameRatePolicy }),
@@ -96,7 +96,7 @@ function chosenBackend(input: ScoringInput): NonNullable<ScoreOptions['backend']
   return input.backend === 'auto' && (input.gpumask ?? 0) !== 0 ? 'cpu' : input.backend;
 }
 
-/** What only installed programs understand; the built-in core is not told of it. */
+/** Options that only installed programs understand. */
 function nativeOptions(
   input: ScoringInput,
   backend: NonNullable<ScoreOptions['backend']>,
@@ -117,7 +117,7 @@ function outputFormat({ output_fmt: named, csv, sub }: ScoringInput): ScoringCal
     throw usageError('csv and sub are both true, but a report has one format; give one of them.');
   const short = csv ? 'csv' : sub ? 'sub' : undefined;
   if (short === undefined || named === short) return named;
-  // json is also what stands there when nothing was said.
+  // json is the default too.
   if (named === 'json') return short;
   throw usageError(`${short} is true, but output_fmt is ${named}; give one of them.`);
 }

@@ -7,7 +7,7 @@ import { listExtractors, type ScoreOptions } from '../../index.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
 
 /**
- * Refuses what cannot be done, so that nobody takes a score for what it is not.
+ * Refuses parameters that cannot be honoured, so that no score is mistaken for another.
  * @throws {AnyvmafError} `usage`, naming the parameter, its value and what to do
  */
 export function refuseUnavailable(input: ScoringInput): void {
@@ -17,7 +17,7 @@ export function refuseUnavailable(input: ScoringInput): void {
 }
 
 /**
- * Refuses feature and model strings that have files written: whoever calls these tools gets results, not files.
+ * Refuses feature and model strings that write files: these tools answer with results, not files.
  * @throws {AnyvmafError} `usage`
  */
 export function refuseWriting({
@@ -36,11 +36,11 @@ export function refuseWriting({
   }
 }
 
-/** A preset is a fixed set: what would add to it, or change its models, is not what the preset's name promises. */
+/** A preset is a fixed set: parameters that add to it or change its models would break what its name promises. */
 function refuseWithPresets(input: ScoringInput): void {
   const [name, second] = (['aom_ctc', 'nflx_ctc'] as const).filter((preset) => input[preset] !== undefined);
   if (name === undefined) return;
-  const given: readonly [string, boolean][] = [
+  const extras: readonly [string, boolean][] = [
     ['nflx_ctc', second !== undefined],
     ['feature', input.feature !== undefined],
     ['model', input.model.named !== DEFAULT_MODEL],
@@ -50,7 +50,7 @@ function refuseWithPresets(input: ScoringInput): void {
     ['view_distance', input.view_distance !== undefined],
     ['display_height', input.display_height !== undefined],
   ];
-  const other = given.find(([, there]) => there)?.[0];
+  const other = extras.find(([, there]) => there)?.[0];
   if (other === undefined) return;
   throw usageError(
     `${name} and ${other} exclude each other: a preset is a fixed set of models and features; give one of them.`,

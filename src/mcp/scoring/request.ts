@@ -46,13 +46,13 @@ export function pairRequest(
   throw usageError(`${name} is missing; only with no_reference is a video scored without its reference.`);
 }
 
-/** The geometry of raw videos where it may be left out. */
+/** The optional geometry of raw videos. */
 export type OptionalGeometry = {
   readonly [K in 'width' | 'height' | 'pixfmt' | 'bitdepth']?: RawPairInput[K] | undefined;
 };
 
 /**
- * The format of raw videos, `undefined` where none is given.
+ * The format of raw videos, `undefined` if it is left out.
  * @throws {AnyvmafError} `usage` where a part of it is missing
  */
 export function rawFormat(input: OptionalGeometry): RawVideoFormat | undefined {
