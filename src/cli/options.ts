@@ -46,6 +46,25 @@ export interface OptionUse<Name extends string = string> {
   readonly value: string;
 }
 
+/** What options add to settings, by their names. */
+export type OptionReaders<Name extends string, Settings> = Readonly<
+  Record<Name, (use: OptionUse) => Partial<Settings>>
+>;
+
+/**
+ * Adds an option to settings.
+ * @returns false if no reader has its name
+ */
+export function takeOption<Settings extends object>(
+  readers: OptionReaders<string, Settings>,
+  use: OptionUse,
+  settings: Settings,
+): boolean {
+  if (!Object.hasOwn(readers, use.name)) return false;
+  Object.assign(settings, readers[use.name]?.(use));
+  return true;
+}
+
 /** A command line taken apart. */
 export interface ParsedArguments<Name extends string = string> {
   /** In the order of the command line; the caller decides what a repeated option means. */

@@ -6,7 +6,7 @@ import { DECODER_CHOICES, FRAME_RATE_POLICIES, SCALE_FILTERS } from '../../core/
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { FrameRange, PairingOptions, ScaleFilter, ScaleTo } from '../../index.js';
-import { grouped, type OptionUse } from '../options.js';
+import { grouped, type OptionReaders, type OptionUse, takeOption } from '../options.js';
 import { choiceValue, refusedValue, unsigned, unsignedValue } from '../values.js';
 
 const FILTERS: readonly (ScaleFilter | 'none')[] = [...SCALE_FILTERS, 'none'];
@@ -63,49 +63,27 @@ export const PAIRING_OPTIONS = grouped(
 /** {@link PairingOptions} while they are gathered. */
 export type PairingDraft = { -readonly [Key in keyof PairingOptions]: PairingOptions[Key] };
 
+const READERS: OptionReaders<(typeof PAIRING_OPTIONS)[number]['name'], PairingDraft> = {
+  decoder: (use) => ({ decoder: choiceValue(use, DECODER_CHOICES) }),
+  scale: (use) => ({ scale: choiceValue(use, FILTERS) }),
+  'scale-to': (use) => ({ scaleTo: sizeValue(use) }),
+  'frame-rate-policy': (use) => ({ frameRatePolicy: choiceValue(use, FRAME_RATE_POLICIES) }),
+  offset: (use) => ({ offset: offsetValue(use) }),
+  window: (use) => ({ window: windowValue(use) }),
+  range: (use) => ({ range: rangeValue(use) }),
+  strict: () => ({ strict: true }),
+  'no-preflight': () => ({ preflight: false }),
+  'allow-damaged': () => ({ allowDamaged: true }),
+  'allow-url': () => ({ allowUrl: true }),
+};
+
 /**
  * Takes one option into `options`.
- * @returns false when it is none of {@link PAIRING_OPTIONS}
+ * @returns false if it is not one of {@link PAIRING_OPTIONS}
  * @throws {AnyvmafError} `usage`
  */
 export function takePairingOption(use: OptionUse, options: PairingDraft): boolean {
-  switch (use.name) {
-    case 'decoder':
-      options.decoder = choiceValue(use, DECODER_CHOICES);
-      return true;
-    case 'scale':
-      options.scale = choiceValue(use, FILTERS);
-      return true;
-    case 'scale-to':
-      options.scaleTo = sizeValue(use);
-      return true;
-    case 'frame-rate-policy':
-      options.frameRatePolicy = choiceValue(use, FRAME_RATE_POLICIES);
-      return true;
-    case 'offset':
-      options.offset = offsetValue(use);
-      return true;
-    case 'window':
-      options.window = windowValue(use);
-      return true;
-    case 'range':
-      options.range = rangeValue(use);
-      return true;
-    case 'strict':
-      options.strict = true;
-      return true;
-    case 'no-preflight':
-      options.preflight = false;
-      return true;
-    case 'allow-damaged':
-      options.allowDamaged = true;
-      return true;
-    case 'allow-url':
-      options.allowUrl = true;
-      return true;
-    default:
-      return false;
-  }
+  return takeOption(READERS, use, options);
 }
 
 /**

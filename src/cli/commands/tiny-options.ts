@@ -5,7 +5,7 @@
 import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import type { ScoreOptions, TinyModelOptions } from '../../index.js';
-import { grouped, type OptionUse } from '../options.js';
+import { grouped, type OptionReaders, type OptionUse, takeOption } from '../options.js';
 import { choiceValue, unsignedValue } from '../values.js';
 
 const TINY = 'Tiny models';
@@ -62,6 +62,23 @@ export const TINY_OPTIONS = grouped(
 type Options = { -readonly [Key in keyof ScoreOptions]: ScoreOptions[Key] };
 type Model = { -readonly [Key in keyof TinyModelOptions]: TinyModelOptions[Key] };
 
+type Name = Exclude<(typeof TINY_OPTIONS)[number]['name'], 'tiny-model' | 'no-reference'>;
+
+const device = (use: OptionUse) => ({ device: choiceValue(use, TINY_DEVICE_CHOICES) });
+
+const READERS: OptionReaders<Name, Model> = {
+  'tiny-device': device,
+  'dnn-ep': device,
+  'tiny-threads': (use) => ({ threads: unsignedValue(use, 0, MAX_THREADS) }),
+  'tiny-fp16': () => ({ fp16: true }),
+  'tiny-precision': (use) => ({ precision: choiceValue(use, TINY_PRECISIONS) }),
+  'tiny-model-verify': () => ({ verify: true }),
+  'tiny-codec': (use) => ({ codec: text(use) }),
+  'tiny-preset': (use) => ({ preset: text(use) }),
+  'tiny-crf': (use) => ({ crf: Math.min(MAX_CRF, unsignedValue(use, 28)) }),
+  'tiny-resize': (use) => ({ resize: choiceValue(use, TINY_RESIZES) }),
+};
+
 /** Gathers {@link TINY_OPTIONS} one by one. */
 export class TinyArguments {
   /** Options before the first model apply to all models. */
@@ -76,50 +93,17 @@ export class TinyArguments {
    */
   take(use: OptionUse, options: Options): boolean {
     const current: Partial<Model> = this.#models.at(-1) ?? this.#shared;
-    switch (use.name) {
-      case 'tiny-model':
-        this.#models.push({ model: text(use) });
-        return true;
-      case 'tiny-device':
-      case 'dnn-ep': {
-        const device = choiceValue(use, TINY_DEVICE_CHOICES);
-        if (current.device !== undefined && current.device !== device) {
-          throw usageError(
-            `--tiny-device and --dnn-ep are two names of one option, but say ${current.device} and ${device}; give one`,
-          );
-        }
-        current.device = device;
-        break;
-      }
-      case 'tiny-threads':
-        current.threads = unsignedValue(use, 0, MAX_THREADS);
-        break;
-      case 'tiny-fp16':
-        current.fp16 = true;
-        break;
-      case 'tiny-precision':
-        current.precision = choiceValue(use, TINY_PRECISIONS);
-        break;
-      case 'tiny-model-verify':
-        current.verify = true;
-        break;
-      case 'tiny-codec':
-        current.codec = text(use);
-        break;
-      case 'tiny-preset':
-        current.preset = text(use);
-        break;
-      case 'tiny-crf':
-        current.crf = Math.min(MAX_CRF, unsignedValue(use, 28));
-        break;
-      case 'tiny-resize':
-        current.resize = choiceValue(use, TINY_RESIZES);
-        break;
-      case 'no-reference':
-        options.noReference = true;
-        break;
-      default:
-        return false;
+    if (use.name === 'tiny-model') {
+      this.#models.push({ model: text(use) });
+      return true;
+    }
+    const before = current.device;
+    if (use.name === 'no-reference') options.noReference = true;
+    else if (!takeOption(READERS, use, current)) return false;
+    if (before !== undefined && before !== current.device) {
+      throw usageError(
+        `--tiny-device and --dnn-ep are two names of one option, but say ${before} and ${current.device}; give one`,
+      );
     }
     this.#used.add(use.label);
     return true;

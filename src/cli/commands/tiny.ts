@@ -10,7 +10,7 @@ import type { EvaluateOptions } from '../../index.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth } from '../help.js';
-import { grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
+import { grouped, type OptionReaders, type OptionSpec, parseArguments, takeOption } from '../options.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { choiceValue, numberValue, unsignedValue } from '../values.js';
@@ -101,7 +101,8 @@ export const tiny: Command = {
     }
     const json = uses.some(({ name }) => name === 'json');
     return interruptible(async (stop) => {
-      const options = { ...evaluateOptions(uses), signal: stop.signal };
+      const options: EvaluateOptions = { signal: stop.signal };
+      for (const use of uses) takeOption(READERS, use, options);
       return action === 'eval'
         ? await evaluateOne(model, features, options, json, terminal)
         : await compareAll(files, features, options, json, terminal);
@@ -162,41 +163,22 @@ function unknownAction(action: string | undefined): AnyvmafError {
   );
 }
 
-/** The options of the API; the engine checks values that only it knows. */
-function evaluateOptions(uses: readonly OptionUse<(typeof TINY_OPTIONS)[number]['name']>[]): EvaluateOptions {
-  const options: { -readonly [Key in keyof EvaluateOptions]: EvaluateOptions[Key] } = {};
-  for (const use of uses) {
-    switch (use.name) {
-      case 'split':
-        options.split = choiceValue(use, SPLITS);
-        break;
-      case 'device':
-        options.device = choiceValue(use, TINY_DEVICE_CHOICES);
-        break;
-      case 'precision':
-        options.precision = choiceValue(use, TINY_PRECISIONS);
-        break;
-      case 'target':
-      case 'codec':
-      case 'preset':
-        options[use.name] = use.value;
-        break;
-      case 'input-name':
-        options.inputName = use.value;
-        break;
-      case 'crf':
-        options.crf = numberValue(use);
-        break;
-      case 'threads':
-      case 'resamples':
-      case 'seed':
-        options[use.name] = unsignedValue(use, 1000);
-        break;
-      case 'fp16':
-      case 'verify':
-        options[use.name] = true;
-        break;
-    }
-  }
-  return options;
-}
+/** What options add; the engine checks values that only it knows. */
+const READERS: OptionReaders<
+  Exclude<(typeof TINY_OPTIONS)[number]['name'], 'json' | 'help'>,
+  EvaluateOptions
+> = {
+  split: (use) => ({ split: choiceValue(use, SPLITS) }),
+  target: ({ value }) => ({ target: value }),
+  'input-name': ({ value }) => ({ inputName: value }),
+  codec: ({ value }) => ({ codec: value }),
+  preset: ({ value }) => ({ preset: value }),
+  crf: (use) => ({ crf: numberValue(use) }),
+  device: (use) => ({ device: choiceValue(use, TINY_DEVICE_CHOICES) }),
+  threads: (use) => ({ threads: unsignedValue(use, 1000) }),
+  fp16: () => ({ fp16: true }),
+  precision: (use) => ({ precision: choiceValue(use, TINY_PRECISIONS) }),
+  verify: () => ({ verify: true }),
+  resamples: (use) => ({ resamples: unsignedValue(use, 1000) }),
+  seed: (use) => ({ seed: unsignedValue(use, 1000) }),
+};
