@@ -36,9 +36,11 @@ try {
   } else {
     // Show the summary even without a terminal, where the command prints only the score.
     const { score } = await loadBuilt('index.js');
+    const { findingsInFlags } = await loadBuilt('cli/flags.js');
     const { summarize } = await loadBuilt('report/summary.js');
     const [reference, distorted] = names.map((name) => join(folder, name));
-    process.stdout.write(summarize(await score({ reference, distorted })));
+    const report = await score({ reference, distorted });
+    process.stdout.write(summarize({ ...report, preflight: findingsInFlags(report.preflight ?? []) }));
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

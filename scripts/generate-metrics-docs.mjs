@@ -75,11 +75,13 @@ function optionsTable(options) {
 
 function featuresTable(features) {
   const when = { frame: 'per frame', next: 'per frame', flush: 'per frame', sequence: 'once' };
-  const rows = features.map(({ alias, when: needs, emitted }) => [
+  const better = { low: 'higher', high: 'lower' };
+  const rows = features.map(({ alias, when: needs, emitted, worse }) => [
     code(alias),
     [when[emitted], ...(needs.length > 0 ? [`with ${needs.map(code).join(' and ')}`] : [])].join(', '),
+    better[worse] ?? '',
   ]);
-  return table(['feature', 'given'], rows);
+  return table(['feature', 'given', 'better'], rows);
 }
 
 function section({ name, description, options, features }) {

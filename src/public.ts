@@ -4,7 +4,7 @@
  */
 
 export type { Compat, NativeFlavour } from './core/choices.js';
-export { AnyvmafError, type AnyvmafErrorOptions, type ErrorCode } from './core/errors.js';
+export { AnyvmafError, type AnyvmafErrorOptions, type ErrorCode, type InputRole } from './core/errors.js';
 export type { ChromaFormat, FramePlanes, VideoFormat } from './core/frame.js';
 export type { Hint, Objection, Remedy } from './core/hint.js';
 export type { Origin } from './core/origin.js';

@@ -2,7 +2,7 @@
  * @module bench/shapes
  * The three sizes that are timed: those of the field's usual test pairs, with generated content.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import type { BenchShape } from './types.js';
 
 /** Small, high definition, ultra high definition; all 8 bit, 4:2:0. */
@@ -20,7 +20,7 @@ export function chooseShapes(names: readonly string[] | undefined, full: boolean
   const known = SHAPES.map(({ name }) => name);
   const unknown = names?.find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw new AnyvmafError('usage', `There is no benchmark of ${unknown}; there are ${known.join(', ')}.`);
+    throw usageError(`There is no benchmark of ${unknown}; there are ${known.join(', ')}.`);
   }
   return SHAPES.filter(({ name }) => names === undefined || names.includes(name)).map((shape) => ({
     ...shape,

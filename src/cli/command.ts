@@ -12,10 +12,10 @@ export interface Command {
   /**
    * Runs it.
    * @param args what followed the command's name
-   * @returns the exit code
+   * @returns the exit code, or the page to print where help is asked for
    * @throws {AnyvmafError} with a message for the user
    */
-  run(args: readonly string[], terminal: Terminal): Promise<number>;
+  run(args: readonly string[], terminal: Terminal): Promise<number | HelpPage>;
 }
 
 /** A command by name. */

@@ -49,7 +49,7 @@ export function exitCodeOf(thrown: unknown): number {
   return error.code === 'usage' ? EXIT.usage : EXIT.failed;
 }
 
-/** What to say about it on one line, `undefined` for silence. */
+/** The line to print about it; `undefined` prints nothing. */
 export function messageOf(thrown: unknown): string | undefined {
   const error = limitError(thrown) ?? thrown;
   if (error instanceof ClosedPipe) return undefined;

@@ -1,22 +1,22 @@
 /**
  * @module cli/listing
- * What the commands that list things or describe one of them have in common: their arguments and how they print.
+ * The common part of commands that list items or describe one of them: arguments and printing.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import type { Command } from './command.js';
 import { EXIT } from './exit.js';
-import { helpWidth, renderHelp } from './help.js';
-import { type OptionSpec, orList, parseArguments } from './options.js';
+import { helpWidth } from './help.js';
+import { grouped, orList, parseArguments } from './options.js';
 
 /** The options of such a command. */
-const LISTING_OPTIONS = [
-  { name: 'json', group: 'Options', help: 'as JSON' },
-  { name: 'help', group: 'Options', help: 'show this help', last: true },
-] as const satisfies readonly OptionSpec[];
+const LISTING_OPTIONS = grouped('Options', [
+  { name: 'json', help: 'as JSON' },
+  { name: 'help', help: 'show this help', last: true },
+]);
 
-/** A view of a list, or of one thing: the text for a width in characters, and the data behind it. */
+/** A view of a list or of one item: the text for a width in characters, and the data behind it. */
 export interface View {
   readonly data: unknown;
   readonly text: (width: number) => string;
@@ -49,16 +49,10 @@ export function listingCommand({ command, noun, usage, about, names, list, descr
     run: async (args, terminal) => {
       const { options, positionals } = parseArguments(args, LISTING_OPTIONS, `anyvmaf ${command}`);
       const width = helpWidth(terminal.columns);
-      if (options.some((use) => use.name === 'help')) {
-        await terminal.print(renderHelp(page, width));
-        return EXIT.ok;
-      }
+      if (options.some((use) => use.name === 'help')) return page;
       const [name, surplus] = positionals;
       if (surplus !== undefined) {
-        throw new AnyvmafError(
-          'usage',
-          `${quoted(surplus)} is one argument too many; name one ${noun} at a time`,
-        );
+        throw usageError(`${quoted(surplus)} is one argument too many; name one ${noun} at a time`);
       }
       if (name !== undefined) await known(name, noun, names);
       const view = name === undefined ? await list() : await describe(name);
@@ -77,5 +71,5 @@ async function known(name: string, noun: string, names: Listing['names']): Promi
     near === undefined
       ? `there are ${orList(all).replace(/ or ([^ ]*)$/, ' and $1')}`
       : `did you mean ${near}?`;
-  throw new AnyvmafError('usage', `there is no ${noun} ${quoted(name)}; ${hint}`);
+  throw usageError(`there is no ${noun} ${quoted(name)}; ${hint}`);
 }

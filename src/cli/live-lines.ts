@@ -6,12 +6,12 @@ import type { Precision } from '../report/format.js';
 import { type NdjsonLines, ndjsonLines } from '../report/ndjson.js';
 import type { FailedEncode, FrameMetrics, Report, ReportHead } from '../report/types.js';
 
-/** One report after the other: lines of those whose turn has not come wait. */
+/** Prints one report after the other: lines of later reports wait. */
 export class LiveLines {
   readonly #lines: NdjsonLines;
   readonly #print: (text: string) => Promise<void>;
   readonly #broken: (reason: unknown) => void;
-  /** Per report its metrics once it has begun, what waits, and whether that is all. */
+  /** Per report: its metrics once it has begun, the waiting lines, and whether it has ended. */
   readonly #reports: { metrics?: readonly string[]; waiting: string[]; complete: boolean }[];
   #turn = 0;
   #written: Promise<void> = Promise.resolve();

@@ -1,9 +1,9 @@
 /**
  * @module cli/options
  * Splits a command line into options and positional arguments by the rules of getopt_long, so that command lines
- * written for the `vmaf` tool keep their meaning (spec A.1). Pure: it knows neither files nor streams.
+ * written for the `vmaf` tool keep their meaning (spec A.1). Pure: reads no files and no streams.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted, shown } from '../core/printable.js';
 import { quotedWord } from '../core/shell.js';
@@ -28,18 +28,46 @@ export interface OptionSpec<Name extends string = string> {
   readonly last?: boolean;
 }
 
+/** Options under one heading of the help. */
+export function grouped<const Name extends string>(
+  group: string,
+  options: readonly OptionSpec<Name>[],
+  extras: Pick<OptionSpec, 'ours'> = {},
+): readonly OptionSpec<Name>[] {
+  return options.map((option) => ({ ...option, ...extras, group }));
+}
+
 /** One use of an option on the command line. */
 export interface OptionUse<Name extends string = string> {
   readonly name: Name;
   /** The option as messages name it: `-w/--width` or `--threads`. */
   readonly label: string;
-  /** Its value; empty for an option that takes none. */
+  /** Its value; empty if the option takes none. */
   readonly value: string;
+}
+
+/** What options add to settings, by their names. */
+export type OptionReaders<Name extends string, Settings> = Readonly<
+  Record<Name, (use: OptionUse) => Partial<Settings>>
+>;
+
+/**
+ * Adds an option to settings.
+ * @returns false if no reader has its name
+ */
+export function takeOption<Settings extends object>(
+  readers: OptionReaders<string, Settings>,
+  use: OptionUse,
+  settings: Settings,
+): boolean {
+  if (!Object.hasOwn(readers, use.name)) return false;
+  Object.assign(settings, readers[use.name]?.(use));
+  return true;
 }
 
 /** A command line taken apart. */
 export interface ParsedArguments<Name extends string = string> {
-  /** In the order of the command line; what a repeated option means is for the reader to say. */
+  /** In the order of the command line; the caller decides what a repeated option means. */
   readonly options: readonly OptionUse<Name>[];
   readonly positionals: readonly string[];
 }
@@ -72,7 +100,7 @@ export function parseArguments<Name extends string>(
     const value = option.argument === undefined ? '' : (glued ?? args[next++]);
     if (value === undefined) {
       const hint = option.short === 'h' ? `; for help type '${program} --help'` : '';
-      throw new AnyvmafError('usage', `option ${label} needs a value: ${label} ${option.argument}${hint}`);
+      throw usageError(`option ${label} needs a value: ${label} ${option.argument}${hint}`);
     }
     options.push({ name: option.name, label, value });
     return option.last === true;
@@ -89,10 +117,7 @@ export function parseArguments<Name extends string>(
       const value = equals < 0 ? undefined : arg.slice(equals + 1);
       const option = longOption(name, specs, program);
       if (value !== undefined && option.argument === undefined) {
-        throw new AnyvmafError(
-          'usage',
-          `option --${option.name} takes no value, but ${quoted(value)} was given`,
-        );
+        throw usageError(`option --${option.name} takes no value, but ${quoted(value)} was given`);
       }
       if (use(option, value)) break;
     } else if (arg.startsWith('-') && arg !== '-') {
@@ -118,10 +143,7 @@ function shortOptions<Name extends string>(
       const meant = matchingNames(arg.slice(1), specs);
       const file = /[./\\]/.test(arg) ? `for a file of that name write ${shown(`./${arg}`)}; ` : '';
       const hint = i === 1 && meant.length === 1 ? `did you mean --${meant[0]?.name}? ` : file;
-      throw new AnyvmafError(
-        'usage',
-        `unknown option -${letter}; ${hint}'${program} --help' lists the options`,
-      );
+      throw usageError(`unknown option -${letter}; ${hint}'${program} --help' lists the options`);
     }
     const glued = arg.slice(i + 1);
     const takesRest = option.argument !== undefined;
@@ -160,14 +182,11 @@ function longOption<Name extends string>(
     const names = specs.filter((spec) => !spec.shortOnly).map((spec) => spec.name);
     const near = nearest(name, names, normalise);
     const hint = near === undefined ? '' : `did you mean --${near}? `;
-    throw new AnyvmafError(
-      'usage',
-      `unknown option ${shown(`--${name}`)}; ${hint}'${program} --help' lists the options`,
-    );
+    throw usageError(`unknown option ${shown(`--${name}`)}; ${hint}'${program} --help' lists the options`);
   }
   if (others.length > 0) {
     const list = [first, ...others].map((spec) => `--${spec.name}`);
-    throw new AnyvmafError('usage', `option ${shown(`--${name}`)} is ambiguous: it may mean ${orList(list)}`);
+    throw usageError(`option ${shown(`--${name}`)} is ambiguous: it may mean ${orList(list)}`);
   }
   return first;
 }

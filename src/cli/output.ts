@@ -4,14 +4,14 @@
  */
 import { renameSync } from 'node:fs';
 import { lstat, open, realpath, rm, stat } from 'node:fs/promises';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import { forgetScratch, removeScratch, scratchBeside } from '../files/scratch.js';
 
 /** A place for a result that has been found writable. */
 export interface OutputFile {
   /**
-   * Writes the whole file, piece by piece, text as UTF-8. When that fails, what stood at the path before still does.
+   * Writes the whole file, piece by piece, text as UTF-8. If that fails, the previous file stays.
    * @param signal stops between pieces
    * @throws {AnyvmafError} `io`, or the signal's reason
    */
@@ -49,10 +49,7 @@ type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
 export async function openOutput(path: string, inputs: readonly string[] = []): Promise<OutputFile> {
   for (const input of inputs) {
     if (await sameFile(path, input)) {
-      throw new AnyvmafError(
-        'usage',
-        `the output "${shown(path)}" is one of the videos; give it another name`,
-      );
+      throw usageError(`the output "${shown(path)}" is one of the videos; give it another name`);
     }
   }
   try {
@@ -91,7 +88,7 @@ async function prepareFile(
         renameSync(temporary, file);
         forgetScratch(temporary);
       } catch (error) {
-        // What keeps its temporary name is removed when the process ends.
+        // Files that keep their temporary names are removed when the process ends.
         throw outputError(path, error);
       }
     },

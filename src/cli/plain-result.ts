@@ -46,7 +46,7 @@ export function modelsBelow(
 }
 
 /**
- * What `--fail-under` says of a score that has a flaw; `undefined` of one without.
+ * The message of `--fail-under` about a flawed score; `undefined` if the score has no flaw.
  * @param of which encode, in words that follow "the score"; empty where there is only one
  * @param accept scores of a wrong pair are judged like any other
  */
@@ -64,7 +64,7 @@ export function objection(
   return { message: printable(message), fails };
 }
 
-/** NaN where a metric could not be pooled. */
+/** NaN if a metric could not be pooled. */
 function meanOf(report: Report, metric: string): number {
   const pooled = report.pooled_metrics[metric];
   return pooled && 'mean' in pooled ? (pooled.mean ?? Number.NaN) : Number.NaN;

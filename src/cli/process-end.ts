@@ -28,10 +28,10 @@ export async function endProcess(code: number): Promise<never> {
   return process.exit(code);
 }
 
-/** Ends the process at once: with the code where threads allow it, otherwise by the signal, which means the same. */
+/** Ends the process at once: with the exit code if no thread runs, otherwise by the signal, which means the same. */
 export function endNow(signal: NodeJS.Signals, code: number): void {
   if (threads.size === 0) process.exit(code);
-  // What cleans up when a process exits does so now.
+  // Run the cleanup of listeners for the exit event now.
   process.emit('exit', code);
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);

@@ -5,7 +5,8 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import { COMMANDS, type CommandEntry } from './command.js';
-import { exitCodeOf, messageOf } from './exit.js';
+import { EXIT, exitCodeOf, messageOf } from './exit.js';
+import { helpWidth, renderHelp } from './help.js';
 import { endProcess } from './process-end.js';
 import { openTerminal, type Terminal } from './terminal.js';
 
@@ -29,7 +30,10 @@ export async function main(args: readonly string[]): Promise<never> {
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const [entry, rest] = chooseCommand(args, (path) => existsSync(path) && !statSync(path).isDirectory());
   const command = await entry.load();
-  return command.run(rest, terminal);
+  const ended = await command.run(rest, terminal);
+  if (typeof ended === 'number') return ended;
+  await terminal.print(renderHelp(ended, helpWidth(terminal.columns)));
+  return EXIT.ok;
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * @module cli/signals
- * Turns Ctrl-C and a request to terminate into an AbortSignal, so that a run ends cleanly; one that does not is ended.
+ * Turns Ctrl-C and a request to terminate into an AbortSignal, so that a run ends cleanly; one that does not end in time is killed.
  */
 import { Interrupted } from './exit.js';
 import { endNow } from './process-end.js';
@@ -19,7 +19,7 @@ export interface Interruption {
 
 /**
  * Listens for SIGINT and SIGTERM; the first one aborts, a second one ends the process at once, as does time. Signals
- * reach a thread between two pieces of work only: what may keep it busy for long belongs elsewhere, see parsing/parser.
+ * reach a thread only between two tasks: work that may keep it busy for long belongs elsewhere, see parsing/parser.
  */
 export function interruption(): Interruption {
   const controller = new AbortController();
@@ -40,4 +40,14 @@ export function interruption(): Interruption {
       process.off('SIGINT', stop).off('SIGTERM', stop);
     },
   };
+}
+
+/** Does work that the user can interrupt. */
+export async function interruptible<T>(work: (stop: Interruption) => Promise<T>): Promise<T> {
+  const stop = interruption();
+  try {
+    return await work(stop);
+  } finally {
+    stop.release();
+  }
 }

@@ -2,12 +2,17 @@
  * @module cli/values
  * Reads the values of options: whole numbers as C's strtoul reads them, decimal numbers, and choices from a list.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { type AnyvmafError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { type OptionUse, orList } from './options.js';
 
 const MAX_UNSIGNED = 0xffffffff;
+
+/** The error about a value that an option does not take. */
+export function refusedValue({ label, value }: OptionUse, expected: string): AnyvmafError {
+  return usageError(`${label} is ${quoted(value)}, but it must be ${expected}`);
+}
 
 /**
  * A whole number 0..4294967295 written as for strtoul with base 0: decimal, `0x` hexadecimal or octal with a leading
@@ -23,10 +28,10 @@ export function unsignedValue(use: OptionUse, example: number, max = MAX_UNSIGNE
   // `-help` is what getopt reads as height "elp".
   const hint = use.label.startsWith('-h/') ? ' (for help type --help)' : '';
   if (/^-\d/.test(text)) {
-    throw new AnyvmafError('usage', `${use.label} is ${quoted(use.value)}, but it cannot be negative${hint}`);
+    throw usageError(`${use.label} is ${quoted(use.value)}, but it cannot be negative${hint}`);
   }
   const expected = number === undefined ? `a whole number such as ${example}` : `at most ${max}`;
-  throw new AnyvmafError('usage', `${use.label} is ${quoted(use.value)}, but it must be ${expected}${hint}`);
+  throw refusedValue(use, `${expected}${hint}`);
 }
 
 /** The value of an unsigned literal of C, `undefined` when the whole text is not one. */
@@ -54,10 +59,7 @@ export function maskValue(use: OptionUse): number {
 export function numberValue(use: OptionUse): number {
   const number = Number(use.value);
   if (!/^\s*[-+]?[0-9.]/.test(use.value) || /^\s*[-+]?0[xob]/i.test(use.value) || !Number.isFinite(number)) {
-    throw new AnyvmafError(
-      'usage',
-      `${use.label} is ${quoted(use.value)}, but it must be a number such as 93.5`,
-    );
+    throw refusedValue(use, 'a number such as 93.5');
   }
   return number;
 }
@@ -71,8 +73,5 @@ export function choiceValue<Choice extends string>(use: OptionUse, choices: read
   if (found !== undefined) return found;
   const near = nearest(use.value, choices);
   const hint = near === undefined ? '' : `; did you mean ${near}?`;
-  throw new AnyvmafError(
-    'usage',
-    `${use.label} is ${quoted(use.value)}, but it must be ${orList(choices)}${hint}`,
-  );
+  throw refusedValue(use, `${orList(choices)}${hint}`);
 }

@@ -1,6 +1,6 @@
 /**
  * @module core/abort
- * The two ways to heed a caller's AbortSignal: call a function when it aborts, or stop waiting for a promise.
+ * Two ways to react to an AbortSignal: call a function when it aborts, or stop waiting for a promise.
  */
 
 /**
@@ -15,7 +15,7 @@ export function onAbort(signal: AbortSignal | undefined, stop: (reason: unknown)
   return () => signal.removeEventListener('abort', listener);
 }
 
-/** Resolves as `work` does, unless `signal` aborts first: then rejects with its reason, and `work` goes on unheard. */
+/** Resolves as `work` does, unless `signal` aborts first: then rejects with its reason, and the result of `work` is dropped. */
 export function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {

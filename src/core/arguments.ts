@@ -3,12 +3,12 @@
  * Checks at the door of the API what JavaScript callers can get wrong: each says which argument, what it is, and what
  * it must be.
  */
-import { AnyvmafError } from './errors.js';
+import { type AnyvmafError, usageError } from './errors.js';
 import { showValue } from './printable.js';
 
 /** The error for an argument of a wrong type. */
 export function wrongType(name: string, value: unknown, expected: string): AnyvmafError {
-  return new AnyvmafError('usage', `${name} is ${showValue(value)}, but it must be ${expected}.`);
+  return usageError(`${name} is ${showValue(value)}, but it must be ${expected}.`);
 }
 
 /** Whether a value is an object with members: neither `null` nor an array. */
@@ -16,13 +16,13 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !isArray(value);
 }
 
-/** @throws {AnyvmafError} `usage` for what is no object, and for one whose members cannot be read */
+/** @throws {AnyvmafError} `usage` if it is not an object, or its members cannot be read */
 export function requireObject(name: string, value: unknown, expected = 'an object'): void {
   if (!isObject(value) || ArrayBuffer.isView(value)) throw wrongType(name, value, expected);
   try {
     for (const key of Object.keys(value)) void value[key];
   } catch (cause) {
-    throw new AnyvmafError('usage', `${name} is an object that cannot be read; pass a plain one.`, { cause });
+    throw usageError(`${name} is an object that cannot be read; pass a plain one.`, { cause });
   }
 }
 
@@ -53,8 +53,7 @@ export function requireAttached(name: string, value: unknown): void {
   try {
     new Uint8Array(value.buffer);
   } catch {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${name} is bytes of a detached buffer, which was transferred to somebody else; pass a copy of them.`,
     );
   }
@@ -75,7 +74,7 @@ export function isArray(value: unknown): boolean {
  */
 export function oneOf<T extends string>(name: string, value: T, allowed: readonly NoInfer<T>[]): T {
   if (allowed.includes(value)) return value;
-  throw new AnyvmafError('usage', `${name} is ${showValue(value)}, but it must be ${choice(allowed)}.`);
+  throw usageError(`${name} is ${showValue(value)}, but it must be ${choice(allowed)}.`);
 }
 
 function choice(allowed: readonly string[]): string {

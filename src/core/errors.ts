@@ -29,12 +29,16 @@ export type ErrorCode =
   /** A worker or the core failed; not the caller's fault. */
   | 'internal';
 
+/** Which of the two videos. */
+export type InputRole = 'reference' | 'distorted';
+
 /** What an error may carry besides its message. */
 export interface AnyvmafErrorOptions extends ErrorOptions {
-  /** What resolves it; the message given with them says only what is wrong, and what to do is added to it. */
+  /** What resolves it; the message says only what is wrong, and the remedies are added to it. */
   readonly hints?: readonly Remedy[] | undefined;
   readonly objections?: readonly Objection[] | undefined;
   readonly file?: string | undefined;
+  readonly role?: InputRole | undefined;
 }
 
 /**
@@ -54,8 +58,11 @@ export class AnyvmafError extends Error {
   /** Name of the video that it is about, where it is about one. */
   readonly file?: string;
 
+  /** Which input it is about, where it is about one of the two. */
+  readonly role?: InputRole;
+
   constructor(code: ErrorCode, message: string, options: AnyvmafErrorOptions = {}) {
-    const { hints, file } = options;
+    const { hints, file, role } = options;
     const objections = hints?.length ? [{ message, hints }] : options.objections;
     super(
       sentence(hints ? objectionsText([{ message, hints }]) : message),
@@ -64,18 +71,43 @@ export class AnyvmafError extends Error {
     this.code = code;
     if (objections) this.objections = objections.map((one) => ({ ...one, message: sentence(one.message) }));
     if (file !== undefined) this.file = file;
+    if (role) this.role = role;
   }
 }
 
+/** Codes of errors that a file may cause; errors of other codes only pass through its reader. */
+const OF_FILES: ReadonlySet<ErrorCode> = new Set(['io', 'media', 'usage']);
+
+/** The error, with the input that it is about if it is about a file and does not say so yet. */
+export function aboutInput<E>(error: E, role: InputRole): E {
+  if (error instanceof AnyvmafError && !error.role && OF_FILES.has(error.code))
+    Object.assign(error, { role });
+  return error;
+}
+
+/** Does work on an input; an error says which input it is about. */
+export async function ofInput<T>(role: InputRole, work: () => Promise<T> | T): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw aboutInput(error, role);
+  }
+}
+
+/** The error about an argument or option that cannot be used. */
+export function usageError(message: string, options?: AnyvmafErrorOptions): AnyvmafError {
+  return new AnyvmafError('usage', message, options);
+}
+
 /** What of an error crosses to other threads, where `new AnyvmafError(code, message, data)` makes it again. */
-export interface ErrorData extends Pick<AnyvmafErrorOptions, 'objections' | 'file'> {
+export interface ErrorData extends Pick<AnyvmafErrorOptions, 'objections' | 'file' | 'role'> {
   readonly code: ErrorCode;
   readonly message: string;
 }
 
 /** An error as it can cross to another thread. */
-export function errorData({ code, message, objections, file }: AnyvmafError): ErrorData {
-  return { code, message, objections, file };
+export function errorData({ code, message, objections, file, role }: AnyvmafError): ErrorData {
+  return { code, message, objections, file, role };
 }
 
 /** A cause is printed below the error: one whose message is not fit for that is replaced by a copy that is. */

@@ -85,8 +85,8 @@ export function storedFrameBytes(format: VideoFormat): number {
 }
 
 /**
- * What to say of raw video whose size in bytes is no whole number of frames as stored here, but one of frames whose chroma
- * is rounded down at odd sides, as libvmaf's tool reads them; `undefined` for any other.
+ * The message about raw video whose size fits a whole number of frames only if chroma is rounded down at odd sizes, as
+ * libvmaf's tool reads it; `undefined` for other sizes.
  */
 export function roundedDownChroma(format: VideoFormat, size: number): string | undefined {
   const { width, height } = chromaSize(format);

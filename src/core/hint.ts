@@ -36,7 +36,7 @@ interface OptionValues {
 /** An option with the value to give it. */
 export type OptionHint = {
   readonly [Option in keyof OptionValues]: {
-    /** `accept`: nothing changes, but the finding becomes an info. `omit`: it was given, and is in the way. */
+    /** `accept`: nothing changes, but the finding becomes an info. `omit`: it was passed, and has to go. */
     readonly purpose: 'fix' | 'accept' | 'omit';
     readonly option: Option;
     readonly value: OptionValues[Option];

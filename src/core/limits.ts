@@ -2,7 +2,7 @@
  * @module core/limits
  * How long names and option strings from outside may be; checked before anything is done with them.
  */
-import { AnyvmafError } from './errors.js';
+import { usageError } from './errors.js';
 import { quoted } from './printable.js';
 
 /** Characters of the name of a feature, an extractor, an option, a model or a metric. */
@@ -18,8 +18,7 @@ export const MAX_STRING = 8192;
  */
 export function requireLength(what: string, text: string, most = MAX_NAME): void {
   if (text.length <= most) return;
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `${what} of ${text.length.toLocaleString('en')} characters is too long; at most ${most.toLocaleString('en')} are ` +
       `allowed: ${quoted(text, 60)}.`,
   );

@@ -54,7 +54,7 @@ interface CoreExports {
 
 /**
  * Compiles the core once for any number of instances.
- * @throws {AnyvmafError} 'internal' when the bytes are no WebAssembly module or this runtime has no 128-bit SIMD.
+ * @throws {AnyvmafError} 'internal' when the bytes are not a WebAssembly module or this runtime has no 128-bit SIMD.
  */
 export async function compileCore(bytes: WasmBytes): Promise<WasmModule> {
   try {

@@ -7,7 +7,7 @@
  * The candidate nearest to `typed`: the only one that goes on after it with a further word (`reference` for
  * `reference_encoded`), else the nearest by edit distance (insert, delete, replace, swap neighbours), when it is near
  * enough to be a likely slip: at most a third of the longer word.
- * @param key brings both sides to one spelling before they are compared
+ * @param key normalises the spelling of both before they are compared
  */
 export function nearest(
   typed: string,

@@ -19,7 +19,7 @@ export function magnitude(text: string): number | undefined {
   return text.length > 2 && skip(text, 2, isHexDigit) === text.length ? Number(text) : undefined;
 }
 
-/** A whole number of digits alone; `undefined` where it is anything else, or not exact as a double. */
+/** A whole number written in digits only; `undefined` for other text, or if a double cannot hold it exactly. */
 export function wholeNumber(text: string): number | undefined {
   if (text === '' || skip(text, 0, isDigit) !== text.length) return undefined;
   const value = Number(text);

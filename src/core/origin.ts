@@ -3,7 +3,7 @@
  * Who named the files of a call, which decides what may be opened because of them.
  */
 import { isObject, oneOf } from './arguments.js';
-import { AnyvmafError } from './errors.js';
+import { usageError } from './errors.js';
 import { showValue } from './printable.js';
 
 /**
@@ -36,14 +36,13 @@ export const FOREIGN: Origin = { by: 'foreign' };
 export function checkOrigin(origin: Origin | undefined): void {
   if (origin === undefined) return;
   if (!isObject(origin)) {
-    throw new AnyvmafError('usage', `origin is ${showValue(origin)}, but it must be an object with by.`);
+    throw usageError(`origin is ${showValue(origin)}, but it must be an object with by.`);
   }
   oneOf('origin.by', origin.by, ['user', 'foreign']);
   const { by, folders } = origin;
   if (folders === undefined) return;
   if (by === 'foreign' && Array.isArray(folders) && folders.every((one) => typeof one === 'string')) return;
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `origin.folders is ${showValue(folders)}, but it must be a list of real paths, and goes with by foreign only.`,
   );
 }

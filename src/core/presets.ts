@@ -3,7 +3,7 @@
  * The common test conditions of AOM and Netflix: which models and features each version asks for
  * (cli-formats-metrics A.4).
  */
-import { AnyvmafError } from './errors.js';
+import { type AnyvmafError, usageError } from './errors.js';
 import { quoted } from './printable.js';
 
 const AOM_CTC_VERSIONS = ['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'] as const;
@@ -34,10 +34,7 @@ const DECIBELS = 'enable_db=true:clip_db=true';
  */
 export function aomCtc(version: string): Preset {
   if (version === 'proposed') {
-    throw new AnyvmafError(
-      'usage',
-      'The AOM CTC `proposed` is deprecated; it became v1.0, and v7.0 is the latest.',
-    );
+    throw usageError('The AOM CTC `proposed` is deprecated; it became v1.0, and v7.0 is the latest.');
   }
   const known: readonly string[] = AOM_CTC_VERSIONS;
   const number = known.indexOf(version) + 1;
@@ -74,5 +71,5 @@ export function nflxCtc(version: string): Preset {
 
 function unknown(preset: string, version: string, known: readonly string[]): AnyvmafError {
   const there = known.length === 1 ? `there is ${known[0]}` : `there are ${known.join(', ')}`;
-  return new AnyvmafError('usage', `bad ${preset} version ${quoted(version)}; ${there}.`);
+  return usageError(`bad ${preset} version ${quoted(version)}; ${there}.`);
 }

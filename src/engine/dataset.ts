@@ -4,7 +4,7 @@
  * evaluating them.
  */
 import { requireArray, requireObject, requireText, requireTexts } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import { sentence } from '../core/printable.js';
 import { columnFor } from '../evaluate/table/names.js';
 import { DatasetWriter } from '../evaluate/table/write.js';
@@ -78,8 +78,7 @@ export async function* makeDataset(
   checkTogether(pairs);
   const folder = folderOption([...features, ...(teacher === undefined ? [] : [teacher])]);
   if (folder !== undefined) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${folder} goes with scoring a single pair, not with making a table of features; leave it out.`,
     );
   }
@@ -118,7 +117,7 @@ export async function* makeDataset(
       if (piece) yield piece;
     }
   }
-  if (!writer) throw new AnyvmafError('usage', 'There is no pair of videos to make a table of.');
+  if (!writer) throw usageError('There is no pair of videos to make a table of.');
   yield writer.end();
   return { rows: writer.rows, pairs: pairs.length, columns: writer.columns, warnings };
 }
@@ -128,16 +127,13 @@ function checkPair({ key, clip, mos, reference, distorted }: DatasetPair, index:
   const which = `pair ${index + 1}`;
   const keyText = key === undefined ? stemOf(reference) : String(key);
   if (keyText === undefined || keyText === '') {
-    throw new AnyvmafError(
-      'usage',
-      `The key of ${which} is missing, and its reference has no file name to take it from.`,
-    );
+    throw usageError(`The key of ${which} is missing, and its reference has no file name to take it from.`);
   }
   if (typeof key === 'number' && !Number.isInteger(key)) {
-    throw new AnyvmafError('usage', `The key of ${which} is ${key}, but a number must be whole.`);
+    throw usageError(`The key of ${which} is ${key}, but a number must be whole.`);
   }
   if (mos !== undefined && !Number.isFinite(mos)) {
-    throw new AnyvmafError('usage', `The mos of ${which} is ${mos}, but it must be a finite number.`);
+    throw usageError(`The mos of ${which} is ${mos}, but it must be a finite number.`);
   }
   return { key: keyText, clip: clip ?? stemOf(distorted) ?? `clip_${index}` };
 }
@@ -159,8 +155,7 @@ function apart(
 function checkTogether(pairs: readonly DatasetPair[]): void {
   const without = pairs.findIndex(({ mos }) => mos === undefined);
   if (without >= 0 && pairs.some(({ mos }) => mos !== undefined)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `Pair ${without + 1} has no mos, but others have; give one to each, or to none and name a teacher.`,
     );
   }
@@ -222,8 +217,7 @@ function factsOf(
 function checkSame(writer: DatasetWriter, names: readonly string[], report: Report): void {
   const further = names.map(columnFor).filter((name) => !writer.columns.includes(name));
   if (further.length === 0) return;
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `${report.distorted.name} has the features ${further.join(', ')}, which the first pair lacks`,
     { hints: ['make a table of its own of it', { purpose: 'omit', option: 'features' }] },
   );

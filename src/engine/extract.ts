@@ -6,7 +6,7 @@
 
 import { unlessAborted } from '../core/abort.js';
 import { isArray, requireObject } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { type AnyvmafError, usageError } from '../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import { allocateFrame } from '../core/frame.js';
 import { shown, showValue } from '../core/printable.js';
@@ -174,8 +174,7 @@ function timeOf(side: Side, frame: number): number | null {
 /** @throws {AnyvmafError} `usage` for what gives its frames only once, in order */
 function refuseUnreadable(side: Side): void {
   if (side.kind === 'encoded' || side.source.seekable) return;
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `single frames of ${shown(nameOf(side))} cannot be had, because it can be read only once, from its start; give ` +
       'it as a file.',
   );
@@ -184,8 +183,7 @@ function refuseUnreadable(side: Side): void {
 /** @param count pairs there are, `null` where only their end showed it */
 function beyond({ sides }: KnownInputs, index: number, count: number | null): AnyvmafError {
   const names = `${shown(nameOf(sides.reference))} and ${shown(nameOf(sides.distorted))}`;
-  return new AnyvmafError(
-    'usage',
+  return usageError(
     `frame ${index} was asked for, but ${names} have ` +
       `${count === null ? 'fewer frames in common' : count === 1 ? 'only 1 frame in common' : `only ${count} frames in common`}; ` +
       'frames are counted from 0.',
@@ -195,15 +193,11 @@ function beyond({ sides }: KnownInputs, index: number, count: number | null): An
 /** Ascending, each once. */
 function checkFrames(frames: readonly number[]): number[] {
   if (!isArray(frames)) {
-    throw new AnyvmafError(
-      'usage',
-      `frames is ${showValue(frames)}, but it must be an array of frame numbers.`,
-    );
+    throw usageError(`frames is ${showValue(frames)}, but it must be an array of frame numbers.`);
   }
   const wrong: unknown = frames.find((frame) => !(Number.isSafeInteger(frame) && frame >= 0));
   if (wrong !== undefined) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${showValue(wrong)} is not the number of a frame; frames are counted from 0, in whole numbers.`,
     );
   }

@@ -3,7 +3,7 @@
  * Says of pairs of frames where in the picture VMAF's features lose quality, and shows it.
  */
 import { requireObject } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import { showValue } from '../core/printable.js';
 import type { FramePair } from '../pictures/frame-pair.js';
@@ -328,16 +328,12 @@ function checkCells({
   enhnGainLimit = 100,
 }: { readonly [Key in keyof MapOptions]?: MapOptions[Key] | undefined }): Required<MapOptions> {
   if (![4, 8, 16, 32, 64, 128, 256].includes(blockSize)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `blockSize is ${showValue(blockSize)}, but it must be 4, 8, 16, 32, 64, 128 or 256 pixels.`,
     );
   }
   if (!(enhnGainLimit >= 1 && enhnGainLimit <= 100)) {
-    throw new AnyvmafError(
-      'usage',
-      `enhnGainLimit is ${showValue(enhnGainLimit)}, but it must be from 1 to 100.`,
-    );
+    throw usageError(`enhnGainLimit is ${showValue(enhnGainLimit)}, but it must be from 1 to 100.`);
   }
   return { blockSize, enhnGainLimit };
 }
@@ -345,16 +341,15 @@ function checkCells({
 function checkRender(options: RenderOptions): RenderOptions {
   const { of = 'both', scale, full } = options;
   if (!['both', 'vif', 'adm'].includes(of)) {
-    throw new AnyvmafError('usage', `of is ${showValue(of)}, but it must be both, vif or adm.`);
+    throw usageError(`of is ${showValue(of)}, but it must be both, vif or adm.`);
   }
   if (scale !== undefined && (of === 'both' || ![0, 1, 2, 3].includes(scale))) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `scale is ${showValue(scale)}, but it must be 0, 1, 2 or 3, and goes with of vif or adm.`,
     );
   }
   if (full !== undefined && !(full > 0 && full < Number.POSITIVE_INFINITY)) {
-    throw new AnyvmafError('usage', `full is ${showValue(full)}, but it must be a loss above 0.`);
+    throw usageError(`full is ${showValue(full)}, but it must be a loss above 0.`);
   }
   return options;
 }

@@ -5,7 +5,7 @@
  */
 import { onAbort } from '../core/abort.js';
 import { requireArray, requireObject } from '../core/arguments.js';
-import { AnyvmafError, type ErrorCode } from '../core/errors.js';
+import { AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
 import type { Decoder, TrackFacts } from '../media/decoder.js';
 import { openDecoded } from '../media/decoders.js';
 import { requireVideo } from '../media/open.js';
@@ -104,16 +104,14 @@ function checkMany(
   checkOptions(shared, SCORE_OPTIONS);
   if (distorted.length < 2) return;
   if (readsOnce(reference)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       'the reference is a stream, which can be read only once, but there are several distorted videos; give it as a ' +
         'file.',
     );
   }
   const folder = folderOption([...(shared.features ?? []), ...(shared.models ?? [])]);
   if (folder !== undefined) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${folder} names one folder, but there are ${distorted.length} distorted videos, whose files would have the same ` +
         'names in it; score them one by one, each with a folder of its own.',
     );

@@ -3,7 +3,7 @@
  * Scores pairs that a caller pushes one by one; on workers, or in the calling thread.
  */
 import { isObject } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import { formatProblem } from '../core/frame.js';
 import { showValue } from '../core/printable.js';
@@ -43,7 +43,7 @@ export async function openScorer(
   checkFormat('createScorer needs the format of its frames', format);
   const checked = checkOptions(options, SCORER_OPTIONS);
   const problem = formatProblem(format);
-  if (problem) throw new AnyvmafError('usage', `Frames of this format cannot be scored: ${problem}.`);
+  if (problem) throw usageError(`Frames of this format cannot be scored: ${problem}.`);
   const [requested, module] = await Promise.all([
     loadRequested(checked, platform, () => format),
     platform.loadCore(),
@@ -343,10 +343,7 @@ class PushScorer implements Scorer {
 
   #requireOpen(call: string): void {
     if (this.#state === 'open') return;
-    throw new AnyvmafError(
-      'usage',
-      `The scorer is ${this.#state}; ${call} needs a new one from createScorer.`,
-    );
+    throw usageError(`The scorer is ${this.#state}; ${call} needs a new one from createScorer.`);
   }
 
   /** Carries out a call after those before it, even if they failed. */
@@ -369,8 +366,7 @@ const PLANES: readonly { readonly key: PlaneName; readonly name: string }[] = [
  */
 function checkPlanes(role: string, planes: PushedPlanes, plan: ExtractionPlan): FramePlanes {
   if (!isObject(planes)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `push needs the planes of a reference and of a distorted frame, but the ${role} frame is ${showValue(planes)}; ` +
         'give an object with y, and with cb and cr where chroma is measured.',
     );
@@ -400,8 +396,7 @@ function planeOf(plane: PushedPlanes[PlaneName], what: string, { bitDepth }: Vid
   const type = Object.prototype.toString.call(plane).slice('[object '.length, -1);
   if (type === 'Uint8Array' || type === 'Uint8ClampedArray' || (type === 'Uint16Array' && bitDepth > 8))
     return new Uint8Array(plane.buffer, plane.byteOffset, plane.byteLength);
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `${what} is ${ArrayBuffer.isView(plane) ? `of type ${type}` : showValue(plane)}, but at ${bitDepth} bit it must be a ` +
       `${bitDepth > 8 ? 'Uint8Array with two bytes a sample, or a Uint16Array' : 'Uint8Array'}.`,
   );

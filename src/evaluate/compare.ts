@@ -2,7 +2,7 @@
  * @module evaluate/compare
  * Ranks several models on the same rows of a table.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import type { TinyPlatform } from '../tiny/types.js';
 import { type EvaluateOptions, type Evaluation, evaluateOn } from './evaluate.js';
 import { selectRows } from './rows.js';
@@ -35,8 +35,7 @@ export async function compare(
   table: TableColumns,
   options: EvaluateOptions = {},
 ): Promise<Comparison> {
-  if (models.length === 0)
-    throw new AnyvmafError('usage', 'There is no model to compare; name at least one.');
+  if (models.length === 0) throw usageError('There is no model to compare; name at least one.');
   const rows = await selectRows(table, options.split ?? 'test', options.target ?? TARGET_COLUMN);
   const done: Evaluation[] = [];
   const errors: FailedEvaluation[] = [];

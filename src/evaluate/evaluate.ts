@@ -2,7 +2,7 @@
  * @module evaluate/evaluate
  * Evaluates a model on a table of features: predicts every row of a split and compares the predictions with the target.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
 import { loadTinyModel } from '../tiny/load.js';
@@ -155,8 +155,7 @@ export async function evaluateOn(
   const usable = selected.rows.map((_, i) => i).filter((i) => bound.usable[i]);
   const lost = selected.rows.length - usable.length;
   if (usable.length < 2) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `Of the ${selected.rows.length} rows of the split ${quoted(selected.split)} of ${table.name}, ` +
         `${usable.length} have all features of ${quoted(source)}, but at least 2 are needed to compute ` +
         'correlations.',

@@ -6,7 +6,7 @@
 
 import { requireAttached, requireObject, requireText, requireTexts, wrongType } from '../core/arguments.js';
 import { TINY_PRECISIONS } from '../core/choices.js';
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import { checkOrigin } from '../core/origin.js';
 import { showValue } from '../core/printable.js';
 import type { ByteReader, FilePlatform } from '../media/platform.js';
@@ -96,19 +96,18 @@ function checkOptions({ split, resamples, seed, crf, threads, precision }: Evalu
   if (split !== undefined) parseSplit(split);
   const whole = (name: string, value: number | undefined, most: number) => {
     if (value === undefined || (Number.isInteger(value) && value >= 0 && value <= most)) return;
-    throw new AnyvmafError('usage', `${name} is ${value}, but it must be a whole number from 0 to ${most}.`);
+    throw usageError(`${name} is ${value}, but it must be a whole number from 0 to ${most}.`);
   };
   whole('resamples', resamples, 100_000);
   whole('seed', seed, 0xffffffff);
   whole('threads', threads, 1024);
   if (precision !== undefined && !TINY_PRECISIONS.includes(precision)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `precision is ${showValue(precision)}, but it must be one of ${TINY_PRECISIONS.join(', ')}.`,
     );
   }
   if (crf !== undefined && !(crf >= 0 && crf <= 63)) {
-    throw new AnyvmafError('usage', `crf is ${crf}, but it must be from 0 to 63.`);
+    throw usageError(`crf is ${crf}, but it must be from 0 to 63.`);
   }
 }
 
@@ -124,8 +123,7 @@ async function openBytes(features: TableInput, name: string, files: FilePlatform
   const file = await files.open(features);
   if (file.kind === 'random') return file.reader;
   file.stream.close();
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `${name} is a stream, but the description of a Parquet file is at its end; give it as a file.`,
   );
 }

@@ -3,7 +3,7 @@
  * Binds a model's inputs to columns of a table. Features follow the order of the sidecar and are scaled unless the graph
  * does so. The codec block comes from the caller or from columns. Other inputs come from columns of their name.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { type CodecFacts, codecBlock } from '../tiny/codec.js';
 import { bindColumns, CANONICAL_FEATURES } from '../tiny/features.js';
@@ -91,8 +91,7 @@ function featurePort(model: TinyModel, wanted: string | undefined): TinyPort {
   const byName = (name: string | undefined) => inputs.find((input) => input.name === name);
   const found = byName(wanted);
   if (wanted !== undefined && !found) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${titled(model)} has no input ${quoted(wanted)}; it has ${listed(inputs.map(({ name }) => name))}.`,
     );
   }
@@ -126,8 +125,7 @@ function featureColumns(
   const missing = lacking.map(({ feature }) => feature);
   const here = found.flatMap(({ feature, column }) => (column === undefined ? [] : [{ feature, column }]));
   if (here.length === 0 || (stated && missing.length > 0)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${table.name} has ${here.length === 0 ? 'none' : 'not all'} of the features of ${quoted(model.source)}: ` +
         `${listed(missing)} ${missing.length === 1 ? 'is' : 'are'} missing, under that name or as ` +
         `${quoted(lacking[0]?.other ?? '')}; it has ${listed(table.columns)}.`,
@@ -185,8 +183,7 @@ async function codecInput(
   const presets = await textOf(options.preset, 'preset');
   const rates = options.crf === undefined && table.has('crf') ? await table.numbers('crf') : undefined;
   if ((options.codec === undefined && !codecs) || (options.crf === undefined && !rates)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${titled(model)} must know how each row was encoded: ${table.name} needs the columns "codec" and "crf" ("preset" may ` +
         `be left out), or one codec and crf given for all rows; it has ${listed(table.columns)}.`,
     );
@@ -228,8 +225,7 @@ async function columnInput(
   const columns = Array.from({ length: width }, (_, i) => (width === 1 ? name : `${name}_${i}`));
   const missing = columns.filter((column) => !table.has(column));
   if (missing.length > 0) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${titled(model)} has a further input ${quoted(name)} of ${width} numbers, for which ${table.name} lacks the columns ` +
         `${listed(missing)}; for a codec block, the sidecar must have encoder_vocab.`,
     );

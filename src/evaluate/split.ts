@@ -4,7 +4,7 @@
  * machine and in every table.
  */
 import { SPLITS, type Split } from '../core/choices.js';
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 
@@ -22,10 +22,7 @@ export function parseSplit(name: string): Split {
   if (found !== undefined) return found;
   const near = nearest(name, SPLITS);
   const hint = near === undefined ? '' : `; did you mean ${near}?`;
-  throw new AnyvmafError(
-    'usage',
-    `The split is ${quoted(name)}, but it must be one of ${SPLITS.join(', ')}${hint}`,
-  );
+  throw usageError(`The split is ${quoted(name)}, but it must be one of ${SPLITS.join(', ')}${hint}`);
 }
 
 /**

@@ -4,7 +4,7 @@
  * expected, and the nearest known name of an unknown one.
  */
 import type * as z from 'zod/v4';
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import { MAX_STRING, requireLength } from '../core/limits.js';
 import { nearest } from '../core/nearest.js';
 import { shown } from '../core/printable.js';
@@ -43,7 +43,7 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** What an issue expected instead of the value. */
+/** The expected value, in words. */
 function expectation(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -108,16 +108,16 @@ export function checkArguments<Schema extends z.ZodObject>(
   schema: Schema,
   args: unknown,
 ): z.output<Schema> {
-  const given = args ?? {};
-  if (typeof given !== 'object' || Array.isArray(given)) {
-    throw new AnyvmafError('usage', `The arguments of ${tool} must be an object, not ${showValue(given)}.`);
+  const sent = args ?? {};
+  if (typeof sent !== 'object' || Array.isArray(sent)) {
+    throw usageError(`The arguments of ${tool} must be an object, not ${showValue(sent)}.`);
   }
-  requireSize(given, tool);
+  requireSize(sent, tool);
   const known = Object.keys(schema.shape);
-  const unknown = Object.keys(given).filter((name) => !known.includes(name));
+  const unknown = Object.keys(sent).filter((name) => !known.includes(name));
   const [first] = unknown;
-  if (first !== undefined) throw new AnyvmafError('usage', unknownParameter(tool, first, known));
-  return schema.parse(given, { reportInput: true });
+  if (first !== undefined) throw usageError(unknownParameter(tool, first, known));
+  return schema.parse(sent, { reportInput: true });
 }
 
 /**
@@ -130,8 +130,7 @@ function requireSize(value: unknown, name: string, depth = 0): void {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return;
   const members = Object.entries(value);
   if (members.length > MAX_MEMBERS) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${shown(name, SHOWN)} has ${members.length.toLocaleString('en')} members; at most ${MAX_MEMBERS} are allowed.`,
     );
   }

@@ -1,6 +1,6 @@
 /**
  * @module mcp/context
- * What a handler gets besides its arguments: the call's signal and progress, the allowed files, a share of the machine,
+ * The context of a call, which a handler gets beside its arguments: the call's signal and progress, the allowed files, a share of the machine,
  * and a place for large results. Tools depend on the server only through these interfaces.
  */
 import type { Origin } from '../core/origin.js';
@@ -99,7 +99,7 @@ export interface ToolResources {
   publish(publication: Publication): Promise<Published>;
 }
 
-/** What a tool's handler is given for one call. */
+/** The context of one call. */
 export interface ToolContext {
   /** Aborts when the call is cancelled, its client disconnects or the server ends. Pass it to everything that takes one. */
   readonly signal: AbortSignal;

@@ -7,7 +7,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, parse, resolve, sep } from 'node:path';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
 import { checkedStats, isInside } from '../files/checked-file.js';
@@ -59,8 +59,7 @@ export async function findRoots({ allow, env, cwd }: RootSources): Promise<Roots
   const warnings: string[] = [];
   for (const folder of allow) {
     const real = await realFolder(resolve(cwd, folder));
-    if (real === undefined)
-      throw new AnyvmafError('usage', `--allow ${quoted(folder)} is not a folder that can be read`);
+    if (real === undefined) throw usageError(`--allow ${quoted(folder)} is not a folder that can be read`);
     folders.add(real);
   }
   let named = allow.length;
@@ -111,7 +110,7 @@ export class AllowedFiles implements ToolFiles {
     this.#translate = translate;
   }
 
-  /** Allows one more folder, given by its real path: the server's own results and samples. */
+  /** Allows one more folder by its real path: the server's own results and samples. */
   allow(root: string): void {
     this.#roots.add(root);
   }

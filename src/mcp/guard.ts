@@ -1,9 +1,9 @@
 /**
  * @module mcp/guard
- * Who may talk to the HTTP server: where it listens, which Host and Origin headers it takes, and its token. Pure.
+ * Access to the HTTP server: where it listens, which Host and Origin headers it takes, and its token. Pure.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { AnyvmafError } from '../core/errors.js';
+import { type AnyvmafError, usageError } from '../core/errors.js';
 
 /** Where a server listens. */
 export interface Address {
@@ -25,10 +25,7 @@ const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '::1'];
 export function parseAddress(text: string | undefined): Address {
   const value = text?.trim() ?? '';
   const wrong = () =>
-    new AnyvmafError(
-      'usage',
-      `--http ${value} is not an address; give HOST:PORT, HOST or PORT, such as 127.0.0.1:8765`,
-    );
+    usageError(`--http ${value} is not an address; give HOST:PORT, HOST or PORT, such as 127.0.0.1:8765`);
   if (value === '') return { host: '127.0.0.1', port: DEFAULT_PORT };
   if (/^\d+$/.test(value)) return { host: '127.0.0.1', port: portOf(value, wrong) };
   const parts = /^(?:\[([0-9a-f:.]+)\]|([^\s:/[\]]+))(?::(\d+))?$/i.exec(value);
@@ -108,8 +105,7 @@ export function checkOrigin(origin: string): string {
   if (origin === '*') return origin;
   const parsed = URL.canParse(origin) ? new URL(origin) : undefined;
   if (parsed === undefined || parsed.origin === 'null') {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `--cors ${origin} is not an origin; give scheme, host and port, such as http://localhost:6274`,
     );
   }
@@ -150,9 +146,9 @@ export class Guard {
   /** Why a call without the right token is refused. */
   refuseCall({ authorization }: Pick<Sender, 'authorization'>): Refusal | undefined {
     if (this.#digest === undefined) return undefined;
-    const given = /^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? '';
+    const sent = /^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? '';
     // Digests have one length, so comparing them does not leak the length of the token.
-    if (timingSafeEqual(digest(given), this.#digest)) return undefined;
+    if (timingSafeEqual(digest(sent), this.#digest)) return undefined;
     return { status: 401, sentence: 'The server wants its token: send "Authorization: Bearer TOKEN".' };
   }
 

@@ -1,6 +1,6 @@
 /**
  * @module mcp/host
- * What all connections of one server process share: allowed files, the pool, results, the calls that run, and the end.
+ * The state that all connections of one server process share: allowed files, the pool, results, the calls that run, and the end.
  */
 import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -17,7 +17,7 @@ export interface HostOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The working directory. */
   readonly cwd: string;
-  /** A line for whoever runs the server. */
+  /** Writes a line for the operator of the server. */
   readonly log: (message: string) => void;
   /** What is offered. */
   readonly tools: readonly Tool[];

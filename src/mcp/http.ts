@@ -10,7 +10,7 @@ import {
 } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, isInitializeRequest, type McpHttpHandler } from '@modelcontextprotocol/server';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import {
   type Address,
   authority,
@@ -60,8 +60,7 @@ export interface RunningHttp {
 export async function serveHttp(host: McpHost, options: HttpOptions): Promise<RunningHttp> {
   const { address, token } = options;
   if (token === undefined && !isLoopback(address.host)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `--http ${authority(address)} can be reached from other machines; set a token with --token or ` +
         'ANYVMAF_MCP_TOKEN, or listen on 127.0.0.1',
     );

@@ -5,7 +5,7 @@
  */
 import { extname } from 'node:path';
 import * as z from 'zod/v4';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import type { ModelSummary } from '../index.js';
 import type { ToolFiles } from './context.js';
@@ -186,8 +186,7 @@ async function checkModelString(named: string, files: ToolFiles): Promise<InputM
  */
 function modelFile(path: CheckedPath): CheckedModel {
   if (!/[:=]/.test(path)) return `path=${path}` as CheckedModel;
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `The model file ${quoted(path)} has a colon or an equals sign in its path, which a model string cannot say; rename it.`,
   );
 }

@@ -3,7 +3,8 @@
  * Shares the machine between calls: at most so many score at the same time, first come first served, and each gets its
  * share of the cores.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { onAbort } from '../core/abort.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import type { PoolGrant } from './context.js';
 
@@ -23,8 +24,7 @@ export function limitFrom(value: string | undefined, cores: number): number {
   if (value === undefined || value.trim() === '') return defaultLimit(cores);
   const limit = Number(value);
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `VMAF_MCP_MAX_CONCURRENT is ${quoted(value)}, but it must be a whole number from 1 to 1000`,
     );
   }
@@ -95,17 +95,12 @@ export class WorkPool {
       );
     }
     return new Promise((resolve, reject) => {
-      const abandon = () => {
+      const leave = onAbort(turn.signal, (reason) => {
         this.#queue.splice(this.#queue.indexOf(waiting), 1);
-        reject(turn.signal.reason);
+        reject(reason);
         this.#notifyWaiting();
-      };
-      const waiting: Waiting = {
-        ...turn,
-        start: resolve,
-        leave: () => turn.signal.removeEventListener('abort', abandon),
-      };
-      turn.signal.addEventListener('abort', abandon, { once: true });
+      });
+      const waiting: Waiting = { ...turn, start: resolve, leave };
       this.#queue.push(waiting);
       turn.onWait?.(this.#queue.length - 1, this.#running);
     });

@@ -32,7 +32,7 @@ export class ProtocolServer extends Server {
   }
 }
 
-/** What the SDK's schemas have found, which it tells as JSON in the message. */
+/** The issues that the SDK's schemas found, which are JSON in its message. */
 function issuesOf(error: unknown): z.core.$ZodIssue[] | undefined {
   const text = error instanceof Error ? error.message : '';
   const start = text.indexOf('[');

@@ -198,7 +198,7 @@ export class ServerResources {
     return sample === undefined ? this.#stored.get(uri)?.path : this.#sample(sample);
   }
 
-  /** Removes what killed servers left behind. Resolves when that is done. */
+  /** Removes the results of servers that were killed. */
   sweep(): Promise<void> {
     this.#sweeping ??= realpath(tmpdir()).then(sweepScratch);
     return this.#sweeping;

@@ -9,6 +9,7 @@ import {
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { onAbort } from '../core/abort.js';
 
 /** Most sessions; the one unused for longest is closed first. */
 const MOST_SESSIONS = 100;
@@ -86,7 +87,7 @@ export class Sessions {
 
 /** Requests that came in one body and are answered on one event stream. */
 interface Exchange {
-  /** Neither answered nor cancelled yet. */
+  /** Not answered or cancelled yet. */
   readonly open: Set<RequestId>;
   readonly cancelled: Set<RequestId>;
 }
@@ -127,7 +128,7 @@ class Session {
     const done = () => {
       if (ended) return;
       ended = true;
-      request.signal.removeEventListener('abort', hangUp);
+      forget();
       this.busy--;
       this.used = this.#now();
     };
@@ -139,7 +140,8 @@ class Session {
       if (listening) this.#transport.closeStandaloneSSEStream();
       done();
     };
-    request.signal.addEventListener('abort', hangUp, { once: true });
+    // A request that is aborted already ends below, once the transport knows it.
+    const forget = request.signal.aborted ? () => {} : onAbort(request.signal, hangUp);
     const response = await this.#transport.handleRequest(
       request,
       body === undefined ? {} : { parsedBody: body },
@@ -192,7 +194,7 @@ function noAnswer(id: RequestId): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code: -32000, message: 'The request was cancelled.' } };
 }
 
-/** The id of a request, none of anything else. */
+/** The id of a request; nothing for other messages. */
 function requestId(message: unknown): RequestId[] {
   if (message === null || typeof message !== 'object' || !('method' in message) || !('id' in message))
     return [];

@@ -38,7 +38,7 @@ export type ExtraContent =
     }
   | ResourceLink;
 
-/** What a handler returns: the document, sent both as text and as `structuredContent`, and further content. */
+/** The result of a handler: the document, sent both as text and as `structuredContent`, and further content. */
 export interface ToolOutcome<Document> {
   /** Fits the tool's `outputSchema`; numbers that are not finite are sent as null. */
   readonly document: Document;

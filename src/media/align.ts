@@ -2,7 +2,7 @@
  * @module media/align
  * Finds the temporal offset between two videos from the luma of their first seconds.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import { lumaBytes } from '../core/frame.js';
 import { Evidence } from './align/evidence.js';
 import { search } from './align/search.js';
@@ -148,7 +148,7 @@ function checked(options: AlignOptions) {
 
 function check(name: string, value: number, fine: boolean, expected: string): void {
   if (fine) return;
-  throw new AnyvmafError('usage', `the alignment option ${name} is ${value}, but must be ${expected}.`);
+  throw usageError(`the alignment option ${name} is ${value}, but must be ${expected}.`);
 }
 
 /** Thumbnails of frames that the caller pushes, in order from the first. */

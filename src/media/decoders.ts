@@ -4,7 +4,7 @@
  * and says, when none does, which were tried and what to install.
  */
 import { onAbort } from '../core/abort.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import type { Objection, Remedy } from '../core/hint.js';
 import { clause, quoted, shown } from '../core/printable.js';
 import { convertCommand } from './advice.js';
@@ -57,10 +57,7 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
   const candidates = choice === 'auto' ? decoders : decoders.filter(({ id }) => id === choice);
   if (candidates.length === 0) {
     const there = ['auto', ...decoders.map(({ id }) => id), 'none'];
-    throw new AnyvmafError(
-      'usage',
-      `there is no decoder ${quoted(choice)} here; there are ${there.join(', ')}.`,
-    );
+    throw usageError(`there is no decoder ${quoted(choice)} here; there are ${there.join(', ')}.`);
   }
   const attempts: Attempt[] = [];
   for (const [i, decoder] of candidates.entries()) {

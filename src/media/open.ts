@@ -4,7 +4,7 @@
  */
 import { onAbort } from '../core/abort.js';
 import { requireArray, requireAttached, requireObject, requireText, wrongType } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { describeFormat, formatProblem } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 import { STANDARD_INPUT } from '../core/shell.js';
@@ -87,7 +87,7 @@ export async function openInput(
   if (isFrameSource(input)) {
     const problem = formatProblem(input.info);
     if (problem) {
-      throw new AnyvmafError('usage', `the frames of ${shown(input.info.name)} are not usable: ${problem}.`);
+      throw usageError(`the frames of ${shown(input.info.name)} are not usable: ${problem}.`);
     }
     return input;
   }
@@ -95,7 +95,7 @@ export async function openInput(
   const url = options.decoding && urlOf(input);
   if (url !== undefined) {
     if (options.decoding?.allowUrl) return { kind: 'encoded', name, input: url };
-    throw new AnyvmafError('usage', `${shown(url)} is a URL, which is not fetched unless asked for`, {
+    throw usageError(`${shown(url)} is a URL, which is not fetched unless asked for`, {
       hints: [{ purpose: 'fix', option: 'allowUrl', value: true }, 'download the video and give its path'],
     });
   }
@@ -208,8 +208,7 @@ async function openBytes(
     };
   }
   if (input instanceof ReadableStream) return { kind: 'stream', stream: webByteStream(input, name) };
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `a video must be a path, URL, file descriptor, Blob, Uint8Array, ReadableStream or FrameSource, not ` +
       `${kindOf(input)}.`,
   );

@@ -3,7 +3,7 @@
  * Checks that two videos can be compared without conversion (cli-formats-metrics B.4, B.6).
  */
 import { onAbort } from '../core/abort.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, aboutInput, ofInput, usageError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import { formatProblem, MIN_SIDE } from '../core/frame.js';
 import { shown } from '../core/printable.js';
@@ -112,8 +112,8 @@ export async function openPair(
 ): Promise<VideoPair> {
   const [first, second] = await openInputs(reference, distorted, options);
   try {
-    if ('kind' in first) throw notY4m(first);
-    if ('kind' in second) throw notY4m(second);
+    if ('kind' in first) throw aboutInput(notY4m(first), 'reference');
+    if ('kind' in second) throw aboutInput(notY4m(second), 'distorted');
     return { reference: first, distorted: second, warnings: checkPair(first.info, second.info) };
   } catch (error) {
     await Promise.all([closeInput(first), closeInput(second)]);
@@ -134,8 +134,7 @@ export async function openInputs(
   options: Omit<OpenOptions, 'name'>,
 ): Promise<readonly [OpenedInput, OpenedInput]> {
   if (reference === distorted && readsOnce(reference)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `reference and distorted are both ${reference === '-' ? 'standard input (-)' : 'the same stream'}, ` +
         'which can be read only once; give one of them as a file.',
     );
@@ -146,7 +145,10 @@ export async function openInputs(
   // Without decoders, what is encoded is refused at once, however long the other takes to open.
   const open: (input: VideoInput) => Promise<OpenedInput> = (input) =>
     options.decoding ? openInput(input, each) : openVideo(input, each);
-  const opening = [open(reference), open(distorted)] as const;
+  const opening = [
+    ofInput('reference', () => open(reference)),
+    ofInput('distorted', () => open(distorted)),
+  ] as const;
   try {
     options.signal?.throwIfAborted();
     return await Promise.all(opening);

@@ -3,7 +3,7 @@
  * Maps the bytes of a stored frame to the caller's planes, skips unused planes, and cuts off the extra chroma column of odd
  * widths.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import { chromaSize, lumaBytes, sampleBytes, storedChromaSize } from '../core/frame.js';
 
@@ -85,9 +85,6 @@ export class PlaneMap {
 
   #check(plane: string, into: Uint8Array, bytes: number): void {
     if (into.length === bytes) return;
-    throw new AnyvmafError(
-      'usage',
-      `the ${plane} plane has ${into.length} bytes, but this format needs ${bytes}.`,
-    );
+    throw usageError(`the ${plane} plane has ${into.length} bytes, but this format needs ${bytes}.`);
   }
 }

@@ -2,7 +2,7 @@
  * @module media/sequential
  * Frames in order from a pipe or stream; never reads beyond the requested frame.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import type { FramePlanes } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 import { incompleteFrame } from './errors.js';
@@ -35,8 +35,7 @@ export class SequentialSource implements FrameSource {
 
   async readFrame(index: number, into: FramePlanes): Promise<boolean> {
     if (index < this.#next) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `frame ${index} of ${shown(this.info.name)} was asked for after frame ${this.#next - 1}; ` +
           'a stream is read in order.',
       );

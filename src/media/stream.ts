@@ -2,7 +2,7 @@
  * @module media/stream
  * Reads a byte stream in pieces of any size, independent of the producer's chunks.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import type { ByteStream } from './platform.js';
 import { readFailure } from './readers.js';
 
@@ -79,10 +79,7 @@ export class ByteQueue {
  */
 export function webByteStream(stream: ReadableStream<Uint8Array>, name: string): ByteStream {
   if (stream.locked) {
-    throw new AnyvmafError(
-      'usage',
-      'the stream is locked to another reader; give each video a stream of its own.',
-    );
+    throw usageError('the stream is locked to another reader; give each video a stream of its own.');
   }
   const reader = stream.getReader();
   return {
@@ -97,10 +94,7 @@ export function webByteStream(stream: ReadableStream<Uint8Array>, name: string):
         if (result.done) return undefined;
         // Node streams may yield strings at run time.
         if (!(result.value instanceof Uint8Array)) {
-          throw new AnyvmafError(
-            'usage',
-            `the stream must yield Uint8Array chunks, not ${typeof result.value}.`,
-          );
+          throw usageError(`the stream must yield Uint8Array chunks, not ${typeof result.value}.`);
         }
         if (result.value.length > 0) return result.value;
       }

@@ -2,7 +2,7 @@
  * @module media/yuv
  * Raw planar YUV: consecutive frames without headers (cli-formats-metrics B.1).
  */
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { describeFormat, formatProblem, roundedDownChroma, storedFrameBytes } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 import { sniffContent } from './sniff.js';
@@ -14,7 +14,7 @@ import type { FrameLayout, RawVideoFormat, VideoInfo } from './types.js';
  */
 export function checkRawFormat(raw: RawVideoFormat): void {
   const problem = formatProblem(raw);
-  if (problem) throw new AnyvmafError('usage', `the format given for raw video is not usable: ${problem}.`);
+  if (problem) throw usageError(`the format given for raw video is not usable: ${problem}.`);
 }
 
 /** Frames start at the first byte. */

@@ -4,6 +4,7 @@
  */
 import { AnyvmafError } from '../core/errors.js';
 import { log10 } from '../core/log10.js';
+import { type ExtractorInstance, numberOption } from './metric.js';
 
 /** The options of the adm and float_adm extractors that decide the factors. */
 export interface AdmCsfSettings {
@@ -17,6 +18,17 @@ export interface AdmCsfSettings {
   readonly csfScale: number;
   /** `adm_csf_diag_scale`, mode 1 only. */
   readonly csfDiagScale: number;
+}
+
+/** The settings of an instance of adm or float_adm. */
+export function csfSettings(instance: ExtractorInstance): AdmCsfSettings {
+  return {
+    normViewDist: numberOption(instance, 'adm_norm_view_dist'),
+    refDisplayHeight: numberOption(instance, 'adm_ref_display_height'),
+    csfMode: numberOption(instance, 'adm_csf_mode'),
+    csfScale: numberOption(instance, 'adm_csf_scale'),
+    csfDiagScale: numberOption(instance, 'adm_csf_diag_scale'),
+  };
 }
 
 /** For each scale 0..3 the factor of the horizontal and vertical bands, then that of the diagonal band. */
@@ -162,20 +174,14 @@ function bartenParameter(index: 0 | 1 | 2 | 3): number {
 interface BlendRow {
   readonly height: number;
   readonly distance: number;
-  /** By csf mode, the factors of scales 0..3 for the horizontal and vertical bands and for the diagonal. */
-  readonly 2: readonly [readonly number[], readonly number[]];
-  readonly 3: readonly [readonly number[], readonly number[]];
+  /** By csf mode, the factors of scales 0..3 for the horizontal and vertical bands, then for the diagonal. */
+  readonly 2: readonly number[];
+  readonly 3: readonly number[];
 }
 
 const BLEND_1080_3 = {
-  2: [
-    [0.01183, 0.025026, 0.04295, 0.058621],
-    [0.004302, 0.011778, 0.023918, 0.035901],
-  ],
-  3: [
-    [0.011249, 0.022606, 0.03593, 0.045673],
-    [0.004097, 0.010921, 0.02143, 0.031313],
-  ],
+  2: [0.01183, 0.025026, 0.04295, 0.058621, 0.004302, 0.011778, 0.023918, 0.035901],
+  3: [0.011249, 0.022606, 0.03593, 0.045673, 0.004097, 0.010921, 0.02143, 0.031313],
 } as const;
 
 /** Viewing conditions for which the blended factors are tabulated. Those below 3240 lines are refused before. */
@@ -185,50 +191,26 @@ const BLEND: readonly BlendRow[] = [
   {
     height: 1080,
     distance: 5,
-    2: [
-      [0.004212, 0.014809, 0.029642, 0.047464],
-      [0.000984, 0.005852, 0.0146, 0.027574],
-    ],
-    3: [
-      [0.004052, 0.013939, 0.026298, 0.038833],
-      [0.000927, 0.005544, 0.013415, 0.024515],
-    ],
+    2: [0.004212, 0.014809, 0.029642, 0.047464, 0.000984, 0.005852, 0.0146, 0.027574],
+    3: [0.004052, 0.013939, 0.026298, 0.038833, 0.000927, 0.005544, 0.013415, 0.024515],
   },
   {
     height: 2160,
     distance: 3,
-    2: [
-      [0.00226, 0.01183, 0.025026, 0.04295],
-      [0.000479, 0.004302, 0.011778, 0.023918],
-    ],
-    3: [
-      [0.002166, 0.011249, 0.022606, 0.03593],
-      [0.000447, 0.004097, 0.010921, 0.02143],
-    ],
+    2: [0.00226, 0.01183, 0.025026, 0.04295, 0.000479, 0.004302, 0.011778, 0.023918],
+    3: [0.002166, 0.011249, 0.022606, 0.03593, 0.000447, 0.004097, 0.010921, 0.02143],
   },
   {
     height: 2160,
     distance: 5,
-    2: [
-      [0.000092, 0.004212, 0.014809, 0.029642],
-      [0.00005, 0.000984, 0.005852, 0.0146],
-    ],
-    3: [
-      [0.000077, 0.004052, 0.013939, 0.026298],
-      [0.000045, 0.000927, 0.005544, 0.013415],
-    ],
+    2: [0.000092, 0.004212, 0.014809, 0.029642, 0.00005, 0.000984, 0.005852, 0.0146],
+    3: [0.000077, 0.004052, 0.013939, 0.026298, 0.000045, 0.000927, 0.005544, 0.013415],
   },
   {
     height: 720,
     distance: 5,
-    2: [
-      [0.010144, 0.022561, 0.040309, 0.05672],
-      [0.003463, 0.010282, 0.021839, 0.034641],
-    ],
-    3: [
-      [0.009689, 0.020577, 0.034162, 0.044523],
-      [0.003302, 0.009579, 0.019661, 0.030318],
-    ],
+    2: [0.010144, 0.022561, 0.040309, 0.05672, 0.003463, 0.010282, 0.021839, 0.034641],
+    3: [0.009689, 0.020577, 0.034162, 0.044523, 0.003302, 0.009579, 0.019661, 0.030318],
   },
 ];
 
@@ -243,6 +225,5 @@ function blendFactors({ csfMode, refDisplayHeight, normViewDist }: AdmCsfSetting
         `${refDisplayHeight}; it knows ${known}. adm_csf_mode 0 works with any.`,
     );
   }
-  const [hv, d] = factors;
-  return SCALES.map((scale) => [f32(hv[scale] ?? Number.NaN), f32(d[scale] ?? Number.NaN)]);
+  return SCALES.map((scale) => [f32(factors[scale] ?? Number.NaN), f32(factors[4 + scale] ?? Number.NaN)]);
 }

@@ -3,7 +3,7 @@
  * adm2, aim, adm3 and ADM per scale from numerators, denominators and AIM numerators (spec 4.10).
  */
 import type { VideoFormat } from '../core/frame.js';
-import { type AdmCsf, admCsf } from './adm-csf.js';
+import { type AdmCsf, admCsf, csfSettings } from './adm-csf.js';
 import {
   type ExtractorInstance,
   type Finisher,
@@ -14,7 +14,17 @@ import {
   numberOption,
   type Variant,
 } from './metric.js';
-import { extractor, feature, flag, integer, integerFeature, integerParts, real, SCALES } from './spec.js';
+import {
+  extractor,
+  feature,
+  flag,
+  integer,
+  integerFeature,
+  integerParts,
+  ranked,
+  real,
+  SCALES,
+} from './spec.js';
 import { admLimit, atLeast } from './values.js';
 
 /** Most parameter sets that one call measures. */
@@ -28,7 +38,11 @@ const STRUCT = { bytes: 88, rf: 16, fi: 48, parts: 80 };
 /** What the reference puts in the denominator of a scale 0 that it skips. */
 const SKIPPED_DEN = Math.fround(1e-10);
 
-const ADM_SCALES = SCALES.map((s) => feature(`integer_adm_scale${s}`));
+const ADM2 = integerFeature('adm2', { worse: 'low' });
+const ADM_SCALES = ranked(
+  'low',
+  SCALES.map((s) => feature(`integer_adm_scale${s}`)),
+);
 
 /** A parameter set of ADM. */
 export function admVariant(
@@ -98,6 +112,19 @@ export const ADM_OPTIONS = [
   }),
 ];
 
+export const NOISE_WEIGHT = real('adm_noise_weight', 0.03125, 0, 1500, {
+  alias: 'nw',
+  description: 'Weight of the noise floor added to each band.',
+});
+export const LAST_OPTIONS = [
+  flag('adm_skip_scale0', false, {
+    alias: 'ssz',
+    inName: true,
+    description: 'Leave out scale 0; its value is then 0.',
+  }),
+  real('adm_min_val', 0, 0, 1, { alias: 'min', description: 'Smallest value of adm3.' }),
+];
+
 /** The adm extractor. */
 export const ADM: Metric = {
   spec: extractor({
@@ -116,35 +143,21 @@ export const ADM: Metric = {
         description:
           'Contrast sensitivity: 0 Watson, 1 Barten, 2 blend, 3 blend fitted to mean absolute error.',
       }),
-      real('adm_noise_weight', 0.03125, 0, 1500, {
-        alias: 'nw',
-        description: 'Weight of the noise floor added to each band.',
-      }),
+      NOISE_WEIGHT,
       flag('adm_skip_aim', false, { description: 'Leave out additive impairment; its value is then 0.' }),
-      flag('adm_skip_scale0', false, {
-        alias: 'ssz',
-        inName: true,
-        description: 'Leave out scale 0; its value is then 0.',
-      }),
-      real('adm_min_val', 0, 0, 1, { alias: 'min', description: 'Smallest value of adm3.' }),
+      ...LAST_OPTIONS,
     ],
     features: [
-      integerFeature('adm2'),
-      integerFeature('aim'),
-      integerFeature('adm3'),
+      ADM2,
+      integerFeature('aim', { worse: 'high' }),
+      integerFeature('adm3', { worse: 'low' }),
       ...ADM_SCALES,
       ...integerParts('adm'),
     ],
-    featuresUpTo30: [integerFeature('adm2'), ...ADM_SCALES, ...integerParts('adm')],
+    featuresUpTo30: [ADM2, ...ADM_SCALES, ...integerParts('adm')],
   }),
   measure: (instance) => {
-    const csf = admCsf({
-      normViewDist: numberOption(instance, 'adm_norm_view_dist'),
-      refDisplayHeight: numberOption(instance, 'adm_ref_display_height'),
-      csfMode: numberOption(instance, 'adm_csf_mode'),
-      csfScale: numberOption(instance, 'adm_csf_scale'),
-      csfDiagScale: numberOption(instance, 'adm_csf_diag_scale'),
-    });
+    const csf = admCsf(csfSettings(instance));
     return admVariant(
       numberOption(instance, 'adm_enhn_gain_limit'),
       numberOption(instance, 'adm_noise_weight'),

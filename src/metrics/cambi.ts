@@ -160,9 +160,14 @@ export const CAMBI: Metric = {
       }),
     ],
     features: [
-      feature('Cambi_feature_cambi_score', 'cambi'),
+      feature('Cambi_feature_cambi_score', 'cambi', { worse: 'high' }),
+      // Banding of the reference says nothing about the encode.
       feature('cambi_source', 'cambi_source', { when: ['full_ref'], plainName: true }),
-      feature('cambi_full_reference', 'cambi_full_reference', { when: ['full_ref'], plainName: true }),
+      feature('cambi_full_reference', 'cambi_full_reference', {
+        when: ['full_ref'],
+        plainName: true,
+        worse: 'high',
+      }),
     ],
   }),
   measure: (instance, format) => {

@@ -5,7 +5,7 @@
 import { log10 } from '../core/log10.js';
 import { requireChroma } from './checks.js';
 import { callEach, type Metric, ONLY } from './metric.js';
-import { extractor, feature } from './spec.js';
+import { extractor, feature, ranked } from './spec.js';
 
 /** The ciede extractor. */
 export const CIEDE: Metric = {
@@ -14,7 +14,7 @@ export const CIEDE: Metric = {
     source: 'wasm/src/ciede.c',
     description: 'Colour difference CIEDE2000 as 45 - 20 * log10 of its mean over all pixels.',
     options: [],
-    features: [feature('ciede2000')],
+    features: ranked('low', [feature('ciede2000')]),
   }),
   measure: (_, format) => {
     requireChroma('ciede', format);

@@ -26,6 +26,23 @@ export function findExtractor(name: string): ExtractorSpec | undefined {
   return EXTRACTORS.find((extractor) => extractor.name === name || extractor.otherName === name);
 }
 
+/**
+ * The feature that a report has under a name, which may end in options.
+ * @param name also an extractor's own, as in logs of older programs: then its first feature
+ */
+export function reportedFeature(name: string): FeatureSpec | undefined {
+  let found: FeatureSpec | undefined;
+  for (const extractor of EXTRACTORS) {
+    if (extractor.name === name) return extractor.features[0];
+    for (const feature of extractor.features) {
+      const { alias } = feature;
+      const named = name === alias || name.startsWith(`${alias}_`);
+      if (named && alias.length > (found?.alias.length ?? 0)) found = feature;
+    }
+  }
+  return found;
+}
+
 /** The extractor that emits a feature, given by its internal name as model files do. */
 export function findProvider(
   featureName: string,

@@ -3,8 +3,8 @@
  * adm2, aim, adm3 and ADM per scale in floating point (metrics spec D.15).
  */
 import type { VideoFormat } from '../core/frame.js';
-import { ADM_OPTIONS } from './adm.js';
-import { floatAdmFactors } from './adm-csf.js';
+import { ADM_OPTIONS, LAST_OPTIONS, NOISE_WEIGHT } from './adm.js';
+import { csfSettings, floatAdmFactors } from './adm-csf.js';
 import {
   callEach,
   type ExtractorInstance,
@@ -19,9 +19,9 @@ import {
   feature,
   flag,
   floatFeature,
-  floatParts,
   integer,
   type OptionSpec,
+  quotientParts,
   real,
   SCALES,
 } from './spec.js';
@@ -54,16 +54,8 @@ export const FLOAT_ADM: Metric = {
         alias: 'csf',
         description: 'Contrast sensitivity: 0 Watson, 1 Barten, 2 native; higher ones are 0.',
       }),
-      real('adm_noise_weight', 0.03125, 0, 1500, {
-        alias: 'nw',
-        description: 'Weight of the noise floor added to each band.',
-      }),
-      flag('adm_skip_scale0', false, {
-        alias: 'ssz',
-        inName: true,
-        description: 'Leave out scale 0; its value is then 0.',
-      }),
-      real('adm_min_val', 0, 0, 1, { alias: 'min', description: 'Smallest value of adm3.' }),
+      NOISE_WEIGHT,
+      ...LAST_OPTIONS,
       integer('adm_bypass_cm', 0, 0, 1, { alias: 'bcm', description: 'No contrast masking when 1.' }),
       flag('adm_adm3_apply_hm', false, {
         alias: 'aah',
@@ -78,19 +70,15 @@ export const FLOAT_ADM: Metric = {
       }),
     ],
     features: [
-      ...['adm2', 'aim', 'adm3', ...SCALES.map((s) => `adm_scale${s}`)].map((x) => floatFeature(x)),
-      feature('adm', 'adm', { ...DEBUG, plainName: true }),
-      ...floatParts('adm'),
+      ...['adm2', 'aim', 'adm3', ...SCALES.map((s) => `adm_scale${s}`)].map((x) =>
+        floatFeature(x, { worse: x === 'aim' ? 'high' : 'low' }),
+      ),
+      feature('adm', 'adm', { ...DEBUG, plainName: true, worse: 'low' }),
+      ...quotientParts('adm'),
     ],
   }),
   measure: (instance) => {
-    const computed = floatAdmFactors({
-      normViewDist: numberOption(instance, 'adm_norm_view_dist'),
-      refDisplayHeight: numberOption(instance, 'adm_ref_display_height'),
-      csfMode: numberOption(instance, 'adm_csf_mode'),
-      csfScale: numberOption(instance, 'adm_csf_scale'),
-      csfDiagScale: numberOption(instance, 'adm_csf_diag_scale'),
-    });
+    const computed = floatAdmFactors(csfSettings(instance));
     const factors = computed.flatMap((bands, scale) =>
       bands.map((factor, band) => {
         const given = numberOption(instance, `adm_f${band + 1}s${scale}`);

@@ -4,7 +4,7 @@
  */
 import { log10 } from '../core/log10.js';
 import { callEach, type Metric, ONLY } from './metric.js';
-import { extractor, feature } from './spec.js';
+import { extractor, feature, ranked } from './spec.js';
 import { decibelCap, floatPeak } from './values.js';
 
 /** The float_ansnr extractor. */
@@ -14,7 +14,7 @@ export const FLOAT_ANSNR: Metric = {
     source: 'wasm/src/float_ansnr.c',
     description: 'Signal-to-noise ratio in dB of lightly and more strongly low-passed luma (ANSNR).',
     options: [],
-    features: [feature('float_ansnr'), feature('float_anpsnr')],
+    features: ranked('low', [feature('float_ansnr'), feature('float_anpsnr')]),
   }),
   measure: () => ONLY,
   calls: callEach('float_ansnr', { fields: 2, cost: 18 }),

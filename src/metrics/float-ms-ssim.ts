@@ -5,7 +5,7 @@
 import { requireSide } from './checks.js';
 import { LCS, SSIM_OPTIONS, SSIM_PARTS, ssimScore } from './float-ssim.js';
 import { callEach, type Metric, ONLY } from './metric.js';
-import { extractor, feature } from './spec.js';
+import { extractor, feature, ranked } from './spec.js';
 
 /** So that the smallest scale is as large as the window. */
 const LEAST_SIDE = 176;
@@ -19,12 +19,12 @@ export const FLOAT_MS_SSIM: Metric = {
     source: 'wasm/src/ssim.c',
     description: 'Structural similarity of luma over five scales (MS-SSIM); sides of at least 176.',
     options: SSIM_OPTIONS,
-    features: [
+    features: ranked('low', [
       feature('float_ms_ssim'),
       ...SSIM_PARTS.flatMap((part) =>
         SCALES.map((scale) => feature(`float_ms_ssim_${part}_scale${scale}`, undefined, LCS)),
       ),
-    ],
+    ]),
   }),
   measure: (_, format) => {
     requireSide('float_ms_ssim', format, LEAST_SIDE);

@@ -4,7 +4,7 @@
  */
 import { log10 } from '../core/log10.js';
 import { callEach, type Metric, ONLY } from './metric.js';
-import { extractor, feature } from './spec.js';
+import { extractor, feature, ranked } from './spec.js';
 import { decibelCap, floatPeak } from './values.js';
 
 /** The float_psnr extractor. */
@@ -14,7 +14,7 @@ export const FLOAT_PSNR: Metric = {
     source: 'wasm/src/float_psnr.c',
     description: 'Peak signal-to-noise ratio of luma in dB, in floating point and limited by bit depth.',
     options: [],
-    features: [feature('float_psnr')],
+    features: ranked('low', [feature('float_psnr')]),
   }),
   measure: () => ONLY,
   calls: callEach('float_psnr', { fields: 1, cost: 0.5 }),

@@ -6,7 +6,7 @@ import type { VideoFormat } from '../core/frame.js';
 import { log10 } from '../core/log10.js';
 import { requireSide } from './checks.js';
 import { callEach, type ExtractorInstance, flagOption, type Metric, numberOption } from './metric.js';
-import { extractor, feature, flag, integer, type OptionSpec } from './spec.js';
+import { extractor, feature, flag, integer, type OptionSpec, ranked } from './spec.js';
 import { atMost } from './values.js';
 
 /** Lines that are left when the scale is chosen for the picture. */
@@ -63,10 +63,10 @@ export const FLOAT_SSIM: Metric = {
         description: 'Reduce pictures by this factor first; 0 takes the one that leaves about 256 lines.',
       }),
     ],
-    features: [
+    features: ranked('low', [
       feature('float_ssim'),
       ...SSIM_PARTS.map((part) => feature(`float_ssim_${part}`, undefined, LCS)),
-    ],
+    ]),
   }),
   measure: (instance, format) => {
     const scale = ssimScale(instance, format);

@@ -5,7 +5,18 @@
 
 import { callEach, choiceOption, flagOption, type Metric, numberOption } from './metric.js';
 import { KERNEL_SCALES, RESAMPLING, requirePrescale } from './prescale.js';
-import { choice, DEBUG, extractor, feature, flag, floatFeature, floatParts, real, SCALES } from './spec.js';
+import {
+  choice,
+  DEBUG,
+  extractor,
+  feature,
+  flag,
+  floatFeature,
+  quotientParts,
+  ranked,
+  real,
+  SCALES,
+} from './spec.js';
 import { atLeast } from './values.js';
 
 /** So that the fourth scale has a sample. */
@@ -50,9 +61,8 @@ export const FLOAT_VIF: Metric = {
       }),
     ],
     features: [
-      ...SCALES.map((s) => floatFeature(`vif_scale${s}`)),
-      feature('vif', 'vif', DEBUG),
-      ...floatParts('vif'),
+      ...ranked('low', [...SCALES.map((s) => floatFeature(`vif_scale${s}`)), feature('vif', 'vif', DEBUG)]),
+      ...quotientParts('vif'),
     ],
   }),
   measure: (instance, format) => {

@@ -2,7 +2,7 @@
  * @module metrics/options
  * Turns option texts and feature strings into extractor instances: checked values, defaults filled in, names decided.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { MAX_STRING, requireLength } from '../core/limits.js';
 import { guess, nearest } from '../core/nearest.js';
 import { magnitude } from '../core/numbers.js';
@@ -32,8 +32,7 @@ export function parseFeature(text: string): ExtractorInstance {
   for (const item of rest.join('=').split(':')) {
     const [key = '', value] = item.split('=');
     if (value === undefined) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `Problem parsing feature ${quoted(name)}, bad option string ${quoted(item)}: options are written ` +
           `${name}=key=value:key=value. ${knownOptions(spec)}`,
       );

@@ -6,7 +6,7 @@ import { AnyvmafError } from '../core/errors.js';
 import { log10 } from '../core/log10.js';
 import { requireChroma } from './checks.js';
 import { callEach, type Metric, ONLY } from './metric.js';
-import { extractor, feature } from './spec.js';
+import { extractor, feature, ranked } from './spec.js';
 
 /** The psnr_hvs extractor. */
 export const PSNR_HVS: Metric = {
@@ -16,7 +16,10 @@ export const PSNR_HVS: Metric = {
     description:
       'PSNR with contrast sensitivity and masking of 8x8 DCT blocks (PSNR-HVS-M), per plane and combined, in dB.',
     options: [],
-    features: ['psnr_hvs_y', 'psnr_hvs_cb', 'psnr_hvs_cr', 'psnr_hvs'].map((name) => feature(name)),
+    features: ranked(
+      'low',
+      ['psnr_hvs_y', 'psnr_hvs_cb', 'psnr_hvs_cr', 'psnr_hvs'].map((name) => feature(name)),
+    ),
   }),
   measure: (_, format) => {
     requireChroma('psnr_hvs', format);

@@ -24,8 +24,10 @@ function psnrFeatures(): FeatureSpec[] {
   for (const plane of PLANES) {
     const when = plane === 'y' ? [] : ['enable_chroma'];
     const chroma = plane !== 'y';
-    features.push(feature(`psnr_${plane}`, undefined, { when, chroma }));
-    features.push(feature(`mse_${plane}`, undefined, { when: [...when, 'enable_mse'], chroma }));
+    features.push(feature(`psnr_${plane}`, undefined, { when, chroma, worse: 'low' }));
+    features.push(
+      feature(`mse_${plane}`, undefined, { when: [...when, 'enable_mse'], chroma, worse: 'high' }),
+    );
   }
   for (const plane of PLANES) {
     features.push(feature(`apsnr_${plane}`, undefined, { when: ['enable_apsnr'], emitted: 'sequence' }));

@@ -47,6 +47,8 @@ export interface FeatureSpec {
   readonly chroma?: boolean;
   /** True: its name never ends in options. */
   readonly plainName?: boolean;
+  /** Which of its values are the worse ones; absent if its size says nothing about quality. */
+  readonly worse?: 'low' | 'high';
 }
 
 /** What an extractor is, in libvmaf's words. */
@@ -122,16 +124,20 @@ export function feature(name: string, alias = name, extras: Partial<FeatureSpec>
   return { name, alias, when: [], emitted: 'frame', ...extras };
 }
 
+/** Features by which frames can be ranked. */
+export function ranked(worse: 'low' | 'high', features: readonly FeatureSpec[]): FeatureSpec[] {
+  return features.map((spec) => ({ ...spec, worse }));
+}
+
 /** A feature whose internal name is `VMAF_integer_feature_X_score` and whose log name is `integer_X`. */
 export function integerFeature(x: string, extras: Partial<FeatureSpec> = {}): FeatureSpec {
   return feature(`VMAF_integer_feature_${x}_score`, `integer_${x}`, extras);
 }
 
-/** `integer_X`, its numerator and denominator, in total and per scale: what `debug` adds to vif and adm. */
+/** `integer_X`, and its {@link quotientParts}: what `debug` adds to vif and adm. */
 export function integerParts(x: string): FeatureSpec[] {
-  const names = [`integer_${x}`, `integer_${x}_num`, `integer_${x}_den`];
-  for (const s of SCALES) names.push(`integer_${x}_num_scale${s}`, `integer_${x}_den_scale${s}`);
-  return names.map((name) => feature(name, name, DEBUG));
+  const name = `integer_${x}`;
+  return [...ranked('low', [feature(name, name, DEBUG)]), ...quotientParts(name)];
 }
 
 /** A feature whose internal name is `VMAF_feature_X_score` and whose log name is `X`. */
@@ -139,14 +145,11 @@ export function floatFeature(x: string, extras: Partial<FeatureSpec> = {}): Feat
   return feature(`VMAF_feature_${x}_score`, x, extras);
 }
 
-/** Numerator and denominator in total and per scale: what `debug` adds to float_vif and float_adm. */
-export function floatParts(x: string): FeatureSpec[] {
-  const names = [
-    `${x}_num`,
-    `${x}_den`,
-    ...SCALES.flatMap((s) => [`${x}_num_scale${s}`, `${x}_den_scale${s}`]),
-  ];
-  return names.map((name) => feature(name, name, DEBUG));
+/** Numerator and denominator in total and per scale, which `debug` adds. */
+export function quotientParts(x: string): FeatureSpec[] {
+  return ['', ...SCALES.map((s) => `_scale${s}`)].flatMap((scale) =>
+    [`${x}_num${scale}`, `${x}_den${scale}`].map((name) => feature(name, name, DEBUG)),
+  );
 }
 
 /** The four scales of VIF and ADM. */

@@ -7,7 +7,7 @@ import { chromaSize, type PlaneSize, type VideoFormat } from '../core/frame.js';
 import { requireChroma } from './checks.js';
 import { callEach, choiceOption, type ExtractorInstance, type Metric, numberOption } from './metric.js';
 import { KERNEL_SCALES, RESAMPLING, requirePrescale } from './prescale.js';
-import { choice, extractor, feature, integer, type OptionSpec, real } from './spec.js';
+import { choice, extractor, feature, integer, type OptionSpec, ranked, real } from './spec.js';
 import { atMost } from './values.js';
 
 /** Five blocks of every 16th sample: less than that on a side leaves nothing to measure. */
@@ -82,8 +82,11 @@ export const SPEED_CHROMA: Metric = {
           'Whose variances weigh the entropies: 0 each its own, 1 the reference, 2 the distorted, 3 to 6 mixes.',
       }),
     ],
-    features: ['u', 'v', 'uv'].map((plane) =>
-      feature(`Speed_chroma_feature_speed_chroma_${plane}_score`, `speed_chroma_${plane}`),
+    features: ranked(
+      'high',
+      ['u', 'v', 'uv'].map((plane) =>
+        feature(`Speed_chroma_feature_speed_chroma_${plane}_score`, `speed_chroma_${plane}`),
+      ),
     ),
   }),
   measure: (instance, format) => {

@@ -3,7 +3,7 @@
  * SpEED of frame differences (metrics spec D.17).
  */
 import { callEach, flagOption, type Metric } from './metric.js';
-import { extractor, feature, flag } from './spec.js';
+import { extractor, feature, flag, ranked } from './spec.js';
 import { requireBlocks, SPEED_OPTIONS, speedOptions } from './speed-chroma.js';
 
 /** The speed_temporal extractor. */
@@ -21,7 +21,7 @@ export const SPEED_TEMPORAL: Metric = {
         description: 'Take the distorted frame differences to the reference.',
       }),
     ],
-    features: [feature('Speed_temporal_feature_speed_temporal_score', 'speed_temporal')],
+    features: ranked('high', [feature('Speed_temporal_feature_speed_temporal_score', 'speed_temporal')]),
     temporal: true,
   }),
   measure: (instance, format) => {

@@ -13,7 +13,7 @@ import {
   type Metric,
   numberOption,
 } from './metric.js';
-import { extractor, flag, integerFeature, integerParts, real, SCALES } from './spec.js';
+import { extractor, flag, integerFeature, integerParts, ranked, real, SCALES } from './spec.js';
 
 /** Most gain limits that one call measures. */
 const MOST = 16;
@@ -53,7 +53,13 @@ export const VIF: Metric = {
         description: 'Leave out scale 0; its value is then 0.',
       }),
     ],
-    features: [...SCALES.map((s) => integerFeature(`vif_scale${s}`)), ...integerParts('vif')],
+    features: [
+      ...ranked(
+        'low',
+        SCALES.map((s) => integerFeature(`vif_scale${s}`)),
+      ),
+      ...integerParts('vif'),
+    ],
   }),
   measure: (instance) => ({
     options: [numberOption(instance, 'vif_enhn_gain_limit')],

@@ -2,7 +2,7 @@
  * @module models/grammar
  * Parses model strings: `version=NAME`, `path=FILE`, `name=`, flags and feature overloads (spec 5.7).
  */
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import { MAX_STRING, requireLength } from '../core/limits.js';
 import { guess, nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
@@ -52,8 +52,7 @@ export function parseModelString(text: string): ModelRequest {
       continue;
     }
     if (value === undefined) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `Problem parsing model ${whole}, bad option string ${quoted(item)}: ${meant(item)}${HELP}.`,
       );
     }
@@ -63,21 +62,16 @@ export function parseModelString(text: string): ModelRequest {
     else if (key === 'name') name = value;
     else if (dot > 0) overloads.push({ extractor: key.slice(0, dot), option: key.slice(dot + 1), value });
     else
-      throw new AnyvmafError(
-        'usage',
-        `Problem parsing model ${whole}: unknown item ${quoted(key)}; ${meant(key)}${HELP}.`,
-      );
+      throw usageError(`Problem parsing model ${whole}: unknown item ${quoted(key)}; ${meant(key)}${HELP}.`);
   }
   requireLength('The name of a model', name);
-  if (name === '')
-    throw new AnyvmafError('usage', `Model string ${whole} gives an empty name; leave name= out.`);
+  if (name === '') throw usageError(`Model string ${whole} gives an empty name; leave name= out.`);
   const source = version
     ? ({ kind: 'version', version } as const)
     : path
       ? ({ kind: 'path', path } as const)
       : undefined;
-  if (!source)
-    throw new AnyvmafError('usage', `Model string ${whole} names no model: it needs version= or path=.`);
+  if (!source) throw usageError(`Model string ${whole} names no model: it needs version= or path=.`);
   return {
     text,
     source,

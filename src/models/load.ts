@@ -3,7 +3,7 @@
  * Loads the models of a run from model strings, with overloads and flags applied.
  */
 
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import { MAX_STRING, requireLength } from '../core/limits.js';
 import { quoted } from '../core/printable.js';
 import type { ExtractorInstance } from '../metrics/options.js';
@@ -31,8 +31,7 @@ export async function loadModels(
   const names = new Set<string>();
   for (const { name, text } of requests) {
     if (names.has(name)) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `Model string ${quoted(text)} gives its score the name ${quoted(name)}, which another model has already; ` +
           'add name=NAME so that each has its own.',
       );

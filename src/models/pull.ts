@@ -4,7 +4,7 @@
  * against the registry, and caches them.
  */
 import { requireObject, requireText } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { sumOf } from './pulled.js';
 import { type RegistryEntry, readRegistry, requireBuiltIn } from './registry.js';
@@ -89,8 +89,7 @@ function addressOf({ pull: { repository, tag, folder }, file }: PulledEntry, fro
   while (from[end - 1] === '/') end--;
   const base = from.slice(0, end);
   if (!/^https?:\/\/./.test(base)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `The address to pull models from is ${quoted(from)}, but it must begin with https:// or http://.`,
     );
   }

@@ -14,7 +14,7 @@ export interface AlignmentOptions {
   readonly color?: boolean | undefined;
   /** Frames per second of the reference, for times. */
   readonly rate?: number | undefined;
-  /** The last line: what to do with the result, in the words of whoever prints it. */
+  /** The last line: what to do with the result, in the words of the caller. */
   readonly advice?: string | undefined;
 }
 
@@ -81,30 +81,20 @@ function seconds(value: number): string {
   return `${value < 0 ? '-' : ''}${Math.abs(value).toFixed(3)} s`;
 }
 
+const DATA = [
+  'offset',
+  'confidence',
+  'ambiguous',
+  'reason',
+  'explanation',
+  'similarity',
+  'compared',
+  'candidates',
+  'levels',
+  'repeated',
+] as const satisfies readonly (keyof AlignResult)[];
+
 /** The same as data. */
 export function alignmentData(result: AlignResult): unknown {
-  const {
-    offset,
-    confidence,
-    ambiguous,
-    reason,
-    explanation,
-    similarity,
-    compared,
-    candidates,
-    levels,
-    repeated,
-  } = result;
-  return {
-    offset,
-    confidence,
-    ambiguous,
-    reason,
-    explanation,
-    similarity,
-    compared,
-    candidates,
-    levels,
-    repeated,
-  };
+  return Object.fromEntries(DATA.map((key) => [key, result[key]]));
 }

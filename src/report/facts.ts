@@ -121,7 +121,7 @@ export function fileSizeOf({
   return pairing?.distorted.fileSize ?? distorted?.fileSize;
 }
 
-/** The last part of a path: what tells files of a folder apart. */
+/** The last part of a path. */
 export function baseName(path: string): string {
   let end = path.length;
   while (isSlash(path[end - 1])) end--;

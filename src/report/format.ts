@@ -2,7 +2,7 @@
  * @module report/format
  * How reports write measured values (specification C.1 of the log formats), and the setting that says how.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { type AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { formatFixed, formatGeneral } from '../core/printf.js';
 
@@ -59,8 +59,7 @@ function isTinyFraction(value: number): boolean {
 }
 
 function badPrecision(text: string): AnyvmafError {
-  return new AnyvmafError(
-    'usage',
+  return usageError(
     `Precision ${quoted(text)} is not one of legacy, max, full or a whole number from 1 to 17; pass 17 or max for values ` +
       'that read back as the same double.',
   );

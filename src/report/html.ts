@@ -3,7 +3,7 @@
  * Reports as one page that needs nothing else: charts, tables, findings, in a single HTML file.
  */
 import { isArray, requireObject } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import { renderPage } from './html/document.js';
 import { type HtmlOptions, Page } from './html/page.js';
 import type { Report } from './types.js';
@@ -26,7 +26,6 @@ export function* writeHtml(
   const list = isArray(reports) ? (reports as readonly Report[]) : [reports as Report];
   for (const report of list) requireParts('report', report, WHOLE);
   const [first, ...others] = list;
-  if (first === undefined)
-    throw new AnyvmafError('usage', 'An HTML report needs at least one report to show.');
+  if (first === undefined) throw usageError('An HTML report needs at least one report to show.');
   yield* renderPage(new Page([first, ...others], options));
 }

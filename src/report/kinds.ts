@@ -27,6 +27,12 @@ export interface Kind<T> {
   /** The key in files, where it is not the property's name in snake case. */
   readonly key?: string;
   readonly optional?: true;
+  /** Of a choice: its words. */
+  readonly values?: readonly string[];
+  /** Of a list: what its items are. */
+  readonly item?: Kind<unknown>;
+  /** Whether `null` stands for a value that is not known. */
+  readonly nullable?: true;
   json(value: T, number: NumberText): Json;
   /** @returns `undefined` for anything else */
   read(value: unknown): T | undefined;
@@ -81,8 +87,13 @@ function kindOf<T>(type: string, parts: Pick<Kind<T>, 'json' | 'read'> & Partial
 
 type Scalar = string | number | boolean | null;
 
-function scalar<T extends Scalar>(type: string, read: Kind<T>['read']): Kind<T> {
+function scalar<T extends Scalar>(
+  type: string,
+  read: Kind<T>['read'],
+  extras: Partial<Kind<T>> = {},
+): Kind<T> {
   return kindOf(type, {
+    ...extras,
     read,
     json: (value) => (typeof value === 'string' ? quote(value) : String(value)),
     attributes: (key, value) => (value === null ? [] : [[key, String(value)]]),
@@ -108,6 +119,8 @@ export const size = scalar('integer', (value) => readNumber(value) || undefined)
 export const flag = scalar('flag', (value) =>
   typeof value === 'boolean' ? value : value === 'true' ? true : value === 'false' ? false : undefined,
 );
+/** A flag that is set, or absent. */
+export const set = scalar<true>('set', (value) => flag.read(value) || undefined);
 /** Any scalar as it stands. */
 export const plain = scalar('scalar', (value) =>
   value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
@@ -123,7 +136,7 @@ export const measured = kindOf<number>('measured', {
 });
 
 /** A frame rate, as `"num/den"`. */
-export const fraction = kindOf<Fraction>('text', {
+export const fraction = kindOf<Fraction>('fraction', {
   json: ({ num, den }) => quote(`${num}/${den}`),
   attributes: (key, { num, den }) => [[key, `${num}/${den}`]],
   read: (value) => {
@@ -134,7 +147,7 @@ export const fraction = kindOf<Fraction>('text', {
 
 /** One of a few words. */
 export function choice<const T extends string>(...values: readonly T[]): Kind<T> {
-  return scalar('choice', (value) => values.find((known) => known === value));
+  return scalar('choice', (value) => values.find((known) => known === value), { values });
 }
 
 /** A word of which other versions may know more: read as it stands. */
@@ -149,7 +162,7 @@ export function either<A extends Scalar, B extends Scalar>(first: Kind<A>, secon
 
 /** A value or null. */
 export function nullable<T extends Scalar>(kind: Kind<T>): Kind<T | null> {
-  return scalar(kind.type, (value) => (value === null ? null : kind.read(value)));
+  return scalar(kind.type, (value) => (value === null ? null : kind.read(value)), { nullable: true });
 }
 
 /**
@@ -158,6 +171,7 @@ export function nullable<T extends Scalar>(kind: Kind<T>): Kind<T | null> {
  */
 export function list<T>(item: Kind<T>, separator?: string): Kind<readonly T[]> {
   return kindOf<readonly T[]>('list', {
+    item,
     json: (values, write) => ({ list: values.map((value) => item.json(value, write)) }),
     attributes: (key, values) => (separator === undefined ? [] : [[key, values.join(separator)]]),
     read: (value) => {
@@ -274,7 +288,7 @@ function wholeOf<T>(fields: Fields, source: Source, prefix = ''): T | undefined 
 }
 
 /** `bitDepth` is `bit_depth` in files. */
-function keyOf(name: string, { key }: Kind<unknown>): string {
+export function keyOf(name: string, { key }: Kind<unknown>): string {
   return key ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

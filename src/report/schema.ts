@@ -35,6 +35,7 @@ import {
   optional,
   or,
   plain,
+  set,
   size,
   text,
   type ValueOf,
@@ -66,14 +67,13 @@ function allOf<T>(item: Kind<T>): Kind<readonly T[]> {
   };
 }
 
-/** A member of the type that no file has. */
-function unwritten<T>(kind: Kind<T>): Kind<T> {
-  return { ...kind, entries: () => [], attributes: () => [] };
-}
-
-/** A key that is written and not read back. */
-function writeOnly<T>(kind: Kind<T>): Kind<T> {
-  return { ...kind, take: () => undefined };
+/** A value that files have only where it is another than the usual one. */
+function unless<T>(usual: T, kind: Kind<T>): Kind<T> {
+  return {
+    ...or(kind, () => usual),
+    entries: (key, value, write) => (value === usual ? [] : kind.entries(key, value, write)),
+    attributes: (key, value, write) => (value === usual ? [] : kind.attributes(key, value, write)),
+  };
 }
 
 export const pooled = object({
@@ -194,7 +194,7 @@ const tinyNotice = object({
   frames: optional(integer),
 });
 
-/** A reason not to take the values of a tiny model at their word. */
+/** A reason to doubt the values of a tiny model. */
 export interface ReportTinyNotice extends ValueOf<typeof tinyNotice> {}
 
 const notices = list<ReportTinyNotice>(tinyNotice);
@@ -213,7 +213,7 @@ export const tinyModel = object({
   parts: list<ReportTinyPart>(tinyPart),
   /** Whether a registry lists it, and vouches for every part that its scores depend on. */
   registered: flag,
-  /** `fr` compares with the reference, `nr` looks at the distorted video alone. */
+  /** `fr` compares with the reference, `nr` reads only the distorted video. */
   kind: choice('fr', 'nr'),
   precision_requested: choice(...TINY_PRECISIONS),
   /** What ran: the model itself, or an 8-bit one. */
@@ -221,8 +221,8 @@ export const tinyModel = object({
   /** Keys of its scores in the frames. */
   metrics: words,
   /** Which of its values are the good ones. */
-  better: unwritten(choice('higher', 'lower')),
-  /** Features it read, as log names; none of those that look at pictures. */
+  better: unless<'higher' | 'lower'>('higher', choice('higher', 'lower')),
+  /** Features it read, as log names; empty for models that read pictures. */
   features: unlessEmpty(words),
   device_requested: text,
   /** What it ran on; `null` where no frame was scored. */
@@ -231,13 +231,13 @@ export const tinyModel = object({
   runtime: nullable(text),
   /** The GPU as its driver calls it, where the platform says. */
   adapter: optional(text),
-  /** What a codec-aware model was told. */
+  /** The encoder, for a codec-aware model. */
   codec: optional(text),
   preset: optional(text),
   crf: optional(number),
   /** The filter that brought pictures to its size. */
   resize: optional(text),
-  /** Why its values are not to be taken at their word; absent where there is no reason. Each is among the warnings too. */
+  /** Reasons to doubt its values; absent if there is none. Each is among the warnings too. */
   notices: optional<typeof notices>({
     ...notices,
     attributes: (key, all) => [[key, all.map(({ code }) => code).join(' ')]],
@@ -272,7 +272,7 @@ export interface NativeRun extends ValueOf<typeof nativeRun> {}
 
 const frameNumbers = or(list(number), () => []);
 
-/** XML has the count alone. */
+/** XML has only the count. */
 const frameList = or<FrameList>(
   {
     ...objectOf<FrameList>({
@@ -373,7 +373,7 @@ export const inputs = object({
   reference: input as Kind<ReportInput>,
   distorted: input as Kind<ReportInput>,
   /** Set when the distorted video was scored by itself. */
-  noReference: optional(writeOnly(flag as Kind<true>)),
+  noReference: optional(set),
 });
 
 /** What was done to the frames, and what to know about the pair. */
@@ -383,7 +383,7 @@ export const preparation = object({
    * number.
    */
   pairing: optional<Kind<Pairing>>(pairing),
-  /** What to know about the pair before its score is believed; absent where it was not looked at. */
+  /** What to know about the pair before its score is believed; absent without preflight. */
   preflight: optional(list<Finding>(finding)),
 });
 
@@ -391,7 +391,7 @@ export const preparation = object({
 export const models = object({
   models: allOf<ReportModel>(model),
   /** Tiny models; absent where there are none. */
-  tiny: optional(writeOnly(list<ReportTinyModel>(tinyModel))),
+  tiny: optional(allOf<ReportTinyModel>(tinyModel)),
 });
 
 /** What was asked for and what ran. */
@@ -403,7 +403,7 @@ export const run = object({
   /** `simd128` or `portable` of this package's own core; an installed program's kind and version. */
   implementation: text,
   /** The installed program that measured, where one did. */
-  native: optional(writeOnly<NativeRun>(nativeRun)),
+  native: optional<Kind<NativeRun>>(nativeRun),
   threads: integer,
   subsample: integer,
 });

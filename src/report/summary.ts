@@ -67,9 +67,9 @@ interface View {
 // --- sections ---
 
 function inputs(report: Report, { width, style }: View): string[] {
-  const sides = [report.reference, report.distorted];
-  const names = sides.map((side) => printable(side.name));
-  const facts = grid(sides.map(sideFacts), 'left');
+  const videos = [report.reference, report.distorted];
+  const names = videos.map(({ name }) => printable(name));
+  const facts = grid(videos.map(inputFacts), 'left');
   const roles = ['reference  ', 'distorted  '];
   const room = width - columns('reference  ');
   // Names beside the facts where both fit there, above them otherwise.
@@ -81,7 +81,7 @@ function inputs(report: Report, { width, style }: View): string[] {
   });
 }
 
-function sideFacts(input: ReportInput): string[] {
+function inputFacts(input: ReportInput): string[] {
   const { width, height, chroma, frameCount, skipped, bitDepth } = input;
   const rate = frameRate(input);
   const planes = chroma === '400' ? 'luma only' : [...chroma].join(':');
@@ -311,7 +311,7 @@ function run(report: Report, { style, width }: View): string[] {
 /** What was done to the frames before they were compared. */
 function pairingRows({ pairing }: Report): [string, string][] {
   if (!pairing) return [];
-  const sides = (['reference', 'distorted'] as const).flatMap((role): [string, string][] => {
+  const inputs = (['reference', 'distorted'] as const).flatMap((role): [string, string][] => {
     const { decodedBy, codec, bitrate, fileSize, scaledBy, width, height, conversions } = pairing[role];
     const facts = [
       decodedBy ?? codec,
@@ -332,7 +332,7 @@ function pairingRows({ pairing }: Report): [string, string][] {
     repeated.count > 0 ? `${repeated.count} repeated` : '',
     dropped.count > 0 ? `${dropped.count} dropped` : '',
   ].filter((fact) => fact !== '');
-  return [...sides, ['paired', facts.join(', ')]];
+  return [...inputs, ['paired', facts.join(', ')]];
 }
 
 function preflight(report: Report, { style, width }: View): string[] {

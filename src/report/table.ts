@@ -145,7 +145,7 @@ export function encodesTable(reports: readonly Report[], options: TableOptions =
     .join('\n');
 }
 
-/** Base names where they tell the files apart. */
+/** Base names if these differ. */
 function distinct(names: readonly string[]): string[] {
   const short = names.map(baseName);
   return new Set(short).size === names.length ? short : [...names];
@@ -194,7 +194,7 @@ function run(reports: readonly Report[]): string {
 /** Columns of the CSV table that are not metrics. */
 const FACTS = ['frames', 'bitrate', 'size', 'trust', 'trust_codes'] as const;
 
-/** The column that tells why encodes were not scored, where a table has such. */
+/** The column with the reasons of encodes that were not scored, if there are any. */
 const ERROR = 'error';
 
 /**

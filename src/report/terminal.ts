@@ -3,7 +3,7 @@
  * Text for a terminal: colours, widths, columns, cutting and wrapping.
  */
 
-/** Puts text into a style, or leaves it alone without colour. */
+/** Puts text into a style, or leaves it as it is without colour. */
 export interface Paint {
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;

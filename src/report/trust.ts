@@ -30,9 +30,9 @@ export const TRUST_WORDS: Readonly<Record<Verdict, string>> = {
 };
 
 /**
- * The verdict on a report. One that was made without preflight is judged by its warnings alone.
+ * The verdict on a report. Without preflight, only the warnings count.
  * @param report a whole one, or its findings and warnings
- * @throws {AnyvmafError} `usage` for what is none
+ * @throws {AnyvmafError} `usage` if it is not an object with lists
  */
 export function trustOf(report: {
   readonly preflight?: Report['preflight'];

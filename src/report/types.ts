@@ -32,7 +32,7 @@ export interface FrameMetrics {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** What stands in the place of a report where one of several encodes could not be scored. */
+/** The record of one of several encodes that could not be scored, in place of its report. */
 export interface FailedEncode {
   /** Version of anyvmaf that tried. */
   readonly version: string;
@@ -44,7 +44,7 @@ export interface FailedEncode {
   readonly message: string;
 }
 
-/** What is known of a run once its first frame is: not its lengths, where only reading to the end tells those. */
+/** The facts of a run that are known with its first frame; lengths may still be unknown. */
 export interface ReportHead extends ValueOf<typeof inputs>, ValueOf<typeof models>, ValueOf<typeof run> {
   /** Version of anyvmaf that wrote it. */
   readonly version: string;

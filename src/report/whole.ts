@@ -3,7 +3,7 @@
  * Checks that what a caller passes as a report is one, with all the parts that are asked of it.
  */
 import { isObject, requireObject } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import type { Report } from './types.js';
 
 /** Which parts are lists, and which objects; the rest is text and numbers. */
@@ -26,11 +26,10 @@ export const WHOLE = [...LISTS, ...OBJECTS] as readonly (keyof Report)[];
  */
 export function requireParts(name: string, report: unknown, parts: readonly (keyof Report)[]): void {
   requireObject(name, report, 'a report');
-  const given = new Map(Object.entries(report as object));
-  const lacking = parts.filter((part) => !fits(part, given.get(part)));
+  const members = new Map(Object.entries(report as object));
+  const lacking = parts.filter((part) => !fits(part, members.get(part)));
   if (lacking.length === 0) return;
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `${name} has no ${lacking.join(', ')}, so it is not all of a report; pass what score gives, or of what readReport ` +
       'gives that for which isReport is true.',
   );

@@ -1,8 +1,9 @@
 /**
  * @module report/worst
- * Finds the frames worth looking at: the lowest scores, kept apart so that one bad moment is listed once.
+ * Finds the worst frames, kept apart so that one bad moment is listed once.
  */
 import { requireNumber, requireObject, requireText } from '../core/arguments.js';
+import { reportedFeature } from '../metrics/extractors.js';
 import type { FrameMetrics, Report } from './types.js';
 import { requireParts } from './whole.js';
 
@@ -19,19 +20,12 @@ export interface Ranking {
   readonly worse: 'low' | 'high';
 }
 
-const HIGHER_IS_BETTER =
-  /^(psnr|float_psnr|float_anp?snr|float_ssim|float_ms_ssim|ciede2000|(integer_)?(vif|adm)(\d|_|$))/;
-/** CAMBI of the reference says nothing about the encode. */
-const LOWER_IS_BETTER = /^(mse_|cambi(?!_source)|(integer_)?aim|speed_)/;
-/** Sums and counts, whose size says nothing about quality. */
-const NEITHER = /_(num|den)(_|$)/;
-
 /**
- * The metric that says most about quality: the first model's score, then the first tiny model's, or else the first
+ * The metric that ranks frames: the first model's score, then the first tiny model's, or else the first
  * feature that has a direction.
  * @param report also one that was read from a file and knows of no models
- * @returns `undefined` where no metric has one
- * @throws {AnyvmafError} `usage` for what is no report
+ * @returns `undefined` if no metric has a direction
+ * @throws {AnyvmafError} `usage` if it is not a report
  */
 export function ranking(
   report: Pick<Report, 'metrics'> & Partial<Pick<Report, 'models' | 'tiny'>>,
@@ -43,9 +37,8 @@ export function ranking(
   const [score] = tiny?.metrics ?? [];
   if (tiny && score !== undefined) return { metric: score, worse: tiny.better === 'lower' ? 'high' : 'low' };
   for (const metric of report.metrics) {
-    if (NEITHER.test(metric)) continue;
-    if (HIGHER_IS_BETTER.test(metric)) return { metric, worse: 'low' };
-    if (LOWER_IS_BETTER.test(metric)) return { metric, worse: 'high' };
+    const worse = reportedFeature(metric)?.worse;
+    if (worse) return { metric, worse };
   }
   return undefined;
 }
@@ -61,7 +54,7 @@ export function frameGap(report: Partial<Pick<Report, 'reference'>>): number {
 
 /**
  * The worst frames, worst first. A frame nearer than `gap` to a worse one already taken is passed over; of equal values
- * the earlier frame is taken. Takes one look at all frames per frame found: long reports are not sorted.
+ * the earlier frame is taken. Scans all frames once per frame found, instead of sorting a long report.
  * @param count at most this many
  * @param gap frames, 1 or more; default {@link frameGap}
  */
@@ -77,7 +70,7 @@ export function worstFrames(
   requireNumber('count', count);
   requireNumber('gap', gap);
   const { frames } = report;
-  // Lower is worse; NaN is no value, and no comparison with it is true.
+  // Lower is worse; NaN stands for no value, and no comparison with it is true.
   const direction = by.worse === 'low' ? 1 : -1;
   const values = Float64Array.from(frames, ({ metrics }) => {
     const value = metrics[by.metric];

@@ -4,14 +4,13 @@
  */
 import { requireObject } from '../core/arguments.js';
 import type { ReportFormat } from '../core/choices.js';
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import { showValue } from '../core/printable.js';
-import { writeCsv } from './csv.js';
 import type { Precision } from './format.js';
 import type { HtmlOptions } from './html.js';
 import { writeJson } from './json.js';
 import { writeNdjson } from './ndjson.js';
-import { writeSub } from './sub.js';
+import { writeCsv, writeSub } from './rows.js';
 import type { Report } from './types.js';
 import { requireParts, WHOLE } from './whole.js';
 import { writeXml } from './xml.js';
@@ -47,8 +46,7 @@ export function* writeReport(
   options: WriteOptions = {},
 ): Generator<string, void, undefined> {
   if (typeof format !== 'string' || !Object.hasOwn(WRITERS, format)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `There is no report format ${showValue(format)}; there are ${Object.keys(WRITERS).join(', ')}.`,
     );
   }
@@ -75,7 +73,7 @@ export function formatReport(report: Report, format: ReportFormat, options: Writ
 
 /**
  * Reports as one page that needs nothing else: charts of every frame, pooled values, distribution, worst frames, findings
- * and how it was run. The page is loaded with the first call, and is no part of what an application loads at its start.
+ * and how it was run. The code for the page is loaded with the first call, not at the start of an application.
  * @param reports of one reference: one, or several encodes to compare
  * @throws {AnyvmafError} `usage` without a report
  */

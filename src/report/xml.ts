@@ -62,11 +62,11 @@ function* ownElement(report: Report, number: NumberText): Generator<string, void
   const attributes = ({ fields }: { readonly fields: Fields }, value: object) =>
     attributeText(attributesOf(fields, value, number));
   yield `  <anyvmaf ${(attributes(run, report) + attributes(outcome, report)).trimEnd()}>\n`;
-  for (const role of SIDES) yield `    <${role} ${attributes(input, report[role])}/>\n`;
+  for (const role of ROLES) yield `    <${role} ${attributes(input, report[role])}/>\n`;
   const { pairing: paired } = report;
   if (paired) {
     yield `    <pairing ${attributes(pairing, paired).trimEnd()}>\n`;
-    for (const role of SIDES) yield `      <${role} ${attributes(inputPairing, paired[role])}/>\n`;
+    for (const role of ROLES) yield `      <${role} ${attributes(inputPairing, paired[role])}/>\n`;
     yield '    </pairing>\n';
   }
   for (const one of report.preflight ?? [])
@@ -82,7 +82,7 @@ function* ownElement(report: Report, number: NumberText): Generator<string, void
   yield '  </anyvmaf>\n';
 }
 
-const SIDES = ['reference', 'distorted'] as const;
+const ROLES = ['reference', 'distorted'] as const;
 
 /** libvmaf's habit: a blank after every attribute. */
 function attributeText(attributes: Attributes): string {

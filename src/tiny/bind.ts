@@ -2,7 +2,7 @@
  * @module tiny/bind
  * Binds a model to a run: assigns tensors, names the score, and refuses options that do not fit the model.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { codecBlock } from './codec.js';
 import { bindColumns, type TinyColumn } from './features.js';
@@ -213,8 +213,7 @@ function refuseCodec(source: string, options: TinyModelOptions): void {
 }
 
 function misfit(source: string, option: string, why: string): AnyvmafError {
-  return new AnyvmafError(
-    'usage',
+  return usageError(
     `${option} has no meaning for the tiny model ${quoted(source)}, which ${why}; leave it out.`,
   );
 }

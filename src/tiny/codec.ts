@@ -2,7 +2,7 @@
  * @module tiny/codec
  * The codec block of codec-aware models: the encoder one-hot, then its preset and rate factor as numbers.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import type { CodecBlockSpec } from './types.js';
@@ -73,8 +73,7 @@ export function codecBlock(
   }
   const { codec, crf } = facts;
   if (codec === undefined || crf === undefined) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${model} is made for known encodings: say which encoder made the distorted video with tiny_codec and at which ` +
         `rate factor with tiny_crf; it knows ${vocabulary.join(', ')}.`,
     );
@@ -82,8 +81,7 @@ export function codecBlock(
   const slot = slotOf(vocabulary, codec);
   if (slot === undefined) {
     const close = nearest(codec.toLowerCase(), [...vocabulary, ...Object.keys(ALIASES)]);
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `tiny_codec is ${quoted(codec)}, which ${quoted(source)} does not know; it knows ` +
         `${vocabulary.join(', ')}${close === undefined ? '' : ` (did you mean ${close}?)`}.`,
     );
@@ -142,8 +140,5 @@ export function presetOrdinal(encoder: string, preset: string | undefined): numb
 }
 
 function unknownPreset(encoder: string, preset: string, known: string): AnyvmafError {
-  return new AnyvmafError(
-    'usage',
-    `tiny_preset is ${quoted(preset)}, which ${encoder} does not have; it has ${known}.`,
-  );
+  return usageError(`tiny_preset is ${quoted(preset)}, which ${encoder} does not have; it has ${known}.`);
 }

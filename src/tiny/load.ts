@@ -3,7 +3,7 @@
  * Loads a model by id or path: finds its files, compares digests with the registry, checks the graph, reads weights and
  * sidecar.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 
@@ -203,8 +203,7 @@ async function readBest(
   const isSibling = entry !== undefined && file !== entry.file;
   const eight = isSibling || /\.int8\.onnx$/i.test(file);
   if (eight && precision === 'fp32') {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `tiny_precision is fp32, but ${file} is the 8-bit sibling of a model; name the model itself, or ask for int8.`,
     );
   }

@@ -2,7 +2,7 @@
  * @module tiny/picture
  * Converts planes of a video to a picture model's tensors: samples in 0..1, resized and normalised.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import { quoted } from '../core/printable.js';
 import type { PictureBinding, Role } from './bind.js';
@@ -19,24 +19,19 @@ import type { TinySession, TinyTensor } from './types.js';
 export function checkPicture(binding: PictureBinding, format: VideoFormat): void {
   const { source, width, height, resize, channels } = binding;
   if (channels === 3 && format.chroma === '400') {
-    throw new AnyvmafError(
-      'usage',
-      `The tiny model ${quoted(source)} looks at colour, but the pictures are luma only.`,
-    );
+    throw usageError(`The tiny model ${quoted(source)} looks at colour, but the pictures are luma only.`);
   }
   const [least, lowest] = binding.minSize ?? [1, 1];
   const seen = { width: width ?? format.width, height: height ?? format.height };
   if (seen.width < least || seen.height < lowest) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `The tiny model ${quoted(source)} has no answer for pictures below ${least}x${lowest}, and these are ` +
         `${seen.width}x${seen.height}; leave it out, or score the video before it was made smaller.`,
     );
   }
   const fits = (width ?? format.width) === format.width && (height ?? format.height) === format.height;
   if (fits || resize !== 'disabled') return;
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `The tiny model ${quoted(source)} takes pictures of ${width ?? 'any width'}x${height ?? 'any height'}, but ` +
       `these are ${format.width}x${format.height}; have them resized with tiny_resize bilinear, bicubic or nearest.`,
   );

@@ -3,7 +3,7 @@
  * The results of several encodes in one stream, and small things beside them.
  */
 import { describe, expect, test } from 'vitest';
-import { complainOfFailures } from '../../src/cli/failures.js';
+import { complainOfFailures } from '../../src/cli/complaints.js';
 import { commandLine } from '../../src/cli/options.js';
 import { progressSum } from '../../src/cli/progress-bar.js';
 import { plainResults, writeReports } from '../../src/cli/score-many.js';

@@ -19,7 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   parsing: ['media'],
   tiny: ['metrics'],
   evaluate: ['tiny', 'parsing', 'media'],
-  report: ['media'],
+  report: ['media', 'metrics'],
   engine: ['media', 'parsing', 'metrics', 'models', 'pictures', 'tiny', 'evaluate', 'report'],
   // What programs in Node share: temporary files, and the one place that opens what somebody else named.
   files: [],

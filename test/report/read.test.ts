@@ -4,7 +4,9 @@
  */
 import { describe, expect, test } from 'vitest';
 import { buildReport } from '../../src/report/build.js';
+import type { Fields, Kind } from '../../src/report/kinds.js';
 import { isReport, readReport } from '../../src/report/read.js';
+import { inputs, models, outcome, preparation, run } from '../../src/report/schema.js';
 import type { Report } from '../../src/report/types.js';
 import { formatReport, type ReportFormat } from '../../src/report/write.js';
 import { collectionModel, printed, report, vmafModel } from './sample.js';
@@ -87,7 +89,42 @@ const full: Report = buildReport({
   warnings: ['First <thing>.', 'Second & third.'],
 });
 
+/** A value of a kind, with every key that it may have; the last word of a choice, which no default is. */
+function valueOf(kind: Kind<unknown> & { readonly fields?: Fields }): unknown {
+  const { type, values, item, fields } = kind;
+  if (fields) return valuesOf(fields);
+  if (item) return [valueOf(item), valueOf(item)];
+  if (values) return values.at(-1);
+  if (type === 'fraction') return { num: 24000, den: 1001 };
+  if (type === 'bounds') return [-1, 110];
+  if (type === 'flag' || type === 'set') return true;
+  return type === 'text' || type === 'scalar' ? 'auto' : 7;
+}
+
+function valuesOf(fields: Fields): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, kind]) => [name, valueOf(kind)]));
+}
+
 describe('what was written is read back', () => {
+  test.each(['json', 'ndjson'] as const)('%s: every key of the schema', (format) => {
+    const keys = [inputs, preparation, models, run, outcome].map(({ fields }) => valuesOf(fields));
+    const { version, fps } = report();
+    const original = Object.assign({ ...printed, version, fps }, ...keys);
+    const text = formatReport(original, format);
+    const { format: _f, computed: _c, notes: _n, ...read } = readReport(text);
+    expect(read).toEqual(original);
+    expect(formatReport(read as Report, format)).toBe(text);
+  });
+
+  test('the direction of a tiny model is that of most, unless the file says otherwise', () => {
+    const [tiny] = valuesOf(models.fields).tiny as NonNullable<Report['tiny']>;
+    for (const better of ['higher', 'lower'] as const) {
+      const text = formatReport({ ...full, tiny: tiny ? [{ ...tiny, better }] : [] }, 'json');
+      expect(text.includes('"better"')).toBe(better === 'lower');
+      expect(readReport(text).tiny?.[0]?.better).toBe(better);
+    }
+  });
+
   test.each(['json', 'ndjson'] as const)('%s says all that the report does', (format) => {
     const read = readReport(formatReport(full, format, { precision: 'max' }));
     expect(isReport(read)).toBe(true);

@@ -5,9 +5,9 @@
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { alignmentAdvice } from '../flags.js';
-import { type HelpPage, helpWidth, renderHelp } from '../help.js';
-import { type OptionSpec, parseArguments } from '../options.js';
-import { interruption } from '../signals.js';
+import type { HelpPage } from '../help.js';
+import { grouped, type OptionSpec, parseArguments } from '../options.js';
+import { interruptible } from '../signals.js';
 import { PAIRING_OPTIONS, type PairingDraft, takePairingOption, windowValue } from './pairing-options.js';
 import { VIDEO_OPTIONS, VideoArguments } from './video-options.js';
 
@@ -17,14 +17,15 @@ const SEARCH = 'Search';
 const ALIGN_OPTIONS = [
   ...VIDEO_OPTIONS,
   ...PAIRING_OPTIONS.filter(({ name }) => name === 'decoder' || name === 'allow-url'),
-  {
-    name: 'window',
-    argument: 'N',
-    group: SEARCH,
-    help: 'try offsets from -N to N frames, 1 to 1000 (default: 50, and more while that does not tell)',
-  },
-  { name: 'json', group: SEARCH, help: 'the result as JSON' },
-  { name: 'help', group: SEARCH, help: 'show this help', last: true },
+  ...grouped(SEARCH, [
+    {
+      name: 'window',
+      argument: 'N',
+      help: 'try offsets from -N to N frames, 1 to 1000 (default: 50, and more while that does not tell)',
+    },
+    { name: 'json', help: 'the result as JSON' },
+    { name: 'help', help: 'show this help', last: true },
+  ]),
 ] as const satisfies readonly OptionSpec[];
 
 const page: HelpPage = {
@@ -40,10 +41,7 @@ export const align: Command = {
   page,
   run: async (args, terminal) => {
     const parsed = parseArguments(args, ALIGN_OPTIONS, NAME);
-    if (parsed.options.at(-1)?.name === 'help') {
-      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
-      return EXIT.ok;
-    }
+    if (parsed.options.at(-1)?.name === 'help') return page;
     const videos = new VideoArguments();
     const options: PairingDraft = {};
     let window: number | undefined;
@@ -55,8 +53,7 @@ export const align: Command = {
     }
     const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
     const [api, view] = await Promise.all([import('../../index.js'), import('../../report/alignment.js')]);
-    const stop = interruption();
-    try {
+    return interruptible(async (stop) => {
       const result = await api.align(
         { reference, distorted: distorted[0], ...(raw && { raw }) },
         { ...options, ...(window !== undefined && { window }), signal: stop.signal },
@@ -68,8 +65,6 @@ export const align: Command = {
           : view.alignmentText(result, { width, color, advice: alignmentAdvice(result) }),
       );
       return result.reason === 'unrelated' ? EXIT.failed : EXIT.ok;
-    } finally {
-      stop.release();
-    }
+    });
   },
 };

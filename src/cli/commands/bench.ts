@@ -3,12 +3,12 @@
  * `anyvmaf bench`: times every backend that works here on generated videos, and compares their numbers.
  */
 import type { BenchBackend, BenchOptions } from '../../bench/types.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
-import { type HelpPage, helpWidth, renderHelp } from '../help.js';
-import { type OptionSpec, orList, parseArguments } from '../options.js';
+import type { HelpPage } from '../help.js';
+import { grouped, orList, parseArguments } from '../options.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 
@@ -24,39 +24,23 @@ const BACKENDS = [
   'metal',
 ] as const satisfies readonly BenchBackend[];
 
-const BENCH_OPTIONS = [
-  {
-    name: 'full',
-    group: GROUP,
-    help: 'all 200 frames of the 3840x2160 pair; takes minutes, and 5 GB of temporary files',
-  },
+const BENCH_OPTIONS = grouped(GROUP, [
+  { name: 'full', help: 'all 200 frames of the 3840x2160 pair; takes minutes, and 5 GB of temporary files' },
   {
     name: 'shape',
     argument: 'WxH',
-    group: GROUP,
     help: 'only this pair: 576x324, 1920x1080 or 3840x2160. May be repeated',
   },
   {
     name: 'backend',
     argument: 'NAME',
-    group: GROUP,
     help: `only this backend beside the portable core: ${orList(BACKENDS)}. May be repeated. Default: all that work`,
   },
-  {
-    name: 'threads',
-    argument: 'N',
-    group: GROUP,
-    help: 'worker threads of the core at most. Default: the cores',
-  },
-  {
-    name: 'reports',
-    argument: 'DIR',
-    group: GROUP,
-    help: 'write a JSON report per pair and backend into DIR',
-  },
-  { name: 'json', group: GROUP, help: 'the result as JSON' },
-  { name: 'help', group: GROUP, help: 'show this help', last: true },
-] as const satisfies readonly OptionSpec[];
+  { name: 'threads', argument: 'N', help: 'worker threads of the core at most. Default: the cores' },
+  { name: 'reports', argument: 'DIR', help: 'write a JSON report per pair and backend into DIR' },
+  { name: 'json', help: 'the result as JSON' },
+  { name: 'help', help: 'show this help', last: true },
+]);
 
 const page: HelpPage = {
   usage: [`${NAME} [options]`],
@@ -72,16 +56,10 @@ export const bench: Command = {
   page,
   run: async (args, terminal) => {
     const parsed = parseArguments(args, BENCH_OPTIONS, NAME);
-    if (parsed.options.at(-1)?.name === 'help') {
-      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
-      return EXIT.ok;
-    }
+    if (parsed.options.at(-1)?.name === 'help') return page;
     const [stray] = parsed.positionals;
     if (stray !== undefined) {
-      throw new AnyvmafError(
-        'usage',
-        `${NAME} takes no videos, but ${quoted(stray)} was given; to score it, type anyvmaf`,
-      );
+      throw usageError(`${NAME} takes no videos, but ${quoted(stray)} was given; to score it, type anyvmaf`);
     }
     const options: { -readonly [Key in keyof BenchOptions]: BenchOptions[Key] } = {};
     const shapes: string[] = [];
@@ -104,16 +82,13 @@ export const bench: Command = {
 function backendOf(value: string): BenchBackend {
   const found = BACKENDS.find((name) => name === value);
   if (found !== undefined) return found;
-  throw new AnyvmafError('usage', `--backend is ${quoted(value)}, but it must be ${orList(BACKENDS)}`);
+  throw usageError(`--backend is ${quoted(value)}, but it must be ${orList(BACKENDS)}`);
 }
 
 function threadsOf(label: string, value: string): number {
   const threads = Number(value);
   if (/^\d+$/.test(value) && threads >= 1 && threads <= 1024) return threads;
-  throw new AnyvmafError(
-    'usage',
-    `${label} is ${quoted(value)}, but it must be a whole number from 1 to 1024`,
-  );
+  throw usageError(`${label} is ${quoted(value)}, but it must be a whole number from 1 to 1024`);
 }
 
 async function report(options: BenchOptions, json: boolean, terminal: Terminal): Promise<number> {
@@ -140,7 +115,7 @@ async function report(options: BenchOptions, json: boolean, terminal: Terminal):
   }
 }
 
-/** A line on standard error that is drawn over; nothing where it cannot be. */
+/** Draws one line on standard error over the previous one; does nothing without a terminal. */
 function progressLine(terminal: Terminal): (text: string) => void {
   let shown = '';
   return (text) => {

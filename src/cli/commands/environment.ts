@@ -1,25 +1,19 @@
 /**
  * @module cli/commands/environment
- * What commands that report on the installation have in common: options, help, Ctrl-C, and one text to print.
+ * The common part of commands that report on the installation: options, help, Ctrl-C, and printing.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { Command } from '../command.js';
-import { EXIT } from '../exit.js';
-import { type HelpPage, helpWidth, renderHelp } from '../help.js';
-import { type OptionSpec, type ParsedArguments, parseArguments } from '../options.js';
-import { interruption } from '../signals.js';
+import { type HelpPage, helpWidth } from '../help.js';
+import { grouped, type ParsedArguments, parseArguments } from '../options.js';
+import { interruptible } from '../signals.js';
 
-const OPTIONS = [
-  {
-    name: 'vmaf-bin',
-    argument: 'FILE',
-    group: 'Options',
-    help: 'the program to look at (default: VMAF_BIN, then PATH)',
-  },
-  { name: 'json', group: 'Options', help: 'as JSON' },
-  { name: 'help', group: 'Options', help: 'show this help', last: true },
-] as const satisfies readonly OptionSpec[];
+const OPTIONS = grouped('Options', [
+  { name: 'vmaf-bin', argument: 'FILE', help: 'the program to look at (default: VMAF_BIN, then PATH)' },
+  { name: 'json', help: 'as JSON' },
+  { name: 'help', help: 'show this help', last: true },
+]);
 
 /** What to report on. */
 interface EnvironmentRequest {
@@ -49,18 +43,12 @@ export function environmentCommand(
     run: async (args, terminal) => {
       const { help, json, vmafBin } = readArguments(parseArguments(args, OPTIONS, name), name);
       const width = helpWidth(terminal.columns);
-      if (help) {
-        await terminal.print(renderHelp(page, width));
-        return EXIT.ok;
-      }
-      const stop = interruption();
-      try {
+      if (help) return page;
+      return interruptible(async (stop) => {
         const { data, text, code } = await report({ vmafBin, signal: stop.signal });
         await terminal.print(json ? `${JSON.stringify(data, null, 2)}\n` : text(width));
         return code;
-      } finally {
-        stop.release();
-      }
+      });
     },
   };
 }
@@ -75,14 +63,10 @@ function readArguments(
 ) {
   const [surplus] = positionals;
   if (surplus !== undefined) {
-    throw new AnyvmafError(
-      'usage',
-      `${quoted(surplus)} is one argument too many; ${command} takes options only`,
-    );
+    throw usageError(`${quoted(surplus)} is one argument too many; ${command} takes options only`);
   }
   const named = options.filter(({ name }) => name === 'vmaf-bin').at(-1);
-  if (named?.value === '')
-    throw new AnyvmafError('usage', `${named.label} is empty, but it must name a program`);
+  if (named?.value === '') throw usageError(`${named.label} is empty, but it must name a program`);
   return {
     help: options.some(({ name }) => name === 'help'),
     json: options.some(({ name }) => name === 'json'),

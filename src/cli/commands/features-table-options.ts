@@ -2,10 +2,10 @@
  * @module cli/commands/features-table-options
  * The options of `anyvmaf features --parquet`, and the pairs of videos that a command line or a list names. Pure.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { DatasetOptions, DatasetPair } from '../../index.js';
-import { type OptionSpec, type OptionUse, parseArguments } from '../options.js';
+import { grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
 import { numberValue, unsignedValue } from '../values.js';
 import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
 import { fileName, VIDEO_OPTIONS, VideoArguments, type Videos } from './video-options.js';
@@ -18,52 +18,52 @@ const MAX_DISTORTED = 1000;
 
 /** All options of the command `features`, in the order in which help lists them. */
 export const FEATURES_OPTIONS = [
-  {
-    name: 'parquet',
-    argument: 'FILE',
-    group: TABLE,
-    help: 'measure videos and write their features to FILE, one row per frame',
-  },
-  {
-    name: 'pairs',
-    argument: 'FILE',
-    group: TABLE,
-    help: 'the videos, as CSV with the columns reference, distorted and, at will, key, clip and mos',
-  },
-  {
-    name: 'key',
-    argument: 'KEY',
-    group: TABLE,
-    help:
-      'column key, which decides train, val or test: once for all videos, or once for each distorted one (default: name ' +
-      'of the reference)',
-  },
-  {
-    name: 'mos',
-    argument: 'X',
-    group: TABLE,
-    help: 'column mos, the opinion score: once for all, or once for each distorted video',
-  },
-  {
-    name: 'teacher',
-    argument: 'MODEL',
-    group: TABLE,
-    help: "column teacher: each frame's score by a model, vmaf_v0.6.1 or as for --model; also mos where there is none",
-  },
-  {
-    name: 'feature',
-    argument: 'SPEC',
-    group: TABLE,
-    help: 'further columns: NAME or NAME=OPTION=VALUE. May be repeated',
-  },
+  ...grouped(TABLE, [
+    {
+      name: 'parquet',
+      argument: 'FILE',
+      help: 'measure videos and write their features to FILE, one row per frame',
+    },
+    {
+      name: 'pairs',
+      argument: 'FILE',
+      help: 'the videos, as CSV with the columns reference, distorted and, at will, key, clip and mos',
+    },
+    {
+      name: 'key',
+      argument: 'KEY',
+      help:
+        'column key, which decides train, val or test: once for all videos, or once for each distorted one (default: name ' +
+        'of the reference)',
+    },
+    {
+      name: 'mos',
+      argument: 'X',
+      help: 'column mos, the opinion score: once for all, or once for each distorted video',
+    },
+    {
+      name: 'teacher',
+      argument: 'MODEL',
+      help: "column teacher: each frame's score by a model, vmaf_v0.6.1 or as for --model; also mos where there is none",
+    },
+    {
+      name: 'feature',
+      argument: 'SPEC',
+      help: 'further columns: NAME or NAME=OPTION=VALUE. May be repeated',
+    },
+  ]),
   ...VIDEO_OPTIONS,
-  { name: 'frame_cnt', argument: 'N', group: 'Input', help: 'at most N frames of each pair (0: all)' },
-  { name: 'subsample', argument: 'N', group: 'Input', help: 'only every Nth frame' },
+  ...grouped('Input', [
+    { name: 'frame_cnt', argument: 'N', help: 'at most N frames of each pair (0: all)' },
+    { name: 'subsample', argument: 'N', help: 'only every Nth frame' },
+  ]),
   ...PAIRING_OPTIONS,
-  { name: 'threads', argument: 'N', group: RUNNING, help: 'workers (default: one per core)' },
-  { name: 'quiet', short: 'q', group: RUNNING, help: 'no progress bar' },
-  { name: 'json', group: RUNNING, help: 'the list, or what was written, as JSON' },
-  { name: 'help', group: RUNNING, help: 'show this help', last: true },
+  ...grouped(RUNNING, [
+    { name: 'threads', argument: 'N', help: 'workers (default: one per core)' },
+    { name: 'quiet', short: 'q', help: 'no progress bar' },
+    { name: 'json', help: 'the list, or what was written, as JSON' },
+    { name: 'help', help: 'show this help', last: true },
+  ]),
 ] as const satisfies readonly OptionSpec[];
 
 const NAME = 'anyvmaf features';
@@ -100,14 +100,12 @@ export function featuresSettings(args: readonly string[]): FeaturesSettings {
   if (output === undefined) {
     const stray = parsed.options.find(({ name }) => !OF_LISTS.has(name));
     if (stray) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `${stray.label} belongs to a table of features; name the file to write with --parquet FILE`,
       );
     }
     if (parsed.positionals.length > 1) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `"${parsed.positionals[1]}" is one argument too many: name one feature extractor, or give --parquet FILE to ` +
           'measure videos and write a table',
       );
@@ -184,8 +182,7 @@ function listedPairs(
   surplus: string | undefined,
 ): TableSettings['pairs'] {
   if (surplus !== undefined) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${surplus} does not go with --pairs, whose list names the videos with their keys and opinion scores`,
     );
   }
@@ -211,15 +208,14 @@ function namedPairs(
 
 /** A model string; a bare name is that of a built-in model. */
 function modelString(use: OptionUse): string {
-  if (use.value === '') throw new AnyvmafError('usage', `${use.label} is empty, but it must name a model`);
+  if (use.value === '') throw usageError(`${use.label} is empty, but it must name a model`);
   return use.value.includes('=') ? use.value : `version=${use.value}`;
 }
 
 /** The value of an option for each distorted video; a single value applies to all. */
 function oneOrEach<T>(values: readonly T[], count: number, label: string): (index: number) => T | undefined {
   if (values.length > 1 && values.length !== count) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${label} is given ${values.length} times, but there ${count === 1 ? 'is one distorted video' : `are ${count} distorted videos`}; ` +
         'give it once, or once for each',
     );
@@ -245,25 +241,22 @@ export function parsePairs(
   const names = head?.fields.map((name) => name.trim().toLowerCase()) ?? [];
   const unknown = names.find((name) => !COLUMNS.includes(name));
   if (unknown !== undefined || !names.includes('reference') || !names.includes('distorted')) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `the first line of ${list} must name the columns reference and distorted and, at will, key, clip and mos` +
         `${unknown === undefined ? '' : `, but it has ${quoted(unknown)}`}`,
     );
   }
-  if (lines.length === 0) throw new AnyvmafError('usage', `${list} names no pair of videos`);
+  if (lines.length === 0) throw usageError(`${list} names no pair of videos`);
   return lines.map(({ fields, line }) => {
     if (fields.length !== names.length) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `line ${line} of ${list} has ${fields.length} fields, but the first line names ${names.length}`,
       );
     }
     const field = (name: string) => fields[names.indexOf(name)]?.trim() || undefined;
     const video = (name: string) => {
       const path = field(name);
-      if (path === undefined)
-        throw new AnyvmafError('usage', `line ${line} of ${list} names no ${name} video`);
+      if (path === undefined) throw usageError(`line ${line} of ${list} names no ${name} video`);
       return locate(path);
     };
     const mos = field('mos');
@@ -283,7 +276,7 @@ export function parsePairs(
 
 interface CsvLine {
   readonly fields: readonly string[];
-  /** 1-based, where it begins. */
+  /** The line it begins on, from 1. */
   readonly line: number;
 }
 
@@ -297,7 +290,7 @@ function csvLines(text: string, list: string): CsvLine[] {
   while (at < text.length) {
     const found = csvField(text, at);
     if (!found) {
-      throw new AnyvmafError('usage', `line ${line} of ${list} is not CSV: check its quotation marks`);
+      throw usageError(`line ${line} of ${list} is not CSV: check its quotation marks`);
     }
     const { value, end, next } = found;
     fields.push(value);

@@ -5,8 +5,7 @@
 import type { ExtractorSpec } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
 import type { Command } from '../command.js';
-import { EXIT } from '../exit.js';
-import { type HelpPage, helpWidth, renderHelp, twoColumns } from '../help.js';
+import { type HelpPage, twoColumns } from '../help.js';
 import { listingCommand } from '../listing.js';
 import { FEATURES_OPTIONS, featuresSettings } from './features-table-options.js';
 
@@ -52,10 +51,7 @@ export const features: Command = {
   run: async (args, terminal) => {
     const settings = featuresSettings(args);
     if (settings.kind === 'list') return listing.run(settings.args, terminal);
-    if (settings.kind === 'help') {
-      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
-      return EXIT.ok;
-    }
+    if (settings.kind === 'help') return page;
     const { writeTable } = await import('./features-table.js');
     return writeTable(settings, terminal);
   },

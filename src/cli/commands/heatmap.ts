@@ -4,25 +4,25 @@
  */
 import { rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { AnyvmafError } from '../../core/errors.js';
-import { quoted, shown } from '../../core/printable.js';
+import { AnyvmafError, usageError } from '../../core/errors.js';
+import { shown } from '../../core/printable.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
 import type { QualityMapOptions, ScoreRequest } from '../../index.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
-import { type HelpPage, helpWidth, renderHelp } from '../help.js';
-import { type OptionSpec, type OptionUse, orList, parseArguments } from '../options.js';
+import type { HelpPage } from '../help.js';
+import { grouped, type OptionSpec, type OptionUse, orList, parseArguments } from '../options.js';
 import { type OutputFile, openOutput, type PreparedFile } from '../output.js';
-import { interruption } from '../signals.js';
+import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import { choiceValue, unsigned, unsignedValue } from '../values.js';
+import { choiceValue, refusedValue, unsigned, unsignedValue } from '../values.js';
 import { PAIRING_OPTIONS, type PairingDraft, takePairingOption } from './pairing-options.js';
 import { fileName, VIDEO_OPTIONS, VideoArguments } from './video-options.js';
 
 const NAME = 'anyvmaf heatmap';
 const MAP = 'Map';
 
-/** Options that mean nothing where nothing is judged. */
+/** Options without a meaning here: no score is judged. */
 const LEFT_OUT: readonly string[] = ['strict', 'no-preflight'];
 
 const KINDS = ['both', 'vif', 'adm'] as const;
@@ -33,29 +33,28 @@ const MOST_FRAMES = 100;
 const HEATMAP_OPTIONS = [
   ...VIDEO_OPTIONS,
   ...PAIRING_OPTIONS.filter(({ name }) => !LEFT_OUT.includes(name)),
-  { name: 'frame', argument: 'N', group: MAP, help: 'frames to draw, such as 12 or 12,250; the first is 0' },
-  {
-    name: 'worst',
-    argument: 'N',
-    group: MAP,
-    help: 'score the videos and draw the N worst moments, 1 to 100 (default without --frame: 1)',
-  },
-  {
-    name: 'output',
-    short: 'o',
-    argument: 'PATH',
-    group: MAP,
-    help: 'a .png file for one frame, or a folder for heatmap_NNNNNN.png of each (default: this folder)',
-  },
-  {
-    name: 'scale-of',
-    argument: 'WHAT',
-    group: MAP,
-    help: 'whose losses: vif, adm, or both as VMAF weighs them (default)',
-  },
-  { name: 'block', argument: 'N', group: MAP, help: 'side of a cell in pixels: 4, 8, 16 (default) ... 256' },
-  { name: 'neg', group: MAP, help: 'enhancement is no quality, as in the NEG models' },
-  { name: 'help', group: MAP, help: 'show this help', last: true },
+  ...grouped(MAP, [
+    { name: 'frame', argument: 'N', help: 'frames to draw, such as 12 or 12,250; the first is 0' },
+    {
+      name: 'worst',
+      argument: 'N',
+      help: 'score the videos and draw the N worst moments, 1 to 100 (default without --frame: 1)',
+    },
+    {
+      name: 'output',
+      short: 'o',
+      argument: 'PATH',
+      help: 'a .png file for one frame, or a folder for heatmap_NNNNNN.png of each (default: this folder)',
+    },
+    {
+      name: 'scale-of',
+      argument: 'WHAT',
+      help: 'whose losses: vif, adm, or both as VMAF weighs them (default)',
+    },
+    { name: 'block', argument: 'N', help: 'side of a cell in pixels: 4, 8, 16 (default) ... 256' },
+    { name: 'neg', help: 'enhancement is no quality, as in the NEG models' },
+    { name: 'help', help: 'show this help', last: true },
+  ]),
 ] as const satisfies readonly OptionSpec[];
 
 const page: HelpPage = {
@@ -87,15 +86,12 @@ interface HeatmapSettings {
   readonly neg: boolean;
 }
 
-/** Pictures of where quality is lost. */
+/** Draws maps of lost quality. */
 export const heatmap: Command = {
   page,
   run: async (args, terminal) => {
     const settings = heatmapSettings(args);
-    if (settings === 'help') {
-      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
-      return EXIT.ok;
-    }
+    if (settings === 'help') return page;
     return draw(settings, terminal);
   },
 };
@@ -125,23 +121,16 @@ export function heatmapSettings(args: readonly string[]): HeatmapSettings | 'hel
     else neg = true;
   }
   if (frames && worst !== undefined) {
-    throw new AnyvmafError(
-      'usage',
-      '--frame names the frames to draw and --worst finds them; leave one of them out',
-    );
+    throw usageError('--frame names the frames to draw and --worst finds them; leave one of them out');
   }
   const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
   const chosen = frames ? [...new Set(frames)].sort((a, b) => a - b) : (worst ?? 1);
   const count = typeof chosen === 'number' ? chosen : chosen.length;
   if (count > MOST_FRAMES) {
-    throw new AnyvmafError(
-      'usage',
-      `${count} frames are asked for, but at most ${MOST_FRAMES} are drawn at a time`,
-    );
+    throw usageError(`${count} frames are asked for, but at most ${MOST_FRAMES} are drawn at a time`);
   }
   if (isFile(output) && count > 1) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${count} frames do not go into the one file "${shown(output)}"; name a folder with -o/--output`,
     );
   }
@@ -160,8 +149,7 @@ async function draw(settings: HeatmapSettings, terminal: Terminal): Promise<numb
   const inputs = [request.reference, request.distorted];
   const single = isFile(output) ? await openOutput(output, inputs) : undefined;
   if (!single) await refuseNoFolder(output);
-  const stop = interruption();
-  try {
+  return interruptible(async (stop) => {
     const { frames, options, scores } = await choose(settings, terminal, stop.signal);
     const { qualityMaps } = await import('../../index.js');
     const drawn: { readonly index: number; readonly png: Uint8Array; readonly line: string }[] = [];
@@ -183,9 +171,7 @@ async function draw(settings: HeatmapSettings, terminal: Terminal): Promise<numb
     for (const [i, { index, line }] of drawn.entries())
       await terminal.print(`frame ${index}: ${line}: ${paths[i]}\n`);
     return EXIT.ok;
-  } finally {
-    stop.release();
-  }
+  });
 }
 
 /** Where pictures go. */
@@ -193,7 +179,7 @@ interface Places {
   readonly paths: readonly string[];
   /** Files that must not be overwritten. */
   readonly inputs: readonly string[];
-  /** The one file that was found writable before; otherwise there is a folder, made where it is missing. */
+  /** The one file, already found to be writable; otherwise pictures go into a folder, which is created if needed. */
   readonly single: OutputFile | undefined;
   readonly signal: AbortSignal;
 }
@@ -230,7 +216,7 @@ async function makeFolder(path: string, made: string[]): Promise<void> {
   }
 }
 
-/** Which frames to draw; where the worst are wanted, by scoring first. */
+/** The frames to draw; finds the worst ones by scoring. */
 async function choose(
   { request, options, frames, neg }: HeatmapSettings,
   terminal: Terminal,
@@ -296,27 +282,18 @@ function frameNumbers(use: OptionUse): number[] {
   const numbers = use.value.split(',').map((text) => unsigned(text.trim()));
   return numbers.map((number) => {
     if (number !== undefined && number <= 1e9) return number;
-    throw new AnyvmafError(
-      'usage',
-      `${use.label} is ${quoted(use.value)}, but it must be the number of a frame such as 12, or several such as 12,250`,
-    );
+    throw refusedValue(use, 'the number of a frame such as 12, or several such as 12,250');
   });
 }
 
 function worstValue(use: OptionUse): number {
   const count = unsignedValue(use, 5);
   if (count >= 1 && count <= MOST_FRAMES) return count;
-  throw new AnyvmafError(
-    'usage',
-    `${use.label} is ${quoted(use.value)}, but it must be from 1 to ${MOST_FRAMES} frames`,
-  );
+  throw refusedValue(use, `from 1 to ${MOST_FRAMES} frames`);
 }
 
 function blockValue(use: OptionUse): number {
   const side = unsignedValue(use, 16);
   if (BLOCKS.includes(side)) return side;
-  throw new AnyvmafError(
-    'usage',
-    `${use.label} is ${quoted(use.value)}, but it must be ${orList(BLOCKS.map(String))}`,
-  );
+  throw refusedValue(use, `${orList(BLOCKS.map(String))}`);
 }

@@ -2,7 +2,7 @@
  * @module cli/commands/help
  * `anyvmaf help [COMMAND]`: shows a command's help page.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
 import { COMMANDS, type Command } from '../command.js';
@@ -28,8 +28,7 @@ export const help: Command = {
     if (entry === undefined) {
       const names = COMMANDS.map((candidate) => candidate.name);
       const near = nearest(name, names);
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `there is no command ${quoted(name)}; ${near === undefined ? `the commands are ${orList(names)}` : `did you mean ${near}?`}`,
       );
     }

@@ -6,9 +6,9 @@ import type { PairingOptions } from '../../index.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { findingsInFlags } from '../flags.js';
-import { type HelpPage, helpWidth, renderHelp } from '../help.js';
-import { type OptionSpec, parseArguments } from '../options.js';
-import { interruption } from '../signals.js';
+import type { HelpPage } from '../help.js';
+import { grouped, type OptionSpec, parseArguments } from '../options.js';
+import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
 import { VIDEO_OPTIONS, VideoArguments } from './video-options.js';
@@ -16,21 +16,22 @@ import { VIDEO_OPTIONS, VideoArguments } from './video-options.js';
 const NAME = 'anyvmaf inspect';
 const PREFLIGHT = 'Preflight';
 
-/** Options that mean nothing where nothing is scored. */
+/** Options without a meaning here: nothing is scored. */
 const LEFT_OUT: readonly string[] = ['no-preflight'];
 
 const INSPECT_OPTIONS = [
   ...VIDEO_OPTIONS,
   ...PAIRING_OPTIONS.filter(({ name }) => !LEFT_OUT.includes(name)),
-  {
-    name: 'model',
-    short: 'm',
-    argument: 'SPEC',
-    group: PREFLIGHT,
-    help: 'the model that is to be used, as for scoring. May be repeated',
-  },
-  { name: 'json', group: PREFLIGHT, help: 'facts and findings as JSON' },
-  { name: 'help', group: PREFLIGHT, help: 'show this help', last: true },
+  ...grouped(PREFLIGHT, [
+    {
+      name: 'model',
+      short: 'm',
+      argument: 'SPEC',
+      help: 'the model that is to be used, as for scoring. May be repeated',
+    },
+    { name: 'json', help: 'facts and findings as JSON' },
+    { name: 'help', help: 'show this help', last: true },
+  ]),
 ] as const satisfies readonly OptionSpec[];
 
 const page: HelpPage = {
@@ -47,10 +48,7 @@ export const inspect: Command = {
   page,
   run: async (args, terminal) => {
     const parsed = parseArguments(args, INSPECT_OPTIONS, NAME);
-    if (parsed.options.at(-1)?.name === 'help') {
-      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
-      return EXIT.ok;
-    }
+    if (parsed.options.at(-1)?.name === 'help') return page;
     const videos = new VideoArguments();
     const options: { -readonly [Key in keyof PairingOptions]: PairingOptions[Key] } = {};
     const models: string[] = [];
@@ -75,8 +73,7 @@ async function report(
   terminal: Terminal,
 ): Promise<number> {
   const [api, view] = await Promise.all([import('../../index.js'), import('../../report/inspection.js')]);
-  const stop = interruption();
-  try {
+  return interruptible(async (stop) => {
     const inspection = await api.inspect(request, { ...options, signal: stop.signal });
     const found = { ...inspection, findings: findingsInFlags(inspection.findings) };
     const { columns: width, colour: color } = terminal;
@@ -89,7 +86,5 @@ async function report(
       ({ severity }) => severity === 'error' || (strict && severity === 'warning'),
     );
     return refused ? EXIT.failed : EXIT.ok;
-  } finally {
-    stop.release();
-  }
+  });
 }

@@ -3,12 +3,12 @@
  * `anyvmaf mcp`: the tools for AI agents, over standard input and output or over HTTP.
  */
 import { onAbort } from '../../core/abort.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import type { McpHost } from '../../mcp/host.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
-import { type HelpPage, helpWidth, renderHelp } from '../help.js';
-import { type OptionSpec, parseArguments } from '../options.js';
+import type { HelpPage } from '../help.js';
+import { grouped, type OptionSpec, parseArguments } from '../options.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 
@@ -20,29 +20,30 @@ const OTHER = 'Other';
 const MCP_OPTIONS = [
   {
     name: 'allow',
-    argument: 'DIR',
     group: FILES,
+    argument: 'DIR',
     help: 'let tools use files under this folder, which may stand without --allow too; the working directory by default. May be repeated',
   },
-  {
-    name: 'http',
-    group: HTTP,
-    help: 'listen for Streamable HTTP at the address that follows, HOST:PORT, HOST or PORT; 127.0.0.1:8765 by default',
-  },
-  {
-    name: 'token',
-    argument: 'TOKEN',
-    group: HTTP,
-    help: 'want this bearer token with every call; needed to listen where other machines reach it',
-  },
-  {
-    name: 'cors',
-    argument: 'ORIGIN',
-    group: HTTP,
-    help: 'let pages of this origin call the server, such as http://localhost:6274. May be repeated',
-  },
-  { name: 'vmaf-bin', argument: 'PATH', group: OTHER, help: 'the installed vmaf tool, for native backends' },
-  { name: 'help', group: OTHER, help: 'show this help', last: true },
+  ...grouped(HTTP, [
+    {
+      name: 'http',
+      help: 'listen for Streamable HTTP at the address that follows, HOST:PORT, HOST or PORT; 127.0.0.1:8765 by default',
+    },
+    {
+      name: 'token',
+      argument: 'TOKEN',
+      help: 'want this bearer token with every call; needed to listen where other machines reach it',
+    },
+    {
+      name: 'cors',
+      argument: 'ORIGIN',
+      help: 'let pages of this origin call the server, such as http://localhost:6274. May be repeated',
+    },
+  ]),
+  ...grouped(OTHER, [
+    { name: 'vmaf-bin', argument: 'PATH', help: 'the installed vmaf tool, for native backends' },
+    { name: 'help', help: 'show this help', last: true },
+  ]),
 ] as const satisfies readonly OptionSpec[];
 
 const page: HelpPage = {
@@ -78,8 +79,8 @@ export interface McpArguments {
 }
 
 /**
- * Reads the command line. `--http` takes the argument after it as its address, unless that is an option; what else
- * stands alone are folders, as hosts fill them in.
+ * Reads the command line. `--http` takes the argument after it as its address, unless that is an option; other
+ * positional arguments are folders, which hosts append.
  * @throws {AnyvmafError} `usage`
  */
 export function readMcpArguments(args: readonly string[]): McpArguments {
@@ -92,13 +93,13 @@ export function readMcpArguments(args: readonly string[]): McpArguments {
   const { options, positionals } = parseArguments(others, MCP_OPTIONS, NAME);
   const values = (name: string) => options.filter((use) => use.name === name).map(({ value }) => value);
   const listens = values('http').length;
-  if (listens > 1) throw new AnyvmafError('usage', 'give --http once; a server listens at one address');
+  if (listens > 1) throw usageError('give --http once; a server listens at one address');
   const [token, ...tokens] = values('token');
   if (token === '' || tokens.length > 0)
-    throw new AnyvmafError('usage', 'give --token once, with a token that is not empty');
+    throw usageError('give --token once, with a token that is not empty');
   const origins = values('cors');
   if (listens === 0 && (token !== undefined || origins.length > 0))
-    throw new AnyvmafError('usage', '--token and --cors are for --http, which was not given');
+    throw usageError('--token and --cors are for --http, which was not given');
   return {
     allow: [...values('allow'), ...positionals],
     http: listens > 0 ? address : undefined,
@@ -114,10 +115,7 @@ export const mcp: Command = {
   page,
   run: async (args, terminal) => {
     const asked = readMcpArguments(args);
-    if (asked.help) {
-      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
-      return EXIT.ok;
-    }
+    if (asked.help) return page;
     if (asked.vmafBin !== undefined) process.env.VMAF_BIN = asked.vmafBin;
     const log = (message: string) => terminal.draw(`anyvmaf mcp: ${message}\n`);
     liveOn(log);
@@ -178,8 +176,8 @@ async function overHttp(
 function liveOn(log: (message: string) => void): void {
   console.log = console.error;
   console.info = console.error;
-  const tell = (error: unknown) =>
+  const report = (error: unknown) =>
     log(`unexpected: ${process.env.ANYVMAF_DEBUG && error instanceof Error ? error.stack : String(error)}`);
   process.removeAllListeners('uncaughtException').removeAllListeners('unhandledRejection');
-  process.on('uncaughtException', tell).on('unhandledRejection', tell);
+  process.on('uncaughtException', report).on('unhandledRejection', report);
 }

@@ -47,7 +47,7 @@ export const models: Command = {
   },
 };
 
-/** What ships, and under it what has to be fetched. */
+/** The models that ship, then those to be pulled. */
 function tables(list: readonly ModelSummary[], width: number): string {
   const ours = list.filter(({ availability }) => availability === 'built-in');
   const others = list.filter(({ availability }) => availability !== 'built-in');

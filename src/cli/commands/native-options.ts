@@ -2,9 +2,9 @@
  * @module cli/commands/native-options
  * The options that say what measures: backend, program and processors. Pure.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import type { BackendChoice, ScoreOptions } from '../../index.js';
-import type { OptionSpec, OptionUse } from '../options.js';
+import { grouped, type OptionUse } from '../options.js';
 import { choiceValue, maskValue, unsignedValue } from '../values.js';
 
 const BACKENDS: readonly BackendChoice[] = [
@@ -21,11 +21,10 @@ const BACKENDS: readonly BackendChoice[] = [
 const RUNNING = 'Running';
 
 /** The options in the order in which help lists them. */
-export const NATIVE_OPTIONS = [
+export const NATIVE_OPTIONS = grouped(RUNNING, [
   {
     name: 'backend',
     argument: 'NAME',
-    group: RUNNING,
     ours: true,
     help:
       'what measures: wasm or cpu for the own core (default); native-cpu, cuda, sycl, hip or metal for an installed ' +
@@ -34,21 +33,15 @@ export const NATIVE_OPTIONS = [
   {
     name: 'vmaf-bin',
     argument: 'FILE',
-    group: RUNNING,
     ours: true,
     help: 'the installed vmaf, or an ffmpeg or ffprobe with the libvmaf filter (default: VMAF_BIN, then PATH)',
   },
-  { name: 'cpumask', argument: 'MASK', group: RUNNING, help: 'native backends: SIMD levels not to use' },
-  {
-    name: 'gpumask',
-    argument: 'MASK',
-    group: RUNNING,
-    help: 'native backends: operations that a GPU is not to do',
-  },
-  { name: 'sycl_device', argument: 'N', group: RUNNING, help: 'backend sycl: number of the device' },
-  { name: 'hip_device', argument: 'N', group: RUNNING, help: 'backend hip: number of the device' },
-  { name: 'metal_device', argument: 'N', group: RUNNING, help: 'backend metal: number of the device' },
-] as const satisfies readonly OptionSpec[];
+  { name: 'cpumask', argument: 'MASK', help: 'native backends: SIMD levels not to use' },
+  { name: 'gpumask', argument: 'MASK', help: 'native backends: operations that a GPU is not to do' },
+  { name: 'sycl_device', argument: 'N', help: 'backend sycl: number of the device' },
+  { name: 'hip_device', argument: 'N', help: 'backend hip: number of the device' },
+  { name: 'metal_device', argument: 'N', help: 'backend metal: number of the device' },
+]);
 
 type Options = { -readonly [Key in keyof ScoreOptions]: ScoreOptions[Key] };
 
@@ -75,7 +68,7 @@ export class NativeArguments {
         return true;
       case 'vmaf-bin':
         if (use.value === '') {
-          throw new AnyvmafError('usage', `${use.label} is empty, but it must name a program`);
+          throw usageError(`${use.label} is empty, but it must name a program`);
         }
         options.vmafBin = use.value;
         return true;
@@ -94,7 +87,7 @@ export class NativeArguments {
   }
 
   /**
-   * Puts the masks where they mean something.
+   * Adds the masks if a native backend is asked for.
    * @returns options without effect, as sentences
    */
   finish(options: Options): string[] {

@@ -3,134 +3,87 @@
  * The options that say how two videos are brought together: decoder, size, rate, offset, range. Pure.
  */
 import { DECODER_CHOICES, FRAME_RATE_POLICIES, SCALE_FILTERS } from '../../core/choices.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { FrameRange, PairingOptions, ScaleFilter, ScaleTo } from '../../index.js';
-import type { OptionSpec, OptionUse } from '../options.js';
-import { choiceValue, unsigned, unsignedValue } from '../values.js';
+import { grouped, type OptionReaders, type OptionUse, takeOption } from '../options.js';
+import { choiceValue, refusedValue, unsigned, unsignedValue } from '../values.js';
 
 const FILTERS: readonly (ScaleFilter | 'none')[] = [...SCALE_FILTERS, 'none'];
 
 const PAIRING = 'Bringing the videos together';
 
 /** The options in the order in which help lists them. All are additions to the `vmaf` tool's. */
-export const PAIRING_OPTIONS = [
-  {
-    name: 'decoder',
-    argument: 'NAME',
-    group: PAIRING,
-    ours: true,
-    help: 'what decodes encoded video: auto (default: the first that is installed), ffmpeg, mediabunny, wasm, none',
-  },
-  {
-    name: 'scale',
-    argument: 'FILTER',
-    group: PAIRING,
-    ours: true,
-    help: 'how different sizes are made equal: bicubic (default), bilinear, lanczos, or none to refuse them',
-  },
-  {
-    name: 'scale-to',
-    argument: 'SIZE',
-    group: PAIRING,
-    ours: true,
-    help: 'the size to score at: ref (default), dis, or WIDTHxHEIGHT for both',
-  },
-  {
-    name: 'frame-rate-policy',
-    argument: 'HOW',
-    group: PAIRING,
-    ours: true,
-    help: 'nearest (default) pairs frames by nearest time; strict refuses other rates and missing or repeated frames',
-  },
-  {
-    name: 'offset',
-    argument: 'N',
-    group: PAIRING,
-    ours: true,
-    help: 'the distorted video begins with reference frame N (negative: it has frames before the first); auto finds N',
-  },
-  {
-    name: 'window',
-    argument: 'N',
-    group: PAIRING,
-    ours: true,
-    help: 'offset auto tries offsets from -N to N frames, 1 to 1000 (default: 50, and more while that does not tell)',
-  },
-  {
-    name: 'range',
-    argument: 'A-B',
-    group: PAIRING,
-    ours: true,
-    help: 'only this part of the reference: frames 240-480, or times 1:30-2:00, 10s-12.5s; either end may be left out',
-  },
-  {
-    name: 'strict',
-    group: PAIRING,
-    ours: true,
-    help: 'refuse a pair that preflight warns of',
-  },
-  {
-    name: 'no-preflight',
-    group: PAIRING,
-    ours: true,
-    help: 'do not look for mismatches before scoring',
-  },
-  {
-    name: 'allow-damaged',
-    group: PAIRING,
-    ours: true,
-    help: 'score a damaged video up to its first damage',
-  },
-  { name: 'allow-url', group: PAIRING, ours: true, help: 'let videos be URLs that a decoder fetches' },
-] as const satisfies readonly OptionSpec[];
+export const PAIRING_OPTIONS = grouped(
+  PAIRING,
+  [
+    {
+      name: 'decoder',
+      argument: 'NAME',
+      help: 'what decodes encoded video: auto (default: the first that is installed), ffmpeg, mediabunny, wasm, none',
+    },
+    {
+      name: 'scale',
+      argument: 'FILTER',
+      help: 'how different sizes are made equal: bicubic (default), bilinear, lanczos, or none to refuse them',
+    },
+    {
+      name: 'scale-to',
+      argument: 'SIZE',
+      help: 'the size to score at: ref (default), dis, or WIDTHxHEIGHT for both',
+    },
+    {
+      name: 'frame-rate-policy',
+      argument: 'HOW',
+      help: 'nearest (default) pairs frames by nearest time; strict refuses other rates and missing or repeated frames',
+    },
+    {
+      name: 'offset',
+      argument: 'N',
+      help: 'the distorted video begins with reference frame N (negative: it has frames before the first); auto finds N',
+    },
+    {
+      name: 'window',
+      argument: 'N',
+      help: 'offset auto tries offsets from -N to N frames, 1 to 1000 (default: 50, and more while that does not tell)',
+    },
+    {
+      name: 'range',
+      argument: 'A-B',
+      help: 'only this part of the reference: frames 240-480, or times 1:30-2:00, 10s-12.5s; either end may be left out',
+    },
+    { name: 'strict', help: 'refuse a pair that preflight warns of' },
+    { name: 'no-preflight', help: 'do not look for mismatches before scoring' },
+    { name: 'allow-damaged', help: 'score a damaged video up to its first damage' },
+    { name: 'allow-url', help: 'let videos be URLs that a decoder fetches' },
+  ],
+  { ours: true },
+);
 
 /** {@link PairingOptions} while they are gathered. */
 export type PairingDraft = { -readonly [Key in keyof PairingOptions]: PairingOptions[Key] };
 
+const READERS: OptionReaders<(typeof PAIRING_OPTIONS)[number]['name'], PairingDraft> = {
+  decoder: (use) => ({ decoder: choiceValue(use, DECODER_CHOICES) }),
+  scale: (use) => ({ scale: choiceValue(use, FILTERS) }),
+  'scale-to': (use) => ({ scaleTo: sizeValue(use) }),
+  'frame-rate-policy': (use) => ({ frameRatePolicy: choiceValue(use, FRAME_RATE_POLICIES) }),
+  offset: (use) => ({ offset: offsetValue(use) }),
+  window: (use) => ({ window: windowValue(use) }),
+  range: (use) => ({ range: rangeValue(use) }),
+  strict: () => ({ strict: true }),
+  'no-preflight': () => ({ preflight: false }),
+  'allow-damaged': () => ({ allowDamaged: true }),
+  'allow-url': () => ({ allowUrl: true }),
+};
+
 /**
  * Takes one option into `options`.
- * @returns false when it is none of {@link PAIRING_OPTIONS}
+ * @returns false if it is not one of {@link PAIRING_OPTIONS}
  * @throws {AnyvmafError} `usage`
  */
 export function takePairingOption(use: OptionUse, options: PairingDraft): boolean {
-  switch (use.name) {
-    case 'decoder':
-      options.decoder = choiceValue(use, DECODER_CHOICES);
-      return true;
-    case 'scale':
-      options.scale = choiceValue(use, FILTERS);
-      return true;
-    case 'scale-to':
-      options.scaleTo = sizeValue(use);
-      return true;
-    case 'frame-rate-policy':
-      options.frameRatePolicy = choiceValue(use, FRAME_RATE_POLICIES);
-      return true;
-    case 'offset':
-      options.offset = offsetValue(use);
-      return true;
-    case 'window':
-      options.window = windowValue(use);
-      return true;
-    case 'range':
-      options.range = rangeValue(use);
-      return true;
-    case 'strict':
-      options.strict = true;
-      return true;
-    case 'no-preflight':
-      options.preflight = false;
-      return true;
-    case 'allow-damaged':
-      options.allowDamaged = true;
-      return true;
-    case 'allow-url':
-      options.allowUrl = true;
-      return true;
-    default:
-      return false;
-  }
+  return takeOption(READERS, use, options);
 }
 
 /**
@@ -139,14 +92,12 @@ export function takePairingOption(use: OptionUse, options: PairingDraft): boolea
  */
 export function checkPairingOptions(options: PairingOptions): void {
   if (options.window !== undefined && options.offset !== 'auto') {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       '--window says how far --offset auto searches, but the offset is not searched; leave out --window, or add --offset auto',
     );
   }
   if (options.strict && options.preflight === false) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       '--strict judges by what preflight finds, but --no-preflight turns it off; leave out one',
     );
   }
@@ -157,10 +108,7 @@ function sizeValue(use: OptionUse): ScaleTo {
   if (use.value === 'ref' || use.value === 'dis') return use.value;
   const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/i.exec(use.value) ?? [];
   if (width !== undefined && height !== undefined) return { width: Number(width), height: Number(height) };
-  throw new AnyvmafError(
-    'usage',
-    `${use.label} is ${quoted(use.value)}, but it must be ref, dis or a size such as 1920x1080`,
-  );
+  throw refusedValue(use, 'ref, dis or a size such as 1920x1080');
 }
 
 /** A whole number of frames with or without a sign, or `auto`. */
@@ -169,10 +117,7 @@ function offsetValue(use: OptionUse): number | 'auto' {
   const [, sign, digits] = /^([-+]?)(.*)$/.exec(use.value) ?? [];
   const frames = unsigned(digits ?? '');
   if (frames !== undefined && frames <= 1e9) return sign === '-' ? -frames : frames;
-  throw new AnyvmafError(
-    'usage',
-    `${use.label} is ${quoted(use.value)}, but it must be a whole number of frames, such as 12 or -3, or auto`,
-  );
+  throw refusedValue(use, 'a whole number of frames, such as 12 or -3, or auto');
 }
 
 /**
@@ -182,7 +127,7 @@ function offsetValue(use: OptionUse): number | 'auto' {
 export function windowValue(use: OptionUse): number {
   const window = unsignedValue(use, 100);
   if (window >= 1 && window <= 1000) return window;
-  throw new AnyvmafError('usage', `${use.label} is "${use.value}", but it must be from 1 to 1000 frames`);
+  throw usageError(`${use.label} is "${use.value}", but it must be from 1 to 1000 frames`);
 }
 
 /** One end of a range: a number, and its unit where it has one. */
@@ -199,8 +144,7 @@ function rangeValue(use: OptionUse): FrameRange {
   const [, from = '', to = ''] = /^([^-]*)-([^-]*)$/.exec(use.value.trim()) ?? [];
   const [start, end] = [from.trim(), to.trim()].map((text) => (text === '' ? null : bound(text)));
   if (start === undefined || end === undefined || (start === null && end === null)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${use.label} is ${quoted(use.value)}, but it must be a range of frames such as 240-480, or of time such as ` +
         '1:30-2:00 or 10s-12.5s; one end may be left out',
     );
@@ -212,8 +156,7 @@ function rangeValue(use: OptionUse): FrameRange {
     ...(end && { end: end.value }),
   };
   if (range.end !== undefined && range.end <= range.start) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${use.label} is ${quoted(use.value)}, which is empty: its end must come after its start`,
     );
   }

@@ -1,16 +1,22 @@
 /**
  * @module cli/commands/score-options
- * The options of the scoring command: every option of the `vmaf` tool and ours, and what a command line made of them
- * asks for. Pure: nothing is opened here.
+ * The options of the scoring command: every option of the `vmaf` tool and ours, and reading a command line
+ * of them. Pure: opens nothing.
  */
 import { COMPATS, REPORT_FORMATS, type ReportFormat } from '../../core/choices.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { quoted } from '../../core/printable.js';
 import type { RawVideoFormat, ScoreOptions } from '../../index.js';
 import { type Precision, parsePrecision } from '../../report/format.js';
-import { type OptionSpec, type OptionUse, type ParsedArguments, parseArguments } from '../options.js';
-import { choiceValue, numberValue, unsignedValue } from '../values.js';
+import {
+  grouped,
+  type OptionSpec,
+  type OptionUse,
+  type ParsedArguments,
+  parseArguments,
+} from '../options.js';
+import { choiceValue, numberValue, refusedValue, unsignedValue } from '../values.js';
 import { NATIVE_OPTIONS, NativeArguments } from './native-options.js';
 import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
 import { TINY_OPTIONS, TinyArguments } from './tiny-options.js';
@@ -24,7 +30,7 @@ const MAX_THREADS = 1024;
 /** Each has a decoder of its own, and all run at the same time. */
 const MAX_DISTORTED = 64;
 
-/** What people write for standard output where a format takes no value. */
+/** Names of standard output, which people put after a format although it takes no value. */
 const STANDARD_OUTPUT: ReadonlySet<string> = new Set(['-', '/dev/stdout', '/dev/fd/1']);
 
 const INPUT = 'Input';
@@ -35,103 +41,93 @@ const RUNNING = 'Running';
 /** The options in the order in which help lists them. */
 export const SCORE_OPTIONS = [
   ...VIDEO_OPTIONS,
-  { name: 'frame_cnt', argument: 'N', group: INPUT, help: 'score at most N frames (0: all)' },
-  {
-    name: 'frame_skip_ref',
-    argument: 'N',
-    group: INPUT,
-    help: 'leave out the first N frames of the reference',
-  },
-  {
-    name: 'frame_skip_dist',
-    argument: 'N',
-    group: INPUT,
-    help: 'leave out the first N frames of the distorted video',
-  },
-  { name: 'subsample', argument: 'N', group: INPUT, help: 'score only every Nth frame' },
+  ...grouped(INPUT, [
+    { name: 'frame_cnt', argument: 'N', help: 'score at most N frames (0: all)' },
+    { name: 'frame_skip_ref', argument: 'N', help: 'leave out the first N frames of the reference' },
+    { name: 'frame_skip_dist', argument: 'N', help: 'leave out the first N frames of the distorted video' },
+    { name: 'subsample', argument: 'N', help: 'score only every Nth frame' },
+  ]),
   ...PAIRING_OPTIONS,
-  {
-    name: 'model',
-    short: 'm',
-    argument: 'SPEC',
-    group: WHAT,
-    help:
-      'NAME or version=NAME for a built-in model, path=FILE for a model file, or auto for HD or 4K by size; then, after ' +
-      'colons: name=NAME, disable_clip, enable_transform, EXTRACTOR.OPTION=VALUE. May be repeated. Default: ' +
-      "version=vmaf_v0.6.1. 'anyvmaf models' lists the built-in ones",
-  },
-  {
-    name: 'feature',
-    argument: 'SPEC',
-    group: WHAT,
-    help: "also report this feature: NAME or NAME=OPTION=VALUE:OPTION=VALUE. May be repeated. 'anyvmaf features' lists them",
-  },
-  { name: 'no_prediction', short: 'n', group: WHAT, help: 'features only, no scores' },
-  {
-    name: 'compat',
-    argument: 'VERSION',
-    group: WHAT,
-    ours: true,
-    help: 'whose numbers to reproduce: libvmaf-3.2 (default) or libvmaf-3.0 for motion as in libvmaf 2.x to 3.0',
-  },
-  {
-    name: 'aom_ctc',
-    argument: 'VERSION',
-    group: WHAT,
-    help: 'models and features of the AOM common test conditions, v1.0 to v7.0',
-  },
-  {
-    name: 'nflx_ctc',
-    argument: 'VERSION',
-    group: WHAT,
-    help: 'models and features of the Netflix common test conditions, v1.0',
-  },
+  ...grouped(WHAT, [
+    {
+      name: 'model',
+      short: 'm',
+      argument: 'SPEC',
+      help:
+        'NAME or version=NAME for a built-in model, path=FILE for a model file, or auto for HD or 4K by size; then, after ' +
+        'colons: name=NAME, disable_clip, enable_transform, EXTRACTOR.OPTION=VALUE. May be repeated. Default: ' +
+        "version=vmaf_v0.6.1. 'anyvmaf models' lists the built-in ones",
+    },
+    {
+      name: 'feature',
+      argument: 'SPEC',
+      help: "also report this feature: NAME or NAME=OPTION=VALUE:OPTION=VALUE. May be repeated. 'anyvmaf features' lists them",
+    },
+    { name: 'no_prediction', short: 'n', help: 'features only, no scores' },
+    {
+      name: 'compat',
+      argument: 'VERSION',
+      ours: true,
+      help: 'whose numbers to reproduce: libvmaf-3.2 (default) or libvmaf-3.0 for motion as in libvmaf 2.x to 3.0',
+    },
+    {
+      name: 'aom_ctc',
+      argument: 'VERSION',
+      help: 'models and features of the AOM common test conditions, v1.0 to v7.0',
+    },
+    {
+      name: 'nflx_ctc',
+      argument: 'VERSION',
+      help: 'models and features of the Netflix common test conditions, v1.0',
+    },
+  ]),
   ...TINY_OPTIONS,
-  {
-    name: 'output',
-    short: 'o',
-    argument: 'FILE',
-    group: OUTPUT,
-    help: 'write the report to FILE, in the format that its ending names; - is standard output',
-  },
-  { name: 'xml', group: OUTPUT, help: 'report as XML (default with -o and another ending)' },
-  { name: 'json', group: OUTPUT, help: 'report as JSON' },
-  { name: 'csv', group: OUTPUT, help: 'report as CSV, one row per frame' },
-  { name: 'sub', group: OUTPUT, help: 'report as subtitles, one per frame' },
-  { name: 'ndjson', group: OUTPUT, ours: true, help: 'report as JSON lines, one per frame' },
-  {
-    name: 'html',
-    argument: 'FILE',
-    group: OUTPUT,
-    ours: true,
-    help: 'also write a page with charts to FILE, in itself complete',
-  },
-  {
-    name: 'precision',
-    argument: 'P',
-    group: OUTPUT,
-    ours: true,
-    help: 'digits of all numbers: legacy (six decimals, default), 1 to 17 significant ones, max or full (17)',
-  },
-  {
-    name: 'fail-under',
-    argument: 'SCORE',
-    group: OUTPUT,
-    ours: true,
-    help: 'exit with status 3 when the mean of a model is below SCORE, or a score cannot be trusted',
-  },
-  {
-    name: 'accept-untrusted',
-    group: OUTPUT,
-    ours: true,
-    help: 'let --fail-under judge scores of pairs that preflight found wrong like any other',
-  },
-  { name: 'threads', argument: 'N', group: RUNNING, help: 'workers (default: one per core; 0: no worker)' },
-  { name: 'quiet', short: 'q', group: RUNNING, help: 'no progress bar; plain scores instead of the summary' },
+  ...grouped(OUTPUT, [
+    {
+      name: 'output',
+      short: 'o',
+      argument: 'FILE',
+      help: 'write the report to FILE, in the format that its ending names; - is standard output',
+    },
+    { name: 'xml', help: 'report as XML (default with -o and another ending)' },
+    { name: 'json', help: 'report as JSON' },
+    { name: 'csv', help: 'report as CSV, one row per frame' },
+    { name: 'sub', help: 'report as subtitles, one per frame' },
+    { name: 'ndjson', ours: true, help: 'report as JSON lines, one per frame' },
+    {
+      name: 'html',
+      argument: 'FILE',
+      ours: true,
+      help: 'also write a page with charts to FILE, in itself complete',
+    },
+    {
+      name: 'precision',
+      argument: 'P',
+      ours: true,
+      help: 'digits of all numbers: legacy (six decimals, default), 1 to 17 significant ones, max or full (17)',
+    },
+    {
+      name: 'fail-under',
+      argument: 'SCORE',
+      ours: true,
+      help: 'exit with status 3 when the mean of a model is below SCORE, or a score cannot be trusted',
+    },
+    {
+      name: 'accept-untrusted',
+      ours: true,
+      help: 'let --fail-under judge scores of pairs that preflight found wrong like any other',
+    },
+  ]),
+  ...grouped(RUNNING, [
+    { name: 'threads', argument: 'N', help: 'workers (default: one per core; 0: no worker)' },
+    { name: 'quiet', short: 'q', help: 'no progress bar; plain scores instead of the summary' },
+  ]),
   ...NATIVE_OPTIONS,
   { name: 'c', short: 'c', argument: 'ARG', shortOnly: true, help: 'ignored, as in the vmaf tool' },
-  { name: 'help', group: RUNNING, ours: true, last: true, help: 'show this help' },
-  { name: 'version', short: 'v', group: RUNNING, last: true, help: 'show the version' },
+  ...grouped(RUNNING, [
+    { name: 'help', ours: true, last: true, help: 'show this help' },
+    { name: 'version', short: 'v', last: true, help: 'show the version' },
+  ]),
 ] as const satisfies readonly OptionSpec[];
 
 type Name = (typeof SCORE_OPTIONS)[number]['name'];
@@ -184,7 +180,9 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
     unread,
     ...chosen
   }: Omit<Videos, 'reference'> & { readonly reference?: string; readonly unread?: string } =
-    options.noReference ? videos.alone(parsed.positionals) : videos.finish(parsed.positionals, MAX_DISTORTED);
+    options.noReference
+      ? videos.finishOne(parsed.positionals)
+      : videos.finish(parsed.positionals, MAX_DISTORTED);
   draft.ignoreReference(unread);
   checkPairingOptions(options);
   draft.ignored.push(...native.finish(options));
@@ -330,21 +328,21 @@ class SettingsDraft {
 function refuseContradictions(settings: ScoreSettings): void {
   const { options, distorted, output, html, format, failUnder, acceptUntrusted } = settings;
   if (failUnder !== undefined && options.noPrediction) {
-    throw usage('--fail-under judges scores, but -n/--no_prediction makes none; leave out one');
+    throw usageError('--fail-under judges scores, but -n/--no_prediction makes none; leave out one');
   }
   if (acceptUntrusted && failUnder === undefined) {
-    throw usage(
+    throw usageError(
       '--accept-untrusted says what --fail-under lets pass, but --fail-under is not given; add it, or leave both out',
     );
   }
   if (distorted.length > 1 && (format === 'xml' || format === 'sub')) {
-    throw usage(
+    throw usageError(
       `${format.toUpperCase()} holds one report, but ${distorted.length} distorted videos are given; use --json, --csv or --ndjson, ` +
         'or score them one at a time',
     );
   }
   if (html === '-' && (output === '-' || (output === undefined && format))) {
-    throw usage('standard output cannot take both the page and the report; name a file for one');
+    throw usageError('standard output cannot take both the page and the report; name a file for one');
   }
 }
 
@@ -364,7 +362,7 @@ function refuseStreamAsFormat(args: readonly string[], positionals: readonly str
     args.some((arg, i) => arg === `--${format}` && STANDARD_OUTPUT.has(args[i + 1] ?? '')),
   );
   if (flag === undefined) return;
-  throw usage(
+  throw usageError(
     `--${flag} takes no value, and what follows it would be a further video; leave it out: without -o the report goes to ` +
       'standard output',
   );
@@ -375,13 +373,9 @@ function extractorOf(feature: string): string {
   return feature.split('=', 1)[0] ?? '';
 }
 
-function usage(message: string): AnyvmafError {
-  return new AnyvmafError('usage', message);
-}
-
 function append(list: string[], value: string, use: OptionUse, what: string): void {
   if (list.length === MAX_MODELS) {
-    throw usage(
+    throw usageError(
       `${use.label} ${quoted(use.value)} is one too many: a run takes at most ${MAX_MODELS} ${what}`,
     );
   }
@@ -392,8 +386,6 @@ function precisionValue(use: OptionUse): Precision {
   try {
     return parsePrecision(use.value);
   } catch {
-    throw usage(
-      `${use.label} is ${quoted(use.value)}, but it must be legacy, max, full or a whole number from 1 to 17`,
-    );
+    throw refusedValue(use, 'legacy, max, full or a whole number from 1 to 17');
   }
 }

@@ -8,13 +8,13 @@ import type { ReportFormat } from '../../report/write.js';
 import { COMMANDS, type Command } from '../command.js';
 import { EXIT, exitCodeOf } from '../exit.js';
 import { findingsInFlags, messageInFlags } from '../flags.js';
-import { type HelpPage, helpWidth, renderHelp } from '../help.js';
+import type { HelpPage } from '../help.js';
 import type { LiveLines } from '../live-lines.js';
 import { commandLine } from '../options.js';
 import { type OutputFile, openOutput } from '../output.js';
 import type { ProgressBar } from '../progress-bar.js';
 import type { SeveralFormat } from '../score-many.js';
-import { interruption } from '../signals.js';
+import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from './score-options.js';
 
@@ -65,10 +65,7 @@ export const score: Command = {
   page,
   run: async (args, terminal) => {
     const settings = scoreSettings(args);
-    if (settings === 'help') {
-      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
-      return EXIT.ok;
-    }
+    if (settings === 'help') return page;
     if (settings === 'version') {
       const { version } = await import('../../core/version.js');
       await terminal.print(`${version}\n`);
@@ -98,13 +95,12 @@ async function scoreVideos(
 ): Promise<number> {
   const { failUnder } = settings;
   const { file, page: pageFile } = await openOutputs(settings);
-  const stop = interruption();
-  try {
+  return interruptible(async (stop) => {
     const live = await liveLines(settings, terminal, stop.abort);
     const outcome = await measure(settings, terminal, stop.signal, live);
     const [failure] = outcome.failures;
     if (failure)
-      (await import('../failures.js')).complainOfFailures(
+      (await import('../complaints.js')).complainOfFailures(
         outcome.failures.map(({ failed }) => failed),
         settings.distorted.length,
         terminal,
@@ -123,9 +119,7 @@ async function scoreVideos(
     if (pageText && !pageFile) for (const piece of pageText) await terminal.print(piece);
     const judged = failUnder === undefined ? EXIT.ok : await judge(outcome, failUnder, settings, terminal);
     return outcome.failures.length > 0 ? EXIT.failed : judged;
-  } finally {
-    stop.release();
-  }
+  });
 }
 
 /** Opens the files to write before scoring starts; `-` is standard output. */
@@ -286,9 +280,9 @@ async function deliver(
   const isTable = distorted.length > 1;
   const free = html !== '-' && !printed;
   const summary = free && !quiet && terminal.interactive;
-  // A summary has the warnings: do not repeat them where it shares the terminal with standard error.
+  // The summary shows the warnings: do not repeat them if standard error goes to the same terminal.
   if (!summary || !terminal.canDraw) {
-    const { complainOf } = await import('../warnings.js');
+    const { complainOf } = await import('../complaints.js');
     complainOf(reports, terminal);
   }
   if (printed && !done) {

@@ -2,21 +2,21 @@
  * @module cli/commands/tiny-list
  * `anyvmaf tiny list|describe|devices`: which tiny models there are, what one is made of, and what can run them.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import { printable, quoted } from '../../core/printable.js';
 import type { TinyDeviceStatus, TinyModelDescription, TinyPort, TinyRegistryEntry } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
-import { type HelpPage, helpWidth, renderHelp, twoColumns } from '../help.js';
-import { type OptionSpec, parseArguments } from '../options.js';
+import { type HelpPage, helpWidth, twoColumns } from '../help.js';
+import { grouped, parseArguments } from '../options.js';
 
 const NAME = 'anyvmaf tiny';
 
-const OPTIONS = [
-  { name: 'json', group: 'Output', help: 'the answer as JSON' },
-  { name: 'help', group: 'Output', help: 'show this help', last: true },
-] as const satisfies readonly OptionSpec[];
+const OPTIONS = grouped('Output', [
+  { name: 'json', help: 'the answer as JSON' },
+  { name: 'help', help: 'show this help', last: true },
+]);
 
 const page: HelpPage = {
   usage: [
@@ -32,7 +32,7 @@ const page: HelpPage = {
   options: OPTIONS,
 };
 
-/** What this command does; the evaluating ones are commands/tiny's. */
+/** The actions of this command; commands/tiny has those that evaluate. */
 export const LISTINGS: readonly string[] = ['list', 'describe', 'manifest', 'devices'];
 
 /** Lists models and devices. */
@@ -41,19 +41,13 @@ export const tinyListing: Command = {
   run: async (args, terminal) => {
     const { options, positionals } = parseArguments(args, OPTIONS, NAME);
     const width = helpWidth(terminal.columns);
-    if (options.at(-1)?.name === 'help') {
-      await terminal.print(renderHelp(page, width));
-      return EXIT.ok;
-    }
+    if (options.at(-1)?.name === 'help') return page;
     const [action, model, surplus] = positionals;
     const json = options.some(({ name }) => name === 'json');
     const api = await import('../../index.js');
     const excess = action === 'describe' || action === 'manifest' ? surplus : model;
     if (excess !== undefined) {
-      throw new AnyvmafError(
-        'usage',
-        `${quoted(excess)} is one argument too many: ${page.usage.join(', or ')}`,
-      );
+      throw usageError(`${quoted(excess)} is one argument too many: ${page.usage.join(', or ')}`);
     }
     const print = async <T>(data: T, text: (data: T) => string): Promise<number> => {
       await terminal.print(json ? `${JSON.stringify(data, null, 2)}\n` : text(data));
@@ -61,8 +55,7 @@ export const tinyListing: Command = {
     };
     if (action === 'list') return print(await api.listTinyModels(), (list) => listing(list, width));
     if (action === 'devices') return print(await api.listTinyDevices(), (list) => devices(list, width));
-    if (model === undefined)
-      throw new AnyvmafError('usage', `${NAME} ${action} needs a model: ${NAME} ${action} MODEL`);
+    if (model === undefined) throw usageError(`${NAME} ${action} needs a model: ${NAME} ${action} MODEL`);
     const found = await api.describeTinyModel(model);
     // Exactly the bytes that are signed.
     if (action === 'manifest') await terminal.print(found.manifest);
@@ -84,7 +77,7 @@ function listing(list: readonly TinyRegistryEntry[], width: number): string {
   return `Tiny models, for --tiny-model ID; '${NAME} describe ID' says more:\n\n${twoColumns(rows, width)}\n`;
 }
 
-/** What was found of a device, as a table says it. */
+/** The state of a device, for a table. */
 export function deviceText({ available, runtime, adapter, software, how }: TinyDeviceStatus): string {
   if (!available) return printable(`not here. ${how ?? ''}`);
   const on = adapter === undefined ? '' : ` on ${adapter}${software ? ', which is software' : ''}`;

@@ -3,9 +3,9 @@
  * The options about tiny ONNX models. Pure.
  */
 import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../core/choices.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import type { ScoreOptions, TinyModelOptions } from '../../index.js';
-import type { OptionSpec, OptionUse } from '../options.js';
+import { grouped, type OptionReaders, type OptionUse, takeOption } from '../options.js';
 import { choiceValue, unsignedValue } from '../values.js';
 
 const TINY = 'Tiny models';
@@ -14,95 +14,77 @@ const MAX_THREADS = 1024;
 const MAX_CRF = 63;
 
 /** The options in the order in which help lists them. */
-export const TINY_OPTIONS = [
-  {
-    name: 'tiny-model',
-    argument: 'MODEL',
-    group: TINY,
-    ours: true,
-    help:
-      "also score with this ONNX model: an id that 'anyvmaf tiny list' shows, or a file. May be repeated; the options " +
-      'below then go with the model before them',
-  },
-  {
-    name: 'tiny-device',
-    argument: 'NAME',
-    group: TINY,
-    ours: true,
-    help: "what runs it: auto (default) or a device of 'anyvmaf tiny devices'; one that is not here is an error",
-  },
-  { name: 'dnn-ep', argument: 'NAME', group: TINY, ours: true, help: 'another name of --tiny-device' },
-  {
-    name: 'tiny-threads',
-    argument: 'N',
-    group: TINY,
-    ours: true,
-    help: 'threads of one session on the CPU (0: as the runtime likes; default: one per worker)',
-  },
-  {
-    name: 'tiny-fp16',
-    group: TINY,
-    ours: true,
-    help: 'compute in half precision where the device does (OpenVINO, TensorRT)',
-  },
-  {
-    name: 'tiny-precision',
-    argument: 'NAME',
-    group: TINY,
-    ours: true,
-    help: 'of a model with an 8-bit sibling run fp32 or int8 (default: auto, as its registry says)',
-  },
-  {
-    name: 'tiny-model-verify',
-    group: TINY,
-    ours: true,
-    help: 'load only what the Sigstore bundle of the registry signs',
-  },
-  {
-    name: 'tiny-codec',
-    argument: 'NAME',
-    group: TINY,
-    ours: true,
-    help: 'codec-aware models: the encoder, libx264, h264 and so on',
-  },
-  {
-    name: 'tiny-preset',
-    argument: 'NAME',
-    group: TINY,
-    ours: true,
-    help: "codec-aware models: the encoder's preset",
-  },
-  {
-    name: 'tiny-crf',
-    argument: 'N',
-    group: TINY,
-    ours: true,
-    help: 'codec-aware models: rate factor, 0 to 63',
-  },
-  {
-    name: 'tiny-resize',
-    argument: 'FILTER',
-    group: TINY,
-    ours: true,
-    help: 'bring luma to the size of the model: bilinear, nearest, bicubic or disabled (default: another size is an error)',
-  },
-  {
-    name: 'no-reference',
-    group: TINY,
-    ours: true,
-    help: 'score one video by itself, with tiny models that need no reference',
-  },
-] as const satisfies readonly OptionSpec[];
+export const TINY_OPTIONS = grouped(
+  TINY,
+  [
+    {
+      name: 'tiny-model',
+      argument: 'MODEL',
+      help:
+        "also score with this ONNX model: an id that 'anyvmaf tiny list' shows, or a file. May be repeated; the options " +
+        'below then go with the model before them',
+    },
+    {
+      name: 'tiny-device',
+      argument: 'NAME',
+      help: "what runs it: auto (default) or a device of 'anyvmaf tiny devices'; one that is not here is an error",
+    },
+    { name: 'dnn-ep', argument: 'NAME', help: 'another name of --tiny-device' },
+    {
+      name: 'tiny-threads',
+      argument: 'N',
+      help: 'threads of one session on the CPU (0: as the runtime likes; default: one per worker)',
+    },
+    { name: 'tiny-fp16', help: 'compute in half precision where the device does (OpenVINO, TensorRT)' },
+    {
+      name: 'tiny-precision',
+      argument: 'NAME',
+      help: 'of a model with an 8-bit sibling run fp32 or int8 (default: auto, as its registry says)',
+    },
+    { name: 'tiny-model-verify', help: 'load only what the Sigstore bundle of the registry signs' },
+    {
+      name: 'tiny-codec',
+      argument: 'NAME',
+      help: 'codec-aware models: the encoder, libx264, h264 and so on',
+    },
+    { name: 'tiny-preset', argument: 'NAME', help: "codec-aware models: the encoder's preset" },
+    { name: 'tiny-crf', argument: 'N', help: 'codec-aware models: rate factor, 0 to 63' },
+    {
+      name: 'tiny-resize',
+      argument: 'FILTER',
+      help: 'bring luma to the size of the model: bilinear, nearest, bicubic or disabled (default: another size is an error)',
+    },
+    { name: 'no-reference', help: 'score one video by itself, with tiny models that need no reference' },
+  ],
+  { ours: true },
+);
 
 type Options = { -readonly [Key in keyof ScoreOptions]: ScoreOptions[Key] };
 type Model = { -readonly [Key in keyof TinyModelOptions]: TinyModelOptions[Key] };
+
+type Name = Exclude<(typeof TINY_OPTIONS)[number]['name'], 'tiny-model' | 'no-reference'>;
+
+const device = (use: OptionUse) => ({ device: choiceValue(use, TINY_DEVICE_CHOICES) });
+
+const READERS: OptionReaders<Name, Model> = {
+  'tiny-device': device,
+  'dnn-ep': device,
+  'tiny-threads': (use) => ({ threads: unsignedValue(use, 0, MAX_THREADS) }),
+  'tiny-fp16': () => ({ fp16: true }),
+  'tiny-precision': (use) => ({ precision: choiceValue(use, TINY_PRECISIONS) }),
+  'tiny-model-verify': () => ({ verify: true }),
+  'tiny-codec': (use) => ({ codec: text(use) }),
+  'tiny-preset': (use) => ({ preset: text(use) }),
+  'tiny-crf': (use) => ({ crf: Math.min(MAX_CRF, unsignedValue(use, 28)) }),
+  'tiny-resize': (use) => ({ resize: choiceValue(use, TINY_RESIZES) }),
+};
 
 /** Gathers {@link TINY_OPTIONS} one by one. */
 export class TinyArguments {
   /** Options before the first model apply to all models. */
   readonly #shared: Partial<Model> = {};
   readonly #models: (Partial<Model> & { readonly model: string })[] = [];
-  readonly #given = new Set<string>();
+  readonly #used = new Set<string>();
 
   /**
    * Takes one option.
@@ -111,53 +93,19 @@ export class TinyArguments {
    */
   take(use: OptionUse, options: Options): boolean {
     const current: Partial<Model> = this.#models.at(-1) ?? this.#shared;
-    switch (use.name) {
-      case 'tiny-model':
-        this.#models.push({ model: text(use) });
-        return true;
-      case 'tiny-device':
-      case 'dnn-ep': {
-        const device = choiceValue(use, TINY_DEVICE_CHOICES);
-        if (current.device !== undefined && current.device !== device) {
-          throw new AnyvmafError(
-            'usage',
-            `--tiny-device and --dnn-ep are two names of one option, but say ${current.device} and ${device}; give one`,
-          );
-        }
-        current.device = device;
-        break;
-      }
-      case 'tiny-threads':
-        current.threads = unsignedValue(use, 0, MAX_THREADS);
-        break;
-      case 'tiny-fp16':
-        current.fp16 = true;
-        break;
-      case 'tiny-precision':
-        current.precision = choiceValue(use, TINY_PRECISIONS);
-        break;
-      case 'tiny-model-verify':
-        current.verify = true;
-        break;
-      case 'tiny-codec':
-        current.codec = text(use);
-        break;
-      case 'tiny-preset':
-        current.preset = text(use);
-        break;
-      case 'tiny-crf':
-        current.crf = Math.min(MAX_CRF, unsignedValue(use, 28));
-        break;
-      case 'tiny-resize':
-        current.resize = choiceValue(use, TINY_RESIZES);
-        break;
-      case 'no-reference':
-        options.noReference = true;
-        break;
-      default:
-        return false;
+    if (use.name === 'tiny-model') {
+      this.#models.push({ model: text(use) });
+      return true;
     }
-    this.#given.add(use.label);
+    const before = current.device;
+    if (use.name === 'no-reference') options.noReference = true;
+    else if (!takeOption(READERS, use, current)) return false;
+    if (before !== undefined && before !== current.device) {
+      throw usageError(
+        `--tiny-device and --dnn-ep are two names of one option, but say ${before} and ${current.device}; give one`,
+      );
+    }
+    this.#used.add(use.label);
     return true;
   }
 
@@ -166,10 +114,10 @@ export class TinyArguments {
    * @throws {AnyvmafError} `usage` when options are about a model that is not there
    */
   finish(options: Options): void {
-    const [first] = this.#given;
+    const [first] = this.#used;
     if (this.#models.length === 0) {
       if (first === undefined) return;
-      throw new AnyvmafError('usage', `${first} is about a tiny model, but none is given; add --tiny-model`);
+      throw usageError(`${first} is about a tiny model, but none is given; add --tiny-model`);
     }
     options.tiny = this.#models.map((model) => ({ ...this.#shared, ...model }));
   }
@@ -177,5 +125,5 @@ export class TinyArguments {
 
 function text(use: OptionUse): string {
   if (use.value !== '') return use.value;
-  throw new AnyvmafError('usage', `${use.label} is empty, but it needs a value`);
+  throw usageError(`${use.label} is empty, but it needs a value`);
 }

@@ -3,15 +3,15 @@
  * `anyvmaf tiny eval|compare MODEL... FEATURES.parquet`: what tiny models are worth on a table of features.
  */
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { type AnyvmafError, usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
 import type { EvaluateOptions } from '../../index.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
-import { type HelpPage, helpWidth, renderHelp } from '../help.js';
-import { type OptionSpec, type OptionUse, parseArguments } from '../options.js';
-import { interruption } from '../signals.js';
+import { type HelpPage, helpWidth } from '../help.js';
+import { grouped, type OptionReaders, type OptionSpec, parseArguments, takeOption } from '../options.js';
+import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { choiceValue, numberValue, unsignedValue } from '../values.js';
 import { LISTINGS, tinyListing } from './tiny-list.js';
@@ -22,51 +22,43 @@ const MODEL = 'Model';
 const OUTPUT = 'Output';
 
 const TINY_OPTIONS = [
-  {
-    name: 'split',
-    argument: 'NAME',
-    group: WHAT,
-    help: 'rows by the SHA-256 of their key: test (default), val, train, or all',
-  },
-  { name: 'target', argument: 'COLUMN', group: WHAT, help: 'the column to predict (default: mos)' },
-  {
-    name: 'input-name',
-    argument: 'NAME',
-    group: MODEL,
-    help: "the graph's input that takes the features (default: the sidecar's, features, or the first)",
-  },
-  {
-    name: 'codec',
-    argument: 'NAME',
-    group: MODEL,
-    help: 'encoder of all rows (default: column codec or encoder)',
-  },
-  { name: 'preset', argument: 'NAME', group: MODEL, help: 'preset of all rows (default: column preset)' },
-  { name: 'crf', argument: 'N', group: MODEL, help: 'rate factor of all rows (default: column crf)' },
-  {
-    name: 'device',
-    argument: 'NAME',
-    group: MODEL,
-    help: 'what runs the model, as --tiny-device (default: auto)',
-  },
-  { name: 'threads', argument: 'N', group: MODEL, help: 'threads of the runtime (default: its own choice)' },
-  { name: 'fp16', group: MODEL, help: 'half precision where the device computes in it' },
-  {
-    name: 'precision',
-    argument: 'NAME',
-    group: MODEL,
-    help: 'of a model with an 8-bit sibling fp32 or int8, as --tiny-precision (default: auto)',
-  },
-  { name: 'verify', group: MODEL, help: "load only what the registry's Sigstore bundle signs" },
-  {
-    name: 'resamples',
-    argument: 'N',
-    group: OUTPUT,
-    help: 'draws for the intervals; 0 leaves them out (default: 1000, less for many rows)',
-  },
-  { name: 'seed', argument: 'N', group: OUTPUT, help: 'seed of the draws (default: 1)' },
-  { name: 'json', group: OUTPUT, help: 'the result as JSON, with the figures of every key' },
-  { name: 'help', group: OUTPUT, help: 'show this help', last: true },
+  ...grouped(WHAT, [
+    {
+      name: 'split',
+      argument: 'NAME',
+      help: 'rows by the SHA-256 of their key: test (default), val, train, or all',
+    },
+    { name: 'target', argument: 'COLUMN', help: 'the column to predict (default: mos)' },
+  ]),
+  ...grouped(MODEL, [
+    {
+      name: 'input-name',
+      argument: 'NAME',
+      help: "the graph's input that takes the features (default: the sidecar's, features, or the first)",
+    },
+    { name: 'codec', argument: 'NAME', help: 'encoder of all rows (default: column codec or encoder)' },
+    { name: 'preset', argument: 'NAME', help: 'preset of all rows (default: column preset)' },
+    { name: 'crf', argument: 'N', help: 'rate factor of all rows (default: column crf)' },
+    { name: 'device', argument: 'NAME', help: 'what runs the model, as --tiny-device (default: auto)' },
+    { name: 'threads', argument: 'N', help: 'threads of the runtime (default: its own choice)' },
+    { name: 'fp16', help: 'half precision where the device computes in it' },
+    {
+      name: 'precision',
+      argument: 'NAME',
+      help: 'of a model with an 8-bit sibling fp32 or int8, as --tiny-precision (default: auto)',
+    },
+    { name: 'verify', help: "load only what the registry's Sigstore bundle signs" },
+  ]),
+  ...grouped(OUTPUT, [
+    {
+      name: 'resamples',
+      argument: 'N',
+      help: 'draws for the intervals; 0 leaves them out (default: 1000, less for many rows)',
+    },
+    { name: 'seed', argument: 'N', help: 'seed of the draws (default: 1)' },
+    { name: 'json', help: 'the result as JSON, with the figures of every key' },
+    { name: 'help', help: 'show this help', last: true },
+  ]),
 ] as const satisfies readonly OptionSpec[];
 
 const USAGE = {
@@ -92,36 +84,29 @@ export const tiny: Command = {
   run: async (args, terminal) => {
     if (LISTINGS.includes(args[0] ?? '')) return tinyListing.run(args, terminal);
     const { options: uses, positionals } = parseArguments(args, TINY_OPTIONS, NAME);
-    if (uses.at(-1)?.name === 'help') {
-      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
-      return EXIT.ok;
-    }
+    if (uses.at(-1)?.name === 'help') return page;
     const [action, ...files] = positionals;
     if (action !== 'eval' && action !== 'compare') throw unknownAction(action);
     const features = files.pop();
     const [model, surplus] = files;
     if (features === undefined || model === undefined) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `${NAME} ${action} needs ${action === 'eval' ? 'a model' : 'models'} and a table: ${USAGE[action]}`,
       );
     }
     if (action === 'eval' && surplus !== undefined) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `eval takes one model, but ${files.length} are given; '${NAME} compare' ranks several`,
       );
     }
     const json = uses.some(({ name }) => name === 'json');
-    const stop = interruption();
-    try {
-      const options = { ...evaluateOptions(uses), signal: stop.signal };
+    return interruptible(async (stop) => {
+      const options: EvaluateOptions = { signal: stop.signal };
+      for (const use of uses) takeOption(READERS, use, options);
       return action === 'eval'
         ? await evaluateOne(model, features, options, json, terminal)
         : await compareAll(files, features, options, json, terminal);
-    } finally {
-      stop.release();
-    }
+    });
   },
 };
 
@@ -170,8 +155,7 @@ function asJson(value: unknown): string {
 
 function unknownAction(action: string | undefined): AnyvmafError {
   const near = action === undefined ? undefined : nearest(action, [...ACTIONS, ...LISTINGS]);
-  return new AnyvmafError(
-    'usage',
+  return usageError(
     `${action === undefined ? `${NAME} needs to know what to do` : `${NAME} has no ${quoted(action)}`}; ` +
       (near === undefined
         ? `it has list, describe, manifest, devices, eval and compare, see '${NAME} --help'`
@@ -179,41 +163,22 @@ function unknownAction(action: string | undefined): AnyvmafError {
   );
 }
 
-/** What the options ask for; the engine checks values that only it knows. */
-function evaluateOptions(uses: readonly OptionUse<(typeof TINY_OPTIONS)[number]['name']>[]): EvaluateOptions {
-  const options: { -readonly [Key in keyof EvaluateOptions]: EvaluateOptions[Key] } = {};
-  for (const use of uses) {
-    switch (use.name) {
-      case 'split':
-        options.split = choiceValue(use, SPLITS);
-        break;
-      case 'device':
-        options.device = choiceValue(use, TINY_DEVICE_CHOICES);
-        break;
-      case 'precision':
-        options.precision = choiceValue(use, TINY_PRECISIONS);
-        break;
-      case 'target':
-      case 'codec':
-      case 'preset':
-        options[use.name] = use.value;
-        break;
-      case 'input-name':
-        options.inputName = use.value;
-        break;
-      case 'crf':
-        options.crf = numberValue(use);
-        break;
-      case 'threads':
-      case 'resamples':
-      case 'seed':
-        options[use.name] = unsignedValue(use, 1000);
-        break;
-      case 'fp16':
-      case 'verify':
-        options[use.name] = true;
-        break;
-    }
-  }
-  return options;
-}
+/** What options add; the engine checks values that only it knows. */
+const READERS: OptionReaders<
+  Exclude<(typeof TINY_OPTIONS)[number]['name'], 'json' | 'help'>,
+  EvaluateOptions
+> = {
+  split: (use) => ({ split: choiceValue(use, SPLITS) }),
+  target: ({ value }) => ({ target: value }),
+  'input-name': ({ value }) => ({ inputName: value }),
+  codec: ({ value }) => ({ codec: value }),
+  preset: ({ value }) => ({ preset: value }),
+  crf: (use) => ({ crf: numberValue(use) }),
+  device: (use) => ({ device: choiceValue(use, TINY_DEVICE_CHOICES) }),
+  threads: (use) => ({ threads: unsignedValue(use, 1000) }),
+  fp16: () => ({ fp16: true }),
+  precision: (use) => ({ precision: choiceValue(use, TINY_PRECISIONS) }),
+  verify: () => ({ verify: true }),
+  resamples: (use) => ({ resamples: unsignedValue(use, 1000) }),
+  seed: (use) => ({ seed: unsignedValue(use, 1000) }),
+};

@@ -3,13 +3,13 @@
  * The videos of a command line: names with or without options, and the geometry of raw video. Pure.
  */
 import { fileURLToPath } from 'node:url';
-import { AnyvmafError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted, shown } from '../../core/printable.js';
 import type { RawVideoFormat } from '../../index.js';
 import { COMMANDS } from '../command.js';
-import { type OptionSpec, type OptionUse, orList } from '../options.js';
-import { choiceValue, unsigned, unsignedValue } from '../values.js';
+import { grouped, type OptionUse, orList } from '../options.js';
+import { choiceValue, refusedValue, unsigned, unsignedValue } from '../values.js';
 
 const PIXEL_FORMATS = ['420', '422', '444', '400'] as const;
 const BIT_DEPTHS = [8, 10, 12, 16];
@@ -17,44 +17,14 @@ const BIT_DEPTHS = [8, 10, 12, 16];
 const INPUT = 'Input';
 
 /** Which videos, in the order in which help lists the options. */
-export const VIDEO_OPTIONS = [
-  {
-    name: 'reference',
-    short: 'r',
-    argument: 'FILE',
-    group: INPUT,
-    help: 'the original video; - is standard input',
-  },
-  { name: 'distorted', short: 'd', argument: 'FILE', group: INPUT, help: 'the video to judge against it' },
-  {
-    name: 'width',
-    short: 'w',
-    argument: 'N',
-    group: INPUT,
-    help: 'raw YUV: width in samples; both files are raw then',
-  },
-  {
-    name: 'height',
-    short: 'h',
-    argument: 'N',
-    group: INPUT,
-    help: 'raw YUV: height in lines (-h is not help)',
-  },
-  {
-    name: 'pixel_format',
-    short: 'p',
-    argument: 'FMT',
-    group: INPUT,
-    help: 'raw YUV: 420, 422, 444, or 400 for luma only',
-  },
-  {
-    name: 'bitdepth',
-    short: 'b',
-    argument: 'N',
-    group: INPUT,
-    help: 'raw YUV: 8, 10, 12 or 16 bits a sample',
-  },
-] as const satisfies readonly OptionSpec[];
+export const VIDEO_OPTIONS = grouped(INPUT, [
+  { name: 'reference', short: 'r', argument: 'FILE', help: 'the original video; - is standard input' },
+  { name: 'distorted', short: 'd', argument: 'FILE', help: 'the video to judge against it' },
+  { name: 'width', short: 'w', argument: 'N', help: 'raw YUV: width in samples; both files are raw then' },
+  { name: 'height', short: 'h', argument: 'N', help: 'raw YUV: height in lines (-h is not help)' },
+  { name: 'pixel_format', short: 'p', argument: 'FMT', help: 'raw YUV: 420, 422, 444, or 400 for luma only' },
+  { name: 'bitdepth', short: 'b', argument: 'N', help: 'raw YUV: 8, 10, 12 or 16 bits a sample' },
+]);
 
 /** The videos that a command line names. */
 export interface Videos {
@@ -64,8 +34,8 @@ export interface Videos {
 }
 
 /** A distorted video without a reference. */
-export interface AloneVideos extends Omit<Videos, 'reference'> {
-  /** A reference that was named all the same. */
+export interface SingleVideo extends Omit<Videos, 'reference'> {
+  /** A reference that was named although it is not read. */
   readonly unread?: string;
 }
 
@@ -101,7 +71,7 @@ export class VideoArguments {
   }
 
   /**
-   * The videos, with positional arguments for what -r and -d leave open, the reference first.
+   * The videos of -r and -d; positional arguments fill what these leave open, the reference first.
    * @param most how many distorted videos the command takes
    * @param command how to call it, in messages: `anyvmaf` or `anyvmaf inspect`
    * @throws {AnyvmafError} `usage`
@@ -116,16 +86,15 @@ export class VideoArguments {
    * The video to score without a reference.
    * @throws {AnyvmafError} `usage` if no video or more than one is named
    */
-  alone(positionals: readonly string[]): AloneVideos {
+  finishOne(positionals: readonly string[]): SingleVideo {
     const { reference, distorted } = this.#files;
     const named = positionals.map(localPath);
     const [only, more] = distorted === undefined ? named : [distorted, ...named];
     if (only === undefined || only === '') {
-      throw new AnyvmafError('usage', 'no video given; --no-reference scores the one that -d FILE names');
+      throw usageError('no video given; --no-reference scores the one that -d FILE names');
     }
     if (more !== undefined) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `${quoted(more)} is one argument too many; --no-reference scores one video, and no reference`,
       );
     }
@@ -143,23 +112,20 @@ function localPath(name: string): string {
   try {
     return fileURLToPath(name);
   } catch {
-    throw new AnyvmafError('usage', `"${name}" is not the URL of a file on this machine; give its path`);
+    throw usageError(`"${name}" is not the URL of a file on this machine; give its path`);
   }
 }
 
 /** The value of an option that names a file. */
 export function fileName(use: OptionUse): string {
-  if (use.value === '') throw new AnyvmafError('usage', `${use.label} is empty, but it must name a file`);
+  if (use.value === '') throw usageError(`${use.label} is empty, but it must name a file`);
   return use.value;
 }
 
 function bitDepthValue(use: OptionUse): number {
   const depth = unsigned(use.value);
   if (depth !== undefined && BIT_DEPTHS.includes(depth)) return depth;
-  throw new AnyvmafError(
-    'usage',
-    `${use.label} is ${quoted(use.value)}, but it must be ${orList(BIT_DEPTHS.map(String))}`,
-  );
+  throw refusedValue(use, `${orList(BIT_DEPTHS.map(String))}`);
 }
 
 function chooseVideos(
@@ -172,40 +138,31 @@ function chooseVideos(
   const reference = files.reference ?? open.shift();
   const first = files.distorted ?? open.shift();
   if (reference === undefined && first === undefined) {
-    throw new AnyvmafError(
-      'usage',
-      `no videos given; try '${command} reference.mp4 distorted.mp4' or '${command} --help'`,
-    );
+    throw usageError(`no videos given; try '${command} reference.mp4 distorted.mp4' or '${command} --help'`);
   }
   if (reference === undefined) {
-    throw new AnyvmafError(
-      'usage',
-      'the reference video is missing; give it with -r FILE or before the distorted one',
-    );
+    throw usageError('the reference video is missing; give it with -r FILE or before the distorted one');
   }
   if (first === undefined) {
     const names = command === 'anyvmaf' ? COMMANDS.map((entry) => entry.name) : [];
     const near = nearest(reference, names);
     const hint = near === undefined ? '' : `; or did you mean the command ${near}?`;
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `only one video given, "${shown(reference)}"; the other is missing: ${command} REFERENCE DISTORTED${hint}`,
     );
   }
   const distorted: [string, ...string[]] = [first, ...open];
   const surplus = distorted[most];
   if (surplus !== undefined) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${quoted(surplus)} is one argument too many; ${command} takes one reference and ` +
         `${most === 1 ? 'one distorted video' : `at most ${most} distorted videos`}`,
     );
   }
   const all = [reference, ...distorted];
-  if (all.includes('')) throw new AnyvmafError('usage', 'the name of a video is empty');
+  if (all.includes('')) throw usageError('the name of a video is empty');
   if (all.filter((name) => name === '-').length > 1) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `only one of the ${all.length === 2 ? 'two ' : ''}videos can come from standard input (-); name a file for ` +
         `the other${all.length === 2 ? '' : 's'}`,
     );
@@ -225,8 +182,7 @@ function rawFormatOf(raw: Partial<RawVideoFormat>): RawVideoFormat | undefined {
     bitDepth ? '' : '-b/--bitdepth',
   ].filter((label) => label !== '');
   const zero = width === 0 || height === 0 ? 'missing or zero' : 'missing';
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `raw YUV needs its geometry, and of it ${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} ${zero}; ` +
       'an example: -w 1920 -h 1080 -p 420 -b 8 (for all other videos leave all four out)',
   );

@@ -4,7 +4,7 @@
  */
 import { isObject, oneOf, requireObject } from '../../core/arguments.js';
 import { COMPATS, DECODER_CHOICES, FRAME_RATE_POLICIES, SCALE_FILTERS } from '../../core/choices.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { checkOrigin } from '../../core/origin.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
@@ -190,14 +190,14 @@ export function checkOptions(
   requireObject('options', options);
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || known.includes(name)) continue;
-    throw new AnyvmafError('usage', `There is no option ${quoted(name)}; there are ${known.join(', ')}.`);
+    throw usageError(`There is no option ${quoted(name)}; there are ${known.join(', ')}.`);
   }
   const { threads, maxThreads, chunkFrames, models, signal, names } = options;
   for (const name of ['onStart', 'onFrame', 'onProgress', 'gate'] as const) {
     if (options[name] !== undefined) ofType(name, options[name], 'function', 'a function');
   }
   if (signal !== undefined && !(isObject(signal) && 'throwIfAborted' in signal)) {
-    throw new AnyvmafError('usage', `signal is ${showValue(signal)}, but it must be an AbortSignal.`);
+    throw usageError(`signal is ${showValue(signal)}, but it must be an AbortSignal.`);
   }
   if (names !== undefined) {
     requireObject('names', names);
@@ -246,8 +246,7 @@ function presetsOf(options: ScoreOptions): readonly Preset[] {
 function checkAlone(options: ScoreOptions): boolean {
   if (!ofType('noReference', options.noReference ?? false, 'boolean', 'true or false')) return false;
   if (options.tiny === undefined || options.tiny.length === 0) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       'noReference (no_reference) needs a tiny model that looks at the distorted video alone; there is no other way to ' +
         'score without a reference.',
     );
@@ -264,10 +263,7 @@ function checkAlone(options: ScoreOptions): boolean {
   ];
   const other = needs.find(([, given]) => given)?.[0];
   if (other === undefined) return true;
-  throw new AnyvmafError(
-    'usage',
-    `${other} and noReference exclude each other: there is no reference to compare with.`,
-  );
+  throw usageError(`${other} and noReference exclude each other: there is no reference to compare with.`);
 }
 
 function checkNative(options: ScoreOptions): CheckedNative {
@@ -275,14 +271,10 @@ function checkNative(options: ScoreOptions): CheckedNative {
   if (vmafBin !== undefined) {
     ofType('vmafBin', vmafBin, 'string', 'the path of a program');
     if (vmafBin === '' || vmafBin.includes('\0')) {
-      throw new AnyvmafError(
-        'usage',
-        `vmafBin is ${showValue(vmafBin)}, but it must be the path of a program.`,
-      );
+      throw usageError(`vmafBin is ${showValue(vmafBin)}, but it must be the path of a program.`);
     }
     if (backend === undefined) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `vmafBin is ${showValue(vmafBin)}, but no native backend is asked for that would run it; add backend native-cpu, ` +
           'cuda, sycl, hip, metal or auto.',
       );
@@ -295,8 +287,7 @@ function checkNative(options: ScoreOptions): CheckedNative {
   ] as const;
   for (const [name, of] of own) {
     if (options[name] === undefined || backend === of || backend === 'auto') continue;
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${name} is ${showValue(options[name])}, but the backend is ${backend ?? 'wasm'}, not ${of}; leave one of them out.`,
     );
   }
@@ -316,17 +307,13 @@ function checkNative(options: ScoreOptions): CheckedNative {
 function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing {
   const { scale, scaleTo, frameRatePolicy, offset = 0, window, range } = options;
   if (offset !== 'auto' && !(Number.isInteger(offset) && Math.abs(offset) <= MAX_COUNT)) {
-    throw new AnyvmafError(
-      'usage',
-      `offset is ${showValue(offset)}, but it must be a whole number of frames or auto.`,
-    );
+    throw usageError(`offset is ${showValue(offset)}, but it must be a whole number of frames or auto.`);
   }
   if (window !== undefined && !(Number.isInteger(window) && window >= 1 && window <= 1000)) {
-    throw new AnyvmafError('usage', `window is ${showValue(window)}, but it must be from 1 to 1000 frames.`);
+    throw usageError(`window is ${showValue(window)}, but it must be from 1 to 1000 frames.`);
   }
   if (window !== undefined && offset !== 'auto') {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `window is ${showValue(window)}, but the offset is not searched; leave it out, or let the offset be auto.`,
     );
   }
@@ -354,8 +341,7 @@ export type PairRequest = ScoreRequest & Required<Pick<ScoreRequest, 'reference'
 export function checkRequest(request: ScoreRequest, noReference = false): asserts request is PairRequest {
   if (isObject(request)) requireObject('request', request);
   else {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `score needs a request, but it is ${showValue(request)}; give an object with reference and distorted.`,
     );
   }
@@ -366,10 +352,7 @@ export function checkRequest(request: ScoreRequest, noReference = false): assert
       continue;
     }
     if (side === 'reference' && noReference) continue;
-    throw new AnyvmafError(
-      'usage',
-      `The request has no ${side}; give it two videos, reference and distorted.`,
-    );
+    throw usageError(`The request has no ${side}; give it two videos, reference and distorted.`);
   }
   if (request.raw !== undefined) checkFormat('raw is the format of raw videos', request.raw);
 }
@@ -381,28 +364,21 @@ export function checkRequest(request: ScoreRequest, noReference = false): assert
  */
 export function checkFormat(what: string, format: VideoFormat): void {
   const shape = 'give an object with width, height, bitDepth and chroma';
-  if (!isObject(format))
-    throw new AnyvmafError('usage', `${what}, but it is ${showValue(format)}; ${shape}.`);
+  if (!isObject(format)) throw usageError(`${what}, but it is ${showValue(format)}; ${shape}.`);
   requireObject('the format', format);
   if (typeof format.chroma !== 'string')
-    throw new AnyvmafError(
-      'usage',
-      `${what}, but its chroma is ${showValue(format.chroma)}, not a string; ${shape}.`,
-    );
+    throw usageError(`${what}, but its chroma is ${showValue(format.chroma)}, not a string; ${shape}.`);
 }
 
 function ofType<T>(name: string, value: T, type: 'boolean' | 'function' | 'string', expected: string): T {
   if (typeof value === type) return value;
-  throw new AnyvmafError('usage', `${name} is ${showValue(value)}, but it must be ${expected}.`);
+  throw usageError(`${name} is ${showValue(value)}, but it must be ${expected}.`);
 }
 
 function checkSize(size: ScaleTo): ScaleTo {
   if (size === 'ref' || size === 'dis') return size;
   if (typeof size !== 'object' || size === null) {
-    throw new AnyvmafError(
-      'usage',
-      `scaleTo is ${showValue(size)}, but it must be ref, dis or a width and height.`,
-    );
+    throw usageError(`scaleTo is ${showValue(size)}, but it must be ref, dis or a width and height.`);
   }
   return {
     width: count('scaleTo.width', size.width, 1, MAX_SIDE),
@@ -417,26 +393,20 @@ function checkRange(range: FrameRange): FrameRange {
     count('range.start', start);
     if (end !== undefined) count('range.end', end);
   } else if (!(start >= 0 && start < MAX_COUNT) || (end !== undefined && !(end >= 0))) {
-    throw new AnyvmafError('usage', `range is ${start} to ${end} seconds, but it must lie from 0 on.`);
+    throw usageError(`range is ${start} to ${end} seconds, but it must lie from 0 on.`);
   }
   if (end !== undefined && end <= start) {
-    throw new AnyvmafError(
-      'usage',
-      `range is ${start} to ${end} ${unit}, but its end must come after its start.`,
-    );
+    throw usageError(`range is ${start} to ${end} ${unit}, but its end must come after its start.`);
   }
   return range;
 }
 
 function count(name: string, value: number, min = 0, max = MAX_COUNT): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new AnyvmafError(
-    'usage',
-    `${name} is ${showValue(value)}, but it must be a whole number from ${min} to ${max}.`,
-  );
+  throw usageError(`${name} is ${showValue(value)}, but it must be a whole number from ${min} to ${max}.`);
 }
 
 function texts(name: string, value: readonly string[]): readonly string[] {
   if (Array.isArray(value) && value.every((text) => typeof text === 'string')) return value;
-  throw new AnyvmafError('usage', `${name} is ${showValue(value)}, but it must be an array of strings.`);
+  throw usageError(`${name} is ${showValue(value)}, but it must be an array of strings.`);
 }

@@ -3,7 +3,7 @@
  * Checks what callers ask of tiny models.
  */
 import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../core/choices.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { type AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
 
@@ -40,10 +40,7 @@ export function checkTiny(value: readonly TinyModelOptions[] | undefined): reado
     const given = new Map<string, unknown>(Object.entries(options));
     for (const [name, member] of given) {
       if (member !== undefined && !KNOWN.includes(name))
-        throw new AnyvmafError(
-          'usage',
-          `${at} has no option ${quoted(name)}; there are ${KNOWN.join(', ')}.`,
-        );
+        throw usageError(`${at} has no option ${quoted(name)}; there are ${KNOWN.join(', ')}.`);
     }
     check(at, given);
   });
@@ -101,5 +98,5 @@ function wrong(name: string, value: unknown, expected: string): AnyvmafError {
       : Array.isArray(value)
         ? `an array of ${value.length}`
         : String(value);
-  return new AnyvmafError('usage', `${name} is ${shown}, but it must be ${expected}.`);
+  return usageError(`${name} is ${shown}, but it must be ${expected}.`);
 }

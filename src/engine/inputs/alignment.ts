@@ -2,7 +2,7 @@
  * @module engine/inputs/alignment
  * Opens the first seconds of both videos a second time, to find the offset at which they show the same pictures.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { type OpenedPart, RecordedThumbs } from '../../media/align/recorded.js';
 import type { AlignResult } from '../../media/align/types.js';
@@ -83,8 +83,7 @@ async function openAgain(
   if (side.kind === 'frames') {
     const { descriptor } = side.source;
     if (!descriptor) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `the offset of ${shown(nameOf(side))} cannot be found, because it can be read only once; give it as a file, ` +
           'or state the offset.',
       );

@@ -2,6 +2,7 @@
  * @module engine/inputs/open
  * Opens two inputs of any kind as two sources whose n-th frames belong together.
  */
+import { ofInput } from '../../core/errors.js';
 import { checkPair, closeInput, openInputs } from '../../media/pair.js';
 import type { OpenDecoder, Side } from '../../media/pairing/prepare.js';
 import type { FrameSource } from '../../media/types.js';
@@ -28,7 +29,7 @@ export async function identifyInputs(
   const { pairing } = checked;
   if (checked.noReference) {
     const { identifyDistorted } = await import('./no-reference.js');
-    return identifyDistorted(platform, request, checked, signal);
+    return ofInput('distorted', () => identifyDistorted(platform, request, checked, signal));
   }
   if (request.reference === undefined) throw new Error('a pair needs a reference');
   const inputs = await openInputs(request.reference, request.distorted, {

@@ -3,7 +3,7 @@
  * Two open videos as one sequence of pairs: reading it, its length, and what to say when the lengths differ.
  */
 
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, aboutInput, type InputRole, ofInput } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import { lumaBytes } from '../../core/frame.js';
 import { counted, shown } from '../../core/printable.js';
@@ -44,9 +44,11 @@ export function readPair(
   distorted: FramePlanes,
   wanted = BOTH,
 ): EndOfPair | null | Promise<EndOfPair | null> {
-  const first = attempt(() => read(pair.reference, pair.skipReference + index, reference, wanted.reference));
+  const first = attempt('reference', () =>
+    read(pair.reference, pair.skipReference + index, reference, wanted.reference),
+  );
   const readSecond = () =>
-    attempt(() => read(pair.distorted, pair.skipDistorted + index, distorted, wanted.distorted));
+    attempt('distorted', () => read(pair.distorted, pair.skipDistorted + index, distorted, wanted.distorted));
   // One source may be both videos, and takes one call at a time.
   if (pair.reference === pair.distorted && first instanceof Promise)
     return first.then(async (a) => ends(a, await readSecond()));
@@ -69,18 +71,17 @@ function read(source: FrameSource, index: number, into: FramePlanes, wanted: boo
 /** Whether there was a frame, or what says that it is incomplete. */
 type Outcome = boolean | MediaError;
 
-function attempt(read: () => Promise<boolean> | boolean): Promise<Outcome> | Outcome {
+function attempt(role: InputRole, read: () => Promise<boolean> | boolean): Promise<Outcome> | Outcome {
+  const incomplete = (error: unknown): MediaError => {
+    if (error instanceof MediaError && error.reason === 'incomplete') return aboutInput(error, role);
+    throw aboutInput(error, role);
+  };
   try {
     const found = read();
     return typeof found === 'boolean' ? found : Promise.resolve(found).catch(incomplete);
   } catch (error) {
     return incomplete(error);
   }
-}
-
-function incomplete(error: unknown): MediaError {
-  if (error instanceof MediaError && error.reason === 'incomplete') return error;
-  throw error;
 }
 
 function ends(reference: Outcome, distorted: Outcome): EndOfPair | null {
@@ -130,14 +131,15 @@ export async function refuseTruncated(pair: OpenPair, limit: number): Promise<vo
     withIncomplete(pair.reference, reference),
     withIncomplete(pair.distorted, distorted),
   );
-  const sides = [
-    { source: pair.reference, whole: reference },
-    { source: pair.distorted, whole: distorted },
-  ];
-  for (const { source, whole } of sides) {
+  const inputs = [
+    { role: 'reference', source: pair.reference, whole: reference },
+    { role: 'distorted', source: pair.distorted, whole: distorted },
+  ] as const;
+  for (const { role, source, whole } of inputs) {
     const { incompleteFrame } = source.info;
     if (!incompleteFrame || whole >= scored || !source.seekable) continue;
-    await source.readFrame(incompleteFrame.index, { y: new Uint8Array(lumaBytes(source.info)) });
+    const into = { y: new Uint8Array(lumaBytes(source.info)) };
+    await ofInput(role, () => source.readFrame(incompleteFrame.index, into));
   }
 }
 

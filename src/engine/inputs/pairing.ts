@@ -3,6 +3,7 @@
  * Pairs videos that are encoded or differ: their decoders, the times of all frames, the offset, and the plan. Loaded only
  * when a pair is not simply two Y4M or raw videos of one format.
  */
+import { type InputRole, ofInput } from '../../core/errors.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { alignState } from '../../media/align/types.js';
 import { chooseDecoder, readTimes } from '../../media/decoders.js';
@@ -87,8 +88,12 @@ async function identifyVideos(
   pairing: CheckedPairing,
   signal: AbortSignal,
 ): Promise<Sides> {
-  const identify = (input: OpenedInput) => identifyVideo(platform, input, pairing, signal);
-  const [reference, distorted] = await Promise.allSettled([identify(inputs[0]), identify(inputs[1])]);
+  const identify = (role: InputRole, input: OpenedInput) =>
+    ofInput(role, () => identifyVideo(platform, input, pairing, signal));
+  const [reference, distorted] = await Promise.allSettled([
+    identify('reference', inputs[0]),
+    identify('distorted', inputs[1]),
+  ]);
   // When both fail, the reference is reported, whichever was faster.
   if (reference.status === 'rejected') throw reference.reason;
   if (distorted.status === 'rejected') throw distorted.reason;

@@ -4,7 +4,7 @@
  * Feature models run here on finished rows; picture models go where the frames are.
  */
 
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, usageError } from '../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import { quoted } from '../../core/printable.js';
 import type { ExtractorInstance } from '../../metrics/options.js';
@@ -103,8 +103,7 @@ function requireAlone(binding: TinyBinding): void {
         ? 'compares pictures with those of a reference'
         : undefined;
   if (why === undefined) return;
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `The tiny model ${quoted(binding.source)} ${why}, so it cannot score without one; give the reference, or ` +
       'take a no-reference model.',
   );

@@ -4,7 +4,7 @@
  * group at a time.
  */
 import type { DecodedArray, FileMetaData, ParquetScan, SchemaTree } from 'hyparquet';
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { ByteReader } from '../../media/platform.js';
 import { keyText } from '../split.js';
@@ -99,8 +99,7 @@ export class FeatureTable {
   async numbers(column: string): Promise<Float64Array> {
     const { kind } = this.#kindOf(column);
     if (kind !== 'number' && kind !== 'floating') {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `The column ${quoted(column)} of ${this.name} holds ${this.#contents(column)}, but numbers are needed.`,
       );
     }
@@ -122,8 +121,7 @@ export class FeatureTable {
   async texts(column: string): Promise<(string | undefined)[]> {
     const { kind } = this.#kindOf(column);
     if (kind === 'other') {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `The column ${quoted(column)} of ${this.name} holds ${this.#contents(column)}, but names or numbers are needed.`,
       );
     }
@@ -137,10 +135,7 @@ export class FeatureTable {
   #kindOf(column: string): ColumnKind {
     const kind = this.#kinds.get(column);
     if (kind) return kind;
-    throw new AnyvmafError(
-      'usage',
-      `${this.name} has no column ${quoted(column)}; it has ${listed(this.columns)}.`,
-    );
+    throw usageError(`${this.name} has no column ${quoted(column)}; it has ${listed(this.columns)}.`);
   }
 
   #contents(column: string): string {
@@ -175,15 +170,13 @@ export class FeatureTable {
     if (!facts) throw damaged(this.name, `a row group lacks the column ${quoted(column)}`);
     const { codec, total_compressed_size: stored, total_uncompressed_size: unpacked } = facts;
     if (codec !== 'UNCOMPRESSED' && codec !== 'SNAPPY') {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `The column ${quoted(column)} of ${this.name} is compressed with ${codec}, but only uncompressed and Snappy ` +
           "columns are read; write it again, in pandas with df.to_parquet(path, compression='snappy').",
       );
     }
     if (stored > MAX_CHUNK || unpacked > MAX_CHUNK) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `The column ${quoted(column)} of ${this.name} has ${unpacked} bytes in one row group, but at most ` +
           `${MAX_CHUNK} are read; write the table again with smaller row groups.`,
       );
@@ -251,8 +244,7 @@ async function checkEnds(reader: ByteReader, name: string): Promise<void> {
   if (footer > size - 12)
     throw damaged(name, `its description has ${footer} bytes, which is more than there are`);
   if (footer > MAX_FOOTER) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `The description of ${name} has ${footer} bytes, but at most ${MAX_FOOTER} are read; write it with fewer columns or ` +
         'larger row groups.',
     );
@@ -265,8 +257,7 @@ function checkMetadata(
   name: string,
 ): void {
   if (rows > MAX_ROWS) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${name} has ${rows} rows, but at most ${MAX_ROWS} are read; write the rows that you need into a file of their own.`,
     );
   }

@@ -5,7 +5,7 @@
  */
 import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { AnyvmafError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import { CANONICAL_FEATURES } from '../../tiny/features.js';
@@ -61,8 +61,7 @@ export class DatasetWriter {
     for (const logName of shape.features) {
       const column = columnFor(logName);
       if (named.has(column) || IDENTITY.includes(column)) {
-        throw new AnyvmafError(
-          'usage',
+        throw usageError(
           `Two columns of the table would be called ${quoted(column)}; leave out the feature ${logName}.`,
         );
       }

@@ -1,6 +1,6 @@
 /**
  * @module mcp/pictures/documents
- * What describe_worst_frames takes and answers.
+ * The parameters and the result of describe_worst_frames.
  */
 import * as z from 'zod/v4';
 import { type CheckedArguments, inputPath } from '../paths.js';
@@ -136,7 +136,7 @@ const shownFrame = z.object({
   }),
 });
 
-/** What describe_worst_frames answers: the reference's keys first. */
+/** The result of describe_worst_frames: the reference's keys first. */
 export const worstFramesDocument = z.object({
   model_id: z
     .string()

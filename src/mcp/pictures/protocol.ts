@@ -1,6 +1,6 @@
 /**
  * @module mcp/pictures/protocol
- * What the server and the thread that makes pictures tell each other.
+ * Messages between the server and the thread that makes pictures.
  */
 import type { ErrorData } from '../../core/errors.js';
 import type { ColorMeaning, ExtractOptions, FrameFacts, Origin, RgbImage, VideoFormat } from '../../index.js';
@@ -16,7 +16,7 @@ export interface PictureJob {
   /** Numbers of pairs. */
   readonly frames: readonly number[];
   readonly options: Omit<ExtractOptions, 'signal'> & { readonly origin: Origin };
-  /** Small copies for a model to look at; absent: none are made. */
+  /** Limits of the small copies for a model; absent if none are wanted. */
   readonly previews?: {
     readonly names: readonly PictureName[];
     /** Longest side in samples. */
@@ -42,7 +42,7 @@ export interface TakenPair {
   readonly reference: TakenSide;
   readonly distorted: TakenSide;
   readonly facts: FrameFacts;
-  /** What the difference was multiplied with. */
+  /** The factor that the difference was multiplied with. */
   readonly gain: number;
   /** In full size. */
   readonly pictures: Readonly<Record<PictureName, Png>>;

@@ -3,6 +3,7 @@
  * Scores a pair, picks its worst frames, extracts and publishes their pictures, and describes them.
  */
 import { unlessAborted } from '../../core/abort.js';
+import { usageError } from '../../core/errors.js';
 import {
   AnyvmafError,
   type ExtractOptions,
@@ -99,7 +100,7 @@ export async function showWorstFrames(
   };
 }
 
-/** What is known of the run as a whole. */
+/** Facts about the whole run. */
 function runFacts(report: Report) {
   const warning = mismatchedModelWarning(report);
   return {
@@ -139,8 +140,7 @@ function requestOf({
   const missing = Object.entries(geometry).flatMap(([name, value]) => (value === undefined ? [name] : []));
   if (width === undefined || height === undefined || chroma === undefined || bitDepth === undefined) {
     if (missing.length === 4) return request;
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `Raw YUV needs width, height, pixfmt and bitdepth, but ${missing.join(' and ')} ` +
         `${missing.length === 1 ? 'is' : 'are'} missing; give all four, or none for files that say it themselves.`,
     );
@@ -252,16 +252,16 @@ class Steps {
   next(message: string): void {
     this.#taken++;
     this.#part = 0;
-    this.#tell(message);
+    this.#report(message);
   }
 
   /** More of the same step. */
   more(message: string): void {
     this.#part += (1 - this.#part) / 4;
-    this.#tell(message);
+    this.#report(message);
   }
 
-  #tell(message: string): void {
+  #report(message: string): void {
     const done = this.#scored + this.#taken - 1 + this.#part;
     this.#context.progress({ done, total: this.#scored + this.#after, message });
   }

@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/comparison
- * Encodes of one source side by side: what each scores, what it costs, and which of them nobody needs.
+ * Encodes of one source side by side: score, cost, and which of them are dominated.
  */
 import { counted } from '../../core/printable.js';
 import { AnyvmafError, type Report, trustOf } from '../../index.js';
@@ -145,8 +145,8 @@ function row(report: Report, distorted: string, precision: string): Unranked {
 }
 
 /**
- * Best first; of equal scores the smaller one, then the order in which they were given. Encodes whose score cannot be
- * trusted stand last, and dominate none.
+ * Best first; of equal scores the smaller one, then the caller's order. Encodes whose score cannot be
+ * trusted come last and dominate no other.
  */
 export function rank(rows: readonly Unranked[]): EncodeRow[] {
   const trusted = ({ trust }: Unranked) => trust.verdict !== 'untrusted';

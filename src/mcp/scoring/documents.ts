@@ -1,22 +1,13 @@
 /**
  * @module mcp/scoring/documents
- * What scoring tools answer: libvmaf's log without its frames, and what an agent wants to know first.
+ * The answers of scoring tools: libvmaf's log without its frames, and a summary for agents.
  */
 import * as z from 'zod/v4';
-import type { Finding, PooledMetric, ReportInput, Trust } from '../../index.js';
-
-/** The keys of a part of a report as JSON has them; a document with another key is not compiled. */
-type KeysOf<T> = Partial<Record<SnakeCase<keyof T & string>, z.ZodType>>;
-type SnakeCase<S extends string> = S extends `${infer Head}${infer Rest}`
-  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Rest>}`
-  : S;
+import { finding, input, model, pooled, tinyModel, trust } from '../../report/schema.js';
+import { documentKeys } from './schema.js';
 
 /** A measured value; null stands for one that is not finite. */
 const value = z.number().nullable();
-
-const pooled = z.object({ min: value, max: value, mean: value, harmonic_mean: value } satisfies Required<
-  KeysOf<PooledMetric>
->);
 
 /** One frame as libvmaf's log has it. */
 const frameDocument = z.object({
@@ -25,21 +16,18 @@ const frameDocument = z.object({
 });
 
 /** One finding of preflight. */
-export const findingDocument = z.looseObject({
-  code: z.string(),
-  severity: z.enum(['error', 'warning', 'info']),
-  message: z.string(),
-  fix: z.string().optional().describe('What resolves it: an option of anyvmaf, or an ffmpeg filter.'),
-} satisfies KeysOf<Finding>);
+export const findingDocument = z
+  .looseObject(documentKeys(finding, { fix: 'What resolves it: an option of anyvmaf, or an ffmpeg filter.' }))
+  .pick({ code: true, severity: true, message: true, fix: true });
 
 /** Whether a score can be believed. */
 export const trustDocument = z
-  .object({
-    verdict: z.enum(['fine', 'doubtful', 'untrusted']),
-    codes: z.array(z.string()).describe('Codes of the findings behind it, the root cause first.'),
-    cause: z.string().optional(),
-    fix: z.string().optional().describe('What resolves the root cause.'),
-  } satisfies Required<KeysOf<Trust>>)
+  .object(
+    documentKeys(trust, {
+      codes: 'Codes of the findings behind it, the root cause first.',
+      fix: 'What resolves the root cause.',
+    }),
+  )
   .describe(
     'Whether the score can be believed. untrusted: frames were compared that do not belong together, so that the ' +
       'number says nothing about the encode; resolve the cause first. doubtful: a warning applies to it.',
@@ -54,24 +42,14 @@ export const worstDocument = z.object({
     .describe('Worst first, at least a second apart where the frame rate is known, else ten frames.'),
 });
 
-/** A file that holds what was too long to say. */
+/** A file with data that is too long for the answer. */
 const resourceDocument = z.object({
   uri: z.string().describe('For resources/read.'),
   path: z.string().describe('The same as a file, for as long as the server lives.'),
 });
 
 /** One of the two videos. */
-const inputDocument = z.looseObject({
-  name: z.string(),
-  container: z.string(),
-  width: z.int(),
-  height: z.int(),
-  bit_depth: z.int(),
-  chroma: z.string(),
-  frame_rate: z.string().optional(),
-  frame_count: z.int().nullable(),
-  skipped: z.int(),
-} satisfies KeysOf<ReportInput>);
+const inputDocument = z.looseObject({ ...documentKeys(input), chroma: z.string() }).omit({ file_size: true });
 
 /** Which backend was asked for and which ran: part of every scoring result. */
 export const backendKeys = {
@@ -89,7 +67,7 @@ export const scoreDocument = z.looseObject({
   summary: z.string().optional().describe('The result in a few sentences.'),
   version: z.string().optional(),
   fps: z.number().nullable().optional(),
-  pooled_metrics: z.record(z.string(), pooled.partial()).optional(),
+  pooled_metrics: z.record(z.string(), z.object(documentKeys(pooled)).partial()).optional(),
   aggregate_metrics: z.record(z.string(), value).optional(),
   frames: z.array(frameDocument).optional().describe('With detail frames.'),
   distribution: z
@@ -101,9 +79,9 @@ export const scoreDocument = z.looseObject({
   preflight: z.array(findingDocument).optional(),
   reference: inputDocument.optional(),
   distorted: inputDocument.optional(),
-  models: z.array(z.looseObject({ name: z.string(), source: z.string() })).optional(),
+  models: z.array(z.looseObject(documentKeys(model)).pick({ name: true, source: true })).optional(),
   tiny: z
-    .array(z.looseObject({ name: z.string(), source: z.string(), device: z.string().nullable() }))
+    .array(z.looseObject(documentKeys(tinyModel)).pick({ name: true, source: true, device: true }))
     .optional()
     .describe('Tiny models as they ran: device, runtime, digest.'),
   no_reference: z.boolean().optional().describe('The distorted video was scored by itself.'),

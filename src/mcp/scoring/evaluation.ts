@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/evaluation
- * What the two evaluation tools have in common: which rows of which table, how the model runs, and the shape of figures.
+ * The common part of the two evaluation tools: rows and table, how the model runs, and the schema of figures.
  */
 import * as z from 'zod/v4';
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
@@ -8,8 +8,8 @@ import type { EvaluateOptions, Evaluation, Origin } from '../../index.js';
 import type { ToolContext } from '../context.js';
 import { inputPath } from '../paths.js';
 
-/** Keys whose figures are told, those of the largest error first. */
-const TOLD_KEYS = 50;
+/** Most keys whose figures are answered, those of the largest error first. */
+const MOST_KEYS = 50;
 
 /** Parameters of both tools beside the models. */
 export const evaluationParameters = {
@@ -65,7 +65,7 @@ export const evaluationParameters = {
   seed: z.int().min(0).max(0xffffffff).default(1).describe('Seed of the draws: the same gives the same.'),
 };
 
-/** What the engine is asked for. */
+/** The options of the API. */
 export function evaluateOptions(
   input: Omit<z.output<z.ZodObject<typeof evaluationParameters>>, 'features'>,
   { signal, files }: ToolContext,
@@ -90,7 +90,7 @@ export function evaluateOptions(
     seed,
     origin: files.origin,
     signal,
-    // Indistinguishable from not given: the engine looks for it first anyway, after what a sidecar says.
+    // The default cannot be told from a missing parameter; the engine tries this name anyway, after the sidecar's.
     ...(input_name !== 'features' && { inputName: input_name }),
     ...(tiny_codec !== undefined && { codec: tiny_codec }),
     ...(tiny_preset !== undefined && { preset: tiny_preset }),
@@ -114,7 +114,7 @@ const figures = {
   rmse: z.number().describe('Root mean squared error, without fitting the predictions first.'),
 };
 
-/** One evaluation, as both tools tell it. */
+/** One evaluation, as both tools answer it. */
 export const evaluationSchema = z.looseObject({
   model: z.string(),
   features: z.string(),
@@ -142,7 +142,7 @@ export const evaluationSchema = z.looseObject({
       z.looseObject({ key: z.string(), ...figures, mean_prediction: z.number(), mean_target: z.number() }),
     )
     .nullable()
-    .describe(`Figures of each key, those of the largest error first, ${TOLD_KEYS} at most.`),
+    .describe(`Figures of each key, those of the largest error first, ${MOST_KEYS} at most.`),
   left_out: z
     .looseObject({ other_split: z.int(), no_key: z.int(), no_target: z.int(), no_feature: z.int() })
     .describe('Rows that were not evaluated, by the reason.'),
@@ -155,27 +155,27 @@ export const evaluationSchema = z.looseObject({
  * The evaluation with a handful of keys: a table may have a hundred thousand.
  * @param names model and table as the caller called them
  */
-export function tellEvaluation(
+export function evaluationDocument(
   evaluation: Evaluation,
   names: { readonly model: string; readonly features: string },
 ): z.input<typeof evaluationSchema> {
   const { per_key: keys, intervals: ends, bootstrap, clips, left_out, columns, notes, ...rest } = evaluation;
-  const worst = keys && [...keys].sort((a, b) => b.rmse - a.rmse).slice(0, TOLD_KEYS);
+  const worst = keys && [...keys].sort((a, b) => b.rmse - a.rmse).slice(0, MOST_KEYS);
   return {
     ...rest,
     ...names,
     columns: [...columns],
-    intervals: tellIntervals(ends),
+    intervals: intervalsDocument(ends),
     bootstrap: bootstrap && { ...bootstrap },
     left_out: { ...left_out },
-    clips: clips && { ...clips, intervals: tellIntervals(clips.intervals) },
+    clips: clips && { ...clips, intervals: intervalsDocument(clips.intervals) },
     keys: keys?.length ?? null,
     per_key: worst?.map((one) => ({ ...one })) ?? null,
     notes: [...notes],
   };
 }
 
-function tellIntervals(ends: Evaluation['intervals']): z.input<typeof intervals> {
+function intervalsDocument(ends: Evaluation['intervals']): z.input<typeof intervals> {
   if (!ends) return null;
   const { plcc, srocc, krocc, rmse } = ends;
   return {

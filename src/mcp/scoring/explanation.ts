@@ -1,7 +1,8 @@
 /**
  * @module mcp/scoring/explanation
- * Measures a pair, shares out what it loses, and says it by feature, by scale and by moment.
+ * Measures a pair and divides its loss among features, scales and moments.
  */
+import { usageError } from '../../core/errors.js';
 import { counted } from '../../core/printable.js';
 import { type FrameMetrics, frameGap, type Report, trustOf } from '../../index.js';
 import { openModel } from '../checked-api.js';
@@ -11,7 +12,6 @@ import { Attribution, type FrameAttribution } from './attribution.js';
 import { mismatchedModelWarning } from './models.js';
 import { pairingOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
-import { usage } from './refusals.js';
 import { type AnyPairInput, anyRequest } from './request.js';
 import { trustAnswer } from './result.js';
 import { runScore } from './run.js';
@@ -43,7 +43,7 @@ const SCALES = [
   'coarse structures: about eight samples wide',
 ] as const;
 
-/** A frame, what it costs and where ADM's loss lies. */
+/** A frame, its loss by feature, and how ADM's loss divides among scales. */
 interface ExplainedFrame extends FrameAttribution {
   readonly frameNum: number;
   /** Parts of ADM's loss by scale, which add up to 1. */
@@ -56,7 +56,7 @@ interface ExplainedFrame extends FrameAttribution {
  */
 export async function explainScore(input: ExplanationInput, context: ToolContext) {
   if (/^auto(:|$)/.test(input.model.named)) {
-    throw usage(
+    throw usageError(
       'model is auto, but a score is explained for a model that is named; give version=vmaf_v0.6.1, or ' +
         'version=vmaf_4k_v0.6.1 for 4K.',
     );
@@ -186,7 +186,7 @@ function valuesOf({ frames }: Report, metric: string): number[] {
   return frames.map(({ metrics }) => metrics[metric] ?? Number.NaN);
 }
 
-/** What each feature costs, costliest first. */
+/** The loss by feature, costliest first. */
 function featureRows(
   frames: readonly ExplainedFrame[],
   features: readonly string[],

@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/inspection
- * Looking at a pair without scoring it, as tools tell it.
+ * Inspects a pair without scoring it, for tools.
  */
 import { counted } from '../../core/printable.js';
 import type { AlignResult, Finding, SideFacts } from '../../index.js';
@@ -12,7 +12,7 @@ import type { PairingInput } from './parameters.js';
 import { type AnyPairInput, anyRequest } from './request.js';
 import { findingInParameters, worded } from './wording.js';
 
-/** Everything preflight finds, and what both videos are. */
+/** The findings of preflight, and facts of both videos. */
 export async function inspectPair(
   input: AnyPairInput & PairingInput & { readonly model: InputModel },
   context: ToolContext,
@@ -69,7 +69,7 @@ function verdict(findings: readonly Finding[]): string {
   return 'Nothing stands against scoring this pair.';
 }
 
-/** What a video is, without the times of all its frames. */
+/** Facts of a video, without the times of its frames. */
 function side(facts: SideFacts) {
   const { frameRate: rate } = facts;
   return {

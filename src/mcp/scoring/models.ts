@@ -3,11 +3,11 @@
  * Model strings of a call with its flags and viewing conditions, and the warning of a model that is meant for other
  * pictures.
  */
+import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { Report } from '../../index.js';
 import type { CheckedModel } from '../paths.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
-import { usage } from './refusals.js';
 
 type ModelInput = Pick<
   ScoringInput,
@@ -21,7 +21,7 @@ type ModelInput = Pick<
 export function modelTexts(input: ModelInput): readonly CheckedModel[] {
   const { model, models } = input;
   if (models !== undefined && model.named !== DEFAULT_MODEL) {
-    throw usage(
+    throw usageError(
       `model is ${quoted(model.named)} and models has ${models.length} more, but they exclude each other; put all into models.`,
     );
   }
@@ -40,7 +40,7 @@ function modelSuffix(input: ModelInput): string {
   ].join('');
 }
 
-/** Which pictures a model is for, by what stands in its name; the first that fits. */
+/** The pictures that a model is for, by its name; the first pattern that matches. */
 const PRESETS = [
   ['vmaf_float_4k', '4k'],
   ['vmaf_float_', 'hd'],
@@ -55,7 +55,7 @@ const PRESETS = [
   ['vmaf_b_v0.6.3', 'hd'],
 ] as const;
 
-/** How to score small pictures as they are watched. */
+/** How to score small pictures at the size of a screen. */
 function scaledUp({ reference, distorted }: Report): string {
   const raw = [reference, distorted].some(({ container }) => container === 'yuv');
   return (
@@ -65,8 +65,8 @@ function scaledUp({ reference, distorted }: Report): string {
 }
 
 /**
- * What to tell of models that are meant for pictures of another class than those scored; `undefined` where all fit, and
- * for models of which nothing is known.
+ * A warning about models that are meant for pictures of another class than those scored; `undefined` if all fit or are
+ * unknown.
  * @param models versions or paths; default: those of the report
  */
 export function mismatchedModelWarning(

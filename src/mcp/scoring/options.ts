@@ -2,11 +2,12 @@
  * @module mcp/scoring/options
  * From the parameters of a scoring tool to the options of the public API.
  */
+import { usageError } from '../../core/errors.js';
 import type { PairingOptions, Precision, ReportFormat, ScoreOptions } from '../../index.js';
 import type { CheckedOptions } from '../checked-api.js';
 import { modelTexts } from './models.js';
 import type { PairingInput, ScoringInput } from './parameters.js';
-import { refuseUnavailable, usage } from './refusals.js';
+import { refuseUnavailable } from './refusals.js';
 import { tinyOptions } from './tiny.js';
 
 /** A scoring call, checked and translated. */
@@ -17,7 +18,7 @@ export interface ScoringCall {
   readonly detail: ScoringInput['detail'];
   /** Echoed as it was asked for. */
   readonly backendRequested: string;
-  /** Worker threads wanted, `null` for what there are. */
+  /** Worker threads wanted, `null` for one per core. */
   readonly weight: number | null;
 }
 
@@ -64,7 +65,7 @@ export function pairingOptions(input: PairingInput): PairingOptions {
   const { frame_rate_policy: frameRatePolicy } = input;
   return {
     decoder,
-    // What is not said must stay unsaid: it decides how stored videos are paired and of what preflight warns.
+    // Leave out what the caller left out: it decides how stored videos are paired and what preflight warns of.
     ...(scale && { scale }),
     ...(scaleTo !== undefined && { scaleTo: readSize(scaleTo) }),
     ...(frameRatePolicy && { frameRatePolicy }),
@@ -95,7 +96,7 @@ function chosenBackend(input: ScoringInput): NonNullable<ScoreOptions['backend']
   return input.backend === 'auto' && (input.gpumask ?? 0) !== 0 ? 'cpu' : input.backend;
 }
 
-/** What only installed programs understand; the built-in core is not told of it. */
+/** Options that only installed programs understand. */
 function nativeOptions(
   input: ScoringInput,
   backend: NonNullable<ScoreOptions['backend']>,
@@ -112,12 +113,13 @@ function nativeOptions(
 }
 
 function outputFormat({ output_fmt: named, csv, sub }: ScoringInput): ScoringCall['format'] {
-  if (csv && sub) throw usage('csv and sub are both true, but a report has one format; give one of them.');
+  if (csv && sub)
+    throw usageError('csv and sub are both true, but a report has one format; give one of them.');
   const short = csv ? 'csv' : sub ? 'sub' : undefined;
   if (short === undefined || named === short) return named;
-  // json is also what stands there when nothing was said.
+  // json is the default too.
   if (named === 'json') return short;
-  throw usage(`${short} is true, but output_fmt is ${named}; give one of them.`);
+  throw usageError(`${short} is true, but output_fmt is ${named}; give one of them.`);
 }
 
 /** Viewing conditions are those of every adm of a call, unless a feature has its own. */

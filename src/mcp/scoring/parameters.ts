@@ -20,7 +20,7 @@ import {
   tinyModel,
 } from '../paths.js';
 
-/** What every scoring tool scores with when nothing is asked for. */
+/** The default model of every scoring tool. */
 export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
 /** Backends by the reference's names. */
@@ -103,7 +103,7 @@ export const subsample = z
   .default(1)
   .describe('Score every Nth frame; 1 scores all.');
 
-/** How much of the report is told. */
+/** How much of the report is answered. */
 const detail = z
   .enum(['summary', 'frames'])
   .default('summary')
@@ -112,7 +112,7 @@ const detail = z
       'of every frame as well, which for a long video is more than a model should read.',
   );
 
-/** Tiny ONNX models, beside the others or alone. */
+/** Tiny ONNX models, beside the others or by themselves. */
 const tinyParameters = {
   tiny_model: tinyModel(
     'Tiny ONNX model to score with beside the VMAF models: an id (see list_models) or the path of an .onnx file, with its ' +
@@ -249,7 +249,7 @@ export const scoringParameters = {
   detail,
 };
 
-/** What {@link scoringParameters} come out as. */
+/** Parsed {@link scoringParameters}. */
 export type ScoringInput = CheckedArguments<z.output<z.ZodObject<typeof scoringParameters>>>;
 
 /** How two videos that are not alike are brought together; all of it ours. */
@@ -299,5 +299,5 @@ export const pairingParameters = {
     .describe('Ours: what decodes; auto takes what is installed.'),
 };
 
-/** What {@link pairingParameters} come out as. */
+/** Parsed {@link pairingParameters}. */
 export type PairingInput = z.output<z.ZodObject<typeof pairingParameters>>;

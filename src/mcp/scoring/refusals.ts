@@ -2,11 +2,12 @@
  * @module mcp/scoring/refusals
  * Says no, in a sentence, to parameters that the reference has and this build cannot honour.
  */
-import { AnyvmafError, listExtractors, type ScoreOptions } from '../../index.js';
+import { usageError } from '../../core/errors.js';
+import { listExtractors, type ScoreOptions } from '../../index.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
 
 /**
- * Refuses what cannot be done, so that nobody takes a score for what it is not.
+ * Refuses parameters that cannot be honoured, so that no score is mistaken for another.
  * @throws {AnyvmafError} `usage`, naming the parameter, its value and what to do
  */
 export function refuseUnavailable(input: ScoringInput): void {
@@ -16,7 +17,7 @@ export function refuseUnavailable(input: ScoringInput): void {
 }
 
 /**
- * Refuses feature and model strings that have files written: whoever calls these tools gets results, not files.
+ * Refuses feature and model strings that write files: these tools answer with results, not files.
  * @throws {AnyvmafError} `usage`
  */
 export function refuseWriting({
@@ -27,7 +28,7 @@ export function refuseWriting({
   for (const { options } of listExtractors()) {
     for (const { name, type } of options) {
       if (type !== 'folder' || !texts.some((text) => new RegExp(`[=:.]${name}=`).test(text))) continue;
-      throw usage(
+      throw usageError(
         `${name} asks for files to be written on the machine of this server, which its tools never do; leave it out, ` +
           'or run anyvmaf on the command line with it.',
       );
@@ -35,11 +36,11 @@ export function refuseWriting({
   }
 }
 
-/** A preset is a fixed set: what would add to it, or change its models, is not what the preset's name promises. */
+/** A preset is a fixed set: parameters that add to it or change its models would break what its name promises. */
 function refuseWithPresets(input: ScoringInput): void {
   const [name, second] = (['aom_ctc', 'nflx_ctc'] as const).filter((preset) => input[preset] !== undefined);
   if (name === undefined) return;
-  const given: readonly [string, boolean][] = [
+  const extras: readonly [string, boolean][] = [
     ['nflx_ctc', second !== undefined],
     ['feature', input.feature !== undefined],
     ['model', input.model.named !== DEFAULT_MODEL],
@@ -49,9 +50,9 @@ function refuseWithPresets(input: ScoringInput): void {
     ['view_distance', input.view_distance !== undefined],
     ['display_height', input.display_height !== undefined],
   ];
-  const other = given.find(([, there]) => there)?.[0];
+  const other = extras.find(([, there]) => there)?.[0];
   if (other === undefined) return;
-  throw usage(
+  throw usageError(
     `${name} and ${other} exclude each other: a preset is a fixed set of models and features; give one of them.`,
   );
 }
@@ -59,7 +60,7 @@ function refuseWithPresets(input: ScoringInput): void {
 function refuseTarget(input: ScoringInput): void {
   const { target_width: width, target_height: height, target_scaling: scaling } = input;
   if (width === 0 && height === 0 && scaling === 'none') return;
-  throw usage(
+  throw usageError(
     `A target of ${width}x${height}, ${scaling}, was asked for, but target_width, target_height and target_scaling are ` +
       'reserved; leave them out. vmaf_score_encoded scales with scale and scale_to.',
   );
@@ -68,10 +69,10 @@ function refuseTarget(input: ScoringInput): void {
 function refuseDevices(input: ScoringInput): void {
   const { cpumask = 0, backend, native_cpu: native } = input;
   if (native && backend !== 'cpu') {
-    throw usage(`native_cpu goes with backend cpu only, but backend is ${backend}; set backend to cpu.`);
+    throw usageError(`native_cpu goes with backend cpu only, but backend is ${backend}; set backend to cpu.`);
   }
   if (cpumask !== 0 && !native && (backend === 'auto' || backend === 'cpu')) {
-    throw usage(
+    throw usageError(
       `cpumask is ${cpumask}, but the built-in core has one instruction set, WebAssembly SIMD, and the same result on ` +
         'every machine; leave out cpumask, or ask for an installed libvmaf with native_cpu and backend cpu.',
     );
@@ -80,13 +81,8 @@ function refuseDevices(input: ScoringInput): void {
     const name = `${of}_device` as const;
     const value = input[name] ?? 0;
     if (value === 0 || backend === of) continue;
-    throw usage(
+    throw usageError(
       `${name} is ${value}, but backend is ${backend}; set backend to ${of}, or leave out ${name}.`,
     );
   }
-}
-
-/** A parameter that is refused. */
-export function usage(message: string): AnyvmafError {
-  return new AnyvmafError('usage', message);
 }

@@ -2,10 +2,10 @@
  * @module mcp/scoring/request
  * The two videos of a call as the API takes them, with the format of raw ones.
  */
+import { usageError } from '../../core/errors.js';
 import type { RawVideoFormat } from '../../index.js';
 import type { CheckedRequest } from '../checked-api.js';
 import type { InputFile, ReferenceFile } from '../paths.js';
-import { usage } from './refusals.js';
 
 /** Two stored videos and their geometry, as parameters. */
 export interface RawPairInput {
@@ -43,16 +43,16 @@ export function pairRequest(
 ): CheckedRequest {
   if (noReference) return { distorted: distorted.path };
   if (reference?.path !== undefined) return { reference: reference.path, distorted: distorted.path };
-  throw usage(`${name} is missing; only with no_reference is a video scored without its reference.`);
+  throw usageError(`${name} is missing; only with no_reference is a video scored without its reference.`);
 }
 
-/** The geometry of raw videos where it may be left out. */
+/** The optional geometry of raw videos. */
 export type OptionalGeometry = {
   readonly [K in 'width' | 'height' | 'pixfmt' | 'bitdepth']?: RawPairInput[K] | undefined;
 };
 
 /**
- * The format of raw videos, `undefined` where none is given.
+ * The format of raw videos, `undefined` if it is left out.
  * @throws {AnyvmafError} `usage` where a part of it is missing
  */
 export function rawFormat(input: OptionalGeometry): RawVideoFormat | undefined {
@@ -63,7 +63,7 @@ export function rawFormat(input: OptionalGeometry): RawVideoFormat | undefined {
   const parts = { width, height, pixfmt: chroma, bitdepth: bitDepth };
   const missing = Object.entries(parts).filter(([, value]) => value === undefined);
   if (missing.length === 4) return undefined;
-  throw usage(
+  throw usageError(
     `The geometry of raw video lacks ${missing.map(([name]) => name).join(', ')}; give width, height, pixfmt and bitdepth, ` +
       'or none of them for videos that say it themselves.',
   );

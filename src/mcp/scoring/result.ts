@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/result
- * From a report to what a scoring tool answers: small unless every frame is asked for, complete by reference.
+ * Makes the answer of a scoring tool from a report: small unless every frame is asked for, complete by reference.
  */
 import type * as z from 'zod/v4';
 import { counted } from '../../core/printable.js';
@@ -20,7 +20,7 @@ import type { ToolOutcome } from '../tool.js';
 import { type ScoreDocument, scoreDocument, type trustDocument, type WorstDocument } from './documents.js';
 import { mismatchedModelWarning } from './models.js';
 
-/** How to tell a report. */
+/** How to answer a report. */
 export interface ResultOptions {
   readonly precision: Precision;
   readonly format: Exclude<ReportFormat, 'ndjson'>;
@@ -31,7 +31,7 @@ export interface ResultOptions {
 /** Worst frames that a result names. */
 const WORST = 5;
 
-/** What a scoring tool answers; a summary comes with a link to the full report, which is published for it. */
+/** The answer of a scoring tool; a summary comes with a link to the full report, which is published for it. */
 export async function scoreOutcome(
   report: Report,
   options: ResultOptions,
@@ -59,7 +59,7 @@ export async function scoreOutcome(
   };
 }
 
-/** Puts the full report where it can be read in pieces. */
+/** Publishes the full report, to be read in pieces. */
 function publishReport(
   report: Report,
   precision: Precision,
@@ -93,7 +93,7 @@ function reportDocument(report: Report, precision: Precision): ScoreDocument {
   return { ...headline(report, document, precision), ...document };
 }
 
-/** What ran, by the reference's names. */
+/** The backend that ran, by the reference's names. */
 export function backendUsed({ backend_used: used }: Report): string {
   return used === 'wasm' ? 'cpu' : used;
 }
@@ -119,7 +119,7 @@ function headline(
   const findings = report.preflight?.filter(({ severity }) => severity !== 'info') ?? [];
   const trust = trustOf(report);
   const [lowest] = worst?.frames ?? [];
-  // What makes the score another one than was asked for comes first.
+  // Findings that change what was scored come first.
   const grave = findings.filter(({ severity, code }) => severity === 'error' || code === 'offset-unclear');
   const summary = [
     ...(trust.verdict === 'untrusted' ? [trustSentence(trust)] : grave.map(({ message }) => message)),
@@ -138,7 +138,7 @@ export function trustAnswer({ codes, ...trust }: Trust): z.input<typeof trustDoc
   return { ...trust, codes: [...codes] };
 }
 
-/** What makes a score less than it seems. */
+/** The verdict on a score, in a sentence. */
 function trustSentence({ verdict, codes, cause = '', fix }: Trust): string {
   const named = codes.length > 0 ? ` (${codes.join(', ')})` : '';
   const advice = fix === undefined ? '' : ` Fix: ${fix}.`;
@@ -147,7 +147,7 @@ function trustSentence({ verdict, codes, cause = '', fix }: Trust): string {
     : `The score is doubtful${named}: ${cause}${advice}`;
 }
 
-/** The worst frames, apart from each other; `undefined` where no metric tells good from bad. */
+/** The worst frames, apart from each other; `undefined` if no metric has a direction. */
 export function worstDocumentOf(
   report: Report,
   precision: Precision,

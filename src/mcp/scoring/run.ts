@@ -27,7 +27,7 @@ export async function runScore(
     const scoring = score(request, {
       ...options,
       origin: files.origin,
-      // A clip that is over in a moment needs no worker at all.
+      // A short clip needs no worker.
       maxThreads: threads,
       signal,
       onProgress: ({ framesDone, framesTotal, fps }) =>
@@ -41,7 +41,7 @@ export async function runScore(
 /** Videos that are scored together at least, and so share one decoding of the reference. */
 const TOGETHER = 8;
 
-/** What became of several videos: in the place of each its report, or why there is none. */
+/** The outcome for each video: its report, or the error. */
 export type ManyOutcome = readonly (Report | AnyvmafError)[];
 
 /**
@@ -58,7 +58,7 @@ export async function runScoreMany(
   refuseWriting(options);
   const { signal, files } = context;
   const states = distorted.map(() => ({ done: 0, total: null as number | null, fps: 0 }));
-  const tell = () => {
+  const report = () => {
     const totals = states.map(({ total }) => total);
     const known = totals.filter((total) => total !== null);
     context.progress({
@@ -70,7 +70,7 @@ export async function runScoreMany(
   return context.pool.run(label, null, async ({ threads }) => {
     const outcome = new Array<Report | AnyvmafError>(distorted.length);
     const over = (index: number, frames: number) => {
-      // What is over takes no part in the speed any more.
+      // A finished video does not count for the speed.
       states[index] = { done: frames, total: frames, fps: 0 };
     };
     // All videos of a batch are decoded at once, and each has a worker.
@@ -84,7 +84,7 @@ export async function runScoreMany(
         signal,
         onProgress: ({ framesDone, framesTotal, fps }, index) => {
           states[first + index] = { done: framesDone, total: framesTotal, fps };
-          tell();
+          report();
         },
         onReport(report, index) {
           over(first + index, report.frameCount);

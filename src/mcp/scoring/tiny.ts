@@ -3,11 +3,11 @@
  * The parameters of tiny ONNX models, as options of the public API.
  */
 
+import { usageError } from '../../core/errors.js';
 import { showValue } from '../../core/printable.js';
 import type { ScoreOptions } from '../../index.js';
 import type { CheckedOptions } from '../checked-api.js';
 import type { ScoringInput } from './parameters.js';
-import { usage } from './refusals.js';
 
 /** Parameters that are about a tiny model, with what says the same as leaving them out. */
 const NEUTRAL = {
@@ -30,10 +30,10 @@ const NEUTRAL = {
 export function tinyOptions(input: ScoringInput): Pick<CheckedOptions<ScoreOptions>, 'tiny' | 'noReference'> {
   const { tiny_model: model, tiny_device: device, dnn_ep: alias, no_reference: noReference } = input;
   if (noReference && model === undefined) {
-    throw usage('no_reference requires tiny_model; no classic NR scorer exists');
+    throw usageError('no_reference requires tiny_model; no classic NR scorer exists');
   }
   if (alias !== undefined && device !== 'auto' && alias !== device) {
-    throw usage(
+    throw usageError(
       `tiny_device is ${device} and dnn_ep is ${alias}, but they are two names of one parameter; give one.`,
     );
   }
@@ -61,7 +61,7 @@ function refuseWithout(input: ScoringInput): void {
   for (const [name, neutral] of entries(NEUTRAL)) {
     const value = input[name];
     if (value === undefined || value === neutral) continue;
-    throw usage(
+    throw usageError(
       `${name} is ${showValue(value)}, but it is about a tiny model and none is given; add tiny_model.`,
     );
   }

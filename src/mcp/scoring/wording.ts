@@ -14,8 +14,8 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Where parameters are to be given: to a tool that brings any two videos together, or to `vmaf_score`, which has no
- * parameters for that and is alone in taking raw video.
+ * The tool whose parameters are named: one that takes any two videos, or `vmaf_score`, which has no parameters for
+ * pairing and also takes raw video.
  */
 export type Place = 'encoded' | 'stored' | 'raw';
 
@@ -54,7 +54,7 @@ function parametersOf(hint: NamedHint): string {
   }
 }
 
-/** In parameters of `vmaf_score`, as far as it has them. */
+/** In parameters of `vmaf_score`, if it has them. */
 function storedParametersOf(hint: NamedHint, place: 'stored' | 'raw'): string {
   if (hint.value === undefined) return parametersOf(hint);
   if (hint.option === 'offset' && hint.value !== 'auto') {
@@ -75,17 +75,17 @@ function storedParametersOf(hint: NamedHint, place: 'stored' | 'raw'): string {
 export function errorInParameters(error: AnyvmafError, place: Place = 'encoded'): AnyvmafError {
   const { code, objections } = error;
   if (!objections) return error;
-  const told = place === 'encoded' ? objections : objections.map(sentElsewhere);
-  return new AnyvmafError(code, objectionsText(told, parametersIn(place)), { cause: error });
+  const named = place === 'encoded' ? objections : objections.map(sentElsewhere);
+  return new AnyvmafError(code, objectionsText(named, parametersIn(place)), { cause: error });
 }
 
-/** Whoever brings a container to the tool for raw video should hear of the other tool, not of an option. */
+/** If the tool for raw video gets a container, name the other tool, not an option. */
 function sentElsewhere(objection: Objection): Objection {
   const encoded = objection.hints?.some((hint) => typeof hint === 'object' && hint.option === 'decoder');
   return encoded ? { ...objection, hints: ['vmaf_score_encoded takes it as it is'] } : objection;
 }
 
-/** Settles as `work` does, but says with parameters what it refuses. */
+/** Settles as `work` does; errors name parameters. */
 export async function worded<T>(work: Promise<T>, place?: Place): Promise<T> {
   try {
     return await work;

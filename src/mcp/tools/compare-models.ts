@@ -8,9 +8,9 @@ import { type InputModel, tinyModels } from '../paths.js';
 import { sentenceOf } from '../results.js';
 import {
   evaluateOptions,
+  evaluationDocument,
   evaluationParameters,
   evaluationSchema,
-  tellEvaluation,
 } from '../scoring/evaluation.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
@@ -55,7 +55,7 @@ export const compareModels = defineTool({
       return {
         document: {
           ranked: ranked.map((one) =>
-            tellEvaluation(one, { model: nameOf(one.model), features: features.named }),
+            evaluationDocument(one, { model: nameOf(one.model), features: features.named }),
           ),
           errors: errors.sort((a, b) => a.place - b.place).map(({ model, error }) => ({ model, error })),
         },

@@ -1,14 +1,14 @@
 /**
  * @module mcp/tools/eval-model-on-split
- * `eval_model_on_split`: what a tiny ONNX model is worth on a table of features.
+ * `eval_model_on_split`: evaluates a tiny ONNX model on a table of features.
  */
 import * as z from 'zod/v4';
 import { tinyModel } from '../paths.js';
 import {
   evaluateOptions,
+  evaluationDocument,
   evaluationParameters,
   evaluationSchema,
-  tellEvaluation,
 } from '../scoring/evaluation.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
@@ -30,7 +30,7 @@ export const evalModelOnSplit = defineTool({
     return context.pool.run('eval_model_on_split', 1, async () => {
       const { evaluateModel } = await import('../checked-api.js');
       const evaluation = await evaluateModel(model.text, features.path, evaluateOptions(input, context));
-      return { document: tellEvaluation(evaluation, { model: model.named, features: features.named }) };
+      return { document: evaluationDocument(evaluation, { model: model.named, features: features.named }) };
     });
   },
 });

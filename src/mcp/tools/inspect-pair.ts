@@ -7,7 +7,7 @@ import { findingDocument } from '../scoring/documents.js';
 import { anyPair, model, optionalGeometry, pairingParameters } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
-const { preflight: _preflight, strict: _strict, ...looking } = pairingParameters;
+const { preflight: _preflight, strict: _strict, ...pairing } = pairingParameters;
 
 const sideDocument = z.looseObject({
   name: z.string(),
@@ -31,7 +31,7 @@ export const inspectPairTool = defineTool({
     'Looks at two videos without scoring them: what each declares, and what of it or of their first pictures would make ' +
     'a score wrong (size, frame rate, offset, colour range, black borders, swapped files, ...), each with what resolves ' +
     'it. Use it before a long score, or when a score looks wrong.',
-  inputSchema: z.object({ ...anyPair, ...optionalGeometry, model, ...looking }),
+  inputSchema: z.object({ ...anyPair, ...optionalGeometry, model, ...pairing }),
   outputSchema: z.object({
     summary: z.string(),
     comparable: z.boolean().describe('False when a finding is an error.'),

@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/list-backends
- * `list_backends`: what frames can be measured with here.
+ * `list_backends`: the backends that can measure frames here.
  */
 import * as z from 'zod/v4';
 import { defineTool, READ_ONLY } from '../tool.js';
@@ -14,7 +14,7 @@ export const backendFlags = {
   metal: z.boolean(),
 };
 
-/** An installed program that contains libvmaf, or why there is none. */
+/** An installed program that contains libvmaf, or the reason why none was found. */
 const programDocument = z.object({
   binary_path: z.string().nullable(),
   version: z.string().nullable(),

@@ -17,14 +17,14 @@ export interface Describer {
   describe(image: RgbImage, question: string, signal: AbortSignal): Promise<string>;
 }
 
-/** There is none, and what to do about it. */
+/** No model runs here, and how to get one. */
 export interface NoDescriber {
   readonly modelId: null;
   /** A phrase for people: what to install, or why nothing loads. */
   readonly hint: string;
 }
 
-/** Where to look for one; everything has a default. */
+/** Where to search for one; everything has a default. */
 export interface DescriberOptions {
   /** Default: the installed package. */
   readonly library?: () => Promise<VisionLibrary>;

@@ -60,7 +60,7 @@ export interface VisionLibrary {
   readonly InterruptableStoppingCriteria?: new () => { interrupt(): void };
 }
 
-/** The package's name; a variable, so that neither compiler nor bundler looks for it. */
+/** The package's name; a variable, so that neither compiler nor bundler resolves it. */
 export const VISION_PACKAGE: string = '@huggingface/transformers';
 
 /**

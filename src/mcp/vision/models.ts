@@ -13,7 +13,7 @@ export interface LoadedModel {
 
 /** A model that can be loaded. */
 export interface VisionModel {
-  /** What results call it: the model that people know. */
+  /** The name in results: the one that people know. */
   readonly id: string;
   /** Where its ONNX files are. */
   readonly repository: string;

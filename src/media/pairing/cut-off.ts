@@ -3,6 +3,7 @@
  * Which of two videos is cut off where frames are to be compared, and what to say then.
  */
 
+import { aboutInput, type InputRole } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import { type EarlyEnd, earlyEndError, earlyEndWarning } from '../damage.js';
 import type { DecodedSource } from '../decoder.js';
@@ -35,8 +36,8 @@ export function cutOffOf({ video, times }: CutOffSide): CutOff | undefined {
 }
 
 /** @throws {MediaError} that names the file, the frame and the time, where they are known already */
-export function refuseCutOff({ video, end }: CutOff): void {
-  if (end) throw earlyEndError(video.facts, end);
+export function refuseCutOff({ video, end }: CutOff, role: InputRole): void {
+  if (end) throw aboutInput(earlyEndError(video.facts, end), role);
 }
 
 /** How to take the end. */

@@ -2,7 +2,7 @@
  * @module media/pairing/prepare
  * Makes two videos of any kind into two sources of one format whose n-th frames belong together, and says how.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, type InputRole, ofInput, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
 import type { AlignState } from '../align/types.js';
@@ -194,9 +194,11 @@ export function partOfPlan(plan: PairingPlan, start: number, count: number): Pai
 const UNKNOWN_END = 2 ** 31 - 1;
 
 /** Opens a decoder for one of the two videos. */
-export type OpenDecoder = (video: EncodedVideo, request: DecodeRequest, role: Role) => Promise<DecodedSource>;
-
-type Role = 'reference' | 'distorted';
+export type OpenDecoder = (
+  video: EncodedVideo,
+  request: DecodeRequest,
+  role: InputRole,
+) => Promise<DecodedSource>;
 
 /**
  * Opens both videos as planned; when anything fails, what is open is closed.
@@ -204,7 +206,10 @@ type Role = 'reference' | 'distorted';
  */
 export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDecoded): Promise<PreparedPair> {
   refuseCutOffs(plan);
-  const opening = [openSide(plan, 'reference', open), openSide(plan, 'distorted', open)] as const;
+  const opening = [
+    ofInput('reference', () => openSide(plan, 'reference', open)),
+    ofInput('distorted', () => openSide(plan, 'distorted', open)),
+  ] as const;
   try {
     const [reference, distorted] = await Promise.all(opening);
     return {
@@ -224,7 +229,7 @@ export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDec
 /** @throws {MediaError} where a file is cut off before the frames that are asked for end, unless damage is allowed */
 export function refuseCutOffs(plan: PairingPlan): void {
   if (plan.options.allowDamaged) return;
-  for (const cutOff of cutOffs(plan).values()) refuseCutOff(cutOff);
+  for (const [role, cutOff] of cutOffs(plan)) refuseCutOff(cutOff, role);
 }
 
 interface OpenedSide {
@@ -234,7 +239,7 @@ interface OpenedSide {
   readonly done: InputPairing;
 }
 
-async function openSide(plan: PairingPlan, role: Role, open: OpenDecoder): Promise<OpenedSide> {
+async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): Promise<OpenedSide> {
   const { format, options, first, asked, paired } = plan;
   const side = plan.sides[role];
   const stored = formatOf(side);
@@ -295,8 +300,8 @@ async function openSide(plan: PairingPlan, role: Role, open: OpenDecoder): Promi
 }
 
 /** The sides whose file ends too early for what is to be compared. */
-function cutOffs({ sides, first, asked, paired }: PairingPlan): Map<Role, CutOff> {
-  const found = new Map<Role, CutOff>();
+function cutOffs({ sides, first, asked, paired }: PairingPlan): Map<InputRole, CutOff> {
+  const found = new Map<InputRole, CutOff>();
   for (const role of ['reference', 'distorted'] as const) {
     const side = sides[role];
     const cutOff = side.kind === 'encoded' ? cutOffOf(side) : undefined;
@@ -342,15 +347,13 @@ function frameRange(reference: Side, range: FrameRange | undefined): { start: nu
   const { start, end = Number.POSITIVE_INFINITY } = found;
   const count = frameCountOf(reference);
   if (count !== null && start >= count) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `the range begins at ${inUnit(range, range.start)}, but the reference ${shown(nameOf(reference))} has only ` +
         `${count === 1 ? '1 frame' : `${count} frames`}.`,
     );
   }
   if (end <= start) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `no frame of the reference ${shown(nameOf(reference))} lies between ${inUnit(range, range.start)} and ` +
         `${inUnit(range, range.end ?? Number.POSITIVE_INFINITY)}; give a longer range.`,
     );
@@ -376,8 +379,7 @@ function framesOfTime(reference: Side, { start, end }: FrameRange): { start: num
   }
   const rate = frameRateOf(reference);
   if (!rate) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `a range in seconds needs frame times, which the reference ${shown(nameOf(reference))} does not have; give ` +
         'it in frames.',
     );

@@ -101,7 +101,7 @@ function summaryParts(top: Source): Partial<SavedParts> {
   };
 }
 
-/** Members under the names of metrics, without those that cannot be read; `undefined` for what is no object. */
+/** Members under the names of metrics, without those that cannot be read; `undefined` if it is not an object. */
 function membersOf<T>(values: unknown, read: (value: unknown) => T | undefined) {
   if (!isObject(values)) return undefined;
   const found: [string, T][] = [];

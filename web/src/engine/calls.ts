@@ -38,6 +38,8 @@ export interface Failure {
   readonly objections?: readonly Objection[] | undefined;
   /** Name of the video that the error is about. */
   readonly file?: string | undefined;
+  /** Which of the two videos it is about. */
+  readonly role?: 'reference' | 'distorted' | undefined;
   readonly name: string;
 }
 
@@ -88,10 +90,10 @@ const OUT_OF_MEMORY = /out of memory|allocation failed|(cannot|could not) alloca
 /** An error as plain data; `resource` also for the browser's own errors for lack of memory. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
-  const { name, message, code: own, objections, file }: Failure = error;
+  const { name, message, code: own, objections, file, role }: Failure = error;
   const foreign = typeof own !== 'string' || own === 'internal';
   const code = foreign && OUT_OF_MEMORY.test(message) ? 'resource' : own;
-  return { name, message, objections, file, ...(typeof code === 'string' && { code }) };
+  return { name, message, objections, file, role, ...(typeof code === 'string' && { code }) };
 }
 
 /** The error of a failed call to a worker. */
@@ -99,13 +101,15 @@ export class EngineError extends Error {
   readonly code: string | undefined;
   readonly objections: readonly Objection[] | undefined;
   readonly file: string | undefined;
+  readonly role: Failure['role'];
 
-  constructor({ message, name, code, objections, file }: Failure) {
+  constructor({ message, name, code, objections, file, role }: Failure) {
     super(message);
     this.name = name;
     this.code = code;
     this.objections = objections;
     this.file = file;
+    this.role = role;
   }
 }
 

@@ -115,7 +115,10 @@ export function sentence(message: string): string {
 /** The files that may be raw YUV although their names do not say so. */
 function maybeRaw(failure: Failure, session: Session): readonly ChosenFile[] {
   if (!resolvedBy(failure, 'raw')) return [];
-  return [session.reference.value, ...session.distorted.value].filter(
-    (one): one is ChosenFile => one?.kind === 'encoded' && one.file.name === failure.file,
+  const { role, file } = failure;
+  const reference = role === 'distorted' ? [] : [session.reference.value];
+  const distorted = role === 'reference' ? [] : session.distorted.value;
+  return [...reference, ...distorted].filter(
+    (one): one is ChosenFile => one?.kind === 'encoded' && one.file.name === file,
   );
 }

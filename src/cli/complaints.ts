@@ -1,0 +1,47 @@
+/**
+ * @module cli/complaints
+ * Says on standard error what reports warn of, and which of several encodes could not be scored.
+ */
+import { baseName } from '../report/facts.js';
+import { accepts, type Remark, remarks } from '../report/findings.js';
+import { isWrongPair } from '../report/trust.js';
+import type { FailedEncode, Report } from '../report/types.js';
+import type { Terminal } from './terminal.js';
+
+/** Prints errors and warnings; findings of severity info stay in the report. */
+export function complainOf(reports: readonly Report[], terminal: Terminal): void {
+  for (const remark of remarks(reports)) {
+    const { severity, message, fix, finding, of } = remark;
+    if (severity === 'info') continue;
+    const about =
+      of.length < reports.length
+        ? `${of.map((i) => baseName(reports[i]?.distorted.name ?? '')).join(', ')}: `
+        : '';
+    const remedy = fix === undefined ? '' : ` (${accepts(finding) ? '' : 'fix: '}${fix})`;
+    terminal.complain(`${labelOf(remark)}: ${about}${message}${remedy}`);
+  }
+}
+
+/** The first words of a line: the severity, or that the score must not be used. */
+function labelOf({ severity, finding }: Remark): string {
+  return finding && isWrongPair(finding) ? 'untrusted score' : severity;
+}
+
+/**
+ * One line for each reason.
+ * @param of number of encodes; a reason that all share is about the reference or the options
+ */
+export function complainOfFailures(failed: readonly FailedEncode[], of: number, terminal: Terminal): void {
+  const reasons = new Map<string, string[]>();
+  for (const { distorted, message } of failed)
+    reasons.set(message, [...(reasons.get(message) ?? []), baseName(distorted)]);
+  for (const [message, names] of reasons) {
+    const named = names.length === of || names.every((name) => message.includes(name));
+    const line = `${named ? '' : `${names.join(', ')}: `}${message}`;
+    terminal.complain(line);
+  }
+  if (failed.length < of) {
+    const names = failed.map(({ distorted }) => baseName(distorted)).join(', ');
+    terminal.complain(`${failed.length} of ${of} encodes could not be scored: ${names}`);
+  }
+}
