@@ -42,6 +42,8 @@ import type {
   ScoreRequest,
   Scorer,
   ScorerOptions,
+  SearchOptions,
+  SearchResult,
   TableInput,
   TinyDeviceStatus,
   TinyModelDescription,
@@ -49,6 +51,7 @@ import type {
   VideoFormat,
   VideoInput,
 } from './public.js';
+import type { SearchPlatform } from './search/host.js';
 
 /** The platform as far as names of the options' origin may be opened. */
 function from(platform: Platform, options: { readonly origin?: Origin } | null): Platform {
@@ -118,6 +121,20 @@ export const mapQuality =
   async (pair: FramePair, options: MapOptions = {}): Promise<QualityMaps> => {
     const { mapPair } = await import('./engine/quality-maps.js');
     return mapPair(platform, pair, options);
+  };
+
+export const searchQuality =
+  (platform: SearchPlatform) =>
+  async (source: VideoInput, options: SearchOptions): Promise<SearchResult> => {
+    const { searchQuality } = await import('./search/search.js');
+    return searchQuality(platform, source, options);
+  };
+
+export const forgetSearches =
+  (platform: SearchPlatform) =>
+  async (folder?: string): Promise<number> => {
+    const { forgetSearches } = await import('./search/search.js');
+    return forgetSearches(platform, folder);
   };
 
 export const createScorer =

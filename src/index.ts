@@ -93,6 +93,30 @@ export const qualityMaps = /* @__PURE__ */ api.qualityMaps(nodePlatform);
 export const mapQuality = /* @__PURE__ */ api.mapQuality(nodePlatform);
 
 /**
+ * Finds the setting with which an encoder of the installed ffmpeg makes the smallest file that reaches a quality. It encodes
+ * and scores short samples of the source, chooses what to encode next from all points so far, and keeps the points, so that
+ * another target needs few encodes or none.
+ * @param source a file that ffmpeg reads
+ * @throws {AnyvmafError} `usage` for an encoder, an option or a pixel format that ffmpeg does not have; `media` if the source
+ * cannot be decoded or the encoder fails; `io` if the disk is full or there is no ffmpeg
+ * @example
+ * ```ts
+ * const { value, predicted } = await searchQuality('master.mov', {
+ *   encoder: 'libx264',
+ *   targets: [{ atLeast: 95 }, { statistic: 'p5', atLeast: 90 }],
+ * });
+ * ```
+ */
+export const searchQuality = /* @__PURE__ */ api.searchQuality(nodePlatform);
+
+/**
+ * Removes the points that searches kept.
+ * @param folder as `cache` of the searches; default: the user's cache
+ * @returns how many searches had points
+ */
+export const forgetSearches = /* @__PURE__ */ api.forgetSearches(nodePlatform);
+
+/**
  * Opens a scorer for frames that you push pair by pair.
  * @param format of every frame, reference and distorted
  * @throws {AnyvmafError} `usage`, `model` or `feature` if an option is invalid

@@ -163,6 +163,17 @@ export {
   type WriteOptions,
   writeReport,
 } from './report/write.js';
+export type { ParameterName, ValueRange } from './search/encoders.js';
+export type { Estimate } from './search/estimate.js';
+export { type CompleteTarget, parseTarget, type QualityTarget, type Statistic } from './search/targets.js';
+export type {
+  FinalEncode,
+  SearchOptions,
+  SearchPoint,
+  SearchResult,
+  SearchShortfall,
+  SearchStage,
+} from './search/types.js';
 export type { DescribeTinyOptions, TinyModelDescription } from './tiny/describe.js';
 export type {
   TinyDevice,

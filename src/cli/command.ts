@@ -49,6 +49,11 @@ export const COMMANDS: readonly [CommandEntry, ...CommandEntry[]] = [
     load: async () => (await import('./commands/heatmap.js')).heatmap,
   },
   {
+    name: 'search',
+    summary: 'find the setting with which an encoder reaches a quality',
+    load: async () => (await import('./commands/search.js')).search,
+  },
+  {
     name: 'models',
     summary: 'list the models, describe one, or pull one that does not ship',
     load: async () => (await import('./commands/models.js')).models,

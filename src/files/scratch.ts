@@ -13,11 +13,11 @@ import { quoted } from '../core/printable.js';
 import { writeReason } from './folders.js';
 
 /** What a temporary folder is for. */
-export type ScratchKind = 'bench' | 'mcp' | 'native';
+export type ScratchKind = 'bench' | 'mcp' | 'native' | 'search';
 
 /** `anyvmaf-mcp-MACHINE-PID-START-RANDOM` in a folder for temporary files, `.anyvmaf-…-RANDOM.tmp` beside other files. */
 const NAME =
-  /^(?:anyvmaf-(?:bench|mcp|native)|\.anyvmaf)-([0-9a-z]{1,12})-(\d{1,10})-([0-9a-z]{1,13})-[0-9a-z]{1,12}(\.tmp)?$/;
+  /^(?:anyvmaf-(?:bench|mcp|native|search)|\.anyvmaf)-([0-9a-z]{1,12})-(\d{1,10})-([0-9a-z]{1,13})-[0-9a-z]{1,12}(\.tmp)?$/;
 
 /** Seconds by which a clock may be wrong. */
 const SLACK = 60;

@@ -23,12 +23,15 @@ const Y4M_CHROMA: Readonly<Record<ChromaFormat, string>> = {
   '400': 'mono',
 };
 
-/** The Y4M header line of a format, 25 frames a second. */
-export function y4mHeader(format: VideoFormat): string {
+/**
+ * The Y4M header line of a format.
+ * @param rate frames per second as Y4M has it
+ */
+export function y4mHeader(format: VideoFormat, rate = '25:1'): string {
   const depth = format.bitDepth > 8 ? `${format.chroma === '400' ? '' : 'p'}${format.bitDepth}` : '';
   const tag =
     format.bitDepth === 8 && format.chroma === '420' ? '420jpeg' : `${Y4M_CHROMA[format.chroma]}${depth}`;
-  return `YUV4MPEG2 W${format.width} H${format.height} F25:1 Ip A1:1 C${tag}\n`;
+  return `YUV4MPEG2 W${format.width} H${format.height} F${rate} Ip A1:1 C${tag}\n`;
 }
 
 /** Joins byte arrays. */

@@ -86,6 +86,12 @@ const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   extractFrames: [request, { fits: [0], takes: ['array'] }, options],
   qualityMaps: [request, { fits: [0], takes: ['array'] }, options],
   mapQuality: [{ fits: undefined }, { fits: {}, takes: options.takes ?? [] }],
+  searchQuality: [
+    { fits: 'a.mp4', takes: ['text'] },
+    { fits: { encoder: 'libx264' }, takes: [] },
+  ],
+  forgetSearches: [{ fits: 'x', takes: ['text', 'undefined'] }],
+  parseTarget: [text],
   createScorer: [{ fits: { width: 16, height: 16, bitDepth: 8, chroma: '420' } }, options],
   listModels: [],
   describeModel: [text],

@@ -21,12 +21,24 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   evaluate: ['tiny', 'parsing', 'media'],
   report: ['media', 'metrics'],
   engine: ['media', 'parsing', 'metrics', 'models', 'pictures', 'tiny', 'evaluate', 'report'],
+  search: ['engine', 'media', 'models', 'report'],
   // What programs in Node share: temporary files, and the one place that opens what somebody else named.
   files: [],
   // Platforms implement what others declare; their worker scripts start the body that the engine brings.
-  platform: ['engine', 'evaluate', 'parsing', 'metrics', 'models', 'media', 'tiny', 'files'],
-  public: ['engine', 'evaluate', 'media', 'metrics', 'models', 'pictures', 'report', 'tiny'],
-  api: ['public', 'engine', 'evaluate', 'models', 'tiny'],
+  platform: [
+    'engine',
+    'search',
+    'evaluate',
+    'parsing',
+    'metrics',
+    'models',
+    'media',
+    'tiny',
+    'sample',
+    'files',
+  ],
+  public: ['engine', 'search', 'evaluate', 'media', 'metrics', 'models', 'pictures', 'report', 'tiny'],
+  api: ['public', 'engine', 'search', 'evaluate', 'models', 'tiny'],
   index: ['api', 'public', 'platform'],
   'index.browser': ['api', 'public', 'platform'],
   bench: ['index', 'sample', 'files'],
@@ -36,7 +48,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Parts that run unchanged in Node, browsers and workers. */
 const ISOMORPHIC =
-  /^(core\/(?!system-limits)|metrics|media|pictures|parsing|models|tiny|evaluate|report|engine|sample|public|api|index\.browser|platform\/(ffmpeg|ffmpeg-wasm|mediabunny))\b/;
+  /^(core\/(?!system-limits)|metrics|media|pictures|parsing|models|tiny|evaluate|report|engine|search|sample|public|api|index\.browser|platform\/(ffmpeg|ffmpeg-wasm|mediabunny))\b/;
 
 /** What decoders of several platforms share. */
 const SHARED_PLATFORM = /^platform\/(ffmpeg|ffmpeg-wasm|mediabunny)\//;

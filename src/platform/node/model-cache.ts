@@ -12,7 +12,7 @@ import type { ModelCache } from '../../models/types.js';
 import { fileError } from './file-errors.js';
 
 /** The cache folder: what `ANYVMAF_CACHE` says, else where this system's programs keep such files. */
-function cacheFolder(): string {
+export function cacheFolder(): string {
   const { ANYVMAF_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
   if (ANYVMAF_CACHE) return resolve(ANYVMAF_CACHE);
   if (XDG_CACHE_HOME) return join(XDG_CACHE_HOME, 'anyvmaf');

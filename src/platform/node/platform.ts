@@ -9,7 +9,8 @@ import { requireObject } from '../../core/arguments.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { compileCore } from '../../core/module.js';
 import { BY_USER, type Origin } from '../../core/origin.js';
-import type { Assets, Platform } from '../../engine/contract/platform.js';
+import type { Assets } from '../../engine/contract/platform.js';
+import type { SearchPlatform } from '../../search/host.js';
 import type { TinyPlatform } from '../../tiny/types.js';
 import { nodeFilesOf } from './files.js';
 import { nodeModels } from './models.js';
@@ -38,7 +39,7 @@ const modelFolder = (): URL => locate(assets.models, new URL('../../../model/', 
 /** What opens files by the names of one origin. */
 function openers(
   origin: Origin,
-): Pick<Platform, 'files' | 'models' | 'decoders' | 'tiny' | 'evaluationTask'> {
+): Pick<SearchPlatform, 'files' | 'models' | 'decoders' | 'tiny' | 'evaluationTask' | 'encoding'> {
   return {
     files: nodeFilesOf(origin),
     models: nodeModels(modelFolder, origin),
@@ -57,12 +58,13 @@ function openers(
       tiny ??= nodeTiny(modelFolder);
       return { ...tiny, files: nodeTinyFiles(modelFolder, origin) };
     },
+    encoding: async () => (await import('./encoding/host.js')).nodeEncoding(origin),
     evaluationTask: () => ({ kind: 'evaluation', settings: { models: modelFolder().href, origin } }),
   };
 }
 
 /** The engine's world in Node. */
-export const nodePlatform: Platform = {
+export const nodePlatform: SearchPlatform = {
   ...openers(BY_USER),
   ofOrigin: (origin) => ({ ...nodePlatform, ...openers(origin) }),
   heatmaps: async () => (await import('./heatmaps.js')).nodeHeatmaps,

@@ -46,18 +46,21 @@ interface StartOptions {
   readonly channel?: Channel | undefined;
   /** A descriptor of this process that the tool gets as its own number 3. */
   readonly file?: number | undefined;
+  /** Where it runs, and so writes what it names without a folder. */
+  readonly cwd?: string | undefined;
 }
 
 /** Starts a tool without a shell and without standard input. Inputs are opened by `launch`. */
 export function startTool(
   tool: ToolName,
   args: readonly string[],
-  { channel, file }: StartOptions = {},
+  { channel, file, cwd }: StartOptions = {},
 ): ToolProcess {
   const command = toolCommand(tool);
   const child = spawn(command, args, {
     stdio: ['ignore', channel?.output ?? 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
     windowsHide: true,
+    ...(cwd !== undefined && { cwd }),
     // In a process group of its own, Ctrl-C reaches it through us, in order, and not at the same time as us.
     detached: process.platform !== 'win32',
     env: { ...process.env, AV_LOG_FORCE_NOCOLOR: '1' },
@@ -104,6 +107,7 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   /** Takes standard output line by line; without it the output is collected. */
   readonly onLine?: (line: string) => void;
+  readonly cwd?: string | undefined;
 }
 
 /**

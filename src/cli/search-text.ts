@@ -1,0 +1,82 @@
+/**
+ * @module cli/search-text
+ * A search in words: its points as a table with a curve beside it, and the answer.
+ */
+
+import { shown } from '../core/printable.js';
+import { quotedWord } from '../core/shell.js';
+import type { CompleteTarget, SearchPoint, SearchResult } from '../index.js';
+
+/** Columns of the curve. */
+const CURVE = 24;
+
+/** `95.31` or, of bit rates, `3150 kb/s`. */
+function valueText(parameter: string, value: number): string {
+  return parameter === 'bitrate' ? `${Math.round(value / 1000)} kb/s` : String(value);
+}
+
+/** The head of the table of points. */
+export function pointsHead(parameter: string, metric: string): string {
+  return `${parameter.padStart(10)} ${metric.padStart(9)} ${'kb/s'.padStart(9)}`;
+}
+
+/** A point in a line: what was set, what came of it, and how far that is from the target. */
+export function pointLine(point: SearchPoint, parameter: string, metric: string): string {
+  const { value, pooled, kbps, margin, cached } = point;
+  const mean = pooled[metric]?.mean ?? Number.NaN;
+  const filled = Math.round((Math.max(0, Math.min(100, mean)) / 100) * CURVE);
+  const verdict = margin >= 0 ? 'holds' : `misses by ${(-margin).toFixed(2)}`;
+  const bar = '#'.repeat(filled).padEnd(CURVE, '.');
+  const columns = [
+    valueText(parameter, value).padStart(10),
+    mean.toFixed(2).padStart(9),
+    Math.round(kbps).toString().padStart(9),
+  ];
+  return `${columns.join(' ')}  ${bar}  ${verdict}${cached ? ' (known)' : ''}`;
+}
+
+/** A target as people write it. */
+function targetText({ metric, statistic, atLeast }: CompleteTarget): string {
+  return `${metric} ${statistic.replace('_', ' ')} of at least ${atLeast}`;
+}
+
+/** The answer, and what to do with it. */
+export function answerText(result: SearchResult): string {
+  const { encoder, parameter, value, targets, shortfall, predicted, samples, encodes, cached, final } =
+    result;
+  const found = `${encoder} ${parameter} ${valueText(parameter, value)}`;
+  const aims = targets.map(targetText).join(' and ');
+  const lines = [shortfall ? `No setting gives ${aims}${shortfallText(result)}` : `${found} gives ${aims}.`];
+  const [low, high] = predicted.interval99;
+  const spread =
+    samples && samples.length > 1 ? ` (99 % sure from ${low.toFixed(2)} to ${high.toFixed(2)})` : '';
+  lines.push(`Predicted: ${predicted.value.toFixed(2)}${spread}, about ${megabytes(result.predictedBytes)}.`);
+  if (result.notMonotone.length > 0) {
+    const places = result.notMonotone.map((one) => valueText(parameter, one)).join(', ');
+    lines.push(`The curve is not monotone: ${places} is better than the point before it.`);
+  }
+  if (final) {
+    const mean = final.pooled[targets[0]?.metric ?? '']?.mean ?? Number.NaN;
+    const reached = final.reached ? 'which reaches the target' : 'which misses the target';
+    const where = final.file === null ? 'The whole source' : shown(final.file);
+    lines.push(
+      `${where} encoded so: mean ${mean.toFixed(2)}, ${reached}; ${megabytes(final.bytes)}, ${Math.round(final.kbps)} kb/s.`,
+    );
+  }
+  const counts = `${encodes} ${encodes === 1 ? 'encode' : 'encodes'}, ${cached} known from before`;
+  lines.push(`${counts}.`, result.command.map(quotedWord).join(' '));
+  return `${lines.join('\n')}\n`;
+}
+
+function shortfallText({ shortfall, encoder, parameter, value }: SearchResult): string {
+  const nearest = `${encoder} ${parameter} ${valueText(parameter, value)}`;
+  if (shortfall?.reason === 'target')
+    return `: the nearest, ${nearest}, stays ${shortfall.by.toFixed(2)} below.`;
+  if (shortfall?.reason === 'size')
+    return ` within the size: ${nearest} takes ${(shortfall.share * 100).toFixed(1)} % of the source's.`;
+  return ` and no more: ${nearest} is ${shortfall?.by.toFixed(2)} above the upper bound.`;
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 2 : 1)} MB`;
+}

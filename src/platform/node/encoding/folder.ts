@@ -1,0 +1,275 @@
+/**
+ * @module platform/node/encoding/folder
+ * The private folder of a search: cuts samples of a source into it, and has ffmpeg encode. It is gone when the process
+ * ends, however that happens but by a kill, and then the next process removes it.
+ */
+import { type FileHandle, open, rename, rm, stat, statfs } from 'node:fs/promises';
+import { basename, extname, join, resolve } from 'node:path';
+import { AnyvmafError } from '../../../core/errors.js';
+import {
+  allocateFrame,
+  chromaSize,
+  type FramePlanes,
+  storedChromaSize,
+  storedFrameBytes,
+  type VideoFormat,
+} from '../../../core/frame.js';
+import { BY_USER, type Origin } from '../../../core/origin.js';
+import { shown } from '../../../core/printable.js';
+import { writeReason } from '../../../files/folders.js';
+import { forgetScratch, makeScratchFolder, removeScratch, scratchBeside } from '../../../files/scratch.js';
+import type { VideoInput } from '../../../media/types.js';
+import { y4mHeader } from '../../../sample/files.js';
+import type {
+  EncodeRequest,
+  EncodeResult,
+  EncodingFolder,
+  FrameRun,
+  SourceFacts,
+} from '../../../search/host.js';
+import { inputArgs } from '../../ffmpeg/access.js';
+import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
+import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
+import { runOn } from '../ffmpeg/launch.js';
+import { readPackets } from './packets.js';
+
+const FRAME_HEADER = 'FRAME\n';
+/** Share of the disk's free bytes that a search may take. */
+const FREE_SHARE = 0.9;
+
+/**
+ * @param origin who named the source
+ * @param limit bytes that the folder may hold
+ */
+export async function openFolder(origin: Origin, limit: number): Promise<EncodingFolder> {
+  const folder = await makeScratchFolder('search');
+  const { bavail, bsize } = await statfs(folder);
+  return new Folder(folder, origin, Math.min(limit, bavail * bsize * FREE_SHARE));
+}
+
+class Folder implements EncodingFolder {
+  readonly #folder: string;
+  readonly #origin: Origin;
+  #left: number;
+
+  constructor(folder: string, origin: Origin, limit: number) {
+    this.#folder = folder;
+    this.#origin = origin;
+    this.#left = limit;
+  }
+
+  path(name: string): string {
+    return join(this.#folder, basename(name));
+  }
+
+  async cut(
+    source: VideoInput,
+    facts: SourceFacts,
+    runs: readonly FrameRun[],
+    name: string,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const { track } = facts;
+    const format: VideoFormat = track;
+    const frames = runs.reduce((sum, { count }) => sum + count, 0);
+    const bytes = frames * (storedFrameBytes(format) + FRAME_HEADER.length);
+    if (bytes > this.#left) throw this.#tooLarge(`the samples take ${gigabytes(bytes)}`);
+    const decoder = createFfmpegDecoder({ origin: this.#origin });
+    const file = await open(this.path(name), 'wx', 0o600);
+    try {
+      await file.write(y4mHeader(format, rateOf(facts)));
+      for (const { first, count } of runs) {
+        const frames = { start: first, end: first + count };
+        const decoded = await decoder.open(source, track, { frames, ...(signal && { signal }) });
+        try {
+          await writeFrames(file, decoded, format, count, track.name);
+        } finally {
+          await decoded.close();
+        }
+      }
+      this.#left -= bytes;
+    } catch (cause) {
+      throw diskError(cause);
+    } finally {
+      await file.close();
+    }
+  }
+
+  async encode(request: EncodeRequest): Promise<EncodeResult> {
+    const { isSource, output, signal } = request;
+    const input = await ffmpegInput(request.input, {
+      allowUrl: false,
+      origin: isSource ? this.#origin : BY_USER,
+    });
+    const own = basename(output) === output;
+    if (!own) await refuseSource(request.input, output);
+    // What the user asked for appears whole or not at all.
+    const written = own ? this.path(output) : `${await scratchBeside(output)}`;
+    const began = performance.now();
+    try {
+      const args = (source: Parameters<typeof inputArgs>[0]) => [
+        ...['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'error', '-y'],
+        ...inputArgs(source),
+        ...encodeArgs(request, own ? this.#left : undefined),
+        ...['-f', own ? 'matroska' : muxerOf(output), `file:${written}`],
+      ];
+      const {
+        code,
+        signal: crash,
+        stderr,
+      } = await runOn('ffmpeg', input, args, { signal, cwd: this.#folder });
+      const seconds = (performance.now() - began) / 1000;
+      if (code !== 0) throw encodeError(request, input, crash, stderr);
+      if (own && (await stat(written)).size >= this.#left - 65536)
+        throw this.#tooLarge('an encode is as large as that');
+      const { sizes } = await readPackets(
+        await ffmpegInput(written, { allowUrl: false, origin: BY_USER }),
+        {},
+        signal,
+      );
+      if (!own) {
+        await rename(written, resolve(output));
+        forgetScratch(written);
+      }
+      return { sizes, seconds };
+    } catch (error) {
+      await (own ? rm(written, { force: true }) : removeScratch(written));
+      throw error;
+    }
+  }
+
+  async remove(name: string): Promise<void> {
+    await rm(this.path(name), { force: true });
+  }
+
+  close(): Promise<void> {
+    return removeScratch(this.#folder);
+  }
+
+  #tooLarge(what: string): AnyvmafError {
+    return new AnyvmafError(
+      'io',
+      `${what}, but ${gigabytes(this.#left)} of temporary files are allowed and free in ${shown(this.#folder)}; allow more, ` +
+        'name another folder with TMPDIR, or take fewer samples.',
+    );
+  }
+}
+
+async function writeFrames(
+  file: FileHandle,
+  decoded: { readFrame(index: number, into: FramePlanes): Promise<boolean> | boolean },
+  format: VideoFormat,
+  count: number,
+  name: string,
+): Promise<void> {
+  const planes = allocateFrame(format);
+  for (let index = 0; index < count; index++) {
+    if (!(await decoded.readFrame(index, planes))) {
+      throw new AnyvmafError(
+        'media',
+        `${shown(name)} ends before frame ${index} of a sample; it may be damaged.`,
+      );
+    }
+    await file.write(FRAME_HEADER);
+    await file.write(planes.y);
+    for (const plane of [planes.cb, planes.cr]) if (plane) await file.write(wholeChroma(plane, format));
+  }
+}
+
+/** A chroma plane with its last column and row repeated where the size is odd: decoders hand out whole samples only. */
+function wholeChroma(plane: Uint8Array, format: VideoFormat): Uint8Array {
+  const { width, height } = chromaSize(format);
+  const { width: wide, height: high } = storedChromaSize(format);
+  if (wide === width && high === height) return plane;
+  const bytes = format.bitDepth > 8 ? 2 : 1;
+  const out = new Uint8Array(wide * high * bytes);
+  for (let y = 0; y < high; y++) {
+    const row = plane.subarray(
+      Math.min(y, height - 1) * width * bytes,
+      (Math.min(y, height - 1) + 1) * width * bytes,
+    );
+    out.set(row, y * wide * bytes);
+    if (wide > width) out.set(row.subarray(row.length - bytes), (y * wide + width) * bytes);
+  }
+  return out;
+}
+
+function rateOf({ track, times }: SourceFacts): string {
+  const { frameRate } = track;
+  if (frameRate) return `${frameRate.num}:${frameRate.den}`;
+  const duration = times.at(-1) ?? 0;
+  return duration > 0 ? `${Math.round(((times.length - 1) / duration) * 1000)}:1000` : '25:1';
+}
+
+/** @throws {AnyvmafError} `usage` where the encode would take the source's place */
+async function refuseSource(source: VideoInput, output: string): Promise<void> {
+  if (typeof source !== 'string' && !(source instanceof URL)) return;
+  const [from, to] = await Promise.all([
+    stat(source).catch(() => undefined),
+    stat(output).catch(() => undefined),
+  ]);
+  if (!from || !to || from.ino !== to.ino || from.dev !== to.dev) return;
+  throw new AnyvmafError('usage', `${shown(output)} is the source; name another file for the encode.`);
+}
+
+/** Everything between the input and the output's name. */
+function encodeArgs(request: EncodeRequest, limit: number | undefined): string[] {
+  const { encoder, args, pixelFormat, keys, colour, whole } = request;
+  const out = ['-map', '0:V:0'];
+  if (whole) out.push('-map', '0:a?', '-map', '0:s?', '-c:a', 'copy', '-c:s', 'copy', '-map_metadata', '0');
+  else out.push('-map_metadata', '-1');
+  out.push('-c:v', encoder, ...args, '-pix_fmt', pixelFormat, '-fps_mode', 'passthrough');
+  if (keys?.length) out.push('-force_key_frames', `expr:${keys.map((frame) => `eq(n,${frame})`).join('+')}`);
+  if (colour?.colorRange) out.push('-color_range', colour.colorRange === 'full' ? 'pc' : 'tv');
+  if (colour?.primaries) out.push('-color_primaries', colour.primaries);
+  if (colour?.transfer) out.push('-color_trc', colour.transfer);
+  if (colour?.matrix) out.push('-colorspace', colour.matrix);
+  if (limit !== undefined) out.push('-fs', String(Math.floor(limit)));
+  return out;
+}
+
+const MUXERS: Readonly<Record<string, string>> = {
+  '.mp4': 'mp4',
+  '.m4v': 'mp4',
+  '.mov': 'mov',
+  '.mkv': 'matroska',
+  '.webm': 'webm',
+};
+
+/** @throws {AnyvmafError} `usage` for a name whose ending says no container of video */
+function muxerOf(output: string): string {
+  const muxer = MUXERS[extname(output).toLowerCase()];
+  if (muxer !== undefined) return muxer;
+  throw new AnyvmafError(
+    'usage',
+    `the encode is to be written to ${shown(output)}, but its name must end in ${Object.keys(MUXERS).join(', ')}.`,
+  );
+}
+
+function encodeError(
+  { encoder, args, pixelFormat }: EncodeRequest,
+  input: FfmpegInput,
+  crash: string | null,
+  stderr: string,
+): AnyvmafError {
+  if (/No space left on device/i.test(stderr)) {
+    return new AnyvmafError('io', 'The disk is full; free some of it, or name another folder with TMPDIR.');
+  }
+  const lines = stderr.split('\n').map((line) => line.replace(/^(?:\[[^\]]*\] )+/, '').trim());
+  const said = lines.filter((line) => line !== '' && !/^(?:Error while|Conversion failed)/.test(line));
+  const why =
+    crash !== null ? `ffmpeg crashed (${crash})` : said.slice(0, 2).join('; ') || 'ffmpeg did not say why';
+  return new AnyvmafError(
+    'media',
+    `${encoder} could not encode ${shown(input.name)} as ${pixelFormat} with ${shown(args.join(' '))}: ${shown(why)}.`,
+  );
+}
+
+function diskError(cause: unknown): unknown {
+  if (!(cause instanceof Error && 'code' in cause) || cause instanceof AnyvmafError) return cause;
+  return new AnyvmafError('io', `The samples cannot be written: ${writeReason(cause)}.`, { cause });
+}
+
+function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toPrecision(3)} GB`;
+}

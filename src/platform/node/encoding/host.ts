@@ -1,0 +1,80 @@
+/**
+ * @module platform/node/encoding/host
+ * The installed ffmpeg as what encodes for a search.
+ */
+import { AnyvmafError } from '../../../core/errors.js';
+import { nearest } from '../../../core/nearest.js';
+import type { Origin } from '../../../core/origin.js';
+import { quoted, shown } from '../../../core/printable.js';
+import type { VideoInput } from '../../../media/types.js';
+import type { EncoderFacts, EncodingHost, SourceFacts } from '../../../search/host.js';
+import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
+import { ffmpegInput } from '../ffmpeg/input.js';
+import { runTool } from '../ffmpeg/tool.js';
+import { openFolder } from './folder.js';
+import { readPackets } from './packets.js';
+import { nodePoints } from './points.js';
+
+/** What encodes, for a source named by `origin`. */
+export function nodeEncoding(origin: Origin): EncodingHost {
+  return {
+    encoder,
+    source: (input, signal) => sourceFacts(input, origin, signal),
+    openFolder: (limit) => openFolder(origin, limit),
+    points: nodePoints,
+  };
+}
+
+async function encoder(name: string, signal?: AbortSignal): Promise<EncoderFacts> {
+  if (!/^[\w.-]{1,64}$/.test(name)) throw await unknownEncoder(name, signal);
+  const [help, version] = await Promise.all([
+    runTool('ffmpeg', ['-hide_banner', '-h', `encoder=${name}`], { signal }),
+    runTool('ffmpeg', ['-version'], { signal }),
+  ]);
+  const text = help.stdout;
+  if (!/^Encoder \S/m.test(text)) throw await unknownEncoder(name, signal);
+  const options = new Map<string, string>();
+  for (const [, option = '', type = ''] of text.matchAll(/^ {1,4}-([\w:.-]+) +<(\w+)> /gm))
+    options.set(option, type);
+  const formats = /^ *Supported pixel formats: (.*)$/m.exec(text)?.[1] ?? '';
+  return {
+    name,
+    version: versionOf(version.stdout),
+    options,
+    pixelFormats: formats.split(' ').filter((one) => one !== ''),
+  };
+}
+
+/** ffmpeg's version and its libraries', which tell builds apart as far as ffmpeg says. */
+function versionOf(text: string): string {
+  const version = /^ffmpeg version (\S+)/.exec(text)?.[1] ?? 'unknown';
+  const codec = /^libavcodec\s+(\S+(?: \S+)?) \//m.exec(text)?.[1]?.replaceAll(' ', '');
+  return codec === undefined ? `ffmpeg ${version}` : `ffmpeg ${version}, libavcodec ${codec}`;
+}
+
+async function unknownEncoder(name: string, signal: AbortSignal | undefined): Promise<AnyvmafError> {
+  const { stdout } = await runTool('ffmpeg', ['-hide_banner', '-encoders'], { signal });
+  const known = [...stdout.matchAll(/^ V\S{5} (\S+)/gm)]
+    .map(([, one = '']) => one)
+    .filter((one) => one !== '=');
+  const near = nearest(name, known);
+  const common = ['libx264', 'libx265', 'libsvtav1', 'libaom-av1', 'libvpx-vp9'].filter((one) =>
+    known.includes(one),
+  );
+  const meant = near === undefined ? '' : ` did you mean ${near}?`;
+  return new AnyvmafError(
+    'usage',
+    `the installed ffmpeg has no video encoder ${quoted(name)};${meant || ` it has ${common.join(', ')} and more (ffmpeg -encoders).`}`,
+  );
+}
+
+async function sourceFacts(input: VideoInput, origin: Origin, signal?: AbortSignal): Promise<SourceFacts> {
+  const decoder = createFfmpegDecoder({ origin });
+  const file = await ffmpegInput(input, { allowUrl: false, origin });
+  const track = await decoder.probe(input, signal);
+  const packets = await readPackets(file, track, signal);
+  if (packets.times.length === 0) {
+    throw new AnyvmafError('media', `${shown(file.name)} has no frames to encode.`);
+  }
+  return { track, ...packets, identity: `${track.name}\n${file.version ?? ''}` };
+}

@@ -1,0 +1,68 @@
+/**
+ * @module search/estimate
+ * What samples say of the whole: a prediction and intervals around it, from how much the samples differ.
+ */
+import { type CompleteTarget, type Statistic, statisticOf } from './targets.js';
+
+/** A prediction. Intervals are those within which the final encode's value lies with 95 % and 99 %. */
+export interface Estimate {
+  readonly value: number;
+  readonly interval95: readonly [low: number, high: number];
+  readonly interval99: readonly [low: number, high: number];
+}
+
+/** Student's t for two-sided 95 % and 99 %, by degrees of freedom from 1. */
+const T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+const T99 = [63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.25, 3.169];
+
+/** Values of each sample's frames. */
+export type SampleValues = readonly (readonly number[])[];
+
+/**
+ * Predicts a statistic of the whole video.
+ * @param samples values of each; one alone is the whole video, which leaves nothing to estimate
+ * @param second frames of a second
+ */
+export function estimate(samples: SampleValues, statistic: Statistic, second: number): Estimate {
+  const value = ofSamples(samples, statistic, second);
+  const count = samples.length;
+  if (count < 2) return { value, interval95: [value, value], interval99: [value, value] };
+  // Leaving each sample out in turn tells what each contributes, whichever statistic it is.
+  const parts = samples.map((_, out) => {
+    const others = samples.filter((_, i) => i !== out);
+    return count * value - (count - 1) * ofSamples(others, statistic, second);
+  });
+  // Samples are spread over time, so that neighbours differ by chance, and distant ones by what the video shows too.
+  const steps = parts.slice(1).map((part, i) => (part - (parts[i] as number)) ** 2);
+  const error = Math.sqrt(steps.reduce((sum, one) => sum + one, 0) / (2 * (count - 1) * count));
+  const freedom = Math.max(1, Math.round((2 * (count - 1)) / 3));
+  const around = (t: number): readonly [number, number] => [value - t * error, value + t * error];
+  return {
+    value,
+    interval95: around(T95[freedom - 1] ?? 1.96 + 2.5 / freedom),
+    interval99: around(T99[freedom - 1] ?? 2.576 + 5.5 / freedom),
+  };
+}
+
+function ofSamples(samples: SampleValues, statistic: Statistic, second: number): number {
+  const starts: number[] = [];
+  const joined: number[] = [];
+  for (const values of samples) {
+    starts.push(joined.length);
+    for (const value of values) joined.push(value);
+  }
+  return statisticOf(joined, statistic, second, starts);
+}
+
+/** How far the worst of several targets is from being reached: negative where one is missed. */
+export function marginOf(
+  targets: readonly CompleteTarget[],
+  values: (metric: string) => SampleValues,
+  second: number,
+): number {
+  return Math.min(
+    ...targets.map(
+      ({ metric, statistic, atLeast }) => ofSamples(values(metric), statistic, second) - atLeast,
+    ),
+  );
+}

@@ -1,0 +1,117 @@
+/**
+ * @module search/host
+ * What a search needs of a machine: an ffmpeg that encodes, and a private folder. Implemented in `platform/node`.
+ */
+import type { Origin } from '../core/origin.js';
+import type { Platform } from '../engine/contract/platform.js';
+import type { TrackFacts } from '../media/decoder.js';
+import type { VideoInput } from '../media/types.js';
+
+/** A platform on which encoders may run. */
+export interface SearchPlatform extends Platform {
+  ofOrigin?(origin: Origin): SearchPlatform;
+  /** An ffmpeg that encodes; absent where there cannot be one. */
+  encoding?(): Promise<EncodingHost>;
+}
+
+/** An encoder of the installed ffmpeg. */
+export interface EncoderFacts {
+  /** ffmpeg's name: `libx264`. */
+  readonly name: string;
+  /** Of ffmpeg and the encoder's library as far as ffmpeg tells, for caches and reports. */
+  readonly version: string;
+  /** Its own options by name, with the types that ffmpeg gives: `int`, `float`, `string`. */
+  readonly options: ReadonlyMap<string, string>;
+  /** Pixel formats that it takes; empty where ffmpeg does not say. */
+  readonly pixelFormats: readonly string[];
+}
+
+/** What a source declares. */
+export interface SourceFacts {
+  readonly track: TrackFacts;
+  /** Presentation times in seconds from the first frame, ascending. */
+  readonly times: Float64Array;
+  /** Bytes of each frame in presentation order. */
+  readonly sizes: Float64Array;
+  /** Frames that decoding can begin with, ascending. */
+  readonly keys: readonly number[];
+  /** Changes when the content does. */
+  readonly identity: string;
+}
+
+/** Consecutive frames of a source. */
+export interface FrameRun {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** What became of an encode. */
+export interface EncodeResult {
+  /** Bytes of each frame in presentation order. */
+  readonly sizes: Float64Array;
+  /** Seconds of wall-clock time. */
+  readonly seconds: number;
+}
+
+/** How to encode. */
+export interface EncodeRequest {
+  /** What to encode: the source, or a file of this folder. */
+  readonly input: VideoInput;
+  /** Whether it is the user's source, with other tracks and its own access. */
+  readonly isSource: boolean;
+  readonly encoder: string;
+  /** Arguments of the encoder, the parameter's among them. */
+  readonly args: readonly string[];
+  readonly pixelFormat: string;
+  /** Frames at which a key frame begins. */
+  readonly keys?: readonly number[];
+  /** Colour of the source, where the input does not carry it. */
+  readonly colour?: Pick<TrackFacts, 'colorRange' | 'primaries' | 'transfer' | 'matrix'>;
+  /** Sound and subtitles are copied too. */
+  readonly whole?: boolean;
+  /** Where to write: a name in the folder, or a path of the user's. */
+  readonly output: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A folder of one search, gone when it is closed. */
+export interface EncodingFolder {
+  /** Path of a name in it. */
+  path(name: string): string;
+  /**
+   * Writes runs of frames one after the other into a Y4M file.
+   * @throws {AnyvmafError} `io` when they do not fit into the limit or the disk is full; `media` when a frame is not there
+   */
+  cut(
+    source: VideoInput,
+    facts: SourceFacts,
+    runs: readonly FrameRun[],
+    name: string,
+    signal?: AbortSignal,
+  ): Promise<void>;
+  /** @throws {AnyvmafError} `media` with what the encoder said, when it fails; `io` when the disk is full */
+  encode(request: EncodeRequest): Promise<EncodeResult>;
+  remove(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Points of earlier searches, by key. */
+export interface PointStore {
+  /** Lines of JSON, as they were added. */
+  read(key: string): Promise<readonly string[]>;
+  add(key: string, line: string): Promise<void>;
+  /** Forgets everything. @returns how many keys there were */
+  clear(): Promise<number>;
+}
+
+/** A machine that encodes. */
+export interface EncodingHost {
+  /** @throws {AnyvmafError} `usage` for an encoder that ffmpeg does not have, with those of that kind that it has */
+  encoder(name: string, signal?: AbortSignal): Promise<EncoderFacts>;
+  /** @throws {AnyvmafError} `media`, `io` */
+  source(input: VideoInput, signal?: AbortSignal): Promise<SourceFacts>;
+  /** @param limit bytes that it may hold */
+  openFolder(limit: number): Promise<EncodingFolder>;
+  /** @param folder where to keep points; default: the user's cache */
+  points(folder?: string): PointStore;
+}
