@@ -2,7 +2,7 @@
  * @module search/encoders
  * How the quality of an encoder is set: which parameter, which values it tells apart, and where to begin.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted, showValue } from '../core/printable.js';
 import type { EncoderFacts } from './host.js';
@@ -79,10 +79,7 @@ export function parameterOf(
   );
   if (!found) {
     if (wanted === undefined) return bitrate(range);
-    throw new AnyvmafError(
-      'usage',
-      `${facts.name} has no parameter ${wanted}; leave it out, or use bitrate.`,
-    );
+    throw usageError(`${facts.name} has no parameter ${wanted}; leave it out, or use bitrate.`);
   }
   // What takes whole numbers only has no finer step.
   const own = facts.options.get(found.name) === 'int' ? Math.max(1, found.step) : found.step;
@@ -103,8 +100,7 @@ function valuesOf(scale: Scale, range: ValueRange | undefined): readonly number[
   const ok =
     Number.isFinite(min) && Number.isFinite(max) && min <= max && min >= scale.min && max <= scale.max;
   if (!ok || !(step > 0)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `the range is ${showValue(range)}, but ${scale.name} goes from ${scale.min} to ${scale.max} in steps of ${scale.step}.`,
     );
   }
@@ -116,8 +112,7 @@ function valuesOf(scale: Scale, range: ValueRange | undefined): readonly number[
 function bitrate(range: ValueRange | undefined): Parameter {
   const { min, max } = range ?? { min: LOWEST_RATE, max: HIGHEST_RATE };
   if (!(min >= 1000 && max <= 1e10 && min <= max)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `the range is ${showValue(range)}, but bit rates go from 1000 to 10000000000 bits per second.`,
     );
   }
@@ -162,20 +157,18 @@ export function encoderArguments(facts: EncoderFacts, options: Readonly<Record<s
   return Object.entries(options).flatMap(([name, value]) => {
     const own = facts.options.has(name);
     if (RESERVED.has(name)) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `the encoder option ${quoted(name)} is not for a search: it sets that by itself, or names files.`,
       );
     }
     if (!own && !COMMON.has(name)) {
       const near = nearest(name, [...facts.options.keys(), ...COMMON]);
       const meant = near === undefined ? '' : `; did you mean ${near}?`;
-      throw new AnyvmafError('usage', `${facts.name} has no option ${quoted(name)}${meant || '.'}`);
+      throw usageError(`${facts.name} has no option ${quoted(name)}${meant || '.'}`);
     }
     // A list of options may name files beside pictures; what it writes without a folder stays in the private one.
     if (/[/\\\0\n]/.test(value) || FILES_WITHIN.test(value)) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `the encoder option ${quoted(name)} is ${quoted(value)}, which names a file; leave that out.`,
       );
     }

@@ -2,10 +2,17 @@
  * @module search/options
  * Checks what a search is told, before anything is read.
  */
-import { requireArray, requireNumber, requireObject, requireText, requireTexts } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import {
+  requireArray,
+  requireNumber,
+  requireObject,
+  requireText,
+  requireTexts,
+  wrongType,
+} from '../core/arguments.js';
+import { usageError } from '../core/errors.js';
 import { checkOrigin } from '../core/origin.js';
-import { quoted, showValue } from '../core/printable.js';
+import { quoted } from '../core/printable.js';
 import { STATISTICS } from './targets.js';
 import type { SearchOptions } from './types.js';
 
@@ -35,7 +42,7 @@ const CHECKS: { readonly [Key in keyof Required<SearchOptions>]: (name: string, 
   threads: finite,
   signal: (name, value) => {
     requireObject(name, value, 'an AbortSignal');
-    if (!('throwIfAborted' in (value as object))) throw wrong(name, value, 'an AbortSignal');
+    if (!('throwIfAborted' in (value as object))) throw wrongType(name, value, 'an AbortSignal');
   },
 };
 
@@ -47,35 +54,28 @@ export function checkSearchOptions(options: SearchOptions): void {
     if (value === undefined) continue;
     const check = Object.hasOwn(CHECKS, name) ? CHECKS[name as keyof typeof CHECKS] : undefined;
     if (!check) {
-      throw new AnyvmafError(
-        'usage',
-        `There is no option ${quoted(name)}; there are ${Object.keys(CHECKS).join(', ')}.`,
-      );
+      throw usageError(`There is no option ${quoted(name)}; there are ${Object.keys(CHECKS).join(', ')}.`);
     }
     check(name, value);
   }
 }
 
-function wrong(name: string, value: unknown, expected: string): AnyvmafError {
-  return new AnyvmafError('usage', `${name} is ${showValue(value)}, but it must be ${expected}.`);
-}
-
 function finite(name: string, value: unknown): void {
   requireNumber(name, value);
-  if (!Number.isFinite(value)) throw wrong(name, value, 'a finite number');
+  if (!Number.isFinite(value)) throw wrongType(name, value, 'a finite number');
 }
 
 function positive(name: string, value: unknown): void {
   finite(name, value);
-  if (!((value as number) > 0)) throw wrong(name, value, 'a number above 0');
+  if (!((value as number) > 0)) throw wrongType(name, value, 'a number above 0');
 }
 
 function checkFlag(name: string, value: unknown): void {
-  if (typeof value !== 'boolean') throw wrong(name, value, 'true or false');
+  if (typeof value !== 'boolean') throw wrongType(name, value, 'true or false');
 }
 
 function checkFunction(name: string, value: unknown): void {
-  if (typeof value !== 'function') throw wrong(name, value, 'a function');
+  if (typeof value !== 'function') throw wrongType(name, value, 'a function');
 }
 
 function checkTexts(name: string, value: unknown): void {
@@ -91,7 +91,7 @@ function checkTargets(name: string, value: unknown): void {
     finite('atLeast', atLeast);
     if (metric !== undefined) requireText('metric', metric);
     if (statistic !== undefined && !STATISTICS.some((one) => one === statistic))
-      throw wrong('statistic', statistic, `one of ${STATISTICS.join(', ')}`);
+      throw wrongType('statistic', statistic, `one of ${STATISTICS.join(', ')}`);
   }
 }
 

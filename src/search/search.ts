@@ -4,7 +4,7 @@
  * what to encode next.
  */
 import { requireText, wrongType } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { BY_USER } from '../core/origin.js';
 import { counted, shown } from '../core/printable.js';
 import { Scope } from '../engine/scope.js';
@@ -383,8 +383,7 @@ function pixelFormatOf(wanted: string | undefined, encoder: EncoderFacts, { trac
   if (pixelFormats.length === 0 || pixelFormats.includes(format)) return format;
   const near = wanted === undefined ? nearestFormat(track.bitDepth, pixelFormats) : undefined;
   if (near !== undefined) return near;
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `${name} does not take the pixel format ${shown(format)}; it takes ${pixelFormats.join(', ')}.`,
   );
 }

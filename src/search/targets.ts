@@ -3,7 +3,7 @@
  * What a search aims at: statistics of a metric over the scored frames, and how far a result is from them.
  */
 import { requireText } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import { showValue } from '../core/printable.js';
 import { distribution, pool } from '../report/pool.js';
 
@@ -44,8 +44,7 @@ export function parseTarget(text: string): QualityTarget {
   const [, metric, name, bound] = match ?? [];
   const statistic = STATISTICS.find((one) => one === name);
   if (!match || (name !== undefined && !statistic)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `the target is ${showValue(text)}, but it must be a number such as 95, or a statistic and a bound such as p5>=90 ` +
         `(${STATISTICS.join(', ')}), with a metric before it where it is not the model's score: psnr_y:min>=38.`,
     );

@@ -5,10 +5,10 @@
 import type { SearchResult, SearchStage } from '../../index.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
-import { type HelpPage, helpWidth, renderHelp } from '../help.js';
+import type { HelpPage } from '../help.js';
 import { openOutput } from '../output.js';
 import { answerText, pointLine, pointsHead } from '../search-text.js';
-import { interruption } from '../signals.js';
+import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { NAME, SEARCH_OPTIONS, type SearchSettings, searchSettings } from './search-options.js';
 
@@ -38,10 +38,7 @@ export const search: Command = {
   page,
   run: async (args, terminal) => {
     const settings = searchSettings(args);
-    if (settings === 'help') {
-      await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
-      return EXIT.ok;
-    }
+    if (settings === 'help') return page;
     if ('forget' in settings) {
       const { forgetSearches } = await import('../../index.js');
       const count = await forgetSearches(settings.forget);
@@ -57,20 +54,20 @@ async function find(settings: SearchSettings, terminal: Terminal): Promise<numbe
   const file = output === undefined ? undefined : await openOutput(output, [source]);
   // Before hours of encoding, not after.
   if (options.output !== undefined) await openOutput(options.output, [source]);
-  const stop = interruption();
   const progress = await progressOf(settings, terminal);
-  try {
-    const { searchQuality } = await import('../../index.js');
-    const result = await searchQuality(source, { ...options, ...progress.listeners, signal: stop.signal });
-    progress.end();
-    const text = `${JSON.stringify(result, null, 2)}\n`;
-    if (file) await file.write([text], stop.signal);
-    await terminal.print(json ? text : answerText(result));
-    return result.shortfall || result.final?.reached === false ? EXIT.below : EXIT.ok;
-  } finally {
-    progress.end();
-    stop.release();
-  }
+  return interruptible(async (stop) => {
+    try {
+      const { searchQuality } = await import('../../index.js');
+      const result = await searchQuality(source, { ...options, ...progress.listeners, signal: stop.signal });
+      progress.end();
+      const text = `${JSON.stringify(result, null, 2)}\n`;
+      if (file) await file.write([text], stop.signal);
+      await terminal.print(json ? text : answerText(result));
+      return result.shortfall || result.final?.reached === false ? EXIT.below : EXIT.ok;
+    } finally {
+      progress.end();
+    }
+  });
 }
 
 /** Shows points as lines as they come, and what is being done in the last line of the terminal. */

@@ -5,7 +5,7 @@
  */
 import { type FileHandle, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
-import { AnyvmafError } from '../../../core/errors.js';
+import { AnyvmafError, usageError } from '../../../core/errors.js';
 import {
   allocateFrame,
   chromaSize,
@@ -209,7 +209,7 @@ async function refuseSource(source: VideoInput, output: string): Promise<void> {
     stat(output).catch(() => undefined),
   ]);
   if (!from || !to || from.ino !== to.ino || from.dev !== to.dev) return;
-  throw new AnyvmafError('usage', `${shown(output)} is the source; name another file for the encode.`);
+  throw usageError(`${shown(output)} is the source; name another file for the encode.`);
 }
 
 /** Everything between the input and the output's name. */
@@ -240,8 +240,7 @@ const MUXERS: Readonly<Record<string, string>> = {
 function muxerOf(output: string): string {
   const muxer = MUXERS[extname(output).toLowerCase()];
   if (muxer !== undefined) return muxer;
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `the encode is to be written to ${shown(output)}, but its name must end in ${Object.keys(MUXERS).join(', ')}.`,
   );
 }

@@ -2,7 +2,7 @@
  * @module platform/node/encoding/host
  * The installed ffmpeg as what encodes for a search.
  */
-import { AnyvmafError } from '../../../core/errors.js';
+import { AnyvmafError, usageError } from '../../../core/errors.js';
 import { nearest } from '../../../core/nearest.js';
 import type { Origin } from '../../../core/origin.js';
 import { quoted, shown } from '../../../core/printable.js';
@@ -62,8 +62,7 @@ async function unknownEncoder(name: string, signal: AbortSignal | undefined): Pr
     known.includes(one),
   );
   const meant = near === undefined ? '' : ` did you mean ${near}?`;
-  return new AnyvmafError(
-    'usage',
+  return usageError(
     `the installed ffmpeg has no video encoder ${quoted(name)};${meant || ` it has ${common.join(', ')} and more (ffmpeg -encoders).`}`,
   );
 }
