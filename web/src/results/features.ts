@@ -2,11 +2,11 @@
  * @module web/results/features
  * Every metric but the main one as a small chart on the same frames.
  */
-import { labelOf, shortText } from 'anyvmaf/view';
+import { FrameChart, labelOf, shortText } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import { text } from '../text.js';
+import { inTurn } from '../turns.js';
 import type { Encodes } from './encodes.js';
-import { Plot } from './plot.js';
 import type { Section } from './section.js';
 import { html, made, render } from './templates.js';
 import type { View } from './view.js';
@@ -14,7 +14,7 @@ import type { View } from './view.js';
 const words = text.results.features;
 
 interface Feature {
-  readonly plot: Plot;
+  readonly chart: FrameChart;
   readonly now: HTMLElement;
 }
 
@@ -27,9 +27,9 @@ export function featureSection(encodes: Encodes, view: View): Section {
   let listed = '';
 
   function build(metrics: readonly string[]): void {
-    for (const { plot } of features) plot.close();
+    for (const { chart } of features) chart.close();
     features = metrics.map((metric) => ({
-      plot: new Plot(encodes, view, metric, 'small'),
+      chart: new FrameChart(h('div', { class: 'plot small' }), view, 'small', metric, inTurn),
       now: h('span', { class: 'now' }),
     }));
     const enlarge = (metric: string) => {
@@ -38,7 +38,7 @@ export function featureSection(encodes: Encodes, view: View): Section {
     };
     render(
       features.map(
-        ({ plot: { metric, element: drawing }, now }) =>
+        ({ chart: { metric, element: drawing }, now }) =>
           html`<button type="button" class="feature" title="${words.enlarge(labelOf(metric))}" @click=${() => enlarge(metric)}><span class="label"><span>${labelOf(metric)}</span>${now}</span>${drawing}</button>`,
       ),
       grid,
@@ -47,15 +47,14 @@ export function featureSection(encodes: Encodes, view: View): Section {
 
   function tell(): void {
     const frame = view.pointed.value;
-    for (const { plot, now } of features) {
-      const shown = encodes.list.filter(({ index }) => view.shown.value[index]);
+    for (const { chart, now } of features) {
       if (frame !== null) {
-        const values = shown.map(({ columns }) => columns.at(plot.metric, frame));
+        const values = view.visible.map(({ columns }) => columns.at(chart.metric, frame));
         now.textContent = values.slice(0, 3).map(shortText).join('  ');
         continue;
       }
-      const [only, ...others] = shown;
-      const pooled = only && others.length === 0 ? encodes.pooled(only, plot.metric) : undefined;
+      const [only, ...others] = view.visible;
+      const pooled = only && others.length === 0 ? encodes.pooled(only, chart.metric) : undefined;
       now.textContent = pooled ? words.mean(shortText(pooled.mean)) : '';
     }
   }
@@ -73,7 +72,7 @@ export function featureSection(encodes: Encodes, view: View): Section {
       listed = metrics.join();
       build(metrics);
     }
-    for (const { plot } of features) plot.update();
+    for (const { chart } of features) chart.update();
     tell();
   }
 
@@ -83,11 +82,11 @@ export function featureSection(encodes: Encodes, view: View): Section {
     update,
     hasContent: () => shown().length > 0,
     complete() {
-      for (const { plot } of features) plot.complete();
+      for (const { chart } of features) chart.complete();
     },
     close() {
       stop();
-      for (const { plot } of features) plot.close();
+      for (const { chart } of features) chart.close();
     },
   };
 }

@@ -15,7 +15,6 @@ import { detailsSection, findingsSection, pooledSection } from './tables.js';
 import { takeSection } from './take.js';
 import { View } from './view.js';
 import { worstSection } from './worst.js';
-import 'uplot/dist/uPlot.min.css';
 import './results.css';
 import './print.css';
 import { h } from '../dom.js';
