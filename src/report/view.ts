@@ -4,6 +4,7 @@
  * their words. The charts over the frames draw on a canvas; no other module here knows a document.
  */
 export { remarks } from './findings.js';
+export * from './view/cell.js';
 export * from './view/chart.js';
 export * from './view/chart-state.js';
 export * from './view/distribution.js';

@@ -18,7 +18,10 @@ export interface RatePoint {
 }
 
 /** Encodes with a bit rate and a mean of a metric, by bit rate. */
-export function ratePoints<E extends Encode>(encodes: EncodeList<E>, metric: string): RatePoint[] {
+export function ratePoints<E extends Encode>(
+  encodes: EncodeList<E>,
+  metric: string | undefined,
+): RatePoint[] {
   return encodes.list
     .flatMap((encode): RatePoint[] => {
       const [rate, quality] = [rateOf(encode), encodes.pooled(encode, metric)?.mean];

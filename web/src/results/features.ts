@@ -32,31 +32,17 @@ export function featureSection(encodes: Encodes, view: View): Section {
       chart: new FrameChart(h('div', { class: 'plot small' }), view, 'small', metric, inTurn),
       now: h('span', { class: 'now' }),
     }));
-    const enlarge = (metric: string) => {
-      view.chosen.value = metric;
-      document.getElementById('chart-heading')?.scrollIntoView({ block: 'start', behavior: 'smooth' });
-    };
     render(
       features.map(
         ({ chart: { metric, element: drawing }, now }) =>
-          html`<button type="button" class="feature" title="${words.enlarge(labelOf(metric))}" @click=${() => enlarge(metric)}><span class="label"><span>${labelOf(metric)}</span>${now}</span>${drawing}</button>`,
+          html`<button type="button" class="feature" title="${words.enlarge(labelOf(metric))}" @click=${() => enlarge(metric, view)}><span class="label"><span>${labelOf(metric)}</span>${now}</span>${drawing}</button>`,
       ),
       grid,
     );
   }
 
   function tell(): void {
-    const frame = view.pointed.value;
-    for (const { chart, now } of features) {
-      if (frame !== null) {
-        const values = view.visible.map(({ columns }) => columns.at(chart.metric, frame));
-        now.textContent = values.slice(0, 3).map(shortText).join('  ');
-        continue;
-      }
-      const [only, ...others] = view.visible;
-      const pooled = only && others.length === 0 ? encodes.pooled(only, chart.metric) : undefined;
-      now.textContent = pooled ? words.mean(shortText(pooled.mean)) : '';
-    }
+    for (const { chart, now } of features) now.textContent = nowText(encodes, view, chart.metric);
   }
 
   /** All metrics but the main one. */
@@ -89,4 +75,21 @@ export function featureSection(encodes: Encodes, view: View): Section {
       for (const { chart } of features) chart.close();
     },
   };
+}
+
+/** The values in the frame pointed at, else the mean of an encode by itself. */
+function nowText(encodes: Encodes, { pointed, visible }: View, metric: string): string {
+  const frame = pointed.value;
+  if (frame !== null) {
+    const values = visible.map(({ columns }) => columns.at(metric, frame));
+    return values.slice(0, 3).map(shortText).join('  ');
+  }
+  const [only, ...others] = visible;
+  const pooled = only && others.length === 0 ? encodes.pooled(only, metric) : undefined;
+  return pooled ? words.mean(shortText(pooled.mean)) : '';
+}
+
+function enlarge(metric: string, view: View): void {
+  view.chosen.value = metric;
+  document.getElementById('chart-heading')?.scrollIntoView({ block: 'start', behavior: 'smooth' });
 }

@@ -25,6 +25,8 @@ const words = text.results.rates;
 /** Pixels from which a point counts as pointed at. */
 const REACH = 60;
 
+type Places = RateChart<unknown>['places'];
+
 export function ratesSection(encodes: Encodes, view: View): Section {
   const heading = h('h2', { id: 'rates-heading' });
   const hint = h('span', { class: 'hint faint small' });
@@ -38,16 +40,11 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   const element = made(
     html`<section class="card" aria-labelledby="rates-heading" hidden><div class="bar">${heading}${hint}</div>${key}${plot}<details><summary>${words.asTable}</summary>${table}</details></section>`,
   );
-  let places: RateChart<unknown>['places'] = [];
-
-  function all(): RatePoint[] {
-    const metric = encodes.ranking?.metric;
-    return metric === undefined ? [] : ratePoints(encodes, metric);
-  }
+  let places: Places = [];
 
   function update(): void {
     const { metric = '', worse } = encodes.ranking ?? {};
-    const rated = all();
+    const rated = ratePoints(encodes, metric);
     element.hidden = rated.length < 2;
     if (element.hidden) return;
     const label = labelOf(metric);
@@ -61,29 +58,17 @@ export function ratesSection(encodes: Encodes, view: View): Section {
     tip.hidden = true;
     render(chart?.drawing ?? '', area);
     render(chart?.key ?? '', key);
-    render(
-      tableOf(rated, label, (value) => encodes.valueText(metric, value)),
-      table,
-    );
+    render(tableOf(rated, encodes, metric), table);
   }
 
-  function point(event: PointerEvent): void {
-    const { left, top, width, height } = area.getBoundingClientRect();
-    const away = ({ x, y }: (typeof places)[number]) =>
-      Math.hypot((x / 100) * width - (event.clientX - left), (y / 100) * height - (event.clientY - top));
-    const [nearest] = places.toSorted((a, b) => away(a) - away(b));
-    tip.hidden = !nearest || away(nearest) > REACH;
-    if (!nearest || tip.hidden) return;
+  const point = (event: PointerEvent) => {
+    const nearest = nearestPlace(places, area, event);
+    tip.hidden = nearest === undefined;
+    if (!nearest) return;
     render(pointText(nearest.point, encodes), tip);
-    const x = area.offsetLeft + (nearest.x / 100) * width;
-    const y = area.offsetTop + (nearest.y / 100) * height;
-    const beyond = x + 18 + tip.offsetWidth > plot.clientWidth;
-    tip.style.left = `${Math.max(0, beyond ? x - 14 - tip.offsetWidth : x + 14)}px`;
-    tip.style.top = `${Math.max(0, Math.min(plot.clientHeight - tip.offsetHeight, y + 12))}px`;
-  }
-
-  plot.addEventListener('pointermove', point);
-  plot.addEventListener('pointerdown', point);
+    placeBeside(tip, plot, area, nearest);
+  };
+  for (const name of ['pointermove', 'pointerdown'] as const) plot.addEventListener(name, point);
   plot.addEventListener('pointerleave', () => {
     tip.hidden = true;
   });
@@ -93,12 +78,30 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   return {
     element,
     update,
-    hasContent: () => all().length > 1,
+    hasContent: () => ratePoints(encodes, encodes.ranking?.metric).length > 1,
     close() {
       resize.disconnect();
       stop();
     },
   };
+}
+
+/** The point under the pointer, or near it. */
+function nearestPlace(places: Places, area: HTMLElement, event: PointerEvent): Places[number] | undefined {
+  const { left, top, width, height } = area.getBoundingClientRect();
+  const away = ({ x, y }: Places[number]) =>
+    Math.hypot((x / 100) * width - (event.clientX - left), (y / 100) * height - (event.clientY - top));
+  const [nearest] = places.toSorted((a, b) => away(a) - away(b));
+  return nearest && away(nearest) <= REACH ? nearest : undefined;
+}
+
+/** Puts the readout beside a place of the drawing, where it does not leave the chart. */
+function placeBeside(tip: HTMLElement, plot: HTMLElement, area: HTMLElement, place: Places[number]): void {
+  const x = area.offsetLeft + (place.x / 100) * area.clientWidth;
+  const y = area.offsetTop + (place.y / 100) * area.clientHeight;
+  const beyond = x + 18 + tip.offsetWidth > plot.clientWidth;
+  tip.style.left = `${Math.max(0, beyond ? x - 14 - tip.offsetWidth : x + 14)}px`;
+  tip.style.top = `${Math.max(0, Math.min(plot.clientHeight - tip.offsetHeight, y + 12))}px`;
 }
 
 /** All about a point. */
@@ -112,16 +115,13 @@ function pointText({ index, name, quality, rate, codec }: RatePoint, encodes: En
   return html`<div><span class="swatch" .style=${colourOf(index)}></span><span>${name}</span></div>${rows.map(([label, value]) => html`<div><span class="soft">${label}</span><b>${value}</b></div>`)}`;
 }
 
-function tableOf(
-  points: readonly RatePoint[],
-  label: string,
-  valueText: (value: number) => string,
-): TemplateResult {
+function tableOf(points: readonly RatePoint[], encodes: Encodes, metric: string): TemplateResult {
+  const label = labelOf(metric);
   const codecs = points.some(({ codec }) => codec !== undefined);
   const heads = [words.rate, label, ...(codecs ? [words.codec] : [])];
   const rows = points.map(
     ({ index, name, rate, quality, codec }) =>
-      html`<tr .style=${colourOf(index)}><th scope="row"><span class="swatch"></span>${name}</th><td>${bitrateText(rate) ?? NONE}</td><td>${valueText(quality)}</td>${codecs ? html`<td>${codec ?? NONE}</td>` : ''}</tr>`,
+      html`<tr .style=${colourOf(index)}><th scope="row"><span class="swatch"></span>${name}</th><td>${bitrateText(rate) ?? NONE}</td><td>${encodes.valueText(metric, quality)}</td>${codecs ? html`<td>${codec ?? NONE}</td>` : ''}</tr>`,
   );
   return html`<table><caption class="unseen">${words.caption(label)}</caption><thead><tr><th scope="col">${words.encode}</th>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table>`;
 }
