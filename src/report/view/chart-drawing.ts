@@ -77,8 +77,8 @@ export function drawAxes(pen: Pen, scale: Scale, frames: readonly FrameTick[], c
 
 /** A line, with a dot at every frame where there is room for them. */
 export function drawLine(pen: Pen, scale: Scale, line: Line, dots: boolean): void {
-  // Two points of a screen's pixel are drawn where it has more than one.
-  const { x, y } = thinned(line, scale.span, Math.round(scale.width * Math.min(2, devicePixelRatio || 1)));
+  const columns = Math.max(1, Math.round(scale.width * Math.min(2, devicePixelRatio || 1)));
+  const { x, y } = thinned(line, scale.span, columns);
   pen.lineJoin = 'round';
   pen.beginPath();
   y.forEach((value, i) => {

@@ -174,6 +174,7 @@ export class FrameChart {
       const marks = frameTicks(scale.span, Math.max(2, scale.width / 90), encodes.rate, encodes.origin);
       drawAxes(pen, scale, marks, colour);
     }
+    pen.save();
     pen.beginPath();
     pen.rect(-1, -top, scale.width + 2, scale.height + top + 2);
     pen.clip();
@@ -184,6 +185,7 @@ export class FrameChart {
       pen.strokeStyle = pen.fillStyle = colour(`--s${index % 8}`);
       if (values) drawLine(pen, scale, { frames: columns.numbers, values }, large);
     }
+    pen.restore();
     // Up to where it is drawn.
     const last = Math.max(0, ...encodes.list.map(({ columns }) => columns.numbers.at(-1) ?? 0));
     this.element.dataset.last = String(last);

@@ -14,13 +14,13 @@ export interface Line {
 
 /**
  * The points of a line within a span, and one more at each side so that it reaches the edge.
- * @param most more frames than these are put together, in half as many columns
+ * @param columns more frames than these are put together, with two points in each column at most
  * @returns positions in frames, and a value at each; NaN is a gap
  */
 export function thinned(
   { frames, values }: Line,
   [from, to]: Span,
-  most: number,
+  columns: number,
 ): { readonly x: number[]; readonly y: number[] } {
   const start = Math.max(0, searchFrame(frames, from) - 1);
   const end = Math.min(frames.length, searchFrame(frames, to) + 2);
@@ -30,11 +30,10 @@ export function thinned(
     x.push(at);
     y.push(Number.isFinite(value) ? value : Number.NaN);
   };
-  if (end - start <= most) {
+  if (end - start <= columns) {
     for (let i = start; i < end; i++) put(frames[i] ?? 0, values[i] ?? Number.NaN);
     return { x, y };
   }
-  const columns = Math.max(1, Math.floor(most / 2));
   const size = (to - from) / columns || 1;
   for (let i = start; i < end; ) {
     const column = Math.min(columns - 1, Math.max(0, Math.floor(((frames[i] ?? 0) - from) / size)));
@@ -60,7 +59,7 @@ export function thinned(
  * @param height its height; `range.high` is drawn at 0
  */
 export function linePath(line: Line, span: Span, range: Extent, columns: number, height: number): string {
-  const { x, y } = thinned(line, span, 2 * columns);
+  const { x, y } = thinned(line, span, columns);
   const [from, to] = span;
   const unit = height / (range.high - range.low || 1);
   let path = '';
