@@ -77,7 +77,8 @@ export function drawAxes(pen: Pen, scale: Scale, frames: readonly FrameTick[], c
 
 /** A line, with a dot at every frame where there is room for them. */
 export function drawLine(pen: Pen, scale: Scale, line: Line, dots: boolean): void {
-  const columns = Math.max(1, Math.round(scale.width * Math.min(2, devicePixelRatio || 1)));
+  // Two points in a column: as many as the screen has pixels.
+  const columns = Math.max(1, Math.round((scale.width * Math.min(2, devicePixelRatio || 1)) / 2));
   const { x, y } = thinned(line, scale.span, columns);
   pen.lineJoin = 'round';
   pen.beginPath();
