@@ -79,7 +79,6 @@ const LICENCES = 'licences.txt';
 
 /** Packages in the page, and the file with the text of their licence. */
 const BUNDLED: Readonly<Record<string, string>> = {
-  uplot: join(ROOT, 'node_modules/uplot/LICENSE'),
   'lit-html': join(ROOT, 'node_modules/lit-html/LICENSE'),
   mediabunny: join(ROOT, 'node_modules/mediabunny/LICENSE'),
   'fast-png': join(ROOT, 'node_modules/fast-png/LICENSE'),

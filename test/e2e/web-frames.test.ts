@@ -315,7 +315,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     await page.locator('dialog[open][data-frame="0"]').waitFor();
     await page.keyboard.press('Escape');
     await expect.poll(hasFocus(slider)).toBe(true);
-    await page.locator('.plot.large .u-over').click();
+    await page.locator('.plot.large .marks').click();
     await page.locator('dialog[open]:not([data-frame="0"])').waitFor();
     await page.keyboard.press('Escape');
     await expect.poll(hasFocus(slider)).toBe(true);

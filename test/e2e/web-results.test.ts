@@ -117,7 +117,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
   /** Waits until the large chart shows all frames, and points at its middle once it stays where it is. */
   async function middle(page: Page): Promise<{ x: number; y: number; width: number }> {
     await page.locator('.plot.large[data-last]:not([data-last="0"])').waitFor();
-    const locator = page.locator('.plot.large .u-over');
+    const locator = page.locator('.plot.large .marks');
     await locator.hover();
     const box = await locator.boundingBox();
     if (!box) throw new Error('is not to be seen');
@@ -217,8 +217,8 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     const chart = page.locator('.plot.rates');
     await page.getByRole('heading', { name: 'VMAF over bit rate' }).waitFor();
     await expect.poll(() => chart.locator('.dot').count()).toBe(3);
-    await chart.locator('.u-over').hover();
-    const area = await chart.locator('.u-over').boundingBox();
+    await chart.locator('.marks').hover();
+    const area = await chart.locator('.marks').boundingBox();
     const dots = await Promise.all((await chart.locator('.dot').all()).map((dot) => dot.boundingBox()));
     const across = dots.map((box) => ((box?.x ?? 0) + 7 - (area?.x ?? 0)) / (area?.width ?? 1));
     // By bit rate, from 0 to a tenth more than the greatest.
@@ -407,8 +407,11 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
         const charts = [...document.querySelectorAll('.plot')].map((plot) => {
           const canvas = plot.querySelector('canvas');
           const room = plot.clientWidth;
-          const pixels = canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data;
-          return { drawn: pixels?.some((value) => value > 0) ?? false, room, wide: canvas?.clientWidth };
+          // Bit rates are a drawing of elements.
+          if (!canvas)
+            return { drawn: plot.querySelector('svg path') !== null, room, wide: plot.scrollWidth };
+          const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data;
+          return { drawn: pixels?.some((value) => value > 0) ?? false, room, wide: canvas.clientWidth };
         });
         const { theme } = document.documentElement.dataset;
         document.body.dataset.printed = JSON.stringify({ charts, theme });

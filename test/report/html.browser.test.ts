@@ -56,6 +56,18 @@ function lowestColumn(page: Page, encode: number): Promise<number> {
     }, `--s${encode}`);
 }
 
+/** What is drawn below the lines: the marks of the frame axis. */
+function axisPixels(page: Page): Promise<string> {
+  return page
+    .locator('.chart.big canvas')
+    .first()
+    .evaluate((canvas: HTMLCanvasElement) => {
+      const pixels =
+        canvas.getContext('2d')?.getImageData(0, canvas.height - 20, canvas.width, 20).data ?? [];
+      return Array.from(pixels, (value) => (value > 0 ? 1 : 0)).join('');
+    });
+}
+
 /** The same without its first 12 frames, scored with an offset. */
 function late(name: string): Report {
   const whole = run(name, scores.slice(12));
@@ -168,6 +180,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     const all = page.getByRole('button', { name: 'All' });
     await expect.poll(() => inked(page, '.chart.big')).toBeGreaterThan(1000);
     expect(await all.isDisabled()).toBe(true);
+    const labels = await axisPixels(page);
     const box = await page.locator('.chart.big').boundingBox();
     if (!box) throw new Error('no chart');
     await page.mouse.move(box.x + 200, box.y + 100);
@@ -175,8 +188,10 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     await page.mouse.move(box.x + 400, box.y + 100, { steps: 5 });
     await page.mouse.up();
     await expect.poll(() => all.isDisabled()).toBe(false);
+    await expect.poll(() => axisPixels(page)).not.toBe(labels);
     await page.locator('.chart.big').dblclick();
     await expect.poll(() => all.isDisabled()).toBe(true);
+    await expect.poll(() => axisPixels(page)).toBe(labels);
 
     await page.locator('.worst button').first().click();
     await expect.poll(() => page.locator('.tip').textContent()).toContain('frame 300');

@@ -1,6 +1,6 @@
 /**
  * @module test/web/results
- * What the page's charts and tables are made of: columns that grow, their statistics, their decimation, and words.
+ * What the page's charts and tables are made of: columns that grow, their statistics, how lines are thinned, and words.
  */
 import { describe, expect, it } from 'vitest';
 import { pool } from '../../src/report/pool.js';
@@ -10,11 +10,11 @@ import {
   shortName,
   shortText,
   sizeText,
+  thinned,
   ticks,
   timeText,
 } from '../../src/report/view.js';
 import { Columns } from '../../web/src/results/columns.js';
-import { decimate } from '../../web/src/results/decimate.js';
 import { seeded } from '../support/random.js';
 
 function columnsOf(values: ArrayLike<number>, step = 1): Columns {
@@ -70,17 +70,12 @@ describe('columns', () => {
   });
 });
 
-describe('decimation', () => {
-  it('leaves few frames as they are, those of other encodes between them', () => {
-    const a = columnsOf([1, 2, 3], 2);
-    const b = columnsOf([4, 5], 3);
-    const line = (columns: Columns) => ({ columns, values: columns.values('vmaf') ?? new Float64Array() });
-    expect(decimate([line(a), undefined, line(b)], 0, 10, 100)).toEqual([
-      [0, 2, 3, 4],
-      [1, 2, undefined, 3],
-      [undefined, undefined, undefined, undefined],
-      [4, undefined, 5, undefined],
-    ]);
+describe('thinning', () => {
+  const line = (columns: Columns) => ({ frames: columns.numbers, values: columns.values('vmaf') ?? [] });
+
+  it('leaves few frames as they are', () => {
+    expect(thinned(line(columnsOf([1, 2, 3], 2)), [0, 10], 100)).toEqual({ x: [0, 2, 4], y: [1, 2, 3] });
+    expect(thinned(line(columnsOf([4, 5], 3)), [0, 10], 100)).toEqual({ x: [0, 3], y: [4, 5] });
   });
 
   it('loses no dip and no peak, wherever they are', () => {
@@ -93,8 +88,7 @@ describe('decimation', () => {
       [30_000, 99],
     ] as const)
       values[at] = value;
-    const columns = columnsOf(values);
-    const [x, row = []] = decimate([{ columns, values }], 0, 49_999, 800);
+    const { x, y: row } = thinned(line(columnsOf(values)), [0, 49_999], 400);
     expect(x.length, `seed ${seed}`).toBe(800);
     for (const value of [1, 2, 3, 99]) expect(row, `seed ${seed}`).toContain(value);
     const at = x[row.indexOf(1)] ?? 0;
@@ -102,15 +96,13 @@ describe('decimation', () => {
   });
 
   it('a part reaches to the frames just outside', () => {
-    const columns = columnsOf([1, 2, 3, 4, 5, 6]);
-    const [x] = decimate([{ columns, values: columns.values('vmaf') ?? new Float64Array() }], 1.5, 3.5, 100);
+    const { x } = thinned(line(columnsOf([1, 2, 3, 4, 5, 6])), [1.5, 3.5], 100);
     expect(x).toEqual([1, 2, 3, 4, 5]);
   });
 
   it('values that are not finite are gaps', () => {
-    const columns = columnsOf([1, Number.NaN, 3]);
-    const [, row] = decimate([{ columns, values: columns.values('vmaf') ?? new Float64Array() }], 0, 2, 100);
-    expect(row).toEqual([1, null, 3]);
+    const { y } = thinned(line(columnsOf([1, Number.NaN, 3])), [0, 2], 100);
+    expect(y).toEqual([1, Number.NaN, 3]);
   });
 });
 

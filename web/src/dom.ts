@@ -2,6 +2,7 @@
  * @module web/dom
  * Creates elements, and holds values that views watch, without a framework.
  */
+export { Cell } from 'anyvmaf/view';
 
 type Attribute = string | number | boolean | undefined | ((event: Event) => void);
 type Child = Node | string | false | null | undefined;
@@ -67,31 +68,4 @@ export function fill(element: Element, ...children: readonly Child[]): void {
 export function setBusy(element: Element, busy: boolean): void {
   if (busy) element.setAttribute('aria-busy', 'true');
   else element.removeAttribute('aria-busy');
-}
-
-/** A value that notifies its watchers when it changes. */
-export class Cell<T> {
-  #value: T;
-  readonly #watchers = new Set<(value: T) => void>();
-
-  constructor(value: T) {
-    this.#value = value;
-  }
-
-  get value(): T {
-    return this.#value;
-  }
-
-  set value(value: T) {
-    if (Object.is(value, this.#value)) return;
-    this.#value = value;
-    for (const watcher of [...this.#watchers]) watcher(value);
-  }
-
-  /** Calls back now and after every change, until the returned function is called. */
-  watch(watcher: (value: T) => void): () => void {
-    this.#watchers.add(watcher);
-    watcher(this.#value);
-    return () => this.#watchers.delete(watcher);
-  }
 }

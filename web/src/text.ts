@@ -256,7 +256,6 @@ export const text = {
       lowerBetter: 'one point per encode; the lower and the further left, the better',
       label: (metric: string, encodes: number) =>
         `${metric} over bit rate of ${encodes} encodes; the values are in the table below`,
-      rateAxis: (unit: string) => `bit rate in ${unit}`,
       asTable: 'Quality and bit rate as a table',
       caption: (metric: string) => `${metric} and bit rate, by bit rate`,
       encode: 'encode',

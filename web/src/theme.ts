@@ -20,13 +20,6 @@ function stored(): Choice {
   }
 }
 
-/** Calls back after each change of the theme, until the returned function is called. */
-export function onTheme(changed: () => void): () => void {
-  const observer = new MutationObserver(changed);
-  observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-  return () => observer.disconnect();
-}
-
 /** The button that switches to the next theme. */
 export function themeSwitch(): HTMLElement {
   const dark = matchMedia('(prefers-color-scheme: dark)');

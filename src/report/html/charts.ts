@@ -6,9 +6,9 @@
 import { distribution, distributionMarks, percentileTable } from '../view/distribution.js';
 import { colourOf, labelOf, shortText } from '../view/numbers.js';
 import { extentOf } from '../view/scales.js';
+import { linePath } from '../view/thin.js';
 import { html, type Markup, templates } from './markup.js';
 import { type Page, seriesOf } from './page.js';
-import { linePath } from './shapes.js';
 
 /** Columns of the drawing that stands until the script runs, or where it never does. */
 const STILL_COLUMNS = 900;
@@ -35,30 +35,21 @@ function legend({ list }: Page): Markup {
   )}</div>`;
 }
 
-function still(page: Page, metric: string): Markup {
-  const series = page.list.map((encode) => seriesOf(encode, metric));
-  const places = placesOf(page);
-  const range = extentOf(series) ?? { low: 0, high: 1 };
-  const paths = series.map(
-    (values, i) =>
-      html`<path d="${linePath(values, range, places[i]?.width ?? STILL_COLUMNS, STILL_HEIGHT, places[i]?.left)}" fill="none" stroke="var(--s${i % 8})" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`,
+function still({ list }: Page, metric: string): Markup {
+  const lines = list.map((encode) => ({
+    frames: encode.frames.map(({ frameNum }) => encode.shift + frameNum),
+    values: seriesOf(encode, metric),
+  }));
+  const span = [
+    Math.min(...lines.map(({ frames }) => frames[0] ?? 0)),
+    Math.max(...lines.map(({ frames }) => frames.at(-1) ?? 0)),
+  ] as const;
+  const range = extentOf(lines.map(({ values }) => values)) ?? { low: 0, high: 1 };
+  const paths = lines.map(
+    (line, i) =>
+      html`<path d="${linePath(line, span, range, STILL_COLUMNS, STILL_HEIGHT)}" fill="none" stroke="var(--s${i % 8})" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`,
   );
   return html`<p class="faint small">${shortText(range.high)}</p><svg viewBox="0 0 ${STILL_COLUMNS} ${STILL_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${metric} of every frame">${paths}</svg><p class="faint small">${shortText(range.low)}</p>`;
-}
-
-/** Where each encode begins on the frame axis that all share, and how wide it is, in columns of the still drawing. */
-function placesOf({ list }: Page): { readonly left: number; readonly width: number }[] {
-  const spans = list.map(({ frames, shift }) => {
-    return [shift + (frames[0]?.frameNum ?? 0), shift + (frames.at(-1)?.frameNum ?? 0)] as const;
-  });
-  const first = Math.min(...spans.map(([from]) => from));
-  const last = Math.max(...spans.map(([, to]) => to));
-  if (last === first) return spans.map(() => ({ left: 0, width: STILL_COLUMNS }));
-  const scale = STILL_COLUMNS / (last - first);
-  return spans.map(([from, to]) => ({
-    left: (from - first) * scale,
-    width: Math.max(1, (to - from) * scale),
-  }));
 }
 
 /** Features and further scores, one small chart each, on the same frames as the large one. */

@@ -5,9 +5,9 @@
 import { causeText, TRUST_WORDS, type Trust } from '../trust.js';
 import { compare, flawNote, flawSign, meaningOf, scale, tiles, track } from '../view/headline.js';
 import { baseName, colourOf, inputFacts, joined, labelOf, NONE, skippedText } from '../view/numbers.js';
+import { rateChart, ratePoints } from '../view/rates.js';
 import { html, type Markup, templates } from './markup.js';
 import type { Page, ReportEncode } from './page.js';
-import { rateCurve } from './rates.js';
 
 /** The first section. */
 export function headline(page: Page): Markup {
@@ -70,4 +70,19 @@ ${rows}</div>
 ${compared.map(({ trust }, i) => note(trust, list[i]?.name))}
 ${rateCurve(page)}
 </section>`;
+}
+
+/** Pixels of the chart on a desk. */
+const ROOM = { width: 940, height: 240 } as const;
+
+/** Quality over bit rate; `undefined` unless at least two encodes have both. */
+function rateCurve(page: Page): Markup | undefined {
+  const metric = page.ranking?.metric;
+  const points = ratePoints(page, metric);
+  if (metric === undefined || points.length < 2) return undefined;
+  const label = labelOf(metric);
+  const { drawing, key } = rateChart(templates, page, metric, points, ROOM);
+  return html`<h3 style="margin-top:18px">${label} over bit rate</h3>
+${key.length > 0 && html`<p class="key small soft" aria-hidden="true">${key}</p>`}
+<div class="plot" role="img" aria-label="${label} over bit rate; the values are in the table above">${drawing}</div>`;
 }

@@ -116,9 +116,10 @@ p { margin: 0; }
 .plot .x { top: calc(100% + 5px); transform: translateX(-50%); } .plot .y { right: calc(100% + 8px); transform: translateY(-50%); }
 .plot .axis { position: absolute; top: calc(100% + 24px); left: 0; right: 0; text-align: center; font-size: 12px; color: var(--faint); }
 .plot .gx, .plot .gy { position: absolute; background: var(--grid); } .plot .gx { top: 0; bottom: 0; width: 1px; } .plot .gy { left: 0; right: 0; height: 1px; }
-.plot .dot { position: absolute; width: 13px; height: 13px; margin: -7px; border-radius: 50%; background: var(--c); border: 2px solid var(--card); }
-.plot .tag { position: absolute; font-size: 12px; transform: translate(8px, 4px); white-space: nowrap; color: var(--soft); max-width: 34%; overflow: hidden; text-overflow: ellipsis; }
-.plot .tag.left { transform: translate(calc(-100% - 4px), calc(-100% - 4px)); }
+.plot .dot { position: absolute; width: 14px; height: 14px; margin: -7px; border-radius: 50%; background: var(--c); border: 2px solid var(--card); }
+.plot .tag { position: absolute; font-size: 12px; transform: translate(8px, 4px); white-space: nowrap; color: var(--soft); line-height: 18px; }
+.plot .tag.left { transform: translate(calc(-100% - 4px), calc(-100% - 4px)); } .plot .tag.after { transform: translate(12px, -50%); }
+.plot .tag.before { transform: translate(calc(-100% - 12px), -50%); } .plot .tag.over { transform: translate(-50%, calc(-100% - 10px)); }
 
 /* Charts over the frames. */
 .legend { display: flex; flex-wrap: wrap; gap: 6px 8px; margin: -2px 0 12px; }
@@ -126,12 +127,16 @@ p { margin: 0; }
 .legend button span:last-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 320px; }
 .legend button[aria-pressed=false] { opacity: .45; }
 .chart { position: relative; touch-action: pan-y; user-select: none; -webkit-user-select: none; cursor: crosshair; }
-.chart canvas { display: block; width: 100%; height: 100%; border-radius: 4px; }
-.chart.big { height: 280px; } .chart.tiny { height: 92px; } .chart.map { height: 44px; margin-top: 10px; background: var(--sunk); border-radius: 6px; cursor: grab; }
+.chart canvas { position: absolute; width: 100%; height: 100%; }
+.chart.big { height: 280px; } .chart.tiny { height: 92px; border-bottom: 1px solid var(--grid); } .chart.map { height: 44px; margin: 10px 4px 0 40px; background: var(--sunk); border-radius: 6px; overflow: hidden; cursor: grab; }
+.marks { position: absolute; } .marks > * { position: absolute; pointer-events: none; } .marks > :not(.dot) { top: 0; bottom: 0; } .marks .at { width: 1px; background: var(--faint); }
+.marks .dot { width: 10px; height: 10px; margin: -5px; border-radius: 50%; background: var(--c); border: 2px solid var(--card); }
+.marks .select { background: color-mix(in srgb, var(--note) 14%, transparent); }
+.marks .window { border: 1.5px solid var(--faint); border-radius: 4px; box-shadow: 0 0 0 2000px color-mix(in srgb, var(--card) 72%, transparent); }
 .still svg { width: 100%; height: 240px; display: block; overflow: visible; } .still { position: relative; }
 .live .still, body:not(.live) .needs-script { display: none; }
-.tip { position: absolute; z-index: 2; pointer-events: none; background: var(--card); border: 1px solid var(--line); border-radius: 9px; padding: 7px 11px 8px; font-size: 13px; box-shadow: 0 4px 18px rgb(0 0 0 / 16%); max-width: 280px; display: none; white-space: nowrap; }
-.tip div { display: flex; gap: 8px; align-items: center; } .tip div span:nth-child(2) { overflow: hidden; text-overflow: ellipsis; } .tip b { margin-left: auto; padding-left: 12px; }
+.tip { position: absolute; top: 14px; z-index: 2; pointer-events: none; background: var(--card); border: 1px solid var(--line); border-radius: 9px; padding: 7px 11px 8px; font-size: 13px; box-shadow: 0 4px 18px rgb(0 0 0 / 16%); max-width: 280px; white-space: nowrap; } .tiny .tip { top: -8px; }
+.tip div { display: flex; gap: 8px; align-items: center; } .tip div span:nth-child(2) { overflow: hidden; text-overflow: ellipsis; } .tip b { margin-left: auto; padding-left: 12px; } .tip .current b { text-decoration: underline; text-underline-offset: 3px; }
 .features { display: grid; grid-template-columns: repeat(auto-fill, minmax(300px, 1fr)); gap: 18px 26px; }
 .feature h3 { display: flex; gap: 8px; margin-bottom: 4px; font-weight: 550; } .feature h3 span:first-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } .feature h3 .now { margin-left: auto; color: var(--ink); white-space: nowrap; }
 

@@ -3,7 +3,8 @@
  * Quality over bit rate: a point for every encode, the encodes of a codec joined.
  */
 import { type Encode, type EncodeList, rateOf } from './encodes.js';
-import { roundStep } from './scales.js';
+import { bitrateText, colourOf, joined, labelOf, percentOf, shortName } from './numbers.js';
+import { fixed, roundStep, ticks } from './scales.js';
 import type { Templates } from './template.js';
 
 /** An encode that has both. */
@@ -17,7 +18,10 @@ export interface RatePoint {
 }
 
 /** Encodes with a bit rate and a mean of a metric, by bit rate. */
-export function ratePoints<E extends Encode>(encodes: EncodeList<E>, metric: string): RatePoint[] {
+export function ratePoints<E extends Encode>(
+  encodes: EncodeList<E>,
+  metric: string | undefined,
+): RatePoint[] {
   return encodes.list
     .flatMap((encode): RatePoint[] => {
       const [rate, quality] = [rateOf(encode), encodes.pooled(encode, metric)?.mean];
@@ -28,19 +32,12 @@ export function ratePoints<E extends Encode>(encodes: EncodeList<E>, metric: str
     .sort((a, b) => a.rate - b.rate);
 }
 
-/** Axes of the chart: bit rates from nothing on unless that leaves most of it empty, qualities within their range. */
-export interface RateAxes {
-  readonly across: readonly [low: number, high: number];
-  readonly up: readonly [low: number, high: number];
-  /** Bits per second of one unit, and its name. */
-  readonly unit: readonly [bits: number, name: string];
-}
-
-/** @param limits what scores can be */
-export function rateAxes(
-  points: readonly RatePoint[],
-  limits: readonly [number, number] | undefined,
-): RateAxes {
+/**
+ * Axes of the chart: bit rates from nothing on unless that leaves most of it empty, qualities within their range.
+ * @param limits what scores can be
+ * @returns among others the bits per second of a unit, and its name
+ */
+function rateAxes(points: readonly RatePoint[], limits: readonly [number, number] | undefined) {
   const rates = points.map(({ rate }) => rate);
   const [low, high] = [Math.min(...rates), Math.max(...rates)];
   const from = low < 0.5 * high ? 0 : Math.max(0, low - 0.15 * (high - low || high));
@@ -48,8 +45,9 @@ export function rateAxes(
   return {
     across: [from, to],
     up: qualityRange(points, limits),
-    unit: to >= 1e7 ? [1e6, 'Mb/s'] : [1e3, 'kb/s'],
-  };
+    bits: to >= 1e7 ? 1e6 : 1e3,
+    unit: to >= 1e7 ? 'Mb/s' : 'kb/s',
+  } as const;
 }
 
 /** All points with some air, within what scores can be. */
@@ -70,19 +68,114 @@ function qualityRange(
 /** What tells the lines of codecs apart: pixels drawn and left out in turn. */
 const DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
 
-export function dashOf(group: number): readonly number[] {
-  return DASHES[group % DASHES.length] ?? [];
+function dashOf(group: number): string {
+  return DASHES[group % DASHES.length]?.join(' ') ?? '';
 }
 
-/** The codecs of points, each of which has a line. */
-export function codecsOf(points: readonly RatePoint[]): (string | undefined)[] {
-  return [...new Set(points.map(({ codec }) => codec))];
+/** The size of a chart in pixels, for the names that have room in it. */
+export interface Room {
+  readonly width: number;
+  readonly height: number;
 }
 
-/** What the lines stand for. */
-export function codecKey<T>({ html }: Templates<T>, codecs: readonly (string | undefined)[]): T[] {
-  return codecs.map(
-    (codec, i) =>
-      html`<span><svg width="28" height="8"><line x2="28" y1="4" y2="4" stroke="var(--faint)" stroke-width="1.5" stroke-dasharray="${dashOf(i).join(' ')}"></line></svg>${codec ?? 'codec not known'}</span>`,
+/** A chart over bit rates, to be put into an element of its size. */
+export interface RateChart<T> {
+  readonly drawing: readonly T[];
+  /** What the lines stand for, where there are several. */
+  readonly key: readonly T[];
+  /** Where the points lie, in per cent of the chart from its left and its top. */
+  readonly places: readonly { readonly point: RatePoint; readonly x: number; readonly y: number }[];
+}
+
+/** Draws at least one point. */
+export function rateChart<T, E extends Encode>(
+  { html, svg }: Templates<T>,
+  encodes: EncodeList<E>,
+  metric: string,
+  points: readonly RatePoint[],
+  room: Room,
+): RateChart<T> {
+  const limits = encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined;
+  const { across, up, bits, unit } = rateAxes(points, limits);
+  const x = (rate: number) => percentOf(rate, ...across);
+  const y = (quality: number) => Number(fixed(100 - percentOf(quality, ...up)));
+  const places = points.map((point) => ({ point, x: x(point.rate), y: y(point.quality) }));
+  const codecs = [...new Set(points.map(({ codec }) => codec))];
+  const lines = codecs.map((codec, i) => {
+    const line = places.filter(({ point }) => point.codec === codec);
+    const path = line.map((at, n) => `${n === 0 ? 'M' : 'L'}${at.x} ${at.y}`).join('');
+    return svg`<path d="${path}" fill="none" stroke="var(--faint)" stroke-width="1.5" stroke-dasharray="${dashOf(i)}" vector-effect="non-scaling-stroke"></path>`;
+  });
+  const names = points.map(({ name }) => shortName(name, room.width < 480 ? 14 : 28));
+  const sides = nameSides(places, names, room);
+  const dots = places.map(({ point, ...at }, i) => {
+    const place = `left:${at.x}%;top:${at.y}%`;
+    const value = encodes.valueText(metric, point.quality);
+    const title = `${point.name}: ${labelOf(metric)} ${value} at ${joined([bitrateText(point.rate), point.codec])}`;
+    const side = sides[i];
+    return html`<span class="dot" .style=${`${colourOf(point.index)};${place}`} title="${title}"></span>${side === undefined ? '' : html`<span class="tag${side && ` ${side}`}" .style=${place}>${names[i]}</span>`}`;
+  });
+  const gridY = ticks(...up, Math.max(2, room.height / 40)).map(
+    (value) =>
+      html`<i class="gy" .style=${`top:${y(value)}%`}></i><span class="y" .style=${`top:${y(value)}%`}>${String(Number(value.toFixed(6)))}</span>`,
   );
+  const gridX = ticks(...across, Math.max(2, Math.min(6, room.width / 110))).map(
+    (value) =>
+      html`<i class="gx" .style=${`left:${x(value)}%`}></i><span class="x" .style=${`left:${x(value)}%`}>${String(Number((value / bits).toPrecision(6)))}</span>`,
+  );
+  return {
+    drawing: [
+      ...gridY,
+      ...gridX,
+      html`<svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">${lines}</svg>`,
+      ...dots,
+      html`<span class="axis">bit rate in ${unit}</span>`,
+    ],
+    key: codecs.length > 1 ? codecs.map((codec, i) => codecKey(html, codec, i)) : [],
+    places,
+  };
+}
+
+function codecKey<T>(html: Templates<T>['html'], codec: string | undefined, i: number): T {
+  return html`<span><svg width="28" height="8"><line x2="28" y1="4" y2="4" stroke="var(--faint)" stroke-width="1.5" stroke-dasharray="${dashOf(i)}"></line></svg>${codec ?? 'codec not known'}</span>`;
+}
+
+/** Pixels of a letter and of a line of text: about what they are. */
+const LETTER = 7;
+const LINE = 18;
+
+/** Where a name may stand beside its point, by the class that puts it there: its left and top in pixels from it. */
+const SIDES: readonly (readonly [side: string, place: (wide: number) => readonly [x: number, y: number]])[] =
+  [
+    // Lines go up and right, so that above and left of a point there is none, nor below and right of it.
+    ['left', (wide) => [-4 - wide, -4 - LINE]],
+    ['', () => [8, 4]],
+    ['after', () => [12, -LINE / 2]],
+    ['before', (wide) => [-12 - wide, -LINE / 2]],
+    ['over', (wide) => [-wide / 2, -10 - LINE]],
+  ];
+
+/** The side of each point on which its name has room; `undefined` where there is none. */
+function nameSides(
+  places: readonly { readonly x: number; readonly y: number }[],
+  names: readonly string[],
+  { width, height }: Room,
+): (string | undefined)[] {
+  const at = places.map(({ x, y }) => [(x / 100) * width, (y / 100) * height] as const);
+  const taken = at.map(([x, y]) => [x - 8, y - 8, x + 8, y + 8] as const);
+  return at.map(([x, y], i) => {
+    const wide = (names[i]?.length ?? 0) * LETTER;
+    for (const [side, place] of SIDES) {
+      const [dx, dy] = place(wide);
+      const [left, top, right, bottom] = [x + dx, y + dy, x + dx + wide, y + dy + LINE];
+      const inside = left >= -30 && right <= width + 10 && bottom <= height;
+      const free = taken.every(
+        ([l, t, r, b], other) => other === i || left > r || right < l || top > b || bottom < t,
+      );
+      if (!inside || !free) continue;
+      taken.push([left, top, right, bottom]);
+      return side;
+    }
+    return undefined;
+  });
 }

@@ -1,27 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import { linePath } from '../../../src/report/html/shapes.js';
 import { histogram } from '../../../src/report/view/distribution.js';
 import { extentOf, roundStep, ticks } from '../../../src/report/view/scales.js';
+import { linePath } from '../../../src/report/view/thin.js';
 
 const points = (path: string) =>
   [...path.matchAll(/[ML]([\d.]+) ([\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
 
 describe('linePath', () => {
+  /** A value at each frame from 0 on. */
+  const line = (values: ArrayLike<number>) => ({ frames: Array.from(values, (_, i) => i), values });
+
   it('goes through every value where there is room', () => {
-    expect(linePath([0, 10, 5], { low: 0, high: 10 }, 100, 50)).toBe('M0 50L50 0L100 25');
+    expect(linePath(line([0, 10, 5]), [0, 2], { low: 0, high: 10 }, 100, 50)).toBe('M0 50L50 0L100 25');
   });
 
   it('loses no dip of one frame among 200,000, and stays short', () => {
     const values = new Float64Array(200_000).fill(90);
     values[123_457] = 3;
-    const path = linePath(values, { low: 0, high: 100 }, 900, 100);
+    const path = linePath(line(values), [0, 199_999], { low: 0, high: 100 }, 900, 100);
     const lowest = points(path).filter(([, y]) => y === 97);
     expect(lowest).toEqual([[555.5, 97]]);
     expect(path.length).toBeLessThan(20_000);
   });
 
   it('lifts the pen over gaps', () => {
-    expect(linePath([1, Number.NaN, 1], { low: 0, high: 1 }, 10, 10)).toBe('M0 0M10 0');
+    expect(linePath(line([1, Number.NaN, 1]), [0, 2], { low: 0, high: 1 }, 10, 10)).toBe('M0 0M10 0');
   });
 });
 

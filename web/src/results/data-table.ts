@@ -5,9 +5,9 @@
 import { cellText, timeText, whole } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import { text } from '../text.js';
-import type { Encodes } from './encodes.js';
+import type { Encode, Encodes } from './encodes.js';
 import type { Section } from './section.js';
-import { html, made, render } from './templates.js';
+import { html, made, render, type TemplateResult } from './templates.js';
 import type { View } from './view.js';
 
 const words = text.results.data;
@@ -31,14 +31,13 @@ export function dataTable(encodes: Encodes, view: View): Section {
       draw();
     },
   });
-  const go = (event: Event) => {
-    event.preventDefault();
-    turn(encodes.list[chosen]?.columns.search(Number(number.value)) ?? 0);
-  };
   const element = h('details', { class: 'data', ontoggle: () => draw() });
   render(
     html`<summary>${words.heading}</summary>
-<form class="paging" @submit=${go}>${which}${earlier}${later}<label for="go-to-frame" class="soft small">${words.goTo}</label>${number}${place}</form>${body}`,
+<form class="paging" @submit=${(event: Event) => {
+      event.preventDefault();
+      turn(encodes.list[chosen]?.columns.search(Number(number.value)) ?? 0);
+    }}>${which}${earlier}${later}<label for="go-to-frame" class="soft small">${words.goTo}</label>${number}${place}</form>${body}`,
     element,
   );
 
@@ -58,25 +57,12 @@ export function dataTable(encodes: Encodes, view: View): Section {
     which.hidden = encodes.list.length < 2;
     const encode = encodes.list[chosen];
     if (!encode) return;
-    const { columns, name } = encode;
-    const metrics = encodes.metrics
-      .filter((metric) => columns.values(metric))
-      .sort((a, b) => Number(b === view.metric) - Number(a === view.metric));
-    const end = Math.min(columns.length, start + ROWS);
-    const timed = encodes.rate !== undefined;
-    const rows = Array.from({ length: Math.max(0, end - start) }, (_, i) => {
-      const frame = columns.numbers[start + i] ?? 0;
-      const values = metrics.map((metric) => html`<td>${cellText(columns.values(metric)?.[start + i])}</td>`);
-      return html`<tr><th scope="row">${frame}</th>${timed ? html`<td>${timeText(encodes.timeOf(frame) ?? 0)}</td>` : ''}${values}</tr>`;
-    });
-    const heads = [words.frame, ...(timed ? [words.time] : []), ...metrics];
-    render(
-      html`<table><caption class="unseen">${words.caption(name)}</caption><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table>`,
-      body,
-    );
-    place.textContent = words.rows(whole(Math.min(start + 1, end)), whole(end), whole(columns.length));
+    const { length } = encode.columns;
+    const end = Math.min(length, start + ROWS);
+    render(frameTable(encodes, encode, view.metric, start, end), body);
+    place.textContent = words.rows(whole(Math.min(start + 1, end)), whole(end), whole(length));
     earlier.disabled = start === 0;
-    later.disabled = end >= columns.length;
+    later.disabled = end >= length;
   }
 
   // A table that someone reads does not move under their eyes, but for its length.
@@ -85,4 +71,25 @@ export function dataTable(encodes: Encodes, view: View): Section {
     update: () => element.open && start + ROWS > (encodes.list[chosen]?.columns.length ?? 0) && draw(),
     close: () => {},
   };
+}
+
+/** The frames from `start` up to `end`, counted as they are scored, with the main metric first. */
+function frameTable(
+  encodes: Encodes,
+  { columns, name }: Encode,
+  main: string | undefined,
+  start: number,
+  end: number,
+): TemplateResult {
+  const metrics = encodes.metrics
+    .filter((metric) => columns.values(metric))
+    .sort((a, b) => Number(b === main) - Number(a === main));
+  const timed = encodes.rate !== undefined;
+  const rows = Array.from({ length: Math.max(0, end - start) }, (_, i) => {
+    const frame = columns.numbers[start + i] ?? 0;
+    const values = metrics.map((metric) => html`<td>${cellText(columns.values(metric)?.[start + i])}</td>`);
+    return html`<tr><th scope="row">${frame}</th>${timed ? html`<td>${timeText(encodes.timeOf(frame) ?? 0)}</td>` : ''}${values}</tr>`;
+  });
+  const heads = [words.frame, ...(timed ? [words.time] : []), ...metrics];
+  return html`<table><caption class="unseen">${words.caption(name)}</caption><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table>`;
 }

@@ -2,11 +2,11 @@
  * @module web/results/features
  * Every metric but the main one as a small chart on the same frames.
  */
-import { labelOf, shortText } from 'anyvmaf/view';
+import { FrameChart, labelOf, shortText } from 'anyvmaf/view';
 import { h } from '../dom.js';
+import { inTurn } from '../schedule.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
-import { Plot } from './plot.js';
 import type { Section } from './section.js';
 import { html, made, render } from './templates.js';
 import type { View } from './view.js';
@@ -14,7 +14,7 @@ import type { View } from './view.js';
 const words = text.results.features;
 
 interface Feature {
-  readonly plot: Plot;
+  readonly chart: FrameChart;
   readonly now: HTMLElement;
 }
 
@@ -27,37 +27,22 @@ export function featureSection(encodes: Encodes, view: View): Section {
   let listed = '';
 
   function build(metrics: readonly string[]): void {
-    for (const { plot } of features) plot.close();
+    for (const { chart } of features) chart.close();
     features = metrics.map((metric) => ({
-      plot: new Plot(encodes, view, metric, 'small'),
+      chart: new FrameChart(h('div', { class: 'plot small' }), view, 'small', metric, inTurn),
       now: h('span', { class: 'now' }),
     }));
-    const enlarge = (metric: string) => {
-      view.chosen.value = metric;
-      document.getElementById('chart-heading')?.scrollIntoView({ block: 'start', behavior: 'smooth' });
-    };
     render(
       features.map(
-        ({ plot: { metric, element: drawing }, now }) =>
-          html`<button type="button" class="feature" title="${words.enlarge(labelOf(metric))}" @click=${() => enlarge(metric)}><span class="label"><span>${labelOf(metric)}</span>${now}</span>${drawing}</button>`,
+        ({ chart: { metric, element: drawing }, now }) =>
+          html`<button type="button" class="feature" title="${words.enlarge(labelOf(metric))}" @click=${() => enlarge(metric, view)}><span class="label"><span>${labelOf(metric)}</span>${now}</span>${drawing}</button>`,
       ),
       grid,
     );
   }
 
   function tell(): void {
-    const frame = view.pointed.value;
-    for (const { plot, now } of features) {
-      const shown = encodes.list.filter(({ index }) => view.shown.value[index]);
-      if (frame !== null) {
-        const values = shown.map(({ columns }) => columns.at(plot.metric, frame));
-        now.textContent = values.slice(0, 3).map(shortText).join('  ');
-        continue;
-      }
-      const [only, ...others] = shown;
-      const pooled = only && others.length === 0 ? encodes.pooled(only, plot.metric) : undefined;
-      now.textContent = pooled ? words.mean(shortText(pooled.mean)) : '';
-    }
+    for (const { chart, now } of features) now.textContent = nowText(encodes, view, chart.metric);
   }
 
   /** All metrics but the main one. */
@@ -73,7 +58,7 @@ export function featureSection(encodes: Encodes, view: View): Section {
       listed = metrics.join();
       build(metrics);
     }
-    for (const { plot } of features) plot.update();
+    for (const { chart } of features) chart.update();
     tell();
   }
 
@@ -83,11 +68,28 @@ export function featureSection(encodes: Encodes, view: View): Section {
     update,
     hasContent: () => shown().length > 0,
     complete() {
-      for (const { plot } of features) plot.complete();
+      for (const { chart } of features) chart.complete();
     },
     close() {
       stop();
-      for (const { plot } of features) plot.close();
+      for (const { chart } of features) chart.close();
     },
   };
+}
+
+/** The values in the frame pointed at, else the mean of an encode by itself. */
+function nowText(encodes: Encodes, { pointed, visible }: View, metric: string): string {
+  const frame = pointed.value;
+  if (frame !== null) {
+    const values = visible.map(({ columns }) => columns.at(metric, frame));
+    return values.slice(0, 3).map(shortText).join('  ');
+  }
+  const [only, ...others] = visible;
+  const pooled = only && others.length === 0 ? encodes.pooled(only, metric) : undefined;
+  return pooled ? words.mean(shortText(pooled.mean)) : '';
+}
+
+function enlarge(metric: string, view: View): void {
+  view.chosen.value = metric;
+  document.getElementById('chart-heading')?.scrollIntoView({ block: 'start', behavior: 'smooth' });
 }

@@ -8,14 +8,12 @@ import { distributionSection } from './distribution.js';
 import { Encodes } from './encodes.js';
 import { featureSection } from './features.js';
 import { headlineSection } from './headline.js';
-import { onPaper } from './paper.js';
 import { ratesSection } from './rates.js';
 import { type Follower, following, type Section } from './section.js';
 import { detailsSection, findingsSection, pooledSection } from './tables.js';
 import { takeSection } from './take.js';
 import { View } from './view.js';
 import { worstSection } from './worst.js';
-import 'uplot/dist/uPlot.min.css';
 import './results.css';
 import './print.css';
 import { h } from '../dom.js';
@@ -46,20 +44,7 @@ export function mountResults(element: HTMLElement, session: Session): () => void
     if (encodes.list.length === 0) return;
     const two = h('div', { class: 'two' });
     const generation = built;
-    // The answer at once, the rest one by one; and how often each is drawn again at most.
-    const plan: readonly [make: () => Section, milliseconds: number, into?: HTMLElement][] = [
-      [() => headlineSection(encodes), 500],
-      [() => findingsSection(encodes), 500],
-      [() => ratesSection(encodes, view), 500],
-      [() => chartSection(encodes, view), 500],
-      [() => distributionSection(encodes, view), 1000, two],
-      [() => worstSection(encodes, view), 1000, two],
-      [() => featureSection(encodes, view), 1000],
-      [() => takeSection(encodes), 500],
-      [() => pooledSection(encodes), 2000],
-      [() => detailsSection(encodes), 500],
-    ];
-    plan.forEach(([make, milliseconds, into = element], i) => {
+    partsOf(encodes, view, two).forEach(([make, milliseconds, into = element], i) => {
       const add = () => {
         if (generation !== built) return;
         const section = make();
@@ -88,5 +73,53 @@ export function mountResults(element: HTMLElement, session: Session): () => void
     for (const part of parts) part.close();
     stopPaper();
     element.replaceChildren();
+  };
+}
+
+type Part = readonly [make: () => Section, milliseconds: number, into?: HTMLElement];
+
+/** The answer at once, the rest one by one; and how often each is drawn again at most. */
+function partsOf(encodes: Encodes, view: View, two: HTMLElement): readonly Part[] {
+  return [
+    [() => headlineSection(encodes), 500],
+    [() => findingsSection(encodes), 500],
+    [() => ratesSection(encodes, view), 500],
+    [() => chartSection(encodes, view), 500],
+    [() => distributionSection(encodes, view), 1000, two],
+    [() => worstSection(encodes, view), 1000, two],
+    [() => featureSection(encodes, view), 1000],
+    [() => takeSection(encodes), 500],
+    [() => pooledSection(encodes), 2000],
+    [() => detailsSection(encodes), 500],
+  ];
+}
+
+/**
+ * Has the results be printed whole: charts of a sheet's width, in colours for white, and all of them, for nothing there is out
+ * of sight.
+ * @param complete draws all there is, as wide as it is now
+ * @returns lets it be
+ */
+function onPaper(complete: () => void): () => void {
+  const { documentElement: root } = document;
+  let theme: string | undefined;
+  const before = () => {
+    theme ??= root.dataset.theme;
+    root.dataset.theme = 'light';
+    root.classList.add('paper');
+    complete();
+  };
+  const after = () => {
+    root.classList.remove('paper');
+    if (theme !== undefined) root.dataset.theme = theme;
+    theme = undefined;
+    // For the screen again.
+    complete();
+  };
+  addEventListener('beforeprint', before);
+  addEventListener('afterprint', after);
+  return () => {
+    removeEventListener('beforeprint', before);
+    removeEventListener('afterprint', after);
   };
 }

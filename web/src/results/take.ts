@@ -29,13 +29,8 @@ export function takeSection(encodes: Encodes): Section {
 ${said}</section>`);
   const buttons = element.querySelectorAll('button');
 
-  function reports(): (Report | undefined)[] {
-    return encodes.list.map(({ result }) => result.report);
-  }
-
-  function present(): Report[] {
-    return reports().filter((report) => report !== undefined);
-  }
+  const reports = () => encodes.list.map(({ result }) => result.report);
+  const present = () => reports().filter((report) => report !== undefined);
 
   async function take(of: readonly Report[], format: ReportFormat | 'html'): Promise<void> {
     const label = format === 'html' ? words.all : words.formats[format];
@@ -48,9 +43,7 @@ ${said}</section>`);
       );
       const [first] = of;
       const name = `${of.length === 1 && first ? baseName(first.distorted.name).replace(/\.[^.]*$/, '') : 'comparison'}.vmaf.${format}`;
-      const link = h('a', { href: URL.createObjectURL(blob), download: name });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+      download(blob, name);
       said.textContent = words.made(name);
     } catch (error) {
       said.textContent = words.failed(error instanceof Error ? error.message : String(error));
@@ -76,4 +69,10 @@ ${said}</section>`);
   }
 
   return { element, update, close: () => {} };
+}
+
+function download(blob: Blob, name: string): void {
+  const link = h('a', { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

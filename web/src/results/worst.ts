@@ -2,7 +2,7 @@
  * @module web/results/worst
  * The moments to look at first, kept apart, with what fell there; each opens its frame.
  */
-import { frameGap, worstFrames } from 'anyvmaf';
+import { frameGap, type Ranking, worstFrames } from 'anyvmaf';
 import { colourOf, percentOf, timeText } from 'anyvmaf/view';
 import { h, setBusy } from '../dom.js';
 import { replacedBy } from '../focus.js';
@@ -36,9 +36,7 @@ export function worstSection(encodes: Encodes, view: View): Section {
     html`<section class="card" aria-labelledby="worst-heading"><div class="bar"><h2 id="worst-heading">${words.heading}</h2>${hint}</div>${lists}</section>`,
   );
   const found = new Map<number, readonly Moment[]>();
-  /** Rows by encode and frame: those that stay keep their element, to which the focus may have to return. */
-  let rows = new Map<string, Row>();
-  let drawn = '';
+  const draw = momentLists(lists, encodes, view);
   let next = 0;
   let searched = '';
   /** A search is under way. */
@@ -49,24 +47,13 @@ export function worstSection(encodes: Encodes, view: View): Section {
     const rank = encodes.ranking;
     const encode = encodes.list[next];
     if (!rank || !encode) return end();
-    const { facts, result, index } = encode;
-    const per = Math.max(3, Math.floor(8 / encodes.list.length));
-    const gap = facts.reference?.frameRate
-      ? frameGap({ reference: facts.reference })
-      : Math.max(1, Math.round(encodes.rate ?? 10));
+    const { reference } = encode.facts;
+    const gap = reference?.frameRate ? frameGap({ reference }) : Math.max(1, Math.round(encodes.rate ?? 10));
     hint.textContent = words.apart(gap);
-    const worst = worstFrames({ frames: result.frames }, rank, per, gap);
-    found.set(
-      index,
-      worst.map(({ frameNum, value }) => ({
-        frame: frameNum + encode.columns.shift,
-        value,
-        causes: grows(encode) ? [] : causesOf(encode, encodes, frameNum + encode.columns.shift),
-      })),
-    );
+    found.set(encode.index, momentsOf(encode, encodes, rank, gap));
     next++;
     if (next < encodes.list.length) return search();
-    draw();
+    draw(found);
     end();
   }, 0);
 
@@ -77,26 +64,65 @@ export function worstSection(encodes: Encodes, view: View): Section {
 
   /** Says whether rows may still come and go: until the search that saw all frames is drawn. */
   function tell(): void {
-    setBusy(lists, due || !encodes.settled || state() !== searched);
+    setBusy(lists, due || !encodes.settled || stateOf(encodes) !== searched);
   }
 
-  /** What a search depends on. While frames come every one would be another: once there are a tenth more. */
-  function state(): string {
-    return encodes.list
-      .map((encode) => {
-        const { length } = encode.columns;
-        const amount = grows(encode) ? Math.floor(Math.log(length + 1) * 10) : `all ${length}`;
-        return `${encode.columns.shift} ${amount}`;
-      })
-      .join();
+  function update(): void {
+    const now = stateOf(encodes);
+    if (now !== searched) {
+      searched = now;
+      due = true;
+      next = 0;
+      search();
+    }
+    tell();
   }
 
-  /** Whether more frames of an encode come; none do after a run that was given up. */
-  function grows({ growing }: Encode): boolean {
-    return growing && !encodes.settled;
+  return { element, update, close: () => search.stop() };
+}
+
+/** What a search depends on. While frames come every one would be another: once there are a tenth more. */
+function stateOf(encodes: Encodes): string {
+  return encodes.list
+    .map((encode) => {
+      const { length } = encode.columns;
+      const amount = grows(encode, encodes) ? Math.floor(Math.log(length + 1) * 10) : `all ${length}`;
+      return `${encode.columns.shift} ${amount}`;
+    })
+    .join();
+}
+
+/** Whether more frames of an encode come; none do after a run that was given up. */
+function grows({ growing }: Encode, encodes: Encodes): boolean {
+  return growing && !encodes.settled;
+}
+
+/** The worst moments of an encode, at least `gap` frames apart. */
+function momentsOf(encode: Encode, encodes: Encodes, rank: Ranking, gap: number): Moment[] {
+  const most = Math.max(3, Math.floor(8 / encodes.list.length));
+  const worst = worstFrames({ frames: encode.result.frames }, rank, most, gap);
+  return worst.map(({ frameNum, value }) => {
+    const frame = frameNum + encode.columns.shift;
+    return { frame, value, causes: grows(encode, encodes) ? [] : causesOf(encode, encodes, frame) };
+  });
+}
+
+/** Draws the moments of every encode, when they are others than before. */
+function momentLists(lists: HTMLElement, encodes: Encodes, view: View) {
+  /** Rows by encode and frame: those that stay keep their element, to which the focus may have to return. */
+  let rows = new Map<string, Row>();
+  let drawn = '';
+
+  /** The row that is nearest in time, of the same encode; a row itself as long as it is there. */
+  function nearest({ encode, frame }: Row): Row | undefined {
+    const away = (row: Row) => Math.abs(row.frame - frame);
+    const [first] = [...rows.values()]
+      .filter((row) => row.encode === encode)
+      .sort((a, b) => away(a) - away(b));
+    return first;
   }
 
-  function draw(): void {
+  return (found: ReadonlyMap<number, readonly Moment[]>): void => {
     const metric = encodes.ranking?.metric;
     const now = JSON.stringify([...found]);
     if (now === drawn || metric === undefined) return;
@@ -110,9 +136,9 @@ export function worstSection(encodes: Encodes, view: View): Section {
         const { index, name } = encode;
         const items = (found.get(index) ?? []).map((moment) => {
           const key = `${index} ${moment.frame}`;
-          const row = kept.get(key) ?? emptyRow(encode, moment.frame);
+          const row = kept.get(key) ?? emptyRow(encode, moment.frame, encodes, view);
           rows.set(key, row);
-          render(content(encode, metric, moment), row.button);
+          render(content(encode, metric, moment, encodes), row.button);
           return row.item;
         });
         const heading = several
@@ -122,62 +148,45 @@ export function worstSection(encodes: Encodes, view: View): Section {
       }),
       lists,
     );
-    const gone = [...kept].filter(([key]) => !rows.has(key)).map(([, row]) => row);
-    for (const row of gone) replacedBy(row.button, nearest(row)?.button);
+    for (const [key, row] of kept) if (!rows.has(key)) replacedBy(row.button, nearest(row)?.button);
     // What is moved loses the focus, and so does what is no more.
     const held = [...kept.values()].find(({ button }) => button === focused);
     if (held) (nearest(held) ?? held).button.focus({ preventScroll: true });
-  }
+  };
+}
 
-  /** The row that is nearest in time, of the same encode; a row itself as long as it is there. */
-  function nearest({ encode, frame }: Row): Row | undefined {
-    const away = (row: Row) => Math.abs(row.frame - frame);
-    return [...rows.values()]
-      .filter((row) => row.encode === encode)
-      .reduce<Row | undefined>((best, row) => (best && away(best) <= away(row) ? best : row), undefined);
-  }
+function emptyRow(encode: Encode, frame: number, encodes: Encodes, view: View): Row {
+  const button = h('button', {
+    type: 'button',
+    title: view.canOpen(encode.index) ? words.open(frame) : words.point(frame),
+    style: colourOf(encode.index),
+    onclick: () => {
+      const around = encodes.rate ? 2 * encodes.rate : 50;
+      if (!view.canOpen(encode.index)) {
+        view.zoomTo(frame - around, frame + around);
+        document.getElementById('chart-heading')?.scrollIntoView({ block: 'start' });
+      }
+      view.open(encode.index, frame);
+    },
+  });
+  return { encode: encode.index, frame, item: h('li', {}, button), button };
+}
 
-  function emptyRow(encode: Encode, frame: number): Row {
-    const button = h('button', {
-      type: 'button',
-      title: view.canOpen(encode.index) ? words.open(frame) : words.point(frame),
-      style: colourOf(encode.index),
-      onclick: () => {
-        const around = encodes.rate ? 2 * encodes.rate : 50;
-        if (!view.canOpen(encode.index)) {
-          view.zoomTo(frame - around, frame + around);
-          document.getElementById('chart-heading')?.scrollIntoView({ block: 'start' });
-        }
-        view.open(encode.index, frame);
-      },
-    });
-    return { encode: encode.index, frame, item: h('li', {}, button), button };
-  }
-
-  function content(encode: Encode, metric: string, { frame, value, causes }: Moment): TemplateResult {
-    const time = encodes.timeOf(frame);
-    const frameText = encodes.apart ? text.results.chart.referenceFrame : text.results.chart.frame;
-    const [low, high] = encode.columns.extent(metric) ?? [0, 1];
-    const range = encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined;
-    const share = percentOf(value, ...(range ?? ([Math.min(0, low), high] as const)));
-    return html`<span class="when"><span>${time === undefined ? frameText(frame) : timeText(time)}</span>${time === undefined ? '' : html`<span class="faint">${frameText(frame)}</span>`}</span>
+function content(
+  encode: Encode,
+  metric: string,
+  { frame, value, causes }: Moment,
+  encodes: Encodes,
+): TemplateResult {
+  const time = encodes.timeOf(frame);
+  const frameText = encodes.apart ? text.results.chart.referenceFrame : text.results.chart.frame;
+  const [low, high] = encode.columns.extent(metric) ?? [0, 1];
+  const range = encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined;
+  const share = percentOf(value, ...(range ?? ([Math.min(0, low), high] as const)));
+  return html`<span class="when"><span>${time === undefined ? frameText(frame) : timeText(time)}</span>${time === undefined ? '' : html`<span class="faint">${frameText(frame)}</span>`}</span>
 <span class="line" aria-hidden="true"><i .style=${`width:${share}%`}></i></span>
 <b>${encodes.valueText(metric, value)}</b>
 ${causes.length > 0 ? html`<span class="causes soft">${causes.join(', ')}</span>` : ''}`;
-  }
-
-  function update(): void {
-    const now = state();
-    if (now !== searched) {
-      searched = now;
-      due = true;
-      next = 0;
-      search();
-    }
-    tell();
-  }
-
-  return { element, update, close: () => search.stop() };
 }
 
 /** Features that fell most against what they are in the rest of the video: more than two deviations below its mean. */

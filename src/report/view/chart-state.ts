@@ -1,0 +1,132 @@
+/**
+ * @module report/view/chart-state
+ * What all charts over the frames share: the part of the axis on show, the frame pointed at, the encodes shown.
+ */
+import { Cell } from './cell.js';
+import { nearestFrame, type Span, searchFrame, zoomedBy, zoomedTo } from './frames.js';
+
+/** The values of one encode. Frames have the numbers of the axis that all encodes share. */
+export interface FrameColumns {
+  /** Ascending. */
+  readonly numbers: Float64Array;
+  /** Of each frame; `undefined` where no frame has the metric. */
+  values(metric: string): Float64Array | undefined;
+  /** The least and the greatest finite value. */
+  extent(metric: string): readonly [low: number, high: number] | undefined;
+}
+
+/** The encodes that charts show. */
+export interface FrameEncodes {
+  readonly list: readonly { readonly index: number; readonly name: string; readonly columns: FrameColumns }[];
+  /** First and last frame of all. */
+  readonly span: Span;
+  /** Frames per second, where known. */
+  readonly rate: number | undefined;
+  /** The reference frame that is 0 on the frame axis. */
+  readonly origin: number;
+  /** Whether more frames come at this time. */
+  readonly coming: boolean;
+  isScore(metric: string): boolean;
+  /** A frame of the axis in words. */
+  said(frame: number): string;
+  valueText(metric: string, value: number): string;
+}
+
+/** A metric's value in a frame; NaN where there is none. */
+export function valueAt({ columns }: FrameEncodes['list'][number], metric: string, frame: number): number {
+  const i = searchFrame(columns.numbers, frame);
+  return columns.numbers[i] === frame ? (columns.values(metric)?.[i] ?? Number.NaN) : Number.NaN;
+}
+
+export class ChartState<E extends FrameEncodes = FrameEncodes> {
+  /** First and last frame on show; `null`: all there are. */
+  readonly zoom = new Cell<Span | null>(null);
+  /** The frame pointed at. */
+  readonly pointed = new Cell<number | null>(null);
+  /** By encode: whether charts show it. */
+  readonly shown: Cell<readonly boolean[]>;
+  /** The encode that keys are about. */
+  readonly lead = new Cell(0);
+  /** The chart that the pointer is over, which has the readout; `null`: the large one has it. */
+  over: HTMLElement | null = null;
+
+  constructor(readonly encodes: E) {
+    this.shown = new Cell<readonly boolean[]>(encodes.list.map(() => true));
+  }
+
+  /** The frames on show. */
+  get span(): Span {
+    return this.zoom.value ?? this.encodes.span;
+  }
+
+  /** The encodes that charts show. */
+  get visible(): readonly E['list'][number][] {
+    return this.encodes.list.filter(({ index }) => this.shown.value[index]);
+  }
+
+  /** Shows an encode, or hides it unless it is the only one shown. */
+  toggle(index: number): void {
+    const shown = this.shown.value.map((is, i) => (i === index ? !is : is));
+    if (shown.includes(true)) this.shown.value = shown;
+  }
+
+  /** Shows a part, kept within what there is and not closer than a few frames. */
+  zoomTo(from: number, to: number): void {
+    const { span, list } = this.encodes;
+    const part = zoomedTo([from, to], span, Math.max(...list.map(({ columns }) => columns.numbers.length)));
+    this.zoom.value = part[1] - part[0] >= span[1] - span[0] ? null : part;
+  }
+
+  zoomBy(factor: number, around?: number): void {
+    const [from, to] = this.span;
+    const pointed = this.pointed.value;
+    const centre =
+      around ?? (pointed !== null && pointed >= from && pointed <= to ? pointed : (from + to) / 2);
+    this.zoomTo(...zoomedBy([from, to], factor, centre));
+  }
+
+  /** The scored frame nearest to a position, of the encodes shown. */
+  nearest(position: number): number | null {
+    return (
+      nearestFrame(
+        this.visible.map(({ columns }) => columns.numbers),
+        position,
+      ) ?? null
+    );
+  }
+
+  /** Points at the frame so many scored frames further on, and keeps it on show. */
+  step(by: number): void {
+    const numbers = this.encodes.list[this.lead.value]?.columns.numbers;
+    if (!numbers || numbers.length === 0) return;
+    const [from, to] = this.span;
+    const at = this.pointed.value;
+    const i = at === null ? searchFrame(numbers, (from + to) / 2) : searchFrame(numbers, at) + by;
+    this.pointAt(numbers[Math.min(numbers.length - 1, Math.max(0, i))] ?? null);
+  }
+
+  /** Makes the next encode that is shown the one that keys are about. */
+  stepEncode(by: number): void {
+    const count = this.encodes.list.length;
+    for (let n = 1; n <= count; n++) {
+      const index = (this.lead.value + by * n + count * n) % count;
+      if (!this.shown.value[index]) continue;
+      this.lead.value = index;
+      break;
+    }
+    this.step(0);
+  }
+
+  pointAt(frame: number | null): void {
+    this.pointed.value = frame;
+    if (frame === null) return;
+    const [from, to] = this.span;
+    if (frame < from || frame > to) this.zoomTo(frame - (to - from) / 2, frame + (to - from) / 2);
+  }
+
+  /** Makes a frame of an encode the one that all is about. */
+  open(encode: number, frame: number): void {
+    this.lead.value = encode;
+    this.pointAt(frame);
+  }
+}

@@ -1,0 +1,265 @@
+/**
+ * @module report/view/chart
+ * One chart over the frames, on the page and in the HTML report: thinned to its width, zoomed with all others, with a
+ * readout of the frame pointed at.
+ */
+
+import { drawAxes, drawLine, penOf, Scale } from './chart-drawing.js';
+import { type ChartState, type FrameEncodes, valueAt } from './chart-state.js';
+import type { Span } from './frames.js';
+import { colourOf, labelOf } from './numbers.js';
+import { extentOf, frameTicks, valueRange } from './scales.js';
+
+/** `large`: axes and a readout. `small`: a curve. `map`: all frames, whatever the others show. */
+export type ChartKind = 'large' | 'small' | 'map';
+
+/** Pixels around the part that has the lines: above, right, below, left. */
+const LARGE = [8, 4, 26, 40] as const;
+const BARE = [4, 0, 4, 0] as const;
+
+/** Milliseconds without a change after which charts out of sight are drawn too: for who scrolls fast, or saves a picture. */
+const REST = 400;
+
+export class FrameChart {
+  /** What the chart reads now: the last drawing's scale. */
+  scale = new Scale(1, 1, [0, 1], [0, 1]);
+  readonly #canvas: HTMLCanvasElement;
+  readonly #marks: HTMLElement;
+  readonly #tip: HTMLElement;
+  /** Of the element: asked for when it changes, for asking while it is being changed would lay the page out. */
+  #room: readonly [width: number, height: number] = [0, 0];
+  #selection: Span | undefined;
+  #seen = false;
+  #closed = false;
+  #stale = true;
+  #resting: ReturnType<typeof setTimeout> | undefined;
+  readonly #stop: (() => void)[];
+
+  /**
+   * @param element where it is drawn
+   * @param soon runs pieces of work one after the other
+   */
+  constructor(
+    readonly element: HTMLElement,
+    readonly state: ChartState,
+    readonly kind: ChartKind,
+    public metric: string,
+    readonly soon: (work: () => void) => void,
+  ) {
+    this.#canvas = element.ownerDocument.createElement('canvas');
+    this.#marks = this.#make('div', 'marks');
+    this.#marks.style.inset = this.#insets.map((pixels) => `${pixels}px`).join(' ');
+    this.#tip = this.#make('div', 'tip');
+    for (const hidden of [this.#marks, this.#tip]) hidden.setAttribute('aria-hidden', 'true');
+    element.append(this.#canvas, this.#marks);
+    const sight = new IntersectionObserver(
+      (entries) => {
+        this.#seen = entries.at(-1)?.isIntersecting ?? false;
+        if (this.#seen && this.#stale) soon(() => this.#late());
+      },
+      { rootMargin: '150px' },
+    );
+    sight.observe(element);
+    const resize = new ResizeObserver(() => {
+      this.#measure();
+      if (this.#stale && this.#seen) this.#draw();
+      else this.update();
+    });
+    resize.observe(element);
+    const theme = new MutationObserver(() => this.update());
+    theme.observe(element.ownerDocument.documentElement, { attributeFilter: ['data-theme'] });
+    this.#stop = [
+      () => {
+        for (const observer of [sight, resize, theme]) observer.disconnect();
+      },
+      state.zoom.watch(() => this.update()),
+      state.shown.watch(() => this.update()),
+      state.pointed.watch(() => this.#point()),
+    ];
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#resting);
+    for (const stop of this.#stop) stop();
+  }
+
+  /** Draws what there is of a metric now. */
+  show(metric: string): void {
+    this.metric = metric;
+    this.update();
+  }
+
+  /** Draws again before the screen is next drawn; out of sight once it comes into it, or when all has come to rest. */
+  update(): void {
+    const waits = this.#stale;
+    this.#stale = true;
+    const { coming } = this.state.encodes;
+    if (!this.#seen) {
+      clearTimeout(this.#resting);
+      if (!coming) this.#resting = setTimeout(() => this.soon(() => this.#late()), REST);
+      return;
+    }
+    if (waits) return;
+    // The large chart follows the pointer; the others come one by one, and so does all that grows.
+    if (this.kind === 'large' && !coming) requestAnimationFrame(() => this.#late());
+    else this.soon(() => this.#late());
+  }
+
+  /** Draws at once, wherever it is and as wide as it is now. */
+  complete(): void {
+    this.#measure();
+    this.#draw();
+  }
+
+  /** The frames that are being selected; `undefined` when that is over. */
+  set selection(span: Span | undefined) {
+    this.#selection = span;
+    this.#point();
+  }
+
+  get selection(): Span | undefined {
+    return this.#selection;
+  }
+
+  /** The position on the frame axis at a place of the window. */
+  frameAt(clientX: number): number {
+    return this.scale.frameAt(clientX - this.#marks.getBoundingClientRect().left);
+  }
+
+  /** The encode whose line is nearest to a place of the window. */
+  encodeAt(frame: number, clientY: number): number {
+    const y = clientY - this.#marks.getBoundingClientRect().top;
+    const away = (encode: FrameEncodes['list'][number]) =>
+      Math.abs(this.scale.y(valueAt(encode, this.metric, frame)) - y);
+    let [best, distance] = [this.state.lead.value, Number.POSITIVE_INFINITY];
+    for (const encode of this.state.visible)
+      if (away(encode) < distance) [best, distance] = [encode.index, away(encode)];
+    return best;
+  }
+
+  // --- drawing ---
+
+  get #insets() {
+    return this.kind === 'large' ? LARGE : BARE;
+  }
+
+  get #span(): Span {
+    return this.kind === 'map' ? this.state.encodes.span : this.state.span;
+  }
+
+  #measure(): void {
+    this.#room = [this.element.clientWidth, this.element.clientHeight];
+  }
+
+  #late(): void {
+    if (this.#stale) this.#draw();
+  }
+
+  #draw(): void {
+    const [width, height] = this.#room;
+    if (width === 0 || height === 0 || this.#closed) return;
+    this.#stale = false;
+    const pen = penOf(this.#canvas, width, height);
+    if (!pen) return;
+    const { encodes, visible } = this.state;
+    const [top, right, bottom, left] = this.#insets;
+    const scale = new Scale(width - left - right, height - top - bottom, this.#span, this.#range());
+    this.scale = scale;
+    const style = getComputedStyle(this.element);
+    const colour = (name: string) => style.getPropertyValue(name).trim();
+    const large = this.kind === 'large';
+    pen.translate(left, top);
+    if (large) {
+      const marks = frameTicks(scale.span, Math.max(2, scale.width / 90), encodes.rate, encodes.origin);
+      drawAxes(pen, scale, marks, colour);
+    }
+    pen.save();
+    pen.beginPath();
+    pen.rect(-1, -top, scale.width + 2, scale.height + top + 2);
+    pen.clip();
+    pen.lineWidth = large ? 1.6 : 1.2;
+    pen.globalAlpha = this.kind === 'map' ? 0.75 : 1;
+    for (const { columns, index } of visible) {
+      const values = columns.values(this.metric);
+      pen.strokeStyle = pen.fillStyle = colour(`--s${index % 8}`);
+      if (values) drawLine(pen, scale, { frames: columns.numbers, values }, large);
+    }
+    pen.restore();
+    // Up to where it is drawn.
+    const last = Math.max(0, ...encodes.list.map(({ columns }) => columns.numbers.at(-1) ?? 0));
+    this.element.dataset.last = String(last);
+    this.#point();
+  }
+
+  /** All values of the encodes on show, with some air. */
+  #range(): Span {
+    const { encodes, visible } = this.state;
+    const extent = extentOf(visible.map(({ columns }) => columns.extent(this.metric) ?? []));
+    const score = encodes.isScore(this.metric);
+    // What nobody sees shall not fill the chart: two points of a score, a thousandth of anything else.
+    const least = score ? 2 : Math.max(Math.abs(extent?.high ?? 0) / 1000, 1e-6);
+    return valueRange(extent, least, score && this.kind === 'large');
+  }
+
+  // --- what is pointed at ---
+
+  #make(tag: 'div' | 'span' | 'b' | 'i', name: string, style = '', text = ''): HTMLElement {
+    const element = this.element.ownerDocument.createElement(tag);
+    element.className = name;
+    // Not as an attribute, which a strict content security policy refuses.
+    element.style.cssText = style;
+    element.textContent = text;
+    return element;
+  }
+
+  /** The part from one frame to another, at least some pixels wide. */
+  #part(name: string, [from, to]: Span): HTMLElement {
+    const left = this.scale.x(from);
+    return this.#make('i', name, `left:${left}px;width:${Math.max(3, this.scale.x(to) - left)}px`);
+  }
+
+  /** The line, the dots and the readout; the canvas stays as it is. */
+  #point(): void {
+    const { pointed, zoom, visible } = this.state;
+    const frame = pointed.value;
+    const [from, to] = this.#span;
+    const marks: HTMLElement[] = [];
+    const shown = this.kind !== 'map' && frame !== null && frame >= from && frame <= to;
+    if (this.kind === 'map' && zoom.value) marks.push(this.#part('window', zoom.value));
+    if (this.#selection) marks.push(this.#part('select', this.#selection));
+    if (shown) {
+      const x = this.scale.x(frame);
+      marks.push(this.#make('i', 'at', `left:${x}px`));
+      for (const encode of visible) {
+        const y = this.scale.y(valueAt(encode, this.metric, frame));
+        if (Number.isFinite(y))
+          marks.push(this.#make('i', 'dot', `left:${x}px;top:${y}px;${colourOf(encode.index)}`));
+      }
+    }
+    this.#marks.replaceChildren(...marks);
+    const { over } = this.state;
+    if (shown && (over ? over === this.element : this.kind === 'large')) this.#showTip(frame);
+    else this.#tip.remove();
+  }
+
+  #showTip(frame: number): void {
+    const { encodes, visible, lead } = this.state;
+    const several = encodes.list.length > 1;
+    const rows = visible.map((encode) => {
+      const row = this.#make('div', several && encode.index === lead.value ? 'current' : '');
+      row.append(
+        this.#make('span', 'swatch', colourOf(encode.index)),
+        this.#make('span', '', '', several ? encode.name : labelOf(this.metric)),
+        this.#make('b', '', '', encodes.valueText(this.metric, valueAt(encode, this.metric, frame))),
+      );
+      return row;
+    });
+    this.#tip.replaceChildren(this.#make('div', 'soft', '', encodes.said(frame)), ...rows);
+    if (!this.#tip.isConnected) this.element.append(this.#tip);
+    const x = this.scale.x(frame) + this.#insets[3];
+    const wide = this.#tip.offsetWidth;
+    const left = x + 18 + wide > this.element.clientWidth ? x - 14 - wide : x + 14;
+    this.#tip.style.left = `${Math.max(0, left)}px`;
+  }
+}

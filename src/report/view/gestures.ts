@@ -1,0 +1,174 @@
+/**
+ * @module report/view/gestures
+ * Charts over the frames by pointer, fingers, wheel and keys.
+ */
+import type { FrameChart } from './chart.js';
+import type { ChartState } from './chart-state.js';
+import { pinchFactor } from './frames.js';
+
+/** Milliseconds after scrolling elsewhere for which the wheel goes on scrolling the page past a chart. */
+const SCROLLING = 300;
+
+/** Makes a chart answer; returns what ends that. */
+export function listen(chart: FrameChart): () => void {
+  if (chart.kind === 'map') {
+    dragWindow(chart);
+    return () => {};
+  }
+  point(chart);
+  select(chart);
+  chart.element.addEventListener('dblclick', () => {
+    chart.state.zoom.value = null;
+  });
+  return zoomByWheel(chart);
+}
+
+/** Points at frames; two fingers zoom. */
+function point(chart: FrameChart): void {
+  const { element, state } = chart;
+  const touches = new Map<number, number>();
+  element.addEventListener('pointerdown', ({ pointerType, pointerId, clientX }) => {
+    if (pointerType !== 'mouse') touches.set(pointerId, clientX);
+  });
+  element.addEventListener('pointermove', ({ pointerId, clientX }) => {
+    if (touches.has(pointerId)) {
+      const before = [...touches.values()];
+      touches.set(pointerId, clientX);
+      const after = [...touches.values()];
+      if (touches.size === 2) {
+        state.zoomBy(pinchFactor(before, after), chart.frameAt(((after[0] ?? 0) + (after[1] ?? 0)) / 2));
+        return;
+      }
+    }
+    state.over = element;
+    state.pointed.value = state.nearest(chart.frameAt(clientX));
+  });
+  const leave = ({ pointerId, type, pointerType }: PointerEvent) => {
+    touches.delete(pointerId);
+    if (type !== 'pointerleave' || pointerType !== 'mouse' || chart.selection) return;
+    state.over = null;
+    state.pointed.value = null;
+  };
+  for (const name of ['pointerup', 'pointercancel', 'pointerleave'] as const)
+    element.addEventListener(name, leave);
+}
+
+/** Zooms to what the mouse is dragged over, and opens the frame that is clicked. */
+function select(chart: FrameChart): void {
+  const { element, state } = chart;
+  let pressed: { readonly x: number; readonly frame: number } | undefined;
+  let held = false;
+  element.addEventListener('pointerdown', ({ clientX, button, pointerType }) => {
+    pressed = { x: clientX, frame: chart.frameAt(clientX) };
+    held = button === 0 && pointerType === 'mouse';
+  });
+  element.addEventListener('pointermove', ({ clientX, pointerId }) => {
+    if (!held || !pressed || (!chart.selection && Math.abs(clientX - pressed.x) <= 4)) return;
+    element.setPointerCapture(pointerId);
+    const frame = chart.frameAt(clientX);
+    chart.selection = [Math.min(pressed.frame, frame), Math.max(pressed.frame, frame)];
+  });
+  const end = () => {
+    held = false;
+    const { selection } = chart;
+    chart.selection = undefined;
+    if (selection) state.zoomTo(...selection);
+  };
+  for (const name of ['pointerup', 'pointercancel'] as const) element.addEventListener(name, end);
+  element.addEventListener('click', ({ clientX, clientY, detail }) => {
+    // The end of a drag is no click.
+    if (Math.abs(clientX - (pressed?.x ?? clientX)) > 4 || detail > 1) return;
+    const frame = state.nearest(chart.frameAt(clientX));
+    if (frame !== null) state.open(chart.encodeAt(frame, clientY), frame);
+  });
+}
+
+/** The window over the map is dragged; elsewhere it comes to the pointer. */
+function dragWindow(chart: FrameChart): void {
+  const { element, state } = chart;
+  let grip: number | undefined;
+  const move = ({ clientX }: PointerEvent) => {
+    if (grip === undefined) return;
+    const [from, to] = state.span;
+    const start = chart.frameAt(clientX) - grip;
+    state.zoomTo(start, start + to - from);
+  };
+  element.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0 || !state.zoom.value) return;
+    const [from, to] = state.span;
+    const at = chart.frameAt(event.clientX);
+    grip = at >= from && at <= to ? at - from : (to - from) / 2;
+    move(event);
+    element.setPointerCapture(event.pointerId);
+  });
+  element.addEventListener('pointermove', move);
+  const end = () => {
+    grip = undefined;
+  };
+  for (const name of ['pointerup', 'pointercancel'] as const) element.addEventListener(name, end);
+}
+
+/** Zooms and moves by the wheel; a page that is being scrolled past the chart goes on scrolling. */
+function zoomByWheel(chart: FrameChart): () => void {
+  const { element, state } = chart;
+  let last = Number.NEGATIVE_INFINITY;
+  const scrolled = ({ target }: WheelEvent) => {
+    if (!(target instanceof Node && element.contains(target))) last = performance.now();
+  };
+  window.addEventListener('wheel', scrolled, { passive: true });
+  element.addEventListener(
+    'wheel',
+    (event) => {
+      const { deltaX, deltaY, ctrlKey, metaKey } = event;
+      const sideways = Math.abs(deltaX) > Math.abs(deltaY);
+      const now = performance.now();
+      const scrolling = now - last < SCROLLING;
+      if (scrolling) last = now;
+      if (!(ctrlKey || metaKey) && (scrolling || (chart.kind !== 'large' && !sideways))) return;
+      if (!state.zoom.value && (sideways || deltaY > 0)) return;
+      event.preventDefault();
+      const [from, to] = state.span;
+      const shift = (deltaX / element.clientWidth) * (to - from);
+      if (sideways) state.zoomTo(from + shift, to + shift);
+      else
+        state.zoomBy(
+          2 ** (Math.sign(deltaY) * Math.min(1, Math.abs(deltaY) / 120)),
+          chart.frameAt(event.clientX),
+        );
+    },
+    { passive: false },
+  );
+  return () => window.removeEventListener('wheel', scrolled);
+}
+
+/** Moves from frame to frame and from encode to encode, zooms, and opens a frame. */
+export function onKey(event: KeyboardEvent, state: ChartState): void {
+  if (event.altKey || event.metaKey || event.ctrlKey) return;
+  const step = event.shiftKey ? 10 : 1;
+  const [from, to] = state.encodes.span;
+  const all = () => {
+    state.zoom.value = null;
+  };
+  const actions: Readonly<Record<string, () => void>> = {
+    ArrowRight: () => state.step(step),
+    ArrowLeft: () => state.step(-step),
+    ArrowUp: () => state.stepEncode(-1),
+    ArrowDown: () => state.stepEncode(1),
+    PageUp: () => state.step(-100),
+    PageDown: () => state.step(100),
+    Home: () => state.pointAt(state.nearest(from)),
+    End: () => state.pointAt(state.nearest(to)),
+    '+': () => state.zoomBy(0.5),
+    '=': () => state.zoomBy(0.5),
+    '-': () => state.zoomBy(2),
+    '0': all,
+    Escape: all,
+    Enter: () => {
+      if (state.pointed.value !== null) state.open(state.lead.value, state.pointed.value);
+    },
+  };
+  const action = actions[event.key];
+  if (!action) return;
+  action();
+  event.preventDefault();
+}
