@@ -159,6 +159,12 @@ function everyFrame(version: string): string[] {
   return [old ? '-vsync' : '-fps_mode', 'passthrough'];
 }
 
+/** Decoder, codec and what was done to the picture, for the report: `ffmpeg 5.1.9 (h264, turned by 90 degrees)`. */
+export function decodedBy(tool: string, { codec, rotation }: TrackFacts, { note }: Delivery): string {
+  const turned = rotation === 0 || note?.startsWith('turned') ? '' : `, turned by ${rotation} degrees`;
+  return `${tool} (${codec}${turned}${note === undefined ? '' : `, ${note}`})`;
+}
+
 /** Rounded as {@link decodeArgs} rounds: what a filter compares with. */
 export function seconds(value: number): string {
   return value.toFixed(6);

@@ -38,6 +38,33 @@ export function framesBetween(
   return { fromFrame, count: Math.max(0, before(end) - fromFrame) };
 }
 
+/** Inputs known by name whose times are remembered. */
+const REMEMBERED = 8;
+
+/**
+ * Times that were read, `null` where the container has none, by a key that changes when the content of the input does: an
+ * object, or a name with the file's state. Without a key nothing is remembered.
+ */
+export class TimesMemory {
+  readonly #objects = new WeakMap<object, TrackTimes | null>();
+  readonly #named = new Map<string, TrackTimes | null>();
+
+  get(key: object | string | undefined): TrackTimes | null | undefined {
+    return typeof key === 'object' ? this.#objects.get(key) : this.#named.get(key ?? '');
+  }
+
+  set(key: object | string | undefined, times: TrackTimes | null): void {
+    if (key === undefined) return;
+    if (typeof key === 'object') {
+      this.#objects.set(key, times);
+      return;
+    }
+    const [oldest] = this.#named.keys();
+    if (this.#named.size >= REMEMBERED && oldest !== undefined) this.#named.delete(oldest);
+    this.#named.set(key, times);
+  }
+}
+
 /** Seconds by which times of decoding go back where a clock was set anew, and not only written out of order. */
 const SET_BACK = 0.5;
 
