@@ -17,6 +17,8 @@ export interface Watched {
   input(size: number): ByteReader;
 }
 
+type Post = (message: FromParser, transfer?: ArrayBuffer[]) => void;
+
 interface Wait {
   readonly since: number;
   resolve(bytes: ArrayBuffer): void;
@@ -41,20 +43,59 @@ export type Served<Calls> = {
     : never;
 };
 
+/** The input of the caller, which is read by asking for its bytes. */
+class LentInput {
+  readonly #post: Post;
+  /** Bytes that were asked for and are not here yet, by number. */
+  readonly #waits = new Map<number, Wait>();
+  #reads = 0;
+
+  constructor(post: Post) {
+    this.#post = post;
+  }
+
+  reader(size: number): ByteReader {
+    return {
+      size,
+      read: async (position, parts) => {
+        const length = parts.reduce((sum, part) => sum + part.length, 0);
+        const id = this.#reads++;
+        const bytes = await new Promise<ArrayBuffer>((resolve, reject) => {
+          this.#waits.set(id, { since: performance.now(), resolve, reject });
+          this.#post({ kind: 'read', id, position, length });
+        });
+        return bytesReader(new Uint8Array(bytes)).read(0, parts);
+      },
+      close() {},
+    };
+  }
+
+  take(message: ToParser & { kind: 'bytes' | 'unread' }): void {
+    const wait = this.#waits.get(message.id);
+    this.#waits.delete(message.id);
+    if (message.kind === 'bytes') wait?.resolve(message.bytes);
+    else wait?.reject(errorOf(message.refusal));
+  }
+
+  /** Whether bytes have been awaited for a whole beat. */
+  isWaiting(): boolean {
+    const late = performance.now() - BEAT;
+    return [...this.#waits.values()].some(({ since }) => since < late);
+  }
+}
+
 /**
- * @param prepare loads what a task needs, before any foreign byte is looked at; gives {@link Served} functions
+ * @param prepare loads what a task needs, before any foreign byte is read; gives {@link Served} functions
  * @returns the function to call with each message
  */
 export function serveParser<Task>(
-  post: (message: FromParser, transfer?: ArrayBuffer[]) => void,
+  post: Post,
   prepare: (task: Task, watched: Watched) => Promise<object>,
 ): (message: ToParser<Task>) => void {
+  const input = new LentInput(post);
   let functions: Promise<object> | undefined;
   let running = 0;
   let progress = 0;
-  /** Bytes that were asked for and are not here yet. */
-  const waits = new Map<number, Wait>();
-  let reads = 0;
   let beat: ReturnType<typeof setInterval> | undefined;
 
   const watched: Watched = {
@@ -62,28 +103,12 @@ export function serveParser<Task>(
       progress++;
     },
     patience: (silence, blame) => post({ kind: 'patience', silence, blame }),
-    input: (size) => ({
-      size,
-      async read(position, parts) {
-        const length = parts.reduce((sum, part) => sum + part.length, 0);
-        const id = reads++;
-        const bytes = await new Promise<ArrayBuffer>((resolve, reject) => {
-          waits.set(id, { since: performance.now(), resolve, reject });
-          post({ kind: 'read', id, position, length });
-        });
-        return bytesReader(new Uint8Array(bytes)).read(0, parts);
-      },
-      close() {},
-    }),
+    input: (size) => input.reader(size),
   };
 
-  function tell(): void {
-    const late = performance.now() - BEAT;
-    post({ kind: 'alive', progress, waiting: [...waits.values()].some(({ since }) => since < late) });
-  }
-
   async function carryOut({ id, name, argument }: ToParser & { kind: 'call' }): Promise<void> {
-    if (running++ === 0) beat = setInterval(tell, BEAT);
+    if (running++ === 0)
+      beat = setInterval(() => post({ kind: 'alive', progress, waiting: input.isWaiting() }), BEAT);
     try {
       const served: unknown = Reflect.get((await functions) ?? {}, name);
       if (typeof served !== 'function') throw new Error(`there is no function ${name}`);
@@ -109,13 +134,8 @@ export function serveParser<Task>(
       case 'call':
         void carryOut(message);
         return;
-      case 'bytes':
-      case 'unread': {
-        const wait = waits.get(message.id);
-        waits.delete(message.id);
-        if (message.kind === 'bytes') wait?.resolve(message.bytes);
-        else wait?.reject(errorOf(message.refusal));
-      }
+      default:
+        input.take(message);
     }
   };
 }

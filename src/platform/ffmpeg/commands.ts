@@ -29,66 +29,32 @@ export interface Part {
   readonly restamp?: boolean;
 }
 
-/** Asks for all that container and codec declare and, unless that is not to be had, for the first frame. */
+/** @param words separated by blanks */
+const ask = (words: string, source: ToolSource): string[] => [
+  ...`-v error ${words}`.split(' '),
+  ...inputArgs(source),
+];
+
+/** Asks for all that container and codec declare and, unless that cannot be had, for the first frame. */
 export function probeArgs(source: ToolSource, withFrame = true): string[] {
-  const first = withFrame ? ['-show_frames', '-read_intervals', '%+#1'] : [];
-  return [
-    '-v',
-    'error',
-    '-select_streams',
-    VIDEO,
-    '-show_format',
-    '-show_streams',
-    ...first,
-    '-of',
-    'json',
-    ...inputArgs(source),
-  ];
+  const first = withFrame ? '-show_frames -read_intervals %+#1 ' : '';
+  return ask(`-select_streams ${VIDEO} -show_format -show_streams ${first}-of json`, source);
 }
 
 /** Asks which tracks there are, for a file without video. */
 export function tracksArgs(source: ToolSource): string[] {
-  return [
-    '-v',
-    'error',
-    '-show_entries',
-    'stream=codec_type,codec_name,codec_tag_string',
-    '-of',
-    'json',
-    ...inputArgs(source),
-  ];
+  return ask('-show_entries stream=codec_type,codec_name,codec_tag_string -of json', source);
 }
 
 /** Asks for the first packet with what goes with it. */
 export function firstPacketArgs(source: ToolSource): string[] {
-  return [
-    '-v',
-    'error',
-    '-select_streams',
-    VIDEO,
-    '-show_packets',
-    '-read_intervals',
-    '%+#1',
-    '-of',
-    'json',
-    ...inputArgs(source),
-  ];
+  return ask(`-select_streams ${VIDEO} -show_packets -read_intervals %+#1 -of json`, source);
 }
 
 /** Asks for each packet, as `packet|pts=512|dts=0|flags=K_`, then `stream|has_b_frames=2|time_base=1/12800`. */
 export function packetsArgs(source: ToolSource): string[] {
   const entries = 'packet=pts,dts,flags:stream=has_b_frames,time_base';
-  return [
-    '-v',
-    'error',
-    '-select_streams',
-    VIDEO,
-    '-show_entries',
-    entries,
-    '-of',
-    'compact',
-    ...inputArgs(source),
-  ];
+  return ask(`-select_streams ${VIDEO} -show_entries ${entries} -of compact`, source);
 }
 
 /**

@@ -18,7 +18,7 @@ import type {
 import { delivery } from '../../../media/delivery.js';
 import { parseProbe } from '../../../media/facts.js';
 import type { VideoInput } from '../../../media/types.js';
-import { findDenial } from '../../ffmpeg/access.js';
+import { type Denial, findDenial } from '../../ffmpeg/access.js';
 import {
   decodeArgs,
   decodedBy,
@@ -30,7 +30,6 @@ import {
 } from '../../ffmpeg/commands.js';
 import { PacketTimes, SAME_TIME, TimesMemory, type TrackTimes } from '../../ffmpeg/packet-times.js';
 import { emptyRange, type Plan, planPart } from '../../ffmpeg/plan.js';
-import { denied } from './denied.js';
 import { type FfmpegInput, ffmpegInput, type InputAccess } from './input.js';
 import { runOn, startOn } from './launch.js';
 import { type DecodedFrame, DecodeRun, type End } from './run.js';
@@ -403,4 +402,34 @@ function textOf(value: unknown, key: string): string {
 
 function lastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? '';
+}
+
+/**
+ * Why an input was not opened. What names other files is final (`io`): no other decoder is to try it.
+ */
+function denied({ name, remote }: FfmpegInput, denial: Denial): AnyvmafError {
+  const what = shown(name);
+  switch (denial.kind) {
+    case 'playlist':
+      return new AnyvmafError(
+        'io',
+        `${what} is not a video but makes ffmpeg open other files (${denial.format}), which is not allowed here; give the ` +
+          'video itself, in one file.',
+      );
+    case 'protocol':
+      return new AnyvmafError('io', `${what} makes ffmpeg open what it may not (${shown(denial.protocol)})`, {
+        hints: [
+          remote
+            ? 'what is fetched may name URLs only'
+            : { purpose: 'fix', option: 'allowUrl', value: true, aim: 'if it names URLs that you trust' },
+        ],
+      });
+    case 'text':
+      return new AnyvmafError('media', `${what} is a text file, not a video.`);
+    case 'format':
+      return new AnyvmafError(
+        'media',
+        `${what} is of a format that is not opened as video (${denial.format}); convert it to MP4 or Matroska first.`,
+      );
+  }
 }
