@@ -43,7 +43,7 @@ const FOLDER = resolve(flags.folder);
 const PAGE = join(FOLDER, 'page');
 const CLI = builtCommand();
 const SECONDS = 1000;
-/** How long a page may take to look at files, or to load, on a machine with much other work. */
+/** How long a page may take to inspect files, or to load, on a machine with much other work. */
 const PATIENCE = 300 * SECONDS;
 /** Frames that are made; longer clips repeat them. */
 const MADE = 3 * GROUP;
@@ -157,7 +157,7 @@ function timeOfEnded() {
 }
 
 /** In the page: remembers long tasks, and when the run began and ended; calls when it has. Nothing asks it meanwhile. */
-function watch() {
+function observe() {
   window.bench = { tasks: [] };
   new PerformanceObserver((list) => {
     for (const { startTime, duration } of list.getEntries()) window.bench.tasks.push({ startTime, duration });
@@ -190,7 +190,7 @@ async function inPage({ browser, pid, url }, files, sample) {
       );
     });
     ended.catch(() => {});
-    await page.addInitScript(watch);
+    await page.addInitScript(observe);
     await page.goto(`${url}#threads=${THREADS}`);
     await page.setInputFiles('#pick-reference', files.reference);
     await page.setInputFiles('#pick-distorted', files.distorted);
@@ -228,7 +228,7 @@ function watchStart() {
     if (!pick || pick.disabled) return;
     observer.disconnect();
     // It is put there with all that it calls. What runs now or is waiting to run would still keep input waiting, and
-    // what is not painted yet nobody can use.
+    // what is not painted yet cannot be used.
     requestAnimationFrame(() =>
       setTimeout(() => {
         window.usable = performance.now();
@@ -309,9 +309,9 @@ try {
     const there = await inPage(place, files);
     page.push(there);
     tasks.push(...there.tasks);
-    const told = ({ seconds, used }) =>
+    const text = ({ seconds, used }) =>
       `${(FRAMES / seconds).toFixed(1)} frames/s (CPU ${used.toFixed(1)} s)`;
-    console.error(`run ${run + 1}: node ${told(node.at(-1))}, page ${told(there)}`);
+    console.error(`run ${run + 1}: node ${text(node.at(-1))}, page ${text(there)}`);
   }
   const rates = (runs) => runs.map(({ seconds }) => FRAMES / seconds);
   const used = (runs) => median(runs.map(({ used }) => used));

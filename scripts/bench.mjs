@@ -262,7 +262,7 @@ async function inside() {
   );
 }
 
-/** Which stage takes what: the extractor alone, one metric at a time. */
+/** Which stage takes how long: only the extractor, one metric at a time. */
 async function stages() {
   const { wasmMeasurers } = await loadBuilt('engine/backends/core/extractor.js');
   const { compileCore } = await loadBuilt('core/module.js');
@@ -372,7 +372,7 @@ async function start() {
   report('start', 'of that, Node itself', `${(median(times.idle) * 1000).toFixed(0)} ms`);
 }
 
-/** Every metric alone; see lib/bench-metrics. */
+/** Each metric by itself; see lib/bench-metrics. */
 function metrics() {
   const timed = (option, frames) => {
     const action = packaged('hd', { option, frames });

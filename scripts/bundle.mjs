@@ -13,7 +13,7 @@ import { builtPath, ROOT } from './lib/project.mjs';
 // As deep in the package as platform/node and platform/browser: they find its models and its core from where they are.
 const FOLDER = join(ROOT, 'dist/bundle/js');
 
-/** What is started by name: doors, and scripts of workers, which are looked for beside whoever starts them. */
+/** What is started by name: doors, and scripts of workers, which are found beside the module that starts them. */
 const ENTRIES = [
   'index.js',
   'index.browser.js',

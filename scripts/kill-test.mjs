@@ -120,7 +120,7 @@ async function makeVideos() {
   }
 }
 
-/** Starts a command; what it is given for temporary files is the test's own folder. */
+/** Starts a command; its temporary files go to the test's own folder. */
 function start({ args, serves }) {
   const child = spawn(process.execPath, [command, ...args], {
     env: { ...process.env, TMPDIR: tmp, ANYVMAF_KILL_TEST: root },

@@ -33,7 +33,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-/** Frames by which the place of a slip may be told wrongly. */
+/** Frames by which the place of a slip may be off. */
 const NEAR = 3;
 
 /** Frames [first, first + count) are lost. */
@@ -125,7 +125,7 @@ function judge(reference, distorted, expected) {
     detector.add(pair);
   }
   const { slips, freezes } = detector.finish();
-  // Padding at the end brings a clip back into step, which may be told or not.
+  // Padding at the end brings a clip back into step, which may be reported or not.
   const inside = slips.filter(({ frame }) => frame < pairs - 45);
   const right = expected.filter(([frame, by]) =>
     // While a picture is shown again and again, it is late by less than in the end.

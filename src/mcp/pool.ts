@@ -3,6 +3,7 @@
  * Shares the machine between calls: at most so many score at the same time, first come first served, and each gets its
  * share of the cores.
  */
+import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import type { PoolGrant } from './context.js';
@@ -95,17 +96,12 @@ export class WorkPool {
       );
     }
     return new Promise((resolve, reject) => {
-      const abandon = () => {
+      const abandon = (reason: unknown) => {
         this.#queue.splice(this.#queue.indexOf(waiting), 1);
-        reject(turn.signal.reason);
+        reject(reason);
         this.#notifyWaiting();
       };
-      const waiting: Waiting = {
-        ...turn,
-        start: resolve,
-        leave: () => turn.signal.removeEventListener('abort', abandon),
-      };
-      turn.signal.addEventListener('abort', abandon, { once: true });
+      const waiting: Waiting = { ...turn, start: resolve, leave: onAbort(turn.signal, abandon) };
       this.#queue.push(waiting);
       turn.onWait?.(this.#queue.length - 1, this.#running);
     });

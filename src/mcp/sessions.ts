@@ -9,6 +9,7 @@ import {
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { onAbort } from '../core/abort.js';
 
 /** Most sessions; the one unused for longest is closed first. */
 const MOST_SESSIONS = 100;
@@ -124,10 +125,11 @@ class Session {
     this.used = this.#now();
     this.busy++;
     let ended = false;
+    let forget = () => {};
     const done = () => {
       if (ended) return;
       ended = true;
-      request.signal.removeEventListener('abort', hangUp);
+      forget();
       this.busy--;
       this.used = this.#now();
     };
@@ -139,7 +141,8 @@ class Session {
       if (listening) this.#transport.closeStandaloneSSEStream();
       done();
     };
-    request.signal.addEventListener('abort', hangUp, { once: true });
+    // The transport must know a request before it can cancel it.
+    if (!request.signal.aborted) forget = onAbort(request.signal, hangUp);
     const response = await this.#transport.handleRequest(
       request,
       body === undefined ? {} : { parsedBody: body },

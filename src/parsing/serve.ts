@@ -7,8 +7,8 @@ import { bytesReader } from '../media/readers.js';
 import { BEAT, type Blame, type FromParser, type ToParser } from './protocol.js';
 import { errorOf, refusalOf } from './refusal.js';
 
-/** How a call tells that it gets somewhere. */
-export interface Watched {
+/** How a call reports its progress. */
+export interface Monitor {
   /** Something was read or made that was not there before. */
   progress(): void;
   /** As {@link FromParser}'s `patience`. */
@@ -90,7 +90,7 @@ class LentInput {
  */
 export function serveParser<Task>(
   post: Post,
-  prepare: (task: Task, watched: Watched) => Promise<object>,
+  prepare: (task: Task, monitor: Monitor) => Promise<object>,
 ): (message: ToParser<Task>) => void {
   const input = new LentInput(post);
   let functions: Promise<object> | undefined;
@@ -98,7 +98,7 @@ export function serveParser<Task>(
   let progress = 0;
   let beat: ReturnType<typeof setInterval> | undefined;
 
-  const watched: Watched = {
+  const monitor: Monitor = {
     progress() {
       progress++;
     },
@@ -125,7 +125,7 @@ export function serveParser<Task>(
   return (message) => {
     switch (message.kind) {
       case 'begin':
-        functions = prepare(message.task, watched);
+        functions = prepare(message.task, monitor);
         functions.then(
           () => post({ kind: 'ready' }),
           (error: unknown) => post({ kind: 'unusable', refusal: refusalOf(error) }),

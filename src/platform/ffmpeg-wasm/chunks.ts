@@ -37,7 +37,7 @@ export abstract class FrameReader implements ByteStream {
     this.end();
   }
 
-  /** Whether nothing more will come; throws what {@link fail} was given. */
+  /** Whether nothing more will come; throws the error of {@link fail}. */
   protected isOver(): boolean {
     if (this.#failure) throw this.#failure.error;
     return this.#ended;
@@ -57,7 +57,7 @@ export class ChunkReader extends FrameReader {
   #chunks: Uint8Array[] = [];
   #times: number[] = [];
 
-  /** @param used is told how many bytes have made room for others */
+  /** @param used called with the number of bytes that were read */
   constructor(used: (bytes: number) => void) {
     super();
     this.#used = used;

@@ -109,8 +109,8 @@ class JobRun {
     const { tool, args } = this.#job;
     if (tool === 'ffprobe') return core.ffprobe(...args);
     if (!this.#outlet) return core.exec(...args);
-    // Only once it has run is the exported function itself there, which alone can be suspended. This run writes
-    // nothing, because it could not wait for it.
+    // The exported function, which can be suspended, is there only after a first run. That run writes nothing, because
+    // it cannot wait.
     core.exec('-v', 'quiet');
     core.reset();
     const command = ['./ffmpeg', '-nostdin', '-y', ...args];
@@ -141,12 +141,12 @@ class JobRun {
 
   #listen(line: string): void {
     const event = this.#over ? undefined : this.#log?.take(line);
-    if (event) this.#heed(event);
+    if (event) this.#act(event);
     else if (this.#stderr.length < MAX_LINES) this.#stderr.push(line);
   }
 
   /** Damaged frames are not handed on: the run is over with the first message that tells of damage. */
-  #heed(event: FrameEvent): void {
+  #act(event: FrameEvent): void {
     const { frames } = this.#job;
     if (!frames || !this.#log) return;
     switch (event.kind) {

@@ -25,7 +25,7 @@ export interface Part {
   readonly untilTime?: number;
   /** Frames wanted at most. */
   readonly count?: number;
-  /** Times go back within the file, which ffmpeg writes only once they are numbered anew. */
+  /** Times go back within the file, which ffmpeg writes only once they are renumbered. */
   readonly restamp?: boolean;
 }
 
@@ -70,7 +70,7 @@ export function decodeArgs(
   version: string,
 ): string[] {
   const args = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', LOG_LEVEL, '-copyts'];
-  // Pictures that carry checksums are checked. What is wrong is told by the log, not by giving up: `explode` and
+  // Pictures that carry checksums are checked. The log says what is wrong; ffmpeg does not stop: `explode` and
   // -xerror refuse recordings that start between key frames.
   args.push('-err_detect', 'crccheck');
   // Frame threads run ahead of what is handed out, so that where damage ends the video would depend on timing.
@@ -104,7 +104,7 @@ function filters(
   }
   // Before scaling, so that a change of size within the video is not scaled away unseen.
   chain.push('showinfo=checksum=0');
-  // What the selection below leaves out would be decoded to the end of the file, if nobody were left to stop that.
+  // Without it, frames after the selection below would be decoded to the end of the file if this process were gone.
   if (part.untilTime !== undefined) chain.push(`trim=end=${seconds(part.untilTime + PAST_END)}`);
   const wanted: string[] = [];
   if (part.fromTime !== undefined) wanted.push(`gte(t\\,${seconds(part.fromTime)})`);

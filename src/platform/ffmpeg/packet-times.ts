@@ -65,7 +65,7 @@ export class TimesMemory {
   }
 }
 
-/** Seconds by which times of decoding go back where a clock was set anew, and not only written out of order. */
+/** Seconds by which times of decoding go back where a clock was reset, and not only written out of order. */
 const SET_BACK = 0.5;
 
 /** Collects the lines that `ffprobe -of compact -show_entries packet=pts,dts,flags:stream=...` prints. */
@@ -102,7 +102,7 @@ export class PacketTimes {
     const sorted = Float64Array.from(ticks).sort();
     // The two fields of a frame may come as packets of one time.
     const distinct = sorted.filter((time, i) => i === 0 || time !== sorted[i - 1]);
-    const first = distinct[0] ?? 0;
+    const [first = Number.NaN] = distinct;
     const seconds = (time: number) => (time - first) * this.#unit;
     return {
       times: distinct.map(seconds),
@@ -120,11 +120,11 @@ export class PacketTimes {
     const clock = this.#dts;
     if (clock.some(Number.isNaN)) return { ticks: known, jumps: [] };
     const jumped: number[] = [];
-    const steps = clock.slice(1).map((time, i) => time - (clock[i] ?? 0));
-    const usual = [...steps].sort((a, b) => a - b)[steps.length >> 1] ?? 0;
+    const steps = clock.slice(1).map((time, i) => time - (clock[i] ?? Number.NaN));
+    const usual = [...steps].sort((a, b) => a - b)[steps.length >> 1] ?? Number.NaN;
     let shift = 0;
     const ticks = known.map((time, i) => {
-      const step = i === 0 ? 0 : (steps[i - 1] ?? 0);
+      const step = i === 0 ? 0 : (steps[i - 1] ?? Number.NaN);
       if (step * this.#unit < -SET_BACK) {
         shift += usual - step;
         jumped.push(i);

@@ -67,10 +67,10 @@ export async function openTrack(
       return got === bytes.length ? bytes : bytes.subarray(0, got);
     },
     prefetchProfile: 'fileSystem',
-    // Whoever reads next gets the error.
+    // The next read throws it.
     handleUnhandledError() {},
   });
-  // A playlist names other files, and only the one that was given is read.
+  // A playlist names other files, and only the input itself is read.
   const formats = ALL_FORMATS.filter((format) => format !== HLS);
   const input = new Input({ formats, source });
   const close = (): void => {

@@ -50,7 +50,7 @@ export function killGroup(child: ChildProcess): void {
 /**
  * Kills a process unless it has exited, and waits until it is gone.
  * @param ended settles then
- * @param streams its output, which is given up
+ * @param streams its output, which is closed unread
  */
 export async function endChild(
   child: ChildProcess,

@@ -184,12 +184,12 @@ class FfmpegDecoder implements Decoder {
     const known = this.#times.get(key);
     if (known !== undefined) return known;
     const reading = key === undefined ? undefined : this.#reading.get(key);
-    // Whoever began may have given up; that is no answer.
+    // The reader that began may have been aborted; then read again.
     if (reading) return reading.catch(() => this.#readTimes(file, key, signal));
     return this.#readTimes(file, key, signal);
   }
 
-  /** Begins to read the times of a file whose state can be told, so that they are remembered. */
+  /** Begins to read and remember the times of a file whose state is known. */
   #readAhead(file: FfmpegInput, signal: AbortSignal | undefined): { stop(): Promise<void> } {
     const key = memoryKey(file);
     if (key === undefined || this.#times.get(key) !== undefined || this.#reading.has(key))
@@ -250,11 +250,11 @@ class FfmpegDecoder implements Decoder {
     if (code !== 0) {
       const denial = findDenial(stderr);
       if (denial) return denied(file, denial);
-      // The last line says what it comes to, and begins with the file's name or with who says it.
+      // The last line is the conclusion; it begins with the name of the file or of the component.
       const reason = lastLine(stderr)
         .replace(`${file.url}: `, '')
         .replace(/^(?:\[[^\]]*\] )+/, '');
-      // What was fetched and is no video is told as of a file.
+      // A fetched file that is not a video gets the same message as a local one.
       if (file.remote && !reason.startsWith('Invalid data found')) {
         return new AnyvmafError(
           'io',

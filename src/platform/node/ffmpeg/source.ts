@@ -157,9 +157,9 @@ export class FfmpegSource implements DecodedSource {
     return false;
   }
 
-  /** Once, as the places are told by missing frames. */
+  /** Warns once: missing frames show where the gaps are. */
   #warnOfGaps(): void {
-    // Elsewhere it is the packet in which a file is cut off, which is told as that.
+    // Elsewhere it is the packet in which a file is cut off, which is reported as damage.
     if (this.#warnedOfGaps || this.#run.log.gaps === 0 || this.facts.container !== 'mpegts') return;
     this.#warnedOfGaps = true;
     this.#warnings.push(gapWarning(this.facts.name));
