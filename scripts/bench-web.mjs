@@ -157,7 +157,7 @@ function timeOfEnded() {
 }
 
 /** In the page: records long tasks and the start and end of the run; calls back at the end, so that nothing polls. */
-function watch() {
+function observe() {
   window.bench = { tasks: [] };
   new PerformanceObserver((list) => {
     for (const { startTime, duration } of list.getEntries()) window.bench.tasks.push({ startTime, duration });
@@ -190,7 +190,7 @@ async function inPage({ browser, pid, url }, files, sample) {
       );
     });
     ended.catch(() => {});
-    await page.addInitScript(watch);
+    await page.addInitScript(observe);
     await page.goto(`${url}#threads=${THREADS}`);
     await page.setInputFiles('#pick-reference', files.reference);
     await page.setInputFiles('#pick-distorted', files.distorted);
@@ -309,9 +309,9 @@ try {
     const there = await inPage(place, files);
     page.push(there);
     tasks.push(...there.tasks);
-    const told = ({ seconds, used }) =>
+    const text = ({ seconds, used }) =>
       `${(FRAMES / seconds).toFixed(1)} frames/s (CPU ${used.toFixed(1)} s)`;
-    console.error(`run ${run + 1}: node ${told(node.at(-1))}, page ${told(there)}`);
+    console.error(`run ${run + 1}: node ${text(node.at(-1))}, page ${text(there)}`);
   }
   const rates = (runs) => runs.map(({ seconds }) => FRAMES / seconds);
   const used = (runs) => median(runs.map(({ used }) => used));

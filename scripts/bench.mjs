@@ -372,7 +372,7 @@ async function start() {
   report('start', 'of that, Node itself', `${(median(times.idle) * 1000).toFixed(0)} ms`);
 }
 
-/** Every metric alone; see lib/bench-metrics. */
+/** Each metric by itself; see lib/bench-metrics. */
 function metrics() {
   const timed = (option, frames) => {
     const action = packaged('hd', { option, frames });

@@ -161,9 +161,14 @@ export async function benchDecode({ folder, frames, runs, model, source, median,
     report('decode', 'the same in CPU time', over(cpu, 'whole', 'both'));
     report('decode', 'CPU time with preflight over without', over(cpu, 'whole', 'unchecked'));
   }
+  await benchFirsts({ pair: [reference.encoded, distorted.encoded], runs, model, median, report });
+}
+
+/** When the first frame comes out, and how fast each decoder is. */
+async function benchFirsts({ pair, runs, model, median, report }) {
   const firsts = [];
   for (let turn = 0; turn < runs; turn++) {
-    const lines = [process.execPath, CLI, reference.encoded, distorted.encoded, '-m', model, '--ndjson'];
+    const lines = [process.execPath, CLI, ...pair, '-m', model, '--ndjson'];
     firsts.push(await firstOutput([...lines, '--quiet']));
   }
   report('decode', 'first frame of --ndjson after', `${median(firsts).toFixed(2)} s`, 'below 1 s');
@@ -172,7 +177,7 @@ export async function benchDecode({ folder, frames, runs, model, source, median,
     ['mediabunny', undefined],
     ['wasm', FEW],
   ]) {
-    const { seconds, frames: decoded, missing } = await decode(id, [reference.encoded], count);
+    const { seconds, frames: decoded, missing } = await decode(id, [pair[0]], count);
     const value = missing === undefined ? `${(decoded / seconds).toFixed(0)} frames a second` : missing;
     report('decode', `reference alone, decoder ${id}`, value);
   }

@@ -6,10 +6,9 @@ import { mkdir, rm } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeScratchFolder, removeScratch, writeWhole } from '../files/scratch.js';
+import { usageError } from '../core/errors.js';
 import { AnyvmafError, formatReport, listBackends, probeBackend, type Report, score } from '../index.js';
-import { compareReports } from './compare.js';
 import { makePair, type PairPaths } from './pair.js';
-import { chooseShapes } from './shapes.js';
 import type { BenchBackend, BenchOptions, BenchResult, BenchRun, BenchShape, BenchTest } from './types.js';
 
 const MODEL = 'version=vmaf_v0.6.1';
@@ -157,5 +156,59 @@ function machine(): BenchResult['machine'] {
     cores: availableParallelism(),
     platform: `${process.platform} ${process.arch}`,
     node: process.versions.node,
+  };
+}
+
+/** Small, high definition, ultra high definition; all 8 bit, 4:2:0. */
+const SHAPES: readonly BenchShape[] = [
+  { name: '576x324', width: 576, height: 324, frames: 48, fullFrames: 48 },
+  { name: '1920x1080', width: 1920, height: 1080, frames: 5, fullFrames: 5 },
+  { name: '3840x2160', width: 3840, height: 2160, frames: 4, fullFrames: 200 },
+];
+
+/**
+ * The shapes of these names with the frames that are to be scored.
+ * @throws {AnyvmafError} `usage` for a name that none has
+ */
+export function chooseShapes(names: readonly string[] | undefined, full: boolean): readonly BenchShape[] {
+  const known = SHAPES.map(({ name }) => name);
+  const unknown = names?.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw usageError(`There is no benchmark of ${unknown}; there are ${known.join(', ')}.`);
+  }
+  return SHAPES.filter(({ name }) => names === undefined || names.includes(name)).map((shape) => ({
+    ...shape,
+    frames: full ? shape.fullFrames : shape.frames,
+  }));
+}
+
+/**
+ * Compares frame by frame.
+ * @param metric the score to compare
+ * @returns differences of null where no frame has the score in both
+ */
+export function compareReports(
+  portable: Report,
+  other: Report,
+  metric: string,
+): Pick<BenchRun, 'maxDifference' | 'maxDifferenceFrame' | 'identical'> {
+  const theirs = new Map(other.frames.map(({ frameNum, metrics }) => [frameNum, metrics]));
+  let worst: { readonly difference: number; readonly frame: number } | undefined;
+  let identical = portable.frames.length === other.frames.length;
+  for (const { frameNum, metrics } of portable.frames) {
+    const found = theirs.get(frameNum) ?? {};
+    const shared = Object.keys(metrics).filter((name) => name in found);
+    if (shared.length === 0 || shared.some((name) => !Object.is(metrics[name], found[name])))
+      identical = false;
+    const [a, b] = [metrics[metric], found[metric]];
+    if (a === undefined || b === undefined) continue;
+    const difference = Object.is(a, b) ? 0 : Math.abs(a - b);
+    if (!worst || difference > worst.difference || Number.isNaN(difference))
+      worst = { difference, frame: frameNum };
+  }
+  return {
+    maxDifference: worst?.difference ?? null,
+    maxDifferenceFrame: worst && worst.difference > 0 ? worst.frame : null,
+    identical,
   };
 }

@@ -103,8 +103,8 @@ function log(x: number): number {
   const k = x >= 1.375 ? 1 : x < 0.6875 ? -1 : 0;
   const z = x / 2 ** k;
   const i = Math.floor(z < 1 ? (z - 0.6875) * 256 : BELOW_ONE + (z - 1) * 128);
-  const r = fma(z, table.reciprocal[i] ?? 0, -1);
-  const high = k * LN2_HI + (table.log[i] ?? 0);
+  const r = fma(z, table.reciprocal[i] ?? Number.NaN, -1);
+  const high = k * LN2_HI + (table.log[i] ?? Number.NaN);
   const sum = high + r;
   const low = fma(k, LN2_LO, high - sum + r);
   const square = r * r;

@@ -49,15 +49,15 @@ function editDistance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
-      const replace = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      let cost = Math.min(replace, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1);
+      const replace = (last[j - 1] ?? Number.NaN) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      let cost = Math.min(replace, (last[j] ?? Number.NaN) + 1, (row[j - 1] ?? Number.NaN) + 1);
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1);
+        cost = Math.min(cost, (beforeLast[j - 2] ?? Number.NaN) + 1);
       }
       row.push(cost);
     }
     beforeLast = last;
     last = row;
   }
-  return last[b.length] ?? 0;
+  return last[b.length] ?? Number.NaN;
 }

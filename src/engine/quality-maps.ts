@@ -133,7 +133,7 @@ export class QualityMaps {
     const grid = emptyGrid(width, height, this.blockSize);
     if (of !== 'adm') {
       for (const map of this.vif)
-        spread(map, (WEIGHTS.vif[map.scale] ?? 0) / ALL_WEIGHTS, grid, width, height);
+        spread(map, (WEIGHTS.vif[map.scale] ?? Number.NaN) / ALL_WEIGHTS, grid, width, height);
     }
     if (of !== 'vif') {
       const den = sumOf(this.adm, 'den');
@@ -223,7 +223,7 @@ function mapOf(pair: FramePair, maker: WasmMapMaker, blockSize: number): Quality
 }
 
 function vifLoss({ num, den, total }: VifCells): Float64Array<ArrayBuffer> {
-  return den.map((whole, i) => (whole - (num[i] ?? 0)) / total.den);
+  return den.map((whole, i) => (whole - (num[i] ?? Number.NaN)) / total.den);
 }
 
 /**
@@ -235,8 +235,8 @@ function admLoss({ bands, total, width, height }: AdmCells): Float64Array<ArrayB
   for (const { num, den, denWeight } of bands) {
     const slope = slopeOf({ num, den, denWeight });
     for (let i = 0; i < loss.length; i++) {
-      const difference = (den[i] ?? 0) * denWeight - (num[i] ?? 0);
-      loss[i] = (loss[i] ?? 0) + (difference * slope) / total.den;
+      const difference = (den[i] ?? Number.NaN) * denWeight - (num[i] ?? Number.NaN);
+      loss[i] = (loss[i] ?? Number.NaN) + (difference * slope) / total.den;
     }
   }
   return loss;
@@ -289,11 +289,11 @@ function spread(
     const extents = Array.from({ length: cells }, (_, i) => extent(i, grid.blockSize, pixels));
     extents.forEach((length, i) => {
       const at = inMap(i, size);
-      covered[at] = (covered[at] ?? 0) + length;
+      covered[at] = (covered[at] ?? Number.NaN) + length;
     });
     return extents.map((length, i) => ({
       at: inMap(i, size),
-      share: length / (covered[inMap(i, size)] ?? 1),
+      share: length / (covered[inMap(i, size)] ?? Number.NaN),
     }));
   };
   const columns = shares(grid.width, map.width, pixelWidth);
@@ -301,8 +301,8 @@ function spread(
   rows.forEach((row, y) => {
     columns.forEach((column, x) => {
       const i = y * grid.width + x;
-      const loss = map.loss[row.at * map.width + column.at] ?? 0;
-      grid.values[i] = (grid.values[i] ?? 0) + weight * row.share * column.share * loss;
+      const loss = map.loss[row.at * map.width + column.at] ?? Number.NaN;
+      grid.values[i] = (grid.values[i] ?? Number.NaN) + weight * row.share * column.share * loss;
     });
   });
 }

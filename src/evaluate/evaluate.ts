@@ -163,15 +163,7 @@ export async function evaluateOn(
   }
   const prediction = Float64Array.from(usable, (i) => predictions[i]!);
   const target = Float64Array.from(usable, (i) => selected.target[i]!);
-  const bad = prediction.findIndex((value) => !Number.isFinite(value));
-  if (bad >= 0) {
-    const row = selected.rows[usable[bad]!]!;
-    throw new AnyvmafError(
-      'model',
-      `The tiny model ${quoted(source)} gives ${prediction[bad]} for row ${row} of ${table.name}, though all of ` +
-        'its inputs are finite; it cannot be evaluated.',
-    );
-  }
+  requireFinite(prediction, source, table, (i) => selected.rows[usable[i]!]!);
   const keys = selected.keys && groupsAmong(selected.keys, usable);
   const clips = selected.clips && groupsAmong(selected.clips, usable);
   const figures = figuresOf({ prediction, target, keys, clips }, options);
@@ -201,6 +193,21 @@ export async function evaluateOn(
       ...warnings,
     ],
   };
+}
+
+function requireFinite(
+  prediction: Float64Array,
+  source: string,
+  table: TableColumns,
+  rowOf: (i: number) => number,
+): void {
+  const bad = prediction.findIndex((value) => !Number.isFinite(value));
+  if (bad < 0) return;
+  throw new AnyvmafError(
+    'model',
+    `The tiny model ${quoted(source)} gives ${prediction[bad]} for row ${rowOf(bad)} of ${table.name}, though all of ` +
+      'its inputs are finite; it cannot be evaluated.',
+  );
 }
 
 interface Predictions {

@@ -70,31 +70,8 @@ export async function selectRows(table: TableColumns, wanted: Split, target: str
     );
   }
 
-  const names = [...new Set(keys)].filter((key) => key !== undefined);
-  const splits = new Map(await Promise.all(names.map(async (key) => [key, await splitOf(key)] as const)));
-  const count = { other_split: 0, no_key: 0, no_target: 0 };
-  const rowsOf: Record<Split, number> = { train: 0, val: 0, test: 0, all: table.rows };
-  const kept = new Uint32Array(table.rows);
-  let n = 0;
-  for (let row = 0; row < table.rows; row++) {
-    const key = keys?.[row];
-    if (keys && key === undefined) count.no_key++;
-    const own = key === undefined ? undefined : splits.get(key);
-    if (own) rowsOf[own]++;
-    if (split !== 'all') {
-      if (!own) continue;
-      if (own !== split) {
-        count.other_split++;
-        continue;
-      }
-    }
-    if (!Number.isFinite(targets[row])) {
-      count.no_target++;
-      continue;
-    }
-    kept[n++] = row;
-  }
-  if (n < 2) throw tooFew(table, split, n, count, rowsOf, splits.size);
+  const { rows, count, rowsOf, keyCount } = await rowsOfSplit(table.rows, split, targets, keys);
+  if (rows.length < 2) throw tooFew(table, split, rows.length, count, rowsOf, keyCount);
   if (count.no_key > 0) {
     notes.push(
       `${rowCount(count.no_key)} without a key: ${split === 'all' ? 'taken as one unnamed key' : 'of no split, and left out'}.`,
@@ -103,7 +80,6 @@ export async function selectRows(table: TableColumns, wanted: Split, target: str
   if (count.no_target > 0) {
     notes.push(`${rowCount(count.no_target)} left out: ${quoted(target)} is missing or not finite there.`);
   }
-  const rows = kept.subarray(0, n);
   return {
     split,
     rows,
@@ -113,6 +89,32 @@ export async function selectRows(table: TableColumns, wanted: Split, target: str
     leftOut: count,
     notes,
   };
+}
+
+/** Rows of a split with a finite target, and how many there are of others. */
+async function rowsOfSplit(
+  total: number,
+  split: Split,
+  targets: Float64Array,
+  keys: readonly (string | undefined)[] | undefined,
+) {
+  const names = [...new Set(keys)].filter((key) => key !== undefined);
+  const splits = new Map(await Promise.all(names.map(async (key) => [key, await splitOf(key)] as const)));
+  const count = { other_split: 0, no_key: 0, no_target: 0 };
+  const rowsOf: Record<Split, number> = { train: 0, val: 0, test: 0, all: total };
+  const rows = new Uint32Array(total);
+  let n = 0;
+  for (let row = 0; row < total; row++) {
+    const key = keys?.[row];
+    if (keys && key === undefined) count.no_key++;
+    const own = key === undefined ? undefined : splits.get(key);
+    if (own) rowsOf[own]++;
+    if (split !== 'all' && own !== split) {
+      if (own) count.other_split++;
+    } else if (Number.isFinite(targets[row])) rows[n++] = row;
+    else count.no_target++;
+  }
+  return { rows: rows.subarray(0, n), count, rowsOf, keyCount: splits.size };
 }
 
 /** `1 row`, `2 rows`. */

@@ -5,7 +5,7 @@
 
 import { quoted, shown } from '../core/printable.js';
 import type { ByteReader } from '../media/platform.js';
-import type { Served, Watched } from '../parsing/serve.js';
+import type { Monitor, Served } from '../parsing/serve.js';
 import type { TinyPlatform, TinyRuntimes } from '../tiny/types.js';
 import type { EvaluationCalls, LentTable } from './calls.js';
 import { compare } from './compare.js';
@@ -22,14 +22,14 @@ const ROWS_PER_MILLISECOND = 500;
 const RUNTIME_SILENCE = 20_000;
 
 /** The functions of an evaluation thread. */
-export function serveEvaluation(tiny: TinyPlatform, watched: Watched): Served<EvaluationCalls> {
-  const platform: TinyPlatform = { ...tiny, runtimes: watchedRuntimes(tiny.runtimes, watched) };
+export function serveEvaluation(tiny: TinyPlatform, monitor: Monitor): Served<EvaluationCalls> {
+  const platform: TinyPlatform = { ...tiny, runtimes: monitoredRuntimes(tiny.runtimes, monitor) };
 
   async function withTable<T>(
     { name, size }: LentTable,
     use: (table: TableColumns) => Promise<T>,
   ): Promise<T> {
-    return use(await openWatched(watched.input(size), name, watched));
+    return use(await openMonitored(monitor.input(size), name, monitor));
   }
 
   return {
@@ -41,15 +41,15 @@ export function serveEvaluation(tiny: TinyPlatform, watched: Watched): Served<Ev
 }
 
 /** Opens the table with time limits on reading that grow with its size. */
-async function openWatched(reader: ByteReader, name: string, watched: Watched): Promise<TableColumns> {
+async function openMonitored(reader: ByteReader, name: string, monitor: Monitor): Promise<TableColumns> {
   const blame = { code: 'io', subject: `${shown(name)} cannot be read as Parquet` } as const;
   const within = async <T>(silence: number, work: () => Promise<T>): Promise<T> => {
-    watched.patience(silence, blame);
+    monitor.patience(silence, blame);
     try {
       return await work();
     } finally {
       // Computing has no time limit.
-      watched.patience(Number.POSITIVE_INFINITY, blame);
+      monitor.patience(Number.POSITIVE_INFINITY, blame);
     }
   };
   const opening = SILENCE + reader.size / BYTES_PER_MILLISECOND;
@@ -67,7 +67,7 @@ async function openWatched(reader: ByteReader, name: string, watched: Watched): 
 }
 
 /** Adds time limits to runtimes. */
-function watchedRuntimes(runtimes: TinyRuntimes, watched: Watched): TinyRuntimes {
+function monitoredRuntimes(runtimes: TinyRuntimes, monitor: Monitor): TinyRuntimes {
   return {
     devices: () => runtimes.devices(),
     async open(model, options) {
@@ -76,11 +76,11 @@ function watchedRuntimes(runtimes: TinyRuntimes, watched: Watched): TinyRuntimes
         subject: `The tiny model ${quoted(model.source)} cannot be run`,
       } as const;
       const within = async <T>(work: Promise<T>): Promise<T> => {
-        watched.patience(RUNTIME_SILENCE, blame);
+        monitor.patience(RUNTIME_SILENCE, blame);
         try {
           return await work;
         } finally {
-          watched.patience(Number.POSITIVE_INFINITY, blame);
+          monitor.patience(Number.POSITIVE_INFINITY, blame);
         }
       };
       const session = await within(runtimes.open(model, options));

@@ -125,6 +125,7 @@ class Session {
     this.used = this.#now();
     this.busy++;
     let ended = false;
+    let forget = () => {};
     const done = () => {
       if (ended) return;
       ended = true;
@@ -140,8 +141,8 @@ class Session {
       if (listening) this.#transport.closeStandaloneSSEStream();
       done();
     };
-    // A request that is aborted already ends below, once the transport knows it.
-    const forget = request.signal.aborted ? () => {} : onAbort(request.signal, hangUp);
+    // The transport must know a request before it can cancel it.
+    if (!request.signal.aborted) forget = onAbort(request.signal, hangUp);
     const response = await this.#transport.handleRequest(
       request,
       body === undefined ? {} : { parsedBody: body },

@@ -113,7 +113,7 @@ function variable(
   const count = Math.clz32(first) - 23;
   if (at + count > bytes.length) return undefined;
   let value = marked ? first : first & (0xff >> count);
-  for (let i = 1; i < count; i++) value = value * 256 + (bytes[at + i] ?? 0);
+  for (const byte of bytes.subarray(at + 1, at + count)) value = value * 256 + byte;
   return { value, bytes: count };
 }
 

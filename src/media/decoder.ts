@@ -3,8 +3,10 @@
  * One interface for everything that turns encoded video into frames: what a track declares, and decoders that open it.
  */
 import type { DecoderId, ScaleFilter } from '../core/choices.js';
+import { AnyvmafError } from '../core/errors.js';
 import type { ChromaFormat, VideoFormat } from '../core/frame.js';
-import type { FrameSource, VideoInput } from './types.js';
+import { shown } from '../core/printable.js';
+import type { FrameSource, VideoInfo, VideoInput } from './types.js';
 
 /** A fraction as containers write it. */
 export interface Fraction {
@@ -79,6 +81,40 @@ export interface DecodedSource extends FrameSource {
   readonly damage?: string | undefined;
   /** Presentation time in seconds of a frame that was read, from 0 at the first frame of the track. */
   timestamp(index: number): number | undefined;
+}
+
+/** What a decoded source says of its frames. `sampleAspect` may be absent after scaling. */
+export function decodedInfo(
+  facts: Omit<TrackFacts, 'sampleAspect'> & { readonly sampleAspect?: Fraction | undefined },
+  frameCount: number | null,
+  warnings: readonly string[],
+): VideoInfo {
+  const { name, width, height, bitDepth, chroma, frameRate, sampleAspect, colorRange } = facts;
+  return {
+    name,
+    container: 'frames',
+    width,
+    height,
+    bitDepth,
+    chroma,
+    frameCount,
+    ...(frameRate && { frameRate }),
+    ...(sampleAspect && { sampleAspect }),
+    ...(colorRange && { colorRange }),
+    warnings,
+  };
+}
+
+/**
+ * @param next the first frame that was not read yet
+ * @throws {AnyvmafError} `usage` for a frame before it
+ */
+export function requireInOrder(name: string, index: number, next: number): void {
+  if (index >= next) return;
+  throw new AnyvmafError(
+    'usage',
+    `frame ${index} of ${shown(name)} was asked for after frame ${next - 1}; decoded frames are read in order.`,
+  );
 }
 
 /** Whether a decoder can run here, and what to do when it cannot. */

@@ -112,11 +112,14 @@ function quarterTurns(angle: unknown): 0 | 90 | 180 | 270 {
 
 function cropping(sideData: Json | undefined): TrackFacts['crop'] {
   if (!sideData) return undefined;
-  const [left, top, right, bottom] = ['crop_left', 'crop_top', 'crop_right', 'crop_bottom'].map(
-    (key) => number(sideData[key]) ?? 0,
-  );
+  const [left = 0, top = 0, right = 0, bottom = 0] = [
+    'crop_left',
+    'crop_top',
+    'crop_right',
+    'crop_bottom',
+  ].map((key) => number(sideData[key]) ?? 0);
   if (!left && !top && !right && !bottom) return undefined;
-  return { left: left ?? 0, top: top ?? 0, right: right ?? 0, bottom: bottom ?? 0 };
+  return { left, top, right, bottom };
 }
 
 function range(named: unknown, pixelFormat: string): 'limited' | 'full' | undefined {

@@ -46,44 +46,8 @@ export function isY4m(start: Uint8Array): boolean {
  * @throws {AnyvmafError} `media`
  */
 export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
-  const end = start.subarray(0, STREAM_HEADER_MAX).indexOf(NEWLINE);
-  if (end < 0) {
-    if (start.length < STREAM_HEADER_MAX) {
-      throw bad(
-        `${shown(name)} ends within its Y4M header, after ${start.length} bytes; the file is truncated.`,
-      );
-    }
-    throw bad(
-      `the Y4M header of ${shown(name)} has no end within ${STREAM_HEADER_MAX} bytes; the file is ` +
-        'damaged or not Y4M.',
-    );
-  }
-  const [magic = '', ...tags] = latin1(start.subarray(0, end)).split(' ');
-  const last = tags.at(-1) ?? magic;
-  // A carriage return in an X tag is harmless.
-  if (last.endsWith('\r') && !last.startsWith('X')) {
-    throw bad(
-      `the Y4M header of ${shown(name)} ends in a carriage return and a line feed, where a line feed alone should ` +
-        'stand; the file was written or copied as text: make it again, or copy it as binary data.',
-    );
-  }
   const warnings: string[] = [];
-  if (magic !== 'YUV4MPEG2') {
-    warnings.push(
-      `${shown(name)} begins with ${quoted(magic)} instead of "YUV4MPEG2"; read as YUV4MPEG2 all the same.`,
-    );
-  }
-  const values = new Map<string, string>();
-  for (const tag of tags) {
-    const letter = tag.charAt(0);
-    // The last of repeated tags counts. Of the X tags only the colour range matters.
-    if (letter === 'X') {
-      if (tag.startsWith('XCOLORRANGE=')) values.set('X', tag.slice('XCOLORRANGE='.length));
-    } else if (letter !== '') {
-      values.set(letter, tag.slice(1));
-    }
-  }
-
+  const { end, values } = parseTags(start, name, warnings);
   const width = side(values.get('W'), 'W', 'width', name);
   const height = side(values.get('H'), 'H', 'height', name);
   const { alpha, ...sampling } = chroma(values.get('C') ?? '420', name);
@@ -108,6 +72,51 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
       warnings,
     },
   };
+}
+
+/** The parameters by their letters, and where the header ends. */
+function parseTags(
+  start: Uint8Array,
+  name: string,
+  warnings: string[],
+): { readonly end: number; readonly values: ReadonlyMap<string, string> } {
+  const end = start.subarray(0, STREAM_HEADER_MAX).indexOf(NEWLINE);
+  if (end < 0) {
+    if (start.length < STREAM_HEADER_MAX) {
+      throw bad(
+        `${shown(name)} ends within its Y4M header, after ${start.length} bytes; the file is truncated.`,
+      );
+    }
+    throw bad(
+      `the Y4M header of ${shown(name)} has no end within ${STREAM_HEADER_MAX} bytes; the file is ` +
+        'damaged or not Y4M.',
+    );
+  }
+  const [magic = '', ...tags] = latin1(start.subarray(0, end)).split(' ');
+  const last = tags.at(-1) ?? magic;
+  // A carriage return in an X tag is harmless.
+  if (last.endsWith('\r') && !last.startsWith('X')) {
+    throw bad(
+      `the Y4M header of ${shown(name)} ends in a carriage return and a line feed, where a line feed alone should ` +
+        'stand; the file was written or copied as text: make it again, or copy it as binary data.',
+    );
+  }
+  if (magic !== 'YUV4MPEG2') {
+    warnings.push(
+      `${shown(name)} begins with ${quoted(magic)} instead of "YUV4MPEG2"; read as YUV4MPEG2 all the same.`,
+    );
+  }
+  const values = new Map<string, string>();
+  for (const tag of tags) {
+    const letter = tag.charAt(0);
+    // The last of repeated tags counts. Of the X tags only the colour range matters.
+    if (letter === 'X') {
+      if (tag.startsWith('XCOLORRANGE=')) values.set('X', tag.slice('XCOLORRANGE='.length));
+    } else if (letter !== '') {
+      values.set(letter, tag.slice(1));
+    }
+  }
+  return { end, values };
 }
 
 /**

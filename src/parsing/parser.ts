@@ -47,10 +47,10 @@ export class Parser<Calls> {
   #silence = Number.POSITIVE_INFINITY;
   #blame: Blame = { code: 'internal', subject: 'A parser thread failed' };
   #progress = 0;
-  /** Looks since the last sign of life, and since the last progress. Looks, not time: this thread may be late itself. */
+  /** Checks since the last sign of life, and since the last progress. Checks, not time: this thread may be late itself. */
   #silent = 0;
   #stalled = 0;
-  /** Processor time at the second look since the last sign of life. */
+  /** Processor time at the second check since the last sign of life. */
   #usedBefore: number | undefined;
 
   /** @param task what the thread is for, structured-cloneable */
@@ -92,7 +92,7 @@ export class Parser<Calls> {
       return await new Promise<Answer<Calls, Name>>((resolve, reject) => {
         // The thread answers a call by its own function of this name.
         this.#pending.set(id, { resolve: (value) => resolve(value as Answer<Calls, Name>), reject });
-        this.#watch();
+        this.#startTimer();
         this.#worker.post({ kind: 'call', id, name, argument });
       });
     } finally {
@@ -160,8 +160,8 @@ export class Parser<Calls> {
     }
   }
 
-  #watch(): void {
-    this.#timer ??= setInterval(() => this.#look(), BEAT);
+  #startTimer(): void {
+    this.#timer ??= setInterval(() => this.#checkLife(), BEAT);
   }
 
   #rest(): void {
@@ -171,10 +171,10 @@ export class Parser<Calls> {
     this.#stalled = 0;
   }
 
-  #look(): void {
+  #checkLife(): void {
     if (!this.#ready) return;
     if (this.#silent === 0) this.#usedBefore = undefined;
-    // Asked for only of a thread that was silent at the look before: most are not.
+    // Ask only for threads that were silent at the check before: most are not.
     else if (this.#silent === 1) this.#usedBefore = this.#worker.processorTime?.();
     if (this.#silence !== Number.POSITIVE_INFINITY) {
       this.#silent++;

@@ -17,7 +17,7 @@ export interface Blame {
   readonly subject: string;
 }
 
-/** What a parser thread is told. */
+/** Messages to a parser thread. */
 export type ToParser<Task = unknown> =
   /** The first message: load what the task needs, which is structured-cloneable. */
   | { readonly kind: 'begin'; readonly task: Task }
@@ -26,11 +26,11 @@ export type ToParser<Task = unknown> =
   | { readonly kind: 'bytes'; readonly id: number; readonly bytes: ArrayBuffer }
   | { readonly kind: 'unread'; readonly id: number; readonly refusal: Refusal };
 
-/** What a parser thread tells. */
+/** Messages from a parser thread. */
 export type FromParser =
   /** Please read this part of the input. */
   | { readonly kind: 'read'; readonly id: number; readonly position: number; readonly length: number }
-  /** It has loaded what it needs. No foreign byte was looked at before. */
+  /** It has loaded what it needs. No foreign byte was read before. */
   | { readonly kind: 'ready' }
   /** It cannot load what it needs: calls are refused with this. */
   | { readonly kind: 'unusable'; readonly refusal: Refusal }
@@ -51,9 +51,9 @@ export type FromParser =
 export interface ParserWorker {
   /** Megabytes of JavaScript objects that it may have; absent where that cannot be limited. */
   readonly memory?: number;
-  /** Whether it has more in memory than anything needs; absent where that cannot be told. */
+  /** Whether it has more in memory than anything needs; absent where that is unknown. */
   isTooLarge?(): boolean;
-  /** Milliseconds of processor time it has used; absent or `undefined` where that cannot be told. */
+  /** Milliseconds of processor time it has used; absent or `undefined` where that is unknown. */
   processorTime?(): number | undefined;
   post(message: ToParser, transfer?: ArrayBuffer[]): void;
   /** Names the one receiver of messages, and of the news that the thread died: why. */
@@ -69,5 +69,5 @@ export interface WorkerDeath {
   readonly how: string;
 }
 
-/** Milliseconds between two signs of life, and between two looks for them. */
+/** Milliseconds between two signs of life, and between two checks for them. */
 export const BEAT = 100;

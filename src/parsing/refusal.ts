@@ -1,6 +1,6 @@
 /**
  * @module parsing/refusal
- * Errors on their way from one thread or process to another: known ones keep what programs look at, others are ours.
+ * Errors between threads and processes: known ones keep their code, hints and place; others become `internal`.
  */
 import { AnyvmafError, errorData } from '../core/errors.js';
 import { MediaError } from '../media/errors.js';

@@ -7,8 +7,8 @@ import { bytesReader } from '../media/readers.js';
 import { BEAT, type Blame, type FromParser, type ToParser } from './protocol.js';
 import { errorOf, refusalOf } from './refusal.js';
 
-/** How a call tells that it gets somewhere. */
-export interface Watched {
+/** How a call reports its progress. */
+export interface Monitor {
   /** Something was read or made that was not there before. */
   progress(): void;
   /** As {@link FromParser}'s `patience`. */
@@ -16,6 +16,8 @@ export interface Watched {
   /** The input that was lent to this worker. Waiting for its bytes is not held against them. */
   input(size: number): ByteReader;
 }
+
+type Post = (message: FromParser, transfer?: ArrayBuffer[]) => void;
 
 interface Wait {
   readonly since: number;
@@ -41,49 +43,72 @@ export type Served<Calls> = {
     : never;
 };
 
-/**
- * @param prepare loads what a task needs, before any foreign byte is looked at; gives {@link Served} functions
- * @returns the function to call with each message
- */
-export function serveParser<Task>(
-  post: (message: FromParser, transfer?: ArrayBuffer[]) => void,
-  prepare: (task: Task, watched: Watched) => Promise<object>,
-): (message: ToParser<Task>) => void {
-  let functions: Promise<object> | undefined;
-  let running = 0;
-  let progress = 0;
-  /** Bytes that were asked for and are not here yet. */
-  const waits = new Map<number, Wait>();
-  let reads = 0;
-  let beat: ReturnType<typeof setInterval> | undefined;
+/** The input of the caller, which is read by asking for its bytes. */
+class LentInput {
+  readonly #post: Post;
+  /** Bytes that were asked for and are not here yet, by number. */
+  readonly #waits = new Map<number, Wait>();
+  #reads = 0;
 
-  const watched: Watched = {
-    progress() {
-      progress++;
-    },
-    patience: (silence, blame) => post({ kind: 'patience', silence, blame }),
-    input: (size) => ({
+  constructor(post: Post) {
+    this.#post = post;
+  }
+
+  reader(size: number): ByteReader {
+    return {
       size,
-      async read(position, parts) {
+      read: async (position, parts) => {
         const length = parts.reduce((sum, part) => sum + part.length, 0);
-        const id = reads++;
+        const id = this.#reads++;
         const bytes = await new Promise<ArrayBuffer>((resolve, reject) => {
-          waits.set(id, { since: performance.now(), resolve, reject });
-          post({ kind: 'read', id, position, length });
+          this.#waits.set(id, { since: performance.now(), resolve, reject });
+          this.#post({ kind: 'read', id, position, length });
         });
         return bytesReader(new Uint8Array(bytes)).read(0, parts);
       },
       close() {},
-    }),
-  };
-
-  function tell(): void {
-    const late = performance.now() - BEAT;
-    post({ kind: 'alive', progress, waiting: [...waits.values()].some(({ since }) => since < late) });
+    };
   }
 
+  take(message: ToParser & { kind: 'bytes' | 'unread' }): void {
+    const wait = this.#waits.get(message.id);
+    this.#waits.delete(message.id);
+    if (message.kind === 'bytes') wait?.resolve(message.bytes);
+    else wait?.reject(errorOf(message.refusal));
+  }
+
+  /** Whether bytes have been awaited for a whole beat. */
+  isWaiting(): boolean {
+    const late = performance.now() - BEAT;
+    return [...this.#waits.values()].some(({ since }) => since < late);
+  }
+}
+
+/**
+ * @param prepare loads what a task needs, before any foreign byte is read; gives {@link Served} functions
+ * @returns the function to call with each message
+ */
+export function serveParser<Task>(
+  post: Post,
+  prepare: (task: Task, monitor: Monitor) => Promise<object>,
+): (message: ToParser<Task>) => void {
+  const input = new LentInput(post);
+  let functions: Promise<object> | undefined;
+  let running = 0;
+  let progress = 0;
+  let beat: ReturnType<typeof setInterval> | undefined;
+
+  const monitor: Monitor = {
+    progress() {
+      progress++;
+    },
+    patience: (silence, blame) => post({ kind: 'patience', silence, blame }),
+    input: (size) => input.reader(size),
+  };
+
   async function carryOut({ id, name, argument }: ToParser & { kind: 'call' }): Promise<void> {
-    if (running++ === 0) beat = setInterval(tell, BEAT);
+    if (running++ === 0)
+      beat = setInterval(() => post({ kind: 'alive', progress, waiting: input.isWaiting() }), BEAT);
     try {
       const served: unknown = Reflect.get((await functions) ?? {}, name);
       if (typeof served !== 'function') throw new Error(`there is no function ${name}`);
@@ -100,7 +125,7 @@ export function serveParser<Task>(
   return (message) => {
     switch (message.kind) {
       case 'begin':
-        functions = prepare(message.task, watched);
+        functions = prepare(message.task, monitor);
         functions.then(
           () => post({ kind: 'ready' }),
           (error: unknown) => post({ kind: 'unusable', refusal: refusalOf(error) }),
@@ -109,13 +134,8 @@ export function serveParser<Task>(
       case 'call':
         void carryOut(message);
         return;
-      case 'bytes':
-      case 'unread': {
-        const wait = waits.get(message.id);
-        waits.delete(message.id);
-        if (message.kind === 'bytes') wait?.resolve(message.bytes);
-        else wait?.reject(errorOf(message.refusal));
-      }
+      default:
+        input.take(message);
     }
   };
 }

@@ -179,7 +179,7 @@ function placeScaler(sidecar: TinySidecar, { inputs, centres }: TinyGraph): Tiny
     scalerUnplaced === true &&
     scaler?.mean.length === centre?.length &&
     scaler?.mean.every(
-      (mean, i) => Math.abs(mean - (centre?.[i] ?? 0)) <= SAME * Math.max(1, Math.abs(mean)),
+      (mean, i) => Math.abs(mean - (centre?.[i] ?? Number.NaN)) <= SAME * Math.max(1, Math.abs(mean)),
     );
   return held ? { ...rest, graphHasScaler: true } : sidecar;
 }

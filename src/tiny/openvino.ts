@@ -3,12 +3,12 @@
  * Sessions of OpenVINO through the package openvino-node.
  */
 import { AnyvmafError } from '../core/errors.js';
-import { clause, quoted, shown } from '../core/printable.js';
-import { serializeCalls } from './call-serializer.js';
+import { quoted } from '../core/printable.js';
 import type { DeviceOffer } from './devices.js';
 import { fromHalves, toHalves } from './half.js';
 import { inputOf, requireWhole } from './ort.js';
-import type { TinyDevice, TinyPort, TinySession, TinyTensor } from './types.js';
+import { type LibrarySession, openSession } from './session.js';
+import type { TinyDevice, TinyPort, TinyTensor } from './types.js';
 
 /** The parts of openvino-node in use. The package is optional, so its own types are not available. */
 export interface OpenVino {
@@ -63,79 +63,40 @@ export function openVinoOffers(library: OpenVino): readonly DeviceOffer[] {
     ({ device, name }) => ({
       device,
       runtime: 'openvino-node',
-      open: (model, options, notes) => open(library, core, model, options, { device, name, notes }),
+      async open(model, options, notes) {
+        if (model.program.external.length > 0) throw externalWeights(model.source);
+        const facts = { runtime: 'openvino-node', device, notes } as const;
+        return openSession(model, facts, () => start(library, core, name, model, options));
+      },
     }),
   );
 }
 
-async function open(
+async function start(
   library: OpenVino,
   core: OpenVinoCore,
-  { source, program, graph }: Parameters<DeviceOffer['open']>[0],
+  name: string,
+  { source, program }: Parameters<DeviceOffer['open']>[0],
   { threads, fp16 }: Parameters<DeviceOffer['open']>[1],
-  {
-    device,
-    name,
-    notes,
-  }: { readonly device: TinyDevice; readonly name: string; readonly notes: readonly string[] },
-): Promise<TinySession> {
-  const what = `The tiny model ${quoted(source)}`;
-  if (program.external.length > 0) {
-    throw new AnyvmafError(
-      'backend',
-      `${what} keeps its weights in another file, which OpenVINO does not take from memory; save them in the model ` +
-        'itself, or use another device.',
-    );
-  }
-  let request: OpenVinoRequest | undefined;
-  try {
-    const model = await core.readModel(program.bytes);
-    const compiled = await core.compileModel(model, name, {
-      INFERENCE_PRECISION_HINT: fp16 ? 'f16' : 'f32',
-      ...(threads > 0 && (name === 'CPU' || name === 'AUTO') && { INFERENCE_NUM_THREADS: threads }),
-    });
-    request = compiled.createInferRequest();
-  } catch (cause) {
-    throw new AnyvmafError(
-      'backend',
-      `${what} does not start on ${device} (openvino-node: ${reason(cause)}). No other device is taken instead; ask ` +
-        'for auto or cpu if any will do.',
-      { cause },
-    );
-  }
-  const ports = new Map(graph.inputs.map((port) => [port.name, port]));
-
-  async function run(inputs: Readonly<Record<string, TinyTensor>>): Promise<Record<string, TinyTensor>> {
-    if (!request) throw new AnyvmafError('usage', `The session of ${quoted(source)} is closed.`);
-    const feeds = Object.entries(inputs).map(
-      ([input, tensor]) => [input, toOpenVino(library, ports.get(input), tensor, source)] as const,
-    );
-    try {
-      const results = await request.inferAsync(Object.fromEntries(feeds));
+): Promise<LibrarySession<OpenVinoTensor>> {
+  const model = await core.readModel(program.bytes);
+  const compiled = await core.compileModel(model, name, {
+    INFERENCE_PRECISION_HINT: fp16 ? 'f16' : 'f32',
+    ...(threads > 0 && (name === 'CPU' || name === 'AUTO') && { INFERENCE_NUM_THREADS: threads }),
+  });
+  const request = compiled.createInferRequest();
+  return {
+    tensor: (port, tensor) => toOpenVino(library, port, tensor, source),
+    async run(feeds) {
+      const results = Object.entries(await request.inferAsync(feeds));
       return Object.fromEntries(
-        Object.entries(results).map(([output, tensor]) => [
+        results.map(([output, tensor]) => [
           output,
           { data: numbersOf(tensor.data), dims: tensor.getShape() },
         ]),
       );
-    } catch (cause) {
-      throw new AnyvmafError('model', `${what} failed on ${device} (openvino-node: ${reason(cause)}).`, {
-        cause,
-      });
-    }
-  }
-
-  const calls = serializeCalls(run);
-  return {
-    runtime: 'openvino-node',
-    device,
-    notes,
-    // One request takes one call at a time.
-    run: calls.run,
-    async close() {
-      await calls.settled();
-      request = undefined;
     },
+    async release() {},
   };
 }
 
@@ -166,7 +127,10 @@ function numbersOf(data: unknown): Float32Array {
   throw new Error('an output is not of numbers');
 }
 
-function reason(cause: unknown): string {
-  const text = cause instanceof Error ? cause.message : String(cause);
-  return shown(clause(text.replaceAll(/\s+/g, ' ')), 300);
+function externalWeights(source: string): AnyvmafError {
+  return new AnyvmafError(
+    'backend',
+    `The tiny model ${quoted(source)} keeps its weights in another file, which OpenVINO does not take from memory; ` +
+      'save them in the model itself, or use another device.',
+  );
 }

@@ -3,9 +3,9 @@
  * Sessions of onnxruntime-node and onnxruntime-web, which share one interface.
  */
 import { AnyvmafError } from '../core/errors.js';
-import { clause, quoted, shown } from '../core/printable.js';
-import { serializeCalls } from './call-serializer.js';
+import { quoted } from '../core/printable.js';
 import { fromHalves, toHalves } from './half.js';
+import { openSession } from './session.js';
 import type {
   TinyDevice,
   TinyModel,
@@ -62,75 +62,36 @@ export interface OrtTarget {
  * Starts a session.
  * @throws {AnyvmafError} `backend` if the device cannot start this model
  */
-export async function openOrt(
+export function openOrt(
   ort: OrtModule,
-  { source, program, graph }: Pick<TinyModel, 'source' | 'program' | 'graph'>,
+  model: Pick<TinyModel, 'source' | 'program' | 'graph'>,
   { threads }: Pick<TinySessionOptions, 'threads'>,
   { runtime, device, provider, adapter, notes = [] }: OrtTarget,
 ): Promise<TinySession> {
-  let session: OrtSession;
-  try {
-    session = await ort.InferenceSession.create(program.bytes, {
+  const { bytes, external } = model.program;
+  const facts = { runtime, device, ...(adapter !== undefined && { adapter }), notes };
+  return openSession<OrtTensor>(model, facts, async () => {
+    const session = await ort.InferenceSession.create(bytes, {
       executionProviders: [provider],
       // Log fatal errors only: onnxruntime throws errors too.
       logSeverityLevel: 4,
       ...(threads > 0 && { intraOpNumThreads: threads }),
       interOpNumThreads: 1,
-      ...(program.external.length > 0 && {
-        externalData: program.external.map(({ path, bytes }) => ({ path, data: bytes })),
+      ...(external.length > 0 && {
+        externalData: external.map(({ path, bytes }) => ({ path, data: bytes })),
       }),
     });
-  } catch (cause) {
-    throw new AnyvmafError(
-      'backend',
-      `The tiny model ${quoted(source)} does not start on ${device} (${runtime}: ${reason(cause)}). No other ` +
-        'device is taken instead; ask for auto or cpu if any will do.',
-      { cause },
-    );
-  }
-  const ports = new Map(graph.inputs.map((port) => [port.name, port]));
-  let closed = false;
-
-  async function run(inputs: Readonly<Record<string, TinyTensor>>): Promise<Record<string, TinyTensor>> {
-    if (closed) throw new AnyvmafError('usage', `The session of ${quoted(source)} is closed.`);
-    const feeds = Object.entries(inputs).map(
-      ([name, tensor]) => [name, toOrt(ort, ports.get(name), tensor, source)] as const,
-    );
-    try {
-      const results = await session.run(Object.fromEntries(feeds));
-      const outputs: Record<string, TinyTensor> = {};
-      for (const [name, tensor] of Object.entries(results)) outputs[name] = await fromOrt(tensor);
-      return outputs;
-    } catch (cause) {
-      throw new AnyvmafError(
-        'model',
-        `The tiny model ${quoted(source)} failed on ${device} (${runtime}: ${reason(cause)}).`,
-        { cause },
-      );
-    }
-  }
-
-  const calls = serializeCalls(run);
-  return {
-    runtime,
-    device,
-    ...(adapter !== undefined && { adapter }),
-    notes,
-    // Some execution providers do not allow concurrent calls.
-    run: calls.run,
-    async close() {
-      if (closed) return;
-      closed = true;
-      await calls.settled();
-      await session.release();
-    },
-  };
-}
-
-/** onnxruntime's message in one line. */
-function reason(cause: unknown): string {
-  const text = cause instanceof Error ? cause.message : String(cause);
-  return shown(clause(text.replaceAll(/\s+/g, ' ')), 300);
+    return {
+      tensor: (port, tensor) => toOrt(ort, port, tensor, model.source),
+      async run(feeds) {
+        const outputs: Record<string, TinyTensor> = {};
+        for (const [name, tensor] of Object.entries(await session.run(feeds)))
+          outputs[name] = await fromOrt(tensor);
+        return outputs;
+      },
+      release: () => session.release(),
+    };
+  });
 }
 
 function toOrt(

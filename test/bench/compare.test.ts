@@ -3,8 +3,7 @@
  * Reports are compared frame by frame, and results read as a program's output.
  */
 import { describe, expect, it } from 'vitest';
-import { compareReports } from '../../src/bench/compare.js';
-import { chooseShapes } from '../../src/bench/shapes.js';
+import { chooseShapes, compareReports } from '../../src/bench/run.js';
 import { benchData, benchOutput } from '../../src/bench/table.js';
 import type { BenchResult, BenchRun } from '../../src/bench/types.js';
 import type { FrameMetrics, Report } from '../../src/index.js';

@@ -7,7 +7,7 @@ import { AnyvmafError } from '../../src/core/errors.js';
 import { bytesReader } from '../../src/media/readers.js';
 import { Parser } from '../../src/parsing/parser.js';
 import type { FromParser, ParserWorker, ToParser, WorkerDeath } from '../../src/parsing/protocol.js';
-import { serveParser, type Watched } from '../../src/parsing/serve.js';
+import { type Monitor, serveParser } from '../../src/parsing/serve.js';
 
 interface Calls {
   work(argument: number): number;
@@ -176,7 +176,7 @@ describe('a served function', () => {
     const said: FromParser[] = [];
     const take = serveParser(
       (message) => said.push(message),
-      async (_task: null, watched: Watched) => ({
+      async (_task: null, watched: Monitor) => ({
         async work() {
           const bytes = new Uint8Array(4);
           const got = await watched.input(10).read(8, [bytes]);

@@ -3,7 +3,7 @@
  * Calls wait for each other, also for one that fails.
  */
 import { expect, test } from 'vitest';
-import { serializeCalls } from '../../src/tiny/call-serializer.js';
+import { serializeCalls } from '../../src/tiny/session.js';
 
 test('calls run one after the other, in the order they were asked for, past one that fails', async () => {
   const told: string[] = [];

@@ -120,55 +120,57 @@ export async function lines() {
   };
 }
 
+/** Any value of JSON, some of them paths and URLs. */
+function value(random, folder, depth = 0) {
+  switch (random.int(0, depth > 3 ? 5 : 8)) {
+    case 0:
+      return random.pick([null, true, false]);
+    case 1:
+      return random.pick([0, -1, 1.5, 1e308, -0, 2 ** 53, 64, 8, 100]);
+    case 2:
+      return damageText(
+        random,
+        random.pick([
+          'a.mp4',
+          'psnr',
+          'version=vmaf_v0.6.1',
+          '../../etc/passwd',
+          'file:///etc/passwd',
+          '420',
+          'auto',
+        ]),
+      );
+    case 3:
+      return random
+        .pick(['9', 'a', '../', '\0', '\n', '\u202e'])
+        .repeat(random.pick([1, 200, 5000, 100_000]));
+    case 4:
+      return random.pick(['', '/', '.', '..', '-', 'anyvmaf://result/1', folder]);
+    case 5:
+      return random.pick([
+        '/dev/zero',
+        '/proc/self/mem',
+        '/dev/stdin',
+        'http://127.0.0.1:1/',
+        'concat:a|b',
+        'a.m3u8',
+      ]);
+    case 6:
+      return Array.from({ length: random.pick([0, 1, 3, 40]) }, () => value(random, folder, depth + 1));
+    default:
+      return Object.fromEntries(
+        Array.from({ length: random.int(0, 4) }, () => [
+          random.pick(['__proto__', 'constructor', 'a', 'name', '\n']),
+          value(random, folder, depth + 1),
+        ]),
+      );
+  }
+}
+
 /** Calls of every tool with invalid or nearly valid arguments. */
 export async function callArguments() {
   const server = await openServer();
   const tools = server.tools.filter(({ name }) => !SLOW.has(name));
-  const value = (random, depth = 0) => {
-    switch (random.int(0, depth > 3 ? 5 : 8)) {
-      case 0:
-        return random.pick([null, true, false]);
-      case 1:
-        return random.pick([0, -1, 1.5, 1e308, -0, 2 ** 53, 64, 8, 100]);
-      case 2:
-        return damageText(
-          random,
-          random.pick([
-            'a.mp4',
-            'psnr',
-            'version=vmaf_v0.6.1',
-            '../../etc/passwd',
-            'file:///etc/passwd',
-            '420',
-            'auto',
-          ]),
-        );
-      case 3:
-        return random
-          .pick(['9', 'a', '../', '\0', '\n', '\u202e'])
-          .repeat(random.pick([1, 200, 5000, 100_000]));
-      case 4:
-        return random.pick(['', '/', '.', '..', '-', 'anyvmaf://result/1', server.folder]);
-      case 5:
-        return random.pick([
-          '/dev/zero',
-          '/proc/self/mem',
-          '/dev/stdin',
-          'http://127.0.0.1:1/',
-          'concat:a|b',
-          'a.m3u8',
-        ]);
-      case 6:
-        return Array.from({ length: random.pick([0, 1, 3, 40]) }, () => value(random, depth + 1));
-      default:
-        return Object.fromEntries(
-          Array.from({ length: random.int(0, 4) }, () => [
-            random.pick(['__proto__', 'constructor', 'a', 'name', '\n']),
-            value(random, depth + 1),
-          ]),
-        );
-    }
-  };
   return {
     make(random) {
       const { name, inputSchema } = random.pick(tools);
@@ -176,11 +178,11 @@ export async function callArguments() {
       const given = {};
       for (const key of names) {
         const required = inputSchema.required?.includes(key);
-        if (required ? !random.oneIn(10) : random.oneIn(4)) given[key] = value(random);
+        if (required ? !random.oneIn(10) : random.oneIn(4)) given[key] = value(random, server.folder);
       }
       if (random.oneIn(6))
         Object.defineProperty(given, random.pick(['__proto__', 'extra', '']), {
-          value: value(random),
+          value: value(random, server.folder),
           enumerable: true,
         });
       return [

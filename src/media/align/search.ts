@@ -116,7 +116,7 @@ function firstMatch(evidence: Evidence, offset: number, base: number): NonNullab
 function choose(evidence: Evidence, tried: ReadonlyMap<number, Fitness>): number | undefined {
   let best: number | undefined;
   for (const [offset, { rank }] of tried) {
-    if (best === undefined || rank > (tried.get(best)?.rank ?? 0)) best = offset;
+    if (best === undefined || rank > tried.get(best)!.rank) best = offset;
   }
   for (let round = 0; round < ROUNDS && best !== undefined; round++) {
     let challenger: number = best;

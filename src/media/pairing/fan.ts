@@ -103,7 +103,7 @@ export class Fan {
   }
 
   #advance(reader: number, next: number): void {
-    if ((this.#next[reader] ?? 0) >= next) return;
+    if (this.#next[reader]! >= next) return;
     this.#next[reader] = next;
     const slowest = Math.min(...this.#next);
     for (const [index, planes] of this.#frames) {

@@ -46,7 +46,7 @@ export class MappedSource implements FrameSource {
       this.#shown++;
       if (this.#look && !this.#look(luma)) this.#look = undefined;
     };
-    const first = this.#frames[0] ?? 0;
+    const first = this.#frames[0]!;
     while (this.#look && first + this.#shown < frame) {
       if (!(await this.#source.readFrame(first + this.#shown, { y: into.y }))) return false;
       show(into.y);

@@ -42,7 +42,7 @@ const EQUAL_RATIO = 0.01;
 function frameInterval(times: Float64Array): number | undefined {
   if (times.length < 2) return undefined;
   const steps = new Float64Array(times.length - 1);
-  for (let i = 0; i < steps.length; i++) steps[i] = (times[i + 1] ?? 0) - (times[i] ?? 0);
+  for (let i = 0; i < steps.length; i++) steps[i] = times[i + 1]! - times[i]!;
   steps.sort();
   return steps[steps.length >> 1];
 }
@@ -50,13 +50,14 @@ function frameInterval(times: Float64Array): number | undefined {
 /** Whether frames come at one rate: every interval is the typical one, but for rounding. */
 export function isConstantRate(times: Float64Array): boolean {
   const interval = frameInterval(times) ?? 0;
-  return times.every((time, i) => i === 0 || Math.abs(time - (times[i - 1] ?? 0) - interval) <= interval / 4);
+  return times.every((time, i) => i === 0 || Math.abs(time - times[i - 1]! - interval) <= interval / 4);
 }
 
 /** Average frames per second; `undefined` for fewer than two frames. */
 export function averageRate(times: Float64Array): number | undefined {
-  const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
-  return times.length > 1 && span > 0 ? (times.length - 1) / span : undefined;
+  if (times.length < 2) return undefined;
+  const span = times.at(-1)! - times[0]!;
+  return span > 0 ? (times.length - 1) / span : undefined;
 }
 
 /**
@@ -90,7 +91,7 @@ export function framePartners(
   const partners = new Int32Array(Math.max(0, distorted.length - first.distorted));
   let at = first.reference;
   for (let i = 0; i < partners.length; i++) {
-    const time = (distorted[first.distorted + i] ?? 0) + shift;
+    const time = distorted[first.distorted + i]! + shift;
     const distance = (n: number) => Math.abs((reference[n] ?? Number.POSITIVE_INFINITY) - time);
     while (at + 1 < reference.length && distance(at + 1) < distance(at)) at++;
     // Beyond the end as if it went on.
@@ -127,7 +128,7 @@ export function pairTimes(times: TimesToPair): PairedTimes {
   let count = 0;
   let at = 0;
   for (let n = times.start; n < times.end; n++) {
-    const time = (reference[n] ?? 0) + shift;
+    const time = reference[n]! + shift;
     if (time >= end - slack) break;
     const distance = (i: number) => Math.abs((distorted[i] ?? Number.POSITIVE_INFINITY) - time);
     while (at + 1 < distorted.length && distance(at + 1) < distance(at) - slack) at++;
@@ -163,8 +164,8 @@ function gather(policy: PairedTimes['policy'], frames: Int32Array, missing: read
   const repeated: number[] = [];
   const dropped: number[] = [];
   for (let i = 1; i < frames.length; i++) {
-    const before = frames[i - 1] ?? 0;
-    const frame = frames[i] ?? 0;
+    const before = frames[i - 1]!;
+    const frame = frames[i]!;
     if (frame === before && repeated.at(-1) !== frame) repeated.push(frame);
     for (let skipped = before + 1; skipped < frame; skipped++) dropped.push(skipped);
   }

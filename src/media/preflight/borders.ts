@@ -45,7 +45,7 @@ function within(luma: Uint8Array, format: LumaFormat, level: number, bright: num
   const dark = (y: number): boolean => {
     unpack(luma, format, y, row);
     let specks = 0;
-    for (let x = 0; x < width; x++) if ((row[x] ?? 0) > level) specks++;
+    for (const sample of row) if (sample > level) specks++;
     return specks <= SPECKS * width;
   };
   let top = 0;
@@ -64,13 +64,13 @@ function within(luma: Uint8Array, format: LumaFormat, level: number, bright: num
     unpack(luma, format, y, row);
     rows++;
     for (let x = 0; x < width; x++) {
-      const sample = row[x] ?? 0;
+      const sample = row[x] ?? Number.NaN;
       if (sample > peak) peak = sample;
-      if (sample > level) specks[x] = (specks[x] ?? 0) + 1;
+      if (sample > level) specks[x] = (specks[x] ?? Number.NaN) + 1;
     }
   }
   if (peak < bright) return null;
-  const empty = (x: number): boolean => (specks[x] ?? 0) <= SPECKS * rows;
+  const empty = (x: number): boolean => (specks[x] ?? Number.NaN) <= SPECKS * rows;
   let left = 0;
   while (left < width && empty(left)) left++;
   if (left === width) return null;

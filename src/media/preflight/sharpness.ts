@@ -26,10 +26,11 @@ export function sharpness(luma: Uint8Array, format: LumaFormat): number | null {
   for (let y = 1; y < height - 1; y += ROW_STEP) {
     for (const [k, into] of rows.entries()) unpack(luma, format, y - 1 + k, into);
     for (let x = 1; x < width - 1; x++) {
-      const sample = row[x] ?? 0;
+      const sample = row[x] ?? Number.NaN;
       sum += sample;
       squares += sample * sample;
-      const around = (row[x - 1] ?? 0) + (row[x + 1] ?? 0) + (above[x] ?? 0) + (below[x] ?? 0);
+      const [left, right] = [row[x - 1] ?? Number.NaN, row[x + 1] ?? Number.NaN];
+      const around = left + right + (above[x] ?? Number.NaN) + (below[x] ?? Number.NaN);
       detail += Math.abs(4 * sample - around);
     }
     count += width - 2;
@@ -41,13 +42,12 @@ export function sharpness(luma: Uint8Array, format: LumaFormat): number | null {
 
 /** One row's samples. */
 export function unpack(luma: Uint8Array, { width, bitDepth }: LumaFormat, y: number, into: Int32Array): void {
-  if (bitDepth === 8) {
-    const start = y * width;
-    for (let x = 0; x < width; x++) into[x] = luma[start + x] ?? 0;
+  const size = bitDepth === 8 ? 1 : 2;
+  const row = luma.subarray(size * y * width, size * (y + 1) * width);
+  if (size === 1) {
+    into.set(row);
     return;
   }
-  const start = 2 * y * width;
-  for (let x = 0; x < width; x++) {
-    into[x] = (luma[start + 2 * x] ?? 0) | ((luma[start + 2 * x + 1] ?? 0) << 8);
-  }
+  const view = new DataView(row.buffer, row.byteOffset, row.byteLength);
+  for (let x = 0; x < width; x++) into[x] = view.getUint16(2 * x, true);
 }

@@ -134,7 +134,7 @@ function sharpnessRatio(reference: SideFacts, distorted: SideFacts): number | un
   const [refFrames, disFrames] = [reference.measured?.frames ?? [], distorted.measured?.frames ?? []];
   const logs = ref.flatMap((value, k) => {
     const other = dis[k];
-    const apart = Math.abs((refFrames[k] ?? 0) - (disFrames[k] ?? 0));
+    const apart = Math.abs((refFrames[k] ?? Number.NaN) - (disFrames[k] ?? Number.NaN));
     return value && other && apart <= SAME_PLACE ? [Math.log(value / other)] : [];
   });
   return logs.length > 0 ? Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length) : undefined;

@@ -5,6 +5,7 @@
 
 import { hintText } from '../../core/hint.js';
 import type { Fraction } from '../decoder.js';
+import { averageRate } from '../pairing/timeline.js';
 import { pixelFormatName } from '../pixel-format.js';
 import type {
   FfmpegCommand,
@@ -146,8 +147,7 @@ export function framesOf(side: SideFacts): number | null {
 export function rateOf(side: SideFacts): number | undefined {
   const { timestamps: times, frameRate } = side;
   if (frameRate) return frameRate.num / frameRate.den;
-  const span = times && times.length > 1 ? (times.at(-1) ?? 0) - (times[0] ?? 0) : 0;
-  return times && span > 0 ? (times.length - 1) / span : undefined;
+  return times ? averageRate(times) : undefined;
 }
 
 /** Seconds as far as they are known. */
@@ -155,7 +155,8 @@ export function durationOf(side: SideFacts): number | undefined {
   const frames = framesOf(side);
   const rate = rateOf(side);
   if (side.timestamps && side.timestamps.length > 1 && rate) {
-    return (side.timestamps.at(-1) ?? 0) - (side.timestamps[0] ?? 0) + 1 / rate;
+    const [first = Number.NaN] = side.timestamps;
+    return (side.timestamps.at(-1) ?? Number.NaN) - first + 1 / rate;
   }
   return side.duration ?? (frames !== null && rate ? frames / rate : undefined);
 }

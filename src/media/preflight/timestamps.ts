@@ -41,8 +41,8 @@ const FAULTY = 0.15;
  */
 export function analyseTimestamps(times: Float64Array): TimestampAnalysis | undefined {
   if (times.length < 3) return undefined;
-  const intervals = times.subarray(1).map((time, i) => time - (times[i] ?? 0));
-  const interval = [...intervals].sort((a, b) => a - b)[intervals.length >> 1] ?? 0;
+  const intervals = times.subarray(1).map((time, i) => time - (times[i] ?? Number.NaN));
+  const interval = [...intervals].sort((a, b) => a - b)[intervals.length >> 1] ?? Number.NaN;
   if (!(interval > 0)) return { interval, variable: true, gaps: [], doubled: [] };
   const slack = Math.max(ROUNDING, JITTER * interval);
   const gaps: Gap[] = [];

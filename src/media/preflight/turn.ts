@@ -31,12 +31,12 @@ export function turnOf(
   const likeness = (way: keyof typeof WAYS) =>
     pairs.reduce((sum, [a, b]) => sum + correlation(a, turned(b, WAYS[way])), 0) / pairs.length;
   const [clock, cclock] = [likeness('clock'), likeness('cclock')];
-  if (Math.max(clock, cclock) < ALIKE || Math.abs(clock - cclock) < CLEARLY) return undefined;
+  if (!(Math.max(clock, cclock) >= ALIKE && Math.abs(clock - cclock) >= CLEARLY)) return undefined;
   return clock > cclock ? 'clock' : 'cclock';
 }
 
 function turned(square: Float32Array, from: (x: number, y: number) => number): Float32Array {
-  return square.map((_, at) => square[from(at % SQUARE, Math.floor(at / SQUARE))] ?? 0);
+  return square.map((_, at) => square[from(at % SQUARE, Math.floor(at / SQUARE))] ?? Number.NaN);
 }
 
 /** -1 to 1; 0 where one of the two has no contrast. */
@@ -45,7 +45,7 @@ function correlation(a: Float32Array, b: Float32Array): number {
   const [ma, mb] = [mean(a), mean(b)];
   let [both, aa, bb] = [0, 0, 0];
   for (const [i, value] of a.entries()) {
-    const [da, db] = [value - ma, (b[i] ?? 0) - mb];
+    const [da, db] = [value - ma, (b[i] ?? Number.NaN) - mb];
     both += da * db;
     aa += da * da;
     bb += db * db;

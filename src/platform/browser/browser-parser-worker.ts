@@ -9,12 +9,12 @@ import { serveParser } from '../../parsing/serve.js';
 
 const take = serveParser(
   (message: FromParser, transfer: ArrayBuffer[] = []) => self.postMessage(message, { transfer }),
-  async (task: ParserTask, watched) => {
+  async (task: ParserTask, monitor) => {
     switch (task.kind) {
       case 'video':
-        return (await import('./video-parser.js')).serveBrowserVideo(task.library, watched);
+        return (await import('./video-parser.js')).serveBrowserVideo(task.library, monitor);
       case 'evaluation':
-        return (await import('./evaluation-parser.js')).serveBrowserEvaluation(task.settings, watched);
+        return (await import('./evaluation-parser.js')).serveBrowserEvaluation(task.settings, monitor);
     }
   },
 );

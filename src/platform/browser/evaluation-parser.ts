@@ -5,17 +5,17 @@
 
 import type { EvaluationCalls, EvaluationSettings } from '../../evaluate/calls.js';
 import { serveEvaluation } from '../../evaluate/serve.js';
-import type { Served, Watched } from '../../parsing/serve.js';
+import type { Monitor, Served } from '../../parsing/serve.js';
 import { browserTiny } from './tiny/platform.js';
 
 export function serveBrowserEvaluation(
   { models, base, onnxruntime }: EvaluationSettings,
-  watched: Watched,
+  monitor: Monitor,
 ): Served<EvaluationCalls> {
   const tiny = browserTiny(
     () => models,
     () => onnxruntime,
     base === undefined ? undefined : () => base,
   );
-  return serveEvaluation(tiny, watched);
+  return serveEvaluation(tiny, monitor);
 }

@@ -1,6 +1,6 @@
 /**
  * @module platform/browser/module-worker
- * A module worker of a browser as whoever talks to it holds it.
+ * A module worker of a browser, seen by its owner.
  */
 
 /** What is posted to a worker, and what comes back. */

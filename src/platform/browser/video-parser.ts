@@ -3,7 +3,7 @@
  * What a parser thread of a browser does with videos: the optional package `mediabunny` over the browser's own WebCodecs.
  */
 import { AnyvmafError } from '../../core/errors.js';
-import type { Served, Watched } from '../../parsing/serve.js';
+import type { Monitor, Served } from '../../parsing/serve.js';
 import type { VideoCalls } from '../mediabunny/calls.js';
 import { createTrackDecoder } from '../mediabunny/decoder.js';
 import type { Mediabunny } from '../mediabunny/host.js';
@@ -16,14 +16,14 @@ import { openLent, serveVideo } from '../mediabunny/serve.js';
  */
 export async function serveBrowserVideo(
   place: string | undefined,
-  watched: Watched,
+  monitor: Monitor,
 ): Promise<Served<VideoCalls>> {
   if (typeof VideoDecoder === 'undefined') throw new AnyvmafError('io', NO_WEBCODECS);
   const decoder = createTrackDecoder({
     engine: 'WebCodecs',
     library: await importLibrary(place),
-    openInput: (video) => openLent(video, watched),
-    progress: watched.progress,
+    openInput: (video) => openLent(video, monitor),
+    progress: monitor.progress,
     remedies: [
       { purpose: 'fix', option: 'decoder', value: 'wasm', aim: '(ffmpeg.wasm decodes more)' },
       'convert it to H.264, VP9 or AV1 first',

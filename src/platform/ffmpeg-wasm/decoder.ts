@@ -4,15 +4,22 @@
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
-import type { Decoder, TrackFacts } from '../../media/decoder.js';
+import type {
+  DecodedSource,
+  DecodeRequest,
+  Decoder,
+  DecoderAvailability,
+  TrackFacts,
+} from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
 import { DECLARE_RAW } from '../../media/errors.js';
 import { parseProbe } from '../../media/facts.js';
 import type { VideoInput } from '../../media/types.js';
-import { packetsArgs, probeArgs } from '../ffmpeg/commands.js';
-import { PacketTimes, type TrackTimes } from '../ffmpeg/packet-times.js';
+import type { ToolSource } from '../ffmpeg/access.js';
+import { decodedBy, packetsArgs, probeArgs } from '../ffmpeg/commands.js';
+import { PacketTimes, TimesMemory, type TrackTimes } from '../ffmpeg/packet-times.js';
+import { planPart } from '../ffmpeg/plan.js';
 import type { OpenedInput, WasmHost } from './host.js';
-import { planPart } from './plan.js';
 import { type RunResult, runTool } from './run.js';
 import { sourceOf, WasmSource } from './source.js';
 
@@ -21,29 +28,69 @@ export const FFMPEG_VERSION = '5.1.4';
 
 /** @param host Node, or a browser */
 export function createWasmDecoder(host: WasmHost): Decoder {
-  function ffprobe(opened: OpenedInput, args: string[], signal: AbortSignal | undefined): Promise<RunResult> {
-    return runTool(host, opened, { tool: 'ffprobe', args, inputName: inputName(opened) }, signal);
+  return new WasmDecoder(host);
+}
+
+class WasmDecoder implements Decoder {
+  readonly id = 'wasm';
+  readonly #host: WasmHost;
+  readonly #times = new TimesMemory();
+
+  constructor(host: WasmHost) {
+    this.#host = host;
   }
 
-  const memory = new TimesMemory();
-
-  async function readTimes(
-    input: VideoInput,
-    opened: OpenedInput,
-    signal: AbortSignal | undefined,
-  ): Promise<TrackTimes | null> {
-    const known = memory.get(input, opened);
-    if (known !== undefined) return known;
-    const packets = new PacketTimes();
-    const { stdout } = await ffprobe(opened, packetsArgs(sourceOf(inputName(opened))), signal);
-    for (const line of stdout) packets.take(line);
-    const found = packets.finish();
-    memory.set(input, opened, found);
-    return found;
+  availability(): Promise<DecoderAvailability> {
+    return this.#host.availability();
   }
 
-  async function withInput<T>(input: VideoInput, use: (opened: OpenedInput) => Promise<T>): Promise<T> {
-    const opened = await host.openInput(input);
+  probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts> {
+    return this.#withInput(input, async (opened) => {
+      const { stdout, stderr } = await this.#ffprobe(opened, probeArgs, signal);
+      return parseProbe(parseOutput(this.#host, stdout, stderr, opened), opened.name).facts;
+    });
+  }
+
+  timestamps(input: VideoInput, signal?: AbortSignal): Promise<Float64Array | null> {
+    return this.#withInput(
+      input,
+      async (opened) => (await this.#readTimes(input, opened, signal))?.times ?? null,
+    );
+  }
+
+  setBacks(input: VideoInput): Promise<readonly number[]> {
+    return this.#withInput(input, async (opened) => this.#times.get(keyOf(input, opened))?.setBack ?? []);
+  }
+
+  async open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource> {
+    const { signal } = request;
+    signal?.throwIfAborted();
+    const opened = await this.#host.openInput(input);
+    try {
+      const plan = await planPart(facts, request, {
+        remembered: this.#times.get(keyOf(input, opened)),
+        read: () => this.#readTimes(input, opened, signal),
+      });
+      const planes = delivery(facts.pixelFormat, facts.rotation, facts.name);
+      const source = new WasmSource(this.#host, opened, {
+        inputName: inputName(opened),
+        version: FFMPEG_VERSION,
+        decodedBy: decodedBy(`ffmpeg.wasm ${FFMPEG_VERSION}`, facts, planes),
+        facts,
+        request,
+        plan,
+        planes,
+      });
+      await source.start(plan.part);
+      return source;
+    } catch (error) {
+      opened.close();
+      throw error;
+    }
+  }
+
+  async #withInput<T>(input: VideoInput, use: (opened: OpenedInput) => Promise<T>): Promise<T> {
+    const opened = await this.#host.openInput(input);
     try {
       return await use(opened);
     } finally {
@@ -51,81 +98,37 @@ export function createWasmDecoder(host: WasmHost): Decoder {
     }
   }
 
-  return {
-    id: 'wasm',
-    availability: () => host.availability(),
-
-    probe: (input, signal) =>
-      withInput(input, async (opened) => {
-        const { stdout, stderr } = await ffprobe(opened, probeArgs(sourceOf(inputName(opened))), signal);
-        return parseProbe(parseOutput(host, stdout, stderr, opened), opened.name).facts;
-      }),
-
-    timestamps: (input, signal) =>
-      withInput(input, async (opened) => (await readTimes(input, opened, signal))?.times ?? null),
-
-    setBacks: (input) => withInput(input, async (opened) => memory.get(input, opened)?.setBack ?? []),
-
-    async open(input, facts, request) {
-      const { signal } = request;
-      signal?.throwIfAborted();
-      const opened = await host.openInput(input);
-      try {
-        const remembered = memory.get(input, opened);
-        const plan = await planPart(facts, request, () => readTimes(input, opened, signal), remembered);
-        const source = new WasmSource(host, opened, {
-          inputName: inputName(opened),
-          version: FFMPEG_VERSION,
-          decodedBy: decodedBy(facts),
-          facts,
-          request,
-          plan,
-        });
-        await source.start(plan.part);
-        return source;
-      } catch (error) {
-        opened.close();
-        throw error;
-      }
-    },
-  };
-}
-
-/** Files named by paths whose times are remembered. */
-const REMEMBERED = 8;
-
-/** Times that were read, by input and its state. */
-class TimesMemory {
-  readonly #objects = new WeakMap<object, TrackTimes | null>();
-  readonly #named = new Map<string, TrackTimes | null>();
-
-  get(input: VideoInput, opened: OpenedInput): TrackTimes | null | undefined {
-    const key = keyOf(input, opened);
-    return typeof key === 'object' ? this.#objects.get(key) : this.#named.get(key ?? '');
+  #ffprobe(
+    opened: OpenedInput,
+    args: (source: ToolSource) => string[],
+    signal: AbortSignal | undefined,
+  ): Promise<RunResult> {
+    const name = inputName(opened);
+    const job = { tool: 'ffprobe', args: args(sourceOf(name)), inputName: name } as const;
+    return runTool(this.#host, opened, job, signal);
   }
 
-  set(input: VideoInput, opened: OpenedInput, times: TrackTimes | null): void {
+  async #readTimes(
+    input: VideoInput,
+    opened: OpenedInput,
+    signal: AbortSignal | undefined,
+  ): Promise<TrackTimes | null> {
     const key = keyOf(input, opened);
-    if (key === undefined) return;
-    if (typeof key === 'object') {
-      this.#objects.set(key, times);
-      return;
-    }
-    const [oldest] = this.#named.keys();
-    if (this.#named.size >= REMEMBERED && oldest !== undefined) this.#named.delete(oldest);
-    this.#named.set(key, times);
+    const known = this.#times.get(key);
+    if (known !== undefined) return known;
+    const packets = new PacketTimes();
+    const { stdout } = await this.#ffprobe(opened, packetsArgs, signal);
+    for (const line of stdout) packets.take(line);
+    const found = packets.finish();
+    this.#times.set(key, found);
+    return found;
   }
 }
 
+/** By what times of an input are remembered: see {@link TimesMemory}. */
 function keyOf(input: VideoInput, { name, version }: OpenedInput): object | string | undefined {
   if (version !== undefined) return `${name}\n${version}`;
   return typeof input === 'object' && !(input instanceof URL) ? input : undefined;
-}
-
-function decodedBy({ codec, rotation, pixelFormat, name }: TrackFacts): string {
-  const { note } = delivery(pixelFormat, rotation, name);
-  const turned = rotation === 0 || note?.startsWith('turned') ? '' : `, turned by ${rotation} degrees`;
-  return `ffmpeg.wasm ${FFMPEG_VERSION} (${codec}${turned}${note === undefined ? '' : `, ${note}`})`;
 }
 
 /** Name of the input inside the core: FFmpeg knows some formats by the ending only. */

@@ -2,8 +2,7 @@
  * @module platform/ffmpeg-wasm/job
  * What a thread does for a decoder: runs one tool of FFmpeg on one video, and hands on frames as they are decoded.
  */
-import type { Part } from '../ffmpeg/commands.js';
-import { type ExpectedFrame, parseLogLine } from '../ffmpeg/log.js';
+import { type FrameEvent, FrameLog } from '../ffmpeg/frame-log.js';
 import {
   type CreateFfmpegCore,
   createCore,
@@ -13,8 +12,14 @@ import {
   type SyncReader,
   type WriteImport,
 } from './core.js';
-import { isInPart } from './plan.js';
-import { type Damage, FRAMES, type FromWasmWorker, type ToWasmWorker, type WasmStart } from './protocol.js';
+import {
+  type Damage,
+  FRAMES,
+  type FromWasmWorker,
+  type ToWasmWorker,
+  type WasmJob,
+  type WasmStart,
+} from './protocol.js';
 import { RingWriter } from './ring.js';
 
 /** What the thread has around it. */
@@ -40,129 +45,77 @@ const MAX_UNUSED = 48 << 20;
 
 /** Starts a run. */
 export function startJob({ module, job }: WasmStart, world: JobWorld): RunningJob {
-  const { post } = world;
-  const stderr: string[] = [];
-  const stdout: string[] = [];
-  let readFailure: unknown;
-  const reader: SyncReader = {
-    size: world.reader.size,
-    read(into, position) {
-      try {
-        return world.reader.read(into, position);
-      } catch (error) {
-        readFailure ??= error;
-        throw error;
-      }
+  const outlet = job.frames && !job.frames.ring ? new MessageOutlet(world.post) : undefined;
+  const run = new JobRun(job, world, outlet);
+  return {
+    done: run.start(module),
+    take(message) {
+      if (message.kind === 'used') outlet?.used(message.bytes);
     },
   };
-  const outlet = job.frames && !job.frames.ring ? new MessageOutlet(post) : undefined;
-  const ring = job.frames?.ring;
-  const target = outlet ?? (ring && new RingWriter(ring, () => post({ kind: 'wake' })));
-  /** Seconds of one unit of presentation times. */
-  let unit = Number.NaN;
-  let decoding = false;
-  /** Frames decoded, and those of them in the part that is wanted. */
-  let seen = 0;
-  let wanted = 0;
-  let troubleBefore = false;
-  let skippedStart: string | undefined;
-  let damage: Damage | undefined;
-  let gaps = 0;
+}
+
+class JobRun {
+  readonly #job: WasmJob;
+  readonly #world: JobWorld;
+  readonly #outlet: MessageOutlet | undefined;
+  readonly #ring: RingWriter | undefined;
+  readonly #log: FrameLog | undefined;
+  readonly #stdout: string[] = [];
+  readonly #stderr: string[] = [];
+  #readFailure: unknown;
+  #damage: Damage | undefined;
   /** Reported; whatever comes after is of no use. */
-  let over = false;
+  #over = false;
 
-  function finish(status: number, missed = false): void {
-    if (over) return;
-    over = true;
-    const more = { gaps, ...(damage && { damage }), ...(skippedStart !== undefined && { skippedStart }) };
-    post({ kind: 'done', status, stdout, stderr, missed, ...more });
+  constructor(job: WasmJob, world: JobWorld, outlet: MessageOutlet | undefined) {
+    const ring = job.frames?.ring;
+    this.#job = job;
+    this.#world = world;
+    this.#outlet = outlet;
+    this.#ring = ring && new RingWriter(ring, () => world.post({ kind: 'wake' }));
+    this.#log = job.frames && new FrameLog(job.frames);
   }
 
-  function listen(line: string): void {
-    const event = over || !job.frames ? undefined : parseLogLine(line);
-    if (!event || !job.frames) {
-      if (stderr.length < MAX_LINES) stderr.push(line);
-      return;
-    }
-    const { expected, part, startsAnywhere } = job.frames;
-    switch (event.kind) {
-      case 'timebase':
-        unit = event.num / event.den;
-        return;
-      case 'decoding':
-        decoding = true;
-        return;
-      case 'frame':
-        frame(event, (event.pts ?? Number.NaN) * unit, expected, part);
-        return;
-      case 'gap':
-        gaps++;
-        return;
-      case 'damage':
-        if (seen === 0 && !decoding) return;
-        if (seen === 0 && (startsAnywhere || part.seek !== undefined)) {
-          skippedStart ??= event.text;
-        } else if (wanted === 0 && part.seek !== undefined) {
-          troubleBefore = true;
-        } else {
-          damaged(event.text, event.atEnd);
-        }
+  async start(module: WebAssembly.Module): Promise<void> {
+    try {
+      await this.#run(module);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      const what = this.#readFailure === undefined ? 'internal' : 'io';
+      this.#world.post({ kind: 'failed', what, message: [message, ...this.#stderr.slice(-3)].join('; ') });
     }
   }
 
-  /** FFmpeg announces a frame, before it writes its samples. */
-  function frame(found: ExpectedFrame, time: number, expected: ExpectedFrame, part: Part): void {
-    const { width, height, pixelFormat } = found;
-    if (width !== expected.width || height !== expected.height || pixelFormat !== expected.pixelFormat) {
-      const before = `${expected.width}x${expected.height} ${expected.pixelFormat}`;
-      damaged(`the pictures change from ${before} to ${width}x${height} ${pixelFormat}`, false);
-      return;
-    }
-    const within = isInPart(part, seen++, time);
-    if (within === 'past' || wanted === part.count) {
-      finish(0);
-    } else if (within && wanted === 0 && part.seek !== undefined && (seen === 1 || troubleBefore)) {
-      // Decoding has to begin before the part, or its first frames may be missing.
-      finish(0, true);
-    } else if (within) {
-      wanted++;
-      target?.time(time);
-    }
-  }
-
-  /** Damaged frames are not handed on: the run is over with the first message that tells of damage. */
-  function damaged(text: string, atEnd: boolean): void {
-    damage ??= { text, atEnd };
-    if (!atEnd) finish(-1);
-  }
-
-  async function run(): Promise<void> {
-    const core = await createCore(world.create, module, outlet?.wrapWrite);
+  async #run(module: WebAssembly.Module): Promise<void> {
+    const core = await createCore(this.#world.create, module, this.#outlet?.wrapWrite);
     core.setLogger(({ type, message }) => {
-      if (type === 'stdout') stdout.push(message);
-      else if (message !== 'Aborted()') listen(message);
+      if (type === 'stdout') this.#stdout.push(message);
+      else if (message !== 'Aborted()') this.#listen(message);
     });
-    mountInput(core, job.inputName, reader);
+    mountInput(core, this.#job.inputName, this.#reader());
+    const target = this.#outlet ?? this.#ring;
     if (target) {
       mountOutput(core, FRAMES.slice(1), 0, (data) => {
-        if (!over) target.write(data);
+        if (!this.#over) target.write(data);
       });
     }
-    const status = await call(core);
-    if (readFailure !== undefined) throw readFailure;
-    finish(status, job.frames?.part.seek !== undefined && wanted === 0);
+    const status = await this.#call(core);
+    if (this.#readFailure !== undefined) throw this.#readFailure;
+    this.#finish(status, this.#job.frames?.part.seek !== undefined && this.#log?.wanted === 0);
   }
 
-  async function call(core: FfmpegCore): Promise<number> {
-    if (job.tool === 'ffprobe') return core.ffprobe(...job.args);
-    if (!outlet) return core.exec(...job.args);
-    // Once it ran, the exported function is there itself, which alone can be made to wait. This run writes nothing, as
-    // it could not wait for it.
+  async #call(core: FfmpegCore): Promise<number> {
+    const { tool, args } = this.#job;
+    if (tool === 'ffprobe') return core.ffprobe(...args);
+    if (!this.#outlet) return core.exec(...args);
+    // The exported function, which can be suspended, is there only after a first run. That run writes nothing, because
+    // it cannot wait.
     core.exec('-v', 'quiet');
     core.reset();
-    const args = ['./ffmpeg', '-nostdin', '-y', ...job.args];
+    const command = ['./ffmpeg', '-nostdin', '-y', ...args];
     try {
-      await promising(core._ffmpeg)(args.length, core.stringsToPtr(args));
+      await promising(core._ffmpeg)(command.length, core.stringsToPtr(command));
     } catch (error) {
       // The way in which the core ends every run.
       if (!(error instanceof Error && error.message.startsWith('Aborted'))) throw error;
@@ -170,17 +123,74 @@ export function startJob({ module, job }: WasmStart, world: JobWorld): RunningJo
     return core.ret;
   }
 
-  const done = run().catch((error: unknown) => {
-    const message = error instanceof Error ? error.message : String(error);
-    const what = readFailure === undefined ? 'internal' : 'io';
-    post({ kind: 'failed', what, message: [message, ...stderr.slice(-3)].join('; ') });
-  });
-  return {
-    done,
-    take(message) {
-      if (message.kind === 'used') outlet?.used(message.bytes);
-    },
-  };
+  /** The input, whose failure to be read is kept. */
+  #reader(): SyncReader {
+    const { reader } = this.#world;
+    return {
+      size: reader.size,
+      read: (into, position) => {
+        try {
+          return reader.read(into, position);
+        } catch (error) {
+          this.#readFailure ??= error;
+          throw error;
+        }
+      },
+    };
+  }
+
+  #listen(line: string): void {
+    const event = this.#over ? undefined : this.#log?.take(line);
+    if (event) this.#act(event);
+    else if (this.#stderr.length < MAX_LINES) this.#stderr.push(line);
+  }
+
+  /** Damaged frames are not handed on: the run is over with the first message that tells of damage. */
+  #act(event: FrameEvent): void {
+    const { frames } = this.#job;
+    if (!frames || !this.#log) return;
+    switch (event.kind) {
+      case 'wanted':
+        // Decoding has to begin before the part, or its first frames may be missing.
+        if (this.#log.wanted === 1 && frames.part.seek !== undefined && !this.#log.ledIn)
+          this.#finish(0, true);
+        else (this.#outlet ?? this.#ring)?.time(event.time);
+        return;
+      case 'past':
+        this.#finish(0);
+        return;
+      case 'change': {
+        const [before, after] = [frames.expected, event.found].map(
+          ({ width, height, pixelFormat }) => `${width}x${height} ${pixelFormat}`,
+        );
+        this.#damaged(`the pictures change from ${before} to ${after}`, false);
+        return;
+      }
+      case 'damage':
+        this.#damaged(event.text, event.atEnd);
+    }
+  }
+
+  #damaged(text: string, atEnd: boolean): void {
+    this.#damage ??= { text, atEnd };
+    if (!atEnd) this.#finish(-1);
+  }
+
+  #finish(status: number, missed = false): void {
+    if (this.#over) return;
+    this.#over = true;
+    const { gaps = 0, skippedStart } = this.#log ?? {};
+    this.#world.post({
+      kind: 'done',
+      status,
+      stdout: this.#stdout,
+      stderr: this.#stderr,
+      missed,
+      gaps,
+      ...(this.#damage && { damage: this.#damage }),
+      ...(skippedStart !== undefined && { skippedStart }),
+    });
+  }
 }
 
 /** Hands frames on by messages, and makes FFmpeg wait by suspending it (JavaScript Promise Integration). */

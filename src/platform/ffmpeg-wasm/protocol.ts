@@ -3,8 +3,7 @@
  * What a decoder and the thread that runs FFmpeg for it say to each other.
  */
 import type { Origin } from '../../core/origin.js';
-import type { Part } from '../ffmpeg/commands.js';
-import type { ExpectedFrame } from '../ffmpeg/log.js';
+import type { DecodedPart } from '../ffmpeg/frame-log.js';
 import type { RingMemory } from './ring.js';
 
 /** Where the thread reads the video; each platform has its own kinds. */
@@ -31,12 +30,7 @@ export interface WasmJob {
   readonly inputName: string;
   readonly input: JobInput;
   /** How frames come back; absent where the tool writes text only. */
-  readonly frames?: {
-    /** What every frame must be, before it is scaled. */
-    readonly expected: ExpectedFrame;
-    readonly part: Part;
-    /** A recording may begin between key frames, and what cannot be decoded of its beginning is no damage. */
-    readonly startsAnywhere: boolean;
+  readonly frames?: DecodedPart & {
     /** Absent: by messages. */
     readonly ring?: RingMemory;
   };

@@ -2,7 +2,7 @@
  * @module platform/ffmpeg-wasm/ring
  * Bytes from a thread that may block to one that may not, through shared memory; the writer waits while it is full.
  */
-import type { FrameReader } from './chunks.js';
+import { FrameReader } from './chunks.js';
 
 /** The memory of a ring; structured-cloneable. */
 export interface RingMemory {
@@ -75,20 +75,18 @@ export class RingWriter {
 }
 
 /** The thread that must not block. */
-export class RingReader implements FrameReader {
+export class RingReader extends FrameReader {
   readonly #ring: RingMemory;
   /** Bytes handed out by the latest {@link next}, still in use. */
   #lent = 0;
   #timesRead = 0;
-  #ended = false;
-  #failure: { readonly error: unknown } | undefined;
-  #waiting: (() => void) | undefined;
 
   constructor(ring: RingMemory) {
+    super();
     this.#ring = ring;
   }
 
-  async next(): Promise<Uint8Array | undefined> {
+  override async next(): Promise<Uint8Array | undefined> {
     const { control, bytes } = this.#ring;
     this.#giveBack();
     for (;;) {
@@ -99,45 +97,30 @@ export class RingReader implements FrameReader {
         this.#lent = Math.min(available, bytes.length - at);
         return bytes.subarray(at, at + this.#lent);
       }
-      if (this.#failure) throw this.#failure.error;
-      if (this.#ended) return undefined;
-      const woken = new Promise<void>((resolve) => {
-        this.#waiting = resolve;
-      });
+      if (this.isOver()) return undefined;
+      const woken = this.waken();
       Atomics.store(control, Slot.hungry, 1);
-      // What was written between the look and the wish to be woken would otherwise be waited for in vain.
+      // Bytes written since `read` was loaded wake nobody.
       if (Atomics.load(control, Slot.written) !== read) continue;
       await woken;
     }
   }
 
-  takeTimes(): number[] {
+  override takeTimes(): number[] {
     const { control, times } = this.#ring;
     const count = Atomics.load(control, Slot.times);
     const taken: number[] = [];
-    for (; this.#timesRead < count; this.#timesRead++) taken.push(times[this.#timesRead % TIMES] ?? 0);
+    while (this.#timesRead < count) {
+      const at = this.#timesRead % TIMES;
+      taken.push(...times.subarray(at, at + count - this.#timesRead));
+      this.#timesRead = Math.min(count, this.#timesRead + TIMES - at);
+    }
     return taken;
   }
 
-  /** The writer's wake-up call arrived. */
-  wake(): void {
-    this.#waiting?.();
-    this.#waiting = undefined;
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.wake();
-  }
-
-  fail(error: unknown): void {
-    this.#failure ??= { error };
-    this.wake();
-  }
-
-  close(): void {
+  override close(): void {
     this.#giveBack();
-    this.end();
+    super.close();
   }
 
   #giveBack(): void {

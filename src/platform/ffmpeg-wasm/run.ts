@@ -78,7 +78,7 @@ export async function startRun(
       (how) => fail(broken(how)),
     );
   });
-  // Whoever stops a run need not look at how it ended.
+  // A caller that stops a run need not handle its failure.
   done.catch(() => {});
   thread.post({ kind: 'start', module, script, job });
   return {

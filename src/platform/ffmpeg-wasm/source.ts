@@ -8,22 +8,25 @@ import type { FramePlanes } from '../../core/frame.js';
 import { storedFrameBytes } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
 import { type EarlyEnd, earlyEndError, earlyEndWarning, gapWarning } from '../../media/damage.js';
-import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
-import { delivery } from '../../media/delivery.js';
+import {
+  type DecodedSource,
+  type DecodeRequest,
+  decodedInfo,
+  requireInOrder,
+  type TrackFacts,
+} from '../../media/decoder.js';
+import type { Delivery } from '../../media/delivery.js';
 import { PlaneMap } from '../../media/planes.js';
 import { ByteQueue } from '../../media/stream.js';
 import type { VideoInfo } from '../../media/types.js';
 import { CONTAINED, type ToolSource } from '../ffmpeg/access.js';
 import { decodeArgs, type Part } from '../ffmpeg/commands.js';
+import type { Plan } from '../ffmpeg/plan.js';
 import { ChunkReader, type FrameReader } from './chunks.js';
 import type { OpenedInput, WasmHost } from './host.js';
-import type { Plan } from './plan.js';
 import { type Damage, FRAMES } from './protocol.js';
 import { createRing, type RingMemory, RingReader } from './ring.js';
 import { type RunResult, startRun, type ToolRun } from './run.js';
-
-/** Containers that recorders start at any moment, so that the first pictures may refer to ones that are not there. */
-const RECORDINGS = new Set(['mpegts', 'mpeg', 'h264', 'hevc', 'mpegvideo', 'm4v', 'vc1', 'cavsvideo']);
 
 /** The input of this name, which is all that there is for FFmpeg to open. */
 export function sourceOf(inputName: string): ToolSource {
@@ -40,6 +43,8 @@ export interface Decoding {
   readonly facts: TrackFacts;
   readonly request: DecodeRequest;
   readonly plan: Plan;
+  /** Format of the frames as they come. */
+  readonly planes: Delivery;
 }
 
 /** A video being decoded. Frame 0 is the first of the part that was asked for. */
@@ -72,20 +77,7 @@ export class WasmSource implements DecodedSource {
   /** @param opened belongs to the source from now on */
   constructor(host: WasmHost, opened: OpenedInput, what: Decoding) {
     const { facts, request, plan } = what;
-    const { width, height, bitDepth, chroma, frameRate, sampleAspect, colorRange } = facts;
-    this.info = {
-      name: facts.name,
-      container: 'frames',
-      width,
-      height,
-      bitDepth,
-      chroma,
-      frameCount: plan.frameCount,
-      ...(frameRate && { frameRate }),
-      ...(sampleAspect && { sampleAspect }),
-      ...(colorRange && { colorRange }),
-      warnings: this.#warnings,
-    };
+    this.info = decodedInfo(facts, plan.frameCount, this.#warnings);
     this.facts = facts;
     this.decodedBy = what.decodedBy;
     this.#host = host;
@@ -108,9 +100,8 @@ export class WasmSource implements DecodedSource {
 
   /** Starts decoding a part of the track. */
   async start(part: Part): Promise<void> {
-    const { facts, request, inputName, version } = this.#what;
+    const { facts, request, inputName, version, planes } = this.#what;
     const { width, height } = facts;
-    const planes = delivery(facts.pixelFormat, facts.rotation, facts.name);
     // Not scaled: without its assembler code swscale rounds otherwise than in a native FFmpeg, as the scorer's own
     // resampler does not.
     const { size: _, ...unscaled } = request;
@@ -128,7 +119,7 @@ export class WasmSource implements DecodedSource {
         frames: {
           expected: { width, height, pixelFormat: planes.pixelFormat },
           part,
-          startsAnywhere: RECORDINGS.has(facts.container),
+          container: facts.container,
           ...(this.#ring && { ring: this.#ring }),
         },
       },
@@ -151,14 +142,7 @@ export class WasmSource implements DecodedSource {
   }
 
   async readFrame(index: number, into: FramePlanes): Promise<boolean> {
-    const next = this.#times.length;
-    if (index < next) {
-      throw new AnyvmafError(
-        'usage',
-        `frame ${index} of ${shown(this.info.name)} was asked for after frame ${next - 1}; decoded frames are read ` +
-          'in order.',
-      );
-    }
+    requireInOrder(this.info.name, index, this.#times.length);
     const parts = this.#planes.parts(into);
     while (this.#times.length < index) if (!(await this.#frame([]))) return false;
     if (!(await this.#frame(parts))) return false;

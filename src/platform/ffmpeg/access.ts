@@ -5,7 +5,7 @@
  */
 import type { Origin } from '../../core/origin.js';
 
-/** Lists that ffmpeg is given with an input. */
+/** Lists that go with an input to ffmpeg. */
 export interface Access {
   /** Demuxers by their short names; those that a version of ffmpeg does not have are passed over. */
   readonly formats: readonly string[];
@@ -13,7 +13,7 @@ export interface Access {
   readonly protocols: readonly string[];
 }
 
-/** An input as a tool is given it: never without what it may open. */
+/** An input as a tool gets it: never without what it may open. */
 export interface ToolSource {
   readonly url: string;
   readonly access: Access;
@@ -54,8 +54,8 @@ const TEXTS = new Set(words('tty bin xbin idf adf'));
 const LOCAL = words('file crypto data');
 const NETWORK = words('http https httpproxy tls tcp');
 
-/** The input alone, and nothing that it names. */
-const ALONE: Access = { formats: [...SINGLE_FILES, ...SOUND], protocols: ['file'] };
+/** Only the input, nothing that it names. */
+const INPUT_ONLY: Access = { formats: [...SINGLE_FILES, ...SOUND], protocols: ['file'] };
 
 /** In a file system that holds the input and nothing else, where pictures are known by their names. */
 export const CONTAINED: Access = {
@@ -64,12 +64,12 @@ export const CONTAINED: Access = {
 };
 
 /**
- * What an input may open: what somebody else named, itself alone; a local file that the user named, other local files,
- * and the network where that is allowed; a URL, the network alone.
+ * What an input may open: what somebody else named, only itself; a local file that the user named, other local files,
+ * and the network where that is allowed; a URL, only the network.
  * @param remote it is fetched
  */
 export function accessOf({ by }: Origin, remote: boolean, allowUrl: boolean): Access {
-  if (by === 'foreign') return remote ? { ...ALONE, protocols: [...NETWORK, 'crypto'] } : ALONE;
+  if (by === 'foreign') return remote ? { ...INPUT_ONLY, protocols: [...NETWORK, 'crypto'] } : INPUT_ONLY;
   const formats = [...SINGLE_FILES, ...SOUND, ...RARE, ...PLAYLISTS];
   if (remote) return { formats, protocols: [...NETWORK, 'crypto'] };
   return { formats, protocols: allowUrl ? [...LOCAL, ...NETWORK] : LOCAL };

@@ -25,70 +25,36 @@ export interface Part {
   readonly untilTime?: number;
   /** Frames wanted at most. */
   readonly count?: number;
-  /** Times go back within the file, which ffmpeg writes only once they are numbered anew. */
+  /** Times go back within the file, which ffmpeg writes only once they are renumbered. */
   readonly restamp?: boolean;
 }
 
-/** Asks for all that container and codec declare and, unless that is not to be had, for the first frame. */
+/** @param words separated by blanks */
+const ask = (words: string, source: ToolSource): string[] => [
+  ...`-v error ${words}`.split(' '),
+  ...inputArgs(source),
+];
+
+/** Asks for all that container and codec declare and, unless that cannot be had, for the first frame. */
 export function probeArgs(source: ToolSource, withFrame = true): string[] {
-  const first = withFrame ? ['-show_frames', '-read_intervals', '%+#1'] : [];
-  return [
-    '-v',
-    'error',
-    '-select_streams',
-    VIDEO,
-    '-show_format',
-    '-show_streams',
-    ...first,
-    '-of',
-    'json',
-    ...inputArgs(source),
-  ];
+  const first = withFrame ? '-show_frames -read_intervals %+#1 ' : '';
+  return ask(`-select_streams ${VIDEO} -show_format -show_streams ${first}-of json`, source);
 }
 
 /** Asks which tracks there are, for a file without video. */
 export function tracksArgs(source: ToolSource): string[] {
-  return [
-    '-v',
-    'error',
-    '-show_entries',
-    'stream=codec_type,codec_name,codec_tag_string',
-    '-of',
-    'json',
-    ...inputArgs(source),
-  ];
+  return ask('-show_entries stream=codec_type,codec_name,codec_tag_string -of json', source);
 }
 
 /** Asks for the first packet with what goes with it. */
 export function firstPacketArgs(source: ToolSource): string[] {
-  return [
-    '-v',
-    'error',
-    '-select_streams',
-    VIDEO,
-    '-show_packets',
-    '-read_intervals',
-    '%+#1',
-    '-of',
-    'json',
-    ...inputArgs(source),
-  ];
+  return ask(`-select_streams ${VIDEO} -show_packets -read_intervals %+#1 -of json`, source);
 }
 
 /** Asks for each packet, as `packet|pts=512|dts=0|flags=K_`, then `stream|has_b_frames=2|time_base=1/12800`. */
 export function packetsArgs(source: ToolSource): string[] {
   const entries = 'packet=pts,dts,flags:stream=has_b_frames,time_base';
-  return [
-    '-v',
-    'error',
-    '-select_streams',
-    VIDEO,
-    '-show_entries',
-    entries,
-    '-of',
-    'compact',
-    ...inputArgs(source),
-  ];
+  return ask(`-select_streams ${VIDEO} -show_entries ${entries} -of compact`, source);
 }
 
 /**
@@ -104,7 +70,7 @@ export function decodeArgs(
   version: string,
 ): string[] {
   const args = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', LOG_LEVEL, '-copyts'];
-  // Pictures that carry checksums are checked. What is wrong is told by the log, not by giving up: `explode` and
+  // Pictures that carry checksums are checked. The log says what is wrong; ffmpeg does not stop: `explode` and
   // -xerror refuse recordings that start between key frames.
   args.push('-err_detect', 'crccheck');
   // Frame threads run ahead of what is handed out, so that where damage ends the video would depend on timing.
@@ -138,7 +104,7 @@ function filters(
   }
   // Before scaling, so that a change of size within the video is not scaled away unseen.
   chain.push('showinfo=checksum=0');
-  // What the selection below leaves out would be decoded to the end of the file, if nobody were left to stop that.
+  // Without it, frames after the selection below would be decoded to the end of the file if this process were gone.
   if (part.untilTime !== undefined) chain.push(`trim=end=${seconds(part.untilTime + PAST_END)}`);
   const wanted: string[] = [];
   if (part.fromTime !== undefined) wanted.push(`gte(t\\,${seconds(part.fromTime)})`);
@@ -157,6 +123,12 @@ function everyFrame(version: string): string[] {
   const [, major = '', minor = ''] = /^n?(\d+)\.(\d+)/.exec(version) ?? [];
   const old = major !== '' && Number(major) * 100 + Number(minor) < 501;
   return [old ? '-vsync' : '-fps_mode', 'passthrough'];
+}
+
+/** Decoder, codec and what was done to the picture, for the report: `ffmpeg 5.1.9 (h264, turned by 90 degrees)`. */
+export function decodedBy(tool: string, { codec, rotation }: TrackFacts, { note }: Delivery): string {
+  const turned = rotation === 0 || note?.startsWith('turned') ? '' : `, turned by ${rotation} degrees`;
+  return `${tool} (${codec}${turned}${note === undefined ? '' : `, ${note}`})`;
 }
 
 /** Rounded as {@link decodeArgs} rounds: what a filter compares with. */

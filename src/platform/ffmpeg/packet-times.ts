@@ -38,7 +38,34 @@ export function framesBetween(
   return { fromFrame, count: Math.max(0, before(end) - fromFrame) };
 }
 
-/** Seconds by which times of decoding go back where a clock was set anew, and not only written out of order. */
+/** Inputs known by name whose times are remembered. */
+const REMEMBERED = 8;
+
+/**
+ * Times that were read, `null` where the container has none, by a key that changes when the content of the input does: an
+ * object, or a name with the file's state. Without a key nothing is remembered.
+ */
+export class TimesMemory {
+  readonly #objects = new WeakMap<object, TrackTimes | null>();
+  readonly #named = new Map<string, TrackTimes | null>();
+
+  get(key: object | string | undefined): TrackTimes | null | undefined {
+    return typeof key === 'object' ? this.#objects.get(key) : this.#named.get(key ?? '');
+  }
+
+  set(key: object | string | undefined, times: TrackTimes | null): void {
+    if (key === undefined) return;
+    if (typeof key === 'object') {
+      this.#objects.set(key, times);
+      return;
+    }
+    const [oldest] = this.#named.keys();
+    if (this.#named.size >= REMEMBERED && oldest !== undefined) this.#named.delete(oldest);
+    this.#named.set(key, times);
+  }
+}
+
+/** Seconds by which times of decoding go back where a clock was reset, and not only written out of order. */
 const SET_BACK = 0.5;
 
 /** Collects the lines that `ffprobe -of compact -show_entries packet=pts,dts,flags:stream=...` prints. */
@@ -75,7 +102,7 @@ export class PacketTimes {
     const sorted = Float64Array.from(ticks).sort();
     // The two fields of a frame may come as packets of one time.
     const distinct = sorted.filter((time, i) => i === 0 || time !== sorted[i - 1]);
-    const first = distinct[0] ?? 0;
+    const [first = Number.NaN] = distinct;
     const seconds = (time: number) => (time - first) * this.#unit;
     return {
       times: distinct.map(seconds),
@@ -93,11 +120,11 @@ export class PacketTimes {
     const clock = this.#dts;
     if (clock.some(Number.isNaN)) return { ticks: known, jumps: [] };
     const jumped: number[] = [];
-    const steps = clock.slice(1).map((time, i) => time - (clock[i] ?? 0));
-    const usual = [...steps].sort((a, b) => a - b)[steps.length >> 1] ?? 0;
+    const steps = clock.slice(1).map((time, i) => time - (clock[i] ?? Number.NaN));
+    const usual = [...steps].sort((a, b) => a - b)[steps.length >> 1] ?? Number.NaN;
     let shift = 0;
     const ticks = known.map((time, i) => {
-      const step = i === 0 ? 0 : (steps[i - 1] ?? 0);
+      const step = i === 0 ? 0 : (steps[i - 1] ?? Number.NaN);
       if (step * this.#unit < -SET_BACK) {
         shift += usual - step;
         jumped.push(i);

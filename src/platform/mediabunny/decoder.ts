@@ -61,7 +61,7 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
         }
         if (times.length === 0) return null;
         const sorted = Float64Array.from(times).sort();
-        const first = sorted[0] ?? 0;
+        const [first = Number.NaN] = sorted;
         return sorted.map((time) => time - first);
       }),
 

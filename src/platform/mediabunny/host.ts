@@ -20,7 +20,7 @@ export interface MediabunnyHost {
   openInput(video: LentVideo): Promise<ByteReader> | ByteReader;
   /** Called when a packet or a picture came out of a file. */
   progress(): void;
-  /** Whether a sample holds guesses in place of what was coded; absent where that cannot be told. */
+  /** Whether a sample holds guesses in place of what was coded; absent where that is unknown. */
   isPatched?(sample: VideoSample): boolean;
   /** Why decoding failed where this sample stands, which holds no picture then; absent where errors are thrown. */
   failureAt?(sample: VideoSample): unknown;

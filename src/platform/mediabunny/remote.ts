@@ -22,7 +22,7 @@ const IDLE = 2;
 /** What the decoder needs of its platform. */
 export interface RemoteHost {
   startWorker(): ParserWorker;
-  /** What the thread is told to begin with. */
+  /** The first message to the thread. */
   task(): ParserTask;
   /**
    * @throws {AnyvmafError} `io` when it cannot be read, `usage` when it is of a kind that cannot be read at will
@@ -47,7 +47,7 @@ class IdleParsers {
       if (!parser) break;
       if (!parser.ended) return parser;
     }
-    // Videos come in pairs: the worker of the second loads while the first is looked at.
+    // Videos come in pairs: the worker of the second loads while the first is probed.
     this.giveBack(this.#start());
     return this.#start();
   }
@@ -128,7 +128,7 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
         const { info, decodedBy } = await parser.call('open', { video, facts, request }, { signal });
         return new RemoteSource(parser, info, facts, decodedBy, signal, release);
       } catch (error) {
-        // What is open in the worker nobody closes any more.
+        // Nothing else would close what is open in the worker.
         parser.close();
         release();
         throw error;

@@ -72,7 +72,9 @@ export class SampleCopier {
     const { rotation, flip } = this.#orientation;
     const used = luma ? format : chromaSize(format);
     if (used.width === 0) return;
-    const { offset, stride } = layout[index] ?? { offset: 0, stride: 0 };
+    const plane = layout[index];
+    if (!plane) throw new Error(`a sample has no plane ${index}`);
+    const { offset, stride } = plane;
     const size = sampleBytes(format.bitDepth);
     const source = this.#buffer;
     if (rotation === 0 && !flip && step === 1) {
@@ -87,6 +89,7 @@ export class SampleCopier {
       }
       return;
     }
+    const [bytes, target] = [viewOf(source), viewOf(into)];
     // The plane as stored, whose size is rounded up where the one that is scored is rounded down.
     const stored = luma ? format : storedChromaSize(format);
     const turned = rotation === 90 || rotation === 270;
@@ -105,9 +108,14 @@ export class SampleCopier {
                 : [u, y];
         const from = offset + sy * stride + (sx * step + first) * size;
         const to = (y * used.width + x) * size;
-        into[to] = source[from] ?? 0;
-        if (size === 2) into[to + 1] = source[from + 1] ?? 0;
+        if (size === 1) target.setUint8(to, bytes.getUint8(from));
+        else target.setUint16(to, bytes.getUint16(from));
       }
     }
   }
+}
+
+/** A view that throws where an index is beyond the bytes. */
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
 }

@@ -7,7 +7,7 @@ import { shown } from '../../core/printable.js';
 import type { DecodedSource } from '../../media/decoder.js';
 import type { ByteReader } from '../../media/platform.js';
 import { bytesReader } from '../../media/readers.js';
-import { Handed, type Served, type Watched } from '../../parsing/serve.js';
+import { Handed, type Monitor, type Served } from '../../parsing/serve.js';
 import type { LentVideo, PlaneSizes, ReadFrame, VideoCalls } from './calls.js';
 import type { TrackDecoder } from './decoder.js';
 
@@ -27,31 +27,31 @@ const KEPT_BLOCKS = 16;
  * The video that was lent, as a reader that tells when it reads what it has not read before.
  * @throws {AnyvmafError} `io` when reading fails
  */
-export async function openLent({ name, size }: LentVideo, watched: Watched): Promise<ByteReader> {
+export async function openLent({ name, size }: LentVideo, monitor: Monitor): Promise<ByteReader> {
   // Not `media`, after which the next decoder would be asked: what keeps one reader busy is not shown to others.
   const silence = Math.min(MOST_SILENCE, SILENCE + size / BYTES_PER_MILLISECOND);
-  watched.patience(silence, { code: 'io', subject: `${shown(name)} cannot be read by mediabunny` });
-  const input = watched.input(size);
+  monitor.patience(silence, { code: 'io', subject: `${shown(name)} cannot be read by mediabunny` });
+  const input = monitor.input(size);
   if (size <= SMALL) {
     const bytes = new Uint8Array(size);
     return bytesReader(bytes.subarray(0, await input.read(0, [bytes])));
   }
-  return new BlockReader(input, watched);
+  return new BlockReader(input, monitor);
 }
 
 /** Reads whole blocks and keeps the latest: the bytes come from another process. */
 class BlockReader implements ByteReader {
   readonly size: number;
   readonly #input: ByteReader;
-  readonly #watched: Watched;
+  readonly #monitor: Monitor;
   /** By number, the latest last. */
   readonly #blocks = new Map<number, Promise<Uint8Array>>();
   readonly #seen: Uint8Array;
 
-  constructor(input: ByteReader, watched: Watched) {
+  constructor(input: ByteReader, monitor: Monitor) {
     this.size = input.size;
     this.#input = input;
-    this.#watched = watched;
+    this.#monitor = monitor;
     this.#seen = new Uint8Array(Math.ceil(this.size / BLOCK));
   }
 
@@ -85,7 +85,7 @@ class BlockReader implements ByteReader {
   }
 
   async #fetch(number: number): Promise<Uint8Array> {
-    if (this.#seen[number] === 0) this.#watched.progress();
+    if (this.#seen[number] === 0) this.#monitor.progress();
     this.#seen[number] = 1;
     const bytes = new Uint8Array(Math.min(BLOCK, this.size - number * BLOCK));
     return bytes.subarray(0, await this.#input.read(number * BLOCK, [bytes]));
@@ -95,7 +95,7 @@ class BlockReader implements ByteReader {
 /** The functions of a thread that decodes with `decoder`. */
 export function serveVideo(decoder: TrackDecoder): Served<VideoCalls> {
   let source: DecodedSource | undefined;
-  let told = 0;
+  let reported = 0;
   return {
     async ready() {},
     probe: (video: LentVideo) => decoder.probe(video),
@@ -105,7 +105,7 @@ export function serveVideo(decoder: TrackDecoder): Served<VideoCalls> {
     },
     async open({ video, facts, request }) {
       source = await decoder.open(video, facts, request);
-      told = 0;
+      reported = 0;
       const { info, decodedBy } = source;
       return { info, decodedBy };
     },
@@ -114,7 +114,7 @@ export function serveVideo(decoder: TrackDecoder): Served<VideoCalls> {
       const { planes, ...into } = planesOf(sizes);
       const found = await source.readFrame(index, into);
       const times: (number | undefined)[] = [];
-      if (found) for (; told <= index; told++) times.push(source.timestamp(told));
+      if (found) for (; reported <= index; reported++) times.push(source.timestamp(reported));
       const { damage, info } = source;
       const frame: ReadFrame = { found, planes, times, warnings: [...info.warnings], damage };
       return new Handed(frame, [planes]);

@@ -8,7 +8,7 @@ import { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import { clause, shown } from '../../core/printable.js';
 import { earlyEndError, earlyEndWarning } from '../../media/damage.js';
-import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
+import { type DecodedSource, type DecodeRequest, decodedInfo, type TrackFacts } from '../../media/decoder.js';
 import { MediaError } from '../../media/errors.js';
 import type { VideoInfo } from '../../media/types.js';
 import type { MediabunnyHost } from './host.js';
@@ -48,20 +48,7 @@ export class MediabunnySource implements DecodedSource {
   ) {
     const { frames, time, signal } = request;
     const whole = frames === undefined && time === undefined;
-    const { name, width, height, bitDepth, chroma, frameRate, sampleAspect, colorRange } = facts;
-    this.info = {
-      name,
-      container: 'frames',
-      width,
-      height,
-      bitDepth,
-      chroma,
-      frameCount: whole ? facts.frameCount : null,
-      ...(frameRate && { frameRate }),
-      ...(sampleAspect && { sampleAspect }),
-      ...(colorRange && { colorRange }),
-      warnings: this.#warnings,
-    };
+    this.info = decodedInfo(facts, whole ? facts.frameCount : null, this.#warnings);
     this.facts = facts;
     const turned = facts.rotation === 0 ? '' : `, turned by ${facts.rotation} degrees`;
     this.decodedBy = `mediabunny with ${host.engine} (${facts.codec}${turned})`;

@@ -67,10 +67,10 @@ export async function openTrack(
       return got === bytes.length ? bytes : bytes.subarray(0, got);
     },
     prefetchProfile: 'fileSystem',
-    // Whoever reads next gets the error.
+    // The next read throws it.
     handleUnhandledError() {},
   });
-  // A playlist names other files, and only the one that was given is read.
+  // A playlist names other files, and only the input itself is read.
   const formats = ALL_FORMATS.filter((format) => format !== HLS);
   const input = new Input({ formats, source });
   const close = (): void => {
@@ -174,24 +174,7 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
     throw mediaError(name, error);
   }
   try {
-    const pixelFormat = samplePixelFormat(sample.format);
-    if (pixelFormat === undefined) {
-      const found = sample.format === null ? 'in a layout that has no name' : `as ${sample.format}`;
-      const what = `${host.engine} hands out the frames of ${shown(name)} (${codec}) ${found}`;
-      throw beyond(host, name, `${what}, not as the luma and chroma that were coded`);
-    }
-    const { rotation } = await orientation(track);
-    const { bitDepth, chroma, note } = delivery(pixelFormat, rotation, name);
-    if (note !== undefined) {
-      const what = 'are 4:2:2 and stored on their side, which mediabunny does not turn';
-      throw beyond(host, name, `the pictures of ${shown(name)} ${what}`);
-    }
-    const turned = rotation === 90 || rotation === 270;
-    const stored = { width: sample.visibleRect.width, height: sample.visibleRect.height };
-    const upright = turned ? { width: stored.height, height: stored.width } : stored;
-    const problem = formatProblem({ ...upright, bitDepth, chroma });
-    if (problem) throw new AnyvmafError('media', `the video of ${shown(name)} cannot be scored: ${problem}.`);
-
+    const { turned, ...format } = await uprightFormat(host, opened, sample);
     const indexed = container.startsWith('mov');
     const stats = await track.computePacketStats(indexed ? undefined : RATE_PACKETS, { metadataOnly: true });
     const duration = await track.getDurationFromMetadata();
@@ -203,10 +186,7 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
       name,
       container,
       codec,
-      pixelFormat,
-      ...upright,
-      bitDepth,
-      chroma,
+      ...format,
       ...(frameRate && { frameRate }),
       frameCount: indexed && stats.packetCount > 0 ? stats.packetCount : null,
       duration,
@@ -214,7 +194,6 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
       bitrate: (await track.getAverageBitrate()) ?? (indexed ? Math.round(stats.averageBitrate) : null),
       fileSize: size,
       sampleAspect: turned ? { num: aspect.den, den: aspect.num } : { num: aspect.num, den: aspect.den },
-      rotation,
       ...(typeof fullRange === 'boolean' && {
         colorRange: fullRange ? ('full' as const) : ('limited' as const),
       }),
@@ -226,6 +205,29 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
   } finally {
     sample.close();
   }
+}
+
+/** The format of the track's pictures once they are upright, by its first frame. */
+async function uprightFormat(host: MediabunnyHost, opened: OpenedTrack, sample: VideoSample) {
+  const { track, name, codec } = opened;
+  const pixelFormat = samplePixelFormat(sample.format);
+  if (pixelFormat === undefined) {
+    const found = sample.format === null ? 'in a layout that has no name' : `as ${sample.format}`;
+    const what = `${host.engine} hands out the frames of ${shown(name)} (${codec}) ${found}`;
+    throw beyond(host, name, `${what}, not as the luma and chroma that were coded`);
+  }
+  const { rotation } = await orientation(track);
+  const { bitDepth, chroma, note } = delivery(pixelFormat, rotation, name);
+  if (note !== undefined) {
+    const what = 'are 4:2:2 and stored on their side, which mediabunny does not turn';
+    throw beyond(host, name, `the pictures of ${shown(name)} ${what}`);
+  }
+  const turned = rotation === 90 || rotation === 270;
+  const stored = { width: sample.visibleRect.width, height: sample.visibleRect.height };
+  const upright = turned ? { width: stored.height, height: stored.width } : stored;
+  const problem = formatProblem({ ...upright, bitDepth, chroma });
+  if (problem) throw new AnyvmafError('media', `the video of ${shown(name)} cannot be scored: ${problem}.`);
+  return { pixelFormat, ...upright, bitDepth, chroma, rotation, turned };
 }
 
 /** Frames per second as the fraction that is meant: a whole number, or one by 1.001, where it is near enough. */

@@ -6,11 +6,11 @@
 import { FOREIGN } from '../../core/origin.js';
 import type { EvaluationCalls, EvaluationSettings } from '../../evaluate/calls.js';
 import { serveEvaluation } from '../../evaluate/serve.js';
-import type { Served, Watched } from '../../parsing/serve.js';
+import type { Monitor, Served } from '../../parsing/serve.js';
 import { nodeTiny, nodeTinyFiles } from './tiny/platform.js';
 
-export function serveNodeEvaluation(settings: EvaluationSettings, watched: Watched): Served<EvaluationCalls> {
+export function serveNodeEvaluation(settings: EvaluationSettings, monitor: Monitor): Served<EvaluationCalls> {
   const folder = () => new URL(settings.models ?? new URL('../../../model/', import.meta.url));
   const files = nodeTinyFiles(folder, settings.origin ?? FOREIGN);
-  return serveEvaluation({ ...nodeTiny(folder), files }, watched);
+  return serveEvaluation({ ...nodeTiny(folder), files }, monitor);
 }

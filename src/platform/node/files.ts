@@ -94,7 +94,7 @@ function openRegularFile(path: string, origin = BY_USER): ByteReader {
   }
 }
 
-/** Reads a regular file at given positions, synchronously and without buffers of its own. */
+/** Reads a regular file at any position, synchronously and without buffers of its own. */
 class FileReader implements ByteReader {
   readonly size: number;
   readonly #path: string;

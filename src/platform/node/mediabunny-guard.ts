@@ -1,7 +1,7 @@
 /**
  * @module platform/node/mediabunny-guard
  * What libavcodec says of damage and `@mediabunny/server` passes over: decoders that fail are closed without ending the
- * process, frames that were patched up are told apart, and libavcodec's own messages stay off the terminal.
+ * process, patched-up frames are recognised, and libavcodec's own messages stay off the terminal.
  */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';

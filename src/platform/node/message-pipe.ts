@@ -25,7 +25,7 @@ const HEAD = 8;
 
 /**
  * Calls `take` with each message, typed by whoever writes them.
- * @param fail told when something arrives that is not a message
+ * @param fail called when something arrives that is not a message
  */
 export function readMessages<T>(
   input: Readable,

@@ -13,7 +13,7 @@ import type { FromWasmWorker, JobInput, RemoteMemory, ToWasmWorker } from '../ff
 const port = parentPort;
 if (!port) throw new Error('platform/node/node-ffmpeg-worker must run as a worker thread');
 
-// The core was built for a browser's worker and looks for what that has. Deno has a `location` that cannot be assigned to.
+// The core was built for a browser's worker and expects its globals. Deno has a `location` that cannot be assigned to.
 for (const [name, value] of Object.entries({ self: globalThis, location: { href: 'file:///' } }))
   Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
 

@@ -12,8 +12,8 @@ import { readMessages, writeMessage } from './message-pipe.js';
 /** The descriptor of the pipe for answers. */
 const ANSWERS = 3;
 
-/** Milliseconds between two looks of the thread that ends this process. */
-const LOOK = 500;
+/** Milliseconds between two checks by the thread that ends this process. */
+const CHECK = 500;
 
 /** How often the event loop has turned, and for how many milliseconds it may stand still. */
 const life = new Int32Array(new SharedArrayBuffer(8));
@@ -32,12 +32,12 @@ readMessages(
       }
       writeMessage(output, message, transfer);
     },
-    async (task: ParserTask, watched) => {
+    async (task: ParserTask, monitor) => {
       switch (task.kind) {
         case 'video':
-          return (await import('./video-parser.js')).serveNodeVideo(watched);
+          return (await import('./video-parser.js')).serveNodeVideo(monitor);
         case 'evaluation':
-          return (await import('./evaluation-parser.js')).serveNodeEvaluation(task.settings, watched);
+          return (await import('./evaluation-parser.js')).serveNodeEvaluation(task.settings, monitor);
       }
     },
   ) satisfies (message: ToParser<ParserTask>) => void,
@@ -48,24 +48,24 @@ process.stdin.on('end', end).on('error', end);
 // Ctrl-C reaches every process of a terminal; the one that started this one decides.
 process.on('SIGINT', () => {});
 
-setInterval(() => Atomics.add(life, 0, 1), LOOK).unref();
+setInterval(() => Atomics.add(life, 0, 1), CHECK).unref();
 
-// A file that keeps this thread busy keeps it from noticing that nobody waits any more, or that who would end it is gone.
+// A file that keeps this thread busy keeps it from noticing that its parent is gone.
 new Worker(
-  `const { workerData: { life, look } } = require('node:worker_threads');
+  `const { workerData: { life, check } } = require('node:worker_threads');
   const parent = process.ppid;
   let [beats, silent] = [0, 0];
   setInterval(() => {
     const now = Atomics.load(life, 0);
-    silent = now === beats ? silent + look : 0;
+    silent = now === beats ? silent + check : 0;
     beats = now;
     const patience = Atomics.load(life, 1);
     const forgotten = patience > 0 && silent > 2 * patience + 2000;
     if (forgotten || process.ppid !== parent) process.kill(process.pid, 'SIGKILL');
-  }, look);`,
+  }, check);`,
   {
     eval: true,
-    workerData: { life, look: LOOK },
+    workerData: { life, check: CHECK },
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1 },
   },

@@ -1,7 +1,7 @@
 /**
  * @module platform/node/parser-process
- * Parser workers as processes of their own: native code as well ends with them whatever it is doing, and what it does to
- * their memory it does to theirs alone.
+ * Parser workers as processes of their own: native code as well ends with them whatever it is doing, and it cannot
+ * harm any other memory.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -31,13 +31,13 @@ export function startNodeParser(script: URL): ParserWorker {
   const [input, , , output] = child.stdio;
   if (!input || !(output instanceof Readable)) throw new Error('a parser process has no pipes');
   let ended = false;
-  // The caller's watch keeps this process alive while something is asked of it.
+  // The caller's timer keeps this process alive while a call is pending.
   const unref = (): void => {
     child.unref();
     for (const pipe of [input, output]) if ('unref' in pipe && typeof pipe.unref === 'function') pipe.unref();
   };
   unref();
-  // A process that has ended is told of by its exit.
+  // The exit event reports a process that has ended.
   input.on('error', () => {});
   output.on('error', () => {});
   return {

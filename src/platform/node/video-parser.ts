@@ -4,7 +4,7 @@
  * libavcodec.
  */
 import { AnyvmafError } from '../../core/errors.js';
-import type { Served, Watched } from '../../parsing/serve.js';
+import type { Monitor, Served } from '../../parsing/serve.js';
 import type { VideoCalls } from '../mediabunny/calls.js';
 import { createTrackDecoder } from '../mediabunny/decoder.js';
 import type { Mediabunny } from '../mediabunny/host.js';
@@ -19,12 +19,12 @@ const ABSENT =
  * Loads the library, once a process.
  * @throws {AnyvmafError} `io` when it is not installed
  */
-export async function serveNodeVideo(watched: Watched): Promise<Served<VideoCalls>> {
+export async function serveNodeVideo(monitor: Monitor): Promise<Served<VideoCalls>> {
   const decoder = createTrackDecoder({
     engine: 'libavcodec',
     library: await register(),
-    openInput: (video) => openLent(video, watched),
-    progress: watched.progress,
+    openInput: (video) => openLent(video, monitor),
+    progress: monitor.progress,
     isPatched,
     failureAt,
     remedies: ['install ffmpeg, which decodes more'],

@@ -7,7 +7,6 @@ import { quoted } from '../../core/printable.js';
 import { list, type Source, text } from '../kinds.js';
 import { pooled, spread } from '../schema.js';
 import type { FrameMetrics } from '../types.js';
-import { jsonFault } from './json-fault.js';
 import { faultAt, notReport, ownParts, type SavedParts, type SavedText } from './saved.js';
 
 /** libvmaf before 2.1 and ffmpeg's filters of that time wrote C's words, which are not JSON. */
@@ -110,4 +109,57 @@ function membersOf<T>(values: unknown, read: (value: unknown) => T | undefined) 
     if (member !== undefined) found.push([name, member]);
   }
   return Object.fromEntries(found);
+}
+
+const BLANKS = /[ \t\n\r]*/y;
+/** Linear in the length: strings may be megabytes. */
+const STRING = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\uffff]*)*"/y;
+const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null/y;
+
+/**
+ * The first place where a text stops being JSON, and what would have been right there; engines word it differently, or do
+ * not say where. `undefined` where the text is JSON.
+ */
+function jsonFault(text: string): { readonly offset: number; readonly expected: string } | undefined {
+  let at = 0;
+  /** What closes the objects and lists that are open. */
+  const open: ('}' | ']')[] = [];
+  let state: 'value' | 'key' | 'colon' | 'after' = 'value';
+  let first = false;
+  const take = (pattern: RegExp): boolean => {
+    pattern.lastIndex = at;
+    const found = pattern.test(text);
+    if (found) at = pattern.lastIndex;
+    return found;
+  };
+  for (;;) {
+    take(BLANKS);
+    const fault = (expected: string) => ({ offset: at, expected });
+    const char = text[at];
+    const close = open.at(-1);
+    const isFirst = first;
+    first = false;
+    if (close !== undefined && char === close && (isFirst || state === 'after')) {
+      open.pop();
+      state = 'after';
+    } else if (state === 'after') {
+      if (close === undefined) return char === undefined ? undefined : fault('the end');
+      if (char !== ',') return fault(`"," or "${close}"`);
+      state = close === '}' ? 'key' : 'value';
+    } else if (state === 'colon') {
+      if (char !== ':') return fault('":"');
+      state = 'value';
+    } else if (state === 'value' && (char === '{' || char === '[')) {
+      first = true;
+      open.push(char === '{' ? '}' : ']');
+      state = char === '{' ? 'key' : 'value';
+    } else {
+      const isKey: boolean = state === 'key';
+      if (!take(STRING) && (isKey || !take(WORD)))
+        return fault(isKey ? `a key in quotes${isFirst ? ' or "}"' : ''}` : 'a value');
+      state = isKey ? 'colon' : 'after';
+      continue;
+    }
+    at++;
+  }
 }

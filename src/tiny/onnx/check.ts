@@ -6,7 +6,6 @@
 import { AnyvmafError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { TinyGraph, TinyPort } from '../types.js';
-import { ALLOWED_OPERATORS, DEFAULT_DOMAINS } from './operators.js';
 import { WireError } from './protobuf.js';
 import {
   type OnnxGraph,
@@ -17,6 +16,28 @@ import {
   readOnnx,
 } from './read.js';
 import { MAX_ELEMENTS } from './size.js';
+
+/**
+ * The operators that tiny models may use: those of the default ONNX domain that compute on tensors, without strings,
+ * sequences, random numbers, custom code or unbounded loops.
+ */
+const ALLOWED_OPERATORS: ReadonlySet<string> = new Set(
+  [
+    'Identity Reshape Flatten Squeeze Unsqueeze Transpose Concat Slice Gather Cast Shape Expand',
+    'Add Sub Mul Div Neg Abs Sqrt Pow Exp Log Clip Min Max Sum Mean',
+    'ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd GlobalAveragePool GlobalMaxPool',
+    'Gemm MatMul Conv ConvTranspose MaxPool AveragePool Resize',
+    'BatchNormalization LayerNormalization InstanceNormalization',
+    'Relu LeakyRelu Sigmoid Tanh Softmax Elu Selu Softplus Softsign Gelu Erf HardSigmoid HardSwish PRelu',
+    'Dropout',
+    'QuantizeLinear DequantizeLinear DynamicQuantizeLinear MatMulInteger ConvInteger',
+    'Constant ConstantOfShape Pad Reciprocal GatherND ScatterND BitShift',
+    'Loop If',
+  ].flatMap((line) => line.split(' ')),
+);
+
+/** Names of the default domain. */
+const DEFAULT_DOMAINS: ReadonlySet<string> = new Set(['', 'ai.onnx']);
 
 /** Most bytes of a model with its weights. */
 export const MAX_MODEL_BYTES = 50 * 1024 * 1024;

@@ -166,7 +166,7 @@ function elementwise(fold?: (a: number, b: number) => number): Rule {
     const values = known
       ? Array.from({ length: count }, (_, at) =>
           inputs
-            .map((input) => input.values?.[origin(at, dims, input.dims)] ?? 0)
+            .map((input) => input.values![origin(at, dims, input.dims)]!)
             .reduce((a, b) => rounded(fold(a, b), first.type)),
         )
       : undefined;
@@ -317,7 +317,7 @@ const expand: Rule = (step) => {
   const result = broadcast([dims, step.values(1) ?? []]);
   const few = values && elementsOf(result) <= MAX_VALUES;
   const kept = few
-    ? Array.from({ length: elementsOf(result) }, (_, at) => values[origin(at, result, dims)] ?? 0)
+    ? Array.from({ length: elementsOf(result) }, (_, at) => values[origin(at, result, dims)]!)
     : null;
   return inferred(null, shaped(type, result, kept));
 };
@@ -390,8 +390,8 @@ const gemm: Rule = (step) => {
   const [rows, depth] = step.int('transA', 0) === 0 ? a : a.toReversed();
   const [inner, columns] = step.int('transB', 0) === 0 ? b : b.toReversed();
   if (a.length !== 2 || b.length !== 2 || depth !== inner) throw unfit(a, b);
-  const dims = [rows ?? 0, columns ?? 0];
-  return inferred(elementsOf(dims) * (depth ?? 0), shaped(step.input(0).type, dims));
+  const dims = [rows!, columns!];
+  return inferred(elementsOf(dims) * depth!, shaped(step.input(0).type, dims));
 };
 
 function unfit(a: readonly number[], b: readonly number[]): ShapeError {

@@ -59,8 +59,12 @@ export class WasmMapMaker {
    * @param distorted of the same size
    */
   measure(reference: Uint8Array, distorted: Uint8Array): FrameCells {
-    for (const [i, plane] of [reference, distorted].entries())
-      new Uint8Array(this.#core.memory.buffer, this.#planes[i] ?? 0, plane.length).set(plane);
+    const [to, and] = this.#planes;
+    for (const [at, plane] of [
+      [to, reference],
+      [and, distorted],
+    ] as const)
+      new Uint8Array(this.#core.memory.buffer, at, plane.length).set(plane);
     return { vif: this.#vif(), adm: this.#measureAdm() };
   }
 
@@ -78,8 +82,11 @@ export class WasmMapMaker {
       next += 4 * count;
       return {
         ...cells,
-        num: numLog.map((log, i) => log / 2048 + ((flat[i] ?? 0) - (flatVariance[i] ?? 0) / 16384 / 65025)),
-        den: denLog.map((log, i) => log / 2048 + (flat[i] ?? 0)),
+        num: numLog.map(
+          (log, i) =>
+            log / 2048 + ((flat[i] ?? Number.NaN) - (flatVariance[i] ?? Number.NaN) / 16384 / 65025),
+        ),
+        den: denLog.map((log, i) => log / 2048 + (flat[i] ?? Number.NaN)),
         sums: { numLog, denLog, flatVariance, flat },
         total: { num: totals[cells.scale] ?? Number.NaN, den: totals[4 + cells.scale] ?? Number.NaN },
       };
@@ -126,7 +133,7 @@ function countOf(scales: readonly ScaleCells[]): number {
 
 /** Element `k` of each record of `size`. */
 function columnOf(all: Float64Array, start: number, size: number, k: number, count: number) {
-  return Float64Array.from({ length: count }, (_, i) => all[start + size * i + k] ?? 0);
+  return Float64Array.from({ length: count }, (_, i) => all[start + size * i + k] ?? Number.NaN);
 }
 
 function cellsOf(width: number, height: number, scale: number, blockSize: number, pitch: number): ScaleCells {
@@ -160,8 +167,8 @@ function admUnits(format: VideoFormat, scale: number): { num: [number, number, n
     const [hv, d] = [2 ** (rounded - 4 - 52), 2 ** (rounded - 3 - 57)];
     return { num: [hv, hv, d], den: 2 ** (Math.max(0, ceilLog2(columns * rows) - 20) - 18) };
   }
-  const unit = 2 ** (rounded - ([0, 45, 39, 36][scale] ?? 0));
-  const den = 2 ** (ceilLog2(columns) + ceilLog2(rows) - ([0, 32, 27, 23][scale] ?? 0));
+  const unit = 2 ** (rounded - ([0, 45, 39, 36][scale] ?? Number.NaN));
+  const den = 2 ** (ceilLog2(columns) + ceilLog2(rows) - ([0, 32, 27, 23][scale] ?? Number.NaN));
   return { num: [unit, unit, unit], den };
 }
 

@@ -70,14 +70,14 @@ async function findAdapter(): Promise<DeviceOffer['adapter']> {
 
 function adapterFacts(adapter: object): NonNullable<DeviceOffer['adapter']> {
   const info: unknown = Reflect.get(adapter, 'info');
-  const told = (name: string): unknown =>
+  const textOf = (name: string): unknown =>
     typeof info === 'object' && info !== null ? Reflect.get(info, name) : undefined;
   const words = ['vendor', 'architecture', 'device', 'description']
-    .map(told)
+    .map(textOf)
     .filter((word): word is string => typeof word === 'string' && word !== '');
   const name = [...new Set(words)].join(' ') || 'of no name';
   // Where the flag stands has moved from the adapter to its info.
-  const fallback = told('isFallbackAdapter') === true || Reflect.get(adapter, 'isFallbackAdapter') === true;
+  const fallback = textOf('isFallbackAdapter') === true || Reflect.get(adapter, 'isFallbackAdapter') === true;
   return { name, software: fallback || SOFTWARE.test(name) };
 }
 

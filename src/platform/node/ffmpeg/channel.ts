@@ -47,7 +47,7 @@ export async function openChannel(receiver: Receiver): Promise<Channel | undefin
       path,
       onread: { buffer: () => receiver.room(), callback: (bytes) => receiver.filled(bytes) },
     });
-    // A connection that breaks is told by its end.
+    // A broken connection shows as the end of the stream.
     input.on('error', () => {});
     input.write(token);
     return { input, output: await accept(server, token) };

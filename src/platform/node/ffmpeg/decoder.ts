@@ -15,37 +15,29 @@ import type {
   DecoderAvailability,
   TrackFacts,
 } from '../../../media/decoder.js';
-import { type Delivery, delivery } from '../../../media/delivery.js';
+import { delivery } from '../../../media/delivery.js';
 import { parseProbe } from '../../../media/facts.js';
 import type { VideoInput } from '../../../media/types.js';
-import { findDenial } from '../../ffmpeg/access.js';
+import { type Denial, findDenial } from '../../ffmpeg/access.js';
 import {
   decodeArgs,
+  decodedBy,
   firstPacketArgs,
   type Part,
   packetsArgs,
   probeArgs,
   tracksArgs,
 } from '../../ffmpeg/commands.js';
-import { framesBetween, PacketTimes, SAME_TIME, type TrackTimes } from '../../ffmpeg/packet-times.js';
-import { denied } from './denied.js';
+import { PacketTimes, SAME_TIME, TimesMemory, type TrackTimes } from '../../ffmpeg/packet-times.js';
+import { emptyRange, type Plan, planPart } from '../../ffmpeg/plan.js';
 import { type FfmpegInput, ffmpegInput, type InputAccess } from './input.js';
 import { runOn, startOn } from './launch.js';
 import { type DecodedFrame, DecodeRun, type End } from './run.js';
 import { endError, FfmpegSource } from './source.js';
 import { type Ending, runTool, type ToolName, toolCommand } from './tool.js';
 
-/** Containers that recorders start at any moment, so that the first pictures may refer to ones that are not there. */
-const RECORDINGS = new Set(['mpegts', 'mpeg', 'h264', 'hevc', 'mpegvideo', 'm4v', 'vc1', 'cavsvideo']);
-
-/** Seconds before a part at which reading begins, so that a frame before it is surely decoded. */
-const LEAD_IN = 0.5;
-
 /** Milliseconds that a tool may take to say its version. */
 const VERSION_TIME = 10_000;
-
-/** Files whose times are remembered. */
-const REMEMBERED = 8;
 
 /**
  * @param options `allowUrl`: http and https URLs are opened too; `origin`: of the names of its files, by default somebody
@@ -68,9 +60,9 @@ class FfmpegDecoder implements Decoder {
   readonly #access: InputAccess;
   readonly #direct: boolean;
   /** By file and its state. */
-  readonly #times = new Map<string, TrackTimes | null>();
-  /** By name, the latest of files whose state cannot be told: these are read anew each time they are asked for. */
-  readonly #latest = new Map<string, TrackTimes | null>();
+  readonly #times = new TimesMemory();
+  /** By name, the latest of files whose state is unknown: these are read again each time they are asked for. */
+  readonly #latest = new TimesMemory();
   /** Those being read. */
   readonly #reading = new Map<string, Promise<TrackTimes | null>>();
 
@@ -131,7 +123,7 @@ class FfmpegDecoder implements Decoder {
 
   async setBacks(input: VideoInput): Promise<readonly number[]> {
     const file = await ffmpegInput(input, this.#access);
-    return this.#setBackTimes(file)?.setBack ?? [];
+    return this.#knownTimes(file)?.setBack ?? [];
   }
 
   async open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource> {
@@ -140,14 +132,15 @@ class FfmpegDecoder implements Decoder {
     const file = await ffmpegInput(input, this.#access);
     const { version = '' } = await this.availability();
     const planes = delivery(facts.pixelFormat, facts.rotation, facts.name);
-    const plan = await this.#plan(file, facts, request);
+    const plan = await planPart(facts, request, {
+      remembered: this.#knownTimes(file),
+      read: () => this.#trackTimes(file, signal),
+    });
+    requireNotPast(facts, request, plan);
     const { width, height } = size ?? facts;
     const format: VideoFormat = { width, height, bitDepth: planes.bitDepth, chroma: planes.chroma };
-    const setBack = this.#setBackTimes(file);
-    const restamp = setBack !== undefined;
-    const start = async (asked: Part): Promise<Started> => {
-      const part = restamp ? { ...asked, restamp } : asked;
-      return startRun(
+    const start = async (part: Part): Promise<Started> =>
+      startRun(
         await DecodeRun.start({
           start: (channel) =>
             startOn(
@@ -159,12 +152,11 @@ class FfmpegDecoder implements Decoder {
           frameBytes: storedFrameBytes(format),
           expected: { width: facts.width, height: facts.height, pixelFormat: planes.pixelFormat },
           part,
-          startsAnywhere: RECORDINGS.has(facts.container),
+          container: facts.container,
           direct: this.#direct,
         }),
         signal,
       );
-    };
     let started = await start(plan.part);
     const { seek, ...fromTheStart } = plan.part;
     if (seek !== undefined && !landed(started, plan)) {
@@ -179,82 +171,29 @@ class FfmpegDecoder implements Decoder {
     }
     return new FfmpegSource(run, first, {
       facts,
-      decodedBy: decodedBy(version, facts, planes),
+      decodedBy: decodedBy(`ffmpeg ${version}`, facts, planes),
       request,
       format,
-      frameCount: plan.frameCount,
-      trackStart: plan.trackStart,
-      times: setBack?.times.subarray(plan.part.fromFrame ?? 0),
+      plan,
       warnings: plan.part.fromTime === undefined ? skipped(run, facts) : [],
     });
   }
 
-  /** What to read for a request. */
-  async #plan(file: FfmpegInput, facts: TrackFacts, request: DecodeRequest): Promise<Plan> {
-    const { frames, time, signal } = request;
-    if (frames) {
-      const { start, end } = frames;
-      const count = Number.isFinite(end) ? { count: Math.max(0, end - start) } : {};
-      if (!(start < end)) throw emptyRange(facts, `frames ${start} to ${end}`);
-      if (start === 0) return { part: count, frameCount: atMost(facts.frameCount, end) };
-      const known = await this.#trackTimes(file, signal);
-      if (!known) {
-        const left = facts.frameCount === null ? null : Math.max(0, facts.frameCount - start);
-        return { part: { fromFrame: start, ...count }, frameCount: atMost(left, end - start) };
-      }
-      const { times, trackStart, setBack } = known;
-      const at = times[start];
-      const before = times[start - 1];
-      if (at === undefined || before === undefined) {
-        throw emptyRange(facts, `frames from ${start} on`, `it has ${times.length} frames`);
-      }
-      // Where a time comes twice, nothing can be found by it.
-      if (setBack)
-        return { part: { fromFrame: start, ...count }, frameCount: Math.min(times.length, end) - start };
-      const part = { ...from(trackStart + (at + before) / 2, trackStart), ...count };
-      return {
-        part,
-        frameCount: Math.min(times.length, end) - start,
-        trackStart,
-        firstTime: trackStart + at,
-      };
-    }
-    if (time) {
-      const { start, end } = time;
-      if (!(start < end)) throw emptyRange(facts, `${start} s to ${end} s`);
-      const known = this.#setBackTimes(file);
-      if (known) {
-        const part = framesBetween(known.times, start, end);
-        if (part.count === 0) throw emptyRange(facts, `${start} s to ${end} s`, 'no frame is shown then');
-        return { part, frameCount: part.count };
-      }
-      if (facts.startTime === null) return framesOfTime(facts, start, end);
-      if (facts.duration !== null && start > facts.duration + 1) {
-        throw emptyRange(facts, `${start} s on`, `it lasts ${facts.duration.toFixed(3)} s`);
-      }
-      const trackStart = facts.startTime;
-      const until = Number.isFinite(end) ? { untilTime: trackStart + end - SAME_TIME } : {};
-      const begin = start > 0 ? from(trackStart + start - SAME_TIME, trackStart) : {};
-      return { part: { ...begin, ...until }, frameCount: null, trackStart };
-    }
-    // Containers count packets, also those that an edit list cuts away.
-    return { part: {}, frameCount: this.#rememberedTimes(file)?.times.length ?? facts.frameCount };
-  }
-
   async #trackTimes(file: FfmpegInput, signal: AbortSignal | undefined): Promise<TrackTimes | null> {
-    const known = this.#rememberedTimes(file);
-    if (known !== undefined) return known;
     const key = memoryKey(file);
+    const known = this.#times.get(key);
+    if (known !== undefined) return known;
     const reading = key === undefined ? undefined : this.#reading.get(key);
-    // Whoever began may have given up; that is no answer.
+    // The reader that began may have been aborted; then read again.
     if (reading) return reading.catch(() => this.#readTimes(file, key, signal));
     return this.#readTimes(file, key, signal);
   }
 
-  /** Begins to read the times of a file whose state can be told, so that they are remembered. */
+  /** Begins to read and remember the times of a file whose state is known. */
   #readAhead(file: FfmpegInput, signal: AbortSignal | undefined): { stop(): Promise<void> } {
     const key = memoryKey(file);
-    if (key === undefined || this.#times.has(key) || this.#reading.has(key)) return { async stop() {} };
+    if (key === undefined || this.#times.get(key) !== undefined || this.#reading.has(key))
+      return { async stop() {} };
     const stopping = new AbortController();
     const forget = onAbort(signal, (reason) => stopping.abort(reason));
     const reading = this.#readTimes(file, key, stopping.signal).finally(() => {
@@ -282,22 +221,17 @@ class FfmpegDecoder implements Decoder {
     const packets = new PacketTimes();
     await runOn('ffprobe', file, packetsArgs, { signal, onLine: (line) => packets.take(line) });
     const found = packets.finish();
-    const [kept, name] = key === undefined ? [this.#latest, file.name] : [this.#times, key];
-    const [oldest] = kept.keys();
-    if (kept.size >= REMEMBERED && oldest !== undefined) kept.delete(oldest);
-    kept.set(name, found);
+    if (key === undefined) this.#latest.set(file.name, found);
+    else this.#times.set(key, found);
     return found;
   }
 
-  #rememberedTimes(file: FfmpegInput): TrackTimes | null | undefined {
+  /** Times that were read; of a file whose state is unknown, only those that show that its clock is set back. */
+  #knownTimes(file: FfmpegInput): TrackTimes | null | undefined {
     const key = memoryKey(file);
-    return key === undefined ? undefined : this.#times.get(key);
-  }
-
-  /** The times of a file whose clock is set back; `undefined` for any other, and where they have not been read. */
-  #setBackTimes(file: FfmpegInput): TrackTimes | undefined {
-    const known = memoryKey(file) === undefined ? this.#latest.get(file.name) : this.#rememberedTimes(file);
-    return known?.setBack ? known : undefined;
+    if (key !== undefined) return this.#times.get(key);
+    const latest = this.#latest.get(file.name);
+    return latest?.setBack && latest;
   }
 
   /** The error for a file in which ffprobe finds no video. */
@@ -316,11 +250,11 @@ class FfmpegDecoder implements Decoder {
     if (code !== 0) {
       const denial = findDenial(stderr);
       if (denial) return denied(file, denial);
-      // The last line says what it comes to, and begins with the file's name or with who says it.
+      // The last line is the conclusion; it begins with the name of the file or of the component.
       const reason = lastLine(stderr)
         .replace(`${file.url}: `, '')
         .replace(/^(?:\[[^\]]*\] )+/, '');
-      // What was fetched and is no video is told as of a file.
+      // A fetched file that is not a video gets the same message as a local one.
       if (file.remote && !reason.startsWith('Invalid data found')) {
         return new AnyvmafError(
           'io',
@@ -366,16 +300,6 @@ function memoryKey({ name, version }: FfmpegInput): string | undefined {
   return version === undefined ? undefined : `${name}\n${version}`;
 }
 
-/** What to read, and what is known of it. */
-interface Plan {
-  readonly part: Part;
-  readonly frameCount: number | null;
-  /** Seconds on the file's clock. */
-  readonly trackStart?: number;
-  /** Time of the first frame wanted, on the file's clock. */
-  readonly firstTime?: number;
-}
-
 interface Started {
   readonly run: DecodeRun;
   readonly first: DecodedFrame | End;
@@ -398,38 +322,16 @@ async function startRun(run: DecodeRun, signal: AbortSignal | undefined): Promis
 
 /** Whether seeking came down before the part, and the first frame is the one that was meant. */
 function landed({ run, first }: Started, { firstTime, part }: Plan): boolean {
-  if ('kind' in first || !run.ledIn) return false;
+  if ('kind' in first || !run.log.ledIn) return false;
   const gap = firstTime === undefined ? 0 : 2 * (firstTime - (part.fromTime ?? firstTime));
   return firstTime === undefined || Math.abs(first.time - firstTime) < Math.max(gap / 2, SAME_TIME);
 }
 
-/** Frames from a time on the file's clock, read from shortly before. */
-function from(fromTime: number, trackStart: number): Pick<Part, 'seek' | 'fromTime'> {
-  const seek = fromTime - LEAD_IN;
-  return seek > trackStart ? { seek, fromTime } : { fromTime };
-}
-
-/** For a file without times: by its frame rate. */
-function framesOfTime(facts: TrackFacts, start: number, end: number): Plan {
-  const { frameRate } = facts;
-  if (!frameRate) {
-    throw new AnyvmafError(
-      'media',
-      `${shown(facts.name)} has neither times nor a frame rate, so that ${start} s cannot be found in it; give the range ` +
-        'in frames.',
-    );
-  }
-  const frameAt = (time: number) => Math.ceil((time * frameRate.num) / frameRate.den - 1e-6);
-  const first = frameAt(start);
-  const count = Number.isFinite(end) ? { count: frameAt(end) - first } : {};
-  return { part: { ...(first > 0 && { fromFrame: first }), ...count }, frameCount: null };
-}
-
-function emptyRange(facts: TrackFacts, asked: string, because = 'the range is empty'): AnyvmafError {
-  return new AnyvmafError(
-    'usage',
-    `there is nothing to score in ${asked} of ${shown(facts.name)}: ${because}.`,
-  );
+/** Refuses times after the end before ffmpeg reads the whole file to find nothing. */
+function requireNotPast(facts: TrackFacts, { time }: DecodeRequest, { trackStart }: Plan): void {
+  const { duration } = facts;
+  if (!time || trackStart === undefined || duration === null || time.start <= duration + 1) return;
+  throw emptyRange(facts, `${time.start} s on`, `it lasts ${duration.toFixed(3)} s`);
 }
 
 /** The error when decoding ended well without a single frame. */
@@ -444,24 +346,14 @@ function nothing(facts: TrackFacts, { frames, time }: DecodeRequest): AnyvmafErr
 }
 
 /** What to say when the first pictures of a track could not be decoded. */
-function skipped({ firstTime }: DecodeRun, { name, startTime, frameRate }: TrackFacts): string[] {
-  const missing = (firstTime ?? Number.NaN) - (startTime ?? Number.NaN);
+function skipped({ log }: DecodeRun, { name, startTime, frameRate }: TrackFacts): string[] {
+  const missing = (log.firstTime ?? Number.NaN) - (startTime ?? Number.NaN);
   const frame = frameRate ? frameRate.den / frameRate.num : 0.1;
   if (!(missing > 1.5 * frame)) return [];
   return [
     `the first ${missing.toFixed(3)} s of ${shown(name)} cannot be decoded, as is usual where a recording starts between ` +
       'key frames; its first frame is the first that can.',
   ];
-}
-
-function decodedBy(version: string, facts: TrackFacts, planes: Delivery): string {
-  const turned =
-    facts.rotation === 0 || planes.note?.startsWith('turned') ? '' : `, turned by ${facts.rotation} degrees`;
-  return `ffmpeg ${version} (${facts.codec}${turned}${planes.note === undefined ? '' : `, ${planes.note}`})`;
-}
-
-function atMost(count: number | null, limit: number): number | null {
-  return count === null ? null : Math.min(count, limit);
 }
 
 async function findTools(): Promise<DecoderAvailability> {
@@ -510,4 +402,34 @@ function textOf(value: unknown, key: string): string {
 
 function lastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? '';
+}
+
+/**
+ * Why an input was not opened. What names other files is final (`io`): no other decoder is to try it.
+ */
+function denied({ name, remote }: FfmpegInput, denial: Denial): AnyvmafError {
+  const what = shown(name);
+  switch (denial.kind) {
+    case 'playlist':
+      return new AnyvmafError(
+        'io',
+        `${what} is not a video but makes ffmpeg open other files (${denial.format}), which is not allowed here; give the ` +
+          'video itself, in one file.',
+      );
+    case 'protocol':
+      return new AnyvmafError('io', `${what} makes ffmpeg open what it may not (${shown(denial.protocol)})`, {
+        hints: [
+          remote
+            ? 'what is fetched may name URLs only'
+            : { purpose: 'fix', option: 'allowUrl', value: true, aim: 'if it names URLs that you trust' },
+        ],
+      });
+    case 'text':
+      return new AnyvmafError('media', `${what} is a text file, not a video.`);
+    case 'format':
+      return new AnyvmafError(
+        'media',
+        `${what} is of a format that is not opened as video (${denial.format}); convert it to MP4 or Matroska first.`,
+      );
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * @module platform/node/ffmpeg/input
- * What ffmpeg is told to open for a user's input, so that no file name means anything else to it.
+ * Turns a user's input into what ffmpeg opens, so that no file name means anything else to it.
  */
 import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
@@ -29,7 +29,7 @@ export interface FfmpegInput {
   readonly hold?: () => number;
   /** It is fetched, not read. */
   readonly remote?: boolean;
-  /** Changes when the content does; `undefined` where that cannot be told. */
+  /** Changes when the content does; `undefined` where that is unknown. */
   readonly version?: string;
 }
 
@@ -42,7 +42,7 @@ export interface InputAccess {
 /** Schemes that ffmpeg may fetch when the user allows it; others run programs, join files or read devices. */
 const FETCHED = new Set(['http:', 'https:']);
 
-/** Where a tool finds the descriptor that it is handed as its fourth; opened anew there, but by the BSDs. */
+/** Where a tool finds its fourth descriptor. All systems but the BSDs open the file again there. */
 const HELD = existsSync('/proc/self/fd') ? 'file:/proc/self/fd/3' : 'file:/dev/fd/3';
 
 /**

@@ -8,10 +8,18 @@ import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
 import type { Remedy } from '../../../core/hint.js';
 import { shown } from '../../../core/printable.js';
 import { afterTime, earlyEndError, earlyEndWarning, gapWarning } from '../../../media/damage.js';
-import type { DecodedSource, DecodeRequest, Fraction, TrackFacts } from '../../../media/decoder.js';
+import {
+  type DecodedSource,
+  type DecodeRequest,
+  decodedInfo,
+  type Fraction,
+  requireInOrder,
+  type TrackFacts,
+} from '../../../media/decoder.js';
 import { MediaError } from '../../../media/errors.js';
 import { PlaneMap } from '../../../media/planes.js';
 import type { VideoInfo } from '../../../media/types.js';
+import type { Plan } from '../../ffmpeg/plan.js';
 import type { DecodedFrame, DecodeRun, End } from './run.js';
 
 /** What a source hands out. */
@@ -21,11 +29,7 @@ export interface SourceOptions {
   readonly request: DecodeRequest;
   /** Format of the frames on the pipe. */
   readonly format: VideoFormat;
-  readonly frameCount: number | null;
-  /** Time of the track's first frame in seconds on the file's clock; default: of the first one decoded. */
-  readonly trackStart?: number | undefined;
-  /** Of the frames handed out, in seconds, where the file's clock does not tell them. */
-  readonly times?: Float64Array | undefined;
+  readonly plan: Plan;
   /** What was not right at the beginning, sentences. */
   readonly warnings: readonly string[];
 }
@@ -54,33 +58,22 @@ export class FfmpegSource implements DecodedSource {
 
   /** @param first the first frame, which shows that there are any */
   constructor(run: DecodeRun, first: DecodedFrame, options: SourceOptions) {
-    const { facts, request, format } = options;
+    const { facts, request, format, plan } = options;
     this.facts = facts;
     this.decodedBy = options.decodedBy;
     this.#run = run;
     this.#first = first;
     this.#request = request;
     this.#planes = new PlaneMap(format);
-    this.#trackStart = options.trackStart ?? run.firstTime ?? 0;
-    this.#known = options.times;
+    this.#trackStart = plan.trackStart ?? run.log.firstTime ?? 0;
+    this.#known = plan.times;
     this.#warnings = [...options.warnings];
-    const { width, height, bitDepth, chroma } = format;
+    const { width, height } = format;
     const scaled = width !== facts.width || height !== facts.height;
     if (scaled && request.size) this.scaledBy = `swscale ${request.size.filter}`;
-    const aspect = scaled ? rescaledAspect(facts, format) : facts.sampleAspect;
-    this.info = {
-      name: facts.name,
-      container: 'frames',
-      width,
-      height,
-      bitDepth,
-      chroma,
-      frameCount: options.frameCount,
-      ...(facts.frameRate && { frameRate: facts.frameRate }),
-      ...(aspect && { sampleAspect: aspect }),
-      ...(facts.colorRange && { colorRange: facts.colorRange }),
-      warnings: this.#warnings,
-    };
+    const sampleAspect = scaled ? rescaledAspect(facts, format) : facts.sampleAspect;
+    const shaped = { ...facts, ...format, sampleAspect };
+    this.info = decodedInfo(shaped, plan.frameCount, this.#warnings);
     this.#forget = onAbort(request.signal, () => void run.close());
   }
 
@@ -89,13 +82,7 @@ export class FfmpegSource implements DecodedSource {
   }
 
   readFrame(index: number, into: FramePlanes): boolean | Promise<boolean> {
-    if (index < this.#times.length) {
-      throw new AnyvmafError(
-        'usage',
-        `frame ${index} of ${shown(this.facts.name)} was asked for after frame ${this.#times.length - 1}; ` +
-          'decoded frames are read in order.',
-      );
-    }
+    requireInOrder(this.facts.name, index, this.#times.length);
     const parts = this.#planes.parts(into);
     for (;;) {
       const next = this.#over ?? this.#first ?? this.#run.poll();
@@ -170,10 +157,10 @@ export class FfmpegSource implements DecodedSource {
     return false;
   }
 
-  /** Once, as the places are told by missing frames. */
+  /** Warns once: missing frames show where the gaps are. */
   #warnOfGaps(): void {
-    // Elsewhere it is the packet in which a file is cut off, which is told as that.
-    if (this.#warnedOfGaps || this.#run.gaps === 0 || this.facts.container !== 'mpegts') return;
+    // Elsewhere it is the packet in which a file is cut off, which is reported as damage.
+    if (this.#warnedOfGaps || this.#run.log.gaps === 0 || this.facts.container !== 'mpegts') return;
     this.#warnedOfGaps = true;
     this.#warnings.push(gapWarning(this.facts.name));
   }

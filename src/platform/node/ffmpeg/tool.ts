@@ -2,21 +2,15 @@
  * @module platform/node/ffmpeg/tool
  * Runs ffmpeg and ffprobe as processes that never outlive their purpose or ours.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import { shown } from '../../../core/printable.js';
 import { limitError } from '../../../core/system-limits.js';
+import { endChild, startChild } from '../child-process.js';
 import type { Channel } from './channel.js';
 
 export type ToolName = 'ffmpeg' | 'ffprobe';
-
-/** Milliseconds that a killed process may take to go before nobody waits for it any longer. */
-const KILL_TIME = 2000;
-
-/** Processes that are running; killed when ours ends. */
-const running = new Set<ChildProcess>();
 
 /** How a process ended. */
 export interface Ending {
@@ -57,15 +51,10 @@ export function startTool(
   { channel, file, cwd }: StartOptions = {},
 ): ToolProcess {
   const command = toolCommand(tool);
-  const child = spawn(command, args, {
+  const child = startChild(command, args, {
     stdio: ['ignore', channel?.output ?? 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
-    windowsHide: true,
     ...(cwd !== undefined && { cwd }),
-    // In a process group of its own, Ctrl-C reaches it through us, in order, and not at the same time as us.
-    detached: process.platform !== 'win32',
-    env: { ...process.env, AV_LOG_FORCE_NOCOLOR: '1' },
   });
-  track(child);
   // The process has its own by now; as long as there is another, the channel does not end.
   channel?.output.destroy();
   const stdout = channel?.input ?? child.stdout;
@@ -80,26 +69,7 @@ export function startTool(
     child.once('error', (cause) => reject(startFailure(tool, command, cause)));
     child.once('close', (code, signal) => emptied.then(() => resolve({ code, signal })));
   });
-  const gone = ended.then(
-    () => {},
-    () => {},
-  );
-  return {
-    stdout,
-    stderr,
-    ended,
-    async kill() {
-      child.kill('SIGKILL');
-      stdout.destroy();
-      stderr.destroy();
-      let timer: NodeJS.Timeout | undefined;
-      const waited = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, KILL_TIME);
-      });
-      await Promise.race([gone, waited]);
-      clearTimeout(timer);
-    },
-  };
+  return { stdout, stderr, ended, kill: () => endChild(child, ended, [stdout, stderr]) };
 }
 
 /** How a tool is run to its end. */
@@ -156,21 +126,6 @@ export function readLines(stream: Readable, onLine: (line: string) => void): voi
     if (rest !== '') onLine(rest);
   });
   stream.on('error', () => {});
-}
-
-function track(child: ChildProcess): void {
-  if (running.size === 0) process.on('exit', killAll);
-  running.add(child);
-  const forget = () => {
-    running.delete(child);
-    if (running.size === 0) process.off('exit', killAll);
-  };
-  child.once('error', forget);
-  child.once('exit', forget);
-}
-
-function killAll(): void {
-  for (const child of running) child.kill('SIGKILL');
 }
 
 function pipeFailure(command: string): Error {

@@ -33,7 +33,7 @@ function oneOf(name: string, named: string | undefined, variable: string): reado
 /** The first file of that name on PATH that this user may run. */
 function onPath(name: string): string | undefined {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
-    // An empty entry would be the working directory, from which nobody means to run anything.
+    // An empty entry would be the working directory: never run programs from there.
     if (folder === '' || !isAbsolute(folder)) continue;
     for (const ending of ENDINGS) {
       const path = join(folder, name + ending);

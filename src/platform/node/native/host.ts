@@ -2,25 +2,20 @@
  * @module platform/node/native/host
  * Runs installed programs in Node: each in a private folder and a process group of its own, neither of which is left.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { unlessAborted } from '../../../core/abort.js';
 import { limitError } from '../../../core/system-limits.js';
-import type { NativeHost, NativeJob, NativeOutcome } from '../../../engine/backends/native/host.js';
+import type { Feed, NativeHost, NativeJob, NativeOutcome } from '../../../engine/backends/native/host.js';
 import { makeScratchFolder, removeScratch } from '../../../files/scratch.js';
+import { endChild, killGroup, startChild } from '../child-process.js';
 import { findPrograms } from './find.js';
 import { makePipes, PipeWriter } from './pipes.js';
 
 /** Characters of output that are kept, of the start and of the end. */
 const KEPT = 32768;
-
-/** Milliseconds that a killed process may take to go before nobody waits for it any longer. */
-const KILL_TIME = 2000;
-
-/** What is under way; ended when this process ends. */
-const processes = new Set<ChildProcess>();
 
 /** Installed programs of this machine. */
 export const nodeNative: NativeHost = {
@@ -54,20 +49,11 @@ async function runIn(
   at: (name: string) => string,
 ): Promise<NativeOutcome> {
   const start = performance.now();
-  let child: ReturnType<typeof startProgram>;
-  try {
-    child = startProgram(path, args, folder);
-    // So it is where the process may have no more files; the child emits an error as well.
-    if (!child.stdout || !child.stderr) {
-      child.on('error', () => {});
-      throw new Error('EMFILE: no pipes can be made');
-    }
-  } catch (error) {
-    // Of some reasons Node learns at once.
-    const reason = startProblem(error instanceof Error ? error : new Error(String(error)));
-    return { kind: 'unstartable', code: null, signal: null, stdout: '', stderr: '', reason, time: 0 };
+  const child = tryStart(path, args, folder);
+  if (child instanceof Error) {
+    const nothing = { code: null, signal: null, stdout: '', stderr: '', time: 0 };
+    return { kind: 'unstartable', ...nothing, reason: startProblem(child) };
   }
-  track(child);
   const stdout = keep(child.stdout);
   const stderr = keep(child.stderr);
   const ended = new Promise<Ending>((resolve) => {
@@ -77,26 +63,9 @@ async function runIn(
     child.once('exit', () => killGroup(child));
   });
 
-  const writers = Object.keys(feeds).map((name) => new PipeWriter(at(name)));
   const timers = new Timers(timeout, stall);
-  const feeding = Object.values(feeds).map(async (feed, i) => {
-    const writer = writers[i];
-    if (!writer) return;
-    timers.busy(1);
-    try {
-      await feed(async (bytes) => {
-        timers.busy(-1);
-        const written = await writer.write(bytes);
-        timers.busy(1);
-        return written;
-      });
-    } finally {
-      timers.busy(-1);
-    }
-    await writer.end();
-  });
-  const fed = Promise.all(feeding);
-  fed.catch(() => {});
+  const writers = Object.entries(feeds).map(([name, feed]) => ({ feed, writer: new PipeWriter(at(name)) }));
+  const fed = Promise.all(writers.map(({ feed, writer }) => feedPipe(feed, writer, timers)));
   // A feed that fails ends the run; one that succeeds does not.
   const broken = new Promise<never>((_, reject) => {
     fed.catch(reject);
@@ -105,7 +74,7 @@ async function runIn(
 
   try {
     const ending = await unlessAborted(signal, Promise.race([ended, timers.up, broken]));
-    for (const writer of writers) writer.close();
+    for (const { writer } of writers) writer.close();
     // What a feed had to say about its video counts, also where the program did not read that far.
     if (ending.kind === 'ended') await unlessAborted(signal, fed);
     const time = performance.now() - start;
@@ -114,21 +83,43 @@ async function runIn(
     return { kind: ending.kind, code, signal: by, ...said, time, ...(reason !== undefined && { reason }) };
   } finally {
     timers.stop();
-    for (const writer of writers) writer.close();
-    if (child.exitCode === null && child.signalCode === null) killGroup(child);
-    await goneOf(child, ended);
+    for (const { writer } of writers) writer.close();
+    await endChild(child, ended, [child.stdout, child.stderr]);
   }
 }
 
-function startProgram(path: string, args: readonly string[], folder: string | undefined) {
-  return spawn(path, args, {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    windowsHide: true,
-    // In a process group of its own, Ctrl-C reaches it through us, and a script goes together with what it started.
-    detached: process.platform !== 'win32',
-    env: { ...process.env, AV_LOG_FORCE_NOCOLOR: '1' },
-  });
+type Program = ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
+
+/** Starts a program, or says why not where Node knows at once. */
+function tryStart(path: string, args: readonly string[], folder: string | undefined): Program | Error {
+  try {
+    const child = startChild(path, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    if (hasPipes(child)) return child;
+    // So it is where the process may have no more files; the child emits an error as well.
+    child.on('error', () => {});
+    return new Error('EMFILE: no pipes can be made');
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function hasPipes(child: ChildProcess): child is Program {
+  return child.stdout !== null && child.stderr !== null;
+}
+
+async function feedPipe(feed: Feed, writer: PipeWriter, timers: Timers): Promise<void> {
+  timers.busy(1);
+  try {
+    await feed(async (bytes) => {
+      timers.busy(-1);
+      const written = await writer.write(bytes);
+      timers.busy(1);
+      return written;
+    });
+  } finally {
+    timers.busy(-1);
+  }
+  await writer.end();
 }
 
 /** How a run can end by itself or by the clock. */
@@ -184,39 +175,6 @@ function keep(stream: Readable): () => string {
   return () => text;
 }
 
-function track(child: ChildProcess): void {
-  if (processes.size === 0) process.on('exit', endAll);
-  processes.add(child);
-  const forget = () => {
-    processes.delete(child);
-    if (processes.size === 0) process.off('exit', endAll);
-  };
-  child.once('error', forget);
-  child.once('exit', forget);
-}
-
-function killGroup(child: ChildProcess): void {
-  const { pid } = child;
-  if (pid === undefined) return;
-  try {
-    if (process.platform === 'win32') child.kill('SIGKILL');
-    else process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It is gone.
-  }
-}
-
-async function goneOf(child: ChildProcess, ended: Promise<Ending>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const waited = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, KILL_TIME);
-  });
-  await Promise.race([ended, waited]);
-  clearTimeout(timer);
-  child.stdout?.destroy();
-  child.stderr?.destroy();
-}
-
 function startProblem(error: Error): string {
   const code = 'code' in error ? error.code : undefined;
   if (code === 'EACCES') return 'this user may not run it';
@@ -231,8 +189,4 @@ function readIfThere(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function endAll(): void {
-  for (const child of processes) killGroup(child);
 }

@@ -8,7 +8,7 @@ import { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { AnyvmafError } from '../../../core/errors.js';
 
-/** Milliseconds between two looks at whether somebody reads: short at first. */
+/** Milliseconds between two attempts to open a pipe that nobody reads yet: short at first. */
 const SHORT = 1;
 const LONG = 20;
 
@@ -40,7 +40,7 @@ export class PipeWriter {
     this.#path = path;
   }
 
-  /** Writes; resolves once the bytes are in the pipe, `false` when the pipe is closed or nobody reads any longer. */
+  /** Writes; resolves once the bytes are in the pipe, `false` when the pipe is closed or its reader is gone. */
   async write(bytes: Uint8Array): Promise<boolean> {
     this.#socket ??= await this.#open();
     const socket = this.#socket;
@@ -53,7 +53,7 @@ export class PipeWriter {
 
   /** Lets the reader see the end, after what was written. */
   async end(): Promise<void> {
-    // Whoever still wants to open it must find an end there, and not wait for a beginning.
+    // A reader that opens it later must find the end, not wait for data.
     this.#socket ??= await this.#open();
     this.#socket?.end();
   }
@@ -71,7 +71,7 @@ export class PipeWriter {
       const fd = this.#tryOpen();
       if (fd !== undefined) {
         const socket = new Socket({ fd, readable: false, writable: true });
-        // A reader that goes away is told by the result of writing.
+        // The result of writing shows that the reader is gone.
         socket.on('error', () => this.close());
         return socket;
       }
@@ -88,7 +88,7 @@ export class PipeWriter {
       return undefined;
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENXIO') return undefined;
-      // The folder is gone, and with it whoever would read.
+      // The folder is gone, and the reader with it.
       this.#closed = true;
       return undefined;
     }

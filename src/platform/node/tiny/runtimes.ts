@@ -15,11 +15,11 @@ import { tryProvider } from './try-provider.js';
 /** Loads a package by its name; a test may bring others than those installed. */
 export type Load = (name: string) => Promise<unknown>;
 
-/** What `auto` looks at, the first first. WebGPU is not among them: asking for it without a GPU writes to the terminal. */
+/** What `auto` tries, in this order. WebGPU is missing: asking for it without a GPU writes to the terminal. */
 const ORDER: readonly TinyDevice[] = ['cuda', 'openvino-gpu', 'rocm', 'coreml', 'directml', 'cpu'];
 const ORDER_ON_MACOS: readonly TinyDevice[] = ['coreml', 'cpu'];
 
-/** Bits of CoreML's provider: the graph on the CPU alone; only devices with a Neural Engine; no Neural Engine. */
+/** Bits of CoreML's provider: the graph on the CPU only; only devices with a Neural Engine; no Neural Engine. */
 const CPU_ONLY = 0x1;
 const WITH_ENGINE = 0x4;
 const CPU_AND_GPU = 0x20;

@@ -1,0 +1,116 @@
+/**
+ * @module platform/ffmpeg/plan
+ * Which part of a track ffmpeg has to decode for a request.
+ */
+import { AnyvmafError } from '../../core/errors.js';
+import { shown } from '../../core/printable.js';
+import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
+import type { Part } from './commands.js';
+import { framesBetween, SAME_TIME, type TrackTimes } from './packet-times.js';
+
+/** What to decode. Times are in seconds on the file's clock. */
+export interface Plan {
+  readonly part: Part;
+  /** Frames that will come, where that is known. */
+  readonly frameCount: number | null;
+  /** Time of the track's first frame; absent: of the first one decoded. */
+  readonly trackStart?: number;
+  /** Time of the first frame wanted, where it is known. */
+  readonly firstTime?: number;
+  /** Times of the frames that come, in seconds from the track's first, where the file's clock is set back. */
+  readonly times?: Float64Array;
+}
+
+/** Times of all frames; `null` where the container has none. */
+export interface KnownTimes {
+  /** Those that were read before. */
+  readonly remembered: TrackTimes | null | undefined;
+  /** Reads them, which takes a while. */
+  read(): Promise<TrackTimes | null>;
+}
+
+type Range = Readonly<Required<DecodeRequest>['frames']>;
+
+/** Seconds before a part at which reading begins, so that a frame before it is surely decoded. */
+const LEAD_IN = 0.5;
+
+/** @throws {AnyvmafError} `usage` when there is nothing in the part; `media` when a time cannot be found */
+export async function planPart(
+  facts: TrackFacts,
+  { frames, time }: DecodeRequest,
+  known: KnownTimes,
+): Promise<Plan> {
+  if (frames) return planFrames(facts, frames, known);
+  const { remembered } = known;
+  if (time) return planTime(facts, time, remembered);
+  const setBack = remembered?.setBack && { times: remembered.times };
+  // Containers count packets, also those that an edit list cuts away.
+  const frameCount = remembered?.times.length ?? facts.frameCount;
+  return { part: setBack ? { restamp: true } : {}, frameCount, ...setBack };
+}
+
+async function planFrames(facts: TrackFacts, { start, end }: Range, known: KnownTimes): Promise<Plan> {
+  if (!(start < end)) throw emptyRange(facts, `frames ${start} to ${end}`);
+  const count = Number.isFinite(end) ? { count: end - start } : {};
+  const byNumber = { ...(start > 0 && { fromFrame: start }), ...count };
+  const track = start > 0 ? await known.read() : known.remembered?.setBack && known.remembered;
+  if (!track) {
+    const { frameCount } = facts;
+    const left = frameCount === null ? null : Math.max(0, Math.min(frameCount, end) - start);
+    return { part: byNumber, frameCount: left };
+  }
+  const { times, trackStart, setBack } = track;
+  const at = times[start];
+  if (at === undefined) throw emptyRange(facts, `frames from ${start} on`, `it has ${times.length} frames`);
+  const frameCount = Math.min(times.length, end) - start;
+  // Where a time may come twice, frames are counted off.
+  if (setBack) return { part: { restamp: true, ...byNumber }, frameCount, times: times.subarray(start) };
+  const middle = times.subarray(start - 1, start + 1).reduce((sum, time) => sum + time) / 2;
+  const part = { ...from(trackStart + middle, trackStart), ...count };
+  return { part, frameCount, trackStart, firstTime: trackStart + at };
+}
+
+function planTime(facts: TrackFacts, { start, end }: Range, known: TrackTimes | null | undefined): Plan {
+  if (!(start < end)) throw emptyRange(facts, `${start} s to ${end} s`);
+  if (known?.setBack) {
+    const { fromFrame, count } = framesBetween(known.times, start, end);
+    if (count === 0) throw emptyRange(facts, `${start} s to ${end} s`, 'no frame is shown then');
+    const part = { restamp: true, fromFrame, count };
+    return { part, frameCount: count, times: known.times.subarray(fromFrame) };
+  }
+  const { startTime: trackStart } = facts;
+  if (trackStart === null) return planByRate(facts, start, end);
+  const until = Number.isFinite(end) ? { untilTime: trackStart + end - SAME_TIME } : {};
+  const begin = start > 0 ? from(trackStart + start - SAME_TIME, trackStart) : {};
+  return { part: { ...begin, ...until }, frameCount: null, trackStart };
+}
+
+/** For a file without times: by its frame rate. */
+function planByRate({ name, frameRate }: TrackFacts, start: number, end: number): Plan {
+  if (!frameRate) {
+    throw new AnyvmafError(
+      'media',
+      `${shown(name)} has neither times nor a frame rate, so that ${start} s cannot be found in it; give the range ` +
+        'in frames.',
+    );
+  }
+  const frameAt = (time: number) => Math.ceil((time * frameRate.num) / frameRate.den - 1e-6);
+  const first = frameAt(start);
+  const count = Number.isFinite(end) ? { count: frameAt(end) - first } : {};
+  return { part: { ...(first > 0 && { fromFrame: first }), ...count }, frameCount: null };
+}
+
+/** Frames from a time on the file's clock, read from shortly before. */
+function from(fromTime: number, trackStart: number): Pick<Part, 'seek' | 'fromTime'> {
+  const seek = fromTime - LEAD_IN;
+  return seek > trackStart ? { seek, fromTime } : { fromTime };
+}
+
+/** The error for a range that holds no frame. */
+export function emptyRange(
+  { name }: TrackFacts,
+  asked: string,
+  because = 'the range is empty',
+): AnyvmafError {
+  return new AnyvmafError('usage', `there is nothing to score in ${asked} of ${shown(name)}: ${because}.`);
+}

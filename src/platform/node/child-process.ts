@@ -1,0 +1,72 @@
+/**
+ * @module platform/node/child-process
+ * Installed programs as processes that never outlive their purpose or this process.
+ */
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+
+/** Milliseconds to wait for a killed process to exit. */
+const KILL_TIME = 2000;
+
+/** Killed when this process exits. */
+const running = new Set<ChildProcess>();
+
+/** Starts a program without a shell, in a process group of its own. */
+export function startChild(
+  path: string,
+  args: readonly string[],
+  options: Pick<SpawnOptions, 'stdio' | 'cwd'>,
+): ChildProcess {
+  const child = spawn(path, args, {
+    ...options,
+    windowsHide: true,
+    // In a group of its own, Ctrl-C reaches it through this process, and a script goes together with what it started.
+    detached: process.platform !== 'win32',
+    env: { ...process.env, AV_LOG_FORCE_NOCOLOR: '1' },
+  });
+  if (running.size === 0) process.on('exit', killAll);
+  running.add(child);
+  const forget = () => {
+    running.delete(child);
+    if (running.size === 0) process.off('exit', killAll);
+  };
+  child.once('error', forget);
+  child.once('exit', forget);
+  return child;
+}
+
+/** Kills a process and what it has started. */
+export function killGroup(child: ChildProcess): void {
+  const { pid } = child;
+  if (pid === undefined) return;
+  try {
+    if (process.platform === 'win32') child.kill('SIGKILL');
+    else process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It is gone.
+  }
+}
+
+/**
+ * Kills a process unless it has exited, and waits until it is gone.
+ * @param ended settles then
+ * @param streams its output, which is closed unread
+ */
+export async function endChild(
+  child: ChildProcess,
+  ended: Promise<unknown>,
+  streams: readonly (Readable | null)[],
+): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) killGroup(child);
+  for (const stream of streams) stream?.destroy();
+  let timer: NodeJS.Timeout | undefined;
+  const waited = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, KILL_TIME);
+  });
+  await Promise.race([ended, waited]).catch(() => {});
+  clearTimeout(timer);
+}
+
+function killAll(): void {
+  for (const child of running) killGroup(child);
+}
