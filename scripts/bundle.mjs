@@ -4,7 +4,7 @@
  * that are always loaded together become one file, so that a program starts sooner and keeps less in memory, and what is
  * loaded on demand stays apart.
  */
-import { rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, buildSync } from 'esbuild';
@@ -27,6 +27,10 @@ const ENTRIES = [
   'mcp/pictures/picture-worker.js',
   'bench/pair-maker.js',
 ];
+
+// Shaders stand beside the modules that import them.
+for (const file of readdirSync(join(ROOT, 'src'), { recursive: true }))
+  if (file.endsWith('.wgsl')) cpSync(join(ROOT, 'src', file), builtPath(file));
 
 // The script of HTML reports, as text.
 const { outputFiles } = buildSync({
@@ -62,6 +66,7 @@ await build({
   splitting: true,
   plugins: [descriptions],
   packages: 'external',
+  loader: { '.wgsl': 'text' },
   format: 'esm',
   platform: 'neutral',
   target: 'es2022',

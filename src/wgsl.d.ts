@@ -1,0 +1,5 @@
+/** Shader files, which the build joins in as text. */
+declare module '*.wgsl' {
+  const source: string;
+  export default source;
+}

@@ -1,0 +1,20 @@
+/**
+ * A software adapter for tests of shaders: Chromium's SwiftShader, through the `webgpu` package in this process. It says
+ * whether numbers are right; its times mean nothing.
+ */
+import { existsSync } from 'node:fs';
+
+const SWIFTSHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';
+
+/** Why tests of shaders cannot run here. */
+export const noGpu = existsSync(SWIFTSHADER) ? undefined : `there is no ${SWIFTSHADER} (Debian's chromium)`;
+
+/** A device of the software adapter; the caller destroys it. */
+export async function softwareDevice(descriptor: GPUDeviceDescriptor = {}): Promise<GPUDevice> {
+  process.env.VK_ICD_FILENAMES = SWIFTSHADER;
+  const { create, globals } = await import('webgpu');
+  Object.assign(globalThis, globals);
+  const adapter = await create([]).requestAdapter();
+  if (!adapter) throw new Error('SwiftShader gives no adapter');
+  return adapter.requestDevice(descriptor);
+}
