@@ -9,12 +9,17 @@ const SWIFTSHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';
 /** Why tests of shaders cannot run here. */
 export const noGpu = existsSync(SWIFTSHADER) ? undefined : `there is no ${SWIFTSHADER} (Debian's chromium)`;
 
-/** A device of the software adapter; the caller destroys it. */
-export async function softwareDevice(descriptor: GPUDeviceDescriptor = {}): Promise<GPUDevice> {
+/** What a browser has as `navigator.gpu`, with the software adapter alone. */
+export async function softwareGpu(): Promise<GPU> {
   process.env.VK_ICD_FILENAMES = SWIFTSHADER;
   const { create, globals } = await import('webgpu');
   Object.assign(globalThis, globals);
-  const adapter = await create([]).requestAdapter();
+  return create([]);
+}
+
+/** A device of the software adapter; the caller destroys it. */
+export async function softwareDevice(descriptor: GPUDeviceDescriptor = {}): Promise<GPUDevice> {
+  const adapter = await (await softwareGpu()).requestAdapter();
   if (!adapter) throw new Error('SwiftShader gives no adapter');
   return adapter.requestDevice(descriptor);
 }
