@@ -15,7 +15,7 @@ export interface Gpu {
 
 /**
  * A picture in GPU memory: luma and, where a call reads them, Cb and Cr. A plane's samples follow each other without gaps
- * between rows, 8 bits each for 8-bit video, else 16 bits little-endian; the buffer is padded to whole words.
+ * between rows, 8 bits each for 8-bit video, else 16 bits little-endian; zeros pad the buffer to whole words.
  */
 export interface GpuPicture {
   readonly planes: readonly GPUBuffer[];
@@ -54,6 +54,8 @@ export interface GpuFunction {
   readonly run: string;
   /** @returns why the GPU cannot measure this call, as a reason that ends a sentence; undefined where it can */
   problem(call: CoreCall, format: VideoFormat): string | undefined;
+  /** Bytes of the largest buffer that it binds, where it binds more than planes of the picture: the device must allow it. */
+  largestBuffer?(call: CoreCall, format: VideoFormat): number;
   /** Compiles what the call needs. */
   open(gpu: Gpu, call: CoreCall, format: VideoFormat): Promise<GpuKernel>;
 }
