@@ -9,12 +9,18 @@ const SWIFTSHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';
 /** Why tests of shaders cannot run here. */
 export const noGpu = existsSync(SWIFTSHADER) ? undefined : `there is no ${SWIFTSHADER} (Debian's chromium)`;
 
+/** Keeps what gave a device as long as the device: collected earlier, it takes the process down. */
+const instances = new WeakMap<GPUDevice, GPU>();
+
 /** A device of the software adapter; the caller destroys it. */
 export async function softwareDevice(descriptor: GPUDeviceDescriptor = {}): Promise<GPUDevice> {
   process.env.VK_ICD_FILENAMES = SWIFTSHADER;
   const { create, globals } = await import('webgpu');
   Object.assign(globalThis, globals);
-  const adapter = await create([]).requestAdapter();
+  const gpu = create([]);
+  const adapter = await gpu.requestAdapter();
   if (!adapter) throw new Error('SwiftShader gives no adapter');
-  return adapter.requestDevice(descriptor);
+  const device = await adapter.requestDevice(descriptor);
+  instances.set(device, gpu);
+  return device;
 }
