@@ -1,7 +1,7 @@
 // adm-angle.wgsl - do two gradients point the same way, within one degree (spec 4.5)?
 
-// The mantissa of cos^2 of one degree, 24 bits.
-override COS_SQUARED: u32;
+// The mantissa of cos^2 of one degree in single precision, 24 bits (wasm/src/adm.h).
+const COS_SQUARED = 0xffec0au;
 
 // dp^2 >= cos^2 * om * tm where dp, om and tm are rounded to binary32 and the right side to binary64. dp is signed; om and
 // tm are the squared lengths of the gradients.

@@ -25,9 +25,6 @@ import waveletWide from './adm-wavelet-s123.wgsl';
 import type { Encode, Gpu, GpuFunction, GpuKernel, GpuPair } from './kernel.js';
 import wide from './wide.wgsl';
 
-/** Mantissa of cos^2 of one degree in single precision, 0x1.ffd814p-1 (wasm/src/adm.h). */
-export const COS_SQUARED = 0xffec0a;
-
 /** Coefficients that a workgroup handles at once: of the wavelet, of the contrast, and how many of the latter one by one. */
 const WAVELET_TILE = 16;
 const CONTRAST_TILE = { columns: 32, rows: 8 };
@@ -85,7 +82,7 @@ async function makePipelines(gpu: Gpu) {
       layout: 'auto',
       compute: { module: gpu.module(label, scaleText, ...files), constants },
     });
-  const measured = { COS_SQUARED, TILES };
+  const measured = { TILES };
   const [narrowWavelet, wideWavelet, narrowContrast, wideContrast, narrowCubes, wideCubes, sums] =
     await Promise.all([
       make('adm-wavelet-s0', {}, wavelet, waveletNarrow),
