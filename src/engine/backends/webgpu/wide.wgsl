@@ -124,6 +124,11 @@ fn bits_128(a: vec4u) -> u32 {
   return select(bits_64(a.xy), 64u + bits_64(a.zw), any(a.zw != vec2u()));
 }
 
+fn sub_128(a: vec4u, b: vec4u) -> vec4u {
+  let borrow = u32(less_64(a.xy, b.xy));
+  return vec4u(sub_64(a.xy, b.xy), sub_64(sub_64(a.zw, b.zw), vec2u(borrow, 0u)));
+}
+
 // a << n for n in 0..127.
 fn shl_128(a: vec4u, n: u32) -> vec4u {
   let m = n & 63u;
