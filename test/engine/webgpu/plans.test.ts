@@ -12,6 +12,7 @@ import { planOf } from '../finish-support.js';
 
 const FEATURES = [
   ...['psnr', 'motion', 'motion=motion_five_frame_window=true'],
+  ...['vif', 'vif=vif_enhn_gain_limit=1', 'vif=vif_enhn_gain_limit=1.2:vif_skip_scale0=true'],
   ...['adm', 'adm=adm_enhn_gain_limit=1', 'adm=adm_enhn_gain_limit=1.2:adm_noise_weight=0'],
 ];
 
