@@ -127,8 +127,9 @@ describe.skipIf(noGpu)('the angle test of ADM', () => {
     expect(await check(cases)).toBe(12);
     // Equal sides, and their neighbours.
     const c = 0xffec0an;
+    const power = (most: number) => BigInt(random.int(0, most));
     const around = Array.from({ length: 2000 }, (): Products => {
-      const [i, j, k] = [random.int(0, 12), random.int(0, 15), random.int(0, 8)].map(BigInt);
+      const [i, j, k] = [power(12), power(15), power(8)];
       const [near, far] = [BigInt(random.int(-1, 1)), BigInt(random.int(-1, 1))];
       return [((c + near) << i) << j, ((c + far) << (2n * i)) << k, 1n << (2n * j + 24n - k)];
     });
