@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
@@ -30,6 +31,13 @@ export default defineConfig({
         const { outputFiles } = buildSync({ entryPoints, bundle: true, format: 'iife', write: false });
         return `export const VIEWER_SCRIPT = ${JSON.stringify(outputFiles[0]?.text)};`;
       },
+    },
+    {
+      // What scripts/bundle.mjs makes of shaders.
+      name: 'shaders',
+      enforce: 'pre',
+      load: (id: string) =>
+        id.endsWith('.wgsl') ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))}` : undefined,
     },
     {
       // What a bundler makes of the address in docs/examples/browser.ts.

@@ -3,7 +3,7 @@
  * The second half of `npm run build`: bundles the compiled modules in dist/ into the files of the package. Modules that are
  * always loaded together become one file, which saves start time and memory; modules loaded on demand stay separate.
  */
-import { rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, buildSync } from 'esbuild';
@@ -26,6 +26,10 @@ const ENTRIES = [
   'mcp/pictures/picture-worker.js',
   'bench/pair-maker.js',
 ];
+
+// Shaders stand beside the modules that import them.
+for (const file of readdirSync(join(ROOT, 'src'), { recursive: true }))
+  if (file.endsWith('.wgsl')) cpSync(join(ROOT, 'src', file), join(ROOT, 'dist', file));
 
 // The script of HTML reports, as text.
 const { outputFiles } = buildSync({
@@ -61,6 +65,7 @@ await build({
   splitting: true,
   plugins: [descriptions],
   packages: 'external',
+  loader: { '.wgsl': 'text' },
   format: 'esm',
   platform: 'neutral',
   target: 'es2022',

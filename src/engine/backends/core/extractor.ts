@@ -4,8 +4,7 @@
  */
 
 import { AnyvmafError } from '../../../core/errors.js';
-import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
-import { chromaSize, type PlaneSize, sampleBytes } from '../../../core/frame.js';
+import { type FramePlanes, sampleBytes } from '../../../core/frame.js';
 import {
   Core,
   type CoreContext,
@@ -15,23 +14,8 @@ import {
 } from '../../../core/module.js';
 import { describeExcess, EXCESS_ADVICE, findExcess, readExcess } from '../excess.js';
 import type { FrameSlot, Measurer, MeasurerKind } from '../measurer.js';
-import {
-  type ExtractionPlan,
-  historyNeeds,
-  picturesRead,
-  planesRead,
-  type RecordLayout,
-  recordLayout,
-} from '../types.js';
-
-/** Luma and, unless the video is 4:0:0, two chroma planes; odd sizes are halved downwards. */
-function planeSizes(format: VideoFormat): PlaneSize[] {
-  const { width, height } = format;
-  const luma = { width, height };
-  if (format.chroma === '400') return [luma];
-  const chroma = chromaSize(format);
-  return [luma, chroma, chroma];
-}
+import { callsOf, placeOf, planeSizes, startRecord } from '../pairs.js';
+import { type ExtractionPlan, historyNeeds, planesRead, type RecordLayout, recordLayout } from '../types.js';
 
 /** Bytes of a sample of a heatmap. */
 const HEAT_BYTES = 2;
@@ -117,28 +101,19 @@ class WasmMeasurer implements Measurer {
 
   measure(slot: FrameSlot, record: Float64Array, spatial: boolean): undefined {
     const { index } = slot;
-    const layout = this.layout;
-    record.fill(Number.NaN);
     const [reference, distorted] = this.#pairAt(index);
-    if (layout.excess >= 0) {
-      const { bitDepth } = this.#plan.format;
-      const excessOf = (each: Picture, read: boolean) => (read ? findExcess(this.#views(each), bitDepth) : 0);
-      // What is not read may hold anything.
-      const read = picturesRead(this.#plan, spatial);
-      record[layout.excess] = excessOf(reference, read.reference);
-      record[layout.excess + 1] = excessOf(distorted, read.distorted);
-    }
+    const pair = { reference, distorted };
+    startRecord(this.#plan, this.layout, record, spatial, (side) => this.#views(pair[side]));
     const pictures = {
       reference: newestFirst(this.#references, index),
       distorted: newestFirst(this.#distorted, index),
     };
     this.#context.setFrames(pictures);
-    this.#plan.calls.forEach((call, i) => {
-      if ((!spatial && !call.everyFrame) || (call.back > 0 && !this.holds(index - call.back))) return;
+    for (const [i, call] of callsOf(this.#plan, index, spatial, (earlier) => this.holds(earlier))) {
       const values = this.#context.run(call, this.#heat[i]);
       if (!values) throw this.#beyondMeasure(call.metric, pictures);
-      record.set(values, layout.calls[i]);
-    });
+      record.set(values, this.layout.calls[i]);
+    }
     this.keep(slot);
   }
 
@@ -173,13 +148,6 @@ class WasmMeasurer implements Measurer {
     }
     for (const address of this.#heat) if (address !== undefined) this.#core.free(address);
   }
-}
-
-/** Where the picture of a number is, or would be. */
-function placeOf(pictures: readonly Picture[], index: number): Picture {
-  const picture = pictures[index % pictures.length];
-  if (!picture) throw new RangeError(`there is no pair ${index}`);
-  return picture;
 }
 
 /** The places of a pair and of those before it, whether they hold these or not. */

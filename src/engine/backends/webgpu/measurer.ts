@@ -1,0 +1,232 @@
+/**
+ * @module engine/backends/webgpu/measurer
+ * Measures frame pairs on a GPU device: several in flight, one submission and one small read-back each.
+ */
+import { AnyvmafError } from '../../../core/errors.js';
+import type { CoreCall, PlaneArgument } from '../../../core/kernel.js';
+import type { FrameSlot, Measurer } from '../measurer.js';
+import { callsOf, startRecord } from '../pairs.js';
+import { type ExtractionPlan, historyNeeds, type RecordLayout, recordLayout } from '../types.js';
+import { BufferUsage, GpuLostError, MAP_READ, type OpenDevice } from './device.js';
+import { GPU_FUNCTIONS } from './index.js';
+import type { Encode, GpuKernel } from './kernel.js';
+import { Pictures } from './pictures.js';
+
+/** Pairs in flight: while one is measured, the next is uploaded and the one before is read back. */
+const SLOTS = 3;
+/** Pictures on the GPU besides those that a pair looks back to: one is measured while the next is uploaded. */
+const PLACES = 2;
+/** What the ranges of a call's words are multiples of, bytes. */
+const ALIGNMENT = 256;
+
+const SIDES = ['reference', 'distorted'] as const;
+
+/** A call of the plan on the device. */
+interface Bound {
+  readonly kernel: GpuKernel;
+  /** Of its words among the results, in bytes. */
+  readonly offset: number;
+  /** For each place that a pair can have on the GPU. */
+  readonly encodes: readonly Encode[];
+}
+
+/** Measures on a GPU; its promises are rejected with a {@link GpuLostError} when that goes away. */
+export class GpuMeasurer implements Measurer {
+  readonly layout: RecordLayout;
+  readonly slots = SLOTS;
+  /** Passes of shaders that were submitted. */
+  dispatches = 0;
+  readonly #plan: ExtractionPlan;
+  readonly #gpu: OpenDevice;
+  readonly #reference: Pictures;
+  readonly #distorted: Pictures;
+  readonly #results: GPUBuffer;
+  readonly #bound: readonly Bound[];
+  readonly #places: number;
+  /** Copies of the results that wait for a pair. */
+  readonly #idle: GPUBuffer[];
+  readonly #readbacks: readonly GPUBuffer[];
+  /** Rejects each pair in flight. */
+  readonly #inFlight = new Set<(error: AnyvmafError) => void>();
+  /** Ends listening to the device. */
+  readonly #forget: () => void;
+  #closed = false;
+
+  private constructor(gpu: OpenDevice, plan: ExtractionPlan, kernels: readonly GpuKernel[]) {
+    const { device } = gpu;
+    this.layout = recordLayout(plan);
+    this.#gpu = gpu;
+    this.#plan = plan;
+    const { frames } = historyNeeds(plan);
+    this.#places = PLACES + frames;
+    const sizes = { written: SLOTS + frames, uploaded: this.#places };
+    this.#reference = new Pictures(device, plan, planesOf(plan, 'reference'), sizes);
+    this.#distorted = new Pictures(device, plan, planesOf(plan, 'distorted'), sizes);
+    let bytes = 0;
+    const offsets = kernels.map(({ words }) => {
+      const offset = bytes;
+      bytes += Math.ceil((words * 4) / ALIGNMENT) * ALIGNMENT;
+      return offset;
+    });
+    const { STORAGE, COPY_SRC, COPY_DST } = BufferUsage;
+    this.#results = device.createBuffer({ label: 'results', size: bytes, usage: STORAGE | COPY_SRC });
+    this.#readbacks = Array.from({ length: SLOTS }, () =>
+      device.createBuffer({ label: 'read-back', size: bytes, usage: BufferUsage.MAP_READ | COPY_DST }),
+    );
+    this.#idle = [...this.#readbacks];
+    this.#bound = kernels.map((kernel, i) => this.#bind(kernel, offsets[i] as number));
+    this.#forget = gpu.onFailure((error) => this.#reject(error));
+  }
+
+  /**
+   * Compiles and allocates all that the plan needs.
+   * @throws {AnyvmafError} `resource` when the GPU's memory is short; otherwise as {@link OpenDevice.prepare}
+   */
+  static open(gpu: OpenDevice, plan: ExtractionPlan): Promise<GpuMeasurer> {
+    return gpu.prepare(async () => {
+      const kernels = plan.calls.map((call) => {
+        const found = GPU_FUNCTIONS.get(call.run);
+        if (!found) throw new AnyvmafError('internal', `The GPU has no ${call.metric}.`);
+        return found.open(gpu, call, plan.format);
+      });
+      return new GpuMeasurer(gpu, plan, await Promise.all(kernels));
+    });
+  }
+
+  /** The device, which a test may destroy. */
+  get device(): GPUDevice {
+    return this.#gpu.device;
+  }
+
+  slot(index: number): FrameSlot {
+    return { index, reference: this.#reference.write(index), distorted: this.#distorted.write(index) };
+  }
+
+  holds(index: number): boolean {
+    return this.#reference.frame(index) !== undefined;
+  }
+
+  keep({ index }: FrameSlot): void {
+    this.#reference.keep(index);
+    this.#distorted.keep(index);
+  }
+
+  /** Frames of a pair that is in flight, or that one in flight looks back to. They stay when the device is lost. */
+  frames(index: number): FrameSlot | undefined {
+    const [reference, distorted] = [this.#reference.frame(index), this.#distorted.frame(index)];
+    return reference && distorted && { index, reference, distorted };
+  }
+
+  measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> {
+    const { index } = slot;
+    this.keep(slot);
+    startRecord(this.#plan, this.layout, record, spatial, (side) => this.#picturesOf(side).samples(index));
+    const due = callsOf(this.#plan, index, spatial, (earlier) => this.holds(earlier));
+    if (due.length === 0) return Promise.resolve();
+    const failure = this.#gpu.failure ?? (this.#closed ? closed() : undefined);
+    if (failure) return Promise.reject(failure);
+    const readback = this.#idle.pop();
+    if (!readback) throw new AnyvmafError('internal', `More than ${SLOTS} pairs are in flight.`);
+    for (const [, call] of due) {
+      for (const { of, plane, back } of planeArguments(call))
+        this.#picturesOf(of).upload(index - back, plane);
+    }
+    this.#submit(index, due, readback);
+    return this.#take(due, readback, record);
+  }
+
+  /** No call that a GPU measures writes heatmaps. */
+  heatmaps(): readonly Uint8Array[] {
+    return [];
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#forget();
+    this.#reject(closed());
+    for (const { kernel } of this.#bound) kernel.close();
+    for (const pictures of [this.#reference, this.#distorted]) pictures.close();
+    for (const buffer of [this.#results, ...this.#readbacks]) buffer.destroy();
+  }
+
+  #reject(error: AnyvmafError): void {
+    for (const reject of this.#inFlight) reject(error);
+  }
+
+  #picturesOf(side: (typeof SIDES)[number]): Pictures {
+    return side === 'reference' ? this.#reference : this.#distorted;
+  }
+
+  #bind(kernel: GpuKernel, offset: number): Bound {
+    const results = { buffer: this.#results, offset, size: kernel.words * 4 };
+    const encodes = Array.from({ length: this.#places }, (_, place) => {
+      const pair = {
+        reference: this.#reference.newestFirst(place),
+        distorted: this.#distorted.newestFirst(place),
+      };
+      return kernel.bind(pair, results);
+    });
+    return { kernel, offset, encodes };
+  }
+
+  #submit(index: number, due: ReturnType<typeof callsOf>, readback: GPUBuffer): void {
+    const { device } = this.#gpu;
+    const encoder = device.createCommandEncoder();
+    const pass = encoder.beginComputePass();
+    const dispatch = pass.dispatchWorkgroups.bind(pass);
+    pass.dispatchWorkgroups = (...groups) => {
+      this.dispatches++;
+      dispatch(...groups);
+    };
+    for (const [i] of due) this.#bound[i]?.encodes[index % this.#places]?.(pass);
+    pass.end();
+    encoder.copyBufferToBuffer(this.#results, 0, readback, 0, readback.size);
+    device.queue.submit([encoder.finish()]);
+  }
+
+  /** Waits for the results of a pair, and writes them to its record. */
+  #take(due: ReturnType<typeof callsOf>, readback: GPUBuffer, record: Float64Array): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#inFlight.add(reject);
+      const read = () => {
+        if (this.#gpu.failure) throw this.#gpu.failure;
+        const results = readback.getMappedRange();
+        for (const [i, { fields }] of due) {
+          const { kernel, offset } = this.#bound[i] as Bound;
+          const at = this.layout.calls[i] as number;
+          kernel.read(new Uint32Array(results, offset, kernel.words), record.subarray(at, at + fields));
+        }
+        readback.unmap();
+        this.#idle.push(readback);
+      };
+      readback
+        .mapAsync(MAP_READ)
+        .then(read)
+        // What is told first when the device is lost: that its buffers are unmapped.
+        .catch((cause) => {
+          throw this.#gpu.failure ?? (isAbort(cause) ? new GpuLostError(cause.message) : cause);
+        })
+        .then(resolve, reject)
+        .finally(() => this.#inFlight.delete(reject));
+    });
+  }
+}
+
+function closed(): AnyvmafError {
+  return new AnyvmafError('aborted', 'The GPU was closed while it measured.');
+}
+
+function isAbort(cause: unknown): cause is Error {
+  return cause instanceof Error && cause.name === 'AbortError';
+}
+
+/** Planes that a call names. */
+function planeArguments({ args }: CoreCall): PlaneArgument[] {
+  return args.filter((arg) => typeof arg === 'object');
+}
+
+/** How many planes of a video's pictures the plan's calls read, luma first. */
+function planesOf({ calls }: ExtractionPlan, side: (typeof SIDES)[number]): number {
+  const read = calls.flatMap(planeArguments).filter(({ of }) => of === side);
+  return Math.max(0, ...read.map(({ plane }) => plane + 1));
+}

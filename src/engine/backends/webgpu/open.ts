@@ -1,0 +1,140 @@
+/**
+ * @module engine/backends/webgpu/open
+ * Opens the GPU of this machine as a kind of measurer.
+ */
+import { AnyvmafError } from '../../../core/errors.js';
+import { describeFormat, type VideoFormat } from '../../../core/frame.js';
+import type { CoreCall } from '../../../core/kernel.js';
+import { planeSizes } from '../pairs.js';
+import type { ExtractionPlan } from '../types.js';
+import { GpuLostError, OpenDevice } from './device.js';
+import { GPU_FUNCTIONS } from './index.js';
+import { GpuMeasurer } from './measurer.js';
+import { paddedBytes } from './pictures.js';
+
+/** What an adapter says of itself. */
+export interface AdapterFacts {
+  readonly vendor: string;
+  readonly architecture: string;
+  readonly device: string;
+  readonly description: string;
+  /** Whether a processor does its work. */
+  readonly software: boolean;
+}
+
+/** How to open the GPU. */
+export interface WebgpuOptions {
+  readonly powerPreference?: GPUPowerPreference;
+  /** Lower limits than the adapter has, for tests. */
+  readonly limits?: Readonly<Record<string, number>>;
+}
+
+/** A GPU that measures; its measurers share a device. */
+export interface WebgpuKind {
+  readonly adapter: AdapterFacts;
+  /** Resolves with a reason when a device is lost. */
+  readonly lost: Promise<string>;
+  /** @returns why it cannot measure a call, as a reason that ends a sentence; undefined where it can */
+  problem(call: CoreCall, format: VideoFormat): string | undefined;
+  /**
+   * @param plan of calls that it can measure
+   * @throws {AnyvmafError} `backend` when the GPU gives no device, `resource` when its memory is short
+   */
+  open(plan: ExtractionPlan): Promise<GpuMeasurer>;
+  /** Destroys its devices, so that the process can end. */
+  close(): void;
+}
+
+/**
+ * @param gpu `navigator.gpu`, or what `create([])` of the `webgpu` package gives
+ * @throws {AnyvmafError} `backend` when there is no adapter
+ */
+export async function openWebgpu(gpu: GPU, options: WebgpuOptions = {}): Promise<WebgpuKind> {
+  return new Webgpu(gpu, await adapterOf(gpu, options), options);
+}
+
+/** Names of adapters that run on a processor. */
+const SOFTWARE = /swiftshader|llvmpipe|lavapipe|softpipe|basic render/i;
+
+class Webgpu implements WebgpuKind {
+  readonly adapter: AdapterFacts;
+  readonly lost: Promise<string>;
+  readonly #gpu: GPU;
+  readonly #options: WebgpuOptions;
+  /** Bytes of the largest buffer that a shader may bind. */
+  readonly #mostBytes: number;
+  /** Of the next device: an adapter gives one only. */
+  #next: GPUAdapter | undefined;
+  readonly #devices = new Set<OpenDevice>();
+  #onLost: (reason: string) => void = () => {};
+
+  constructor(gpu: GPU, adapter: GPUAdapter, options: WebgpuOptions) {
+    this.#gpu = gpu;
+    this.#next = adapter;
+    this.#options = options;
+    this.adapter = factsOf(adapter);
+    const { maxStorageBufferBindingSize, maxBufferSize } = adapter.limits;
+    const limits = { maxStorageBufferBindingSize, maxBufferSize, ...options.limits };
+    this.#mostBytes = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
+    this.lost = new Promise((resolve) => {
+      this.#onLost = resolve;
+    });
+  }
+
+  problem(call: CoreCall, format: VideoFormat): string | undefined {
+    const found = GPU_FUNCTIONS.get(call.run);
+    if (call.heatmaps) return `heatmaps of ${call.metric} are not made on a GPU`;
+    if (!found) return `there is no shader for ${call.metric}`;
+    const bytes = largestBuffer(call, format);
+    if (bytes > this.#mostBytes) {
+      const size = (count: number) => `${Math.ceil(count / 2 ** 20)} MiB`;
+      return (
+        `${call.metric} of ${describeFormat(format)} needs a buffer of ${size(bytes)}, and this GPU binds at most ` +
+        size(this.#mostBytes)
+      );
+    }
+    return found.problem(call, format);
+  }
+
+  async open(plan: ExtractionPlan): Promise<GpuMeasurer> {
+    const bytes = Math.max(0, ...plan.calls.map((call) => largestBuffer(call, plan.format)));
+    const [open] = [...this.#devices].filter(({ mostBytes }) => mostBytes >= bytes);
+    return GpuMeasurer.open(open ?? (await this.#openDevice(bytes)), plan);
+  }
+
+  async #openDevice(bytes: number): Promise<OpenDevice> {
+    const adapter = this.#next ?? (await adapterOf(this.#gpu, this.#options));
+    this.#next = undefined;
+    const device = await OpenDevice.open(adapter, bytes);
+    this.#devices.add(device);
+    device.onFailure((error) => {
+      this.#devices.delete(device);
+      if (error instanceof GpuLostError) this.#onLost(error.message);
+    });
+    return device;
+  }
+
+  close(): void {
+    for (const device of this.#devices) device.close();
+  }
+}
+
+async function adapterOf(gpu: GPU, { powerPreference }: WebgpuOptions): Promise<GPUAdapter> {
+  const adapter = await gpu.requestAdapter(powerPreference ? { powerPreference } : {});
+  if (adapter) return adapter;
+  throw new AnyvmafError(
+    'backend',
+    'There is no GPU here that WebGPU can use: no driver for Vulkan, Metal or Direct3D 12 was found, or it is blocked.',
+  );
+}
+
+function factsOf({ info }: GPUAdapter): AdapterFacts {
+  const { vendor, architecture, device, description, isFallbackAdapter } = info;
+  const named = [vendor, architecture, device, description].some((name) => SOFTWARE.test(name));
+  return { vendor, architecture, device, description, software: isFallbackAdapter || named };
+}
+
+function largestBuffer(call: CoreCall, format: VideoFormat): number {
+  const planes = planeSizes(format).map((size) => paddedBytes(size, format.bitDepth));
+  return Math.max(...planes, GPU_FUNCTIONS.get(call.run)?.largestBuffer?.(call, format) ?? 0);
+}

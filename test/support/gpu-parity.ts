@@ -1,0 +1,170 @@
+/**
+ * @module test/support/gpu-parity
+ * Compares records that a GPU makes with those of the WebAssembly core, double by double.
+ */
+import { readFileSync } from 'node:fs';
+import { wasmMeasurers } from '../../src/engine/backends/core/extractor.js';
+import type { FrameSlot, Measurer } from '../../src/engine/backends/measurer.js';
+import type { ExtractionPlan } from '../../src/engine/backends/types.js';
+import type { WebgpuKind } from '../../src/engine/backends/webgpu/open.js';
+import { format as formatOf, type Picture, picture } from './metric.js';
+import { type SeededRandom, seeded } from './random.js';
+
+const core = wasmMeasurers(
+  new WebAssembly.Module(readFileSync(new URL('../../wasm/anyvmaf.wasm', import.meta.url))),
+  'simd128',
+);
+
+/** A frame pair. */
+export interface FramePair {
+  readonly reference: Picture;
+  readonly distorted: Picture;
+}
+
+/** What a picture is filled with. */
+type Fill = (random: SeededRandom, top: number) => (x: number, y: number, plane: number) => number;
+
+/** Pictures that find what ordinary ones do not. */
+const FILLS: Readonly<Record<string, Fill>> = {
+  flat: (random, top) => {
+    const value = random.pick([0, 1, top >> 1, top - 1, top]);
+    return () => value;
+  },
+  noise: (random, top) => () => random.int(0, top),
+  extremes: (random, top) => () => random.pick([0, top]),
+  saw: (random, top) => {
+    const [dx, dy] = [random.int(0, top), random.int(0, 9)];
+    return (x, y, plane) => (x * dx + y * dy + plane) % (top + 1);
+  },
+  lines: (random, top) => {
+    const [every, down] = [random.int(2, 9), random.int(0, 1) === 1];
+    return (x, y) => ((down ? y : x) % every === 0 ? top : 0);
+  },
+  checkerboard: (random, top) => {
+    const phase = random.int(0, 1);
+    return (x, y) => ((x + y + phase) % 2 === 0 ? top : 0);
+  },
+  natural: (random, top) => {
+    const [fx, fy, swing] = [0.02 + random.next() / 9, 0.02 + random.next() / 9, top / 64];
+    return (x, y, plane) => {
+      const wave = 0.5 + 0.2 * (Math.sin(x * fx + plane) + Math.cos(y * fy));
+      return Math.round(Math.max(0, Math.min(top, top * wave + swing * (random.next() - 0.5))));
+    };
+  },
+};
+
+/** Names of what pictures can be filled with. */
+export const FILL_NAMES: readonly string[] = Object.keys(FILLS);
+
+/** Pairs of a fill; `mixed` takes another one for each picture. The distorted picture of an ordinary one is near it. */
+export function pairsOf(plan: ExtractionPlan, fill: string, seed: number, count = 4): FramePair[] {
+  const { width, height, bitDepth, chroma } = plan.format;
+  const format = formatOf(width, height, bitDepth, chroma);
+  const random = seeded(seed);
+  const top = 2 ** bitDepth - 1;
+  const one = () =>
+    picture(format, (FILLS[fill === 'mixed' ? random.pick(FILL_NAMES) : fill] as Fill)(random, top));
+  const near = (from: Picture): Picture =>
+    from.map((plane) => plane.map((v) => Math.max(0, Math.min(top, v + random.int(-top >> 4, top >> 4)))));
+  return Array.from({ length: count }, () => {
+    const reference = one();
+    return { reference, distorted: fill === 'natural' ? near(reference) : one() };
+  });
+}
+
+/** Writes the planes of a pair to a slot. */
+export function write(slot: FrameSlot, pair: FramePair): void {
+  for (const side of ['reference', 'distorted'] as const) {
+    const { y, cb, cr } = slot[side];
+    for (const [i, to] of [y, cb, cr].entries()) {
+      const from = pair[side][i];
+      if (to && from) to.set(new Uint8Array(from.buffer, from.byteOffset, to.length));
+    }
+  }
+}
+
+/** How pairs are measured. */
+export interface Run {
+  /** Number of the first pair. */
+  readonly first?: number;
+  /** Pairs at the start that are only kept. */
+  readonly kept?: number;
+  /** Every how many pairs more is measured than what works on every frame. */
+  readonly subsample?: number;
+}
+
+/** The records of pairs in their order, with as many in flight as the measurer takes. */
+export async function recordsOf(
+  measurer: Measurer,
+  pairs: readonly FramePair[],
+  { first = 0, kept = 0, subsample = 1 }: Run = {},
+): Promise<Float64Array[]> {
+  const inFlight: (Promise<void> | undefined)[] = [];
+  const records: Float64Array[] = [];
+  for (const [i, pair] of pairs.entries()) {
+    if (inFlight.length === measurer.slots) await inFlight.shift();
+    const slot = measurer.slot(first + i);
+    write(slot, pair);
+    if (i < kept) {
+      measurer.keep(slot);
+      continue;
+    }
+    const record = new Float64Array(measurer.layout.length);
+    const measuring = measurer.measure(slot, record, slot.index % subsample === 0);
+    // Who waits for it gets its failure.
+    measuring?.catch(() => {});
+    inFlight.push(measuring);
+    records.push(record);
+  }
+  await Promise.all(inFlight);
+  return records;
+}
+
+/** The records that the WebAssembly core makes. */
+export async function coreRecords(plan: ExtractionPlan, pairs: readonly FramePair[], run: Run = {}) {
+  const measurer = core.open(plan);
+  const records = await recordsOf(measurer, pairs, run);
+  measurer.close();
+  return records;
+}
+
+/** Doubles of two runs that are not the same to the last bit, at most ten of them. */
+export function differences(
+  plan: ExtractionPlan,
+  gpu: readonly Float64Array[],
+  core: readonly Float64Array[],
+): string[] {
+  const found: string[] = [];
+  for (const [frame, record] of core.entries()) {
+    for (const [field, value] of record.entries()) {
+      const other = gpu[frame]?.[field];
+      if (Object.is(other, value)) continue;
+      found.push(`frame ${frame}, field ${field} of ${describe(plan)}: GPU ${other}, core ${value}`);
+    }
+  }
+  return found.slice(0, 10);
+}
+
+/** Measures pairs on a GPU and with the core: nothing where all doubles are the same. */
+export async function disparity(
+  kind: WebgpuKind,
+  plan: ExtractionPlan,
+  pairs: readonly FramePair[],
+  run: Run = {},
+): Promise<string[]> {
+  for (const call of plan.calls) {
+    const problem = kind.problem(call, plan.format);
+    if (problem) throw new Error(problem);
+  }
+  const measurer = await kind.open(plan);
+  try {
+    const records = await recordsOf(measurer, pairs, run);
+    return differences(plan, records, await coreRecords(plan, pairs, run));
+  } finally {
+    measurer.close();
+  }
+}
+
+function describe({ calls, format: { width, height, bitDepth, chroma } }: ExtractionPlan): string {
+  return `${calls.map(({ run }) => run).join('+')} at ${width}x${height}, ${bitDepth} bit, ${chroma}`;
+}
