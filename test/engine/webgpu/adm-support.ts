@@ -112,13 +112,11 @@ export function admInCore(
     new Uint8Array(core.memory.buffer, address, bytes.length).set(bytes);
     return address;
   };
-  return pairs.map(({ reference, distorted }) => {
-    const addresses = [put(reference), put(distorted)];
-    const [[o], [t]] = [addresses.slice(0, 1), addresses.slice(1)];
-    const held = (address = 0, serial = 0) => [{ serial, planes: [{ address, width, height }] }];
-    context.setFrames({ reference: held(o, 1), distorted: held(t, 2) });
-    const values = [...(context.run(call) ?? [])];
-    for (const address of addresses) core.free(address);
-    return values;
+  const held = (serial: number, samples: Luma) => [
+    { serial, planes: [{ address: put(samples), width, height }] },
+  ];
+  return pairs.map(({ reference, distorted }, i) => {
+    context.setFrames({ reference: held(2 * i + 1, reference), distorted: held(2 * i + 2, distorted) });
+    return [...(context.run(call) ?? [])];
   });
 }

@@ -25,7 +25,10 @@ import waveletWide from './adm-wavelet-s123.wgsl';
 import type { Encode, Gpu, GpuFunction, GpuKernel, GpuPair } from './kernel.js';
 import wide from './wide.wgsl';
 
-/** Coefficients that a workgroup handles at once: of the wavelet, of the contrast, and how many of the latter one by one. */
+/**
+ * Coefficients that a workgroup handles at once (WIDE and HIGH of adm-wavelet.wgsl and adm-contrast.wgsl), and how many
+ * such tiles of contrast it handles one after the other.
+ */
 const WAVELET_TILE = { columns: 32, rows: 2 };
 const CONTRAST_TILE = { columns: 16, rows: 8 };
 const TILES = 2;
@@ -64,11 +67,12 @@ export const ADM_ON_GPU: GpuFunction = {
   open: async (gpu, call, format) => new AdmKernel(gpu, call, format, await pipelinesOf(gpu)),
 };
 
-const made = new WeakMap<Gpu, Promise<Pipelines>>();
+/** Compiled once per device, however many calls and sizes it measures. */
+const compiled = new WeakMap<Gpu, Promise<Pipelines>>();
 
 function pipelinesOf(gpu: Gpu): Promise<Pipelines> {
-  const pipelines = made.get(gpu) ?? makePipelines(gpu);
-  made.set(gpu, pipelines);
+  const pipelines = compiled.get(gpu) ?? makePipelines(gpu);
+  compiled.set(gpu, pipelines);
   return pipelines;
 }
 
