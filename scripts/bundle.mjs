@@ -30,7 +30,7 @@ const ENTRIES = [
 
 // Shaders stand beside the modules that import them.
 for (const file of readdirSync(join(ROOT, 'src'), { recursive: true }))
-  if (file.endsWith('.wgsl')) cpSync(join(ROOT, 'src', file), builtPath(file));
+  if (file.endsWith('.wgsl')) cpSync(join(ROOT, 'src', file), join(ROOT, 'dist', file));
 
 // The script of HTML reports, as text.
 const { outputFiles } = buildSync({

@@ -279,6 +279,7 @@ function run(report: Report, { style, width }: View): string[] {
     ['frames', `${counted(frameCount, 'pair')}${kept}${speed}`],
     ...pairingRows(report),
     ['backend', `${used}${asked}, ${report.implementation}, ${workers}`],
+    ...(report.measurers ?? []).map((one): [string, string] => ['measured', printable(measurerText(one))]),
     ['arithmetic', report.compat],
     ...report.models.map(({ name, source, chosen, features, options }): [string, string] => {
       const flags = [

@@ -27,12 +27,13 @@ export const listBackendsTool = defineTool({
   name: 'list_backends',
   title: 'List backends',
   description:
-    'Says which backends can be asked for: cpu is the built-in core and always there, cuda, sycl, hip and metal need an ' +
-    'installed vmaf that was built with them. True means built with; probe_backend says whether it works. tiny lists the ' +
-    'devices of tiny ONNX models.',
+    'Says which backends can be asked for: cpu is the built-in core and always there, webgpu (a GPU, alone or as hybrid) ' +
+    'needs the webgpu package and a driver, cuda, sycl, hip and metal need an installed vmaf that was built with them. ' +
+    'True means built with; probe_backend says whether it works. tiny lists the devices of tiny ONNX models.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     ...backendFlags,
+    webgpu: z.boolean().describe('Whether what webgpu and hybrid need is installed.'),
     details: z.array(
       z.object({
         backend: z
@@ -59,7 +60,7 @@ export const listBackendsTool = defineTool({
   annotations: READ_ONLY,
   async handler(_, { signal }) {
     const { listBackends, listTinyDevices } = await import('../../index.js');
-    const { cpu, cuda, sycl, hip, metal, details, native } = await listBackends({ signal });
+    const { cpu, cuda, sycl, hip, metal, webgpu, details, native } = await listBackends({ signal });
     const tiny = await listTinyDevices();
     return {
       document: {
@@ -68,6 +69,7 @@ export const listBackendsTool = defineTool({
         sycl,
         hip,
         metal,
+        webgpu,
         details: details.map((detail) => ({ ...detail })),
         native,
         tiny: tiny.map(({ device, available, runtime, adapter, how }) => ({

@@ -12,6 +12,7 @@ import { BY_USER, type Origin } from '../../core/origin.js';
 import type { Assets, Platform } from '../../engine/contract/platform.js';
 import type { TinyPlatform } from '../../tiny/types.js';
 import { nodeFilesOf } from './files.js';
+import { nodeGpu } from './gpu.js';
 import { nodeModels } from './models.js';
 import { startNodeParser } from './parser-process.js';
 import { startNodeWorker } from './pool.js';
@@ -66,6 +67,7 @@ export const nodePlatform: Platform = {
   ...openers(BY_USER),
   ofOrigin: (origin) => ({ ...nodePlatform, ...openers(origin) }),
   heatmaps: async () => (await import('./heatmaps.js')).nodeHeatmaps,
+  gpu: nodeGpu,
   native: async () => (await import('./native/host.js')).nodeNative,
   parallelism: availableParallelism(),
   loadCore() {

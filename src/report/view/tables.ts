@@ -188,6 +188,7 @@ function engineRows(facts: Facts): Row[] {
       'backend',
       used && joined([asked === used ? used : `${used} (asked for: ${asked})`, facts.implementation]),
     ],
+    ...(facts.measurers ?? []).map((one): Row => ['measured', measurerText(one)]),
     ['workers', threads === 0 ? 'the calling thread' : threads?.toString()],
     ['speed', Number.isFinite(fps) && `${fps.toFixed(2)} frames a second`],
     ['arithmetic', facts.compat],
