@@ -40,15 +40,15 @@ describe.skipIf(noGpu)('sums on the GPU', () => {
 
   it.each(SIZES)('are the core’s at %dx%d', async (width, height) => {
     const random = seeded(width * height);
-    for (const bitDepth of [8, 10, 12, 16]) {
+    for (const bitDepth of [8, random.int(9, 16)]) {
       const plan = planFor(format(width, height, bitDepth, random.pick(CHROMA)));
       const seed = random.int(0, 1e9);
-      expect(await disparity(kind, plan, pairsOf(plan, 'mixed', seed)), `seed ${seed}`).toEqual([]);
+      expect(await disparity(kind, plan, pairsOf(plan, 'mixed', seed, 3)), `seed ${seed}`).toEqual([]);
     }
   });
 
   it.each(FILL_NAMES)('are the core’s for pictures of %s', async (fill) => {
-    for (const bitDepth of [8, 9, 11, 14, 15, 16]) {
+    for (const bitDepth of [8, 10, 15, 16]) {
       const plan = planFor(format(67, 35, bitDepth, '420'));
       expect(await disparity(kind, plan, pairsOf(plan, fill, bitDepth)), `seed ${bitDepth}`).toEqual([]);
     }

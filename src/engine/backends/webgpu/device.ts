@@ -1,6 +1,6 @@
 /**
  * @module engine/backends/webgpu/device
- * A GPU device of one measurer: compiled shaders, and one error for whatever goes wrong on it.
+ * A GPU device: compiled shaders, and one error for whatever goes wrong on it.
  */
 import { AnyvmafError } from '../../../core/errors.js';
 import type { Gpu } from './kernel.js';
@@ -30,32 +30,32 @@ export class GpuLostError extends AnyvmafError {
 /** What kernels use where the adapter has it. */
 const FEATURES = ['timestamp-query', 'subgroups'] as const;
 
-/** What is asked of a device. */
-export interface DeviceNeeds {
-  /** Bytes of its largest buffer. */
-  readonly bytes: number;
-}
-
 /** A device, until it fails or is closed. */
 export class OpenDevice implements Gpu {
   readonly device: GPUDevice;
+  /** Bytes of the largest buffer that shaders can bind. */
+  readonly mostBytes: number;
   readonly #modules = new Map<string, GPUShaderModule>();
   /** Errors of the shaders compiled so far. */
   readonly #messages: Promise<readonly string[]>[] = [];
   readonly #onFailure = new Set<(error: AnyvmafError) => void>();
+  /** What is being prepared: one after the other, since errors are told by what was begun last. */
+  #preparing: Promise<unknown> = Promise.resolve();
   #failure: AnyvmafError | undefined;
 
   private constructor(device: GPUDevice) {
     this.device = device;
+    this.mostBytes = Math.min(device.limits.maxStorageBufferBindingSize, device.limits.maxBufferSize);
     device.lost.then(({ message }) => this.#fail(new GpuLostError(message)));
     device.addEventListener('uncapturederror', ({ error }) => this.#fail(runError(error)));
   }
 
   /**
    * Gets the device of an adapter, with no more than is needed.
+   * @param bytes of the largest buffer
    * @throws {AnyvmafError} `backend` where the adapter gives none
    */
-  static async open(adapter: GPUAdapter, { bytes }: DeviceNeeds): Promise<OpenDevice> {
+  static async open(adapter: GPUAdapter, bytes: number): Promise<OpenDevice> {
     const requiredLimits = Object.fromEntries(
       Object.entries({ maxStorageBufferBindingSize: 128 * 2 ** 20, maxBufferSize: 256 * 2 ** 20 })
         .filter(([, always]) => bytes > always)
@@ -74,10 +74,13 @@ export class OpenDevice implements Gpu {
     return this.#failure;
   }
 
-  /** Calls back when it fails; at once where it has. */
-  onFailure(listener: (error: AnyvmafError) => void): void {
-    if (this.#failure) listener(this.#failure);
-    else this.#onFailure.add(listener);
+  /**
+   * Calls back when it fails.
+   * @returns what ends that
+   */
+  onFailure(listener: (error: AnyvmafError) => void): () => void {
+    this.#onFailure.add(listener);
+    return () => this.#onFailure.delete(listener);
   }
 
   module(label: string, ...files: readonly string[]): GPUShaderModule {
@@ -102,7 +105,13 @@ export class OpenDevice implements Gpu {
    * Makes shaders and buffers.
    * @throws {AnyvmafError} `resource` when the GPU's memory is short, `internal` for a shader that it refuses
    */
-  async prepare<T>(work: () => Promise<T>): Promise<T> {
+  prepare<T>(work: () => Promise<T>): Promise<T> {
+    const preparing = this.#preparing.then(() => this.#prepare(work));
+    this.#preparing = preparing.catch(() => {});
+    return preparing;
+  }
+
+  async #prepare<T>(work: () => Promise<T>): Promise<T> {
     const { device } = this;
     for (const kind of ['internal', 'validation', 'out-of-memory'] as const) device.pushErrorScope(kind);
     const [made] = await Promise.allSettled([work()]);

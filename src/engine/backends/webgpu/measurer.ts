@@ -48,6 +48,9 @@ export class GpuMeasurer implements Measurer {
   readonly #readbacks: readonly GPUBuffer[];
   /** Rejects each pair in flight. */
   readonly #inFlight = new Set<(error: AnyvmafError) => void>();
+  /** Ends listening to the device. */
+  readonly #forget: () => void;
+  #closed = false;
 
   private constructor(gpu: OpenDevice, plan: ExtractionPlan, kernels: readonly GpuKernel[]) {
     const { device } = gpu;
@@ -72,9 +75,7 @@ export class GpuMeasurer implements Measurer {
     );
     this.#idle = [...this.#readbacks];
     this.#bound = kernels.map((kernel, i) => this.#bind(kernel, offsets[i] as number));
-    gpu.onFailure((error) => {
-      for (const reject of this.#inFlight) reject(error);
-    });
+    this.#forget = gpu.onFailure((error) => this.#reject(error));
   }
 
   /**
@@ -122,7 +123,8 @@ export class GpuMeasurer implements Measurer {
     startRecord(this.#plan, this.layout, record, spatial, (side) => this.#picturesOf(side).samples(index));
     const due = callsOf(this.#plan, index, spatial, (earlier) => this.holds(earlier));
     if (due.length === 0) return Promise.resolve();
-    if (this.#gpu.failure) return Promise.reject(this.#gpu.failure);
+    const failure = this.#gpu.failure ?? (this.#closed ? closed() : undefined);
+    if (failure) return Promise.reject(failure);
     const readback = this.#idle.pop();
     if (!readback) throw new AnyvmafError('internal', `More than ${SLOTS} pairs are in flight.`);
     for (const [, call] of due) {
@@ -139,10 +141,16 @@ export class GpuMeasurer implements Measurer {
   }
 
   close(): void {
-    this.#gpu.close();
+    this.#closed = true;
+    this.#forget();
+    this.#reject(closed());
     for (const { kernel } of this.#bound) kernel.close();
     for (const pictures of [this.#reference, this.#distorted]) pictures.close();
     for (const buffer of [this.#results, ...this.#readbacks]) buffer.destroy();
+  }
+
+  #reject(error: AnyvmafError): void {
+    for (const reject of this.#inFlight) reject(error);
   }
 
   #picturesOf(side: (typeof SIDES)[number]): Pictures {
@@ -202,6 +210,10 @@ export class GpuMeasurer implements Measurer {
         .finally(() => this.#inFlight.delete(reject));
     });
   }
+}
+
+function closed(): AnyvmafError {
+  return new AnyvmafError('aborted', 'The GPU was closed while it measured.');
 }
 
 function isAbort(cause: unknown): cause is Error {

@@ -3,12 +3,10 @@
 //
 // Two blurred pictures share a word: samples have 16 bits at every step, and a filter's sum fits 32.
 
-override WIDTH: u32;
-override HEIGHT: u32;
-
 @group(0) @binding(0) var<storage, read> earlier: array<u32>;
 @group(0) @binding(1) var<storage, read> current: array<u32>;
 @group(0) @binding(2) var<storage, read_write> partials: array<vec2u>;
+@group(0) @binding(3) var<uniform> format: Format;
 
 const TILE_WIDTH = 64u;
 const TILE_HEIGHT = 16u;
@@ -42,16 +40,16 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(num_workgroups) tiles: vec3
   let left = tile.x * TILE_WIDTH;
   let top = tile.y * TILE_HEIGHT;
   for (var i = lane; i < COLUMNS * ROWS; i += LANES) {
-    let x = mirror_repeat_end(i32(left + i % COLUMNS) - i32(REACH), WIDTH);
-    let y = mirror_repeat_end(i32(top + i / COLUMNS) - i32(REACH), HEIGHT);
-    let at = y * WIDTH + x;
+    let x = mirror_repeat_end(i32(left + i % COLUMNS) - i32(REACH), format.width);
+    let y = mirror_repeat_end(i32(top + i / COLUMNS) - i32(REACH), format.height);
+    let at = y * format.width + x;
     let word = word_of(at);
     pairs[i] = pack(vec2u(sample_in(earlier[word], at), sample_in(current[word], at)));
   }
   workgroupBarrier();
   for (var i = lane; i < COLUMNS * TILE_HEIGHT; i += LANES) {
     filtered[i] = pack(blurred(pairs[i], pairs[i + COLUMNS], pairs[i + 2u * COLUMNS], pairs[i + 3u * COLUMNS],
-                               pairs[i + 4u * COLUMNS], BIT_DEPTH));
+                               pairs[i + 4u * COLUMNS], format.bit_depth));
   }
   workgroupBarrier();
   var sum = 0u;
@@ -61,7 +59,7 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(num_workgroups) tiles: vec3
     let at = y * COLUMNS + x;
     let value = blurred(filtered[at], filtered[at + 1u], filtered[at + 2u], filtered[at + 3u], filtered[at + 4u], 16u);
     let difference = max(value.x, value.y) - min(value.x, value.y);
-    sum += select(0u, difference, left + x < WIDTH && top + y < HEIGHT);
+    sum += select(0u, difference, left + x < format.width && top + y < format.height);
   }
   let all = workgroup_sum(lane, vec2u(sum, 0u));
   if (lane == 0u) {

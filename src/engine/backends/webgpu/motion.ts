@@ -14,11 +14,11 @@ function motion(run: string, wgsl: string): GpuFunction {
   return {
     run,
     problem: () => undefined,
-    open: (gpu, call, { width, height, bitDepth }) =>
-      openSum(gpu, call, {
+    open: (gpu, call, format) =>
+      openSum(gpu, call, format, {
         shader: wgsl,
-        constants: { BIT_DEPTH: bitDepth, WIDTH: width, HEIGHT: height },
-        groups: [Math.ceil(width / TILE.width), Math.ceil(height / TILE.height)],
+        readsFormat: true,
+        groups: [Math.ceil(format.width / TILE.width), Math.ceil(format.height / TILE.height)],
         read([low = 0, high = 0], fields) {
           // Below 2^44: sums of 16 bits over the largest picture.
           fields[0] = high * 2 ** 32 + low;

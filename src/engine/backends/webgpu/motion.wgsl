@@ -4,12 +4,10 @@
 // A difference needs 17 bits and its filter 16 more. With x = 2h + l the sum splits into two that fit 32 bits:
 // (sum K*x + 2^(n-1)) >> n = (sum K*h + ((sum K*l + 2^(n-1)) >> 1)) >> (n - 1), where |sum K*h| <= 2^15 * 65536.
 
-override WIDTH: u32;
-override HEIGHT: u32;
-
 @group(0) @binding(0) var<storage, read> earlier: array<u32>;
 @group(0) @binding(1) var<storage, read> current: array<u32>;
 @group(0) @binding(2) var<storage, read_write> partials: array<vec2u>;
+@group(0) @binding(3) var<uniform> format: Format;
 
 const TILE_WIDTH = 64u;
 const TILE_HEIGHT = 16u;
@@ -40,16 +38,16 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(num_workgroups) tiles: vec3
   let left = tile.x * TILE_WIDTH;
   let top = tile.y * TILE_HEIGHT;
   for (var i = lane; i < COLUMNS * ROWS; i += LANES) {
-    let x = mirror(i32(left + i % COLUMNS) - i32(REACH), WIDTH);
-    let y = mirror(i32(top + i / COLUMNS) - i32(REACH), HEIGHT);
-    let at = y * WIDTH + x;
+    let x = mirror(i32(left + i % COLUMNS) - i32(REACH), format.width);
+    let y = mirror(i32(top + i / COLUMNS) - i32(REACH), format.height);
+    let at = y * format.width + x;
     let word = word_of(at);
     differences[i] = i32(sample_in(earlier[word], at)) - i32(sample_in(current[word], at));
   }
   workgroupBarrier();
   for (var i = lane; i < COLUMNS * TILE_HEIGHT; i += LANES) {
     filtered[i] = blurred(differences[i], differences[i + COLUMNS], differences[i + 2u * COLUMNS],
-                          differences[i + 3u * COLUMNS], differences[i + 4u * COLUMNS], BIT_DEPTH);
+                          differences[i + 3u * COLUMNS], differences[i + 4u * COLUMNS], format.bit_depth);
   }
   workgroupBarrier();
   // At most 16 bits each: four of them are far from filling a word.
@@ -59,7 +57,7 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(num_workgroups) tiles: vec3
     let y = i / TILE_WIDTH;
     let at = y * COLUMNS + x;
     let value = blurred(filtered[at], filtered[at + 1u], filtered[at + 2u], filtered[at + 3u], filtered[at + 4u], 16u);
-    sum += select(0u, u32(abs(value)), left + x < WIDTH && top + y < HEIGHT);
+    sum += select(0u, u32(abs(value)), left + x < format.width && top + y < format.height);
   }
   let all = workgroup_sum(lane, vec2u(sum, 0u));
   if (lane == 0u) {

@@ -29,7 +29,7 @@ export interface WebgpuOptions {
   readonly limits?: Readonly<Record<string, number>>;
 }
 
-/** A GPU that measures; each measurer has a device of its own. */
+/** A GPU that measures; its measurers share a device. */
 export interface WebgpuKind {
   readonly adapter: AdapterFacts;
   /** Resolves with a reason when a device is lost. */
@@ -41,7 +41,7 @@ export interface WebgpuKind {
    * @throws {AnyvmafError} `backend` when the GPU gives no device, `resource` when its memory is short
    */
   open(plan: ExtractionPlan): Promise<GpuMeasurer>;
-  /** Destroys all devices, so that the process can end. */
+  /** Destroys its devices, so that the process can end. */
   close(): void;
 }
 
@@ -97,21 +97,21 @@ class Webgpu implements WebgpuKind {
   }
 
   async open(plan: ExtractionPlan): Promise<GpuMeasurer> {
+    const bytes = Math.max(0, ...plan.calls.map((call) => largestBuffer(call, plan.format)));
+    const [open] = [...this.#devices].filter(({ mostBytes }) => mostBytes >= bytes);
+    return GpuMeasurer.open(open ?? (await this.#openDevice(bytes)), plan);
+  }
+
+  async #openDevice(bytes: number): Promise<OpenDevice> {
     const adapter = this.#next ?? (await adapterOf(this.#gpu, this.#options));
     this.#next = undefined;
-    const bytes = Math.max(0, ...plan.calls.map((call) => largestBuffer(call, plan.format)));
-    const device = await OpenDevice.open(adapter, { bytes });
+    const device = await OpenDevice.open(adapter, bytes);
     this.#devices.add(device);
     device.onFailure((error) => {
       this.#devices.delete(device);
       if (error instanceof GpuLostError) this.#onLost(error.message);
     });
-    try {
-      return await GpuMeasurer.open(device, plan);
-    } catch (error) {
-      device.close();
-      throw error;
-    }
+    return device;
   }
 
   close(): void {

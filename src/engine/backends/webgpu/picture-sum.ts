@@ -3,6 +3,7 @@
  * A sum of 64 bits over pictures, which is all that the kernels of motion and squared errors are: a pass whose workgroups
  * leave a part of it each, then `reduce.wgsl`.
  */
+import { sampleBytes, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/kernel.js';
 import { BufferUsage } from './device.js';
 import type { Gpu, GpuKernel, GpuPair } from './kernel.js';
@@ -14,8 +15,8 @@ import sum from './sum.wgsl';
 export interface SumPass {
   /** Its WGSL, which follows `samples.wgsl` and `sum.wgsl`. */
   readonly shader: string;
-  /** Values of its overrides. */
-  readonly constants: Readonly<Record<string, number>>;
+  /** Whether it reads `format`, its fourth binding. */
+  readonly readsFormat: boolean;
   /** Workgroups that it takes, across and down. */
   readonly groups: readonly [across: number, down: number];
   /** As {@link GpuKernel.read}. */
@@ -27,47 +28,79 @@ export const LANES = 256;
 
 const WORD_BYTES = 4;
 /** A sum: its low word, then its high one. */
-const WORDS = 2;
+const SUM_BYTES = 2 * WORD_BYTES;
 
 /** Opens the kernel of a call. The planes that the call names are the first bindings of the pass, in their order. */
-export async function openSum(gpu: Gpu, call: CoreCall, pass: SumPass): Promise<GpuKernel> {
+export async function openSum(
+  gpu: Gpu,
+  call: CoreCall,
+  format: VideoFormat,
+  { shader, readsFormat, groups: [across, down], read }: SumPass,
+): Promise<GpuKernel> {
   const { device } = gpu;
   const { run } = call;
-  const [across, down] = pass.groups;
-  const pipeline = (label: string, module: GPUShaderModule, constants: SumPass['constants']) =>
-    device.createComputePipelineAsync({ label, layout: 'auto', compute: { module, constants } });
+  const constants = { SAMPLE_BYTES: sampleBytes(format.bitDepth) };
   const [first, last] = await Promise.all([
-    pipeline(run, gpu.module(run, samples, sum, pass.shader), pass.constants),
-    pipeline('reduce', gpu.module('reduce', sum, reduce), { PARTIALS: across * down }),
+    pipelineOf(device, gpu.module(run, samples, sum, shader), constants),
+    pipelineOf(device, gpu.module('reduce', sum, reduce)),
   ]);
-  const partials = device.createBuffer({
-    label: `${run}: parts of the sum`,
-    size: across * down * WORDS * WORD_BYTES,
-    usage: BufferUsage.STORAGE,
-  });
-  const group = (of: GPUComputePipeline, resources: readonly GPUBufferBinding[]) =>
+  const { STORAGE, UNIFORM, COPY_DST } = BufferUsage;
+  const parts = device.createBuffer({ label: run, size: across * down * SUM_BYTES, usage: STORAGE });
+  const video = device.createBuffer({ label: run, size: 4 * WORD_BYTES, usage: UNIFORM | COPY_DST });
+  device.queue.writeBuffer(video, 0, Uint32Array.of(format.width, format.height, format.bitDepth));
+  const group = (of: GPUComputePipeline, buffers: readonly GPUBufferBinding[]) =>
     device.createBindGroup({
       layout: of.getBindGroupLayout(0),
-      entries: resources.map((resource, binding) => ({ binding, resource })),
+      entries: buffers.map((resource, binding) => ({ binding, resource })),
     });
   return {
-    words: WORDS,
+    words: SUM_BYTES / WORD_BYTES,
     bind(pair, results) {
-      const planes = planesOf(call, pair).map((buffer) => ({ buffer }));
-      const summing = group(first, [...planes, { buffer: partials }]);
-      const reducing = group(last, [{ buffer: partials }, { ...results, size: WORDS * WORD_BYTES }]);
-      return (compute) => {
-        compute.setPipeline(first);
-        compute.setBindGroup(0, summing);
-        compute.dispatchWorkgroups(across, down);
-        compute.setPipeline(last);
-        compute.setBindGroup(0, reducing);
-        compute.dispatchWorkgroups(1);
+      const buffers = [...planesOf(call, pair), parts, ...(readsFormat ? [video] : [])];
+      const inputs = group(
+        first,
+        buffers.map((buffer) => ({ buffer })),
+      );
+      const outputs = group(last, [{ buffer: parts }, { ...results, size: SUM_BYTES }]);
+      return (pass) => {
+        pass.setPipeline(first);
+        pass.setBindGroup(0, inputs);
+        pass.dispatchWorkgroups(across, down);
+        pass.setPipeline(last);
+        pass.setBindGroup(0, outputs);
+        pass.dispatchWorkgroups(1);
       };
     },
-    read: pass.read,
-    close: () => partials.destroy(),
+    read,
+    close() {
+      parts.destroy();
+      video.destroy();
+    },
   };
+}
+
+/** Of each module: what was compiled of it, by its constants. */
+const pipelines = new WeakMap<GPUShaderModule, Map<string, Promise<GPUComputePipeline>>>();
+
+/** A compute pipeline, compiled once. */
+function pipelineOf(
+  device: GPUDevice,
+  module: GPUShaderModule,
+  constants: Readonly<Record<string, number>> = {},
+): Promise<GPUComputePipeline> {
+  const compiled = pipelines.get(module) ?? new Map<string, Promise<GPUComputePipeline>>();
+  pipelines.set(module, compiled);
+  const key = JSON.stringify(constants);
+  const known = compiled.get(key);
+  if (known) return known;
+  const { label } = module;
+  const compiling = device.createComputePipelineAsync({
+    label,
+    layout: 'auto',
+    compute: { module, constants },
+  });
+  compiled.set(key, compiling);
+  return compiling;
 }
 
 function planesOf({ args }: CoreCall, pair: GpuPair): GPUBuffer[] {

@@ -1,16 +1,22 @@
 // samples.wgsl - samples of a packed plane, and what stands for those beyond its edges (wasm/src/filters.h).
 
-// Bits of a sample. Up to 8 a byte holds it, above that two.
-override BIT_DEPTH: u32;
+// Bytes of a sample: 1 or 2.
+override SAMPLE_BYTES: u32;
+
+struct Format {
+  width: u32,
+  height: u32,
+  bit_depth: u32,
+}
 
 // The word of a plane that holds sample i.
 fn word_of(i: u32) -> u32 {
-  return select(i >> 2u, i >> 1u, BIT_DEPTH > 8u);
+  return select(i >> 2u, i >> 1u, SAMPLE_BYTES == 2u);
 }
 
 // Sample i, cut out of its word.
 fn sample_in(word: u32, i: u32) -> u32 {
-  return select((word >> (8u * (i & 3u))) & 0xffu, (word >> (16u * (i & 1u))) & 0xffffu, BIT_DEPTH > 8u);
+  return select((word >> (8u * (i & 3u))) & 0xffu, (word >> (16u * (i & 1u))) & 0xffffu, SAMPLE_BYTES == 2u);
 }
 
 // Whole-sample mirror: -1 -> 1, n -> n - 2. Clamped for what a tile has beyond its picture, which no result uses.

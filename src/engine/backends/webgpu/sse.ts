@@ -14,12 +14,12 @@ const MOST_GROUPS = 1024;
 export const SSE: GpuFunction = {
   run: 'sse',
   problem: () => undefined,
-  open(gpu, call, { bitDepth }) {
+  open(gpu, call, format) {
     const [, , samples] = call.args;
-    const words = Math.ceil((Number(samples) * sampleBytes(bitDepth)) / 4);
-    return openSum(gpu, call, {
+    const words = Math.ceil((Number(samples) * sampleBytes(format.bitDepth)) / 4);
+    return openSum(gpu, call, format, {
       shader,
-      constants: { BIT_DEPTH: bitDepth, WORDS: words },
+      readsFormat: false,
       groups: [Math.min(MOST_GROUPS, Math.ceil(words / LANES)), 1],
       read([low = 0, high = 0], fields) {
         fields[0] = high;

@@ -1,7 +1,4 @@
-// sse.wgsl - squared error of two planes, as wasm/src/sse.c. Follows samples.wgsl and sum.wgsl.
-
-// Words of a plane. Those of both planes are padded with the same zeros.
-override WORDS: u32;
+// sse.wgsl - squared error of two planes, as wasm/src/sse.c; the same zeros pad both. Follows samples.wgsl and sum.wgsl.
 
 @group(0) @binding(0) var<storage, read> reference: array<u32>;
 @group(0) @binding(1) var<storage, read> distorted: array<u32>;
@@ -17,12 +14,12 @@ fn square_of(i: u32, r: u32, d: u32) -> vec2u {
 @compute @workgroup_size(LANES)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
         @builtin(local_invocation_index) lane: u32) {
-  let samples = select(4u, 2u, BIT_DEPTH > 8u);
+  let words = arrayLength(&reference);
   var sum = vec2u();
-  for (var i = group.x * LANES + lane; i < WORDS; i += groups.x * LANES) {
+  for (var i = group.x * LANES + lane; i < words; i += groups.x * LANES) {
     let r = reference[i];
     let d = distorted[i];
-    for (var k = 0u; k < samples; k++) {
+    for (var k = 0u; k < 4u / SAMPLE_BYTES; k++) {
       sum = add_words(sum, square_of(k, r, d));
     }
   }
