@@ -5,7 +5,7 @@
 import { requireObject } from '../core/arguments.js';
 import { counted, printable } from '../core/printable.js';
 import { formatFixed, formatGeneral } from '../core/printf.js';
-import { bitrateText, frameRate, offsetStateText, sizeText } from './facts.js';
+import { bitrateText, frameRate, measurerText, offsetStateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
 import { viewerOpinion } from './opinion.js';

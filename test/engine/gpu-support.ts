@@ -187,7 +187,7 @@ export function platformWith(gpus: FakeGpus, parallelism = 2): Platform {
   return {
     ...nodePlatform,
     parallelism,
-    gpu: { here: true, advice: 'plug one in', open: gpus.open },
+    gpu: { here: true, driver: true, advice: 'plug one in', open: gpus.open },
     startWorker: () => localWorker(gpus.open),
   };
 }

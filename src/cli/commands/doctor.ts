@@ -110,7 +110,7 @@ function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): st
   return [
     section('This machine', machine),
     section('Decoders of video, in order of preference', decoding),
-    section('GPU by WebGPU', rowsOf(OWN_GPU_BACKENDS, true)),
+    section('GPU, for the backends webgpu and hybrid', rowsOf(['webgpu'], true)),
     `${section('Native backends', rowsOf(OWN_GPU_BACKENDS, false))}${wrap(`Installed libvmaf: ${program}`, width).join('\n')}\n`,
     section('Devices of tiny models, for --tiny-device', devices),
     section('Optional packages', packages),

@@ -55,6 +55,8 @@ export interface Platform {
 export interface GpuAccess {
   /** Whether what it needs is here; nothing is loaded for the answer. */
   readonly here: boolean;
+  /** Whether a driver may be here as well; without one the package writes to the terminal when it is asked. */
+  readonly driver: boolean;
   /** How to get what it needs, as a step. */
   readonly advice: string;
   /**

@@ -12,6 +12,7 @@ export const browserGpu: GpuAccess = {
   get here() {
     return gpuOf() !== undefined;
   },
+  driver: true,
   advice: ADVICE,
   async open() {
     const gpu = gpuOf();

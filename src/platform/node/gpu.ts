@@ -2,7 +2,7 @@
  * @module platform/node/gpu
  * A GPU in Node, through the optional package `webgpu` (Dawn).
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { AnyvmafError } from '../../core/errors.js';
 import type { GpuAccess } from '../../engine/contract/platform.js';
@@ -16,6 +16,9 @@ const ADVICE = 'install the package with npm install webgpu';
 export const nodeGpu: GpuAccess = {
   get here() {
     return isInstalled();
+  },
+  get driver() {
+    return process.platform !== 'linux' || hasVulkan();
   },
   advice: ADVICE,
   open: () => openNodeGpu(() => import('webgpu')),
@@ -50,6 +53,22 @@ async function loadGpu(load: LoadWebgpu): Promise<GPU> {
       hints: ['use the backend cpu'],
       cause,
     });
+  }
+}
+
+/** Folders in which drivers for Vulkan enter themselves. */
+const VULKAN = ['/usr/share/vulkan/icd.d', '/usr/local/share/vulkan/icd.d', '/etc/vulkan/icd.d'];
+
+function hasVulkan(): boolean {
+  const { VK_ICD_FILENAMES, VK_DRIVER_FILES } = process.env;
+  return Boolean(VK_ICD_FILENAMES || VK_DRIVER_FILES) || VULKAN.some(hasFiles);
+}
+
+function hasFiles(folder: string): boolean {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch {
+    return false;
   }
 }
 

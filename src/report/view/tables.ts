@@ -2,7 +2,7 @@
  * @module report/view/tables
  * Statistics of every metric, and how the numbers were made.
  */
-import { offsetStateText, skippedText } from '../facts.js';
+import { measurerText, offsetStateText, skippedText } from '../facts.js';
 import type { Encode, EncodeList, Facts } from './encodes.js';
 import {
   bitrateText,

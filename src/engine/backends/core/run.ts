@@ -113,7 +113,8 @@ class CoreMeasurement implements PlannedMeasurement {
     const { platform, checked } = this.#run;
     if (checked.backend === 'webgpu') return 'required';
     if (checked.backend === 'hybrid') return 'shared';
-    if (checked.backend !== 'auto' || threads === 0 || !platform.gpu?.here) return undefined;
+    if (checked.backend !== 'auto' || threads === 0) return undefined;
+    if (!platform.gpu?.here || !platform.gpu.driver) return undefined;
     const milliseconds = coreTime(this.#plan.features.extraction, expected) / threads;
     return milliseconds < WORTH_A_GPU ? undefined : 'tried';
   }
