@@ -110,7 +110,10 @@ export async function recordsOf(
       continue;
     }
     const record = new Float64Array(measurer.layout.length);
-    inFlight.push(measurer.measure(slot, record, slot.index % subsample === 0));
+    const measuring = measurer.measure(slot, record, slot.index % subsample === 0);
+    // Who waits for it gets its failure.
+    measuring?.catch(() => {});
+    inFlight.push(measuring);
     records.push(record);
   }
   await Promise.all(inFlight);

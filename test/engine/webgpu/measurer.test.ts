@@ -2,7 +2,7 @@
  * @module test/engine/webgpu/measurer
  * The GPU as a measurer: pairs in flight, what it looks back to, its loss, its limits and its memory.
  */
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GpuLostError } from '../../../src/engine/backends/webgpu/device.js';
 import { openWebgpu, type WebgpuKind } from '../../../src/engine/backends/webgpu/open.js';
 import { noGpu, softwareGpu } from '../../support/gpu.js';
@@ -13,12 +13,17 @@ import { planOf } from '../finish-support.js';
 const plan = planOf(['psnr', 'motion'], format(40, 30)).extraction;
 const pairs = pairsOf(plan, 'mixed', 5, 8);
 
+/** What compiles soonest. */
+const luma = planOf(['psnr'], format(40, 30, 8, '400')).extraction;
+const lumaPairs = pairsOf(luma, 'mixed', 5, 8);
+
 describe.skipIf(noGpu)('a measurer on the GPU', () => {
   let kind: WebgpuKind;
-  beforeEach(async () => {
+  beforeAll(async () => {
     kind = await openWebgpu(await softwareGpu());
   });
-  afterEach(() => kind.close());
+  afterEach(() => vi.restoreAllMocks());
+  afterAll(() => kind.close());
 
   it('says what it runs on', () => {
     expect(kind.adapter).toMatchObject({ vendor: 'google', architecture: 'swiftshader', software: true });
@@ -72,48 +77,55 @@ describe.skipIf(noGpu)('a measurer on the GPU', () => {
     await recordsOf(measurer, pairs, { first: 4, kept: 1 });
     expect(uploaded.mock.calls.map(([, , data]) => data.byteLength)).toEqual(pairs.map(() => 40 * 30));
   });
+});
 
-  it('rejects every pair in flight when the device is lost, and still has their frames', async () => {
-    const measurer = await kind.open(plan);
-    const measuring = pairs.slice(0, measurer.slots).map((pair, index) => {
+describe.skipIf(noGpu)('a GPU that goes away', () => {
+  let kind: WebgpuKind;
+  beforeEach(async () => {
+    kind = await openWebgpu(await softwareGpu());
+  });
+  afterEach(() => kind.close());
+
+  it('rejects every pair in flight, and still has their frames', async () => {
+    const measurer = await kind.open(luma);
+    const record = new Float64Array(measurer.layout.length);
+    const measuring = lumaPairs.slice(0, measurer.slots).map((pair, index) => {
       const slot = measurer.slot(index);
       write(slot, pair);
-      return measurer.measure(slot, new Float64Array(measurer.layout.length), true);
+      return measurer.measure(slot, record, true);
     });
     measurer.device.destroy();
     for (const one of await Promise.allSettled(measuring)) {
       expect(one).toMatchObject({ status: 'rejected', reason: expect.any(GpuLostError) });
     }
     expect(await kind.lost).toMatch(/^The GPU was lost while it measured \(/);
-    for (const [index, pair] of pairs.slice(0, measurer.slots).entries()) {
+    for (const [index, pair] of lumaPairs.slice(0, measurer.slots).entries()) {
       expect(measurer.frames(index)?.reference.y).toEqual(pair.reference[0]);
-      expect(measurer.frames(index)?.distorted.cr).toEqual(pair.distorted[2]);
+      expect(measurer.frames(index)?.distorted.y).toEqual(pair.distorted[0]);
     }
-    const slot = measurer.slot(measurer.slots);
-    await expect(measurer.measure(slot, new Float64Array(measurer.layout.length), true)).rejects.toThrow(
-      GpuLostError,
-    );
+    const next = measurer.measure(measurer.slot(measurer.slots), record, true);
+    await expect(next).rejects.toThrow(GpuLostError);
     measurer.close();
   });
 
-  it('opens another device after one was lost', async () => {
-    const lost = await kind.open(plan);
+  it('is opened anew for the next measurer', async () => {
+    const lost = await kind.open(luma);
     lost.device.destroy();
     await kind.lost;
-    const measurer = await kind.open(plan);
-    expect(differences(plan, await recordsOf(measurer, pairs), await coreRecords(plan, pairs))).toEqual([]);
+    const records = await recordsOf(await kind.open(luma), lumaPairs);
+    expect(differences(luma, records, await coreRecords(luma, lumaPairs))).toEqual([]);
   });
 
-  it('ends with an error of the device, such as too little memory', async () => {
-    const measurer = await kind.open(plan);
+  it('ends the run with an error of its own', async () => {
+    const measurer = await kind.open(luma);
+    vi.spyOn(console, 'error').mockReturnValue();
     measurer.device.createBuffer({ size: 2 ** 40, usage: GPUBufferUsage.STORAGE });
-    await expect(recordsOf(measurer, pairs)).rejects.toMatchObject({ name: 'AnyvmafError' });
+    await expect(recordsOf(measurer, lumaPairs)).rejects.toThrow(/Buffer size .* exceeds/);
   });
 
   it('ends what is in flight when it is closed', async () => {
-    const measurer = await kind.open(plan);
-    const slot = measurer.slot(0);
-    const measuring = measurer.measure(slot, new Float64Array(measurer.layout.length), true);
+    const measurer = await kind.open(luma);
+    const measuring = measurer.measure(measurer.slot(0), new Float64Array(measurer.layout.length), true);
     measurer.close();
     await expect(measuring).rejects.toMatchObject({ code: 'aborted' });
   });

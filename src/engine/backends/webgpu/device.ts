@@ -142,7 +142,7 @@ function refusal(reason: string): AnyvmafError {
   return new AnyvmafError(
     'internal',
     `The GPU refuses what anyvmaf asks of it; this is a defect of anyvmaf or of the GPU's driver, please report it ` +
-      `with the name of the GPU (${reason}).`,
+      `with the name of the GPU (${firstLine(reason)}).`,
   );
 }
 
@@ -151,8 +151,13 @@ function runError(error: GPUError): AnyvmafError {
   if (error.constructor.name !== 'GPUOutOfMemoryError') return refusal(error.message);
   return new AnyvmafError(
     'resource',
-    `The GPU is out of memory (${error.message}); close other programs that use it, or measure on the processor.`,
+    `The GPU is out of memory (${firstLine(error.message)}); close other programs that use it, or measure on the processor.`,
   );
+}
+
+/** Drivers add lines of what they were doing. */
+function firstLine(text: string): string {
+  return text.slice(0, `${text}\n`.indexOf('\n'));
 }
 
 function reasonOf(cause: unknown): string {

@@ -1,5 +1,0 @@
-/** Shader files, which the build joins in as text. */
-declare module '*.wgsl' {
-  const source: string;
-  export default source;
-}
