@@ -72,7 +72,7 @@ export async function listBackends(platform: Platform, options: NativeOptions): 
     ...Object.fromEntries(flags),
     webgpu: gpu,
     native_cpu: program('native-cpu') !== undefined,
-    details: [{ backend: 'cpu', compiled_in: true, runs: OWN_CORE, advice: null }, ...own, ...details],
+    details: [{ backend: 'cpu', compiled_in: true, runs: OWN_CORE, advice: null }, ...details, ...own],
     native: describe(found),
   };
 }

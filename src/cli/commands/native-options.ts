@@ -11,13 +11,13 @@ const BACKENDS: readonly BackendChoice[] = [
   'auto',
   'cpu',
   'wasm',
-  'webgpu',
-  'hybrid',
   'native-cpu',
   'cuda',
   'sycl',
   'hip',
   'metal',
+  'webgpu',
+  'hybrid',
 ];
 
 const RUNNING = 'Running';

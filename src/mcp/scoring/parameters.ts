@@ -25,7 +25,7 @@ import {
 export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
 /** Backends by the reference's names. */
-export const BACKENDS = ['cpu', ...OWN_GPU_BACKENDS, ...GPU_BACKENDS] as const;
+export const BACKENDS = ['cpu', ...GPU_BACKENDS, ...OWN_GPU_BACKENDS] as const;
 
 const NOT_YET = 'Refused in this build.';
 

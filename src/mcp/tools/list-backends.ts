@@ -33,7 +33,6 @@ export const listBackendsTool = defineTool({
   inputSchema: z.object({}),
   outputSchema: z.object({
     ...backendFlags,
-    webgpu: z.boolean().describe('Whether what webgpu and hybrid need is installed.'),
     details: z.array(
       z.object({
         backend: z
@@ -60,7 +59,7 @@ export const listBackendsTool = defineTool({
   annotations: READ_ONLY,
   async handler(_, { signal }) {
     const { listBackends, listTinyDevices } = await import('../../index.js');
-    const { cpu, cuda, sycl, hip, metal, webgpu, details, native } = await listBackends({ signal });
+    const { cpu, cuda, sycl, hip, metal, details, native } = await listBackends({ signal });
     const tiny = await listTinyDevices();
     return {
       document: {
@@ -69,7 +68,6 @@ export const listBackendsTool = defineTool({
         sycl,
         hip,
         metal,
-        webgpu,
         details: details.map((detail) => ({ ...detail })),
         native,
         tiny: tiny.map(({ device, available, runtime, adapter, how }) => ({

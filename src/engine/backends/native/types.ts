@@ -30,9 +30,9 @@ export const BACKEND_CHOICES: readonly BackendChoice[] = [
   'auto',
   'cpu',
   'wasm',
-  ...OWN_GPU_BACKENDS,
   'native-cpu',
   ...GPU_BACKENDS,
+  ...OWN_GPU_BACKENDS,
 ];
 
 /** Whether a backend needs no installed program. */
