@@ -17,9 +17,15 @@ export async function softwareGpu(): Promise<GPU> {
   return create([]);
 }
 
+/** Keeps what gave a device as long as the device: collected earlier, it takes the process down. */
+const instances = new WeakMap<GPUDevice, GPU>();
+
 /** A device of the software adapter; the caller destroys it. */
 export async function softwareDevice(descriptor: GPUDeviceDescriptor = {}): Promise<GPUDevice> {
-  const adapter = await (await softwareGpu()).requestAdapter();
+  const gpu = await softwareGpu();
+  const adapter = await gpu.requestAdapter();
   if (!adapter) throw new Error('SwiftShader gives no adapter');
-  return adapter.requestDevice(descriptor);
+  const device = await adapter.requestDevice(descriptor);
+  instances.set(device, gpu);
+  return device;
 }

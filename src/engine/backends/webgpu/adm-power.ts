@@ -1,0 +1,108 @@
+/**
+ * @module engine/backends/webgpu/adm-power
+ * The power 1/3 in single precision that ADM ends with: the bits of powf() in the C libraries of the core and of libvmaf
+ * (Arm optimized routines), which no double-precision power rounded afterwards has. 2^(log2(x) / 3), both steps with a
+ * table and a polynomial in doubles.
+ */
+
+const f32 = Math.fround;
+const THIRD = f32(1 / 3);
+
+/** The interval of mantissas, from 0.7 to 1.4, in 16 parts; of each 1 / c and log2(c) for a point c near its middle. */
+const LOGARITHMS: readonly (readonly [reciprocal: number, logarithm: number])[] = [
+  [1.398907162146528, -0.48430022186289673],
+  [1.3403141896637998, -0.42257122959194704],
+  [1.286432210124115, -0.3633754347673556],
+  [1.2367150214269895, -0.30651309567405577],
+  [1.1906977166711752, -0.25180720160537634],
+  [1.1479821020556429, -0.19910014943794563],
+  [1.1082251448272158, -0.14825100623281615],
+  [1.0711297413057381, -0.09913323807318392],
+  [1.036437278977283, -0.051632812977629436],
+  [1, 0],
+  [0.9492859795739057, 0.07508531937943004],
+  [0.8951049428609004, 0.15987125980713107],
+  [0.8476821620351103, 0.2384046664317681],
+  [0.8050314851692001, 0.31288288605863257],
+  [0.7664671008843108, 0.38370422656453185],
+  [0.731428603316328, 0.451211048935815],
+];
+/** Bits of 0.7 in single precision, where the first part begins. */
+const FIRST = 0x3f330000;
+
+/** log2(1 + r), highest power first. */
+const LOG_TERMS = [
+  0.288457581109214, -0.36092606229713164, 0.480898481472577, -0.7213474675006291, 1.4426950408774342,
+] as const;
+
+/** 2^(i / 32). */
+const POWERS = [
+  1,
+  1.0218971486541166,
+  1.0442737824274138,
+  1.0671404006768237,
+  1.0905077326652577,
+  1.1143867425958924,
+  1.1387886347566916,
+  1.1637248587775775,
+  1.189207115002721,
+  1.215247359980469,
+  1.241857812073484,
+  1.2690509571917332,
+  1.2968395546510096,
+  1.3252366431597413,
+  1.3542555469368927,
+  1.383909881963832,
+  Math.SQRT2,
+  1.4451808069770467,
+  1.4768261459394993,
+  1.5091644275934228,
+  1.5422108254079407,
+  1.5759808451078865,
+  1.6104903319492543,
+  1.645755478153965,
+  1.681792830507429,
+  1.718619298122478,
+  1.7562521603732995,
+  1.7947090750031072,
+  1.8340080864093424,
+  1.8741676341103,
+  1.9152065613971474,
+  1.9571441241754002,
+];
+/** 2^r - 1, highest power first. */
+const POWER_TERMS = [0.05550361559341535, 0.2402284522445722, 0.6931471806916203] as const;
+/** Adding and subtracting it rounds a double to a multiple of 1/32. */
+const TO_PARTS = 1.5 * 2 ** 47;
+
+const bits = new DataView(new ArrayBuffer(4));
+
+/** powf(x, 1.0f / 3.0f) of a binary32 value. */
+export function powerOfThird(x: number): number {
+  if (x === 0 || x === Infinity) return Math.abs(x);
+  if (!(x > 0)) return Number.NaN;
+  const exponent = THIRD * log2(x);
+  const whole = exponent + TO_PARTS - TO_PARTS;
+  const r = exponent - whole;
+  const part = whole * 32;
+  const i = part & 31;
+  const [t3, t2, t1] = POWER_TERMS;
+  const scale = (POWERS[i] ?? Number.NaN) * 2 ** ((part - i) / 32);
+  return f32(((t3 * r + t2) * (r * r) + (t1 * r + 1)) * scale);
+}
+
+function log2(x: number): number {
+  // Values below the normal ones are scaled up first, by 2^23.
+  const normal = x >= 2 ** -126;
+  bits.setFloat32(0, normal ? x : x * 2 ** 23);
+  const all = bits.getInt32(0);
+  const fromFirst = (all - FIRST) | 0;
+  const [reciprocal, logarithm] = LOGARITHMS[(fromFirst >> 19) & 15] ?? [Number.NaN, Number.NaN];
+  const exponent = fromFirst >> 23;
+  bits.setInt32(0, all - (exponent << 23));
+  const r = bits.getFloat32(0) * reciprocal - 1;
+  const [t5, t4, t3, t2, t1] = LOG_TERMS;
+  const square = r * r;
+  const low = (t3 * r + t2) * square + (t1 * r + (logarithm + exponent - (normal ? 0 : 23)));
+  return (t5 * r + t4) * (square * square) + low;
+}

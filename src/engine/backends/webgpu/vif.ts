@@ -1,0 +1,341 @@
+/**
+ * @module engine/backends/webgpu/vif
+ * VIF on the GPU: `anyvmaf_vif`. The passes leave the integer sums of each scale (VifSums of wasm/src/dsp.h); what the
+ * core computes from them in floating point is computed here.
+ */
+import type { VideoFormat } from '../../../core/frame.js';
+import type { CoreCall } from '../../../core/kernel.js';
+import type { Encode, Gpu, GpuFunction, GpuKernel, GpuPair } from './kernel.js';
+import common from './vif.wgsl';
+import decimate from './vif-decimate.wgsl';
+import level from './vif-level.wgsl';
+import picture from './vif-picture.wgsl';
+import pixel from './vif-pixel.wgsl';
+import reduce from './vif-reduce.wgsl';
+import statistics from './vif-statistics.wgsl';
+import wide from './wide.wgsl';
+
+/** VIF's low-pass filters by scale: `vif_filter` of wasm/src/filters.h. */
+export const VIF_FILTERS: readonly (readonly number[])[] = [
+  [489, 935, 1640, 2640, 3896, 5274, 6547, 7455, 7784, 7455, 6547, 5274, 3896, 2640, 1640, 935, 489],
+  [1244, 3663, 7925, 12590, 14692, 12590, 7925, 3663, 1244],
+  [3571, 16004, 26386, 16004, 3571],
+  [10904, 43728, 10904],
+];
+const SCALES = [0, 1, 2, 3];
+
+/** WebGPU's `GPUBufferUsage`, which is no global in Node. */
+const USAGE = { UNIFORM: 0x40, STORAGE: 0x80 } as const;
+const WORD_BYTES = 4;
+
+/** Constants of the shaders: invocations of a workgroup, its rows of outputs, and samples that reach four outputs. */
+const LANES = 128;
+const ROWS = 4;
+const RUN = 20;
+const MOST_LIMITS = 16;
+const LOG_ENTRIES = 32768;
+/** Sums of a scale besides those of the gain limits: den_log, den_non_log, num_non_log in two halves. */
+const PLAIN_SUMS = 4;
+/** Outputs of a dispatch, about: a slow GPU must not look as if it hung. */
+const DISPATCH_OUTPUTS = 4e6;
+
+/** A scale's level of the pyramid, and where its workgroups' sums stand. */
+interface Level {
+  readonly scale: number;
+  readonly width: number;
+  readonly height: number;
+  /** What its statistics are measured in: workgroups across and down; none for a scale that is left out. */
+  readonly groups: readonly [across: number, down: number];
+  /** Index of its first partial sum. */
+  readonly partials: number;
+}
+
+/** Dispatches of one pass over a level. */
+interface Pass {
+  readonly pipeline: GPUComputePipeline;
+  /** The scale of the level that it reads. */
+  readonly from: number;
+  /** What is bound from binding 3 on. */
+  readonly buffers: readonly GPUBuffer[];
+  readonly dispatches: readonly { readonly uniform: GPUBuffer; readonly groups: readonly [number, number] }[];
+}
+
+/** Integer VIF with up to 16 gain limits. */
+export const VIF: GpuFunction = {
+  run: 'vif',
+  problem: () => undefined,
+  open: openVif,
+};
+
+/** What the passes of a call are made of. */
+interface Ground {
+  readonly gpu: Gpu;
+  readonly memory: Memory;
+  readonly bitDepth: number;
+}
+
+async function openVif(gpu: Gpu, { args, parameters }: CoreCall, format: VideoFormat): Promise<GpuKernel> {
+  const limits = [...new Float64Array(Uint8Array.from(parameters ?? []).buffer)];
+  const firstScale = Number(args.at(-1));
+  const sums = PLAIN_SUMS + limits.length;
+  const memory = new Memory(gpu.device);
+  const ground: Ground = { gpu, memory, bitDepth: format.bitDepth };
+  const levels = levelsOf(format, firstScale, sums);
+  const planes = levels.map(({ scale, width, height }) =>
+    scale === 0 ? undefined : memory.scratch(`vif: scale ${scale}`, width * height),
+  );
+  const partials = memory.scratch(
+    'vif: sums',
+    levels.reduce((words, each) => words + sums * groupsOf(each), 0),
+  );
+  const others = [partials, memory.storage(vifLogOffsets()), memory.uniform(limitsData(limits))];
+  const passes = levels.flatMap((each, scale) => {
+    const [above, plane] = [levels[scale - 1], planes[scale]];
+    return [
+      ...(above && plane ? [decimatePass(ground, above, each, plane)] : []),
+      ...(scale < firstScale ? [] : [statisticsPass(ground, each, sums, others)]),
+    ];
+  });
+  const adding = pipelineOf(gpu, 'vif: reduce', [wide, reduce], { SUMS: sums });
+  const scales = memory.uniform(
+    Uint32Array.from(levels.flatMap((each) => [each.partials, groupsOf(each), 0, 0])),
+  );
+  const [reducing, ...steps] = await Promise.all([adding, ...passes]);
+  return {
+    words: 2 * SCALES.length * sums,
+    bind(pair, results) {
+      const bound = steps.map((pass) => bindPass(gpu.device, pass, sourcesOf(pair, planes[pass.from])));
+      const total = bindGroup(gpu.device, reducing, [{ buffer: scales }, { buffer: partials }, results]);
+      return (encoder) => {
+        for (const encode of bound) encode(encoder);
+        encoder.setPipeline(reducing);
+        encoder.setBindGroup(0, total);
+        encoder.dispatchWorkgroups(sums, SCALES.length);
+      };
+    },
+    read: (words, fields) => readScores(words, limits.length, firstScale, fields),
+    close: () => memory.close(),
+  };
+}
+
+/** The levels of the pyramid from the picture down. */
+function levelsOf(format: VideoFormat, firstScale: number, sums: number): Level[] {
+  let partials = 0;
+  return SCALES.map((scale) => {
+    const width = format.width >> scale;
+    const height = format.height >> scale;
+    const groups = [Math.ceil(width / (LANES - 2 * reachOf(scale))), Math.ceil(height / ROWS)] as const;
+    const each = { scale, width, height, partials, groups: scale < firstScale ? ([0, 0] as const) : groups };
+    partials += sums * groupsOf(each);
+    return each;
+  });
+}
+
+const groupsOf = ({ groups: [across, down] }: Pick<Level, 'groups'>): number => across * down;
+
+/** Samples that the filter of a scale reaches to either side. */
+const reachOf = (scale: number): number => (filterOf(scale).length - 1) / 2;
+
+function filterOf(scale: number): readonly number[] {
+  const filter = VIF_FILTERS[scale];
+  if (!filter) throw new RangeError(`VIF has no scale ${scale}`);
+  return filter;
+}
+
+function pipelineOf(
+  gpu: Gpu,
+  label: string,
+  files: readonly string[],
+  constants: Record<string, number> = {},
+): Promise<GPUComputePipeline> {
+  const compute = { module: gpu.module(label, ...files), constants };
+  return gpu.device.createComputePipelineAsync({ label, layout: 'auto', compute });
+}
+
+/** What reads a level. */
+const sourceOf = ({ scale }: Level): string => (scale > 0 ? level : picture);
+
+/** Makes a level of the one above it. */
+async function decimatePass(ground: Ground, above: Level, below: Level, plane: GPUBuffer): Promise<Pass> {
+  const reach = reachOf(below.scale);
+  const pipeline = pipelineOf(ground.gpu, 'vif: decimate', [common, sourceOf(above), decimate]);
+  const groups = [Math.ceil(below.width / (LANES / 2 - reach)), Math.ceil(below.height / ROWS)] as const;
+  const weights = weightsOf(below.scale, 2);
+  const dispatches = dispatchesOf(ground, above, reach, groups, weights);
+  return { pipeline: await pipeline, from: above.scale, buffers: [plane], dispatches };
+}
+
+/** Measures a level. */
+async function statisticsPass(
+  ground: Ground,
+  each: Level,
+  sums: number,
+  buffers: readonly GPUBuffer[],
+): Promise<Pass> {
+  const files = [wide, common, sourceOf(each), pixel, statistics];
+  const pipeline = pipelineOf(ground.gpu, 'vif: statistics', files, { SUMS: sums });
+  const dispatches = dispatchesOf(ground, each, reachOf(each.scale), each.groups, weightsOf(each.scale, 1));
+  return { pipeline: await pipeline, from: each.scale, buffers, dispatches };
+}
+
+/**
+ * For each sample of a run what it weighs in four outputs.
+ * @param step samples from one output to the next
+ */
+function weightsOf(scale: number, step: 1 | 2): Uint32Array {
+  const filter = filterOf(scale);
+  return Uint32Array.from({ length: 4 * RUN }, (_, i) => filter[(i >> 2) - step * (i & 3)] ?? 0);
+}
+
+/** Parts of a pass that a slow GPU carries out in a moment, each with what it is told (`Level` of vif.wgsl). */
+function dispatchesOf(
+  { memory, bitDepth }: Ground,
+  each: Level,
+  reach: number,
+  [across, down]: readonly [number, number],
+  weights: Uint32Array,
+): Pass['dispatches'] {
+  const rows = Math.max(1, Math.floor(DISPATCH_OUTPUTS / (across * LANES * ROWS)));
+  return Array.from({ length: Math.ceil(down / rows) }, (_, i) => {
+    const first = i * rows;
+    const samples = [bitDepth > 8 ? 1 : 2, 16 - bitDepth];
+    const head = [each.width, each.height, ...samples, reach, first, each.partials, groupsOf(each)];
+    const uniform = memory.uniform(Uint32Array.from([...head, ...weights]));
+    return { uniform, groups: [across, Math.min(rows, down - first)] as const };
+  });
+}
+
+/** The buffers of a level: both luma planes, or the level itself. */
+function sourcesOf({ reference, distorted }: GpuPair, plane: GPUBuffer | undefined): GPUBuffer[] {
+  if (plane) return [plane];
+  return [reference, distorted].map(([newest]) => {
+    const luma = newest?.planes[0];
+    if (!luma) throw new RangeError('a pair has no luma');
+    return luma;
+  });
+}
+
+/** Binds a pass for each of its dispatches: binding 0 is its uniform, 1 and 2 are sources, 3 and on are its buffers. */
+function bindPass(device: GPUDevice, pass: Pass, sources: readonly GPUBuffer[]): Encode {
+  const { pipeline, buffers, dispatches } = pass;
+  const bound = dispatches.map(({ uniform, groups }) => {
+    const resources = [uniform, sources[0], sources[1], ...buffers].map((buffer) => buffer && { buffer });
+    return { group: bindGroup(device, pipeline, resources), groups };
+  });
+  return (encoder) => {
+    encoder.setPipeline(pipeline);
+    for (const { group, groups } of bound) {
+      encoder.setBindGroup(0, group);
+      encoder.dispatchWorkgroups(...groups);
+    }
+  };
+}
+
+/** A bind group of resources by binding; there may be gaps. */
+function bindGroup(
+  device: GPUDevice,
+  pipeline: GPUComputePipeline,
+  resources: readonly (GPUBufferBinding | undefined)[],
+): GPUBindGroup {
+  const entries = resources.flatMap((resource, binding) => (resource ? [{ binding, resource }] : []));
+  return device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries });
+}
+
+/** The buffers of a kernel. */
+class Memory {
+  readonly #device: GPUDevice;
+  readonly #buffers: GPUBuffer[] = [];
+
+  constructor(device: GPUDevice) {
+    this.#device = device;
+  }
+
+  /** Room for words that passes write. */
+  scratch(label: string, words: number): GPUBuffer {
+    const buffer = this.#device.createBuffer({ label, size: WORD_BYTES * words, usage: USAGE.STORAGE });
+    this.#buffers.push(buffer);
+    return buffer;
+  }
+
+  uniform(data: Uint32Array): GPUBuffer {
+    return this.#filled(data, USAGE.UNIFORM);
+  }
+
+  storage(data: Uint8Array): GPUBuffer {
+    return this.#filled(new Uint32Array(data.buffer), USAGE.STORAGE);
+  }
+
+  #filled(data: Uint32Array, usage: number): GPUBuffer {
+    const buffer = this.#device.createBuffer({ size: data.byteLength, usage, mappedAtCreation: true });
+    new Uint32Array(buffer.getMappedRange()).set(data);
+    buffer.unmap();
+    this.#buffers.push(buffer);
+    return buffer;
+  }
+
+  close(): void {
+    for (const buffer of this.#buffers) buffer.destroy();
+  }
+}
+
+/**
+ * What 2048 * log2(i), rounded, has beyond 30720 + (m >> 4), m = i - 32768: `offsets` of the core's VifTables. The summand
+ * 2^-10 is from wasm/src/vif.c; no entry is so near to an integer that a last bit of log2 matters.
+ */
+export function vifLogOffsets(): Uint8Array {
+  return Uint8Array.from({ length: LOG_ENTRIES }, (_, m) => {
+    const entry = Math.floor(2048 * Math.log2(m + LOG_ENTRIES) + 0.5 + 2 ** -10);
+    return entry - 30720 - (m >> 4);
+  });
+}
+
+/** `limits` of vif-pixel.wgsl. */
+export function limitsData(limits: readonly number[]): Uint32Array {
+  const words = new Uint32Array(12 * MOST_LIMITS);
+  limits.forEach((limit, i) => {
+    const { mantissa, exponent } = mantissaOf(limit);
+    // The double before a power of two is half as far from it.
+    const nearer = mantissa === 1n << 52n ? 2 : 1;
+    const middle = { mantissa: (mantissa << BigInt(nearer)) - 1n, exponent: exponent - nearer };
+    words.set([...floatWords(middle), ...floatWords(mantissaOf(limit * limit))], 12 * i);
+    new Float32Array(words.buffer)[12 * i + 8] = limit;
+  });
+  return words;
+}
+
+/** A number, mantissa * 2^exponent. */
+interface Float {
+  readonly mantissa: bigint;
+  readonly exponent: number;
+}
+
+/** A positive double with its 53 bits. */
+function mantissaOf(value: number): Float {
+  const bits = new BigUint64Array(Float64Array.of(value).buffer)[0] ?? 0n;
+  return { mantissa: BigInt.asUintN(52, bits) | (1n << 52n), exponent: Number(bits >> 52n) - 1075 };
+}
+
+/** `Float53` of wide.wgsl, padded. */
+function floatWords({ mantissa, exponent }: Float): number[] {
+  return [Number(mantissa & 0xffffffffn), Number(mantissa >> 32n), exponent, 0];
+}
+
+/** Makes the core's fields of the sums, as wasm/src/vif_frame.c does. */
+function readScores(words: Uint32Array, limits: number, firstScale: number, fields: Float64Array): void {
+  const sums = PLAIN_SUMS + limits;
+  for (const scale of SCALES) {
+    const sum = (i: number): bigint => {
+      const [low = 0, high = 0] = words.subarray(2 * (sums * scale + i));
+      return BigInt(low) + (BigInt(high) << 32n);
+    };
+    const denNonLog = Number(sum(1));
+    const nonLog = denNonLog - Number(sum(2) + (sum(3) << 16n)) / 16384 / 65025;
+    for (let k = 0; k < limits; k++) {
+      const skipped = scale < firstScale;
+      const numerator = Math.fround(Number(sum(PLAIN_SUMS + k)) / 2048 + nonLog);
+      const denominator = Math.fround(Number(sum(0)) / 2048 + denNonLog);
+      fields[8 * k + scale] = skipped ? 0 : numerator;
+      fields[8 * k + 4 + scale] = skipped ? -1 : denominator;
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * @module test/engine/webgpu/plans
+ * Whole plans on the GPU, with pairs in flight: every double of every record equals the core's.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openWebgpu, type WebgpuKind } from '../../../src/engine/backends/webgpu/open.js';
+import { noGpu, softwareGpu } from '../../support/gpu.js';
+import { disparity, FILL_NAMES, pairsOf } from '../../support/gpu-parity.js';
+import { format } from '../../support/metric.js';
+import { seeded } from '../../support/random.js';
+import { planOf } from '../finish-support.js';
+
+const FEATURES = [
+  ...['psnr', 'motion', 'motion=motion_five_frame_window=true'],
+  ...['adm', 'adm=adm_enhn_gain_limit=1', 'adm=adm_enhn_gain_limit=1.2:adm_noise_weight=0'],
+];
+
+describe.skipIf(noGpu)('plans on the GPU', () => {
+  const random = seeded(Number(process.env.ANYVMAF_SEED ?? 20261122));
+  let kind: WebgpuKind;
+  beforeAll(async () => {
+    kind = await openWebgpu(await softwareGpu());
+    // Shaders are compiled here, which a software adapter takes long for.
+    for (const bitDepth of [8, 16]) {
+      const measurer = await kind.open(planOf(FEATURES, format(64, 64, bitDepth)).extraction);
+      measurer.close();
+    }
+  });
+  afterAll(() => kind.close());
+
+  it.each(['mixed', ...FILL_NAMES])('give the core’s records for pictures of %s', async (fill) => {
+    const [width, height] = [random.int(17, 90), random.int(17, 70)];
+    const plan = planOf(FEATURES, format(width, height, random.pick([8, 10, 12, 16]))).extraction;
+    const seed = random.int(0, 1e9);
+    expect(await disparity(kind, plan, pairsOf(plan, fill, seed)), `seed ${seed}`).toEqual([]);
+  });
+});
