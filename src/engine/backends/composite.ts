@@ -286,12 +286,17 @@ class Part {
 }
 
 function stoppedError(cause: unknown, reason: string): AnyvmafError {
-  if (cause instanceof AnyvmafError) return cause;
-  return new AnyvmafError('backend', `The GPU stopped measuring: ${reason.replace(/\.$/, '')}`, {
-    cause,
-    hints: [
-      'use the backend auto or hybrid, which go on with the own core in such a case',
-      'use the backend cpu, which is the own core alone',
-    ],
-  });
+  const known = cause instanceof AnyvmafError;
+  if (known && cause.code !== 'backend') return cause;
+  return new AnyvmafError(
+    'backend',
+    (known ? reason : `The GPU stopped measuring: ${reason}`).replace(/\.$/, ''),
+    {
+      cause,
+      hints: [
+        'use the backend auto or hybrid, which go on with the own core in such a case',
+        'use the backend cpu, which is the own core alone',
+      ],
+    },
+  );
 }
