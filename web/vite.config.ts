@@ -117,6 +117,16 @@ function collectPackages(): Plugin {
   };
 }
 
+/** Joins shaders in as text, as scripts/bundle.mjs does. */
+function shaders(): Plugin {
+  return {
+    name: 'shaders',
+    enforce: 'pre',
+    load: async (id) =>
+      id.endsWith('.wgsl') ? `export default ${JSON.stringify(await readFile(id, 'utf8'))}` : undefined,
+  };
+}
+
 /** Puts the licences beside the page, and ends the build when a package is in it whose licence is not. */
 function licences(): Plugin {
   return {
@@ -173,7 +183,7 @@ function offline(): Plugin {
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',
-  plugins: [fetchedFiles(), collectPackages(), licences(), offline()],
+  plugins: [fetchedFiles(), shaders(), collectPackages(), licences(), offline()],
   resolve: {
     // The library as users get it, and what its HTML report shows as the page does.
     alias: {
@@ -181,7 +191,7 @@ export default defineConfig({
       anyvmaf: join(ROOT, 'dist/index.browser.js'),
     },
   },
-  worker: { format: 'es', plugins: () => [collectPackages()] },
+  worker: { format: 'es', plugins: () => [shaders(), collectPackages()] },
   build: {
     outDir: 'dist',
     emptyOutDir: true,
