@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import type { CoreCall } from '../../../src/core/kernel.js';
-import { Core } from '../../../src/core/module.js';
+import { Core, type Implementation } from '../../../src/core/module.js';
 import { ADM_ON_GPU } from '../../../src/engine/backends/webgpu/adm.js';
 import type { Gpu } from '../../../src/engine/backends/webgpu/kernel.js';
 import { ADM, admVariant } from '../../../src/metrics/adm.js';
@@ -97,9 +97,14 @@ export async function admOnGpu(
 }
 
 /** What the core gives for the same. */
-export function admInCore(format: VideoFormat, call: CoreCall, pairs: readonly LumaPair[]): number[][] {
+export function admInCore(
+  format: VideoFormat,
+  call: CoreCall,
+  pairs: readonly LumaPair[],
+  implementation: Implementation = 'simd128',
+): number[][] {
   const core = new Core(wasm);
-  const context = core.open(format, 'simd128');
+  const context = core.open(format, implementation);
   const { width, height, bitDepth } = format;
   const put = (samples: Luma) => {
     const address = core.alloc(core.planeBytes(width, height, bitDepth));

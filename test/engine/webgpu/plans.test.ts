@@ -12,6 +12,7 @@ import { planOf } from '../finish-support.js';
 
 const FEATURES = [
   ...['psnr', 'motion', 'motion=motion_five_frame_window=true'],
+  ...['vif', 'vif=vif_enhn_gain_limit=1', 'vif=vif_enhn_gain_limit=1.2:vif_skip_scale0=true'],
   ...['adm', 'adm=adm_enhn_gain_limit=1', 'adm=adm_enhn_gain_limit=1.2:adm_noise_weight=0'],
 ];
 
@@ -21,11 +22,9 @@ describe.skipIf(noGpu)('plans on the GPU', () => {
   beforeAll(async () => {
     kind = await openWebgpu(await softwareGpu());
     // Shaders are compiled here, which a software adapter takes long for.
-    for (const bitDepth of [8, 16]) {
-      const measurer = await kind.open(planOf(FEATURES, format(64, 64, bitDepth)).extraction);
-      measurer.close();
-    }
-  });
+    for (const bitDepth of [8, 16])
+      (await kind.open(planOf(FEATURES, format(64, 64, bitDepth)).extraction)).close();
+  }, 400_000);
   afterAll(() => kind.close());
 
   it.each(['mixed', ...FILL_NAMES])('give the core’s records for pictures of %s', async (fill) => {

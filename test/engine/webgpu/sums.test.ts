@@ -35,6 +35,8 @@ describe.skipIf(noGpu)('sums on the GPU', () => {
   let kind: WebgpuKind;
   beforeAll(async () => {
     kind = await openWebgpu(await softwareGpu());
+    // Shaders are compiled here, which a software adapter takes long for.
+    for (const bitDepth of [8, 16]) (await kind.open(planFor(format(64, 64, bitDepth)))).close();
   });
   afterAll(() => kind.close());
 

@@ -174,6 +174,13 @@ const FUNCTIONS: readonly Case[] = [
   { name: 'bits_64', code: pad1(`bits_64(${A})`), a: long, expected: (a) => BigInt(lengthOf(a)) },
   { name: 'bits_128', code: pad1('bits_128(a)'), a: () => number(128), expected: (a) => BigInt(lengthOf(a)) },
   {
+    name: 'sub_128',
+    code: 'sub_128(a, b)',
+    a: () => number(128),
+    b: () => number(128),
+    expected: (a, b) => low(a - b, 128),
+  },
+  {
     name: 'shl_128',
     code: 'shl_128(a, b.x)',
     a: () => number(128),

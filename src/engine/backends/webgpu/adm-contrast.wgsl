@@ -1,7 +1,7 @@
 // adm-contrast.wgsl - sums of cubes of the contrast above its threshold: of the restored part masked by the additive one,
 // and the other way round for AIM (spec 4.8). Rows are summed in pieces of some tiles; adm-rows.wgsl joins and rounds them.
 
-const WIDE = 32u;
+const WIDE = 16u;
 const HIGH = 8u;
 const INVOCATIONS = WIDE * HIGH;
 // Of a tile with its neighbours.
@@ -92,6 +92,9 @@ fn main(
   var additive: array<vec2u, 3>;
   for (var i = 0u; i < TILES; i++) {
     let column = (group.x * TILES + i) * WIDE;
+    if (column >= scale.count.x) {
+      break;
+    }
     let tile = vec2i(scale.first + vec2u(column, group.y * HIGH)) - 1;
     var pixel: Pixel;
     for (var slot = index; slot < INVOCATIONS + BORDER; slot += INVOCATIONS) {

@@ -1,6 +1,6 @@
 // adm-cubes.wgsl - the denominator: for each row the sums of cubes of the reference's bands, rounded (spec 4.9).
 
-const INVOCATIONS = 256u;
+const INVOCATIONS = 64u;
 
 // By band and by row.
 @group(0) @binding(3) var<storage, read_write> rows: array<vec2u>;

@@ -2,26 +2,27 @@
 //
 // Another file says how samples are loaded, summed and stored at its scales: load, vertical, horizontal and store.
 
-const TILE = 16u;
+const WIDE = 32u;
+const HIGH = 2u;
 // Columns of the source that a tile needs.
-const SPAN = 2u * TILE + 2u;
+const SPAN = 2u * WIDE + 2u;
 
 // Low-pass and high-pass sums of the columns, row after row of the tile.
-var<workgroup> lines: array<vec2i, TILE * SPAN>;
+var<workgroup> lines: array<vec2i, SPAN * HIGH>;
 
 // Mirrored at the start, the edge sample repeated at the end. What lies further out is not used.
 fn source_at(p: i32, n: u32) -> u32 {
   return u32(max(select(abs(p), 2 * i32(n) - 1 - p, p >= i32(n)), 0));
 }
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(WIDE, HIGH)
 fn main(
   @builtin(workgroup_id) tile: vec3u,
   @builtin(local_invocation_id) local: vec3u,
   @builtin(local_invocation_index) index: u32,
 ) {
-  let first = tile.xy * TILE;
-  for (var slot = index; slot < TILE * SPAN; slot += TILE * TILE) {
+  let first = tile.xy * vec2u(WIDE, HIGH);
+  for (var slot = index; slot < SPAN * HIGH; slot += WIDE * HIGH) {
     let column = source_at(2 * i32(first.x) + i32(slot % SPAN) - 1, scale.source.x);
     let row = 2 * i32(first.y + slot / SPAN) - 1;
     var samples: vec4i;

@@ -26,8 +26,8 @@ import type { Encode, Gpu, GpuFunction, GpuKernel, GpuPair } from './kernel.js';
 import wide from './wide.wgsl';
 
 /** Coefficients that a workgroup handles at once: of the wavelet, of the contrast, and how many of the latter one by one. */
-const WAVELET_TILE = 16;
-const CONTRAST_TILE = { columns: 32, rows: 8 };
+const WAVELET_TILE = { columns: 32, rows: 2 };
+const CONTRAST_TILE = { columns: 16, rows: 8 };
 const TILES = 2;
 
 /** Results of a call per parameter set, by scale: numerators, denominators, AIM numerators. */
@@ -178,7 +178,11 @@ class AdmKernel implements GpuKernel {
       const step = this.#step(
         pipeline,
         [uniform, source, target],
-        [Math.ceil(scale.columns.size / WAVELET_TILE), Math.ceil(scale.rows.size / WAVELET_TILE), 1],
+        [
+          Math.ceil(scale.columns.size / WAVELET_TILE.columns),
+          Math.ceil(scale.rows.size / WAVELET_TILE.rows),
+          1,
+        ],
       );
       source = target;
       return [step];
