@@ -10,6 +10,7 @@ export type { Hint, Objection, Remedy } from './core/hint.js';
 export type { Origin } from './core/origin.js';
 export type { AomCtc, NflxCtc } from './core/presets.js';
 export { version } from './core/version.js';
+export type { AdapterFacts } from './engine/backends/gpu.js';
 export type {
   BackendChoice,
   BackendDetail,
@@ -144,6 +145,7 @@ export type {
   Report,
   ReportHead,
   ReportInput,
+  ReportMeasurer,
   ReportModel,
   ReportTinyModel,
   ReportTinyNotice,

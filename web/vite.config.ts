@@ -116,6 +116,16 @@ function collectPackages(): Plugin {
   };
 }
 
+/** Joins shaders in as text, as scripts/bundle.mjs does. */
+function shaders(): Plugin {
+  return {
+    name: 'shaders',
+    enforce: 'pre',
+    load: async (id) =>
+      id.endsWith('.wgsl') ? `export default ${JSON.stringify(await readFile(id, 'utf8'))}` : undefined,
+  };
+}
+
 /** Emits the licences, and fails the build if a package's licence is missing. */
 function licences(): Plugin {
   return {
@@ -172,7 +182,7 @@ function offline(): Plugin {
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',
-  plugins: [fetchedFiles(), collectPackages(), licences(), offline()],
+  plugins: [fetchedFiles(), shaders(), collectPackages(), licences(), offline()],
   resolve: {
     // The built library, and the modules that its HTML report shares with the page.
     alias: {
@@ -181,7 +191,7 @@ export default defineConfig({
       anyvmaf: join(ROOT, 'dist/index.browser.js'),
     },
   },
-  worker: { format: 'es', plugins: () => [collectPackages()] },
+  worker: { format: 'es', plugins: () => [shaders(), collectPackages()] },
   build: {
     outDir: 'dist',
     emptyOutDir: true,

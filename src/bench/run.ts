@@ -5,8 +5,8 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeScratchFolder, removeScratch, writeWhole } from '../files/scratch.js';
 import { usageError } from '../core/errors.js';
+import { makeScratchFolder, removeScratch, writeWhole } from '../files/scratch.js';
 import { AnyvmafError, formatReport, listBackends, probeBackend, type Report, score } from '../index.js';
 import { makePair, type PairPaths } from './pair.js';
 import type { BenchBackend, BenchOptions, BenchResult, BenchRun, BenchShape, BenchTest } from './types.js';

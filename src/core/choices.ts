@@ -21,6 +21,10 @@ export type FrameRatePolicy = (typeof FRAME_RATE_POLICIES)[number];
 export const GPU_BACKENDS = ['cuda', 'sycl', 'hip', 'metal'] as const;
 export type GpuBackend = (typeof GPU_BACKENDS)[number];
 
+/** Backends of this package that measure on a GPU: alone as far as it can, or side by side with the core. */
+export const OWN_GPU_BACKENDS = ['webgpu', 'hybrid'] as const;
+export type OwnGpuBackend = (typeof OWN_GPU_BACKENDS)[number];
+
 /** libvmaf's four formats and `ndjson`, ours. */
 export const REPORT_FORMATS = ['xml', 'json', 'csv', 'sub', 'ndjson'] as const;
 export type ReportFormat = (typeof REPORT_FORMATS)[number];

@@ -3,7 +3,9 @@
  * Answers which backends there are, whether they work, and what would run them.
  */
 import { requireObject } from '../core/arguments.js';
+import { OWN_GPU_BACKENDS, type OwnGpuBackend } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
+import { capital } from '../core/hint.js';
 import { showValue } from '../core/printable.js';
 import { forget, howToGet } from './backends/choice.js';
 import { NO_BACKENDS } from './backends/native/help.js';
@@ -18,6 +20,7 @@ import {
   type BackendList,
   type BackendName,
   GPU_BACKENDS,
+  isOwnBackend,
   type NativeDescription,
   type NativeOptions,
   type NativeProgram,
@@ -27,6 +30,10 @@ import type { Platform } from './contract/platform.js';
 import { scorePair } from './score.js';
 
 const OWN_CORE = "this package's own core";
+const OWN_GPU: Readonly<Record<OwnGpuBackend, string>> = {
+  webgpu: "a GPU, by WebGPU; this package's own core does what that cannot",
+  hybrid: "a GPU, by WebGPU, beside workers of this package's own core",
+};
 const NOWHERE = 'No program can be run here, only in Node.';
 
 /** The probed frame, as in engine/backends/native/probe. */
@@ -49,13 +56,23 @@ export async function listBackends(platform: Platform, options: NativeOptions): 
       advice: runs !== null ? null : host ? howToGet(backend) : NOWHERE,
     };
   });
+  const gpu = platform.gpu?.here === true;
+  const own = OWN_GPU_BACKENDS.map(
+    (backend): BackendDetail => ({
+      backend,
+      compiled_in: gpu,
+      runs: gpu ? OWN_GPU[backend] : null,
+      advice: gpu ? null : `${capital(platform.gpu?.advice ?? 'there is no WebGPU here')}.`,
+    }),
+  );
   const flags = GPU_BACKENDS.map((backend) => [backend, program(backend) !== undefined] as const);
   return {
     ...NO_BACKENDS,
     cpu: true,
     ...Object.fromEntries(flags),
+    webgpu: gpu,
     native_cpu: program('native-cpu') !== undefined,
-    details: [{ backend: 'cpu', compiled_in: true, runs: OWN_CORE, advice: null }, ...details],
+    details: [{ backend: 'cpu', compiled_in: true, runs: OWN_CORE, advice: null }, ...details, ...own],
     native: describe(found),
   };
 }
@@ -117,7 +134,7 @@ export async function probeBackend(
       `timeout is ${showValue(timeout)}, but it must be a number of milliseconds from 1 to ${2 ** 31 - 1}.`,
     );
   }
-  if (backend === 'cpu' || backend === 'wasm') return probeOwn(platform, signal);
+  if (isOwnBackend(backend)) return probeOwn(platform, backend === 'wasm' ? 'cpu' : backend, signal);
   const host = await platform.native?.();
   const found = host && (await survey(host, options));
   const program = found && programFor(found, backend);
@@ -141,19 +158,26 @@ function absent(backend: NativeBackend, found: Survey | undefined): BackendHealt
   };
 }
 
-/** The own core, by scoring the same frame in the calling thread. */
-async function probeOwn(platform: Platform, signal: AbortSignal | undefined): Promise<BackendHealth> {
+/** The own core, or a GPU, by scoring the same frame: in the calling thread, or for `hybrid` on workers. */
+async function probeOwn(
+  platform: Platform,
+  backend: 'cpu' | OwnGpuBackend,
+  signal: AbortSignal | undefined,
+): Promise<BackendHealth> {
   const start = performance.now();
   const frame = new Uint8Array((GREY_FRAME.width * GREY_FRAME.height * 3) / 2).fill(GREY);
-  const health = { backend: 'cpu', compiled_in: true } as const;
+  const health = { backend, compiled_in: backend === 'cpu' || platform.gpu?.here === true };
   try {
     const request = { reference: frame, distorted: frame, raw: GREY_FRAME };
-    const report = await scorePair(platform, request, { threads: 0, ...(signal && { signal }) });
+    const options = { backend, threads: backend === 'hybrid' ? 1 : 0, ...(signal && { signal }) };
+    const report = await scorePair(platform, request, options);
     const score = report.frames[0]?.metrics.vmaf ?? Number.NaN;
     const latency_ms = performance.now() - start;
-    if (Number.isFinite(score)) return { ...health, runtime_healthy: true, latency_ms, score, error: null };
-    const error = 'The own core gave no finite score for a grey frame.';
-    return { ...health, runtime_healthy: false, latency_ms, score: null, error };
+    const adapter = report.measurers?.find((one) => one.adapter)?.adapter;
+    const measured = { ...health, latency_ms, ...(adapter && { adapter }) };
+    if (Number.isFinite(score)) return { ...measured, runtime_healthy: true, score, error: null };
+    const error = 'It gave no finite score for a grey frame.';
+    return { ...measured, runtime_healthy: false, score: null, error };
   } catch (error) {
     signal?.throwIfAborted();
     const message = error instanceof Error ? error.message : String(error);

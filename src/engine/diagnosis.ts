@@ -32,7 +32,8 @@ export async function diagnose(platform: Platform, options: ProbeOptions): Promi
   const health: BackendHealth[] = [];
   // One after the other: each alone says how long it takes.
   for (const { backend, compiled_in } of backends.details) {
-    if (compiled_in) health.push(await probeBackend(platform, backend, options));
+    // With a GPU that works, sharing the work with the core does too.
+    if (compiled_in && backend !== 'hybrid') health.push(await probeBackend(platform, backend, options));
   }
   const tiny = await (await platform.tiny()).runtimes.devices();
   return { version, cores: platform.parallelism, decoders, backends, health, tiny };

@@ -4,7 +4,25 @@
  */
 import { counted } from '../core/printable.js';
 import type { FramePairing } from '../media/pairing/types.js';
-import type { Report, ReportInput, ReportModel } from './types.js';
+import type { Report, ReportInput, ReportMeasurer, ReportModel } from './types.js';
+
+/** Who measured what, in words: `adm, motion, vif of 300 pairs on the GPU Acme Anvil`. */
+export function measurerText({ extractors, frames, adapter }: ReportMeasurer): string {
+  const where = adapter ? `on the GPU ${adapterName(adapter)}` : 'with the own core';
+  return `${extractors.join(', ')} of ${counted(frames, 'pair')} ${where}`;
+}
+
+/** A GPU in words. */
+export function adapterName({
+  vendor,
+  architecture,
+  device,
+  description,
+  software,
+}: NonNullable<ReportMeasurer['adapter']>): string {
+  const name = description || [vendor, device || architecture].filter((part) => part !== '').join(' ');
+  return `${name || 'without a name'}${software ? ' (software)' : ''}`;
+}
 
 /** A score by the rule that views share: two decimals, never rounded up to a round 100. */
 export function scoreText(value: number | undefined): string {

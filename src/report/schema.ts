@@ -270,6 +270,30 @@ const nativeRun = object({
 /** A run of an installed libvmaf. */
 export interface NativeRun extends ValueOf<typeof nativeRun> {}
 
+const adapter = object({
+  /** As the driver describes it; what it does not say is empty. */
+  vendor: text,
+  architecture: text,
+  device: text,
+  description: text,
+  /** A processor does its work. */
+  software: flag,
+});
+
+export const measurer = object({
+  /** `webgpu`: a GPU. `cpu`: this package's own core. */
+  backend: choice('webgpu', 'cpu'),
+  /** Names of the extractors that it measured. */
+  extractors: words,
+  /** Pairs that it measured of them, before subsampling. */
+  frames: integer,
+  /** The GPU. */
+  adapter: optional(inline(adapter, 'adapter_')),
+});
+
+/** Who measured some extractors of a run. */
+export interface ReportMeasurer extends ValueOf<typeof measurer> {}
+
 const frameNumbers = or(list(number), () => []);
 
 /** XML has only the count. */
@@ -412,6 +436,8 @@ export const run = object({
 export const outcome = object({
   /** Pairs measured, before subsampling. */
   frameCount: integer,
+  /** Who measured what, where a GPU measured. */
+  measurers: optional(list<ReportMeasurer>(measurer)),
   /** Full sentences; empty when there is nothing to say. */
   warnings: list(text),
 });

@@ -5,7 +5,7 @@
 import { requireObject } from '../core/arguments.js';
 import { counted, printable } from '../core/printable.js';
 import { formatFixed, formatGeneral } from '../core/printf.js';
-import { bitrateText, frameRate, offsetStateText, sizeText } from './facts.js';
+import { bitrateText, frameRate, measurerText, offsetStateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
 import { viewerOpinion } from './opinion.js';
@@ -279,6 +279,7 @@ function run(report: Report, { style, width }: View): string[] {
     ['frames', `${counted(frameCount, 'pair')}${kept}${speed}`],
     ...pairingRows(report),
     ['backend', `${used}${asked}, ${report.implementation}, ${workers}`],
+    ...(report.measurers ?? []).map((one): [string, string] => ['measured', printable(measurerText(one))]),
     ['arithmetic', report.compat],
     ...report.models.map(({ name, source, chosen, features, options }): [string, string] => {
       const flags = [

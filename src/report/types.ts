@@ -19,6 +19,7 @@ export type {
   NativeRun,
   PooledMetric,
   ReportInput,
+  ReportMeasurer,
   ReportModel,
   ReportTinyModel,
   ReportTinyNotice,

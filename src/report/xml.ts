@@ -11,6 +11,7 @@ import {
   finding,
   input,
   inputPairing,
+  measurer,
   model,
   outcome,
   pairing,
@@ -73,6 +74,7 @@ function* ownElement(report: Report, number: NumberText): Generator<string, void
     yield `    <finding ${attributes(finding, one).trimEnd()}>${escapeXml(one.message)}</finding>\n`;
   for (const one of report.models) yield `    <model ${attributes(model, one)}/>\n`;
   for (const one of report.tiny ?? []) yield `    <tiny ${attributes(tinyModel, one)}/>\n`;
+  for (const one of report.measurers ?? []) yield `    <measurer ${attributes(measurer, one)}/>\n`;
   for (const name of report.metrics) {
     const values = report.distribution[name];
     if (values?.percentiles === undefined) continue;

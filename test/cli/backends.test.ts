@@ -73,6 +73,8 @@ describe.skipIf(process.platform === 'win32')('commands', () => {
       ['sycl', false],
       ['hip', false],
       ['metal', false],
+      // Its package is installed for tests; whether there is a GPU is another matter.
+      ['webgpu', expect.any(Boolean)],
     ]);
     expect(found.decoders.map(({ id }: { id: string }) => id)).toEqual(['ffmpeg', 'mediabunny', 'wasm']);
     const text = await anyvmaf(['doctor', '--vmaf-bin', path]);

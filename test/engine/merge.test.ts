@@ -4,13 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { CoreCall } from '../../src/core/kernel.js';
 import { compileCore } from '../../src/core/module.js';
+import { CompositeMeasurer } from '../../src/engine/backends/composite.js';
 import { wasmMeasurers } from '../../src/engine/backends/core/extractor.js';
 import type { FrameSlot, Measurer } from '../../src/engine/backends/measurer.js';
-import { recordLayout } from '../../src/engine/backends/types.js';
+import { type RecordLayout, recordLayout } from '../../src/engine/backends/types.js';
 import { splitPlan } from '../../src/engine/plan/split.js';
 import { PairMeasurer } from '../../src/engine/workers/measure.js';
-import { RecordMerger } from '../../src/engine/workers/merge.js';
 import { seeded } from '../support/random.js';
 import { planOf } from './finish-support.js';
 
@@ -56,60 +57,22 @@ const bits = (records: readonly (Float64Array | undefined)[]) =>
 
 const whole = await measureAll(wasm.open(PLAN));
 
-describe('a plan on two measurers', () => {
-  const vif = { ...wasm, supports: (metric: string) => metric === 'vif' };
-
-  it.each([
-    ['in order', (frames: number[]) => frames],
-    ['backwards', (frames: number[]) => frames.reverse()],
-    ['even ones first', (frames: number[]) => frames.sort((a, b) => (a % 2) - (b % 2))],
-  ])('gives the records of one, the second %s', async (_, order) => {
-    const measurers = [vif, wasm];
-    const parts = splitPlan(PLAN, measurers);
-    const [onlyVif = [], others = []] = parts.map(({ plan }) => plan.calls.map(({ metric }) => metric));
-    expect(new Set(onlyVif)).toEqual(new Set(['vif']));
-    expect(others).not.toContain('vif');
-    expect(new Set(others).size).toBe(5);
-    const merged: Float64Array[] = [];
-    let counted = 0;
-    const [first, second] = new RecordMerger(recordLayout(PLAN), parts, {
-      add: (index, count, records) => {
-        expect([count, merged[index]]).toEqual([1, undefined]);
-        merged[index] = records;
-      },
-      measured: (pairs) => {
-        counted += pairs;
-      },
-    }).sinks();
-    const [ofFirst, ofSecond] = await Promise.all(
-      parts.map(({ plan }, i) => measureAll((measurers[i] ?? wasm).open(plan))),
-    );
-    for (const index of order(Array.from({ length: FRAMES }, (_, i) => i))) {
-      second?.add(index, 1, ofSecond?.[index] ?? new Float64Array());
-      // The first sends a chunk of three at a time.
-      if (index % 3 === 2)
-        first?.add(
-          index - 2,
-          3,
-          Float64Array.from((ofFirst ?? []).slice(index - 2, index + 1).flatMap((r) => [...r])),
-        );
-    }
-    expect(counted).toBe(FRAMES);
-    expect(bits(merged)).toEqual(bits(whole));
-  });
-
-  it('is refused where a metric has no measurer', () => {
-    expect(() => splitPlan(PLAN, [vif])).toThrow('No backend of this run measures adm.');
-  });
-});
-
 /** A measurer with three slots whose pairs are done out of order. */
 class SlowMeasurer implements Measurer {
-  readonly #inner = wasm.open(PLAN);
-  readonly layout = this.#inner.layout;
+  readonly #inner: Measurer;
+  readonly layout: RecordLayout;
   readonly slots = 3;
   most = 0;
   #inFlight = 0;
+
+  /** @param delay milliseconds that a pair takes */
+  constructor(
+    plan = PLAN,
+    readonly delay = (index: number): number => (index % 3 === 0 ? 20 : 1),
+  ) {
+    this.#inner = wasm.open(plan);
+    this.layout = this.#inner.layout;
+  }
 
   slot = (index: number) => this.#inner.slot(index);
   holds = (index: number) => this.#inner.holds(index);
@@ -121,7 +84,7 @@ class SlowMeasurer implements Measurer {
     this.most = Math.max(this.most, ++this.#inFlight);
     const early = new Float64Array(record.length);
     this.#inner.measure(slot, early, spatial);
-    await new Promise((resolve) => setTimeout(resolve, slot.index % 3 === 0 ? 20 : 1));
+    await new Promise((resolve) => setTimeout(resolve, this.delay(slot.index)));
     record.set(early);
     this.#inFlight--;
   }
@@ -131,6 +94,34 @@ it('measures as many pairs at once as a measurer has slots for', async () => {
   const slow = new SlowMeasurer();
   expect(bits(await measureAll(slow))).toEqual(bits(whole));
   expect(slow.most).toBe(3);
+});
+
+describe('a plan on two measurers', () => {
+  const onlyVif = { problem: ({ metric }: CoreCall) => (metric === 'vif' ? undefined : 'it is not vif') };
+
+  it.each([
+    ['in order', () => 1],
+    ['backwards', (index: number) => 30 - 10 * (index % 3)],
+    ['even ones first', (index: number) => 1 + 10 * (index % 2)],
+  ])('gives the records of one, the first %s', async (_, delay) => {
+    const [first, second] = splitPlan(PLAN, [onlyVif, wasm]);
+    if (!first || !second) throw new Error('not split');
+    const [ofFirst, others] = [first, second].map(({ plan }) => plan.calls.map(({ metric }) => metric));
+    expect(new Set(ofFirst)).toEqual(new Set(['vif']));
+    expect(others).not.toContain('vif');
+    expect(new Set(others).size).toBe(5);
+    const slow = new SlowMeasurer(first.plan, delay);
+    const composite = new CompositeMeasurer(PLAN, [
+      { part: first, measurer: slow },
+      { part: second, measurer: wasm.open(second.plan) },
+    ]);
+    expect(bits(await measureAll(composite))).toEqual(bits(whole));
+    expect(slow.most).toBe(3);
+  });
+
+  it('is refused where a metric has no measurer', () => {
+    expect(() => splitPlan(PLAN, [onlyVif])).toThrow('No backend of this run measures adm.');
+  });
 });
 
 describe('history', () => {

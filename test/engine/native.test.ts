@@ -330,8 +330,11 @@ describe.skipIf(process.platform === 'win32')('what there is', () => {
       false,
       false,
     ]);
+    // The package webgpu is installed for tests.
     expect(list.details.filter(({ advice }) => advice === null).map(({ backend }) => backend)).toEqual([
       'cpu',
+      'webgpu',
+      'hybrid',
     ]);
     expect(list.native.error).toMatch(/nowhere does not exist/);
   });

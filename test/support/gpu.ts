@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 
-const SWIFTSHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';
+export const SWIFTSHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';
 
 /** Why tests of shaders cannot run here. */
 export const noGpu = existsSync(SWIFTSHADER) ? undefined : `there is no ${SWIFTSHADER} (Debian's chromium)`;

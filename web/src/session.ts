@@ -47,6 +47,8 @@ export interface Settings {
   readonly subsample: number;
   /** `null`: as many as there are cores. */
   readonly threads: number | null;
+  /** What measures: the processor (default), a GPU, both, or whichever is faster. */
+  readonly backend?: 'cpu' | 'auto' | 'webgpu' | 'hybrid';
   /** Score a damaged video up to its damage. */
   readonly allowDamaged: boolean;
   /** `mediabunny` decodes with the browser's own decoders, `wasm` with ffmpeg.wasm. */

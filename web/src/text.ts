@@ -165,6 +165,13 @@ export const text = {
     subsample: 'Score every nth frame',
     threads: 'Threads',
     threadsAuto: (cores: number) => `automatic (${cores})`,
+    backend: 'Measured by',
+    backends: {
+      cpu: 'the processor',
+      auto: 'whichever is faster',
+      webgpu: 'the GPU',
+      hybrid: 'GPU and processor',
+    },
     decoder: 'Decoder',
     decoders: { mediabunny: 'The browser’s own', wasm: 'ffmpeg.wasm (loads 32 MB once)' },
     summaryAll: 'whole video',

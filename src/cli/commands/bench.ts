@@ -17,6 +17,8 @@ const GROUP = 'Options';
 
 const BACKENDS = [
   'cpu',
+  'webgpu',
+  'hybrid',
   'native-cpu',
   'cuda',
   'sycl',

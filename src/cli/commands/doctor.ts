@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { arch, cpus, platform, release } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { OWN_GPU_BACKENDS } from '../../core/choices.js';
 import type { BackendHealth, Diagnosis } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
 import { EXIT } from '../exit.js';
@@ -21,7 +22,10 @@ const OPTIONAL: readonly (readonly [name: string, use: string])[] = [
   ['onnxruntime-web', 'runs tiny models where onnxruntime-node is not installed'],
   ['openvino-node', 'runs tiny models on Intel GPUs and NPUs'],
   ['sigstore', 'checks signatures of tiny models'],
+  ['webgpu', 'measures on a GPU'],
 ];
+
+type AdapterFacts = NonNullable<BackendHealth['adapter']>;
 
 /** An optional package. */
 interface PackageState {
@@ -86,12 +90,14 @@ function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): st
     id,
     usable ? `works${of === undefined ? '' : `, ${of}`}` : `no: ${reason ?? 'unknown'}`,
   ]);
-  const native = backends.details
-    .filter(({ backend }) => backend !== 'cpu')
-    .map(({ backend, runs, advice }): [string, string] => {
-      const state = health.find((one) => one.backend === backend);
-      return [backend, runs === null ? `not here. ${advice ?? ''}` : `${healthText(state)} (${runs})`];
-    });
+  const rowsOf = (names: readonly string[], own: boolean) =>
+    backends.details
+      .filter(({ backend }) => backend !== 'cpu' && names.includes(backend) === own)
+      .map(({ backend, runs, advice }): [string, string] => {
+        const state = health.find((one) => one.backend === backend);
+        const by = state?.adapter ? adapterText(state.adapter) : (runs ?? '');
+        return [backend, runs === null ? `not here. ${advice ?? ''}` : `${healthText(state)} (${by})`];
+      });
   const devices = found.tiny.map((status): [string, string] => [status.device, deviceText(status)]);
   const { flavour, version: release, error } = backends.native;
   const program = flavour === null ? (error ?? '') : `${flavour} ${release ?? 'of an unknown version'}`;
@@ -104,10 +110,17 @@ function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): st
   return [
     section('This machine', machine),
     section('Decoders of video, in order of preference', decoding),
-    `${section('Native backends', native)}${wrap(`Installed libvmaf: ${program}`, width).join('\n')}\n`,
+    section('GPU, for the backends webgpu and hybrid', rowsOf(['webgpu'], true)),
+    `${section('Native backends', rowsOf(OWN_GPU_BACKENDS, false))}${wrap(`Installed libvmaf: ${program}`, width).join('\n')}\n`,
     section('Devices of tiny models, for --tiny-device', devices),
     section('Optional packages', packages),
   ].join('\n');
+}
+
+/** A GPU and its driver, as far as these name themselves. */
+function adapterText({ vendor, architecture, device, description, software }: AdapterFacts): string {
+  const parts = [description, vendor, architecture, device].filter((part) => part !== '');
+  return `${parts.join(', ') || 'a GPU without a name'}${software ? '; software, never chosen by itself' : ''}`;
 }
 
 function healthText(health: BackendHealth | undefined): string {

@@ -16,6 +16,8 @@ const BACKENDS: readonly BackendChoice[] = [
   'sycl',
   'hip',
   'metal',
+  'webgpu',
+  'hybrid',
 ];
 
 const RUNNING = 'Running';
@@ -27,8 +29,9 @@ export const NATIVE_OPTIONS = grouped(RUNNING, [
     argument: 'NAME',
     ours: true,
     help:
-      'what measures: wasm or cpu for the own core (default); native-cpu, cuda, sycl, hip or metal for an installed ' +
-      "libvmaf; auto for a GPU that works, else the own core. 'anyvmaf backends' lists what is here",
+      'what measures: wasm or cpu for the own core (default); webgpu for a GPU, hybrid for a GPU beside the own core, with ' +
+      'the same numbers; native-cpu, cuda, sycl, hip or metal for an installed libvmaf; auto for a GPU that works and is ' +
+      "faster, else the own core. 'anyvmaf backends' lists what is here",
   },
   {
     name: 'vmaf-bin',
@@ -91,7 +94,8 @@ export class NativeArguments {
    * @returns options without effect, as sentences
    */
   finish(options: Options): string[] {
-    const native = options.backend !== undefined && options.backend !== 'wasm' && options.backend !== 'cpu';
+    const { backend = 'wasm' } = options;
+    const native = !['wasm', 'cpu', 'webgpu', 'hybrid'].includes(backend);
     const ignored: string[] = [];
     for (const [name, { label, value }] of this.#masks) {
       if (native) options[name] = value;

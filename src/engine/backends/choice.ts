@@ -16,6 +16,7 @@ import {
   type BackendName,
   GPU_BACKENDS,
   type GpuBackend,
+  isOwnBackend,
   type NativeProgram,
 } from './native/types.js';
 
@@ -64,7 +65,7 @@ export async function chooseBackend(
   signal: AbortSignal,
 ): Promise<BackendChosen> {
   const { backend, native } = checked;
-  if (backend === 'cpu' || backend === 'wasm') return { notes: [] };
+  if (isOwnBackend(backend)) return { notes: [] };
   const host = await platform.native?.();
   if (backend === 'auto') return host ? chooseGpu(host, checked, signal) : { notes: [] };
   const [refused] = native.coreOnly;

@@ -22,6 +22,7 @@ export type Measured = Pick<
   | 'backend_used'
   | 'implementation'
   | 'native'
+  | 'measurers'
   | 'threads'
   | 'warnings'
 > & { readonly extent: Extent };

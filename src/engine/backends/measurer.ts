@@ -2,7 +2,8 @@
  * @module engine/backends/measurer
  * The one interface of what measures frame pairs: WebAssembly in this thread, a GPU, or anything else with slots for frames.
  */
-import type { FramePlanes } from '../../core/frame.js';
+import type { FramePlanes, VideoFormat } from '../../core/frame.js';
+import type { CoreCall } from '../../core/kernel.js';
 import type { ExtractionPlan, RecordLayout } from './types.js';
 
 /** Room for the frames of one pair. */
@@ -33,6 +34,11 @@ export interface Measurer {
    * @returns a promise where the record is complete only later
    */
   measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> | undefined;
+  /**
+   * Frames of a pair that is in flight, or that one in flight looks back to: where a device may go away, so that somebody
+   * else can measure them. Slots and these stay when it does.
+   */
+  frames?(index: number): FrameSlot | undefined;
   /** The heatmaps of a measured pair, one for each of `heatmapFiles`. Valid until its slot is given out again. */
   heatmaps(slot: FrameSlot): readonly Uint8Array[];
   /** Frees all memory. */
@@ -41,8 +47,13 @@ export interface Measurer {
 
 /** A way to measure. */
 export interface MeasurerKind {
-  /** Whether it measures a metric, by the name of its extractor. */
-  supports(metric: string): boolean;
+  /** Why it cannot measure a call, as a reason that ends a sentence; `undefined` where it can. */
+  problem(call: CoreCall, format: VideoFormat): string | undefined;
   /** @throws {AnyvmafError} `feature` for settings it cannot follow, `resource` when memory is short */
+  open(plan: ExtractionPlan): Measurer | Promise<Measurer>;
+}
+
+/** A way to measure that is ready at once. */
+export interface InstantKind extends MeasurerKind {
   open(plan: ExtractionPlan): Measurer;
 }

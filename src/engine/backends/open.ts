@@ -11,6 +11,7 @@ import { loadRequested } from '../plan/plan.js';
 import type { BackendChosen } from './choice.js';
 import { openCore } from './core/run.js';
 import type { OpenBackend } from './measurement.js';
+import { isOwnBackend } from './native/types.js';
 
 /** The run that a backend is opened for. */
 interface BackendRun {
@@ -32,7 +33,7 @@ export function prepareBackend(
 ): (inputs: KnownInputs) => Promise<OpenBackend> {
   const { backend } = checked;
   const load = () => Promise.all([loadRequested(checked, platform, format), platform.loadCore()]);
-  const loading = backend === 'wasm' || backend === 'cpu' ? load() : undefined;
+  const loading = isOwnBackend(backend) ? load() : undefined;
   const choosing = loading ? undefined : choose();
   for (const early of [loading, choosing]) early?.catch(() => {});
 

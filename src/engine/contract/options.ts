@@ -203,6 +203,12 @@ export function checkOptions(
     requireObject('names', names);
     for (const [name, value] of Object.entries(names)) ofType(`names.${name}`, value, 'string', 'a string');
   }
+  if (options.backend === 'hybrid' && threads === 0) {
+    throw usageError(
+      'threads is 0, but the backend hybrid shares the frames between a GPU and workers; let it have a worker at least, or ' +
+        'use the backend webgpu.',
+    );
+  }
   const presets = presetsOf(options);
   const named = models === undefined ? undefined : texts('models', models);
   return {

@@ -10,6 +10,7 @@ import type { FilePlatform } from '../../media/platform.js';
 import type { ModelStore } from '../../models/types.js';
 import type { ParserWorker } from '../../parsing/protocol.js';
 import type { TinyPlatform } from '../../tiny/types.js';
+import type { GpuKind } from '../backends/gpu.js';
 import type { NativeHost } from '../backends/native/host.js';
 import type { HeatmapStore } from '../results/heatmaps.js';
 import type { WorkerHandle } from '../workers/protocol.js';
@@ -25,6 +26,8 @@ export interface Platform {
   decoders(options: { readonly allowUrl: boolean }): Promise<readonly Decoder[]>;
   /** Installed programs; absent where there cannot be any. */
   native?(): Promise<NativeHost>;
+  /** How a GPU is got that measures; absent where there cannot be any. */
+  readonly gpu?: GpuAccess;
   /** Where heatmaps can be written; absent where they cannot. */
   heatmaps?(): Promise<HeatmapStore>;
   /** Tiny ONNX models: their files, what runs them, their signatures. Loaded when one is asked for. */
@@ -46,6 +49,21 @@ export interface Platform {
   startWorker(): WorkerHandle;
   /** Lets timers, input and output have their turn; resolves soon after. */
   breathe(): Promise<void>;
+}
+
+/** A GPU that measures, by WebGPU. */
+export interface GpuAccess {
+  /** Whether what it needs is here; nothing is loaded for the answer. */
+  readonly here: boolean;
+  /** Whether a driver may be here as well; without one the package writes to the terminal when it is asked. */
+  readonly driver: boolean;
+  /** How to get what it needs, as a step. */
+  readonly advice: string;
+  /**
+   * Opens it in the calling thread; workers open theirs by themselves.
+   * @throws {AnyvmafError} `backend` where there is none, with what to do
+   */
+  open(): Promise<GpuKind>;
 }
 
 /** Where the package's own files are, for programs whose bundler moved them; what is absent is found by itself. */

@@ -130,7 +130,8 @@ export interface ScoreOptions extends PairingOptions {
   /**
    * Workers, of which no more are started than there are chunks of frames for them. 0 runs in the calling thread (it
    * blocks between frames). Default: as many as there are cores, less when the clip is short; a run whose length is
-   * unknown, every scorer's among them, is taken to have 500 frames.
+   * unknown, every scorer's among them, is taken to have 500 frames. With the backend `hybrid`: beside the one that has
+   * the GPU; it needs one at least.
    */
   readonly threads?: number;
   /** Most workers, where `threads` leaves their number open: for programs that share a machine. Default: the cores. */
@@ -140,9 +141,11 @@ export interface ScoreOptions extends PairingOptions {
   /** Which twin of the core's functions to run. Default `simd128`. */
   readonly implementation?: 'simd128' | 'portable';
   /**
-   * What measures the frames. `cpu` and `wasm` are this package's own core, which is the default; `native-cpu`, `cuda`,
-   * `sycl`, `hip` and `metal` run an installed libvmaf, and are refused where it is not there or does not work. `auto`
-   * takes a native GPU backend that works, else the own core. Default `wasm`, without looking for any program.
+   * What measures the frames. `cpu` and `wasm` are this package's own core, which is the default. `webgpu` measures on a
+   * GPU what that can, and the rest with the core; `hybrid` shares the frames between a GPU and the core's workers; both
+   * give the core's numbers to the last bit. `native-cpu`, `cuda`, `sycl`, `hip` and `metal` run an installed libvmaf. What
+   * is asked for by name is refused where it is not there or does not work. `auto` takes a native GPU backend that works,
+   * else WebGPU where it is faster than the core, else the core. Default `wasm`, without looking for anything.
    */
   readonly backend?: BackendChoice;
   /**

@@ -59,9 +59,13 @@ const LIKELY_TOTAL = 500;
  * @param expected pairs in all, `null` while unknown: then 500 are assumed, so that small frames get few workers
  */
 export function chooseThreads(cores: number, plan: ExtractionPlan, expected: number | null): number {
-  const total = expected ?? LIKELY_TOTAL;
-  const perSample = plan.calls.reduce((sum, { cost }) => sum + cost, 0);
-  const milliseconds = (plan.format.width * plan.format.height * total * perSample) / 1e6;
+  const milliseconds = coreTime(plan, expected);
   if (milliseconds < 2 * WORTH_A_WORKER) return 0;
-  return Math.min(cores, total, Math.floor(milliseconds / WORTH_A_WORKER));
+  return Math.min(cores, expected ?? LIKELY_TOTAL, Math.floor(milliseconds / WORTH_A_WORKER));
+}
+
+/** Milliseconds that one thread would take with the core. @param expected as in {@link chooseThreads} */
+export function coreTime({ calls, format }: ExtractionPlan, expected: number | null): number {
+  const perSample = calls.reduce((sum, { cost }) => sum + cost, 0);
+  return (format.width * format.height * (expected ?? LIKELY_TOTAL) * perSample) / 1e6;
 }

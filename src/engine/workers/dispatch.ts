@@ -28,7 +28,10 @@ export interface Dispatching {
   readonly ahead?: (chunk: Chunk) => boolean;
 }
 
-/** Has every chunk measured. A worker that is done takes the next chunk. */
+/**
+ * Has every chunk measured. A worker that is done takes the next chunk, or as many at once as is its share; chunks in a row
+ * are one to it.
+ */
 export async function dispatch(
   pool: WorkerPool,
   chunks: Iterator<Chunk, void>,
@@ -48,10 +51,9 @@ export async function dispatch(
   /** Gives a worker the next chunk, if there is one and it may have it. */
   function assign(number: number): boolean {
     const worker = workers[number];
-    const chunk = next;
-    if (!worker || !chunk || ended) return false;
-    if (worker.chunks > 1 || (worker.chunks === 1 && !ahead(chunk))) return false;
-    next = chunks.next().value;
+    if (!worker || !next || ended || pool.share(number) === 0) return false;
+    if (worker.chunks > 1 || (worker.chunks === 1 && !ahead(next))) return false;
+    const chunk = take(next, pool.share(number));
     worker.chunks++;
     const post = () => pool.post(number, { kind: 'measure', chunk });
     const wait = gate?.();
@@ -60,9 +62,27 @@ export async function dispatch(
     return true;
   }
 
+  /** Takes so many chunks as one, if there are. */
+  function take(first: Chunk, share: number): Chunk {
+    let { count } = first;
+    next = chunks.next().value;
+    for (let taken = 1; taken < share && next; taken++) {
+      count += next.count;
+      next = chunks.next().value;
+    }
+    return { first: first.first, count };
+  }
+
+  /** One for each before anybody gets a second. */
+  function assignAll(): void {
+    while (workers.filter((_, number) => assign(number)).length > 0);
+  }
+
   pool.receive((number, message) => {
     const worker = workers[number];
     if (!worker) return;
+    // Its share is another one now.
+    if (message.kind === 'gpu') assignAll();
     if (message.kind === 'progress') {
       worker.counted += message.pairs;
       sink.measured(message.pairs);
@@ -82,8 +102,7 @@ export async function dispatch(
     } else if (!ended) extent = { pairs: Math.max(extent.pairs, pairs), ended: null };
     while (assign(number));
   });
-  // One for each before anybody gets a second.
-  while (workers.filter((_, number) => assign(number)).length > 0);
+  assignAll();
   await Promise.race([pool.until(() => workers.every(({ chunks }) => chunks === 0)), refused]);
   return extent;
 }

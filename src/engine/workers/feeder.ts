@@ -37,8 +37,8 @@ export interface FramePair {
 
 /**
  * Takes pairs in order: {@link room}, fill it, {@link submit}. Chunks of a few pairs go to the workers in turn; a chunk
- * begins with copies of what metrics look back to. Each worker holds at most one pair more than a chunk, so memory
- * depends on the number of workers only. Frames and history change hands instead of being copied, and come back.
+ * begins with copies of what metrics look back to. Each worker holds at most its share of pairs more than a chunk,
+ * so memory depends on the number of workers only. Frames and history change hands instead of being copied, and come back.
  */
 export class Feeder {
   readonly #pool: WorkerPool;
@@ -121,16 +121,19 @@ export class Feeder {
     return this.#index;
   }
 
-  /** Starts a chunk on the worker with the least to do, once it has at most one pair left. */
+  /**
+   * Starts a chunk on the worker with the least to do, once it has at most one pair left; one with a larger share gets so
+   * much longer chunks, and sooner.
+   */
   async #begin(): Promise<void> {
-    const least = () =>
-      this.#workers.reduce(
-        (best, worker, n, all) => (worker.pending < (all[best]?.pending ?? 0) ? n : best),
-        0,
-      );
-    await this.#pool.until(() => (this.#workers[least()]?.pending ?? 0) <= 1);
+    const load = (number: number) => (this.#workers[number]?.pending ?? 0) / this.#pool.share(number);
+    const least = () => {
+      const ready = [...this.#workers.keys()].filter((number) => this.#pool.share(number) > 0);
+      return ready.reduce((best, number) => (load(number) < load(best) ? number : best), ready[0] ?? -1);
+    };
+    await this.#pool.until(() => least() >= 0 && load(least()) <= 1);
     this.#current = least();
-    this.#left = this.#index < this.#singles ? 1 : this.#chunkFrames;
+    this.#left = this.#index < this.#singles ? 1 : this.#chunkFrames * this.#pool.share(this.#current);
     const worker = this.#workers[this.#current];
     if (!worker) throw new Error('a feeder needs workers');
     const continues = worker.next === this.#index;

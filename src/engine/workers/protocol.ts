@@ -7,6 +7,7 @@ import type { ErrorData } from '../../core/errors.js';
 import type { Implementation } from '../../core/module.js';
 import type { WasmModule } from '../../core/wasm-types.js';
 import type { SourceDescriptor } from '../../media/types.js';
+import type { GpuState, GpuUse } from '../backends/gpu.js';
 import type { ExtractionPlan } from '../backends/types.js';
 import type { PictureModel, TinySessionFacts } from '../results/tiny.js';
 
@@ -31,6 +32,8 @@ export interface WorkerSetup {
   readonly implementation: Implementation;
   /** Only pairs whose number is a multiple get more than what works on every frame. */
   readonly subsample: number;
+  /** Whether it measures on a GPU what that can; absent: the core measures all. */
+  readonly gpu?: GpuUse;
   /** Models that read the pictures themselves. */
   readonly pictures?: readonly PictureModel[];
   /** Files that heatmaps go into; see HeatmapRun. */
@@ -64,12 +67,16 @@ export type ToWorker =
     }
   | { readonly kind: 'pair'; readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer }
   | { readonly kind: 'end' }
-  | { readonly kind: 'stop' };
+  | { readonly kind: 'stop' }
+  /** As `stop`, in the middle of anything: for a GPU, whose driver may not survive that its thread is terminated. */
+  | { readonly kind: 'abort' };
 
 /** Messages from a worker. */
 export type FromWorker =
   /** Its picture models are ready; comes before any records, and again before each where they count what they see. */
   | { readonly kind: 'sessions'; readonly sessions: readonly TinySessionFacts[] }
+  /** Its GPU is open, or there is none to use; again before records of a chunk of which it measured pairs. */
+  | { readonly kind: 'gpu'; readonly state: GpuState }
   /** Further `pairs` are measured: sent now and then, the last of a chunk only with its records. */
   | { readonly kind: 'progress'; readonly pairs: number }
   /** A pair that was sent is measured; its buffers go back for reuse. */
@@ -87,7 +94,7 @@ export type FromWorker =
       readonly signatures?: Uint8Array<ArrayBuffer>;
     }
   | ({ readonly kind: 'failed' } & ErrorData)
-  /** The answer to `stop`: memory and files are released. */
+  /** The answer to `stop` and `abort`: memory and files are released. */
   | { readonly kind: 'stopped' };
 
 /** One worker as the engine holds it; platforms make them. */

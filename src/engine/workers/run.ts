@@ -3,12 +3,16 @@
  * Measures all pairs of a run, on workers or in the calling thread. Records are the same either way.
  */
 
+import { AnyvmafError } from '../../core/errors.js';
 import { wasmMeasurers } from '../backends/core/extractor.js';
+import { type GpuKind, type GpuMeasurer, type GpuUse, openGpuMeasurer } from '../backends/gpu.js';
+import type { ExtractionPlan } from '../backends/types.js';
 import type { Platform } from '../contract/platform.js';
 import { describePair, type Extent, type OpenPair, readPair } from '../inputs/pair.js';
-import { cutChunks, mayWait, usefulThreads } from '../plan/chunks.js';
+import { chooseThreads, cutChunks, mayWait, usefulThreads } from '../plan/chunks.js';
 import type { HeatmapWriter } from '../results/heatmaps.js';
 import type { PictureScorers, TinySessionFacts } from '../results/tiny.js';
+import { Contest } from './contest.js';
 import { dispatch, type RecordSink } from './dispatch.js';
 import { Feeder, feederChunk } from './feeder.js';
 import { ChunkMeasurer } from './measure.js';
@@ -36,17 +40,22 @@ const LOCAL_CHUNK = 16;
 /** Milliseconds of measuring in the calling thread before it yields. */
 const LOCAL_SLICE = 15;
 
-/**
- * Measures in the calling thread, which yields between frames.
- * @param opened receives the facts of picture models' sessions, before the first frame and after the last
- */
-export async function measureHere(
-  run: Run,
-  opened: (sessions: readonly TinySessionFacts[]) => void = () => {},
-): Promise<Extent> {
+/** Takes what a run in the calling thread opens. */
+export interface LocalListener {
+  /** Facts of picture models' sessions, before the first frame and after the last. */
+  onSessions?(sessions: readonly TinySessionFacts[]): void;
+  /** Its GPU, to be closed when the run is aborted. */
+  onGpu?(gpu: GpuMeasurer): void;
+}
+
+/** Measures in the calling thread, which yields between frames. */
+export async function measureHere(run: Run, listener: LocalListener = {}): Promise<Extent> {
   const { platform, setup, pair, sink, signal, gate } = run;
   const { module, implementation, plan, subsample } = setup;
-  const measurer = wasmMeasurers(module, implementation).open(plan);
+  const core = wasmMeasurers(module, implementation);
+  const gpu = setup.gpu && (await openGpuMeasurer(() => openGpu(platform), core, plan, setup.gpu));
+  if (gpu) listener.onGpu?.(gpu);
+  const measurer = gpu?.measurer ?? core.open(plan);
   let pictures: PictureScorers | undefined;
   let heatmaps: HeatmapWriter | undefined;
   try {
@@ -55,7 +64,7 @@ export async function measureHere(
       const { PictureScorers } = await import('../results/tiny.js');
       const runtimes = async () => (await platform.tiny()).runtimes;
       pictures = await PictureScorers.open(setup.pictures, runtimes, plan.format);
-      opened(pictures.facts);
+      listener.onSessions?.(pictures.facts);
     }
     const chunks = new ChunkMeasurer(measurer, plan, pair, { subsample, pictures, heatmaps });
     let rested = performance.now();
@@ -81,29 +90,43 @@ export async function measureHere(
     }
     return { pairs, ended: null };
   } finally {
-    if (pictures?.counts) opened(pictures.facts);
-    measurer.close();
+    if (pictures?.counts) listener.onSessions?.(pictures.facts);
+    if (gpu) await gpu.close();
+    else measurer.close();
     heatmaps?.close();
     await pictures?.close();
   }
 }
 
-/**
- * Measures on workers, which read for themselves where they can.
- * @param threads asked for; no more are started than get a chunk
- * @param onPool receives the workers before they start, to terminate them when the run is aborted
- */
-export async function measureOnWorkers(
-  run: Run,
-  threads: number,
-  onPool: (pool: WorkerPool) => void,
-): Promise<Extent> {
-  const { platform, setup, pair, expected, bound, chunkFrames, sink, gate } = run;
+/** The GPU of a platform. @throws {AnyvmafError} `backend` where there is none */
+async function openGpu(platform: Platform): Promise<GpuKind> {
+  if (platform.gpu) return platform.gpu.open();
+  throw new AnyvmafError('backend', 'A GPU cannot be used here', { hints: ['use the backend cpu'] });
+}
+
+/** Workers with GPUs, each of which has a device and frames of its own. */
+const MOST_GPU_WORKERS = 4;
+
+/** The workers of a run. */
+export interface Staff {
+  /** With the core; for a GPU that is `required` those that may help with what it cannot measure. */
+  readonly threads: number;
+  /** Absent: all workers have the core. */
+  readonly gpu?: GpuUse | undefined;
+  /** Receives the workers before they start, to terminate them when the run is aborted. */
+  onPool(pool: WorkerPool): void;
+  /** Receives what decides between GPU and core, where one is only `tried`. */
+  onContest?(contest: Contest): void;
+}
+
+/** Measures on workers, which read for themselves where they can. No more are started than get a chunk. */
+export async function measureOnWorkers(run: Run, staff: Staff): Promise<Extent> {
+  const { pair, bound, chunkFrames, sink, gate } = run;
   const descriptor = describePair(pair);
-  const workers = usefulThreads(threads, expected, descriptor ? chunkFrames : feederChunk(chunkFrames));
   const pool = new WorkerPool();
-  onPool(pool);
-  pool.start(() => platform.startWorker(), workers, descriptor ? { ...setup, pair: descriptor } : setup);
+  staff.onPool(pool);
+  await startWorkers(pool, descriptor ? { ...run, setup: { ...run.setup, pair: descriptor } } : run, staff);
+  const workers = pool.size;
   // What may be held up hands out no more than is measured.
   const dispatching = gate ? { gate } : { ahead: (chunk: Chunk) => mayWait(chunk, bound, workers) };
   const extent = await pool.unlessFailed(
@@ -111,6 +134,32 @@ export async function measureOnWorkers(
   );
   await pool.stop();
   return extent;
+}
+
+/** Starts the workers of a run; waits for a GPU that was asked for. */
+async function startWorkers(pool: WorkerPool, run: Run, { threads, gpu, onContest }: Staff): Promise<void> {
+  const { platform, setup, expected, chunkFrames } = run;
+  const longest = setup.pair ? chunkFrames : feederChunk(chunkFrames);
+  const start = (size: number, use?: GpuUse) =>
+    pool.start(() => platform.startWorker(), size, use ? { ...setup, gpu: use } : setup);
+  if (gpu) start(1, gpu);
+  if (gpu !== 'required') start(usefulThreads(threads, expected, longest));
+  if (gpu === 'tried') onContest?.(new Contest(pool));
+  if (gpu === undefined || gpu === 'tried') return;
+  await pool.unlessFailed(pool.until(() => ![...pool.gpus.values()].includes(null)));
+  if (gpu !== 'required') return;
+  const most = Math.min(
+    threads,
+    MOST_GPU_WORKERS,
+    chooseThreads(threads, leftToCore(pool, setup.plan), expected),
+  );
+  start(usefulThreads(most, expected, longest) - 1, gpu);
+}
+
+/** What the GPU of a pool cannot measure of a plan. */
+function leftToCore(pool: WorkerPool, plan: ExtractionPlan): ExtractionPlan {
+  const [state] = pool.gpus.values();
+  return { ...plan, calls: plan.calls.filter((_, number) => !state?.calls.includes(number)) };
 }
 
 /** Reads in the calling thread and hands the frames out. */

@@ -8,8 +8,9 @@ import type { Implementation } from '../../core/module.js';
 import { limitError } from '../../core/system-limits.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import type { TinyRuntimes } from '../../tiny/types.js';
-import type { Measurer, MeasurerKind } from '../backends/measurer.js';
-import { historyNeeds } from '../backends/types.js';
+import { type GpuKind, type GpuMeasurer, type GpuUse, openGpuMeasurer } from '../backends/gpu.js';
+import type { InstantKind, Measurer } from '../backends/measurer.js';
+import { type ExtractionPlan, historyNeeds } from '../backends/types.js';
 import type { HeatmapStore } from '../results/heatmaps.js';
 import type { PictureModel, PictureScorers } from '../results/tiny.js';
 import { copyPlanes, viewPlanes, writeHistory } from './frame-buffer.js';
@@ -28,7 +29,12 @@ export interface WorkerTools {
   /** What runs picture models here. */
   runtimes(onnxruntime?: string): Promise<TinyRuntimes>;
   /** What measures here. */
-  measurers(module: WebAssembly.Module, implementation: Implementation): MeasurerKind;
+  measurers(module: WebAssembly.Module, implementation: Implementation): InstantKind;
+  /**
+   * Opens a GPU of this machine.
+   * @throws {AnyvmafError} `backend` where there is none, with how to get one
+   */
+  openGpu(): Promise<GpuKind>;
   /** Absent where no heatmaps can be written. */
   heatmaps?(): Promise<HeatmapStore>;
 }
@@ -37,9 +43,15 @@ export interface WorkerTools {
 export function createWorkerBody(tools: WorkerTools): (message: ToWorker) => void {
   let work: Work | null = null;
   let failed = false;
+  let aborted = false;
 
   async function handle(message: ToWorker): Promise<void> {
-    if (failed) return;
+    if (message.kind === 'abort') {
+      await work?.close().catch(() => {});
+      tools.post({ kind: 'stopped' });
+      return;
+    }
+    if (failed || aborted) return;
     try {
       if (message.kind === 'start') work = await Work.start(tools, message.setup);
       else if (message.kind === 'stop') {
@@ -54,6 +66,10 @@ export function createWorkerBody(tools: WorkerTools): (message: ToWorker) => voi
 
   let last = Promise.resolve();
   return (message) => {
+    if (message.kind === 'abort') {
+      aborted = true;
+      work?.abort();
+    }
     last = last.then(() => handle(message));
   };
 }
@@ -78,15 +94,29 @@ async function openPictures(
   return pictures;
 }
 
+/** Opens a GPU for the worker, and reports what it is to do. */
+async function openGpu(
+  tools: WorkerTools,
+  core: InstantKind,
+  plan: ExtractionPlan,
+  use: GpuUse,
+): Promise<GpuMeasurer> {
+  const gpu = await openGpuMeasurer(() => tools.openGpu(), core, plan, use);
+  tools.post({ kind: 'gpu', state: gpu.state });
+  return gpu;
+}
+
 /** A started worker: a measurer, and the videos when it reads them itself. */
 class Work {
   readonly #tools: WorkerTools;
   readonly #setup: WorkerSetup;
   readonly #measurer: Measurer;
+  readonly #gpu: GpuMeasurer | undefined;
   readonly #sources: readonly FrameSource[];
   readonly #outputs: PairOutputs;
   readonly #chunks: ChunkMeasurer | null;
   readonly #pairs: PairMeasurer;
+  #aborted = false;
   /** When progress within a chunk was last sent. */
   #sent = performance.now();
   /** The chunk whose frames the engine sends, and its records so far. */
@@ -97,13 +127,16 @@ class Work {
   private constructor(
     tools: WorkerTools,
     setup: WorkerSetup,
+    measurer: Measurer,
     sources: readonly FrameSource[],
     outputs: PairOutputs,
+    gpu?: GpuMeasurer,
   ) {
     const { plan, subsample, pair, signs } = setup;
     this.#tools = tools;
     this.#setup = setup;
-    this.#measurer = tools.measurers(setup.module, setup.implementation).open(plan);
+    this.#measurer = measurer;
+    this.#gpu = gpu;
     this.#sources = sources;
     this.#outputs = outputs;
     this.#pairs = new PairMeasurer(this.#measurer, subsample, outputs);
@@ -113,22 +146,32 @@ class Work {
     this.#chunks = open ? new ChunkMeasurer(this.#measurer, plan, open, options) : null;
   }
 
-  static async start(tools: WorkerTools, setup: WorkerSetup): Promise<Work> {
-    const { pair } = setup;
+  /** @returns `null` where a GPU was only tried and there is none: the worker gets nothing to do */
+  static async start(tools: WorkerTools, setup: WorkerSetup): Promise<Work | null> {
+    const { pair, plan } = setup;
+    const core = tools.measurers(setup.module, setup.implementation);
+    const gpu = setup.gpu && (await openGpu(tools, core, plan, setup.gpu));
+    if (gpu && !gpu.measurer) return null;
     const sources = pair ? [await tools.reopen(pair.reference), await tools.reopen(pair.distorted)] : [];
     const pictures = setup.pictures ? await openPictures(tools, setup, setup.pictures) : undefined;
     const heatmaps = setup.heatmaps && (await tools.heatmaps?.())?.open(setup.heatmaps);
-    return new Work(tools, setup, sources, { pictures, heatmaps });
+    return new Work(tools, setup, gpu?.measurer ?? core.open(plan), sources, { pictures, heatmaps }, gpu);
+  }
+
+  /** Ends what is being measured, as soon as it can be. */
+  abort(): void {
+    this.#aborted = true;
+    void this.#gpu?.close();
   }
 
   async close(): Promise<void> {
-    this.#measurer.close();
+    await (this.#gpu ?? this.#measurer).close();
     this.#outputs.heatmaps?.close();
     await this.#outputs.pictures?.close();
     for (const source of this.#sources) await source.close();
   }
 
-  async handle(message: Exclude<ToWorker, { kind: 'start' | 'stop' }>): Promise<void> {
+  async handle(message: Exclude<ToWorker, { kind: 'start' | 'stop' | 'abort' }>): Promise<void> {
     switch (message.kind) {
       case 'measure':
         return this.#measureChunk(message.chunk);
@@ -154,6 +197,7 @@ class Work {
     if (!this.#chunks) throw new Error('measure was asked of a worker without videos');
     let pairs = 0;
     const measured = await this.#chunks.measure(chunk, () => {
+      if (this.#aborted) throw new AnyvmafError('aborted', 'The run was given up.');
       pairs++;
       const now = performance.now();
       if (now - this.#sent < PROGRESS_TIME) return undefined;
@@ -167,6 +211,7 @@ class Work {
 
   #sendRecords(chunk: MeasuredChunk & { readonly first: number }): void {
     this.#sendCounts();
+    if (this.#gpu) this.#tools.post({ kind: 'gpu', state: this.#gpu.state });
     const { records, signatures } = chunk;
     const buffers = [records.buffer, ...(signatures ? [signatures.buffer] : [])];
     this.#tools.post({ kind: 'records', ...chunk }, buffers);

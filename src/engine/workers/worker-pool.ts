@@ -5,22 +5,58 @@
 import { AnyvmafError } from '../../core/errors.js';
 import { limitError } from '../../core/system-limits.js';
 import { addTallies } from '../../tiny/content.js';
+import type { GpuState } from '../backends/gpu.js';
 import type { TinySessionFacts } from '../results/tiny.js';
 import type { FromWorker, ToWorker, WorkerHandle, WorkerSetup } from './protocol.js';
 
 /** What a worker sends while it works. */
 export type PoolMessage = Exclude<FromWorker, { kind: 'failed' | 'stopped' | 'sessions' }>;
 
+/** Chunks that a GPU takes at once: it is idle for a moment at the end of what it is given. */
+export const GPU_SHARE = 4;
+
+/** Milliseconds that a worker may take to close its GPU. */
+const GPU_END_TIME = 10_000;
+
 /** A run's workers, numbered from 0. */
 export class WorkerPool {
   readonly #workers: WorkerHandle[] = [];
+  /** What the GPUs do of workers that were to use one; `null` for one that has yet to say so. */
+  get gpus(): ReadonlyMap<number, GpuState | null> {
+    return this.#gpus;
+  }
+
+  /** Pairs that a worker measured. */
+  measured(worker: number): number {
+    return this.#pairs[worker]?.measured ?? 0;
+  }
+
+  /**
+   * How many chunks a worker takes at once: 0 for one that is to have none now. 1 for one that measures with the core;
+   * {@link GPU_SHARE} for one with a GPU, once that is open.
+   */
+  share(worker: number): number {
+    return this.#shares[worker] ?? 0;
+  }
+
+  /** Changes what a worker takes. */
+  setShare(worker: number, share: number): void {
+    this.#shares[worker] = share;
+  }
+
   /** Facts of the sessions of picture models, by worker: the same, but each counts its own pictures. */
   readonly #sessions: (readonly TinySessionFacts[])[] = [];
-  #stopped = 0;
+  /** What the GPUs of workers do that use one, as far as is known. */
+  readonly #gpus = new Map<number, GpuState | null>();
+  /** Pairs measured by each worker, and those of them that belong to records still to come. */
+  readonly #pairs: { measured: number; counted: number }[] = [];
+  readonly #shares: number[] = [];
+  readonly #stopped = new Set<number>();
   #failure: Error | null = null;
   readonly #failed: Promise<never>;
   #rejectFailed: (reason: Error) => void = () => {};
   #receive: (worker: number, message: PoolMessage) => void = () => {};
+  #observe: () => void = () => {};
   /** Callers of {@link until}. */
   #waiting: (() => void)[] = [];
 
@@ -32,14 +68,17 @@ export class WorkerPool {
   }
 
   /**
-   * Starts workers. To be called once.
+   * Starts workers, beside those that there are.
    * @param startWorker makes one; when it throws, those made before are ended by {@link terminate}
    * @throws {AnyvmafError} `resource` when the system starts no more
    */
   start(startWorker: () => WorkerHandle, size: number, setup: WorkerSetup): void {
-    for (let number = 0; number < size; number++) {
+    for (let started = 0; started < size; started++) {
       const worker = this.#make(startWorker);
-      this.#workers.push(worker);
+      const number = this.#workers.push(worker) - 1;
+      if (setup.gpu) this.#gpus.set(number, null);
+      this.#pairs.push({ measured: 0, counted: 0 });
+      this.#shares.push(setup.gpu ? 0 : 1);
       this.#listen(number, worker);
       worker.post({ kind: 'start', setup });
     }
@@ -71,6 +110,11 @@ export class WorkerPool {
   /** Names the one receiver of what workers send. */
   receive(listener: (worker: number, message: PoolMessage) => void): void {
     this.#receive = listener;
+  }
+
+  /** Names the one that looks at what is known of workers, after each message and before its receiver. */
+  observe(listener: () => void): void {
+    this.#observe = listener;
   }
 
   /** Sends to one worker. */
@@ -107,7 +151,9 @@ export class WorkerPool {
   async stop(): Promise<void> {
     for (const worker of this.#workers) worker.post({ kind: 'stop' });
     // A failure now cannot affect the results, which are complete.
-    await this.until(() => this.#stopped === this.size).catch(() => {});
+    const stopped = (_: unknown, number: number) =>
+      this.#stopped.has(number) || this.#gpus.get(number) === null;
+    await this.until(() => this.#workers.every(stopped)).catch(() => {});
     await this.terminate();
   }
 
@@ -115,24 +161,63 @@ export class WorkerPool {
   async terminate(): Promise<void> {
     this.#fail(new AnyvmafError('aborted', 'The run was given up before it was done.'));
     this.#wake();
+    await Promise.all([...this.#gpus.keys()].map((number) => this.#endGpu(number)));
     await Promise.all(this.#workers.map((worker) => worker.terminate()));
+  }
+
+  /** Waits until a worker has closed its GPU. */
+  async #endGpu(number: number): Promise<void> {
+    const worker = this.#workers[number];
+    if (!worker || this.#stopped.has(number)) return;
+    worker.post({ kind: 'abort' });
+    const late = performance.now() + GPU_END_TIME;
+    while (!this.#stopped.has(number) && performance.now() < late) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, late - performance.now());
+        this.#waiting.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
   }
 
   #listen(number: number, worker: WorkerHandle): void {
     worker.listen(
       (message) => {
         if (message.kind === 'failed') this.#fail(new AnyvmafError(message.code, message.message, message));
-        else if (message.kind === 'stopped') this.#stopped++;
+        else if (message.kind === 'stopped') this.#stopped.add(number);
         else if (message.kind === 'sessions') this.#sessions[number] = message.sessions;
-        else this.#take(number, message);
+        else {
+          this.#count(number, message);
+          this.#observe();
+          this.#take(number, message);
+        }
         this.#wake();
       },
       (how) => {
         const died = 'A worker died while measuring frames';
+        this.#stopped.add(number);
         this.#fail(limitError(how, died) ?? new AnyvmafError('internal', `${died}: ${how}`));
         this.#wake();
       },
     );
+  }
+
+  #count(number: number, message: PoolMessage): void {
+    const pairs = this.#pairs[number];
+    if (message.kind === 'gpu') {
+      const known = this.#gpus.get(number);
+      this.#gpus.set(number, message.state);
+      if (!known && message.state.adapter) this.#shares[number] = GPU_SHARE;
+    } else if (pairs && message.kind === 'records') {
+      pairs.measured += message.count - pairs.counted;
+      pairs.counted = 0;
+    } else if (pairs && (message.kind === 'progress' || message.kind === 'measured')) {
+      const count = message.kind === 'progress' ? message.pairs : 1;
+      pairs.measured += count;
+      pairs.counted += count;
+    }
   }
 
   #take(number: number, message: PoolMessage): void {

@@ -2,6 +2,7 @@
  * @module mcp/scoring/options
  * From the parameters of a scoring tool to the options of the public API.
  */
+import { OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import type { PairingOptions, Precision, ReportFormat, ScoreOptions } from '../../index.js';
 import type { CheckedOptions } from '../checked-api.js';
@@ -96,12 +97,15 @@ function chosenBackend(input: ScoringInput): NonNullable<ScoreOptions['backend']
   return input.backend === 'auto' && (input.gpumask ?? 0) !== 0 ? 'cpu' : input.backend;
 }
 
+/** Backends that run no installed program, or none that was named. */
+const OWN: readonly string[] = ['auto', 'cpu', 'wasm', ...OWN_GPU_BACKENDS];
+
 /** Options that only installed programs understand. */
 function nativeOptions(
   input: ScoringInput,
   backend: NonNullable<ScoreOptions['backend']>,
 ): Pick<ScoreOptions, 'cpumask' | 'gpumask' | 'syclDevice' | 'hipDevice' | 'metalDevice'> {
-  if (backend === 'auto' || backend === 'cpu' || backend === 'wasm') return {};
+  if (OWN.includes(backend)) return {};
   const { cpumask, gpumask, sycl_device, hip_device, metal_device } = input;
   return {
     ...(cpumask !== undefined && { cpumask }),

@@ -7,6 +7,7 @@ import * as z from 'zod/v4';
 import {
   DECODERS,
   GPU_BACKENDS,
+  OWN_GPU_BACKENDS,
   TINY_DEVICE_CHOICES,
   TINY_PRECISIONS,
   TINY_RESIZES,
@@ -24,7 +25,7 @@ import {
 export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
 /** Backends by the reference's names. */
-export const BACKENDS = ['cpu', ...GPU_BACKENDS] as const;
+export const BACKENDS = ['cpu', ...GPU_BACKENDS, ...OWN_GPU_BACKENDS] as const;
 
 const NOT_YET = 'Refused in this build.';
 
@@ -81,8 +82,9 @@ export const backend = z
   .enum(['auto', ...BACKENDS])
   .default('auto')
   .describe(
-    'What measures frames. cpu: the built-in core, always there. cuda, sycl, hip, metal: an installed vmaf that has it, ' +
-      'else the call fails; nothing falls back silently. auto: a healthy native GPU backend, else cpu. See list_backends.',
+    'What measures frames. cpu: the built-in core, always there. webgpu: a GPU, with the same values; hybrid: a GPU beside ' +
+      'cpu. cuda, sycl, hip, metal: an installed vmaf that has it. What is not here fails; nothing falls back silently. ' +
+      'auto: a healthy native GPU backend, else webgpu where it is faster, else cpu. See list_backends.',
   );
 
 export const precision = z

@@ -2,6 +2,7 @@
  * @module mcp/scoring/refusals
  * Says no, in a sentence, to parameters that the reference has and this build cannot honour.
  */
+import { OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { listExtractors, type ScoreOptions } from '../../index.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
@@ -71,7 +72,7 @@ function refuseDevices(input: ScoringInput): void {
   if (native && backend !== 'cpu') {
     throw usageError(`native_cpu goes with backend cpu only, but backend is ${backend}; set backend to cpu.`);
   }
-  if (cpumask !== 0 && !native && (backend === 'auto' || backend === 'cpu')) {
+  if (cpumask !== 0 && !native && ['auto', 'cpu', ...OWN_GPU_BACKENDS].includes(backend)) {
     throw usageError(
       `cpumask is ${cpumask}, but the built-in core has one instruction set, WebAssembly SIMD, and the same result on ` +
         'every machine; leave out cpumask, or ask for an installed libvmaf with native_cpu and backend cpu.',

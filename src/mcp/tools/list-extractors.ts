@@ -3,7 +3,7 @@
  * `list_extractors`: the feature extractors there are, their options and features.
  */
 import * as z from 'zod/v4';
-import { BACKENDS } from '../scoring/parameters.js';
+import { GPU_BACKENDS } from '../../core/choices.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
 export const listExtractorsTool = defineTool({
@@ -17,7 +17,7 @@ export const listExtractorsTool = defineTool({
     extractors: z.array(
       z.looseObject({
         name: z.string(),
-        backend: z.enum(BACKENDS),
+        backend: z.enum(['cpu', ...GPU_BACKENDS]),
         source: z.string().describe('Where its arithmetic is written, within the source tree.'),
         description: z.string(),
         options: z.array(

@@ -6,6 +6,14 @@ import * as z from 'zod/v4';
 import { BACKENDS } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
+const adapterDocument = z.object({
+  vendor: z.string(),
+  architecture: z.string(),
+  device: z.string(),
+  description: z.string(),
+  software: z.boolean().describe('A processor does its work: right, but slow.'),
+});
+
 export const probeBackendTool = defineTool({
   name: 'probe_backend',
   title: 'Probe a backend',
@@ -20,6 +28,7 @@ export const probeBackendTool = defineTool({
     latency_ms: z.number().nullable(),
     score: z.number().nullable().describe('Near 100 where the backend works.'),
     error: z.string().nullable(),
+    adapter: adapterDocument.optional().describe('Of webgpu and hybrid: the GPU that measured.'),
   }),
   annotations: READ_ONLY,
   async handler({ backend }, { pool, signal }) {

@@ -12,6 +12,7 @@ const take = createWorkerBody({
   post: (message: FromWorker, transfer: ArrayBuffer[] = []) => self.postMessage(message, { transfer }),
   reopen: (descriptor) => reopen(descriptor, browserFiles),
   measurers: wasmMeasurers,
+  openGpu: async () => (await import('./gpu.js')).browserGpu.open(),
   async runtimes(onnxruntime) {
     const { browserTinyRuntimes } = await import('./tiny/runtimes.js');
     return browserTinyRuntimes(() => onnxruntime);

@@ -8,6 +8,7 @@ import { compileCore } from '../../core/module.js';
 import type { Assets, Platform } from '../../engine/contract/platform.js';
 import type { TinyPlatform } from '../../tiny/types.js';
 import { browserFiles } from './files.js';
+import { browserGpu } from './gpu.js';
 import { browserModels } from './models.js';
 import { startBrowserParser } from './parser-worker.js';
 import { startBrowserWorker } from './pool.js';
@@ -57,6 +58,7 @@ export const browserPlatform: Platform = {
     });
     return core;
   },
+  gpu: browserGpu,
   startParser: () => startBrowserParser(assets.parserWorker),
   evaluationTask() {
     const base = location.href;

@@ -18,6 +18,7 @@ port.on(
     post: (message, transfer) => port.postMessage(message, transfer),
     reopen: (descriptor) => reopen(descriptor, nodeFiles),
     measurers: wasmMeasurers,
+    openGpu: async () => (await import('./gpu.js')).nodeGpu.open(),
     heatmaps: async () => (await import('./heatmaps.js')).nodeHeatmaps,
     async runtimes() {
       const { nodeTinyRuntimes } = await import('./tiny/runtimes.js');

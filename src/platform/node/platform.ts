@@ -13,6 +13,7 @@ import type { Assets } from '../../engine/contract/platform.js';
 import type { SearchPlatform } from '../../search/host.js';
 import type { TinyPlatform } from '../../tiny/types.js';
 import { nodeFilesOf } from './files.js';
+import { nodeGpu } from './gpu.js';
 import { nodeModels } from './models.js';
 import { startNodeParser } from './parser-process.js';
 import { startNodeWorker } from './pool.js';
@@ -68,6 +69,7 @@ export const nodePlatform: SearchPlatform = {
   ...openers(BY_USER),
   ofOrigin: (origin) => ({ ...nodePlatform, ...openers(origin) }),
   heatmaps: async () => (await import('./heatmaps.js')).nodeHeatmaps,
+  gpu: nodeGpu,
   native: async () => (await import('./native/host.js')).nodeNative,
   parallelism: availableParallelism(),
   loadCore() {

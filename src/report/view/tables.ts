@@ -2,7 +2,7 @@
  * @module report/view/tables
  * Statistics of every metric, and how the numbers were made.
  */
-import { offsetStateText, skippedText } from '../facts.js';
+import { measurerText, offsetStateText, skippedText } from '../facts.js';
 import type { Encode, EncodeList, Facts } from './encodes.js';
 import {
   bitrateText,
@@ -179,6 +179,11 @@ function comparisonRows(facts: Facts): Row[] {
   ];
 }
 
+/** One of the workers of a hybrid run has the GPU. */
+function workersText({ threads, backend_used: used, measurers }: Facts): string | undefined {
+  return used === 'hybrid' && measurers && threads ? `GPU + ${threads - 1}` : threads?.toString();
+}
+
 function engineRows(facts: Facts): Row[] {
   const { backend_used: used, backend_requested: asked = used, threads, fps = Number.NaN } = facts;
   return [
@@ -188,7 +193,8 @@ function engineRows(facts: Facts): Row[] {
       'backend',
       used && joined([asked === used ? used : `${used} (asked for: ${asked})`, facts.implementation]),
     ],
-    ['workers', threads === 0 ? 'the calling thread' : threads?.toString()],
+    ...(facts.measurers ?? []).map((one): Row => ['measured', measurerText(one)]),
+    ['workers', threads === 0 ? 'the calling thread' : workersText(facts)],
     ['speed', Number.isFinite(fps) && `${fps.toFixed(2)} frames a second`],
     ['arithmetic', facts.compat],
   ];

@@ -49,7 +49,8 @@ const SCORING = {
   model: { type: 'string', default: 'version=vmaf_v0.6.1' },
   disable_clip: flag,
   enable_transform: flag,
-  backend: { enum: ['auto', 'cpu', 'cuda', 'sycl', 'hip', 'metal'], default: 'auto' },
+  // webgpu and hybrid are ours, after the reference's.
+  backend: { enum: ['auto', 'cpu', 'cuda', 'sycl', 'hip', 'metal', 'webgpu', 'hybrid'], default: 'auto' },
   feature: { type: 'array', items: { type: 'string' } },
   aom_ctc: { enum: ['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'] },
   nflx_ctc: { type: 'string', enum: ['v1.0'] },
@@ -135,7 +136,7 @@ describe('the reference', () => {
       expect(schema(name).properties, name).toEqual({});
     }
     expect(schema('probe_backend')).toMatchObject({
-      properties: { backend: { enum: ['cpu', 'cuda', 'sycl', 'hip', 'metal'] } },
+      properties: { backend: { enum: ['cpu', 'cuda', 'sycl', 'hip', 'metal', 'webgpu', 'hybrid'] } },
       required: ['backend'],
     });
     expect(schema('describe_model')).toMatchObject({

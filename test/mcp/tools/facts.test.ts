@@ -15,6 +15,7 @@ import { listModelsTool } from '../../../src/mcp/tools/list-models.js';
 import { probeBackendTool } from '../../../src/mcp/tools/probe-backend.js';
 import { vmafVersion } from '../../../src/mcp/tools/vmaf-version.js';
 import { root } from '../../support/built.js';
+import { noGpu, SWIFTSHADER } from '../../support/gpu.js';
 import { call, copyModel, fakeContext, refused, videoFolder } from './support.js';
 
 const context = () => fakeContext(videoFolder());
@@ -216,5 +217,14 @@ describe('the evaluation tools', () => {
       input_name: 'features',
     });
     expect(compareModels.inputSchema.safeParse({ ...args, models: [] }).success).toBe(false);
+  });
+});
+
+describe.skipIf(noGpu)('a GPU, here the software adapter', () => {
+  it('is probed by scoring on it', async () => {
+    process.env.VK_ICD_FILENAMES = SWIFTSHADER;
+    const health = await call<Record<string, unknown>>(probeBackendTool, { backend: 'webgpu' }, context());
+    expect(health).toMatchObject({ backend: 'webgpu', runtime_healthy: true, adapter: { software: true } });
+    expect(health.score).toBeCloseTo(97.428043, 6);
   });
 });

@@ -56,13 +56,14 @@ export function runOptions(
   raw: RawVideoFormat | null,
   tiny: readonly ChosenTiny[] = [],
 ): RunOptions {
-  const { features, subsample, threads } = settings;
+  const { features, subsample, threads, backend = 'cpu' } = settings;
   return {
     ...pairingOptions(settings),
     ...tinyOptions(tiny),
     ...(features.length > 0 && { features }),
     ...(subsample !== 1 && { subsample }),
     ...(threads !== null && { threads }),
+    ...(backend !== 'cpu' && { backend }),
     ...(raw && { raw }),
   };
 }

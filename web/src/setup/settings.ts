@@ -197,7 +197,7 @@ function rangeField(set: Change): Part {
   };
 }
 
-/** Subsampling, threads and decoder. */
+/** Subsampling, what measures, and decoder. */
 function runningFields(set: Change): Part {
   const subsample = field('subsample', text.settings.subsample, { type: 'number', min: 1, step: 1 });
   whole(subsample.input, 1, 1e6, (n) => set({ subsample: n ?? 1 }));
@@ -209,14 +209,18 @@ function runningFields(set: Change): Part {
     placeholder: text.settings.threadsAuto(navigator.hardwareConcurrency || 4),
   });
   whole(threads.input, 1, 64, (threads) => set({ threads }));
+  const backend = choice('backend', text.settings.backend, text.settings.backends, (backend) =>
+    set({ backend }),
+  );
   const decoder = choice('decoder', text.settings.decoder, text.settings.decoders, (decoder) =>
     set({ decoder }),
   );
   return {
-    elements: [subsample.element, threads.element, decoder.element],
+    elements: [subsample.element, threads.element, backend.element, decoder.element],
     show(now) {
       subsample.input.value = String(now.subsample);
       threads.input.value = now.threads === null ? '' : String(now.threads);
+      backend.input.value = now.backend ?? 'cpu';
       decoder.input.value = now.decoder;
     },
   };

@@ -13,7 +13,7 @@ import {
   type Implementation,
 } from '../../../core/module.js';
 import { describeExcess, EXCESS_ADVICE, findExcess, readExcess } from '../excess.js';
-import type { FrameSlot, Measurer, MeasurerKind } from '../measurer.js';
+import type { FrameSlot, InstantKind, Measurer } from '../measurer.js';
 import { callsOf, placeOf, planeSizes, startRecord } from '../pairs.js';
 import { type ExtractionPlan, historyNeeds, planesRead, type RecordLayout, recordLayout } from '../types.js';
 
@@ -158,9 +158,9 @@ function newestFirst(pictures: readonly Picture[], index: number): Picture[] {
 }
 
 /** Measures every metric in the calling thread; each measurer has an instance of the core of its own. */
-export function wasmMeasurers(module: WebAssembly.Module, implementation: Implementation): MeasurerKind {
+export function wasmMeasurers(module: WebAssembly.Module, implementation: Implementation): InstantKind {
   return {
-    supports: () => true,
+    problem: () => undefined,
     open: (plan) => new WasmMeasurer(module, plan, implementation),
   };
 }

@@ -1,20 +1,26 @@
 /**
  * @module engine/backends/core/run
- * Measures a pair with this package's own core, on workers or in the calling thread, and predicts.
+ * Measures a pair with this package's own core, on workers or in the calling thread, perhaps beside a GPU, and predicts.
  */
 
 import type { CoreOptions } from '../../contract/options.js';
 import type { Platform } from '../../contract/platform.js';
 import type { ScoreOptions } from '../../contract/types.js';
-import { chooseThreads } from '../../plan/chunks.js';
+import { chooseThreads, coreTime } from '../../plan/chunks.js';
 import { planRun, type Requested, type RunPlan, reportModel } from '../../plan/plan.js';
 import { createHeatmaps, type HeatmapRun } from '../../results/heatmaps.js';
 import { Scoring } from '../../results/scoring.js';
 import type { TinyPlan, TinyRegressors, TinySessionFacts } from '../../results/tiny.js';
+import type { Contest } from '../../workers/contest.js';
 import type { WorkerSetup } from '../../workers/protocol.js';
 import { measureHere, measureOnWorkers } from '../../workers/run.js';
 import type { WorkerPool } from '../../workers/worker-pool.js';
+import type { GpuMeasurer, GpuUse } from '../gpu.js';
+import { type GpuRun, gpuNotes, gpuPairs, reportGpu } from '../gpu-report.js';
 import type { Measured, MeasurementWork, OpenBackend, PlannedMeasurement } from '../measurement.js';
+
+/** Milliseconds that the workers must need for a run, so that `auto` looks for a GPU. */
+const WORTH_A_GPU = 3000;
 
 /** A run on the core. */
 interface CoreRun {
@@ -51,6 +57,9 @@ class CoreMeasurement implements PlannedMeasurement {
   readonly #plan: RunPlan;
   #tiny: Tiny | undefined;
   #pool: WorkerPool | undefined;
+  /** Of a run in the calling thread. */
+  #gpu: GpuMeasurer | undefined;
+  #contest: Contest | undefined;
   #heatmaps: HeatmapRun | undefined;
   #regressors: TinyRegressors | undefined;
   /** Of picture models in the calling thread. */
@@ -78,11 +87,13 @@ class CoreMeasurement implements PlannedMeasurement {
       extent,
       ...finished,
       ...this.#start(),
-      warnings: [...notes, ...this.#plan.warnings, ...finished.warnings, ...tiny],
+      ...reportGpu(this.#gpuRun(), extent.pairs),
+      warnings: [...notes, ...this.#notes(), ...this.#plan.warnings, ...finished.warnings, ...tiny],
     };
   }
 
   async close(): Promise<void> {
+    await this.#gpu?.close();
     await this.#pool?.terminate();
     await this.#heatmaps?.discard();
     await this.#regressors?.close();
@@ -91,7 +102,21 @@ class CoreMeasurement implements PlannedMeasurement {
   #threads(expected: number | null): number {
     const { platform, checked } = this.#run;
     const cores = Math.min(platform.parallelism, checked.maxThreads);
-    return checked.threads ?? chooseThreads(cores, this.#plan.features.extraction, expected);
+    const chosen = checked.threads ?? chooseThreads(cores, this.#plan.features.extraction, expected);
+    // What reads for a GPU does it aside, unless asked not to.
+    const asked = checked.backend === 'webgpu' || checked.backend === 'hybrid';
+    return asked && checked.threads === undefined ? Math.max(1, chosen) : chosen;
+  }
+
+  /** Whether to measure on a GPU, and how it is meant. */
+  #gpuUse(expected: number | null, threads: number): GpuUse | undefined {
+    const { platform, checked } = this.#run;
+    if (checked.backend === 'webgpu') return 'required';
+    if (checked.backend === 'hybrid') return 'shared';
+    if (checked.backend !== 'auto' || threads === 0) return undefined;
+    if (!platform.gpu?.here || !platform.gpu.driver) return undefined;
+    const milliseconds = coreTime(this.#plan.features.extraction, expected) / threads;
+    return milliseconds < WORTH_A_GPU ? undefined : 'tried';
   }
 
   async #open(): Promise<void> {
@@ -138,13 +163,26 @@ class CoreMeasurement implements PlannedMeasurement {
       gate: options.gate,
     };
     const threads = this.#threads(expected);
+    const gpu = this.#gpuUse(expected, threads);
     if (threads === 0) {
-      return measureHere(task, (sessions) => {
-        this.#sessions = sessions;
+      return measureHere(gpu ? { ...task, setup: { ...task.setup, gpu } } : task, {
+        onSessions: (sessions) => {
+          this.#sessions = sessions;
+        },
+        onGpu: (opened) => {
+          this.#gpu = opened;
+        },
       });
     }
-    return measureOnWorkers(task, threads, (pool) => {
-      this.#pool = pool;
+    return measureOnWorkers(task, {
+      threads,
+      gpu,
+      onPool: (pool) => {
+        this.#pool = pool;
+      },
+      onContest: (contest) => {
+        this.#contest = contest;
+      },
     });
   }
 
@@ -164,16 +202,39 @@ class CoreMeasurement implements PlannedMeasurement {
 
   /** What the report says before the first frame. */
   #start() {
-    const { compat, implementation, backend } = this.#run.checked;
+    const { compat, implementation } = this.#run.checked;
     const { models, chosen } = this.#plan;
     return {
       models: models.map((model) => reportModel(model, chosen)),
       ...(this.#tiny && { tiny: this.#tiny.reportTiny(this.#tiny.plan, this.#facts()) }),
       compat,
-      backend_used: backend === 'wasm' ? ('wasm' as const) : ('cpu' as const),
+      backend_used: this.#backendUsed(),
       implementation,
-      threads: this.#pool?.size ?? 0,
+      threads: this.#threadsUsed(),
     };
+  }
+
+  #backendUsed(): string {
+    const { backend } = this.#run.checked;
+    if (gpuPairs(this.#gpuRun()) === 0 && backend !== 'webgpu' && backend !== 'hybrid')
+      return backend === 'wasm' ? 'wasm' : 'cpu';
+    return backend === 'auto' ? 'webgpu' : backend;
+  }
+
+  /** Workers, without one that found no GPU. */
+  #threadsUsed(): number {
+    const idle = [...(this.#pool?.gpus.values() ?? [])].filter((state) => !state?.adapter);
+    return (this.#pool?.size ?? 0) - idle.length;
+  }
+
+  #gpuRun(): GpuRun {
+    const states = this.#gpu ? [this.#gpu.state] : [...(this.#pool?.gpus.values() ?? [])];
+    return { plan: this.#plan.features.extraction, states: states.filter((state) => state !== null) };
+  }
+
+  /** What is to be said of the choice between GPU and core, and of what became of it. */
+  #notes(): readonly string[] {
+    return gpuNotes(this.#gpuRun(), this.#run.checked.backend, this.#contest?.result);
   }
 
   #facts(): readonly TinySessionFacts[] {

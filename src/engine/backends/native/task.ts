@@ -2,12 +2,14 @@
  * @module engine/backends/native/task
  * One scoring run as it is put to an installed program, whichever kind it is.
  */
+
+import type { OwnGpuBackend } from '../../../core/choices.js';
 import type { VideoFormat } from '../../../core/frame.js';
 import type { ModelRequest } from '../../../models/types.js';
 import type { BackendName } from './types.js';
 
 /** Backends that an installed program runs. */
-export type NativeBackend = Exclude<BackendName, 'cpu' | 'wasm'>;
+export type NativeBackend = Exclude<BackendName, 'cpu' | 'wasm' | OwnGpuBackend>;
 
 /** A model as libvmaf finds it. */
 export interface NativeModel

@@ -3,17 +3,27 @@
  * Installed programs that contain libvmaf, as the rest knows them: which there are, what they were built with, and
  * whether they work.
  */
-import { GPU_BACKENDS, type GpuBackend, type NativeFlavour } from '../../../core/choices.js';
+import {
+  GPU_BACKENDS,
+  type GpuBackend,
+  type NativeFlavour,
+  OWN_GPU_BACKENDS,
+  type OwnGpuBackend,
+} from '../../../core/choices.js';
+import type { AdapterFacts } from '../gpu.js';
 
 export { GPU_BACKENDS, type GpuBackend } from '../../../core/choices.js';
 
 /**
- * What measures frames. `cpu` and `wasm` are two names of this package's own core; `native-cpu` is an installed `vmaf`,
- * or else an ffmpeg or ffprobe with the libvmaf filter.
+ * What measures frames. `cpu` and `wasm` are two names of this package's own core; `webgpu` is a GPU, `hybrid` both side by
+ * side; `native-cpu` is an installed `vmaf`, or else an ffmpeg or ffprobe with the libvmaf filter.
  */
-export type BackendName = 'cpu' | 'wasm' | 'native-cpu' | GpuBackend;
+export type BackendName = 'cpu' | 'wasm' | OwnGpuBackend | 'native-cpu' | GpuBackend;
 
-/** A backend, or `auto`: a healthy native GPU backend where there is one, else this package's own core. */
+/**
+ * A backend, or `auto`: a healthy native GPU backend where there is one, else a GPU by WebGPU where that is faster than this
+ * package's own core, else that.
+ */
 export type BackendChoice = 'auto' | BackendName;
 
 export const BACKEND_CHOICES: readonly BackendChoice[] = [
@@ -22,7 +32,13 @@ export const BACKEND_CHOICES: readonly BackendChoice[] = [
   'wasm',
   'native-cpu',
   ...GPU_BACKENDS,
+  ...OWN_GPU_BACKENDS,
 ];
+
+/** Whether a backend needs no installed program. */
+export function isOwnBackend(backend: BackendChoice): backend is 'cpu' | 'wasm' | OwnGpuBackend {
+  return ['cpu', 'wasm', ...OWN_GPU_BACKENDS].includes(backend);
+}
 
 /** Backends that something was built with; nothing is said of whether they work. */
 export type BuildFlags = Readonly<Record<'cpu' | GpuBackend, boolean>>;
@@ -77,6 +93,8 @@ export interface BackendDetail {
 
 /** The backends there are. The flags say compiled in; `probeBackend` says whether one works. */
 export interface BackendList extends BuildFlags {
+  /** Whether what WebGPU needs is here; a GPU may be missing still. */
+  readonly webgpu: boolean;
   /** Whether an installed libvmaf can be asked for by name, `native-cpu`. */
   readonly native_cpu: boolean;
   readonly details: readonly BackendDetail[];
@@ -100,4 +118,6 @@ export interface BackendHealth {
   readonly score: number | null;
   /** Why it does not work, a sentence; `null` when it does. */
   readonly error: string | null;
+  /** Backends `webgpu` and `hybrid`: the GPU that measured. */
+  readonly adapter?: AdapterFacts;
 }

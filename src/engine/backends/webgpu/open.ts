@@ -5,22 +5,13 @@
 import { AnyvmafError } from '../../../core/errors.js';
 import { describeFormat, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/kernel.js';
+import type { AdapterFacts } from '../gpu.js';
 import { planeSizes } from '../pairs.js';
 import type { ExtractionPlan } from '../types.js';
 import { GpuLostError, OpenDevice } from './device.js';
 import { GPU_FUNCTIONS } from './index.js';
 import { GpuMeasurer } from './measurer.js';
 import { paddedBytes } from './pictures.js';
-
-/** What an adapter says of itself. */
-export interface AdapterFacts {
-  readonly vendor: string;
-  readonly architecture: string;
-  readonly device: string;
-  readonly description: string;
-  /** Whether a processor does its work. */
-  readonly software: boolean;
-}
 
 /** How to open the GPU. */
 export interface WebgpuOptions {

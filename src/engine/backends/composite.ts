@@ -1,0 +1,302 @@
+/**
+ * @module engine/backends/composite
+ * One measurer of several: each carries out its part of a plan on the same frames, and their records are joined. A part
+ * whose device may go away can be taken over by another measurer in the middle, without any difference in the records.
+ */
+import { AnyvmafError } from '../../core/errors.js';
+import { joinRecord, type PlanPart } from '../plan/split.js';
+import { allocateFrame, copyPlanes, viewPlanes } from '../workers/frame-buffer.js';
+import type { FrameSlot, InstantKind, Measurer } from './measurer.js';
+import { type ExtractionPlan, heatmapFiles, historyNeeds, type RecordLayout, recordLayout } from './types.js';
+
+/** Milliseconds in which pairs in flight end when their measurer is closed. */
+const END_TIME = 1000;
+
+/** Takes over from a measurer that stops. */
+export interface Rescue {
+  readonly kind: InstantKind;
+  /** Told once, why the measurer stopped. */
+  onLoss(reason: string): void;
+}
+
+/** What measures a part of a plan. */
+export interface MeasuredPart {
+  readonly part: PlanPart;
+  readonly measurer: Measurer;
+  /**
+   * Of a device: resolves with a reason when it can do no more; what it still measures then will never be ready. Any other
+   * failure of such a measurer counts as its loss too.
+   */
+  readonly lost?: Promise<string>;
+  /** Without it a measurer that stops ends the run. */
+  readonly rescue?: Rescue | undefined;
+  /** Told of each pair that the measurer, not its rescue, is done with. */
+  readonly onMeasured?: () => void;
+}
+
+/**
+ * Measures with several measurers, of which the first may have several pairs in flight and the others are done at once.
+ * Keeps the frames of pairs in flight, and of those that they look back to, in memory of its own.
+ */
+export class CompositeMeasurer implements Measurer {
+  readonly layout: RecordLayout;
+  readonly slots: number;
+  readonly #parts: readonly Part[];
+  readonly #frames: FrameStore;
+
+  constructor(plan: ExtractionPlan, parts: readonly MeasuredPart[]) {
+    this.layout = recordLayout(plan);
+    // A heatmap stays only until the next pair is measured.
+    this.slots = heatmapFiles(plan).length > 0 ? 1 : (parts[0]?.measurer.slots ?? 1);
+    const own = plan.pictures ? undefined : framesOf(parts);
+    this.#frames = own ?? new Frames(plan, this.slots + historyNeeds(plan).frames);
+    this.#parts = parts.map((part) => new Part(part, this.#frames, own !== undefined));
+  }
+
+  slot(index: number): FrameSlot {
+    return this.#frames.slot(index);
+  }
+
+  holds(index: number): boolean {
+    return index >= 0 && this.#parts.every((part) => part.holds(index));
+  }
+
+  keep(slot: FrameSlot): void {
+    this.#frames.complete(slot);
+    for (const part of this.#parts) part.keep(slot);
+  }
+
+  measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> | undefined {
+    record.fill(Number.NaN);
+    this.#frames.complete(slot);
+    const working = this.#parts.flatMap((part) => {
+      const join = (values: Float64Array) => joinRecord(record, this.layout, part.part, values);
+      const measuring = part.measure(slot, spatial, join);
+      // If another part fails first, nobody waits for this one.
+      measuring?.catch(() => {});
+      return measuring ?? [];
+    });
+    return working.length > 1 ? Promise.all(working).then(() => {}) : working[0];
+  }
+
+  heatmaps(slot: FrameSlot): readonly Uint8Array[] {
+    return this.#parts.flatMap((part) => part.heatmaps(slot));
+  }
+
+  close(): void {
+    void this.end();
+  }
+
+  /** Frees all memory, and resolves when nothing is in flight. */
+  async end(): Promise<void> {
+    await Promise.all(this.#parts.map((part) => part.close()));
+  }
+}
+
+/** Where the frames of the latest pairs are. */
+interface FrameStore {
+  /** Gives out room for a pair. */
+  slot(index: number): FrameSlot;
+  /** Keeps what was written to it. */
+  complete(slot: FrameSlot): void;
+  /** A pair that is kept. */
+  find(index: number): FrameSlot | undefined;
+}
+
+/** The slots of the only measurer, where others need no copy of what it has. */
+function framesOf([only, ...others]: readonly MeasuredPart[]): FrameStore | undefined {
+  if (!only || others.length > 0) return undefined;
+  const { measurer, rescue } = only;
+  if (rescue && !measurer.frames) return undefined;
+  return {
+    slot: (index) => measurer.slot(index),
+    complete: (slot) => measurer.keep(slot),
+    find: (index) => measurer.frames?.(index),
+  };
+}
+
+/** Room for the frames of a plan. */
+class Frames implements FrameStore {
+  readonly #pairs: { slot: FrameSlot; complete: boolean }[];
+  #next = 0;
+
+  constructor(plan: ExtractionPlan, size: number) {
+    const room = () => viewPlanes(allocateFrame(plan), plan);
+    this.#pairs = Array.from({ length: size }, () => ({
+      slot: { index: -1, reference: room(), distorted: room() },
+      complete: false,
+    }));
+  }
+
+  /** Gives out the room of the oldest pair. */
+  slot(index: number): FrameSlot {
+    const pair = this.#pairs[this.#next++ % this.#pairs.length];
+    if (!pair) throw new Error('there is room for no pair');
+    pair.complete = false;
+    pair.slot = { ...pair.slot, index };
+    return pair.slot;
+  }
+
+  complete(slot: FrameSlot): void {
+    for (const pair of this.#pairs) pair.complete ||= pair.slot === slot;
+  }
+
+  find(index: number): FrameSlot | undefined {
+    return this.#pairs.find(({ slot, complete }) => complete && slot.index === index)?.slot;
+  }
+}
+
+/** One measurer of a composite. */
+class Part {
+  readonly part: PlanPart;
+  readonly #options: MeasuredPart;
+  readonly #frames: FrameStore;
+  readonly #own: boolean;
+  readonly #back: number;
+  #measurer: Measurer;
+  #lost: string | undefined;
+  #closed = false;
+  readonly #inFlight = new Set<Promise<void>>();
+  /** Ends the wait for pairs in flight. */
+  readonly #waiting = new Set<(reason: unknown) => void>();
+
+  /** @param own whether the frames are in slots of this measurer */
+  constructor(options: MeasuredPart, frames: FrameStore, own: boolean) {
+    this.part = options.part;
+    this.#options = options;
+    this.#frames = frames;
+    this.#own = own;
+    this.#back = historyNeeds(options.part.plan).frames;
+    this.#measurer = options.measurer;
+    void options.lost?.then((reason) => {
+      for (const reject of this.#waiting) reject(new Error(reason));
+      this.#waiting.clear();
+    });
+  }
+
+  holds(index: number): boolean {
+    if (this.#back === 0) return true;
+    return this.#lost === undefined ? this.#measurer.holds(index) : this.#frames.find(index) !== undefined;
+  }
+
+  keep(slot: FrameSlot): void {
+    // A measurer that took over gets what it looks back to when it needs it.
+    if (this.#own || this.#back === 0 || this.#lost !== undefined) return;
+    try {
+      this.#measurer.keep(this.#take(slot));
+    } catch (error) {
+      this.#replace(error);
+    }
+  }
+
+  /** @param join takes this part's record of the pair */
+  measure(
+    slot: FrameSlot,
+    spatial: boolean,
+    join: (values: Float64Array) => void,
+  ): Promise<void> | undefined {
+    if (this.#lost !== undefined) return this.#measureAgain(slot, spatial, join);
+    const values = new Float64Array(this.#measurer.layout.length);
+    const done = () => {
+      join(values);
+      this.#options.onMeasured?.();
+    };
+    const stopped = (error: unknown) => {
+      this.#replace(error);
+      this.#measureAgain(slot, spatial, join);
+    };
+    let measuring: Promise<void> | undefined;
+    try {
+      measuring = this.#measurer.measure(this.#take(slot), values, spatial);
+    } catch (error) {
+      stopped(error);
+      return undefined;
+    }
+    if (!measuring) {
+      done();
+      return undefined;
+    }
+    return this.#unlessLost(measuring).then(done, stopped);
+  }
+
+  heatmaps(slot: FrameSlot): readonly Uint8Array[] {
+    return heatmapFiles(this.part.plan).length > 0 ? this.#measurer.heatmaps(slot) : [];
+  }
+
+  /** Ends what is in flight. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#options.measurer.close();
+    if (this.#lost !== undefined) this.#measurer.close();
+    // A driver that crashed may never answer.
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, END_TIME);
+    });
+    await Promise.race([Promise.allSettled(this.#inFlight), late]);
+    clearTimeout(timer);
+  }
+
+  /** The pair in a slot of this measurer. */
+  #take(slot: FrameSlot): FrameSlot {
+    if (this.#own && this.#lost === undefined) return slot;
+    const own = this.#measurer.slot(slot.index);
+    copyPlanes(slot.reference, own.reference);
+    copyPlanes(slot.distorted, own.distorted);
+    return own;
+  }
+
+  #unlessLost(measuring: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      this.#inFlight.add(measuring);
+      measuring.then(resolve, reject).finally(() => {
+        this.#waiting.delete(reject);
+        this.#inFlight.delete(measuring);
+      });
+    });
+  }
+
+  /**
+   * Goes on with the rescue, if there is one.
+   * @throws the failure where there is none, or where it is not the measurer's
+   */
+  #replace(error: unknown): void {
+    const { rescue, part, lost } = this.#options;
+    const ofVideo = error instanceof AnyvmafError && ['aborted', 'feature', 'media'].includes(error.code);
+    if (!lost || ofVideo || this.#closed) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    if (!rescue) throw stoppedError(error, reason);
+    if (this.#lost !== undefined) return;
+    this.#lost = reason;
+    this.#measurer = rescue.kind.open(part.plan);
+    rescue.onLoss(reason);
+  }
+
+  /** Measures a pair with the rescue, which first gets what the pair looks back to. */
+  #measureAgain(slot: FrameSlot, spatial: boolean, join: (values: Float64Array) => void): undefined {
+    for (let index = Math.max(0, slot.index - this.#back); index < slot.index; index++) {
+      const earlier = this.#measurer.holds(index) ? undefined : this.#frames.find(index);
+      if (earlier) this.#measurer.keep(this.#take(earlier));
+    }
+    const values = new Float64Array(this.#measurer.layout.length);
+    void this.#measurer.measure(this.#take(slot), values, spatial);
+    join(values);
+  }
+}
+
+function stoppedError(cause: unknown, reason: string): AnyvmafError {
+  const known = cause instanceof AnyvmafError;
+  if (known && cause.code !== 'backend') return cause;
+  return new AnyvmafError(
+    'backend',
+    (known ? reason : `The GPU stopped measuring: ${reason}`).replace(/\.$/, ''),
+    {
+      cause,
+      hints: [
+        'use the backend auto or hybrid, which go on with the own core in such a case',
+        'use the backend cpu, which is the own core alone',
+      ],
+    },
+  );
+}

@@ -1,0 +1,82 @@
+/**
+ * @module platform/node/gpu
+ * A GPU in Node, through the optional package `webgpu` (Dawn).
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { AnyvmafError } from '../../core/errors.js';
+import type { GpuAccess } from '../../engine/contract/platform.js';
+
+/** Loads the package; a test may bring another one. */
+export type LoadWebgpu = () => Promise<typeof import('webgpu')>;
+
+const ADVICE = 'install the package with npm install webgpu';
+
+/** The GPUs of this machine. */
+export const nodeGpu: GpuAccess = {
+  get here() {
+    return isInstalled();
+  },
+  get driver() {
+    return process.platform !== 'linux' || hasVulkan();
+  },
+  advice: ADVICE,
+  open: () => openNodeGpu(() => import('webgpu')),
+};
+
+/**
+ * Opens the preferred GPU.
+ * @throws {AnyvmafError} `backend` where the package is not installed, does not load here, or finds no GPU
+ */
+export async function openNodeGpu(load: LoadWebgpu) {
+  const { openWebgpu } = await import('../../engine/backends/webgpu/open.js');
+  return openWebgpu(await loadGpu(load));
+}
+
+async function loadGpu(load: LoadWebgpu): Promise<GPU> {
+  try {
+    const { create } = await load();
+    return create([]);
+  } catch (cause) {
+    if (!isInstalled()) {
+      throw new AnyvmafError(
+        'backend',
+        'The package webgpu, which measuring on a GPU needs, is not installed',
+        {
+          hints: [ADVICE, 'use the backend cpu'],
+          cause,
+        },
+      );
+    }
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new AnyvmafError('backend', `The package webgpu does not work on this machine (${reason})`, {
+      hints: ['use the backend cpu'],
+      cause,
+    });
+  }
+}
+
+/** Folders in which drivers for Vulkan enter themselves. */
+const VULKAN = ['/usr/share/vulkan/icd.d', '/usr/local/share/vulkan/icd.d', '/etc/vulkan/icd.d'];
+
+function hasVulkan(): boolean {
+  const { VK_ICD_FILENAMES, VK_DRIVER_FILES } = process.env;
+  return Boolean(VK_ICD_FILENAMES || VK_DRIVER_FILES) || VULKAN.some(hasFiles);
+}
+
+function hasFiles(folder: string): boolean {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Looks for the file only: loading it takes tens of megabytes. */
+function isInstalled(): boolean {
+  try {
+    return existsSync(fileURLToPath(import.meta.resolve('webgpu')));
+  } catch {
+    return false;
+  }
+}
