@@ -4,7 +4,7 @@
  * that are always loaded together become one file, so that a program starts sooner and keeps less in memory, and what is
  * loaded on demand stays apart.
  */
-import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, buildSync } from 'esbuild';
@@ -56,6 +56,18 @@ const descriptions = {
     }),
 };
 
+/** Joins shaders in as text, without comments and indentation: WGSL has no strings that could hold either. */
+const shaders = {
+  name: 'shaders',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\.wgsl$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8')
+        .replace(/\/\/.*$|\/\*[\s\S]*?\*\//gm, '')
+        .replace(/\s*\n\s*/g, '\n'),
+      loader: 'text',
+    })),
+};
+
 rmSync(FOLDER, { recursive: true, force: true });
 await build({
   entryPoints: ENTRIES.map(builtPath),
@@ -64,9 +76,8 @@ await build({
   chunkNames: '[name]-[hash]',
   bundle: true,
   splitting: true,
-  plugins: [descriptions],
+  plugins: [descriptions, shaders],
   packages: 'external',
-  loader: { '.wgsl': 'text' },
   format: 'esm',
   platform: 'neutral',
   target: 'es2022',
