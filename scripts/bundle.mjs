@@ -3,7 +3,7 @@
  * The second half of `npm run build`: bundles the compiled modules in dist/ into the files of the package. Modules that are
  * always loaded together become one file, which saves start time and memory; modules loaded on demand stay separate.
  */
-import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, buildSync } from 'esbuild';
@@ -55,6 +55,18 @@ const descriptions = {
     }),
 };
 
+/** Joins shaders in as text, without comments and indentation: WGSL has no strings that could hold either. */
+const shaders = {
+  name: 'shaders',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\.wgsl$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8')
+        .replace(/\/\/.*$|\/\*[\s\S]*?\*\//gm, '')
+        .replace(/\s*\n\s*/g, '\n'),
+      loader: 'text',
+    })),
+};
+
 rmSync(FOLDER, { recursive: true, force: true });
 await build({
   entryPoints: ENTRIES.map(builtPath),
@@ -63,9 +75,8 @@ await build({
   chunkNames: '[name]-[hash]',
   bundle: true,
   splitting: true,
-  plugins: [descriptions],
+  plugins: [descriptions, shaders],
   packages: 'external',
-  loader: { '.wgsl': 'text' },
   format: 'esm',
   platform: 'neutral',
   target: 'es2022',

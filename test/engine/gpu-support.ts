@@ -27,6 +27,8 @@ export const CARD: AdapterFacts = {
 /** What a fake GPU is like. */
 export interface FakeGpuOptions {
   readonly adapter?: AdapterFacts;
+  /** There is none. */
+  readonly missing?: boolean;
   /** Extractors that it has. */
   readonly metrics?: readonly string[];
   /** Pairs after which its device is lost. */
@@ -64,6 +66,7 @@ export class FakeGpus {
       lose = resolve;
     });
     const { state, options } = this;
+    if (options.missing) throw new Error('there is none');
     state.opened++;
     return {
       adapter,

@@ -199,6 +199,36 @@ describe('the backend auto', () => {
   });
 });
 
+describe('the backend auto, of a run that seems long', () => {
+  // So large that 500 frames, which a run of unknown length is taken to have, would take a worker seconds.
+  const large = y4mPair({ width: 960, height: 540, bitDepth: 8, chroma: '420' }, 10);
+  const long = (): ScoreRequest => ({
+    reference: ownSource(large.clip, 'reference', 10, { frameCount: null }),
+    distorted: ownSource(large.clip, 'distorted', 10, { frameCount: null }),
+  });
+  const plain = scorePair(nodePlatform, long(), { backend: 'cpu', threads: 1 });
+
+  it('lets a GPU take part', async () => {
+    const gpus = new FakeGpus();
+    const report = await scorePair(platformWith(gpus), long(), { backend: 'auto', threads: 1 });
+    expect(report.frames).toEqual((await plain).frames);
+    expect(gpus.state).toMatchObject({ opened: 1, closed: 1 });
+    expect(report.backend_used).toBe(gpus.state.measured > 0 ? 'webgpu' : 'cpu');
+  });
+
+  it.each([
+    ['there is none', { missing: true }],
+    ['it is software', { adapter: { ...CARD, software: true } }],
+    ['it has no shader for anything', { metrics: [] }],
+  ])('gives the report of the core where %s', async (_, options) => {
+    const gpus = new FakeGpus(options);
+    const report = await scorePair(platformWith(gpus), long(), { backend: 'auto', threads: 1 });
+    const facts = ({ fps: _fps, backend_requested: _asked, ...rest }: Report) => rest;
+    expect(facts(report)).toEqual(facts(await plain));
+    expect(gpus.state.measured).toBe(0);
+  });
+});
+
 describe('a contest', () => {
   /** A pool of two workers, told of what they measured by hand. */
   function contest() {

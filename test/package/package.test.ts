@@ -37,7 +37,13 @@ interface PackageJson {
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as PackageJson;
 
 /** Packages that are used where they are installed. */
-const OPTIONAL: readonly string[] = ['mediabunny', '@mediabunny/server', '@ffmpeg/core', 'onnxruntime-web'];
+const OPTIONAL: readonly string[] = [
+  'mediabunny',
+  '@mediabunny/server',
+  '@ffmpeg/core',
+  'onnxruntime-web',
+  'webgpu',
+];
 
 /** What the MCP server is made of; nothing else may load it. */
 const SERVER: readonly string[] = [
