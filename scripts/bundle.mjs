@@ -4,7 +4,7 @@
  * always loaded together become one file, which saves start time and memory; modules loaded on demand stay separate.
  */
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, buildSync } from 'esbuild';
 import { builtPath, ROOT } from './lib/project.mjs';
@@ -67,6 +67,20 @@ const shaders = {
     })),
 };
 
+/** Removes declarations that the public types do not reach, which nobody can import. */
+function removeInnerTypes() {
+  const dist = join(ROOT, 'dist');
+  const reached = new Set(['index.d.ts', 'index.browser.d.ts']);
+  for (const file of reached) {
+    const text = readFileSync(join(dist, file), 'utf8');
+    for (const [, name] of text.matchAll(/(?:from |import\()'(\.[^']+)\.js'/g))
+      reached.add(`${join(dirname(file), name)}.d.ts`);
+  }
+  for (const file of readdirSync(dist, { recursive: true }))
+    if (file.endsWith('.d.ts') && !reached.has(file)) rmSync(join(dist, file));
+}
+
+removeInnerTypes();
 rmSync(FOLDER, { recursive: true, force: true });
 await build({
   entryPoints: ENTRIES.map(builtPath),
