@@ -44,6 +44,11 @@ export const extractFrames: (
   options: FromCall<api.ExtractOptions>,
 ) => ReturnType<typeof api.extractFrames> = api.extractFrames;
 
+export const searchQuality: (
+  source: CheckedPath,
+  options: FromCall<api.SearchOptions>,
+) => ReturnType<typeof api.searchQuality> = api.searchQuality;
+
 export const openModel: (
   model: CheckedModel,
   options: FromCall<api.OpenModelOptions>,

@@ -76,6 +76,8 @@ export interface EncodeRequest {
 
 /** A folder of one search, gone when it is closed. */
 export interface EncodingFolder {
+  /** Its real path. */
+  readonly root: string;
   /** Path of a name in it. */
   path(name: string): string;
   /**

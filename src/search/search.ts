@@ -60,7 +60,15 @@ export async function searchQuality(
     ]);
     const folder = await host.openFolder(options.scratchBytes ?? DEFAULT_SCRATCH);
     scope.own(() => folder.close());
-    const search = new Search({ platform, source, options, encoder, facts, folder, signal: scope.signal });
+    const search = new Search({
+      platform: scoringPlatform(platform, options, folder),
+      source,
+      options,
+      encoder,
+      facts,
+      folder,
+      signal: scope.signal,
+    });
     return await search.run(host);
   } catch (error) {
     throw options.signal?.aborted ? options.signal.reason : error;
@@ -77,6 +85,19 @@ export async function forgetSearches(platform: SearchPlatform, folder: string | 
   if (folder !== undefined) requireText('folder', folder, 'a folder');
   const host = await platform.encoding?.();
   return host ? host.points(folder).clear() : 0;
+}
+
+/** Opens files as the source's origin says, and what the search made itself. */
+function scoringPlatform(
+  platform: SearchPlatform,
+  { origin }: SearchOptions,
+  folder: EncodingFolder,
+): SearchPlatform {
+  if (origin?.by !== 'foreign') return platform;
+  const { folders } = origin;
+  return (
+    platform.ofOrigin?.({ by: 'foreign', ...(folders && { folders: [...folders, folder.root] }) }) ?? platform
+  );
 }
 
 function isFileName(source: VideoInput): boolean {

@@ -149,6 +149,12 @@ const DOORS: readonly Door[] = [
     distorted: video,
     model: `path=${path}`,
   })),
+  door('find_quality', 'source', 'video', (source) => ({ source, encoder: 'libx264', verify: true })),
+  door('find_quality', 'model', 'json', (path) => ({
+    source: video,
+    encoder: 'libx264',
+    model: `path=${path}`,
+  })),
   door('describe_worst_frames', 'dis', 'video', (dis) => ({ ref: video, dis, describe: false })),
   door('eval_model_on_split', 'model', 'onnx', (model) => ({ model, features: table })),
   door('eval_model_on_split', 'features', 'table', (features) => ({ model: onnx, features })),

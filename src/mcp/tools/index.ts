@@ -10,6 +10,7 @@ import { describeWorstFramesTool } from './describe-worst-frames.js';
 import { evalModelOnSplit } from './eval-model-on-split.js';
 import { explainScoreTool } from './explain-score.js';
 import { findAlignmentTool } from './find-alignment.js';
+import { findQualityTool } from './find-quality.js';
 import { inspectPairTool } from './inspect-pair.js';
 import { listBackendsTool } from './list-backends.js';
 import { listExtractorsTool } from './list-extractors.js';
@@ -40,4 +41,5 @@ export const TOOLS: readonly Tool[] = [
   inspectPairTool,
   findAlignmentTool,
   explainScoreTool,
+  findQualityTool,
 ];

@@ -103,6 +103,7 @@ describe('the reference', () => {
       'inspect_pair',
       'find_alignment',
       'explain_score',
+      'find_quality',
     ]);
   });
 

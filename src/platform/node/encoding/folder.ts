@@ -3,7 +3,7 @@
  * The private folder of a search: cuts samples of a source into it, and has ffmpeg encode. It is gone when the process
  * ends, however that happens but by a kill, and then the next process removes it.
  */
-import { type FileHandle, open, rename, rm, stat, statfs } from 'node:fs/promises';
+import { type FileHandle, open, realpath, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
 import { AnyvmafError, usageError } from '../../../core/errors.js';
 import {
@@ -44,22 +44,25 @@ const FREE_SHARE = 0.9;
 export async function openFolder(origin: Origin, limit: number): Promise<EncodingFolder> {
   const folder = await makeScratchFolder('search');
   const { bavail, bsize } = await statfs(folder);
-  return new Folder(folder, origin, Math.min(limit, bavail * bsize * FREE_SHARE));
+  return new Folder(folder, await realpath(folder), origin, Math.min(limit, bavail * bsize * FREE_SHARE));
 }
 
 class Folder implements EncodingFolder {
-  readonly #folder: string;
+  readonly root: string;
+  /** As it was made. */
+  readonly #made: string;
   readonly #origin: Origin;
   #left: number;
 
-  constructor(folder: string, origin: Origin, limit: number) {
-    this.#folder = folder;
+  constructor(made: string, root: string, origin: Origin, limit: number) {
+    this.#made = made;
+    this.root = root;
     this.#origin = origin;
     this.#left = limit;
   }
 
   path(name: string): string {
-    return join(this.#folder, basename(name));
+    return join(this.root, basename(name));
   }
 
   async cut(
@@ -113,11 +116,7 @@ class Folder implements EncodingFolder {
         ...encodeArgs(request, own ? this.#left : undefined),
         ...['-f', own ? 'matroska' : muxerOf(output), `file:${written}`],
       ];
-      const {
-        code,
-        signal: crash,
-        stderr,
-      } = await runOn('ffmpeg', input, args, { signal, cwd: this.#folder });
+      const { code, signal: crash, stderr } = await runOn('ffmpeg', input, args, { signal, cwd: this.root });
       const seconds = (performance.now() - began) / 1000;
       if (code !== 0) throw encodeError(request, input, crash, stderr);
       if (own && (await stat(written)).size >= this.#left - 65536)
@@ -143,13 +142,13 @@ class Folder implements EncodingFolder {
   }
 
   close(): Promise<void> {
-    return removeScratch(this.#folder);
+    return removeScratch(this.#made);
   }
 
   #tooLarge(what: string): AnyvmafError {
     return new AnyvmafError(
       'io',
-      `${what}, but ${gigabytes(this.#left)} of temporary files are allowed and free in ${shown(this.#folder)}; allow more, ` +
+      `${what}, but ${gigabytes(this.#left)} of temporary files are allowed and free in ${shown(this.root)}; allow more, ` +
         'name another folder with TMPDIR, or take fewer samples.',
     );
   }

@@ -1,0 +1,103 @@
+/**
+ * @module mcp/scoring/quality
+ * A search for an encoder's setting within one call: on the pool, with progress and a limit on time.
+ */
+import { AnyvmafError, parseTarget, type SearchResult, type SearchStage } from '../../index.js';
+import { searchQuality } from '../checked-api.js';
+import type { ToolContext } from '../context.js';
+import type { InputFile, InputModel } from '../paths.js';
+
+/** Bytes of temporary files that a call may take. */
+const SCRATCH = 4e9;
+
+/** What to search. */
+export interface QualityInput {
+  readonly source: InputFile;
+  readonly encoder: string;
+  readonly encoder_options: Readonly<Record<string, string>>;
+  readonly targets: readonly string[];
+  readonly at_most?: number | undefined;
+  readonly max_size?: number | undefined;
+  readonly range?: { readonly min: number; readonly max: number } | undefined;
+  readonly pixel_format?: string | undefined;
+  readonly full: boolean;
+  readonly verify: boolean;
+  readonly model: InputModel;
+  readonly max_seconds: number;
+}
+
+/** @throws {AnyvmafError} as the public `searchQuality`; `resource` when it takes longer than it may */
+export async function findQuality(input: QualityInput, context: ToolContext) {
+  const targets = input.targets.map(parseTarget);
+  const result = await context.pool.run('find_quality', null, async ({ threads }) => {
+    const late = AbortSignal.timeout(input.max_seconds * 1000);
+    try {
+      return await searchQuality(input.source.path, {
+        encoder: input.encoder,
+        encoderOptions: input.encoder_options,
+        targets,
+        ...(input.at_most !== undefined && { atMost: input.at_most }),
+        ...(input.max_size !== undefined && { maxSize: input.max_size }),
+        ...(input.range && { range: input.range }),
+        ...(input.pixel_format !== undefined && { pixelFormat: input.pixel_format }),
+        models: [input.model.text],
+        full: input.full,
+        verify: input.verify,
+        cache: false,
+        scratchBytes: SCRATCH,
+        threads,
+        origin: context.files.origin,
+        signal: AbortSignal.any([context.signal, late]),
+        onStage: progressOf(context),
+      });
+    } catch (error) {
+      if (!late.aborted || context.signal.aborted) throw error;
+      throw new AnyvmafError(
+        'resource',
+        `the search took longer than max_seconds, ${input.max_seconds}; allow more, or give a range.`,
+      );
+    }
+  });
+  return documentOf(result);
+}
+
+function progressOf({ progress }: ToolContext): (stage: SearchStage) => void {
+  let done = 0;
+  return (stage) => {
+    const what = 'value' in stage ? `${stage.kind} at ${stage.value}` : `${stage.kind} the source`;
+    progress({ done: done++, total: null, message: what });
+  };
+}
+
+function documentOf(result: SearchResult) {
+  const { encoder, parameter, value, shortfall, predicted, points, samples, final, targets } = result;
+  const [{ metric } = { metric: 'vmaf' }] = targets;
+  const mean = (pooled: SearchResult['points'][number]['pooled']) => pooled[metric]?.mean ?? Number.NaN;
+  const reached = targets.map(({ statistic, atLeast }) => `${statistic} of ${atLeast}`).join(' and ');
+  const [low, high] = predicted.interval99;
+  const range = samples ? `, 99 % sure from ${low.toFixed(2)} to ${high.toFixed(2)}` : '';
+  return {
+    summary:
+      `${encoder} ${parameter} ${value} ${shortfall ? 'is nearest to' : 'reaches'} ${metric} ${reached}: predicted ` +
+      `${predicted.value.toFixed(2)}${range}, ${result.encodes} encodes.`,
+    encoder,
+    parameter,
+    value,
+    shortfall: shortfall && { ...shortfall },
+    predicted: predicted.value,
+    interval_95: [...predicted.interval95],
+    interval_99: [...predicted.interval99],
+    predicted_bytes: Math.round(result.predictedBytes),
+    points: points.map(({ value: at, pooled, kbps, margin }) => ({
+      value: at,
+      mean: mean(pooled),
+      kbps,
+      margin,
+    })),
+    not_monotone: [...result.notMonotone],
+    sampled_frames: samples && samples.reduce((sum, { count }) => sum + count, 0),
+    encodes: result.encodes,
+    final: final && { mean: mean(final.pooled), bytes: final.bytes, reached: final.reached },
+    command: [...result.command],
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * @module mcp/tools/find-quality
+ * `find_quality`: the setting with which an encoder reaches a quality. Ours.
+ */
+import * as z from 'zod/v4';
+import { inputPath } from '../paths.js';
+import { model } from '../scoring/parameters.js';
+import { defineTool, READ_ONLY } from '../tool.js';
+
+const interval = z.array(z.number()).length(2).describe('Low end, high end.');
+
+export const findQualityTool = defineTool({
+  name: 'find_quality',
+  title: 'Find an encoder setting for a quality',
+  description:
+    'Finds the setting (mostly a CRF) with which an encoder of the installed ffmpeg makes the smallest file that reaches a ' +
+    'quality: encodes samples of the source with a few settings, scores them, and answers the setting, what it will score with ' +
+    'an interval, the points of the curve, and the ffmpeg command. It writes no encode. Takes seconds to minutes.',
+  inputSchema: z.object({
+    source: inputPath('The video to encode, of a kind that ffmpeg reads.'),
+    encoder: z
+      .string()
+      .max(64)
+      .describe("ffmpeg's name: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another."),
+    encoder_options: z
+      .record(z.string().max(64), z.string().max(400))
+      .default({})
+      .describe('Options of the encoder by name, such as {"preset": "slow"}.'),
+    targets: z
+      .array(z.string().max(64))
+      .min(1)
+      .max(8)
+      .default(['95'])
+      .describe('All of these: 95 (the mean), p5>=90, min>=80, worst_second>=85, harmonic_mean>=94.'),
+    at_most: z.number().optional().describe('A mean above this is better than need be.'),
+    max_size: z.number().positive().optional().describe("Largest size as a share of the source's: 0.6."),
+    range: z
+      .object({ min: z.number(), max: z.number() })
+      .optional()
+      .describe('Values of the parameter to search.'),
+    pixel_format: z.string().max(32).optional().describe("Of the encode. Default: the source's."),
+    full: z.boolean().default(false).describe('Encode the whole source for every point, not samples.'),
+    verify: z
+      .boolean()
+      .default(false)
+      .describe('Also encode and score the whole source with the value found.'),
+    model,
+    max_seconds: z.int().min(1).max(7200).default(900).describe('The call fails when it takes longer.'),
+  }),
+  outputSchema: z.object({
+    summary: z.string(),
+    encoder: z.string(),
+    parameter: z.string(),
+    value: z.number().describe('What to encode with; the nearest where shortfall says why there is none.'),
+    shortfall: z
+      .object({
+        reason: z.enum(['target', 'size', 'above']),
+        by: z
+          .number()
+          .optional()
+          .describe('Points by which the nearest value misses the target, or exceeds at_most.'),
+        share: z.number().optional().describe("Its size as a share of the source's."),
+      })
+      .nullable(),
+    predicted: z.number().describe("The first target's statistic over the whole video."),
+    interval_95: interval,
+    interval_99: interval,
+    predicted_bytes: z.number(),
+    points: z.array(
+      z.object({
+        value: z.number(),
+        mean: z.number(),
+        kbps: z.number(),
+        margin: z.number().describe('Above the hardest target; negative where one is missed.'),
+      }),
+    ),
+    not_monotone: z.array(z.number()).describe('Values that score better than the finer value before them.'),
+    sampled_frames: z.int().nullable().describe('Frames that were scored; null for all.'),
+    encodes: z.int(),
+    final: z.object({ mean: z.number(), bytes: z.number(), reached: z.boolean() }).nullable(),
+    command: z.array(z.string()).describe('Makes the encode: a program and its arguments.'),
+  }),
+  annotations: READ_ONLY,
+  async handler(input, context) {
+    const { findQuality } = await import('../scoring/quality.js');
+    return { document: await findQuality(input, context) };
+  },
+});
