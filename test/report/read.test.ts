@@ -90,10 +90,10 @@ const full: Report = buildReport({
 });
 
 /** A value of a kind, with every key that it may have; the last word of a choice, which no default is. */
-function valueOf(kind: Kind<unknown> & { readonly fields?: Fields }): unknown {
+function exampleOf(kind: Kind<unknown> & { readonly fields?: Fields }): unknown {
   const { type, values, item, fields } = kind;
   if (fields) return valuesOf(fields);
-  if (item) return [valueOf(item), valueOf(item)];
+  if (item) return [exampleOf(item), exampleOf(item)];
   if (values) return values.at(-1);
   if (type === 'fraction') return { num: 24000, den: 1001 };
   if (type === 'bounds') return [-1, 110];
@@ -102,7 +102,7 @@ function valueOf(kind: Kind<unknown> & { readonly fields?: Fields }): unknown {
 }
 
 function valuesOf(fields: Fields): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([name, kind]) => [name, valueOf(kind)]));
+  return Object.fromEntries(Object.entries(fields).map(([name, kind]) => [name, exampleOf(kind)]));
 }
 
 describe('what was written is read back', () => {

@@ -95,7 +95,7 @@ function documentOf(result: SearchResult) {
       margin,
     })),
     not_monotone: [...result.notMonotone],
-    sampled_frames: samples && samples.reduce((sum, { count }) => sum + count, 0),
+    sampled_frames: samples ? samples.reduce((sum, { count }) => sum + count, 0) : null,
     encodes: result.encodes,
     final: final && { mean: mean(final.pooled), bytes: final.bytes, reached: final.reached },
     command: [...result.command],
