@@ -195,7 +195,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       for (const part of [
         'BSD-2-Clause Plus Patent License',
         'Copyright (c) 2016-2020 Netflix, Inc.',
-        'Leon Sorokin',
+        'Copyright (c) 2017 Google LLC',
         'Mozilla Public License Version 2.0',
         'GNU GENERAL PUBLIC LICENSE',
         'https://github.com/ffmpegwasm/ffmpeg.wasm',
