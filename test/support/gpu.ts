@@ -3,6 +3,7 @@
  * whether numbers are right; its times mean nothing.
  */
 import { existsSync } from 'node:fs';
+import type { Gpu } from '../../src/engine/backends/webgpu/kernel.js';
 
 export const SWIFTSHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';
 
@@ -28,4 +29,22 @@ export async function softwareDevice(descriptor: GPUDeviceDescriptor = {}): Prom
   const device = await adapter.requestDevice(descriptor);
   instances.set(device, gpu);
   return device;
+}
+
+/** The modules of each device by their code. */
+const modules = new WeakMap<GPUDevice, Map<string, GPUShaderModule>>();
+
+/** A device as kernels see it; `edit` may change what is compiled. Each module is compiled once per device. */
+export function gpuOf(device: GPUDevice, edit = (code: string, _label: string) => code): Gpu {
+  const known = modules.get(device) ?? new Map<string, GPUShaderModule>();
+  modules.set(device, known);
+  return {
+    device,
+    module(label, ...files) {
+      const code = edit(files.join('\n'), label);
+      const module = known.get(code) ?? device.createShaderModule({ label, code });
+      known.set(code, module);
+      return module;
+    },
+  };
 }

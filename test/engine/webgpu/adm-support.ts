@@ -41,14 +41,6 @@ export function admCall(format: VideoFormat, sets: readonly AdmOptions[]): CoreC
   return call;
 }
 
-/** A device as kernels see it; `edit` may change a shader's text. */
-export function gpuOf(device: GPUDevice, edit: (text: string) => string = (text) => text): Gpu {
-  return {
-    device,
-    module: (label, ...files) => device.createShaderModule({ label, code: edit(files.join('\n')) }),
-  };
-}
-
 /** What the GPU gives for pairs of a format: fields of each. */
 export async function admOnGpu(
   gpu: Gpu,

@@ -9,17 +9,9 @@ import maskNarrow from '../../../src/engine/backends/webgpu/adm-mask-s0.wgsl';
 import maskWide from '../../../src/engine/backends/webgpu/adm-mask-s123.wgsl';
 import { ADM_HIGH, ADM_LOW } from '../../../src/engine/backends/webgpu/adm-uniform.js';
 import type { Gpu } from '../../../src/engine/backends/webgpu/kernel.js';
-import { noGpu, softwareDevice } from '../../support/gpu.js';
+import { gpuOf, noGpu, softwareDevice } from '../../support/gpu.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
-import {
-  type AdmOptions,
-  admCall,
-  admInCore,
-  admOnGpu,
-  gpuOf,
-  type Luma,
-  type LumaPair,
-} from './adm-support.js';
+import { type AdmOptions, admCall, admInCore, admOnGpu, type Luma, type LumaPair } from './adm-support.js';
 
 const SEED = Number(process.env.ANYVMAF_SEED ?? 20261122);
 

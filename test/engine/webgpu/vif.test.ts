@@ -9,7 +9,7 @@ import { Core } from '../../../src/core/module.js';
 import type { Gpu } from '../../../src/engine/backends/webgpu/kernel.js';
 import { VIF, VIF_FILTERS, vifLogOffsets } from '../../../src/engine/backends/webgpu/vif.js';
 import { vifCall } from '../../../src/metrics/vif.js';
-import { noGpu, softwareDevice } from '../../support/gpu.js';
+import { gpuOf, noGpu, softwareDevice } from '../../support/gpu.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
 import { memory, native, take } from '../../wasm/harness.js';
 
@@ -119,40 +119,11 @@ const EXTREMES: Readonly<Record<string, (random: SeededRandom) => readonly [Cont
   ],
 };
 
-/** A device; `change` may alter what is compiled. Every module of `modules`, by code, has another label. */
-function gpuOf(
-  device: GPUDevice,
-  modules: Map<string, GPUShaderModule>,
-  change = (_label: string, code: string) => code,
-): Gpu {
-  return {
-    device,
-    module: (label, ...files) => {
-      const code = change(label, files.join('\n'));
-      const known =
-        modules.get(code) ?? device.createShaderModule({ label: `${label} ${modules.size}`, code });
-      modules.set(code, known);
-      return known;
-    },
-  };
-}
-
 describe.skipIf(noGpu)('VIF on a GPU', () => {
   let gpu: Gpu;
-  const modules = new Map<string, GPUShaderModule>();
-  const pipelines = new Map<string, Promise<GPUComputePipeline>>();
   beforeAll(async () => {
     const device = await softwareDevice();
-    gpu = gpuOf(device, modules);
-    // Compiling for the software adapter takes most of the time: each pipeline is kept for all kernels.
-    const compile = device.createComputePipelineAsync.bind(device);
-    device.createComputePipelineAsync = (descriptor) => {
-      const { module, constants } = descriptor.compute;
-      const key = `${module.label} ${JSON.stringify(constants)}`;
-      const pipeline = pipelines.get(key) ?? compile(descriptor);
-      pipelines.set(key, pipeline);
-      return pipeline;
-    };
+    gpu = gpuOf(device);
     await VIF.open(gpu, callOf(LIMITS), { width: 17, height: 17, bitDepth: 8, chroma: '400' });
   });
   afterAll(() => {
@@ -263,7 +234,7 @@ describe.skipIf(noGpu)('VIF on a GPU', () => {
     const pair = { reference, distorted: encode(seeded(SEED), size, reference, 0.1) };
     const usual = await gpuFields(size, callOf(LIMITS), [pair]);
     const kept = gpu;
-    gpu = gpuOf(gpu.device, modules, (label, code) =>
+    gpu = gpuOf(gpu.device, (code, label) =>
       label === 'vif: decimate' ? code.replace('+ 0x8000u', '+ 0x4000u') : code,
     );
     const [changed = []] = await gpuFields(size, callOf(LIMITS), [pair]);

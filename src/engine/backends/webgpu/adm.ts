@@ -23,6 +23,7 @@ import wavelet from './adm-wavelet.wgsl';
 import waveletNarrow from './adm-wavelet-s0.wgsl';
 import waveletWide from './adm-wavelet-s123.wgsl';
 import type { Encode, Gpu, GpuFunction, GpuKernel, GpuPair } from './kernel.js';
+import { pipelineOf } from './pipeline.js';
 import wide from './wide.wgsl';
 
 /**
@@ -64,28 +65,15 @@ export const ADM_ON_GPU: GpuFunction = {
     const bytes = admScales(format).map((scale) => Math.max(bandBytes(scale), pieceBytes(scale, variants)));
     return Math.max(...bytes);
   },
-  open: async (gpu, call, format) => new AdmKernel(gpu, call, format, await pipelinesOf(gpu)),
+  open: async (gpu, call, format) => new AdmKernel(gpu, call, format, await makePipelines(gpu)),
 };
-
-/** Compiled once per device, however many calls and sizes it measures. */
-const compiled = new WeakMap<Gpu, Promise<Pipelines>>();
-
-function pipelinesOf(gpu: Gpu): Promise<Pipelines> {
-  const pipelines = compiled.get(gpu) ?? makePipelines(gpu);
-  compiled.set(gpu, pipelines);
-  return pipelines;
-}
 
 type Pipelines = Awaited<ReturnType<typeof makePipelines>>;
 
 /** The steps; arrays have one for each scale. */
 async function makePipelines(gpu: Gpu) {
   const make = (label: string, constants: Record<string, number>, ...files: readonly string[]) =>
-    gpu.device.createComputePipelineAsync({
-      label,
-      layout: 'auto',
-      compute: { module: gpu.module(label, scaleText, ...files), constants },
-    });
+    pipelineOf(gpu.device, gpu.module(label, scaleText, ...files), constants);
   const measured = { TILES };
   const [narrowWavelet, wideWavelet, narrowContrast, wideContrast, narrowCubes, wideCubes, sums] =
     await Promise.all([

@@ -7,6 +7,7 @@ import { sampleBytes, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/kernel.js';
 import { BufferUsage } from './device.js';
 import type { Gpu, GpuKernel, GpuPair } from './kernel.js';
+import { pipelineOf } from './pipeline.js';
 import reduce from './reduce.wgsl';
 import samples from './samples.wgsl';
 import sum from './sum.wgsl';
@@ -77,30 +78,6 @@ export async function openSum(
       video.destroy();
     },
   };
-}
-
-/** Of each module: what was compiled of it, by its constants. */
-const pipelines = new WeakMap<GPUShaderModule, Map<string, Promise<GPUComputePipeline>>>();
-
-/** A compute pipeline, compiled once. */
-function pipelineOf(
-  device: GPUDevice,
-  module: GPUShaderModule,
-  constants: Readonly<Record<string, number>> = {},
-): Promise<GPUComputePipeline> {
-  const compiled = pipelines.get(module) ?? new Map<string, Promise<GPUComputePipeline>>();
-  pipelines.set(module, compiled);
-  const key = JSON.stringify(constants);
-  const known = compiled.get(key);
-  if (known) return known;
-  const { label } = module;
-  const compiling = device.createComputePipelineAsync({
-    label,
-    layout: 'auto',
-    compute: { module, constants },
-  });
-  compiled.set(key, compiling);
-  return compiling;
 }
 
 function planesOf({ args }: CoreCall, pair: GpuPair): GPUBuffer[] {

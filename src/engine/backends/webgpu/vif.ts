@@ -6,6 +6,7 @@
 import type { VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/kernel.js';
 import type { Encode, Gpu, GpuFunction, GpuKernel, GpuPair } from './kernel.js';
+import { pipelineOf } from './pipeline.js';
 import common from './vif.wgsl';
 import decimate from './vif-decimate.wgsl';
 import level from './vif-level.wgsl';
@@ -96,7 +97,7 @@ async function openVif(gpu: Gpu, { args, parameters }: CoreCall, format: VideoFo
       ...(scale < firstScale ? [] : [statisticsPass(ground, each, sums, others)]),
     ];
   });
-  const adding = pipelineOf(gpu, 'vif: reduce', [wide, reduce], { SUMS: sums });
+  const adding = pipelineOf(gpu.device, gpu.module('vif: reduce', wide, reduce), { SUMS: sums });
   const scales = memory.uniform(
     Uint32Array.from(levels.flatMap((each) => [each.partials, groupsOf(each), 0, 0])),
   );
@@ -142,23 +143,14 @@ function filterOf(scale: number): readonly number[] {
   return filter;
 }
 
-function pipelineOf(
-  gpu: Gpu,
-  label: string,
-  files: readonly string[],
-  constants: Record<string, number> = {},
-): Promise<GPUComputePipeline> {
-  const compute = { module: gpu.module(label, ...files), constants };
-  return gpu.device.createComputePipelineAsync({ label, layout: 'auto', compute });
-}
-
 /** What reads a level. */
 const sourceOf = ({ scale }: Level): string => (scale > 0 ? level : picture);
 
 /** Makes a level of the one above it. */
 async function decimatePass(ground: Ground, above: Level, below: Level, plane: GPUBuffer): Promise<Pass> {
   const reach = reachOf(below.scale);
-  const pipeline = pipelineOf(ground.gpu, 'vif: decimate', [common, sourceOf(above), decimate]);
+  const { gpu } = ground;
+  const pipeline = pipelineOf(gpu.device, gpu.module('vif: decimate', common, sourceOf(above), decimate));
   const groups = [Math.ceil(below.width / (LANES / 2 - reach)), Math.ceil(below.height / ROWS)] as const;
   const weights = weightsOf(below.scale, 2);
   const dispatches = dispatchesOf(ground, above, reach, groups, weights);
@@ -172,8 +164,9 @@ async function statisticsPass(
   sums: number,
   buffers: readonly GPUBuffer[],
 ): Promise<Pass> {
-  const files = [wide, common, sourceOf(each), pixel, statistics];
-  const pipeline = pipelineOf(ground.gpu, 'vif: statistics', files, { SUMS: sums });
+  const { gpu } = ground;
+  const module = gpu.module('vif: statistics', wide, common, sourceOf(each), pixel, statistics);
+  const pipeline = pipelineOf(gpu.device, module, { SUMS: sums });
   const dispatches = dispatchesOf(ground, each, reachOf(each.scale), each.groups, weightsOf(each.scale, 1));
   return { pipeline: await pipeline, from: each.scale, buffers, dispatches };
 }
