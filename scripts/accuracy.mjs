@@ -5,45 +5,18 @@
  *
  *   node scripts/accuracy.mjs [--print]    --print: print without changing docs/accuracy.md
  */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { build } from 'esbuild';
 import { loadBuilt, ROOT, replaceBlock, table } from './lib/project.mjs';
+import { loadSupport } from './lib/support.mjs';
 
 const { values: flags } = parseArgs({ options: { print: { type: 'boolean' } } });
 const { score } = await loadBuilt('index.js');
 const { sampleSource } = await loadBuilt('sample/files.js');
 
-/** Bundles the tests' support modules, which do the comparison. */
-async function loadSupport() {
-  const folder = mkdtempSync(join(ROOT, 'node_modules/.accuracy-'));
-  try {
-    const names = ['golden', 'fixtures'];
-    await build({
-      entryPoints: names.map((name) => join(ROOT, `test/support/${name}.ts`)),
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      outdir: folder,
-      outExtension: { '.js': '.mjs' },
-      external: ['vitest'],
-      // Modules find fixtures relative to themselves.
-      define: {
-        'import.meta.url': JSON.stringify(pathToFileURL(join(ROOT, 'test/support/fixtures.ts')).href),
-      },
-    });
-    const loaded = await Promise.all(
-      names.map((name) => import(pathToFileURL(join(folder, `${name}.mjs`)).href)),
-    );
-    return Object.assign({}, ...loaded);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-const support = await loadSupport();
+const support = await loadSupport('golden', 'fixtures');
 
 /** Sums up comparisons. */
 function total(comparisons) {

@@ -56,7 +56,10 @@ const FILLS: Readonly<Record<string, Fill>> = {
 /** Names of what pictures can be filled with. */
 export const FILL_NAMES: readonly string[] = Object.keys(FILLS);
 
-/** Pairs of a fill; `mixed` takes another one for each picture. The distorted picture of an ordinary one is near it. */
+/**
+ * Pairs of a fill. The distorted picture of a natural one is near it; that of `mixed`, which takes another fill for each
+ * picture, sometimes is, or is the same.
+ */
 export function pairsOf(plan: ExtractionPlan, fill: string, seed: number, count = 4): FramePair[] {
   const { width, height, bitDepth, chroma } = plan.format;
   const format = formatOf(width, height, bitDepth, chroma);
@@ -68,7 +71,9 @@ export function pairsOf(plan: ExtractionPlan, fill: string, seed: number, count 
     from.map((plane) => plane.map((v) => Math.max(0, Math.min(top, v + random.int(-top >> 4, top >> 4)))));
   return Array.from({ length: count }, () => {
     const reference = one();
-    return { reference, distorted: fill === 'natural' ? near(reference) : one() };
+    const relation = fill === 'mixed' ? random.pick(['near', 'same', 'other', 'other']) : fill;
+    if (relation === 'same') return { reference, distorted: reference };
+    return { reference, distorted: relation === 'near' || relation === 'natural' ? near(reference) : one() };
   });
 }
 

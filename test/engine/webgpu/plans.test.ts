@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWebgpu, type WebgpuKind } from '../../../src/engine/backends/webgpu/open.js';
 import { noGpu, softwareGpu } from '../../support/gpu.js';
+import { drawCase } from '../../support/gpu-cases.js';
 import { disparity, FILL_NAMES, pairsOf } from '../../support/gpu-parity.js';
 import { format } from '../../support/metric.js';
 import { seeded } from '../../support/random.js';
@@ -33,4 +34,12 @@ describe.skipIf(noGpu)('plans on the GPU', () => {
     const seed = random.int(0, 1e9);
     expect(await disparity(kind, plan, pairsOf(plan, fill, seed)), `seed ${seed}`).toEqual([]);
   });
+
+  // scripts/gpu-parity does this at length.
+  it('give the core’s records for random options, sizes, depths and histories', async () => {
+    for (let i = 0; i < 12; i++) {
+      const { plan, pairs, run, title } = drawCase(random, { width: 120, height: 90 });
+      expect(await disparity(kind, plan, pairs, run), `${title}; seed ${random.seed}`).toEqual([]);
+    }
+  }, 200_000);
 });

@@ -1,0 +1,241 @@
+/**
+ * @module scripts/gpu-parity
+ * `npm run gpu:parity`: compares every number that a GPU measures with the core's, to the last bit: records of random pairs
+ * (test/support/gpu-cases), then whole runs of fixtures, models and, if ../shared is present, real clips.
+ *
+ *   node scripts/gpu-parity.mjs [--pairs 500] [--seed S]
+ *
+ * Uses the machine's GPU; where there is none, Chromium's software adapter. Exits with 1 at any difference.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { loadBuilt, ROOT } from './lib/project.mjs';
+import { loadSupport } from './lib/support.mjs';
+
+const { values: flags } = parseArgs({
+  options: {
+    pairs: { type: 'string', default: '500' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+  },
+});
+const { scorePair } = await loadBuilt('engine/score.js');
+const { nodePlatform } = await loadBuilt('platform/node/platform.js');
+const { score } = await loadBuilt('bundle/js/index.js');
+const { makeSample } = await loadBuilt('sample/generator.js');
+const { sampleSource, y4mFile } = await loadBuilt('sample/files.js');
+const support = await loadSupport(
+  ...['fixtures', 'golden', 'gpu', 'gpu-cases', 'gpu-parity', 'random'],
+  '../../src/engine/backends/webgpu/open',
+);
+
+if (!nodePlatform.gpu.driver && existsSync(support.SWIFTSHADER))
+  process.env.VK_ICD_FILENAMES = support.SWIFTSHADER;
+const { create } = await import('webgpu');
+const kind = await support.openWebgpu(create([]));
+console.log(`seed ${flags.seed}, ${process.platform}, ${JSON.stringify(kind.adapter)}`);
+
+/** Node with this GPU for every run in this thread: its shaders are compiled once. */
+const platform = {
+  ...nodePlatform,
+  gpu: {
+    ...{ here: true, driver: true, advice: '' },
+    open: async () => ({
+      adapter: kind.adapter,
+      lost: kind.lost,
+      problem: (call, format) => kind.problem(call, format),
+      open: (plan) => kind.open(plan),
+      close() {},
+    }),
+  },
+};
+
+/** Differences found so far in all groups. */
+let failures = 0;
+
+/** What a group compared. */
+class Group {
+  #name;
+  #runs = 0;
+  #values = 0;
+  #different = 0;
+  #started = performance.now();
+
+  constructor(name) {
+    this.#name = name;
+  }
+
+  /** Counts what was compared in a run, and prints its differences. */
+  add(title, values, differences) {
+    this.#runs++;
+    this.#values += values;
+    this.#different += differences.length;
+    for (const line of differences.slice(0, 10)) console.error(`${this.#name}: ${title}: ${line}`);
+  }
+
+  print() {
+    failures += this.#different + Number(this.#values === 0);
+    const seconds = ((performance.now() - this.#started) / 1000).toFixed(0);
+    const { format } = new Intl.NumberFormat('en');
+    console.log(
+      `${this.#name}: ${this.#runs} runs, ${format(this.#values)} values, ${this.#different} differences, ${seconds} s`,
+    );
+  }
+}
+
+/** The numbers of a report by their names. */
+function numbersOf({ frames, pooled_metrics, aggregate_metrics }) {
+  const flat = (value, path) =>
+    value !== null && typeof value === 'object'
+      ? Object.entries(value).flatMap(([name, inner]) => flat(inner, `${path}/${name}`))
+      : [[path, value]];
+  return new Map(flat({ frames, pooled_metrics, aggregate_metrics }, ''));
+}
+
+/** Scores a request with the core and with a GPU, and compares all numbers of the reports. */
+async function compareRuns(group, title, run, request, options, backend = 'webgpu') {
+  const expected = numbersOf(await run(request, { ...options, backend: 'cpu' }));
+  const report = await run(request, { ...options, backend });
+  const found = numbersOf(report);
+  const wrong = [...expected].flatMap(([path, value]) =>
+    Object.is(found.get(path), value) ? [] : `${path}: GPU ${found.get(path)}, core ${value}`,
+  );
+  if (found.size !== expected.size) wrong.push(`${found.size} values, not ${expected.size}`);
+  const onGpu = report.measurers?.find((one) => one.backend === 'webgpu')?.frames ?? 0;
+  if (report.backend_used !== backend || onGpu === 0) wrong.push(`the GPU measured ${onGpu} frames`);
+  group.add(title, expected.size, wrong);
+  return report;
+}
+
+const inThread = (request, options) => scorePair(platform, request, { ...options, threads: 0 });
+
+/** Whether a GPU can measure some of a run. */
+const hasShaders = ({ models = [], features = [] }) =>
+  models.some((name) => !name.includes('vmaf_float_')) ||
+  features.some((name) => /^(vif|adm|psnr|motion)(=|$)/.test(name) && !name.includes('force_zero'));
+
+/** Random plans and pictures, record by record. */
+async function randomPairs(count) {
+  const random = support.seeded(Number(flags.seed));
+  const group = new Group('random pairs');
+  for (let i = 0; i < count; i++) {
+    const { plan, pairs, run, title } = support.drawCase(random, { width: 400, height: 300 });
+    const measurer = await kind.open(plan);
+    const found = await support.recordsOf(measurer, pairs, run);
+    const expected = await support.coreRecords(plan, pairs, run);
+    const wrong = support.differences(plan, found, expected);
+    if (measurer.dispatches === 0 && expected.some((record) => record.some((v) => !Number.isNaN(v))))
+      wrong.push('the GPU did nothing');
+    group.add(`case ${i}: ${title}`, expected.length * measurer.layout.length, wrong);
+    measurer.close();
+  }
+  group.print();
+}
+
+const pairOf = (clip, frames) => ({
+  reference: sampleSource(clip, 'reference', frames),
+  distorted: sampleSource(clip, 'distorted', frames),
+});
+
+/** Generated clips: the core's values and libvmaf's. */
+async function fixtures() {
+  const group = new Group('fixtures');
+  for (const file of ['compat', 'extremes', 'formats', 'models', 'options']) {
+    for (const { clip, runs } of support.readFixture(file)) {
+      for (const run of runs.filter(hasShaders)) {
+        const { models, features, noPrediction, subsample, compat } = run;
+        const given = Object.entries({ models, features, noPrediction, subsample, compat });
+        const options = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+        const pair = pairOf(support.fixtureClip(clip), clip.frames);
+        const title = `${support.clipTitle(clip)}, ${support.requestTitle(run)}`;
+        const report = await compareRuns(group, title, inThread, pair, options);
+        const { compared, wrong } = support.compareWithFixture(report, run);
+        group.add(`${title}, libvmaf`, compared, wrong);
+      }
+    }
+  }
+  group.print();
+}
+
+const shared = new URL('../shared/', pathToFileURL(`${ROOT}/`));
+
+/** Real clips: the core's values and libvmaf's. */
+async function realClips() {
+  if (!existsSync(new URL('golden/features.json', shared))) return;
+  const group = new Group('real clips');
+  for (const entry of support.goldenCases(shared)) {
+    const { clip, config, request, options } = entry;
+    if (!hasShaders(options)) continue;
+    const report = await compareRuns(group, `${clip}, ${config}`, inThread, request, options);
+    const { compared, wrong } = support.compareWithGolden(report, entry);
+    group.add(`${clip}, ${config}, libvmaf`, compared, wrong);
+  }
+  group.print();
+}
+
+/** The built-in models and those of ../shared, each family in one pass. */
+async function modelFamilies() {
+  const group = new Group('families of models');
+  const families = { model: 'version', '../shared/models/vmaf_v1.0.16': 'path' };
+  families['../shared/models/vmaf_v1.0.16_hfr'] = 'path';
+  for (const [folder, key] of Object.entries(families)) {
+    if (!existsSync(join(ROOT, folder))) continue;
+    const names = readdirSync(join(ROOT, folder)).filter((name) => /^vmaf_.*\.json$/.test(name));
+    const models = names.map((name, i) => {
+      const where = key === 'path' ? join(ROOT, folder, name) : name.replace('.json', '');
+      return `${key}=${where}:name=m${i}`;
+    });
+    for (const bitDepth of [8, 10]) {
+      const format = { width: 480, height: 398, bitDepth, chroma: '420' };
+      const clip = makeSample(format, { seed: bitDepth, cut: 3 });
+      await compareRuns(group, `${folder}, ${bitDepth} bit`, inThread, pairOf(clip, 5), { models });
+    }
+  }
+  group.print();
+}
+
+/** The public interface with workers: files, chunks with history, scaling, frame rates, encodes. */
+async function workers() {
+  const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-parity-'));
+  const group = new Group('workers');
+  const features = ['psnr', 'motion=motion_five_frame_window=true', 'float_ssim'];
+  try {
+    const write = (name, { size: [width, height], bitDepth = 8, frames = 24 }) => {
+      const clip = makeSample({ width, height, bitDepth, chroma: '420' }, { seed: 7, cut: 9 });
+      return ['reference', 'distorted'].map((side) => {
+        const path = join(folder, `${name}-${side}.y4m`);
+        writeFileSync(path, y4mFile(clip, side, frames));
+        return path;
+      });
+    };
+    const compare = (title, [reference, distorted], options, backend) =>
+      compareRuns(group, title, score, { reference, distorted }, { features, ...options }, backend);
+    const deep = write('deep', { size: [322, 182], bitDepth: 10 });
+    await compare('10 bit', deep, { threads: 1, chunkFrames: 5 });
+    await compare('hybrid, 10 bit', deep, { threads: 2, chunkFrames: 3 }, 'hybrid');
+    await compare('subsampled', deep, { threads: 1, subsample: 3 });
+    const encode = (path, ...args) => {
+      const to = path.replace('.y4m', '.mp4');
+      const x264 = ['-c:v', 'libx264', '-pix_fmt', 'yuv420p', ...args];
+      execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', '-i', path, ...x264, to]);
+      return to;
+    };
+    const [large, small] = write('encoded', { size: [320, 180] });
+    const encoded = [encode(large, '-crf', '16'), encode(small, '-vf', 'scale=240:136', '-crf', '32')];
+    await compare('H.264, scaled', encoded, { threads: 2 });
+    await compare('H.264, hybrid', encoded, { threads: 2, chunkFrames: 4 }, 'hybrid');
+    const slower = [encoded[0], encode(small, '-r', '12.5', '-crf', '28')];
+    await compare('H.264, half the frame rate', slower, { threads: 1 });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  group.print();
+}
+
+if (Number(flags.pairs) > 0) await randomPairs(Number(flags.pairs));
+for (const compare of [fixtures, modelFamilies, realClips, workers]) await compare();
+kind.close();
+if (failures > 0) process.exitCode = 1;
