@@ -17,13 +17,13 @@ const GROUP = 'Options';
 
 const BACKENDS = [
   'cpu',
-  'webgpu',
-  'hybrid',
   'native-cpu',
   'cuda',
   'sycl',
   'hip',
   'metal',
+  'webgpu',
+  'hybrid',
 ] as const satisfies readonly BenchBackend[];
 
 const BENCH_OPTIONS = grouped(GROUP, [
