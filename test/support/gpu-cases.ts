@@ -38,11 +38,12 @@ export function drawCase(random: SeededRandom, bounds: Bounds): GpuCase {
   return { plan, pairs, run: { ...run, subsample: random.pick([1, 1, 2]) }, title };
 }
 
-/** One picture of four is narrow or low. */
+/** One picture of four is narrow or low, and small ones are more frequent than large ones. */
 function drawFormat(random: SeededRandom, { width, height }: Bounds) {
   const thin = random.int(0, 7);
-  const columns = random.int(17, thin === 0 ? 20 : width);
-  const rows = random.int(17, thin === 1 ? 20 : height);
+  const side = (most: number) => Math.floor(17 + (most - 16) * random.next() ** 2);
+  const columns = side(thin === 0 ? 20 : width);
+  const rows = side(thin === 1 ? 20 : height);
   const bitDepth = random.pick([8, 8, 10, random.int(8, 16)]);
   return format(columns, rows, bitDepth, random.pick(['420', '420', '422', '444', '400']));
 }
