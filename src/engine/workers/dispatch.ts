@@ -4,6 +4,7 @@
  */
 
 import type { Extent } from '../inputs/pair.js';
+import { Balance } from './balance.js';
 import type { Chunk } from './protocol.js';
 import type { WorkerPool } from './worker-pool.js';
 
@@ -26,6 +27,8 @@ export interface Dispatching {
    * Default: no chunk.
    */
   readonly ahead?: (chunk: Chunk) => boolean;
+  /** Pairs in all, if known: where a GPU takes part, what is left towards the end goes by the workers' rates. */
+  readonly total?: number | null;
 }
 
 /**
@@ -36,7 +39,7 @@ export async function dispatch(
   pool: WorkerPool,
   chunks: Iterator<Chunk, void>,
   sink: RecordSink,
-  { gate, ahead = () => false }: Dispatching = {},
+  { gate, ahead = () => false, total = null }: Dispatching = {},
 ): Promise<Extent> {
   let extent: Extent = { pairs: 0, ended: null };
   let ended = false;
@@ -46,6 +49,7 @@ export async function dispatch(
   });
   /** Per worker: chunks it has to do, and pairs of the one it is at that were counted already. */
   const workers = Array.from({ length: pool.size }, () => ({ chunks: 0, counted: 0 }));
+  const balance = total !== null && pool.gpus.size > 0 ? new Balance(pool) : undefined;
   let next = chunks.next().value;
 
   /** Gives a worker the next chunk, if there is one and it may have it. */
@@ -53,7 +57,9 @@ export async function dispatch(
     const worker = workers[number];
     if (!worker || !next || ended || pool.share(number) === 0) return false;
     if (worker.chunks > 1 || (worker.chunks === 1 && !ahead(next))) return false;
-    const chunk = take(next, pool.share(number));
+    if (balance?.leaves(number, next.count, left(next))) return false;
+    const chunk = take(number, next);
+    balance?.give(number, chunk.count);
     worker.chunks++;
     const post = () => pool.post(number, { kind: 'measure', chunk });
     const wait = gate?.();
@@ -62,11 +68,17 @@ export async function dispatch(
     return true;
   }
 
-  /** Takes so many chunks as one, if there are. */
-  function take(first: Chunk, share: number): Chunk {
+  /** Pairs from a chunk to the end. */
+  function left({ first }: Chunk): number {
+    return (total ?? Number.POSITIVE_INFINITY) - first;
+  }
+
+  /** Takes as many chunks as one as are a worker's share, if there are. */
+  function take(number: number, first: Chunk): Chunk {
     let { count } = first;
     next = chunks.next().value;
-    for (let taken = 1; taken < share && next; taken++) {
+    for (let taken = 1; taken < pool.share(number) && next; taken++) {
+      if (balance && !balance.fits(number, count + next.count, left(first))) break;
       count += next.count;
       next = chunks.next().value;
     }
@@ -84,11 +96,13 @@ export async function dispatch(
     // Its share is another one now.
     if (message.kind === 'gpu') assignAll();
     if (message.kind === 'progress') {
+      balance?.take(number, message.pairs);
       worker.counted += message.pairs;
       sink.measured(message.pairs);
     }
     // Workers that read for themselves are sent no frames.
     if (message.kind !== 'records') return;
+    balance?.take(number, message.count - worker.counted);
     sink.measured(message.count - worker.counted);
     worker.counted = 0;
     worker.chunks--;
@@ -101,6 +115,8 @@ export async function dispatch(
       ended = true;
     } else if (!ended) extent = { pairs: Math.max(extent.pairs, pairs), ended: null };
     while (assign(number));
+    // Those that left a chunk to others are asked again.
+    if (balance) for (const [other, { chunks }] of workers.entries()) if (chunks === 0) assign(other);
   });
   assignAll();
   await Promise.race([pool.until(() => workers.every(({ chunks }) => chunks === 0)), refused]);
