@@ -4,12 +4,15 @@
  * texture, edges, grain; blurred, quantised, noisy), and .bench keeps it for the next run.
  *
  *   node scripts/bench.mjs [NAME...] [--rows NAME,...] [--frames N] [--runs N] [--write] [--folder DIR]
+ *     [--sizes NAME,...] [--software]
  *
- * --rows    any of native, depth, workers, size, inside, stages, memory, module, start, decode, evaluation, tiny, metrics; default:
- *           all but metrics, which takes several minutes
+ * --rows    any of native, depth, workers, size, inside, stages, memory, module, start, decode, evaluation, tiny, metrics, webgpu;
+ *           default: all but metrics and webgpu, which take several minutes
  * --frames  frames of the 1080p pairs, default 144 (2160p: a quarter of that)
  * --runs    runs of each timing, default 3; the median counts, the spread is min to max
- * --write   writes the tables to docs/performance.md and README.md; needs all rows but metrics
+ * --write   writes the tables to docs/performance.md and README.md; needs all rows of the default
+ * --sizes   of webgpu: any of 540p, 1080p, 2160p; default: all
+ * --software  webgpu on a software adapter too, whose times mean nothing
  *
  * Compared runs alternate, so that changes of the machine's speed affect all of them. If VMAF_BIN names a native `vmaf`,
  * the benchmark compares with it as well.
@@ -35,6 +38,7 @@ import { benchDecode } from './lib/bench-decode.mjs';
 import { benchEvaluation } from './lib/bench-evaluation.mjs';
 import { benchMetrics } from './lib/bench-metrics.mjs';
 import { benchTiny } from './lib/bench-tiny.mjs';
+import { benchWebgpu } from './lib/bench-webgpu.mjs';
 import { builtCommand, loadBuilt, ROOT, replaceBlock, table } from './lib/project.mjs';
 
 const ALL_ROWS = [
@@ -51,8 +55,9 @@ const ALL_ROWS = [
   'evaluation',
   'tiny',
   'metrics',
+  'webgpu',
 ];
-const DEFAULT_ROWS = ALL_ROWS.filter((name) => name !== 'metrics');
+const DEFAULT_ROWS = ALL_ROWS.filter((name) => name !== 'metrics' && name !== 'webgpu');
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -61,6 +66,8 @@ const { values: flags, positionals } = parseArgs({
     runs: { type: 'string', default: '3' },
     folder: { type: 'string', default: join(ROOT, '.bench') },
     write: { type: 'boolean', default: false },
+    sizes: { type: 'string', default: '540p,1080p,2160p' },
+    software: { type: 'boolean', default: false },
   },
 });
 const rows = positionals.length > 0 ? positionals : flags.rows.split(',');
@@ -416,6 +423,20 @@ function tiny() {
   return benchTiny({ args, folder: FOLDER, runs: RUNS, median, report });
 }
 
+/** A GPU through WebGPU; see lib/bench-webgpu. */
+function webgpu() {
+  return benchWebgpu({
+    folder: FOLDER,
+    frames: FRAMES,
+    runs: RUNS,
+    model: MODEL,
+    sizes: flags.sizes.split(','),
+    software: flags.software,
+    median,
+    report,
+  });
+}
+
 function vmafVersion() {
   const { stderr, stdout } = spawnSync(process.env.VMAF_BIN, ['--version'], { encoding: 'utf8' });
   return `vmaf ${(stderr || stdout).trim()}`;
@@ -453,6 +474,7 @@ const ACTIONS = {
   evaluation,
   tiny,
   metrics,
+  webgpu,
 };
 for (const name of ALL_ROWS) if (rows.includes(name)) await ACTIONS[name]();
 

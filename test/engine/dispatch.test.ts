@@ -2,12 +2,20 @@
  * @module test/engine/dispatch
  * How chunks are handed to workers that read for themselves: in turn, one ahead where that is asked for, all counted.
  */
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { GpuState } from '../../src/engine/backends/gpu.js';
 import { cutChunks, mayWait } from '../../src/engine/plan/chunks.js';
 import { type Dispatching, dispatch } from '../../src/engine/workers/dispatch.js';
-import type { Chunk, FromWorker, ToWorker, WorkerHandle } from '../../src/engine/workers/protocol.js';
+import type {
+  Chunk,
+  FromWorker,
+  ToWorker,
+  WorkerHandle,
+  WorkerSetup,
+} from '../../src/engine/workers/protocol.js';
 import { WorkerPool } from '../../src/engine/workers/worker-pool.js';
 import { planOf } from './finish-support.js';
+import { CARD } from './gpu-support.js';
 
 /** A worker that measures only when the test says so. */
 class SlowWorker implements WorkerHandle {
@@ -33,16 +41,22 @@ class SlowWorker implements WorkerHandle {
   }
 }
 
-function start(size: number, chunks: Iterator<Chunk, void>, dispatching?: Dispatching) {
+const GPU: GpuState = { adapter: CARD, calls: [0], others: {}, pairs: 0, lost: null };
+
+function start(size: number, chunks: Iterator<Chunk, void>, dispatching?: Dispatching, gpus = 0) {
   const workers = Array.from({ length: size }, () => new SlowWorker());
   let started = 0;
   const pool = new WorkerPool();
-  pool.start(() => workers[started++] ?? new SlowWorker(), size, {
+  const setup: WorkerSetup = {
     module: new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])),
     plan: planOf(['psnr'], { width: 4, height: 4, bitDepth: 8, chroma: '420' }).extraction,
     implementation: 'simd128',
     subsample: 1,
-  });
+  };
+  const startWorker = () => workers[started++] ?? new SlowWorker();
+  pool.start(startWorker, gpus, { ...setup, gpu: 'shared' });
+  pool.start(startWorker, size - gpus, setup);
+  for (const { send } of workers.slice(0, gpus)) send({ kind: 'gpu', state: GPU });
   const counts: number[] = [];
   const added: number[] = [];
   const extent = dispatch(
@@ -137,5 +151,58 @@ describe('chunks in hand', () => {
       expect(ends.reduce((sum, end) => sum + end, 0)).toBe(total);
       expect(Math.max(...ends) - Math.min(...ends), `${total} on ${size}`).toBeLessThanOrEqual(1);
     }
+  });
+});
+
+describe('chunks of a GPU and workers', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it.each([0.1, 0.5, 1, 4, 40])(
+    'end together where the GPU is %f times as fast as a worker',
+    async (speed) => {
+      let now = 0;
+      vi.spyOn(performance, 'now').mockImplementation(() => now);
+      const [total, perPair] = [4000, 40];
+      const times = [perPair / speed, perPair, perPair];
+      const ahead = (chunk: Chunk) => mayWait(chunk, total, times.length);
+      const { workers, added, extent } = start(3, cutChunks(total, 3), { ahead, total }, 1);
+      const begun = times.map(() => 0);
+      const ends = times.map(() => 0);
+      for (;;) {
+        const due = workers.map(({ chunks: [chunk] }, i) =>
+          chunk ? (begun[i] ?? 0) + chunk.count * (times[i] ?? 0) : Number.POSITIVE_INFINITY,
+        );
+        const first = Math.min(...due);
+        if (first === Number.POSITIVE_INFINITY) break;
+        const idle = workers.map(({ chunks }) => chunks.length === 0);
+        const worker = due.indexOf(first);
+        now = first;
+        ends[worker] = first;
+        begun[worker] = first;
+        workers[worker]?.finish();
+        for (const [i, was] of idle.entries()) if (was) begun[i] = now;
+      }
+      expect((await extent).pairs).toBe(total);
+      expect(added.length).toBeGreaterThan(0);
+      const ideal = (total * perPair) / (2 + speed);
+      expect(Math.max(...ends) / ideal).toBeLessThan(1.05);
+    },
+  );
+
+  it('are all measured when the GPU is lost', async () => {
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const { workers, extent } = start(2, cutChunks(40, 2, 4), { total: 40 }, 1);
+    const [gpu, other] = workers;
+    now = 10;
+    gpu?.finish();
+    now = 500;
+    other?.finish();
+    gpu?.send({ kind: 'gpu', state: { ...GPU, lost: 'it is gone' } });
+    while (workers.some(({ chunks }) => chunks.length > 0)) {
+      now += 100;
+      for (const worker of workers) if (worker.chunks.length > 0) worker.finish();
+    }
+    expect(await extent).toEqual({ pairs: 40, ended: null });
   });
 });

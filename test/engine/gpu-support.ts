@@ -31,6 +31,8 @@ export interface FakeGpuOptions {
   readonly missing?: boolean;
   /** Extractors that it has. */
   readonly metrics?: readonly string[];
+  /** Extractors of them that the pictures are too large for. */
+  readonly tooLarge?: readonly string[];
   /** Pairs after which its device is lost. */
   readonly lostAfter?: number;
   /** How it goes: pairs in flight fail, or never answer. */
@@ -59,7 +61,7 @@ export class FakeGpus {
   }
 
   readonly open = async (): Promise<GpuKind> => {
-    const { adapter = CARD, metrics = ['vif', 'adm', 'motion'] } = this.options;
+    const { adapter = CARD, metrics = ['vif', 'adm', 'motion'], tooLarge = [] } = this.options;
     const module = await nodePlatform.loadCore();
     let lose: (reason: string) => void = () => {};
     const lost = new Promise<string>((resolve) => {
@@ -68,10 +70,13 @@ export class FakeGpus {
     const { state, options } = this;
     if (options.missing) throw new Error('there is none');
     state.opened++;
+    const limit = ({ metric }: CoreCall) =>
+      tooLarge.includes(metric) ? `${metric} needs more memory` : undefined;
     return {
       adapter,
       lost,
-      problem: ({ metric }: CoreCall) => (metrics.includes(metric) ? undefined : 'there is no shader for it'),
+      limit,
+      problem: (call) => (metrics.includes(call.metric) ? limit(call) : 'there is no shader for it'),
       open: async (plan) => new FakeMeasurer(module, plan, options, state, lose),
       close() {
         state.closed++;
@@ -186,7 +191,7 @@ function localWorker(openGpu: () => Promise<GpuKind>): WorkerHandle {
 }
 
 /** Node with a GPU. */
-export function platformWith(gpus: FakeGpus, parallelism = 2): Platform {
+export function platformWith(gpus: Pick<FakeGpus, 'open'>, parallelism = 2): Platform {
   return {
     ...nodePlatform,
     parallelism,

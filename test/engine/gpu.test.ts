@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
 import { scorePair } from '../../src/engine/score.js';
 import { Contest } from '../../src/engine/workers/contest.js';
+import type { FromWorker, WorkerHandle } from '../../src/engine/workers/protocol.js';
 import { WorkerPool } from '../../src/engine/workers/worker-pool.js';
 import { nodePlatform } from '../../src/platform/node/platform.js';
 import type { Report } from '../../src/report/types.js';
@@ -97,6 +98,39 @@ describe('a run on a GPU', () => {
     expect(gpus.state).toMatchObject({ opened: 1, closed: 1 });
   });
 
+  it.each([undefined, 0])(
+    'is refused where a picture is too large for a shader, threads %s',
+    async (threads) => {
+      const gpus = new FakeGpus({ tooLarge: ['adm'] });
+      await expect(
+        run(gpus, { backend: 'webgpu', ...(threads !== undefined && { threads }) }),
+      ).rejects.toMatchObject({
+        code: 'backend',
+        message:
+          'The picture is too large for the GPU: adm needs more memory; use the backend hybrid or auto, in which the own ' +
+          'core measures what is too large, or use the backend cpu.',
+      });
+      expect(gpus.state).toMatchObject({ measured: 0, opened: gpus.state.closed });
+    },
+  );
+
+  it('is carried out by several workers where the core has much to do', async () => {
+    const gpus = new FakeGpus({ delay: 5 });
+    const { clip } = y4mPair({ width: 480, height: 270, bitDepth: 8, chroma: '420' }, FRAMES);
+    const heavy = (): ScoreRequest => ({
+      reference: ownSource(clip, 'reference', FRAMES),
+      distorted: ownSource(clip, 'distorted', FRAMES),
+    });
+    const options = { noPrediction: true, features: ['motion', 'ciede'] };
+    const report = await run(gpus, { ...options, backend: 'webgpu', threads: 3 }, heavy());
+    const expected = await scorePair(nodePlatform, heavy(), { ...options, threads: 0 });
+    expect(values(report)).toEqual(values(expected));
+    expect(gpus.state.opened).toBeGreaterThan(1);
+    expect(gpus.state).toMatchObject({ measured: FRAMES, opened: gpus.state.closed });
+    expect(report.threads).toBe(gpus.state.opened);
+    expect(report.measurers?.[0]).toMatchObject({ backend: 'webgpu', frames: FRAMES });
+  });
+
   it('is refused without a GPU', async () => {
     const platform = { ...nodePlatform };
     delete platform.gpu;
@@ -127,6 +161,13 @@ describe('a run on a GPU and workers', () => {
     expect(gpu).toMatchObject({ backend: 'webgpu', frames: gpus.state.measured });
     expect(workers).toMatchObject({ backend: 'cpu', frames: FRAMES - gpus.state.measured });
     expect(rest?.frames).toBe(FRAMES);
+  });
+
+  it('leaves to the core what pictures are too large for', async () => {
+    const report = await run(new FakeGpus({ tooLarge: ['adm'] }), { backend: 'hybrid', threads: 1 });
+    expect(values(report)).toEqual(values(core));
+    expect(report.measurers?.[0]).toMatchObject({ extractors: ['motion', 'vif'] });
+    expect(report.warnings).toContain('The own core measured adm, not the GPU: adm needs more memory.');
   });
 
   it('needs a worker', async () => {
@@ -172,6 +213,27 @@ describe('a GPU that goes away', () => {
       'The GPU stopped in the middle of the run, so the own core went on; the result is the same: the device is gone.',
     );
     expect(report.measurers?.[0]?.frames ?? 0).toBe(Math.min(gpus.state.measured, options.lostAfter ?? 0));
+  });
+
+  it('is reported as lost before the rest of its chunk is measured', async () => {
+    const platform = platformWith(new FakeGpus({ lostAfter: 2 }));
+    const messages: FromWorker[] = [];
+    const startWorker = () => {
+      const worker = platform.startWorker();
+      const listen: WorkerHandle['listen'] = (onMessage, onDeath) =>
+        worker.listen((message) => {
+          messages.push(message);
+          onMessage(message);
+        }, onDeath);
+      return { ...worker, listen };
+    };
+    const options = { backend: 'hybrid', threads: 1, chunkFrames: 4, features } as const;
+    const report = await scorePair({ ...platform, startWorker }, stored, options);
+    expect(values(report)).toEqual(values(core));
+    const lost = messages.findIndex((message) => message.kind === 'gpu' && message.state.lost !== null);
+    const done = messages.findIndex((message) => message.kind === 'records' && message.first === 0);
+    expect(lost).toBeGreaterThan(0);
+    expect(done).toBeGreaterThan(lost);
   });
 
   it('is closed when the run is aborted', async () => {

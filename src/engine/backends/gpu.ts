@@ -4,6 +4,8 @@
  * goes away.
  */
 import { AnyvmafError } from '../../core/errors.js';
+import type { VideoFormat } from '../../core/frame.js';
+import type { CoreCall } from '../../core/kernel.js';
 import { splitPlan } from '../plan/split.js';
 import { CompositeMeasurer, type MeasuredPart } from './composite.js';
 import type { InstantKind, Measurer, MeasurerKind } from './measurer.js';
@@ -24,12 +26,17 @@ export interface GpuKind extends MeasurerKind {
   readonly adapter: AdapterFacts;
   /** Resolves with a reason when the device is lost. */
   readonly lost: Promise<string>;
+  /**
+   * Why pictures are too large for a call that it could measure of smaller ones, as a reason that ends a sentence;
+   * `undefined` where they are not. Absent: nothing is too large.
+   */
+  limit?(call: CoreCall, format: VideoFormat): string | undefined;
   /** Gives the device back. */
   close(): void;
 }
 
 /**
- * How a worker uses a GPU. `required`: it measures all it can, or the run ends with an error. `shared`: required at the
+ * How a worker uses a GPU. `required`: it measures all it has a shader for, or the run ends with an error. `shared`: required at the
  * start; if it is lost, the core goes on. `tried`: used if there is one that is no software.
  */
 export type GpuUse = 'required' | 'shared' | 'tried';
@@ -60,13 +67,16 @@ export interface GpuMeasurer {
 /**
  * Opens a GPU for a plan.
  * @param openGpu throws where there is none
- * @throws {AnyvmafError} `backend` where a GPU that is not only `tried` cannot be had or has nothing to measure
+ * @param onLoss called when it is lost and the core goes on
+ * @throws {AnyvmafError} `backend` where a GPU that is not only `tried` cannot be had or has nothing to measure, or where
+ *   the pictures are too large for one that is `required`
  */
 export async function openGpuMeasurer(
   openGpu: () => Promise<GpuKind>,
   core: InstantKind,
   plan: ExtractionPlan,
   use: GpuUse,
+  onLoss: () => void = () => {},
 ): Promise<GpuMeasurer> {
   let gpu: GpuKind;
   try {
@@ -76,7 +86,7 @@ export async function openGpuMeasurer(
     return NO_GPU;
   }
   try {
-    return await open(gpu, core, plan, use);
+    return await open(gpu, core, plan, use, onLoss);
   } catch (error) {
     gpu.close();
     if (use !== 'tried') throw error;
@@ -94,26 +104,29 @@ async function open(
   core: InstantKind,
   plan: ExtractionPlan,
   use: GpuUse,
+  onLoss: () => void,
 ): Promise<GpuMeasurer> {
+  if (use === 'required') checkSize(gpu, plan);
   const problems = plan.calls.map((call) => problemOf(gpu, call, plan));
   const calls = problems.flatMap((problem, number) => (problem === undefined ? number : []));
   const others = Object.fromEntries(plan.calls.map(({ metric }, i) => [metric, problems[i] ?? '']));
   for (const name of Object.keys(others)) if (others[name] === '') delete others[name];
   if (calls.length === 0) throw nothingToMeasure(others);
   if (use === 'tried' && gpu.adapter.software) throw new Error('a software adapter is not taken by itself');
-  const kind = { problem: (call: Call) => problems[plan.calls.indexOf(call)] };
+  const kind = { problem: (call: CoreCall) => problems[plan.calls.indexOf(call)] };
   const [ofGpu, ofCore] = splitPlan(plan, [kind, core]);
   if (!ofGpu || !ofCore) throw new Error('a plan was not split in two');
   let pairs = 0;
   let lost: string | null = null;
-  const onLoss = (reason: string) => {
+  const stop = (reason: string) => {
     lost = reason;
+    onLoss();
   };
   const part: MeasuredPart = {
     part: ofGpu,
     measurer: await gpu.open(ofGpu.plan),
     lost: gpu.lost,
-    rescue: use === 'required' ? undefined : { kind: core, onLoss },
+    rescue: use === 'required' ? undefined : { kind: core, onLoss: stop },
     onMeasured: () => {
       pairs++;
     },
@@ -133,10 +146,22 @@ async function open(
   };
 }
 
-type Call = ExtractionPlan['calls'][number];
-
-function problemOf(gpu: GpuKind, call: Call, { format }: ExtractionPlan): string | undefined {
+function problemOf(gpu: GpuKind, call: CoreCall, { format }: ExtractionPlan): string | undefined {
   return call.heatmaps ? 'only the own core writes its heatmaps' : gpu.problem(call, format);
+}
+
+/** @throws where it has a shader that its memory is too small for */
+function checkSize(gpu: GpuKind, { calls, format }: ExtractionPlan): void {
+  for (const call of calls) {
+    const limit = call.heatmaps ? undefined : gpu.limit?.(call, format);
+    if (limit === undefined) continue;
+    throw new AnyvmafError('backend', `The picture is too large for the GPU: ${limit}`, {
+      hints: [
+        'use the backend hybrid or auto, in which the own core measures what is too large',
+        'use the backend cpu',
+      ],
+    });
+  }
 }
 
 function nothingToMeasure(others: Readonly<Record<string, string>>): AnyvmafError {

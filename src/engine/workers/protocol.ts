@@ -75,7 +75,7 @@ export type ToWorker =
 export type FromWorker =
   /** Its picture models are ready; comes before any records, and again before each where they count what they see. */
   | { readonly kind: 'sessions'; readonly sessions: readonly TinySessionFacts[] }
-  /** Its GPU is open, or there is none to use; again before records of a chunk of which it measured pairs. */
+  /** Its GPU is open, or there is none to use; again when it is lost, and before records of a chunk. */
   | { readonly kind: 'gpu'; readonly state: GpuState }
   /** Further `pairs` are measured: sent now and then, the last of a chunk only with its records. */
   | { readonly kind: 'progress'; readonly pairs: number }

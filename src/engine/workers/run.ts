@@ -128,7 +128,10 @@ export async function measureOnWorkers(run: Run, staff: Staff): Promise<Extent> 
   await startWorkers(pool, descriptor ? { ...run, setup: { ...run.setup, pair: descriptor } } : run, staff);
   const workers = pool.size;
   // What may be held up hands out no more than is measured.
-  const dispatching = gate ? { gate } : { ahead: (chunk: Chunk) => mayWait(chunk, bound, workers) };
+  const dispatching = {
+    total: bound,
+    ...(gate ? { gate } : { ahead: (chunk: Chunk) => mayWait(chunk, bound, workers) }),
+  };
   const extent = await pool.unlessFailed(
     descriptor ? dispatch(pool, cutChunks(bound, workers, chunkFrames), sink, dispatching) : feed(pool, run),
   );

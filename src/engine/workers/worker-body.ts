@@ -94,14 +94,22 @@ async function openPictures(
   return pictures;
 }
 
-/** Opens a GPU for the worker, and reports what it is to do. */
+/** Opens a GPU for the worker, and reports what it is to do, and at once when it is lost. */
 async function openGpu(
   tools: WorkerTools,
   core: InstantKind,
   plan: ExtractionPlan,
   use: GpuUse,
 ): Promise<GpuMeasurer> {
-  const gpu = await openGpuMeasurer(() => tools.openGpu(), core, plan, use);
+  const gpu = await openGpuMeasurer(
+    () => tools.openGpu(),
+    core,
+    plan,
+    use,
+    () => {
+      tools.post({ kind: 'gpu', state: gpu.state });
+    },
+  );
   tools.post({ kind: 'gpu', state: gpu.state });
   return gpu;
 }

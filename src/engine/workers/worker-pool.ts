@@ -210,6 +210,8 @@ export class WorkerPool {
       const known = this.#gpus.get(number);
       this.#gpus.set(number, message.state);
       if (!known && message.state.adapter) this.#shares[number] = GPU_SHARE;
+      // The core goes on there.
+      if (message.state.lost !== null) this.#shares[number] = Math.min(1, this.share(number));
     } else if (pairs && message.kind === 'records') {
       pairs.measured += message.count - pairs.counted;
       pairs.counted = 0;

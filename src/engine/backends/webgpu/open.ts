@@ -27,6 +27,8 @@ export interface WebgpuKind {
   readonly lost: Promise<string>;
   /** @returns why it cannot measure a call, as a reason that ends a sentence; undefined where it can */
   problem(call: CoreCall, format: VideoFormat): string | undefined;
+  /** @returns why pictures are too large for a call that it has a shader for, likewise */
+  limit(call: CoreCall, format: VideoFormat): string | undefined;
   /**
    * @param plan of calls that it can measure
    * @throws {AnyvmafError} `backend` when the GPU gives no device, `resource` when its memory is short
@@ -76,15 +78,17 @@ class Webgpu implements WebgpuKind {
     const found = GPU_FUNCTIONS.get(call.run);
     if (call.heatmaps) return `heatmaps of ${call.metric} are not made on a GPU`;
     if (!found) return `there is no shader for ${call.metric}`;
-    const bytes = largestBuffer(call, format);
-    if (bytes > this.#mostBytes) {
-      const size = (count: number) => `${Math.ceil(count / 2 ** 20)} MiB`;
-      return (
-        `${call.metric} of ${describeFormat(format)} needs a buffer of ${size(bytes)}, and this GPU binds at most ` +
-        size(this.#mostBytes)
-      );
-    }
-    return found.problem(call, format);
+    return this.limit(call, format) ?? found.problem(call, format);
+  }
+
+  limit(call: CoreCall, format: VideoFormat): string | undefined {
+    const bytes = GPU_FUNCTIONS.has(call.run) ? largestBuffer(call, format) : 0;
+    if (bytes <= this.#mostBytes) return undefined;
+    const size = (count: number) => `${Math.ceil(count / 2 ** 20)} MiB`;
+    return (
+      `${call.metric} of ${describeFormat(format)} needs a buffer of ${size(bytes)}, and this GPU binds at most ` +
+      size(this.#mostBytes)
+    );
   }
 
   async open(plan: ExtractionPlan): Promise<GpuMeasurer> {
