@@ -8,7 +8,7 @@ import type { Displacement, Freeze, Slip } from '../align/slips.js';
 import { finding } from './text.js';
 import type { Finding } from './types.js';
 
-/** A slip up to this pair is an offset at the start. */
+/** A slip before this pair is an offset at the start. */
 const BEGINNING = 4;
 
 /** Most places in a message. */
