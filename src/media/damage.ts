@@ -1,26 +1,26 @@
 /**
  * @module media/damage
- * The one sentence about a video that ends before it should, whichever decoder finds out.
+ * Errors and warnings about videos that end too early, the same for all decoders.
  */
 import { shown } from '../core/printable.js';
 import type { TrackFacts } from './decoder.js';
 import { MediaError } from './errors.js';
 
-/** Where a video ends too early, and why. */
+/** Where and why a video ends too early. */
 export interface EarlyEnd {
-  /** Frames before it, all of them whole. */
+  /** Number of frames before the damage, all complete. */
   readonly frames: number;
-  /** Presentation time of the last of them, in seconds. */
+  /** Presentation time of the last complete frame, in seconds. */
   readonly lastTime: number | undefined;
-  /** The file ends; otherwise it goes on, and cannot be decoded. */
+  /** True if the file ends there; false if it continues but cannot be decoded. */
   readonly cutOff: boolean;
-  /** What tells so, a clause. */
+  /** The evidence, a clause. */
   readonly text: string;
 }
 
 type Named = Pick<TrackFacts, 'name' | 'codec'>;
 
-/** The error where damage was not allowed. */
+/** The error if damage is not allowed. */
 export function earlyEndError(facts: Named, end: EarlyEnd): MediaError {
   return new MediaError(end.cutOff ? 'incomplete' : 'damaged', end.frames, where(facts, end), {
     hints: [
@@ -31,13 +31,13 @@ export function earlyEndError(facts: Named, end: EarlyEnd): MediaError {
   });
 }
 
-/** The warning where it was. */
+/** The warning if damage is allowed. */
 export function earlyEndWarning(facts: Named, end: EarlyEnd): string {
   const { frames } = end;
   return `${where(facts, end)}; ${frames === 1 ? 'the frame before it is' : `the ${frames} frames before it are`} used.`;
 }
 
-/** The warning where packets are missing that the decoder makes up for, or does not notice. */
+/** The warning about missing packets that the decoder conceals or does not notice. */
 export function gapWarning(name: string): string {
   return (
     `Packets are missing in ${shown(name)}: their counter jumps, as where a recording was cut or its reception was ` +
@@ -51,7 +51,7 @@ function where({ name, codec }: Named, { frames, lastTime, cutOff, text }: Early
   return `${shown(name)} ${what} at frame ${frames}${afterTime(lastTime)} (${codec}: ${shown(text)})`;
 }
 
-/** `, after 2.360 s`; nothing where the time is not known. */
+/** `, after 2.360 s`; empty if the time is unknown. */
 export function afterTime(seconds: number | undefined): string {
   return seconds === undefined ? '' : `, after ${seconds.toFixed(3)} s`;
 }

@@ -1,7 +1,7 @@
 /**
  * @module media/decoders
- * Chooses what decodes an encoded video: asks decoders in order of preference whether they can run and know the file,
- * and says, when none does, which were tried and what to install.
+ * Chooses the decoder of an encoded video: the first in order of preference that can run and supports the file. If no
+ * decoder does, the error names those tried and what to install.
  */
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
@@ -20,26 +20,26 @@ import { DECLARE_RAW } from './errors.js';
 import { type EncodedInput, notY4m } from './open.js';
 import type { VideoInput } from './types.js';
 
-/** An encoded video and the decoder that knows it. Nothing is open. */
+/** An encoded video, not opened, and a decoder that supports it. */
 export interface EncodedVideo {
   readonly input: VideoInput;
   readonly decoder: Decoder;
   readonly facts: TrackFacts;
-  /** Decoders to turn to when this one, against its word, cannot open the file. */
+  /** Fallback decoders if this one probed the file but cannot open it. */
   readonly others: readonly Decoder[];
-  /** Set when its container says that the file ends too early: what is missing, a clause. */
+  /** Set for a truncated file: what is missing, a clause. */
   readonly cutOff?: string;
 }
 
-/** How to choose. */
+/** How to choose a decoder. */
 export interface DecoderOptions {
   readonly choice: DecoderChoice;
-  /** What the platform has, the preferred first. */
+  /** The platform's decoders, the preferred first. */
   readonly decoders: readonly Decoder[];
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What one decoder had to say. */
+/** A decoder's answer about a file. */
 interface Attempt {
   readonly decoder: Decoder;
   readonly availability: DecoderAvailability;
@@ -47,9 +47,9 @@ interface Attempt {
 }
 
 /**
- * Finds a decoder that knows the video.
- * @throws {AnyvmafError} `media` when none does, `usage` when there is no decoder of the name asked for, `io` when the
- * file cannot be read
+ * Finds a decoder that supports the video.
+ * @throws {AnyvmafError} `media` if no decoder does, `usage` if no decoder has the requested name, `io` if the file
+ * cannot be read
  */
 export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptions): Promise<EncodedVideo> {
   const { choice, decoders, signal } = options;
@@ -80,7 +80,7 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
   throw nobody(encoded, attempts);
 }
 
-/** Asks a decoder about a file; what it says counts once it is known that it can run. */
+/** Asks a decoder about a file; uses the answer only if the decoder can run. */
 function probeEarly(
   decoder: Decoder,
   input: VideoInput,
@@ -100,8 +100,8 @@ function probeEarly(
 }
 
 /**
- * Opens a video with its decoder, or with another one where that one turns out not to manage.
- * @throws {AnyvmafError} as the decoders do; `media` when all that can run fail
+ * Opens a video with its decoder, or with another one if that fails.
+ * @throws {AnyvmafError} as the decoders do; `media` if all that can run fail
  */
 export async function openDecoded(video: EncodedVideo, request: DecodeRequest): Promise<DecodedSource> {
   const { found } = await firstOf(
@@ -113,7 +113,7 @@ export async function openDecoded(video: EncodedVideo, request: DecodeRequest): 
 }
 
 /**
- * Reads the times of all frames with the video's decoder, or with another one where that one cannot tell them.
+ * Reads the times of all frames with the video's decoder, or with another one if that fails.
  * @returns the times, and the video with the decoder that read them
  * @throws {AnyvmafError} as {@link openDecoded}
  */
@@ -129,7 +129,7 @@ export async function readTimes(
   return { video: by, times: found };
 }
 
-/** What the first decoder that manages gives, from the video's own on. */
+/** The result of the first decoder that succeeds, starting with the video's own. */
 async function firstOf<T>(
   video: EncodedVideo,
   work: (video: EncodedVideo) => Promise<T>,
@@ -162,9 +162,9 @@ async function firstOf<T>(
   throw nobody({ kind: 'encoded', name: facts.name, input, looksLike, ...(cutOff && { cutOff }) }, attempts);
 }
 
-/** What may lead to another decoder. Other failures, such as a file that is not there, do not. */
+/** True if another decoder may succeed; false for other failures, such as a missing file. */
 function refusal(error: unknown): AnyvmafError {
-  // `usage`: an input of a kind that a decoder does not take, such as bytes in memory.
+  // `usage`: a kind of input that a decoder does not support, such as bytes in memory.
   if (error instanceof AnyvmafError && (error.code === 'media' || error.code === 'usage')) return error;
   throw error;
 }
@@ -185,11 +185,11 @@ function undecoded(encoded: EncodedInput): AnyvmafError {
   );
 }
 
-/** Why no decoder was left: what those that ran said, then why the others did not. */
+/** Why no decoder succeeded: the errors of those that ran, then why the others did not run. */
 function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafError {
   const { name, looksLike } = encoded;
   const tried = attempts.filter(({ error }) => error !== undefined);
-  // Nothing that could be installed decodes more than ffmpeg.
+  // No other decoder supports more than ffmpeg.
   const exhausted = tried.some(({ decoder }) => decoder.id === 'ffmpeg');
   const idle = attempts
     .filter(({ error }) => error === undefined && !exhausted)

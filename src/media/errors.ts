@@ -8,12 +8,12 @@ import type { Remedy } from '../core/hint.js';
 import { shown } from '../core/printable.js';
 import type { IncompleteFrame, VideoInfo } from './types.js';
 
-/** What a file may be that nothing recognises. */
+/** Possible reasons why a file is not recognised. */
 export const DECLARE_RAW: Remedy = { purpose: 'declare', option: 'raw' };
 
-/** A frame that cannot be read from a video that opened. */
+/** A frame of an open video cannot be read. */
 export class MediaError extends AnyvmafError {
-  /** `incomplete`: the data end within the frame. `damaged`: the frame does not begin where it should. */
+  /** `incomplete`: the data end within the frame. `damaged`: no frame begins at its position. */
   readonly reason: 'incomplete' | 'damaged';
   /** 0-based number of the frame; all frames before it are whole. */
   readonly frame: number;
@@ -36,7 +36,7 @@ export function quoted(found: string | Uint8Array): string {
   return `"${text.slice(0, SHOWN).replace(/[^\x20-\x7e]/g, hexEscape)}"${text.length > SHOWN ? ` (${text.length} characters)` : ''}`;
 }
 
-/** Characters of a header that messages repeat. */
+/** Most characters of a header in a message. */
 const SHOWN = 80;
 
 function hexEscape(character: string): string {
@@ -44,8 +44,8 @@ function hexEscape(character: string): string {
 }
 
 /**
- * What reading the frame within which a video ends throws (cli-formats-metrics B.5).
- * @param hints what helps beside a correct format
+ * The error for reading the incomplete last frame (cli-formats-metrics B.5).
+ * @param hints fixes other than a correct format
  */
 export function incompleteFrame(
   info: VideoInfo,
@@ -69,9 +69,9 @@ export function incompleteFrame(
 }
 
 /**
- * What stands where a frame should begin is not a frame.
- * @param position of the byte where the frame should begin, from the start of the data
- * @param found the bytes that stand there
+ * The error for bytes that are not a frame where one should begin.
+ * @param position byte at which the frame should begin, from the start of the data
+ * @param found the bytes at that position
  */
 export function lostFraming(name: string, index: number, position: number, found: Uint8Array): MediaError {
   return new MediaError(

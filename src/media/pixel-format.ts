@@ -1,6 +1,6 @@
 /**
  * @module media/pixel-format
- * ffmpeg's names of sample layouts, and which of them are planar luma and chroma as the scorer takes them.
+ * ffmpeg's pixel format names, and which of them are planar luma and chroma as the scorer needs.
  */
 import type { ChromaFormat } from '../core/frame.js';
 
@@ -11,7 +11,7 @@ export interface SampleFormat {
   readonly chroma: ChromaFormat;
 }
 
-/** Layouts that hold luma and chroma in another arrangement; the same samples can be put into planes. */
+/** Formats that store the same luma and chroma samples in another order. */
 const REARRANGED: Readonly<Record<string, SampleFormat>> = {
   nv12: { bitDepth: 8, chroma: '420' },
   nv21: { bitDepth: 8, chroma: '420' },
@@ -24,7 +24,7 @@ const REARRANGED: Readonly<Record<string, SampleFormat>> = {
 };
 
 const FAMILIES: readonly (readonly [pattern: RegExp, chroma?: ChromaFormat])[] = [
-  /** Planar, alpha in a plane of its own: `yuv420p`, `yuvj444p`, `yuva422p10le`. */
+  /** Planar, alpha in a separate plane: `yuv420p`, `yuvj444p`, `yuva422p10le`. */
   [/^yuv[aj]?(420|422|444)p(9|1[0246])?(?:le|be)?$/],
   [/^gray(9|1[0246])?(?:le|be)?$/, '400'],
   [/^ya(16)(?:le|be)$/, '400'],
@@ -35,8 +35,8 @@ const FAMILIES: readonly (readonly [pattern: RegExp, chroma?: ChromaFormat])[] =
 ];
 
 /**
- * What samples a layout holds, by ffmpeg's name of it (`yuv420p10le`, `nv12`, `gray`).
- * @returns `undefined` for a layout whose samples are not luma and chroma in 4:2:0, 4:2:2, 4:4:4 or 4:0:0, such as
+ * Parses ffmpeg's name of a pixel format (`yuv420p10le`, `nv12`, `gray`).
+ * @returns `undefined` for formats whose samples are not luma and chroma in 4:2:0, 4:2:2, 4:4:4 or 4:0:0, such as
  * RGB, a palette, 4:1:1 or floating point
  */
 export function pixelFormat(name: string): SampleFormat | undefined {
@@ -53,7 +53,7 @@ export function pixelFormat(name: string): SampleFormat | undefined {
   return undefined;
 }
 
-/** ffmpeg's name of the planar little-endian layout of a format: `yuv422p10le`, `gray`. */
+/** ffmpeg's name of the planar little-endian pixel format: `yuv422p10le`, `gray`. */
 export function pixelFormatName({ bitDepth, chroma }: SampleFormat): string {
   const base = chroma === '400' ? 'gray' : `yuv${chroma}p`;
   return bitDepth === 8 ? base : `${base}${bitDepth}le`;

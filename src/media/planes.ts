@@ -33,9 +33,8 @@ export class PlaneMap {
   }
 
   /**
-   * Buffers to fill one after another from the frame's first sample on; ends with the last byte that is
-   * needed.
-   * @throws {AnyvmafError} `usage` when a plane has another size than the format says
+   * Buffers to fill in order from the frame's first sample to the last needed byte.
+   * @throws {AnyvmafError} `usage` if the size of a plane contradicts the format
    */
   parts(into: FramePlanes): Uint8Array[] {
     const { y, cb, cr } = into;
@@ -55,7 +54,7 @@ export class PlaneMap {
     return parts;
   }
 
-  /** To be called once the parts are filled. */
+  /** Call once the parts are filled. */
   finish(into: FramePlanes): void {
     if (!this.#crops) return;
     if (into.cb) this.#crop(this.#scratchCb(), into.cb);

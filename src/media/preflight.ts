@@ -1,6 +1,6 @@
 /**
  * @module media/preflight
- * Says before a comparison what does not fit: everything that makes two videos a bad pair, with what resolves it.
+ * Checks a pair before scoring: findings about all that makes two videos a bad pair, with hints that resolve them.
  */
 import { geometryFindings } from './preflight/geometry.js';
 import { modelFindings } from './preflight/model.js';
@@ -23,9 +23,8 @@ export {
 } from './preflight/types.js';
 
 /**
- * Compares what is known of two videos. Reads nothing itself: timestamps, measurements and the alignment are used where
- * they are given.
- * @returns findings, the most severe first; empty when the two fit together
+ * Compares the facts about two videos. Reads no files; uses timestamps, measurements and the alignment if present.
+ * @returns findings, the most severe first; empty if no problems were found
  */
 export function preflight(
   reference: SideFacts,

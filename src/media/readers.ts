@@ -1,12 +1,12 @@
 /**
  * @module media/readers
- * Random access to bytes that need no platform: arrays in memory and Blobs.
+ * Random access to arrays in memory and Blobs, on every platform.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import type { ByteReader } from './platform.js';
 
-/** Reads an array, on shared memory or not, without copying it first. */
+/** Reads an array, on shared memory or not, without a copy of the whole. */
 export function bytesReader(bytes: Uint8Array): ByteReader {
   return {
     size: bytes.length,
@@ -15,7 +15,7 @@ export function bytesReader(bytes: Uint8Array): ByteReader {
   };
 }
 
-/** Reads a Blob or File in slices of what is asked for. */
+/** Reads only the requested slices of a Blob or File. */
 export function blobReader(blob: Blob, name: string): ByteReader {
   return {
     size: blob.size,
@@ -34,7 +34,7 @@ export function blobReader(blob: Blob, name: string): ByteReader {
 }
 
 /**
- * The error for a source that broke while being read. Errors that already are for the user pass as they are.
+ * The error for a source that fails while being read; returns an `AnyvmafError` unchanged.
  */
 export function readFailure(name: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;

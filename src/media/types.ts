@@ -61,11 +61,11 @@ export type SourceDescriptor =
 export interface FrameLayout {
   /** Byte offset of the first frame's header (Y4M) or first sample (raw). */
   readonly start: number;
-  /** Bytes of the per-frame header `FRAME...\n`; 0 for raw video and where {@link offsets} are given. */
+  /** Bytes of the per-frame header `FRAME...\n`; 0 for raw video and if {@link offsets} is set. */
   readonly frameHeader: number;
   /** Bytes of samples in one stored frame, including unused planes (alpha). */
   readonly frameBytes: number;
-  /** Byte offsets of each frame's first sample, when frame headers vary in length. */
+  /** Byte offsets of each frame's first sample, if frame headers vary in length. */
   readonly offsets?: Float64Array;
 }
 
@@ -78,8 +78,8 @@ export interface FrameSource {
   readonly descriptor?: SourceDescriptor;
   /**
    * Reads frame `index` (0-based). One call at a time; the planes must stay valid until a promise settles.
-   * @returns false when the source ends before this frame; nothing was written then.
-   * @throws {MediaError} when the frame is incomplete or damaged, or reading fails.
+   * @returns false if the source ends before this frame; the planes are then unchanged
+   * @throws {MediaError} if the frame is incomplete or damaged, or reading fails
    */
   readFrame(index: number, into: FramePlanes): Promise<boolean> | boolean;
   /**
@@ -91,9 +91,8 @@ export interface FrameSource {
 }
 
 /**
- * What can be opened as a video: a path (`-` is standard input) or file URL or file descriptor, where the
- * platform has files; a `Blob` or `File`; the bytes of a whole file; a byte stream; or frames from the
- * caller's own source.
+ * Anything that opens as a video: a path (`-` is standard input), file URL or file descriptor, if the platform has
+ * files; a `Blob` or `File`; the bytes of a whole file; a byte stream; or the caller's own source of frames.
  */
 export type VideoInput = string | URL | number | Blob | Uint8Array | ReadableStream<Uint8Array> | FrameSource;
 

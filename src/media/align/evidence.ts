@@ -83,7 +83,7 @@ function bestLine({ samples, x, y, xx, yy, xy }: Sums, centred: boolean): Fit {
   return { gain, mx, my, error: Math.max(0, variance - gain * gain * vx), variance };
 }
 
-/** Mean squared residual of samples against a given line. */
+/** Mean squared residual of samples against a line. */
 function errorOn({ gain, mx, my }: Fit, { samples, x, y, xx, yy, xy }: Sums): number {
   const bias = my - gain * mx;
   const crossed = gain * (bias * x - xy) - bias * y;

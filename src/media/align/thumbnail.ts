@@ -10,7 +10,7 @@ export const THUMBNAIL = { width: 64, height: 36 } as const;
 /** Boxes up to this width are read completely. */
 const WHOLE_BOX = 6;
 
-/** Layout of the luma that is shrunk. */
+/** Layout of the luma to shrink. */
 export type LumaFormat = Pick<VideoFormat, 'width' | 'height' | 'bitDepth'>;
 
 /**
@@ -39,7 +39,7 @@ export class Thumbnailer {
 
   /**
    * @param width of the thumbnail; a video narrower than that repeats samples
-   * @param most positions read along each side of a box, so that less is read of large pictures
+   * @param most positions to read along each side of a box, to read less of large pictures
    */
   constructor(format: LumaFormat, width: number, height: number, most = Number.POSITIVE_INFINITY) {
     this.#format = format;

@@ -1,6 +1,6 @@
 /**
  * @module media/pairing/adapt
- * A source whose frames are resized and converted as they are read.
+ * A source that resizes and converts frames while reading.
  */
 
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
@@ -10,14 +10,14 @@ import type { FrameSource, VideoInfo } from '../types.js';
 import { FormatConverter, samplesOf } from './convert.js';
 import { Resampler } from './resample.js';
 
-/** What a source's frames are to become. */
+/** The target of an adapted source. */
 export interface Target {
   /** The depth and chroma format must not be lower than the source's. */
   readonly format: VideoFormat;
   readonly filter: ScaleFilter;
 }
 
-/** The source itself where its frames are right already; otherwise one that reads from it. */
+/** Returns the source itself if its frames match already, else one that reads from it. */
 export function adaptSource(source: FrameSource, target: Target): FrameSource {
   const { info } = source;
   const { width, height, bitDepth, chroma } = target.format;
@@ -31,7 +31,7 @@ class AdaptedSource implements FrameSource {
   readonly seekable: boolean;
   readonly #source: FrameSource;
   readonly #stored: FramePlanes;
-  /** The stored planes in the new size; absent when it is the old one. */
+  /** The stored planes in the new size; absent if the size stays. */
   readonly #resized: FramePlanes | undefined;
   readonly #luma: Resampler | undefined;
   readonly #chroma: Resampler | undefined;
@@ -86,7 +86,7 @@ class AdaptedSource implements FrameSource {
   }
 }
 
-/** Those of the planes that the caller wants and this video has. */
+/** The planes that the caller wants and this video has. */
 function planesLike({ y, cb, cr }: FramePlanes, wanted: FramePlanes): FramePlanes {
   return { y, ...(wanted.cb && cb && { cb }), ...(wanted.cr && cr && { cr }) };
 }

@@ -1,6 +1,6 @@
 /**
  * @module media/pairing/convert
- * Brings samples to a higher bit depth by a shift, and chroma to a finer grid by repetition: nothing is lost or made up.
+ * Raises the bit depth by a shift and the chroma resolution by repetition, both without loss or interpolation.
  */
 import { CHROMA_FORMATS } from '../../core/choices.js';
 import { chromaSize, type FramePlanes, type PlaneSize, type VideoFormat } from '../../core/frame.js';
@@ -8,7 +8,7 @@ import { chromaSize, type FramePlanes, type PlaneSize, type VideoFormat } from '
 /** Samples of a plane: one byte each at 8 bit, 16-bit words above. */
 export type Samples = Uint8Array | Uint16Array;
 
-/** The format in which samples of both kinds can be written without loss; the size is that of the first. */
+/** The format that holds samples of both formats without loss; its size is that of the first. */
 export function commonFormat(a: VideoFormat, b: VideoFormat): VideoFormat {
   const finer = Math.max(CHROMA_FORMATS.indexOf(a.chroma), CHROMA_FORMATS.indexOf(b.chroma));
   return {
@@ -19,7 +19,7 @@ export function commonFormat(a: VideoFormat, b: VideoFormat): VideoFormat {
   };
 }
 
-/** What bringing one format to a higher one does, a phrase each; empty when nothing. */
+/** Describes each conversion from one format to a higher one in a phrase; empty without conversions. */
 export function describeConversion(from: VideoFormat, to: VideoFormat): string[] {
   const phrases: string[] = [];
   if (to.bitDepth !== from.bitDepth) {
@@ -72,7 +72,7 @@ export class FormatConverter {
       else for (let i = 0; i < target.length; i++) target[i] = source[i]! << shift;
       return;
     }
-    // Odd luma sizes leave the last chroma column or row out; the one before stands for it.
+    // Odd luma sizes omit the last chroma column or row; repeat the one before.
     const halfX = fromSize.width < intoSize.width ? 1 : 0;
     const halfY = fromSize.height < intoSize.height ? 1 : 0;
     for (let y = 0; y < intoSize.height; y++) {

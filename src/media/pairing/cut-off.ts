@@ -1,6 +1,6 @@
 /**
  * @module media/pairing/cut-off
- * Which of two videos is cut off where frames are to be compared, and what to say then.
+ * Detects a truncated video of a pair, and raises the error or warning.
  */
 
 import { aboutInput, type InputRole } from '../../core/errors.js';
@@ -10,24 +10,24 @@ import type { DecodedSource } from '../decoder.js';
 import type { EncodedVideo } from '../decoders.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 
-/** Where a side's frames end for want of more of the file. */
+/** A truncated video and where its frames end. */
 export interface CutOff {
   readonly video: EncodedVideo;
-  /** `undefined` where only reading to the end tells. */
+  /** `undefined` if only reading to the end determines it. */
   readonly end: EarlyEnd | undefined;
 }
 
-/** What is known of one side. */
+/** One of the two videos. */
 export interface CutOffSide {
   readonly video: EncodedVideo;
   readonly times: Float64Array | null;
 }
 
-/** The end of a video that its container contradicts; `undefined` for whole ones. */
+/** The end of a truncated video; `undefined` for complete ones. */
 export function cutOffOf({ video, times }: CutOffSide): CutOff | undefined {
   const { cutOff } = video;
   if (cutOff === undefined) return undefined;
-  // Some containers have all times in an index, also those of frames that are not there.
+  // The index of some containers has the times of missing frames too.
   const listed = times !== null && times.length < (video.facts.frameCount ?? Number.POSITIVE_INFINITY);
   return {
     video,
@@ -35,20 +35,20 @@ export function cutOffOf({ video, times }: CutOffSide): CutOff | undefined {
   };
 }
 
-/** @throws {MediaError} that names the file, the frame and the time, where they are known already */
+/** @throws {MediaError} with the file, the frame and the time, if they are already known */
 export function refuseCutOff({ video, end }: CutOff, role: InputRole): void {
   if (end) throw aboutInput(earlyEndError(video.facts, end), role);
 }
 
-/** How to take the end. */
+/** How to handle the end. */
 export interface CutOffOptions {
-  /** Damage is no reason to fail. */
+  /** Damage is a warning instead of an error. */
   readonly allowed: boolean;
-  /** Frames asked for, `Infinity` for all: behind them nothing is missed. */
+  /** Number of frames requested, `Infinity` for all; an end after these does not matter. */
   readonly wanted: number;
 }
 
-/** Frames of a file that is cut off: says so, when it comes to the end at the latest. */
+/** Frames of a truncated file; warns or throws at the end at the latest. */
 export class CutOffSource implements FrameSource {
   readonly info: VideoInfo;
   readonly seekable: boolean;
@@ -56,7 +56,7 @@ export class CutOffSource implements FrameSource {
   readonly #cutOff: CutOff;
   readonly #options: CutOffOptions;
   readonly #warnings: string[];
-  /** What the decoder had to say at the beginning. */
+  /** Number of the decoder's warnings at the start. */
   readonly #before: number;
   #read = 0;
 
@@ -98,7 +98,7 @@ export class CutOffSource implements FrameSource {
       text: video.cutOff ?? '',
     };
     if (!this.#options.allowed) throw earlyEndError(video.facts, end);
-    // A decoder that stopped before knows better where.
+    // If the decoder stopped earlier, its own warning is more precise.
     const { warnings } = this.#source.info;
     const own = warnings.length > this.#before ? [] : [earlyEndWarning(video.facts, end)];
     this.#warnings.splice(0, Number.POSITIVE_INFINITY, ...warnings, ...own);

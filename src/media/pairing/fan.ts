@@ -1,13 +1,13 @@
 /**
  * @module media/pairing/fan
- * One decoder for several readers: each frame is decoded once and kept until the slowest reader has taken it.
+ * Shares a decoder among several readers: decodes each frame once and keeps it until the slowest reader has read it.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import { allocateFrame } from '../../core/frame.js';
 import type { DecodedSource } from '../decoder.js';
 
-/** Frames from one number up to another. */
+/** A range of frames. */
 export interface FramePart {
   readonly start: number;
   /** The one after the last; `Infinity` for the end of the video. */
@@ -16,7 +16,7 @@ export interface FramePart {
 
 const WHOLE: FramePart = { start: 0, end: Number.POSITIVE_INFINITY };
 
-/** The smallest part that holds all of some. */
+/** The smallest range that contains all ranges. */
 export function hull(parts: readonly FramePart[]): FramePart {
   return {
     start: Math.min(...parts.map(({ start }) => start)),
@@ -24,13 +24,13 @@ export function hull(parts: readonly FramePart[]): FramePart {
   };
 }
 
-/** Frames by which the fastest reader may be ahead of the slowest. */
+/** Most frames by which the fastest reader may be ahead of the slowest. */
 const FRAMES_AHEAD = 8;
 
-/** Frames of a decoder, handed to a fixed number of readers. */
+/** A decoder that a fixed number of readers share. */
 export class Fan {
   readonly #source: DecodedSource;
-  /** Per reader the frame that it needs next; `Infinity` once it is closed. */
+  /** The next frame of each reader; `Infinity` once it is closed. */
   readonly #next: number[];
   readonly #frames = new Map<number, FramePlanes>();
   readonly #spare: FramePlanes[] = [];
@@ -47,9 +47,9 @@ export class Fan {
   }
 
   /**
-   * The source of one reader. The decoder is closed with the last of them.
+   * The source of one reader. Closing the last one closes the decoder.
    * @param reader from 0, each once
-   * @param part frames of the decoder that this reader is given; its frame 0 is the first of them
+   * @param part the reader's range of the decoder's frames; its frame 0 is the first of them
    */
   tap(reader: number, { start, end }: FramePart = WHOLE): DecodedSource {
     const source = this.#source;

@@ -1,20 +1,20 @@
 /**
  * @module media/pairing/kernel
- * Filters of swscale as tables of fixed-point coefficients: for each sample of the result, where in the source its
- * taps begin and their weights. Integer arithmetic of 64 bits decides what rounds where, hence the BigInts.
+ * Filters of swscale as tables of fixed-point coefficients: for each output sample, the first source sample and the
+ * weights. BigInts reproduce the rounding of swscale's 64-bit integers.
  */
 import type { ScaleFilter } from '../decoder.js';
 
 /** One dimension of a resampling. */
 export interface Kernel {
-  /** Samples before and after. */
+  /** Number of source samples and of output samples. */
   readonly from: number;
   readonly to: number;
-  /** Taps of each sample of the result. */
+  /** Number of taps of each output sample. */
   readonly taps: number;
-  /** First source sample of each sample of the result; all its taps lie inside the source. */
+  /** First source sample of each output sample; all its taps are inside the source. */
   readonly start: Int32Array;
-  /** Weights, `taps` for each sample of the result; they add up to 1 << {@link KernelOptions.bits}. */
+  /** Weights, `taps` for each output sample; they add up to 1 << {@link KernelOptions.bits}. */
   readonly weights: Int16Array;
 }
 
@@ -24,10 +24,10 @@ export interface KernelOptions {
   readonly bits: 12 | 14;
 }
 
-/** Radius of each filter in samples of the coarser grid, twice. */
+/** Twice the radius of each filter, in samples of the coarser grid. */
 const SUPPORT: Readonly<Record<ScaleFilter, number>> = { bilinear: 2, bicubic: 4, lanczos: 6 };
 
-/** Share of a filter's weight that may be cut off at either end to save taps. */
+/** Largest share of a filter's weight to cut off at either end, to save taps. */
 const NEGLIGIBLE = 0.002;
 
 /** swscale on x86 rounds the number of taps up to a multiple of this, by the weights' bits: across, down. */
@@ -37,7 +37,7 @@ const ONE_16 = 1n << 16n;
 const ONE_24 = 1n << 24n;
 const ONE_30 = 1n << 30n;
 
-/** The filter that brings `from` samples to `to`. */
+/** The filter that resamples `from` samples to `to`. */
 export function makeKernel(from: number, to: number, { filter, bits }: KernelOptions): Kernel {
   const step = ((BigInt(from) << 16n) + BigInt(to >> 1)) / BigInt(to);
   const difference = step > ONE_16 ? step - ONE_16 : ONE_16 - step;
@@ -48,14 +48,14 @@ export function makeKernel(from: number, to: number, { filter, bits }: KernelOpt
   return settled(wide, taps, from, to, bits);
 }
 
-/** Weights before they are cut to size. */
+/** Weights before negligible ones are cut off. */
 interface WideFilter {
   readonly size: number;
   readonly start: Int32Array;
   readonly weights: bigint[];
 }
 
-/** No change in size: every sample is itself. */
+/** The filter that copies samples, for equal sizes. */
 function copying(from: number, to: number, bits: number): Kernel {
   return {
     from,
@@ -66,7 +66,7 @@ function copying(from: number, to: number, bits: number): Kernel {
   };
 }
 
-/** The filter's function at the distance of each tap; centres of both grids coincide. */
+/** The filter function at the distance of each tap; centres of both grids coincide. */
 function sampled(from: number, to: number, step: bigint, unit: bigint, filter: ScaleFilter): WideFilter {
   const shrinks = step > ONE_16;
   const support = SUPPORT[filter];
@@ -91,8 +91,8 @@ function sampled(from: number, to: number, step: bigint, unit: bigint, filter: S
 }
 
 /**
- * A filter's value, of which 1 is `unit`.
- * @param d distance from the centre, of which 1 is 2^30
+ * A filter's value; `unit` represents 1.
+ * @param d distance from the centre; 2^30 represents 1
  */
 function weight(filter: ScaleFilter, d: bigint, unit: bigint): bigint {
   if (filter === 'bilinear') return d < ONE_30 ? (ONE_30 - d) * (unit >> 30n) : 0n;
@@ -114,7 +114,7 @@ function weight(filter: ScaleFilter, d: bigint, unit: bigint): bigint {
   return value / ((1n << 54n) / unit);
 }
 
-/** Moves negligible weights out on the left, in place; returns how many taps are left of the widest filter. */
+/** Shifts negligible weights out on the left, in place; returns the taps that remain of the widest filter. */
 function trim({ size, start, weights }: WideFilter, to: number, unit: bigint): number {
   const most = BigInt(Math.floor(NEGLIGIBLE * Number(unit)));
   const size_ = (value: bigint | undefined) => (value === undefined ? 0n : value < 0n ? -value : value);
@@ -143,11 +143,11 @@ function trim({ size, start, weights }: WideFilter, to: number, unit: bigint): n
   return widest;
 }
 
-/** Repeats the source's edges beyond them, and rounds so that weights add up: each passes its error to the next. */
+/** Repeats the source's edge samples, and carries each rounding error to the next weight so that the sum is exact. */
 function settled(wide: WideFilter, used: number, from: number, to: number, bits: 12 | 14): Kernel {
   const align = TAP_ALIGN[bits];
   const taps = used === 1 ? 1 : Math.ceil(used / align) * align;
-  // Fewer source samples than taps: the rest of them weigh nothing.
+  // With fewer source samples than taps, the other taps have weight 0.
   const kept = Math.min(taps, from);
   const start = new Int32Array(to);
   const weights = new Int16Array(to * kept);

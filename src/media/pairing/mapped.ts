@@ -1,6 +1,6 @@
 /**
  * @module media/pairing/mapped
- * A source that gives frames of another in an order of their own: some twice, some not at all.
+ * A source that repeats and skips frames of another source.
  */
 import type { FramePlanes } from '../../core/frame.js';
 import type { FrameSource, VideoInfo } from '../types.js';
@@ -11,11 +11,11 @@ export class MappedSource implements FrameSource {
   readonly seekable: boolean;
   readonly #source: FrameSource;
   readonly #frames: ArrayLike<number>;
-  /** The latest frame that will be asked for again, of a source that gives each once. */
+  /** Copy of a frame that the next read repeats, if the source reads each frame only once. */
   #kept: { readonly frame: number; readonly planes: FramePlanes } | undefined;
 
   #look: ((luma: Uint8Array) => boolean) | undefined;
-  /** Frames shown so far. */
+  /** Number of frames shown so far. */
   #shown = 0;
 
   /** @param frames ascending; numbers may repeat */
@@ -27,8 +27,8 @@ export class MappedSource implements FrameSource {
   }
 
   /**
-   * From now on reads also frames that are left out, from the first that is used on, and shows all in their order.
-   * @param look is given the luma of each; `false` says that it has seen enough
+   * Makes later reads show all frames in order, from the first used one on, including skipped ones.
+   * @param look receives the luma of each; returns false to stop
    */
   showAll(look: (luma: Uint8Array) => boolean): void {
     this.#look = look;
@@ -40,7 +40,7 @@ export class MappedSource implements FrameSource {
     return this.#look ? this.#readShowing(index, frame, into) : this.#readMapped(index, frame, into);
   }
 
-  /** Reads up to a frame one by one. */
+  /** Reads all frames up to `frame` in order. */
   async #readShowing(index: number, frame: number, into: FramePlanes): Promise<boolean> {
     const show = (luma: Uint8Array) => {
       this.#shown++;

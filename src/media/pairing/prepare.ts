@@ -1,6 +1,6 @@
 /**
  * @module media/pairing/prepare
- * Makes two videos of any kind into two sources of one format whose n-th frames belong together, and says how.
+ * Turns two videos of any kind into two sources of one format whose n-th frames pair, and describes how.
  */
 import { AnyvmafError, type InputRole, ofInput, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
@@ -38,7 +38,7 @@ export type Side =
       readonly kind: 'encoded';
       readonly video: EncodedVideo;
       readonly times: Float64Array | null;
-      /** Seconds at which the file's clock is set back, where it is; times count on as if it had not been. */
+      /** Seconds at which the file's clock is set back; times continue as if it was not. */
       readonly setBacks?: readonly number[];
     };
 
@@ -48,12 +48,12 @@ export interface Sides {
   readonly distorted: Side;
 }
 
-/** What to bring together, and how. */
+/** How to pair frames and convert them to one format. */
 export interface PairingPlanOptions {
   readonly scale: ScaleFilter | 'none';
   readonly scaleTo: ScaleTo;
   readonly frameRatePolicy: FrameRatePolicy;
-  /** Distorted frame n goes with reference frame n + offset. */
+  /** Distorted frame n pairs with reference frame n + offset. */
   readonly offset: number;
   readonly offsetRequested: number | 'auto';
   readonly offsetConfidence?: number;
@@ -61,61 +61,61 @@ export interface PairingPlanOptions {
   readonly range?: FrameRange;
   readonly skipReference: number;
   readonly skipDistorted: number;
-  /** Pairs at most, `Infinity` for all. */
+  /** Most pairs, `Infinity` for all. */
   readonly frameCount: number;
   readonly allowDamaged: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How frames go together, before anything is decoded. */
+/** How frames pair, before decoding. */
 export interface PairingPlan {
   readonly sides: Sides;
   readonly options: PairingPlanOptions;
   /** The format in which both are scored. */
   readonly format: VideoFormat;
-  /** First frame of each that is scored. */
+  /** First scored frame of each. */
   readonly first: { readonly reference: number; readonly distorted: number };
-  /** Pairs asked for by range and limit, `Infinity` for all there are. */
+  /** Number of pairs that range and limit request, `Infinity` for all. */
   readonly asked: number;
-  /** Pairs at most; `null` where only reading to the end can tell. */
+  /** Most pairs; `null` if only reading to the end determines it. */
   readonly count: number | null;
-  /** Absent where times are not known and frames go by number. */
+  /** Absent if times are unknown and frames pair by number. */
   readonly paired?: PairedTimes;
-  /** Reference frames per distorted frame where both show the same moments; 1 where their rates do not differ. */
+  /** Reference frames per distorted frame if both show the same moments; 1 if their rates do not differ. */
   readonly ratio: number;
 }
 
-/** Two sources whose n-th frames belong together. */
+/** Two sources whose n-th frames pair. */
 export interface PreparedPair {
   readonly reference: FrameSource;
   readonly distorted: FrameSource;
-  /** Frames of each source to discard at its start: those of a decoder begin where they should. */
+  /** Number of frames to discard at the start of each source; 0 for decoders. */
   readonly skipReference: number;
   readonly skipDistorted: number;
-  /** What reads the distorted frames, where they come in an order of their own. */
+  /** The source of the distorted frames, if some repeat or are skipped. */
   readonly mapped?: MappedSource;
-  /** What was done; the number of pairs is known at the end. */
+  /** Describes what was done, once the number of pairs is known. */
   describe(pairs: number): Pairing;
 }
 
-/** What a side declares of its frames. */
+/** Declared format and frame count. */
 function formatOf(side: Side): VideoFormat & { readonly frameCount: number | null } {
   return side.kind === 'frames' ? side.source.info : side.video.facts;
 }
 
-/** What the user calls a side. */
+/** The user's name for a video. */
 export function nameOf(side: Side): string {
   return side.kind === 'frames' ? side.source.info.name : side.video.facts.name;
 }
 
-/** Frames of a side, where known. Packets are a better witness than what a header says. */
+/** Number of frames, if known. Packets are more reliable than headers. */
 function frameCountOf(side: Side): number | null {
   return side.times?.length ?? formatOf(side).frameCount;
 }
 
 /**
- * Decides what goes with what.
- * @throws {AnyvmafError} `mismatch` when the options do not allow what it would take, `usage` for an empty range
+ * Plans which frames pair.
+ * @throws {AnyvmafError} `mismatch` if the options do not allow a required conversion, `usage` for an empty range
  */
 export function planPairing(sides: Sides, options: PairingPlanOptions): PairingPlan {
   const format = scoredFormat(sides, options);
@@ -125,7 +125,7 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
   const early = Math.max(0, -offset);
   const origin = {
     reference: skipReference + Math.max(0, offset),
-    // Offsets are frames of the reference, of which there are more or fewer in the same time.
+    // Offsets count reference frames, of which the same time may hold more or fewer.
     distorted: skipDistorted + Math.round(early / ratio),
   };
   const range = frameRange(reference, options.range);
@@ -154,13 +154,13 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
   return { sides, options, format, first, asked, count: Number.isFinite(count) ? count : null, ratio };
 }
 
-/** Whether each frame goes with the next, as far as both rates say. */
+/** True if frames pair one to one by their rates. */
 function isOneByOne(reference: Float64Array, distorted: Float64Array): boolean {
   const steady = isConstantRate(reference) && isConstantRate(distorted);
   return steady && frameRatio(reference, distorted) === 1;
 }
 
-/** Seconds from a time of the reference to the distorted video's at the same moment. */
+/** Seconds to add to a reference time for the distorted time of the same moment. */
 function shiftOf(
   reference: Float64Array,
   distorted: Float64Array,
@@ -171,9 +171,9 @@ function shiftOf(
 }
 
 /**
- * The part of a plan that is about some of its pairs, to be opened on its own: decoders begin there.
+ * The plan for a range of pairs, to open separately: decoders start at the range.
  * @param start number of the first pair
- * @param count pairs, 1 or more; they must be there as far as the plan knows
+ * @param count number of pairs, at least 1; they must exist as far as the plan knows
  */
 export function partOfPlan(plan: PairingPlan, start: number, count: number): PairingPlan {
   const { first, paired } = plan;
@@ -190,10 +190,10 @@ export function partOfPlan(plan: PairingPlan, start: number, count: number): Pai
   };
 }
 
-/** Stands for the end of a video whose length is not known. */
+/** The end of a video of unknown length. */
 const UNKNOWN_END = 2 ** 31 - 1;
 
-/** Opens a decoder for one of the two videos. */
+/** Starts a decoder for one of the two videos. */
 export type OpenDecoder = (
   video: EncodedVideo,
   request: DecodeRequest,
@@ -201,8 +201,8 @@ export type OpenDecoder = (
 ) => Promise<DecodedSource>;
 
 /**
- * Opens both videos as planned; when anything fails, what is open is closed.
- * @throws {MediaError} where one is cut off before the frames that are asked for end, unless damage is allowed
+ * Opens both videos as planned; if one fails, closes the other.
+ * @throws {MediaError} if a file is truncated before the last requested frame, unless damage is allowed
  */
 export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDecoded): Promise<PreparedPair> {
   refuseCutOffs(plan);
@@ -226,7 +226,7 @@ export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDec
   }
 }
 
-/** @throws {MediaError} where a file is cut off before the frames that are asked for end, unless damage is allowed */
+/** @throws {MediaError} if a file is truncated before the last requested frame, unless damage is allowed */
 export function refuseCutOffs(plan: PairingPlan): void {
   if (plan.options.allowDamaged) return;
   for (const [role, cutOff] of cutOffs(plan)) refuseCutOff(cutOff, role);
@@ -265,7 +265,7 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
   }
 
   const all = frameCountOf(side) ?? Number.POSITIVE_INFINITY;
-  // Where the other video ends is no limit: decoders stop when they are closed, and one may serve several pairs.
+  // Do not stop where the other video ends: closing stops decoders, and one may serve several pairs.
   const after = map ? (map.at(-1) ?? from) + 1 : from + asked;
   const end = Number.isFinite(asked) ? after : Number.POSITIVE_INFINITY;
   const decoded = await open(
@@ -299,7 +299,7 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
   };
 }
 
-/** The sides whose file ends too early for what is to be compared. */
+/** The truncated videos whose missing frames matter for the requested pairs. */
 function cutOffs({ sides, first, asked, paired }: PairingPlan): Map<InputRole, CutOff> {
   const found = new Map<InputRole, CutOff>();
   for (const role of ['reference', 'distorted'] as const) {
@@ -313,7 +313,7 @@ function cutOffs({ sides, first, asked, paired }: PairingPlan): Map<InputRole, C
     reference: first.reference + frames.length >= (sides.reference.times?.length ?? 0),
     distorted: (frames.at(-1) ?? -1) + 1 >= (sides.distorted.times?.length ?? 0),
   };
-  // One that has no frame left after the last pair decides where it is; not so beside a whole one that ends there too.
+  // A truncated video matters if it has no frames after the last pair, unless a complete one ends there too.
   for (const [role, other] of [
     ['reference', 'distorted'],
     ['distorted', 'reference'],
@@ -323,7 +323,7 @@ function cutOffs({ sides, first, asked, paired }: PairingPlan): Map<InputRole, C
   return found;
 }
 
-/** The format in which both can be scored. */
+/** The format in which to score both. */
 function scoredFormat({ reference, distorted }: Sides, { scale, scaleTo }: PairingPlanOptions): VideoFormat {
   const [first, second] = [formatOf(reference), formatOf(distorted)];
   const asked = scaleTo === 'ref' ? first : scaleTo === 'dis' ? second : scaleTo;
@@ -340,7 +340,7 @@ function scoredFormat({ reference, distorted }: Sides, { scale, scaleTo }: Pairi
   return { ...commonFormat(first, second), width, height };
 }
 
-/** A range in frames of the reference. */
+/** Converts a range to reference frames. */
 function frameRange(reference: Side, range: FrameRange | undefined): { start: number; end: number } {
   if (!range) return { start: 0, end: Number.POSITIVE_INFINITY };
   const found = range.unit === 'frames' ? range : framesOfTime(reference, range);
@@ -365,12 +365,12 @@ function inUnit({ unit }: FrameRange, value: number): string {
   return unit === 'frames' ? `frame ${value}` : `${value} s`;
 }
 
-/** Frames shown from a time on, up to another. */
+/** Converts a range of seconds to reference frames. */
 function framesOfTime(reference: Side, { start, end }: FrameRange): { start: number; end?: number } {
   const { times } = reference;
   if (times) {
     const zero = times[0] ?? 0;
-    // Times are rounded; a frame that should begin just then does.
+    // Times are rounded, so allow half a millisecond.
     const firstFrom = (time: number) => {
       const found = times.findIndex((shownAt) => shownAt - zero >= time - 5e-4);
       return found < 0 ? times.length : found;
@@ -392,7 +392,7 @@ function frameRateOf(side: Side): Fraction | undefined {
   return side.kind === 'frames' ? side.source.info.frameRate : side.video.facts.frameRate;
 }
 
-/** @throws {AnyvmafError} `mismatch` when not every frame has a partner at its time */
+/** @throws {AnyvmafError} `mismatch` if a frame has no partner at its time */
 function refuseUnequal({ reference, distorted }: Sides, paired: PairedTimes): void {
   const both = `${shown(nameOf(distorted))} against ${shown(nameOf(reference))}`;
   if (reference.times && distorted.times && ratesDiffer(reference.times, distorted.times)) {

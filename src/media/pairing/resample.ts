@@ -18,17 +18,17 @@ interface Size {
   readonly height: number;
 }
 
-/** Resizes planes of one size to another. Holds as many rows as the filter is high. */
+/** Resizes planes from one size to another. Buffers as many rows as the filter has vertical taps. */
 export class Resampler {
   readonly #across: Kernel;
   readonly #down: Kernel;
   readonly #bitDepth: number;
   readonly #middleBits: number;
   readonly #rows: (Int16Array | Int32Array)[];
-  /** Source row that each of {@link #rows} holds. */
+  /** Source row in each of {@link #rows}. */
   readonly #held: Int32Array;
   readonly #sums: Int32Array | Float64Array;
-  /** The first row of the result that is rounded exactly at 8 bit. */
+  /** The first output row with exact rounding at 8 bit. */
   readonly #exactFrom: number;
 
   /** @param subsampled whether the plane has half the picture's rows */
@@ -36,7 +36,7 @@ export class Resampler {
     this.#across = makeKernel(from.width, to.width, { filter, bits: 14 });
     this.#down = makeKernel(from.height, to.height, { filter, bits: 12 });
     this.#bitDepth = bitDepth;
-    // swscale leaves its vector code for the last two rows of the picture.
+    // swscale does not use its vector code for the last two rows of the picture.
     this.#exactFrom = subsampled ? to.height - 1 : to.height - 2;
     this.#middleBits = bitDepth > 14 ? WIDE_MIDDLE_BITS : MIDDLE_BITS;
     const wide = bitDepth > 14;
@@ -66,7 +66,7 @@ export class Resampler {
     }
   }
 
-  /** Makes sure that a source row is there, resized across. */
+  /** Buffers a source row, resized horizontally. */
   #fill(source: Samples, row: number): void {
     const slot = row % this.#rows.length;
     if (this.#held[slot] === row) return;
@@ -78,7 +78,7 @@ export class Resampler {
     const shift = 14 + this.#bitDepth - this.#middleBits;
     const most = 2 ** this.#middleBits - 1;
     if (this.#middleBits > MIDDLE_BITS) {
-      // 16-bit samples with weights of 14 bits leave 32.
+      // 16-bit samples with weights of 14 bits overflow 32 bits.
       for (let x = 0, w = 0; x < to; x++) {
         const at = start[x]!;
         let sum = 0;
@@ -107,7 +107,7 @@ export class Resampler {
     }
   }
 
-  /** Weighs the rows from `first` on into one row of the result. */
+  /** Computes an output row from the rows from `first` on. */
   #combine(first: number, weights: Int16Array, into: Samples): void {
     const sums = this.#sums;
     const width = into.length;
@@ -124,7 +124,7 @@ export class Resampler {
     for (let x = 0; x < width; x++) into[x] = Math.max(0, Math.min(most, Math.floor(sums[x]! / unit)));
   }
 
-  /** At 8 bit the upper halves of 32-bit products are summed, with a bias for what their lower halves lose. */
+  /** At 8 bit, adds the upper halves of 32-bit products, and a bias for the lost lower halves. */
   #combine8(first: number, weights: Int16Array, into: Samples): void {
     const sums = this.#sums;
     const width = into.length;
@@ -138,7 +138,7 @@ export class Resampler {
     for (let x = 0; x < width; x++) into[x] = Math.max(0, Math.min(255, sums[x]! >> 3));
   }
 
-  /** One row as it is, rounded. */
+  /** Rounds a row without vertical filtering. */
   #copy(first: number, into: Samples): void {
     const row = this.#rows[first % this.#rows.length];
     if (!row) return;

@@ -1,44 +1,44 @@
 /**
  * @module media/pairing/timeline
- * Finds for each frame of the reference the distorted frame of the same time, and which frames have no partner.
+ * Finds the distorted frame at the time of each reference frame, and frames without a partner.
  */
-/** Two videos' presentation times and where their comparison begins. */
+/** Presentation times of two videos, and where to begin the comparison. */
 export interface TimesToPair {
   /** Seconds, ascending. */
   readonly reference: Float64Array;
   readonly distorted: Float64Array;
-  /** Frames that are shown at the same time in both: the origin of both clocks. */
+  /** Frames shown at the same time in both: the origin of both clocks. */
   readonly origin: { readonly reference: number; readonly distorted: number };
-  /** Seconds from a reference frame's time to the distorted video's at the same moment, where the origin is not exact. */
+  /** Seconds to add to a reference time for the distorted time of the same moment, if the origin is not exact. */
   readonly shift?: number | undefined;
   /** Reference frames to pair: the first, and the one after the last. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Which distorted frame goes with each reference frame. */
+/** The distorted frame of each reference frame. */
 export interface PairedTimes {
-  /** `nearest` in time, or by `number` where the same frames run at another speed. */
+  /** `nearest` in time, or by `number` if the same frames run at another speed. */
   readonly policy: 'nearest' | 'number';
-  /** Distorted frame of each reference frame from `start` on; shorter than asked where the distorted video ends. */
+  /** Distorted frame of each reference frame from `start` on; shorter than requested if the distorted video ends. */
   readonly frames: Int32Array;
-  /** Every frame goes with the next, one by one. */
+  /** True if frames pair one to one. */
   readonly consecutive: boolean;
-  /** Reference frames with no distorted frame at their time. */
+  /** Reference frames without a distorted frame at their time. */
   readonly missing: readonly number[];
-  /** Distorted frames that stand for more than one reference frame. */
+  /** Distorted frames that pair with more than one reference frame. */
   readonly repeated: readonly number[];
-  /** Distorted frames between those used that stand for none. */
+  /** Unused distorted frames between used ones. */
   readonly dropped: readonly number[];
 }
 
-/** Relative difference of frame rates that rounded times may show. */
+/** Largest relative difference of frame rates due to rounded times. */
 const RATE_TOLERANCE = 2e-4;
 
-/** Relative difference of average rates that missing frames and rounding may make. */
+/** Largest relative difference of average rates due to missing frames and rounding. */
 const EQUAL_RATIO = 0.01;
 
-/** Typical time from a frame to the next: the median; `undefined` for fewer than two frames. */
+/** Median time from frame to frame; `undefined` for fewer than two frames. */
 function frameInterval(times: Float64Array): number | undefined {
   if (times.length < 2) return undefined;
   const steps = new Float64Array(times.length - 1);
@@ -47,7 +47,7 @@ function frameInterval(times: Float64Array): number | undefined {
   return steps[steps.length >> 1];
 }
 
-/** Whether frames come at one rate: every interval is the typical one, but for rounding. */
+/** True if all intervals are equal except for rounding. */
 export function isConstantRate(times: Float64Array): boolean {
   const interval = frameInterval(times) ?? 0;
   return times.every((time, i) => i === 0 || Math.abs(time - times[i - 1]! - interval) <= interval / 4);
@@ -61,8 +61,8 @@ export function averageRate(times: Float64Array): number | undefined {
 }
 
 /**
- * Reference frames per distorted frame, as far as the two show the same moments: 1 where rates are equal but for
- * rounding, and where the same frames run at another speed. Also 1 where times are not known.
+ * Reference frames per distorted frame, if the two show the same moments: 1 if rates are equal except for rounding, if
+ * the same frames run at another speed, or if times are unknown.
  */
 export function frameRatio(reference: Float64Array | null, distorted: Float64Array | null): number {
   if (!reference || !distorted) return 1;
@@ -77,8 +77,8 @@ export function frameRatio(reference: Float64Array | null, distorted: Float64Arr
 }
 
 /**
- * Reference frame shown at the time of each distorted frame, both counted from where they are compared; `undefined`
- * where {@link frameRatio} says it of steady rates, or times are not known.
+ * Reference frame shown at the time of each distorted frame, both counted from the first compared frames; `undefined`
+ * if times are unknown, or if both rates are constant and {@link frameRatio} suffices.
  */
 export function framePartners(
   reference: Float64Array | null,
@@ -94,21 +94,21 @@ export function framePartners(
     const time = distorted[first.distorted + i]! + shift;
     const distance = (n: number) => Math.abs((reference[n] ?? Number.POSITIVE_INFINITY) - time);
     while (at + 1 < reference.length && distance(at + 1) < distance(at)) at++;
-    // Beyond the end as if it went on.
+    // Continue the count beyond the last reference frame.
     const over = at + 1 < reference.length ? 0 : Math.round((time - (reference[at] ?? 0)) * rate);
     partners[i] = at + Math.max(0, over) - first.reference;
   }
   return partners;
 }
 
-/** Whether the typical frame intervals differ by more than rounding. */
+/** True if the frame rates differ by more than rounding. */
 export function ratesDiffer(a: Float64Array, b: Float64Array): boolean {
   if (a.length < 2 || b.length < 2) return false;
   const steady = isConstantRate(a) && isConstantRate(b);
   const x = steady ? averageRate(a) : 1 / (frameInterval(a) ?? 1);
   const y = steady ? averageRate(b) : 1 / (frameInterval(b) ?? 1);
   if (x === undefined || y === undefined) return false;
-  // Times are rounded to a millisecond at worst, which over few frames is much.
+  // Times may be rounded to a millisecond, which matters over few frames.
   const rounding = steady ? (0.002 * Math.max(x, y)) / Math.min(a.length, b.length) : 0.06;
   return Math.abs(x / y - 1) > RATE_TOLERANCE + rounding;
 }
@@ -118,7 +118,7 @@ export function pairTimes(times: TimesToPair): PairedTimes {
   const { reference, distorted, origin } = times;
   if (isRetimed(times)) return byNumber(times);
   const { shift = (distorted[origin.distorted] ?? 0) - (reference[origin.reference] ?? 0) } = times;
-  // A single frame, such as a still picture, is shown for as long as the other video's; between two, nothing ends it.
+  // A single frame (a still picture) lasts as long as the other video's frames, or forever if that has one frame too.
   const interval = frameInterval(reference) ?? frameInterval(distorted) ?? Number.POSITIVE_INFINITY;
   const shown = frameInterval(distorted) ?? interval;
   const end = (distorted.at(-1) ?? 0) + shown;
@@ -138,7 +138,7 @@ export function pairTimes(times: TimesToPair): PairedTimes {
   return gather('nearest', frames.subarray(0, count), missing);
 }
 
-/** As many frames at another speed: a film that was slowed down, or whose rate was labelled anew. */
+/** True for the same frames at another speed: a slowed-down film, or one with a relabelled rate. */
 function isRetimed({ reference, distorted, origin }: TimesToPair): boolean {
   const left = reference.length - origin.reference - (distorted.length - origin.distorted);
   return (

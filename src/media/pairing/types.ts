@@ -1,6 +1,6 @@
 /**
  * @module media/pairing/types
- * How two videos are to be brought together, and what was done to their frames.
+ * Options of pairing two videos, and the record of what was done to their frames.
  */
 import type { FrameRatePolicy } from '../../core/choices.js';
 import type { ChromaFormat } from '../../core/frame.js';
@@ -9,28 +9,28 @@ import type { DecoderId, Fraction, ScaleFilter } from '../decoder.js';
 
 export type { FrameRatePolicy } from '../../core/choices.js';
 
-/** A size that both videos are brought to. */
+/** The size to which both videos are scaled. */
 export type ScaleTo = 'ref' | 'dis' | { readonly width: number; readonly height: number };
 
 /** A part of a video: frames by number or times in seconds from its first frame, `end` exclusive. */
 export interface FrameRange {
   readonly unit: 'frames' | 'seconds';
   readonly start: number;
-  /** Absent: to the end. */
+  /** Default: the end of the video. */
   readonly end?: number;
 }
 
 /** What was done to the frames of one video. */
 export interface InputPairing {
-  /** What decoded it; `none` for Y4M, raw video and a caller's own frames. */
+  /** The decoder; `none` for Y4M, raw video and a caller's own frames. */
   readonly decoder: DecoderId | 'none';
-  /** Decoder and version in words. */
+  /** Decoder and version as text. */
   readonly decodedBy?: string;
-  /** Codec by ffmpeg's short name; absent where nothing was decoded. */
+  /** Codec by ffmpeg's short name; absent without a decoder. */
   readonly codec?: string;
-  /** ffmpeg's name of the samples' layout as decoded. */
+  /** ffmpeg's name of the decoded pixel format. */
   readonly pixelFormat?: string;
-  /** Bits per second of the video track, or of the file where only that is known. */
+  /** Bits per second of the video track, or of the file if only that is known. */
   readonly bitrate?: number;
   /** Bytes. */
   readonly fileSize?: number;
@@ -42,52 +42,52 @@ export interface InputPairing {
   readonly bitDepth: number;
   readonly chroma: ChromaFormat;
   readonly frameRate?: Fraction;
-  /** The filter that ran, in words: `swscale bicubic`; absent when the size was right. */
+  /** The scaling filter: `swscale bicubic`; absent if the video was not scaled. */
   readonly scaledBy?: string;
-  /** What else was done to the samples, one phrase each: `8 to 10 bit by a shift of 2`. */
+  /** Other conversions of the samples, one phrase each: `8 to 10 bit by a shift of 2`. */
   readonly conversions: readonly string[];
 }
 
-/** How frames were paired, and what did not fit; numbers are those of the video's own frames, from 0. */
+/** How frames were paired, and which have no partner. Frame numbers are 0-based in each video. */
 export interface FramePairing {
-  /** `number`: the n-th frame with the n-th, without looking at times. */
+  /** `number`: the n-th frame with the n-th, regardless of times. */
   readonly policy: FrameRatePolicy | 'number';
-  /** Distorted frame n goes with reference frame n + offset. */
+  /** Distorted frame n pairs with reference frame n + offset. */
   readonly offset: number;
   readonly offsetRequested: number | 'auto';
-  /** 0..1, where the offset was searched. */
+  /** 0..1, if the offset was searched. */
   readonly offsetConfidence?: number;
-  /** What became of that search; only where it is `found` do the pictures tell the offset in use. */
+  /** Outcome of that search; the pictures confirm the offset only if `found`. */
   readonly offsetState?: AlignState;
-  /** Pairs scored. */
+  /** Number of scored pairs. */
   readonly pairs: number;
-  /** Reference frames for which there is no distorted frame at their time. */
+  /** Reference frames without a distorted frame at their time. */
   readonly missing: FrameList;
-  /** Distorted frames that stand for more than one reference frame. */
+  /** Distorted frames that pair with more than one reference frame. */
   readonly repeated: FrameList;
-  /** Distorted frames that stand for none. */
+  /** Distorted frames that pair with no reference frame. */
   readonly dropped: FrameList;
 }
 
-/** Frame numbers, of which a report holds the first {@link LISTED_FRAMES} at most. */
+/** Frame numbers; a report lists at most the first {@link LISTED_FRAMES}. */
 export interface FrameList {
   readonly count: number;
   readonly frames: readonly number[];
 }
 
-/** Most frame numbers that a {@link FrameList} names. */
+/** Most frame numbers in a {@link FrameList}. */
 export const LISTED_FRAMES = 50;
 
-/** Everything that was done to bring two videos together. */
+/** Everything that was done to pair two videos. */
 export interface Pairing {
   readonly reference: InputPairing;
   readonly distorted: InputPairing;
-  /** The format that was scored. */
+  /** The format of the scored frames. */
   readonly width: number;
   readonly height: number;
   readonly bitDepth: number;
   readonly chroma: ChromaFormat;
-  /** The filter asked for. */
+  /** The requested filter. */
   readonly scale: ScaleFilter | 'none';
   readonly range?: FrameRange;
   readonly frames: FramePairing;

@@ -6,25 +6,25 @@ import type { LumaFormat } from '../align/thumbnail.js';
 import { unpack } from './sharpness.js';
 import type { Borders } from './types.js';
 
-/** 8-bit levels up to which a sample is black, by the range of the video; noise of coding included. */
+/** Highest 8-bit levels of black, by the range of the video; includes coding noise. */
 const BLACK = { limited: 24, full: 10 } as const;
 
-/** Levels above black up to which a sample may still be part of a border. */
+/** Most levels above black of a sample that may be part of a border. */
 const DARK = 20;
 
-/** Levels above black that the picture must reach somewhere, or the frame is too dark to tell. */
+/** Levels above black that some sample must reach; otherwise the frame is too dark to judge. */
 const BRIGHT = 40;
 
-/** Part of a row or column that may be brighter: specks, ringing, a corner logo's edge. */
+/** Largest share of a row or column that may be brighter: specks, ringing, a corner logo's edge. */
 const SPECKS = 0.02;
 
-/** Rows looked at when columns are judged. */
+/** Number of rows to sample in each column. */
 const COLUMN_ROWS = 200;
 
 /**
  * Finds the borders of one frame.
  * @param luma packed rows, one byte a sample at 8 bit, two (little endian) above
- * @returns borders that are `certain`ly black and those that are `possible`; `null` of a frame too dark to tell
+ * @returns borders that are `certain`ly black and those that are `possible`; `null` if the frame is too dark to judge
  */
 export function findBorders(
   luma: Uint8Array,
@@ -38,7 +38,7 @@ export function findBorders(
   return certain && possible && { certain, possible };
 }
 
-/** Borders whose samples are at most `level`; `null` when the frame never reaches `bright`. */
+/** Borders whose samples are at most `level`; `null` if no sample reaches `bright`. */
 function within(luma: Uint8Array, format: LumaFormat, level: number, bright: number): Borders | null {
   const { width, height } = format;
   const row = new Int32Array(width);
@@ -54,7 +54,7 @@ function within(luma: Uint8Array, format: LumaFormat, level: number, bright: num
   let bottom = 0;
   while (dark(height - 1 - bottom)) bottom++;
 
-  // Columns, within the rows that are left.
+  // Columns, within the remaining rows.
   const active = height - top - bottom;
   const step = Math.max(1, 2 * Math.floor(active / COLUMN_ROWS / 2) + 1);
   const specks = new Int32Array(width);

@@ -6,16 +6,16 @@ import { dimensions, finding, fractionText, nearbyFraction, prepare, rounded } f
 import { turnOf } from './turn.js';
 import type { Borders, Finding, Hint, PreflightContext, SideFacts } from './types.js';
 
-/** Relative difference of display aspect ratios that rounding of sizes explains. */
+/** Largest relative difference of display aspect ratios due to rounded sizes. */
 const SAME_ASPECT = 0.012;
 
-/** Part of a side by which borders must differ to be a finding. */
+/** Least difference of borders for a finding, as a share of the side. */
 const BORDER_PART = 0.01;
 
-/** Samples by which borders must differ to be a finding. */
+/** Least difference of borders for a finding, in samples. */
 const BORDER_SAMPLES = 4;
 
-/** Correlation of the pictures from which on their details lie in the same places. */
+/** Least correlation of pictures whose details are in the same places. */
 const SAME_PLACES = 0.98;
 
 /** Findings about the shape of pictures. */
@@ -53,7 +53,7 @@ function* sizeFindings(
   }
   const what =
     compared === ref ? 'the distorted video is' : compared === dis ? 'the reference is' : 'both are';
-  // Someone who names the filter or another size knows of it.
+  // A user who sets the filter or another size knows that the sizes differ.
   const meant = scale !== undefined || compared !== ref;
   yield finding(
     'size',
@@ -65,16 +65,16 @@ function* sizeFindings(
   );
 }
 
-/** Width over height as shown. */
+/** Display aspect ratio, width over height. */
 export function displayAspect({ width, height, sampleAspect }: SideFacts): number {
   return (width * (sampleAspect ? sampleAspect.num / sampleAspect.den : 1)) / height;
 }
 
-/** What the pictures tell of their shape. */
+/** Evidence from the pictures about a difference of shape. */
 interface ShapeClues {
-  /** Cuts borders off that only one of the two has, which then explain another shape. */
+  /** Crops borders that only one video has; these then explain the difference. */
   readonly cut: Hint | undefined;
-  /** Whether the same details are in the same places, once both have one size; `undefined` where nobody looked. */
+  /** True if details are in the same places once both have one size; `undefined` if not measured. */
   readonly alike: boolean | undefined;
 }
 
@@ -117,7 +117,7 @@ function* aspectFindings(reference: SideFacts, distorted: SideFacts, clues: Shap
   }
 }
 
-/** Gives the distorted video the label with which it is shown in the reference's shape. */
+/** Sets the sample aspect ratio that shows the distorted video in the reference's shape. */
 function relabel(reference: SideFacts, distorted: SideFacts, aspect: number): Hint {
   const { width, height } = distorted;
   const same = dimensions(reference) === dimensions(distorted);
@@ -126,7 +126,7 @@ function relabel(reference: SideFacts, distorted: SideFacts, aspect: number): Hi
   return prepare('distorted', distorted, ['-vf', `setsar=${ratio}`]);
 }
 
-/** What makes a video of another shape out of a reference, as far as can be told, and what resolves it. */
+/** The likely cause of a different shape, and the hint that resolves it. */
 function otherShape(
   reference: SideFacts,
   distorted: SideFacts,
@@ -155,7 +155,7 @@ function otherShape(
   );
 }
 
-/** Whether the sides of the picture change places, but for scaling. */
+/** True if width and height are swapped, apart from scaling. */
 function isTurned(reference: SideFacts, distorted: SideFacts): boolean {
   const stored = ({ width, height }: SideFacts) => width / height;
   const ways = [displayAspect(reference) * displayAspect(distorted), stored(reference) * stored(distorted)];
@@ -243,7 +243,7 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
     );
     return;
   }
-  // A border on all pictures of both is no mistake, but it counts as perfect quality.
+  // Borders in both videos are no mistake, but they count as perfect quality.
   const area = (side: SideFacts, { left, top, right, bottom }: Borders) =>
     1 - ((side.width - left - right) * (side.height - top - bottom)) / (side.width * side.height);
   const part = Math.min(area(reference, ref.certain), area(distorted, dis.certain));
@@ -265,7 +265,7 @@ function bordersText({ left, top, right, bottom }: Borders): string {
   return `left ${left}, top ${top}, right ${right}, bottom ${bottom}`;
 }
 
-/** Cuts borders off, to even places as subsampled chroma needs it. */
+/** Crops borders to even positions, as subsampled chroma requires. */
 function cropHint(
   name: 'reference' | 'distorted',
   side: SideFacts,

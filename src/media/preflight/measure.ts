@@ -1,6 +1,6 @@
 /**
  * @module media/preflight/measure
- * Measures a few luma frames spread over a video: how sharp they are, and what borders they have.
+ * Measures sharpness and borders of a few luma frames spread over a video.
  */
 
 import { lumaBytes } from '../../core/frame.js';
@@ -13,16 +13,16 @@ import { sharpness } from './sharpness.js';
 import { SQUARE } from './turn.js';
 import type { Borders, SideFacts, SideMeasurements } from './types.js';
 
-/** Frames measured by default. */
+/** Default number of frames to measure. */
 const MEASURED_FRAMES = 5;
 
-/** Frames between two measured ones where the length is not known. */
+/** Distance of measured frames if the length is unknown. */
 const UNKNOWN_LENGTH_STEP = 24;
 
-/** Samples read along each side of a box of a square. */
+/** Samples to read along each side of a box of a square. */
 const SQUARE_SAMPLES = 8;
 
-/** Collects what single frames show. */
+/** Collects measurements of single frames. */
 export class LumaMeter {
   readonly #format: Pick<SideFacts, 'width' | 'height' | 'bitDepth' | 'colorRange'>;
   readonly #frames: number[] = [];
@@ -53,7 +53,7 @@ export class LumaMeter {
       : found;
   }
 
-  /** What all frames together show. */
+  /** The measurements of all frames. */
   get result(): SideMeasurements {
     return {
       frames: [...this.#frames],
@@ -65,8 +65,7 @@ export class LumaMeter {
 }
 
 /**
- * Borders of a picture measured in another size, where a border that is certain must not grow by rounding and one that
- * is possible must not shrink.
+ * Converts borders measured at another size. Rounding must not grow a certain border or shrink a possible one.
  */
 export function rescaleBorders(
   borders: SideMeasurements['borders'],
@@ -95,9 +94,9 @@ export function spreadFrames(frameCount: number | null, frames = MEASURED_FRAMES
 }
 
 /**
- * Measures frames of an open source; cheap where it is seekable.
+ * Measures frames of an open source; cheap if it is seekable.
  * @param frames numbers in ascending order; default: spread over the video. Those past the end are left out.
- * @throws whatever the reader throws; the signal's reason
+ * @throws errors of the reader; the signal's reason
  */
 export async function measureLuma(
   reader: LumaReader,
@@ -116,9 +115,9 @@ export async function measureLuma(
 
 /**
  * Measures frames of an encoded video, decoding each from the key frame before it.
- * @param open starts a decoder, as `(request) => openDecoded(video, request)`; every source is closed again
- * @param times seconds from the first frame, so that the same pictures of both videos can be asked for
- * @throws whatever the decoder throws; the signal's reason
+ * @param open starts a decoder, as `(request) => openDecoded(video, request)`; its sources are closed
+ * @param times seconds from the first frame, to measure the same pictures of both videos
+ * @throws errors of the decoder; the signal's reason
  */
 export async function measureEncoded(
   open: (request: DecodeRequest) => Promise<FrameSource>,

@@ -1,29 +1,29 @@
 /**
  * @module media/preflight/model
- * Findings about a model that was made for another screen or another viewer.
+ * Findings about models made for another screen or viewing distance.
  */
 import { displayAspect } from './geometry.js';
 import { dimensions, finding, rounded } from './text.js';
 import type { Finding, Hint, ModelInUse, PreflightContext, SideFacts } from './types.js';
 
-/** Long side in samples from which pictures are made for 4k screens; below {@link HD_UP_TO} they are not. */
+/** Least long side in samples of pictures for 4k screens; those below {@link HD_UP_TO} are for others. */
 const UHD_FROM = 3200;
 const HD_UP_TO = 2560;
 
-/** Short side in samples below which pictures are made to be scaled up by the player. */
+/** Pictures with a shorter short side (in samples) are meant to be scaled up by the player. */
 const SMALL = 700;
 
-/** Screen heights between viewer and screen, as the models assume whose names do not say it. */
+/** Viewing distance in screen heights of models whose names do not state it. */
 const HD_DISTANCE = 3;
 const UHD_DISTANCE = 1.5;
 
-/** Relative difference of distances that nobody sees. */
+/** Relative difference of distances to ignore. */
 const SAME_DISTANCE = 0.1;
 
-/** The model for the size that is compared. */
+/** Chooses the model for the compared size. */
 const AUTO: Hint = { purpose: 'fix', option: 'model', value: 'auto' };
 
-/** Findings about models against the size that is compared, and the distance from which it is seen. */
+/** Findings about models that do not suit the compared size or the viewing distance. */
 export function* modelFindings(
   reference: SideFacts,
   distorted: SideFacts,
@@ -36,7 +36,7 @@ export function* modelFindings(
   const short = Math.min(comparedSize.width, comparedSize.height);
   const compared = dimensions(comparedSize);
   const [uhd, hd] = [known.filter(isUhd), known.filter((model) => !isUhd(model))];
-  // Who asks for both sees both.
+  // No finding if models for both sizes run.
   if (hd.length > 0 && uhd.length === 0 && long >= UHD_FROM) {
     yield finding(
       'model-size',
@@ -85,7 +85,7 @@ function isUhd({ name }: ModelInUse): boolean {
   return /4k|_2160/i.test(name);
 }
 
-/** Screen heights that a model was made for; names of VMAF v1 say them: `1d5h` is 1.5. */
+/** Viewing distance of a model in screen heights; names of VMAF v1 state it: `1d5h` is 1.5. */
 function distanceOf(model: ModelInUse): number {
   const [, whole, tenths] = /_(\d)d(\d)h/.exec(model.name) ?? [];
   if (whole !== undefined) return Number(`${whole}.${tenths}`);
@@ -102,7 +102,7 @@ function names(models: readonly ModelInUse[]): string {
   return models.map(({ name }) => name).join(', ');
 }
 
-/** The model of a distance; `undefined` where there is none. */
+/** The model for a distance; `undefined` if there is none. */
 function modelFor(asked: number): Hint | undefined {
   const name = ['vmaf_4k_v0.6.1', 'vmaf_v0.6.1'].find(
     (version) => Math.abs(asked / distanceOf({ name: version }) - 1) < SAME_DISTANCE,

@@ -1,6 +1,6 @@
 /**
  * @module media/preflight/raw
- * The finding about raw video that was given a wrong geometry.
+ * The finding about a wrong declared geometry of raw video.
  */
 
 import { describeFormat } from '../../core/frame.js';
@@ -10,7 +10,7 @@ import type { RawVideoFormat } from '../types.js';
 import { finding } from './text.js';
 import type { Finding } from './types.js';
 
-/** A raw video whose bytes can be read anywhere. */
+/** A raw video with random access to its bytes. */
 export interface RawSide {
   readonly role: 'reference' | 'distorted';
   readonly name: string;
@@ -19,9 +19,9 @@ export interface RawSide {
 }
 
 /**
- * Looks at a few rows of each video.
- * @returns a finding where one or both have another geometry, and the pictures tell that surely
- * @throws whatever reading throws
+ * Samples a few rows of each video.
+ * @returns a finding if the pictures clearly show another geometry in one or both
+ * @throws errors of reading
  */
 export async function rawFindings(sides: readonly RawSide[]): Promise<Finding[]> {
   const wrong: {
@@ -38,7 +38,7 @@ export async function rawFindings(sides: readonly RawSide[]): Promise<Finding[]>
   const [first, second] = wrong;
   if (!first) return [];
   const { found, fits } = first;
-  // One format is given for both.
+  // The user declares one format for both.
   const both = second?.found === found;
   const who = both ? 'both videos' : `${first.side.role} ${shown(first.side.name)}`;
   const value = (role: RawSide['role']) => wrong.find(({ side }) => side.role === role)?.found ?? null;

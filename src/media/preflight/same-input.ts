@@ -1,25 +1,25 @@
 /**
  * @module media/preflight/same-input
- * The finding about one file that was given twice, or two copies of it.
+ * The finding about one file compared with itself or a copy.
  */
 import { shown } from '../../core/printable.js';
 import type { ByteReader } from '../platform.js';
 import { finding } from './text.js';
 import type { Finding } from './types.js';
 
-/** An input whose bytes can be read anywhere. */
+/** An input with random access to its bytes. */
 export interface NamedBytes {
   readonly name: string;
   readonly reader: ByteReader;
 }
 
-/** Places over a file that are compared, the beginning and the end among them, and bytes at each. */
+/** Number of places to compare, including the start and the end, and bytes at each. */
 const PLACES = 64;
 const BYTES = 16 * 1024;
 
 /**
- * Compares a megabyte of each; of larger files that are equal there, the message says so much and no more.
- * @throws {AnyvmafError} `io` when reading fails
+ * Compares a megabyte of each. For larger files, the message claims equality of that part only.
+ * @throws {AnyvmafError} `io` if reading fails
  */
 export async function sameInputFindings(reference: NamedBytes, distorted: NamedBytes): Promise<Finding[]> {
   if (!(await haveSameBytes(reference.reader, distorted.reader))) return [];

@@ -12,14 +12,14 @@ const HDR = new Map([
   ['arib-std-b67', 'HLG'],
 ]);
 
-/** Names of one and the same thing: BT.601 and BT.2020 repeat what others say. */
+/** Equivalent names: BT.601 and BT.2020 reuse definitions of other standards. */
 const SAME: Readonly<Record<'primaries' | 'transfer' | 'matrix', readonly (readonly string[])[]>> = {
   primaries: [['smpte170m', 'smpte240m']],
   transfer: [['bt709', 'smpte170m', 'bt2020-10', 'bt2020-12']],
   matrix: [['smpte170m', 'bt470bg']],
 };
 
-/** What each part of the colour description says. */
+/** Names of the parts of the colour description. */
 const DESCRIPTION = {
   primaries: 'primaries',
   transfer: 'transfer function',
@@ -32,17 +32,17 @@ const ZSCALE = { primaries: 'p', transfer: 't', matrix: 'm' } as const;
 /** Slope from limited to full range: 255 / 219. */
 const RANGE_GAIN = 255 / 219;
 
-/** How close to {@link RANGE_GAIN} a measured contrast must be, relatively. */
+/** Largest relative difference of a measured contrast from {@link RANGE_GAIN}. */
 const RANGE_TOLERANCE = 0.04;
 
-/** Contrast change, relatively, and shift of mid-grey in 8-bit levels, from which the picture was changed. */
+/** Least relative change of contrast, and shift of mid-grey in 8-bit levels, for a finding. */
 const CONTRAST_CHANGE = 0.08;
 const BRIGHTNESS_SHIFT = 5;
 
-/** Correlation of the pictures from which their levels can be compared. */
+/** Least correlation of pictures to compare their levels. */
 const COMPARABLE = 0.95;
 
-/** Brings PQ and HLG to the dynamic range of BT.709. */
+/** Converts PQ and HLG to the dynamic range of BT.709. */
 const TONE_MAPPING =
   'zscale=t=linear:npl=100,format=gbrpf32le,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p';
 
@@ -84,7 +84,7 @@ function* depthFindings(reference: SideFacts, distorted: SideFacts): Generator<F
 
 type Range = 'limited' | 'full';
 
-/** What the pictures themselves show of a range: that both are spread alike, or one of them as the other's range. */
+/** The relation of the ranges that the pictures show: the same contrast, or that of a range conversion. */
 type Spread = 'alike' | 'expanded' | 'reduced' | 'other';
 
 function spreadOf({ similarity, levels }: AlignResult): Spread {
@@ -92,7 +92,7 @@ function spreadOf({ similarity, levels }: AlignResult): Spread {
   const { gain } = levels;
   const isNear = (value: number) => Math.abs(gain / value - 1) <= RANGE_TOLERANCE;
   if (isNear(1)) return 'alike';
-  // Both conversions leave mid-grey nearly where it is.
+  // Both conversions nearly preserve mid-grey.
   if (Math.abs(shiftOf(levels)) > BRIGHTNESS_SHIFT) return 'other';
   return isNear(RANGE_GAIN) ? 'expanded' : isNear(1 / RANGE_GAIN) ? 'reduced' : 'other';
 }
@@ -102,7 +102,7 @@ function shiftOf({ gain, bias }: AlignResult['levels']): number {
   return gain * 128 + bias - 128;
 }
 
-/** What wider and narrower levels do to a score. */
+/** Effects of wider and narrower levels on the score. */
 const EFFECT = {
   expanded: 'more contrast than the reference counts as an enhancement, so that the score is too high',
   reduced: 'less contrast than the reference counts as a loss, so that the score is too low',
@@ -114,7 +114,7 @@ function* rangeFindings(
   alignment: AlignResult | undefined,
 ): Generator<Finding> {
   const [ref, dis] = [reference.colorRange ?? null, distorted.colorRange ?? null];
-  // What does not say is limited to a player.
+  // Players assume limited range by default.
   const [from, to] = [dis ?? 'limited', ref ?? 'limited'] as const;
   if (from === to) return;
   const said = (range: string | null) => range ?? 'none stated (which means limited)';
@@ -147,7 +147,7 @@ function* rangeFindings(
   );
 }
 
-/** Brings the samples of the distorted video to a range. */
+/** Converts the samples of the distorted video to a range. */
 function convertRange(distorted: SideFacts, from: Range, to: Range): PrepareHint {
   return prepare('distorted', distorted, [
     ...['-vf', `scale=in_range=${from}:out_range=${to}`],
@@ -155,7 +155,7 @@ function convertRange(distorted: SideFacts, from: Range, to: Range): PrepareHint
   ]);
 }
 
-/** Says another range of the same samples; where the stream itself says it, nothing is decoded. */
+/** Relabels the range of the same samples; without decoding if the stream stores the label. */
 function relabelRange(distorted: SideFacts, to: Range): PrepareHint {
   const { codec } = distorted;
   if (codec === 'h264' || codec === 'hevc') {
@@ -170,7 +170,7 @@ function relabelRange(distorted: SideFacts, to: Range): PrepareHint {
   ]);
 }
 
-/** Brightness and contrast as measured on pictures that show the same. */
+/** Findings about brightness and contrast, measured on matching pictures. */
 function* levelFindings(
   alignment: AlignResult,
   reference: SideFacts,
@@ -184,7 +184,7 @@ function* levelFindings(
   const spread = spreadOf(alignment);
   if (spread === 'expanded' || spread === 'reduced') {
     const [from, to] = [distorted.colorRange ?? 'limited', reference.colorRange ?? 'limited'];
-    // The labels say so as well, and what to do.
+    // The finding about the labels covers this.
     if (from !== to && (from === 'full') === (spread === 'expanded')) return;
     yield finding(
       'levels',
@@ -220,7 +220,7 @@ function* colourFindings(reference: SideFacts, distorted: SideFacts): Generator<
     const [ref, dis] = [reference[part] ?? null, distorted[part] ?? null];
     if (ref === dis || SAME[part].some((names) => names.includes(ref ?? '') && names.includes(dis ?? '')))
       continue;
-    // Silence is common and harmless, except beside high dynamic range, and where it usually means something else.
+    // A missing label is harmless, except beside high dynamic range, and if the default differs from the other's label.
     const silent = ref === null || dis === null;
     if (part === 'matrix' && silent) yield* silentMatrix(reference, distorted);
     if (silent && !(part === 'transfer' && (isHdr(reference) || isHdr(distorted)))) continue;
@@ -236,18 +236,18 @@ function* colourFindings(reference: SideFacts, distorted: SideFacts): Generator<
   }
 }
 
-/** The matrix of a video that states none, as players take it: BT.601 for standard definition, else BT.709. */
+/** The matrix that players assume by default: BT.601 for standard definition, else BT.709. */
 function usualMatrix({ width, height }: SideFacts): 'smpte170m' | 'bt709' {
   return width <= 1024 && height <= 576 ? 'smpte170m' : 'bt709';
 }
 
-/** One video states a matrix that the other, which states none, is not usually in: one of them may be a conversion. */
+/** Finding about a stated matrix that differs from the other video's default: one may be a conversion. */
 function* silentMatrix(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
   const known = reference.matrix ?? distorted.matrix;
   const [stating, silent] = reference.matrix ? [reference, distorted] : [distorted, reference];
   const usual = usualMatrix(silent);
   const bt601 = SAME.matrix.some((names) => names.includes(known ?? '') && names.includes(usual));
-  // Other matrices, such as RGB and BT.2020, are told by what else differs.
+  // Other matrices, such as RGB and BT.2020, come with other differences.
   if (known === usual || bt601 || !['bt709', 'smpte170m', 'bt470bg'].includes(known ?? '')) return;
   const [who, other] = stating === distorted ? ['distorted', 'reference'] : ['reference', 'distorted'];
   yield finding(

@@ -1,21 +1,21 @@
 /**
  * @module media/preflight/sharpness
- * How much fine detail a frame has for its contrast.
+ * Measures the fine detail of a frame relative to its contrast.
  */
 import type { LumaFormat } from '../align/thumbnail.js';
 
-/** Every so many rows are looked at; odd, so that both fields of interlaced video count. */
+/** Distance of sampled rows; odd, so that both fields of interlaced video count. */
 const ROW_STEP = 3;
 
-/** Standard deviation in 8-bit levels below which a frame has no contrast to speak of. */
+/** Frames with a smaller standard deviation (in 8-bit levels) have no contrast. */
 const FLAT = 2;
 
 /**
  * Mean absolute Laplacian of luma, a quarter of it per neighbour, over its standard deviation: 0 for a flat picture,
- * about 0.02 to 0.3 for natural ones, and less after blurring, scaling up or compression. A change of brightness,
- * contrast or bit depth leaves it as it is. Comparable between frames of the same size that show the same.
+ * about 0.02 to 0.3 for natural ones, and less after blurring, scaling up or compression. Independent of brightness,
+ * contrast and bit depth. Comparable between frames of the same size and content.
  * @param luma packed rows, one byte a sample at 8 bit, two (little endian) above
- * @returns `null` of a frame without contrast, or of fewer than 3x3 samples
+ * @returns `null` for a frame without contrast, or with fewer than 3x3 samples
  */
 export function sharpness(luma: Uint8Array, format: LumaFormat): number | null {
   const { width, height, bitDepth } = format;

@@ -8,18 +8,18 @@ import type { Displacement, Freeze, Slip } from '../align/slips.js';
 import { finding } from './text.js';
 import type { Finding } from './types.js';
 
-/** A slip this early is an offset between the beginnings. */
+/** A slip before this pair is an offset at the start. */
 const BEGINNING = 4;
 
-/** Places that a message names at most. */
+/** Most places in a message. */
 const NAMED = 5;
 
-/** Places that a finding lists at most. */
+/** Most places in a finding. */
 const LISTED = 50;
 
 /**
- * Findings of what a watch over all pairs saw.
- * @param known findings about the first frames, which are not said again
+ * Findings about the slips and freezes of all pairs.
+ * @param known findings about the first frames, not to repeat
  */
 export function slipFindings({ slips, freezes }: Displacement, known: readonly Finding[]): Finding[] {
   const [first] = slips;
@@ -33,7 +33,7 @@ export function slipFindings({ slips, freezes }: Displacement, known: readonly F
   ];
 }
 
-/** Says that the middle of a run was not looked at. */
+/** The finding that the middle of a run was not checked. */
 export function unwatchedFinding(why: string): Finding {
   return finding(
     'unwatched',

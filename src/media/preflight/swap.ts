@@ -1,35 +1,35 @@
 /**
  * @module media/preflight/swap
- * Whether reference and distorted were given the wrong way round.
+ * Detects that reference and distorted are swapped.
  */
 import { dimensions, finding, rounded } from './text.js';
 import type { Finding, SideFacts } from './types.js';
 
-/** One thing that speaks for a swap, or, with a negative weight, against it. */
+/** Evidence for a swap, or against it if the weight is negative. */
 interface Clue {
   readonly weight: number;
   readonly text: string;
 }
 
-/** Weight from which a swap is likely: one strong clue, or two weaker ones, and nothing of the kind against it. */
+/** Least weight of a likely swap: one strong clue or two weaker ones, and no equal clue against it. */
 const LIKELY = 2;
 
-/** Frames apart that still show much the same. */
+/** Largest distance of frames that show about the same picture. */
 const SAME_PLACE = 12;
 
-/** Part of a master's bit rate below which an encode of it stays. */
+/** An encode has less than this share of its master's bit rate. */
 const MUCH_LESS = 0.75;
 
-/** Sharpness, relative to the distorted video's, that an encode of that one does not have. */
+/** An encode of the distorted video has less than this sharpness relative to it. */
 const AS_SHARP = 0.99;
 
-/** Codecs that hold masters: lossless, or with little loss. */
+/** Codecs of masters: lossless, or with little loss. */
 const MEZZANINE = new Set([
   ...['rawvideo', 'v210', 'v308', 'v410', 'r210', 'ffv1', 'ffvhuff', 'huffyuv', 'utvideo', 'magicyuv'],
   ...['prores', 'dnxhd', 'cfhd', 'jpeg2000', 'mjpeg', 'vc2', 'dirac', 'hap', 'qtrle', 'png', 'lagarith'],
 ]);
 
-/** Codecs of delivery, by roughly how much less they need for the same quality than MPEG-2. */
+/** Delivery codecs, and their rough efficiency relative to MPEG-2 at the same quality. */
 const EFFICIENCY = new Map([
   ['mpeg1video', 0.8],
   ['mpeg2video', 1],
@@ -42,7 +42,7 @@ const EFFICIENCY = new Map([
   ['vvc', 5],
 ]);
 
-/** A finding when what is known of the two speaks for a swap. */
+/** A finding if the facts suggest a swap. */
 export function* swapFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
   const clues = [
     sizeClue(reference, distorted),
@@ -71,7 +71,7 @@ function sizeClue(reference: SideFacts, distorted: SideFacts): Clue | undefined 
   const across = reference.width / distorted.width;
   const down = reference.height / distorted.height;
   const text = `the reference is only ${dimensions(reference)} against ${dimensions(distorted)}`;
-  // Both sides must be shorter: one alone is a crop, or bars that were added.
+  // Width and height must both be smaller: only one means a crop or added bars.
   if (Math.max(across, down) < 0.9) return { weight: 2, text };
   return Math.min(across, down) > 1.1 ? { weight: -2, text: '' } : undefined;
 }
@@ -80,7 +80,7 @@ function codecClue(reference: SideFacts, distorted: SideFacts): Clue | undefined
   const [ref, dis] = [isMaster(reference), isMaster(distorted)];
   if (ref === undefined || dis === undefined || ref === dis) return undefined;
   if (ref) return { weight: -3, text: '' };
-  // A master's codec may hold what was an encode before, and a codec of delivery what lost nothing.
+  // A master's codec may hold a former encode, and a delivery codec may be lossless.
   const rates = (reference.bitrate ?? 0) / (distorted.bitrate || Number.POSITIVE_INFINITY);
   const softer = (sharpnessRatio(reference, distorted) ?? 0) < AS_SHARP;
   return {
@@ -89,7 +89,7 @@ function codecClue(reference: SideFacts, distorted: SideFacts): Clue | undefined
   };
 }
 
-/** `undefined` where the kind of codec is not known: Y4M and raw video may hold anything once decoded. */
+/** `undefined` if the kind of codec is unknown: Y4M and raw video may hold any decoded video. */
 function isMaster(side: SideFacts): boolean | undefined {
   const { codec } = side;
   if (codec === undefined) return undefined;
@@ -98,7 +98,7 @@ function isMaster(side: SideFacts): boolean | undefined {
   return EFFICIENCY.has(codec) ? false : undefined;
 }
 
-/** H.264 of a profile that it needs for nothing else, as its chroma is not 4:4:4. */
+/** True for H.264 of a lossless profile that no other feature requires, as the chroma is not 4:4:4. */
 function isLossless({ codec, profile, chroma }: SideFacts): boolean {
   return codec === 'h264' && /4:4:4 Predictive/.test(profile ?? '') && chroma !== '444';
 }
@@ -125,8 +125,8 @@ function sharpnessClue(reference: SideFacts, distorted: SideFacts): Clue | undef
 }
 
 /**
- * Geometric mean of the reference's sharpness over the distorted's, of frames of one size measured at the same places;
- * `undefined` where there are none.
+ * Geometric mean ratio of sharpness, reference over distorted, of frames of equal size measured at the same places;
+ * `undefined` without such frames.
  */
 function sharpnessRatio(reference: SideFacts, distorted: SideFacts): number | undefined {
   const [ref, dis] = [reference.measured?.sharpness ?? [], distorted.measured?.sharpness ?? []];

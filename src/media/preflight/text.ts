@@ -29,7 +29,7 @@ export function finding(
   [reference, distorted]: Values,
   hint?: Hint,
 ): Finding {
-  // The names of models are written as they are.
+  // Do not capitalise names of models.
   const sentence = message.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
   return {
     code,
@@ -42,7 +42,7 @@ export function finding(
 }
 
 /**
- * Has ffmpeg write one of the two files anew, without loss of what is in its pictures.
+ * An ffmpeg command that rewrites one of the two files losslessly.
  * @param options what to do: a filter, or a bit stream filter with `-c copy`
  */
 export function prepare(
@@ -53,12 +53,12 @@ export function prepare(
   return { purpose: 'prepare', commands: [command(side, facts, options)] };
 }
 
-/** Has ffmpeg do the same to each of some files. */
+/** ffmpeg commands that do the same to several files. */
 export function prepareEach(
   sides: readonly (readonly [side: FfmpegCommand['side'], facts: SideFacts])[],
   options: readonly string[],
 ): PrepareHint {
-  // Both may have one name but for the folder.
+  // Both may have the same name in different folders.
   const suffix = (side: FfmpegCommand['side']) => (sides.length > 1 ? `-${side}` : '');
   const commands = sides.map(([side, facts]) => command(side, facts, options, suffix(side)));
   return { purpose: 'prepare', commands };
@@ -82,12 +82,12 @@ function command(
   };
 }
 
-/** Depths that ffmpeg has planar formats for. */
+/** Bit depths of ffmpeg's planar formats. */
 function containerDepth(bitDepth: number): number {
   return bitDepth === 11 ? 12 : bitDepth === 13 ? 14 : bitDepth === 15 ? 16 : bitDepth;
 }
 
-/** A name beside nothing that is there: `encode-prepared.mkv`. */
+/** Name of the rewritten file: `encode-prepared.mkv`. */
 function preparedName(name: string, suffix: string, copies: boolean): string {
   const [, stem = 'video', extension = ''] = /([^/\\?#]*?)(\.\w+)?(?:[?#].*)?$/.exec(name) ?? [];
   const plain = stem.replace(/^-+/, '') || 'video';
@@ -95,8 +95,8 @@ function preparedName(name: string, suffix: string, copies: boolean): string {
 }
 
 /**
- * Says that preflight itself failed: what it would have found is not known.
- * @param what was not looked at
+ * The finding that a check of preflight failed.
+ * @param what was not checked
  */
 export function uncheckedFinding(what: string, error: unknown): Finding {
   const reason = error instanceof Error ? error.message : String(error);
@@ -138,19 +138,19 @@ export function nearbyFraction(value: number): Fraction {
   return best;
 }
 
-/** Frames a side is known to have; times are a better witness than headers. */
+/** Number of frames, if known; times are more reliable than headers. */
 export function framesOf(side: SideFacts): number | null {
   return side.timestamps?.length ?? side.frameCount;
 }
 
-/** Average frames per second as far as it is known. */
+/** Average frames per second, if known. */
 export function rateOf(side: SideFacts): number | undefined {
   const { timestamps: times, frameRate } = side;
   if (frameRate) return frameRate.num / frameRate.den;
   return times ? averageRate(times) : undefined;
 }
 
-/** Seconds as far as they are known. */
+/** Duration in seconds, if known. */
 export function durationOf(side: SideFacts): number | undefined {
   const frames = framesOf(side);
   const rate = rateOf(side);

@@ -1,38 +1,38 @@
 /**
  * @module media/preflight/timestamps
- * What a video's presentation times say: its rate, whether it is constant, and where frames are missing or doubled.
+ * Analyses presentation times: the rate, whether it is constant, and where frames are missing or doubled.
  */
 
 /** A place where frames are missing. */
 export interface Gap {
-  /** Number of the frame before it. */
+  /** Number of the frame before the gap. */
   readonly after: number;
-  /** Frames that would fill it. */
+  /** Number of missing frames. */
   readonly frames: number;
 }
 
-/** What times say. */
+/** Facts from presentation times. */
 export interface TimestampAnalysis {
-  /** Median seconds from frame to frame. */
+  /** Median interval in seconds. */
   readonly interval: number;
-  /** True when intervals vary so much that gaps and doubles cannot be told. */
+  /** True if intervals vary too much to detect gaps and doubles. */
   readonly variable: boolean;
-  /** Frames after which others are missing; empty for variable rate. */
+  /** Gaps; empty for variable rate. */
   readonly gaps: readonly Gap[];
   /** Numbers of frames shown at (nearly) the time of the frame before; empty for variable rate. */
   readonly doubled: readonly number[];
 }
 
-/** Seconds by which rounding moves a time: Matroska counts milliseconds, so that an interval is off by up to one. */
+/** Largest rounding error of an interval in seconds, as Matroska counts milliseconds. */
 const ROUNDING = 0.0012;
 
-/** Part of the interval by which one may differ. */
+/** Largest difference from the median, as a share of it. */
 const JITTER = 0.2;
 
-/** Part of the intervals that may be anything before the rate counts as variable. */
+/** Largest share of irregular intervals of a constant rate. */
 const IRREGULAR = 0.02;
 
-/** Part of the intervals that may be gaps or doubles before the rate counts as variable. */
+/** Largest share of gaps and doubles of a constant rate. */
 const FAULTY = 0.15;
 
 /**

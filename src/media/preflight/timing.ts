@@ -9,31 +9,31 @@ import { durationOf, finding, fractionText, framesOf, prepareEach, rateOf, round
 import { analyseTimestamps, type TimestampAnalysis } from './timestamps.js';
 import type { Finding, Hint, PreflightContext, SideFacts } from './types.js';
 
-/** Relative difference of frame rates up to which they are one: 24 and 24000/1001 differ by five times as much. */
+/** Largest relative difference of equal frame rates: 24 and 24000/1001 differ by five times as much. */
 const SAME_RATE = 2e-4;
 
-/** Relative difference of rates that no rounding makes. */
+/** Relative difference of rates that rounding cannot cause. */
 const CERTAIN_RATE = 0.01;
 
-/** Seconds by which durations may differ; also two frames may. */
+/** Seconds by which equal durations may differ; two frames are also allowed. */
 const SAME_DURATION = 0.1;
 
-/** Frames by which an offset may lie beside those that fit about equally well. */
+/** Most frames between an ambiguous offset and one that counts as equal. */
 const NEARLY = 3;
 
-/** Repetitions that may be a still moment. */
+/** Most repetitions of a still moment. */
 const STILL_MOMENT = 1;
 
-/** Frame numbers that a message names at most. */
+/** Most frame numbers in a message. */
 const NAMED = 5;
 
-/** Looks further than the check does. */
+/** Searches a wider window than the check. */
 const WIDER: Hint = { purpose: 'fix', option: 'window', value: 500 };
 
-/** Where the two begin is searched. */
+/** Searches the offset. */
 const FIND_OFFSET: Hint = { purpose: 'fix', option: 'offset', value: 'auto' };
 
-/** What is done anyway, once it is asked for. */
+/** Accepts the default policy. */
 const BY_TIME = { purpose: 'accept', option: 'frameRatePolicy', value: 'nearest' } as const satisfies Hint;
 
 /** Findings about time. */
@@ -52,12 +52,12 @@ export function* timingFindings(
   else yield* alignmentFindings(context.alignment, context.offset ?? 0);
 }
 
-/** A rate that someone meant, not an average over what is there. */
+/** True if the rate is nominal, not an average over existing frames. */
 function isNominal({ frameRate }: SideFacts): boolean {
   return frameRate !== undefined && (frameRate.num % frameRate.den === 0 || frameRate.den === 1001);
 }
 
-/** Whether two rates differ by more than what averaging and rounding make of one rate. */
+/** True if two rates differ by more than averaging and rounding explain. */
 function ratesDiffer(reference: SideFacts, distorted: SideFacts): boolean {
   const [ref, dis] = [rateOf(reference), rateOf(distorted)];
   if (!ref || !dis) return false;
@@ -92,7 +92,7 @@ function* rateFindings(
   );
 }
 
-/** Whether frames do not come at one rate. */
+/** True if the rate is not constant. */
 function isUneven({ timestamps }: SideFacts): boolean {
   const analysis = timestamps ? analyseTimestamps(timestamps) : undefined;
   return !!analysis && (analysis.variable || analysis.gaps.length > 0 || analysis.doubled.length > 0);
@@ -113,13 +113,13 @@ function* lengthFindings(
     ref !== undefined && dis !== undefined && Math.abs(ref - dis) <= Math.max(SAME_DURATION, twoFrames);
   if (refFrames !== null && disFrames !== null && refFrames !== disFrames && !differs) {
     const byTime = !!reference.timestamps && !!distorted.timestamps;
-    // One lacks frames in between, or shows some twice.
+    // One lacks frames in the middle, or repeats some.
     const within = byTime && asLong && (isUneven(reference) || isUneven(distorted));
     const accepted = offset !== 0 || (within && frameRatePolicy === 'nearest');
     const pairs = Math.max(0, Math.min(refFrames - Math.max(0, offset), disFrames - Math.max(0, -offset)));
     yield finding(
       'frame-count',
-      // With an offset that was asked for, the rest at either end is expected.
+      // With a requested offset, unpaired frames at either end are expected.
       accepted ? 'info' : 'warning',
       `distorted has ${counted(disFrames, 'frame')} but reference has ${counted(refFrames, 'frame')}; ` +
         (byTime
@@ -144,14 +144,14 @@ function* lengthFindings(
   );
 }
 
-/** The frames from the first on that both have. */
+/** The range of frames that both have. */
 function commonFrames(pairs: number): Hint | undefined {
   return pairs > 0
     ? { purpose: 'accept', option: 'range', value: { unit: 'frames', start: 0, end: pairs } }
     : undefined;
 }
 
-/** The time from the start that both last. */
+/** The range of time that both have. */
 function commonPart(reference: SideFacts, distorted: SideFacts): Hint | undefined {
   const [ref, dis] = [framesOf(reference), framesOf(distorted)];
   if (ref !== null && dis !== null && !ratesDiffer(reference, distorted)) {
@@ -202,7 +202,7 @@ function* timestampFindings(
       fix,
     );
   }
-  // Pictures tell only where it is known which belong together.
+  // Repetitions count only if the offset is certain.
   const seen = alignment && !alignment.ambiguous ? alignment.repeated : { reference: 0, distorted: 0 };
   const more = (count: number) => (count > STILL_MOMENT ? count : 0);
   const repeated = {
@@ -231,9 +231,9 @@ function* setBackFindings(reference: SideFacts, distorted: SideFacts): Generator
 }
 
 /**
- * Where clocks are set back: nothing is lost by that, but what was joined need not belong together.
- * @param videos by what to call them
- * @returns a sentence that begins small; `undefined` where no clock is
+ * Describes clocks that are set back: no frames are lost, but joined recordings may be unrelated.
+ * @param videos by their names in the sentence
+ * @returns a sentence that begins in lower case; `undefined` if no clock is set back
  */
 export function setBackText(
   videos: Readonly<Record<string, Pick<SideFacts, 'setBacks' | 'timestamps'>>>,
@@ -278,16 +278,16 @@ function* interlacingFindings(reference: SideFacts, distorted: SideFacts): Gener
     'warning',
     `${who}; both fields of a frame are compared as one picture, for which VMAF was not made.`,
     [ref, dis],
-    // One filter for both: what is not the same in both would count as damage.
+    // One filter for both, since differences would count as damage.
     prepareEach(sides, ['-vf', 'bwdif=send_frame']),
   );
 }
 
-/** What the first seconds show of an offset, against the one in use. */
+/** Findings if the first seconds contradict the offset in use. */
 function* alignmentFindings(alignment: AlignResult, used: number): Generator<Finding> {
   const { offset, ambiguous, candidates, confidence, reason, explanation } = alignment;
   const { match = { reference: Math.max(0, offset), distorted: Math.max(0, -offset) } } = alignment;
-  // Where several offsets fit, one beside them may too.
+  // If several offsets fit, their neighbours may too.
   const near = ambiguous ? NEARLY : 0;
   const fits = [offset, ...candidates.map((candidate) => candidate.offset)].some(
     (candidate) => Math.abs(candidate - used) <= near,
@@ -333,13 +333,13 @@ function* alignmentFindings(alignment: AlignResult, used: number): Generator<Fin
   }
 }
 
-/** An offset that was searched and not found: that some offset is in use is no answer. */
+/** The finding that the search did not determine the offset in use. */
 function doubtFinding(alignment: AlignResult): Finding {
   const wider = alignment.reason === 'edge' || alignment.reason === 'unrelated' ? WIDER : undefined;
   return finding('offset-unclear', 'warning', doubtText(alignment), [null, null], wider);
 }
 
-/** The same in a sentence. */
+/** The message of {@link doubtFinding}. */
 export function doubtText({ offset, confidence, candidates, reason, explanation }: AlignResult): string {
   const others = reason === 'static' || reason === 'repetitive' ? candidates : [];
   const named = others.filter((candidate) => candidate.offset !== offset).slice(0, NAMED);

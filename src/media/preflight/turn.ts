@@ -1,23 +1,23 @@
 /**
  * @module media/preflight/turn
- * Which way a picture on its side has to be turned, from small squares of both videos.
+ * Finds the direction in which to rotate a picture on its side, from small squares of both videos.
  */
 import type { SideMeasurements } from './types.js';
 
-/** Boxes along each side of the squares that are compared, whatever the shape of the picture. */
+/** Boxes along each side of the compared squares, for any aspect of the picture. */
 export const SQUARE = 16;
 
-/** Correlation from which on two squares show one picture, and by which the other way must fit worse. */
+/** Least correlation of a match, and by how much it must exceed that of the other direction. */
 const ALIKE = 0.5;
 const CLEARLY = 0.15;
 
-/** ffmpeg's names of the two ways, and where each takes the sample of row y and column x from. */
+/** ffmpeg's names of both directions, and the source position of the sample in row y and column x. */
 const WAYS = {
   clock: (x: number, y: number) => (SQUARE - 1 - x) * SQUARE + y,
   cclock: (x: number, y: number) => x * SQUARE + SQUARE - 1 - y,
 } as const;
 
-/** The way that brings the distorted video's pictures upright; `undefined` where the pictures do not tell. */
+/** The rotation that turns the distorted video upright; `undefined` if the pictures do not decide. */
 export function turnOf(
   reference: SideMeasurements | undefined,
   distorted: SideMeasurements | undefined,
@@ -39,7 +39,7 @@ function turned(square: Float32Array, from: (x: number, y: number) => number): F
   return square.map((_, at) => square[from(at % SQUARE, Math.floor(at / SQUARE))] ?? Number.NaN);
 }
 
-/** -1 to 1; 0 where one of the two has no contrast. */
+/** -1..1; 0 if one of the two has no contrast. */
 function correlation(a: Float32Array, b: Float32Array): number {
   const mean = (values: Float32Array) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [ma, mb] = [mean(a), mean(b)];

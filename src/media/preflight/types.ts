@@ -1,6 +1,6 @@
 /**
  * @module media/preflight/types
- * What preflight looks at and what it says: facts and measurements of two videos in, findings out.
+ * Types of preflight: facts and measurements of two videos in, findings out.
  */
 import type { FrameRatePolicy, ScaleFilter } from '../../core/choices.js';
 import type { VideoFormat } from '../../core/frame.js';
@@ -11,8 +11,8 @@ import type { TrackFacts } from '../decoder.js';
 export type { FfmpegCommand, Hint, OptionHint, PrepareHint } from '../../core/hint.js';
 
 /**
- * Every code that a {@link Finding} may have. Codes are stable: one is never renamed or given another meaning.
- * docs/preflight.md says what each means and what to do.
+ * Every code of a {@link Finding}. Codes are stable: their names and meanings never change. docs/preflight.md explains
+ * each and what to do.
  */
 export const FINDING_CODES = [
   // Pictures
@@ -57,50 +57,50 @@ export const FINDING_CODES = [
   'unchecked',
 ] as const;
 
-/** What a finding is about. */
+/** The code of a finding. */
 export type FindingCode = (typeof FINDING_CODES)[number];
 
 /**
  * `error`: the pair cannot be compared as asked. `warning`: the score probably does not mean what the user thinks;
- * `strict` makes it an error. `info`: something was done to the frames, or is worth knowing.
+ * `strict` makes it an error. `info`: frames were changed, or something is worth knowing.
  */
 export type Severity = 'error' | 'warning' | 'info';
 
-/** A value as the report shows it; `null` where the video does not say. */
+/** A value as in the report; `null` if the video does not state it. */
 export type FindingValue = string | number | boolean | null;
 
-/** One thing about a pair that its user should know. */
+/** A fact about a pair that the user should know. */
 export interface Finding {
   readonly code: FindingCode;
   readonly severity: Severity;
-  /** One full sentence with both values, and what they mean for the score. */
+  /** A full sentence with both values and their effect on the score. */
   readonly message: string;
-  /** What was found in the reference; absent where the finding is not about a value of it. */
+  /** The reference's value; absent if the finding is not about one. */
   readonly reference?: FindingValue;
   readonly distorted?: FindingValue;
   /**
-   * {@link hint} in words: an option as programs write it (`offset: 12`; a report's writer may have named it otherwise), or,
-   * where none helps, an ffmpeg command that prepares one of the files. Absent where nothing needs to be done.
+   * {@link hint} as text: an option in the API's notation (`offset: 12`; a report's writer may use another), or, if no
+   * option helps, an ffmpeg command that prepares one of the files. Absent if there is nothing to do.
    */
   readonly fix?: string;
-  /** What resolves it, as data; absent where nothing needs to be done, and from findings read from a report. */
+  /** The fix as data; absent if there is nothing to do, and in findings read from a report. */
   readonly hint?: Hint;
-  /** Where in the run it was found; the first 50 places at most. */
+  /** Places in the run, at most the first 50. */
   readonly places?: readonly FindingPlace[];
 }
 
 /** A place in a run. */
 export interface FindingPlace {
-  /** Number of the first pair concerned, as in the report's frames. */
+  /** Number of the first affected pair, as in the report's frames. */
   readonly frame: number;
   /**
-   * `slip`: frames by which the distorted video runs further ahead from there on, negative where it falls behind.
-   * `freeze`: pairs that repeat the picture before.
+   * `slip`: frames by which the distorted video runs further ahead from there on, negative if it falls behind.
+   * `freeze`: number of pairs that repeat the previous picture.
    */
   readonly frames: number;
 }
 
-/** Rows and columns of black around the picture, in samples. */
+/** Black borders around the picture, in samples. */
 export interface Borders {
   readonly left: number;
   readonly top: number;
@@ -108,26 +108,26 @@ export interface Borders {
   readonly bottom: number;
 }
 
-/** What the luma of a few frames spread over a video shows. */
+/** Measurements of the luma of a few frames spread over a video. */
 export interface SideMeasurements {
-  /** 0-based numbers of the frames looked at, or of the pairs that they were in, where both videos are told alike. */
+  /** 0-based numbers of the measured frames, or of their pairs if both videos use these. */
   readonly frames: readonly number[];
-  /** {@link sharpness} of each; `null` of a frame without contrast. */
+  /** {@link sharpness} of each; `null` for a frame without contrast. */
   readonly sharpness: readonly (number | null)[];
   /**
-   * Borders black in all frames bright enough to tell; `null` when none was. `certain` counts only what is certainly
-   * black, `possible` also what is merely dark, so that night skies do not make findings.
+   * Borders that are black in all frames bright enough to judge; `null` if no frame was. `certain` includes only black,
+   * `possible` also dark samples, so that night skies cause no findings.
    */
   readonly borders: { readonly certain: Borders; readonly possible: Borders } | null;
   /** Each frame shrunk to 16 x 16 averages in 8-bit levels, whatever its shape. */
   readonly squares?: readonly Float32Array[];
 }
 
-/** Members of {@link TrackFacts} that a Y4M or raw file does not have are optional here. */
+/** Members of {@link TrackFacts} that Y4M and raw files lack are optional here. */
 type Optional = Omit<TrackFacts, keyof VideoFormat | 'name' | 'frameCount' | 'container'>;
 
 /**
- * One of the two videos. A `TrackFacts` or a `VideoInfo` is one as it is; add what was measured:
+ * One of the two videos: a `TrackFacts` or a `VideoInfo`, with measurements added:
  * `{ ...facts, timestamps, measured }`.
  */
 export interface SideFacts extends VideoFormat, Partial<Optional> {
@@ -136,37 +136,37 @@ export interface SideFacts extends VideoFormat, Partial<Optional> {
   readonly frameCount: number | null;
   /** Presentation times of all frames in seconds, ascending. */
   readonly timestamps?: Float64Array | null;
-  /** Seconds at which the file's clock is set back, where it is; {@link timestamps} count on as if it had not been. */
+  /** Seconds at which the file's clock is set back; {@link timestamps} continue as if it was not. */
   readonly setBacks?: readonly number[];
   readonly measured?: SideMeasurements;
 }
 
 /** A model of the run. */
 export interface ModelInUse {
-  /** Built-in version (`vmaf_v0.6.1`), path or key; what stands in it decides which screen it is for. */
+  /** Built-in version (`vmaf_v0.6.1`), path or key; the name determines the model's screen. */
   readonly name: string;
-  /** Screen heights between viewer and screen that a feature option asks for; overrides what the name says. */
+  /** Viewing distance in screen heights from a feature option; overrides the name. */
   readonly viewingDistance?: number;
 }
 
-/** How the two are going to be compared. What the user asked for by an option is no longer warned of. */
+/** How the two will be compared. Explicit options of the user suppress their warnings. */
 export interface PreflightContext {
   /** Default: one model, vmaf_v0.6.1. Empty: features only. */
   readonly models?: readonly ModelInUse[];
-  /** `scale`, when the user gave it. Without it different sizes are scaled bicubic, with a warning. */
+  /** `scale`, if the user set it. Default: different sizes are scaled bicubic, with a warning. */
   readonly scale?: 'none' | ScaleFilter;
-  /** The size at which frames are compared. Default: the reference's. */
+  /** The compared size. Default: the reference's. */
   readonly comparedSize?: { readonly width: number; readonly height: number };
-  /** `frameRatePolicy`, when the user gave it. */
+  /** `frameRatePolicy`, if the user set it. */
   readonly frameRatePolicy?: FrameRatePolicy;
-  /** Frame i of the distorted video is compared with frame i + offset of the reference. Default 0. */
+  /** Distorted frame i is compared with reference frame i + offset. Default 0. */
   readonly offset?: number;
-  /** Whether the offset is what the alignment says, and not one that the user gave. */
+  /** True if the offset is from the alignment, not from the user. */
   readonly offsetSearched?: boolean;
-  /** True when the frames are deliberately part of the videos (`range`, `frameCount`): lengths need not agree. */
+  /** True if the user selected a part of the videos (`range`, `frameCount`): lengths may differ. */
   readonly partial?: boolean;
-  /** Result of the alignment check on the first seconds, when it ran. */
+  /** Result of the alignment check on the first seconds, if it ran. */
   readonly alignment?: AlignResult;
-  /** Screen heights between viewer and screen, when the user said so. */
+  /** Viewing distance in screen heights, if the user set it. */
   readonly viewingDistance?: number;
 }
