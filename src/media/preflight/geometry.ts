@@ -165,14 +165,14 @@ function isTurned(reference: SideFacts, distorted: SideFacts): boolean {
   );
 }
 
-/** Samples of one shape in pictures of different ones: a part of the same. Most crops are centred. */
+/** With equal sample aspects but different shapes, one picture is a crop. Most crops are centred. */
 function croppedPart(
   reference: SideFacts,
   distorted: SideFacts,
 ): { readonly why: string; readonly hint: Hint } | undefined {
   const shape = ({ sampleAspect }: SideFacts) => (sampleAspect ? sampleAspect.num / sampleAspect.den : 1);
   if (Math.abs(shape(reference) / shape(distorted) - 1) > SAME_ASPECT) return undefined;
-  // What was cut is smaller: the reference, unless nothing but it can have been.
+  // The crop is the distorted video, unless the reference is no larger in both directions.
   const whole =
     distorted.width >= reference.width && distorted.height >= reference.height
       ? ('distorted' as const)
