@@ -113,7 +113,7 @@ function videoInfo(name: string, { width, height, bitDepth, chroma }: VideoForma
 interface PairQueue {
   /** Planes to write the next pair to; resolves once there is room. */
   room(): Promise<FramePair> | FramePair;
-  /** Measures the pair just written. */
+  /** Submits the pair just written for measuring. */
   submit(): Promise<void> | void;
   /** Known facts about the sessions of picture models. */
   readonly sessions: readonly TinySessionFacts[];

@@ -296,7 +296,7 @@ export class TinyRegressors {
 
   /**
    * Scores rows.
-   * @param rows values of each frame, in the order of the names passed to the constructor
+   * @param rows values of each frame, in the order of the names passed to {@link open}
    * @param frames their numbers
    * @returns for each row the values of {@link metrics}
    */
