@@ -49,11 +49,11 @@ export interface OpenBackend {
 
 /** A run that can start. */
 export interface PlannedMeasurement {
-  /** Whether the calling thread is free meanwhile. */
+  /** Whether the calling thread is free while measuring. */
   isAside(expected: number | null): boolean;
   /** Measures all pairs; called once. */
   measure(work: MeasurementWork): Promise<Measured>;
-  /** Gives up and waits until nothing of it is left. May be called after its end. */
+  /** Aborts and waits until all is released. May be called after its end. */
   close(): Promise<void>;
 }
 

@@ -26,7 +26,7 @@ export interface AlignmentOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Fewest frames that an automatic search decodes while its result is unclear. */
+/** Smallest limit on the decoded frames of each video. */
 const FEWEST_MOST = 300;
 
 /** Windows of an automatic search while its result is unclear. */
@@ -38,7 +38,7 @@ export function mostFrames(window = 0): number {
 }
 
 /**
- * Searches the offset.
+ * Searches for the offset.
  * @throws {AnyvmafError} `usage` if a video can be read only once; errors of decoders
  */
 export async function findOffset(

@@ -11,7 +11,7 @@ import type { FrameSource } from '../../media/types.js';
 import type { KnownInputs, ReadyInputs } from './known.js';
 import { observedSource } from './observed-source.js';
 
-/** Most pairs with one frame read; beyond that the oldest is dropped. */
+/** Most pairs with only one signature; further pairs are ignored. */
 const MOST_WAITING = 64;
 
 /** Signatures of pairs as they arrive. */
