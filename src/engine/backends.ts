@@ -1,6 +1,6 @@
 /**
  * @module engine/backends
- * Answers which backends there are, whether they work, and what would run them.
+ * Lists backends, probes whether they work, and names what runs them.
  */
 import { requireObject } from '../core/arguments.js';
 import { OWN_GPU_BACKENDS, type OwnGpuBackend } from '../core/choices.js';
@@ -111,8 +111,8 @@ function programFor({ programs }: Survey, backend: NativeBackend): NativeProgram
 }
 
 /**
- * Probes anew, whatever was known before.
- * @throws {AnyvmafError} `usage` when there is no backend of that name; the signal's reason
+ * Probes again, ignoring cached results.
+ * @throws {AnyvmafError} `usage` for an unknown backend; the signal's reason
  */
 export async function probeBackend(
   platform: Platform,
@@ -158,7 +158,7 @@ function absent(backend: NativeBackend, found: Survey | undefined): BackendHealt
   };
 }
 
-/** The own core, or a GPU, by scoring the same frame: in the calling thread, or for `hybrid` on workers. */
+/** Probes this package's core or a GPU with the same frame: in the calling thread, or for `hybrid` on workers. */
 async function probeOwn(
   platform: Platform,
   backend: 'cpu' | OwnGpuBackend,

@@ -1,7 +1,7 @@
 /**
  * @module engine/dataset
- * Makes a table of features out of pairs of videos: every frame of every pair a row, for training models and for
- * evaluating them.
+ * Builds a table of features from pairs of videos, one row per frame of each pair, for training and evaluating
+ * models.
  */
 import { requireArray, requireObject, requireText, requireTexts } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
@@ -17,41 +17,41 @@ import type { Platform } from './contract/platform.js';
 import type { Progress, ScoreOptions, ScoreRequest } from './contract/types.js';
 import { scorePair } from './score.js';
 
-/** A pair of videos and what is known about it. */
+/** A pair of videos with its labels. */
 export interface DatasetPair extends ScoreRequest {
   readonly reference: VideoInput;
   /**
-   * Of the source: rows of one key are always on the same side of a split, so give all encodes of a source the same.
-   * Default: the name of the reference's file without its ending.
+   * Name of the source. Rows of one key always belong to one split, so all encodes of a source need the same key.
+   * Default: the reference's file name without extension.
    */
   readonly key?: string | number | undefined;
-  /** What tells the encodes of a key apart. Default: the name of the distorted file without its ending. */
+  /** Distinguishes the encodes of a key. Default: the distorted file's name without extension. */
   readonly clip?: string | undefined;
-  /** Opinion score of the clip, written into each of its rows. Of several pairs all have one, or none. */
+  /** Opinion score of the clip, written into each of its rows. Either all pairs have one or no pair has. */
   readonly mos?: number | undefined;
 }
 
-/** What goes into a table, and how it is measured. */
+/** Contents of a table and options of measuring. */
 export interface DatasetOptions
   extends Omit<
     ScoreOptions,
     'models' | 'noPrediction' | 'onProgress' | 'onStart' | 'onFrame' | 'tiny' | 'noReference'
   > {
   /**
-   * A model string whose score of each frame becomes the column `teacher`, and its inputs columns too. It also is the
-   * column `mos` where pairs have none of their own.
+   * A model string whose score of each frame becomes the column `teacher`; its inputs become columns too. Its score is
+   * also the column `mos` if the pairs have no `mos`.
    */
   readonly teacher?: string | undefined;
   /** As {@link ScoreOptions.onProgress}, for the pair of this index. */
   readonly onProgress?: (progress: Progress, index: number) => void;
 }
 
-/** What was written. */
+/** Summary of the written table. */
 export interface DatasetSummary {
   readonly rows: number;
   readonly pairs: number;
   readonly columns: readonly string[];
-  /** Warnings of the pairs' runs: full sentences, each after the name of the distorted video. */
+  /** Warnings of the pairs' runs: full sentences, each prefixed with the distorted video's name. */
   readonly warnings: readonly string[];
 }
 
@@ -59,9 +59,9 @@ export interface DatasetSummary {
 const EXTRACTED = ['adm', 'vif', 'motion'];
 
 /**
- * Scores pairs one after the other and gives the file in pieces, to be written one after the other.
- * @returns at its end, what was written
- * @throws {AnyvmafError} `usage` for pairs that do not go together; else as when scoring
+ * Scores pairs one after the other and yields the file in pieces, to write in order.
+ * @returns a summary of the written table
+ * @throws {AnyvmafError} `usage` for pairs that do not fit one table; else as when scoring
  */
 export async function* makeDataset(
   platform: Platform,
@@ -138,7 +138,7 @@ function checkPair({ key, clip, mos, reference, distorted }: DatasetPair, index:
   return { key: keyText, clip: clip ?? stemOf(distorted) ?? `clip_${index}` };
 }
 
-/** Numbers clips of the same name, so that they stay apart. */
+/** Numbers clips of the same name to keep them distinct. */
 function apart(
   known: readonly { readonly key: string; readonly clip: string }[],
   pairs: readonly DatasetPair[],
@@ -161,7 +161,7 @@ function checkTogether(pairs: readonly DatasetPair[]): void {
   }
 }
 
-/** The name of a file without folders and ending; `undefined` for what has no name. */
+/** A file's name without folders and extension; `undefined` for inputs without a name. */
 function stemOf(input: VideoInput): string | undefined {
   const name =
     typeof input === 'string' && input !== '-'
@@ -176,8 +176,8 @@ function stemOf(input: VideoInput): string | undefined {
 }
 
 /**
- * The features that become columns: the reference's six, those of extractors that were asked for, and the inputs of the
- * teacher; not what the extractors of the six give beside them, and no scores.
+ * The features that become columns: the reference's six, those of requested extractors, and the teacher's inputs.
+ * Excludes scores and other features of the six's extractors.
  */
 function featureNames(report: Report, asked: readonly string[]): string[] {
   const names = new Set(report.frames.flatMap(({ metrics }) => Object.keys(metrics)));
@@ -200,7 +200,7 @@ function featureNames(report: Report, asked: readonly string[]): string[] {
   });
 }
 
-/** What the table says about itself. */
+/** Metadata of the table. */
 function factsOf(
   report: Report,
   { teacher, compat }: DatasetOptions,
@@ -213,7 +213,7 @@ function factsOf(
   };
 }
 
-/** All pairs must have the columns of the first: a grey video among coloured ones has fewer. */
+/** All pairs must have the columns of the first: grey videos have fewer than coloured ones. */
 function checkSame(writer: DatasetWriter, names: readonly string[], report: Report): void {
   const further = names.map(columnFor).filter((name) => !writer.columns.includes(name));
   if (further.length === 0) return;

@@ -1,6 +1,6 @@
 /**
  * @module engine/diagnosis
- * Everything that is installed and whether it works: the own core, decoders and native backends.
+ * Checks what is installed and whether it works: this package's core, decoders and native backends.
  */
 import { requireObject } from '../core/arguments.js';
 import { version } from '../core/version.js';
@@ -10,18 +10,18 @@ import type { BackendHealth, BackendList, ProbeOptions } from './backends/native
 import { listBackends, probeBackend } from './backends.js';
 import type { Platform } from './contract/platform.js';
 
-/** What {@link diagnose} found. */
+/** Result of {@link diagnose}. */
 export interface Diagnosis {
-  /** Of anyvmaf. */
+  /** Version of anyvmaf. */
   readonly version: string;
   /** Threads that can run at the same time. */
   readonly cores: number;
-  /** What can decode video, the preferred first. */
+  /** Video decoders, the preferred first. */
   readonly decoders: readonly DecoderAvailability[];
   readonly backends: BackendList;
-  /** Health of every backend that something here was built with, this package's own core first. */
+  /** Health of every backend that is compiled in here, this package's core first. */
   readonly health: readonly BackendHealth[];
-  /** What can run tiny ONNX models. */
+  /** Runtimes and devices for tiny ONNX models. */
   readonly tiny: readonly TinyDeviceStatus[];
 }
 
@@ -30,9 +30,9 @@ export async function diagnose(platform: Platform, options: ProbeOptions): Promi
   requireObject('options', options);
   const [decoders, backends] = await Promise.all([askDecoders(platform), listBackends(platform, options)]);
   const health: BackendHealth[] = [];
-  // One after the other: each alone says how long it takes.
+  // Probe one after the other, so that each probe's time is its own.
   for (const { backend, compiled_in } of backends.details) {
-    // With a GPU that works, sharing the work with the core does too.
+    // If the GPU works, `hybrid` does too.
     if (compiled_in && backend !== 'hybrid') health.push(await probeBackend(platform, backend, options));
   }
   const tiny = await (await platform.tiny()).runtimes.devices();

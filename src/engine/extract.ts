@@ -1,7 +1,7 @@
 /**
  * @module engine/extract
- * Gets single pairs of frames out of two videos, brought together as for scoring. What is encoded is decoded from near
- * each wanted frame on, not from the start.
+ * Extracts single pairs of frames from two videos, paired as for scoring. Decoding starts near each requested frame,
+ * not at the start of the video.
  */
 
 import { unlessAborted } from '../core/abort.js';
@@ -21,13 +21,13 @@ import { identifyInputs, openForScoring } from './inputs/open.js';
 import { expectPairs, type OpenPair, readPair } from './inputs/pair.js';
 import { Scope } from './scope.js';
 
-/** Frames to pass over, rather than to start decoding anew for the next that is wanted. */
+/** Most frames to skip before the next requested one; beyond that, a new decoder starts. */
 const PASSED_OVER = 48;
 
 /**
- * Pairs of frames by number, in ascending order; each is read when it is asked for.
+ * Pairs of frames by number, in ascending order; reads each on request.
  * @param frames numbers of pairs, as `frameNum` in a report of the same request and options
- * @throws {AnyvmafError} as the public `extractFrames` says
+ * @throws {AnyvmafError} as the public `extractFrames`
  */
 export async function* extractPairs(
   platform: Platform,
@@ -62,7 +62,7 @@ function isEncoded({ sides }: KnownInputs): boolean {
   return sides.reference.kind === 'encoded' || sides.distorted.kind === 'encoded';
 }
 
-/** Frames of files that give any frame at once. */
+/** Frames of files with random access. */
 async function* readStored(
   known: KnownInputs,
   checked: InputOptions,
@@ -83,7 +83,7 @@ async function* readStored(
   }
 }
 
-/** Frames of which at least one side must be decoded: a decoder for each group of near ones. */
+/** Frames of which at least one side must be decoded, with one decoder per group of near frames. */
 async function* decodeRuns(
   known: KnownInputs,
   wanted: readonly number[],
@@ -107,14 +107,14 @@ async function* decodeRuns(
         yield await take(known, prepared, { index, at, frames }, signal);
       }
     } finally {
-      // Files that are not decoded serve the next run as well.
+      // Reuse files that are not decoded for the next run.
       for (const role of ['reference', 'distorted'] as const)
         if (sides[role].kind === 'encoded') await prepared[role].close();
     }
   }
 }
 
-/** Numbers that are near enough to share a decoder, together. */
+/** Groups of numbers that are near enough to share a decoder. */
 function runsOf(wanted: readonly number[]): number[][] {
   const runs: number[][] = [];
   for (const index of wanted) {
@@ -125,7 +125,7 @@ function runsOf(wanted: readonly number[]): number[][] {
   return runs;
 }
 
-/** Which pair to take. */
+/** A requested pair. */
 interface Place {
   /** Its number in the report. */
   readonly index: number;
@@ -171,7 +171,7 @@ function timeOf(side: Side, frame: number): number | null {
   return frameRate && frameRate.num > 0 ? (frame * frameRate.den) / frameRate.num : null;
 }
 
-/** @throws {AnyvmafError} `usage` for what gives its frames only once, in order */
+/** @throws {AnyvmafError} `usage` for sources that can be read only once, in order */
 function refuseUnreadable(side: Side): void {
   if (side.kind === 'encoded' || side.source.seekable) return;
   throw usageError(
@@ -180,7 +180,7 @@ function refuseUnreadable(side: Side): void {
   );
 }
 
-/** @param count pairs there are, `null` where only their end showed it */
+/** @param count total pairs, `null` if only reading to the end showed it */
 function beyond({ sides }: KnownInputs, index: number, count: number | null): AnyvmafError {
   const names = `${shown(nameOf(sides.reference))} and ${shown(nameOf(sides.distorted))}`;
   return usageError(
@@ -190,7 +190,7 @@ function beyond({ sides }: KnownInputs, index: number, count: number | null): An
   );
 }
 
-/** Ascending, each once. */
+/** Ascending, without duplicates. */
 function checkFrames(frames: readonly number[]): number[] {
   if (!isArray(frames)) {
     throw usageError(`frames is ${showValue(frames)}, but it must be an array of frame numbers.`);

@@ -28,7 +28,7 @@ export async function inspectPair(
     await refuseUnscorable(inputs, checked);
     const size = () => inputs.plan?.format ?? { width: 1920, height: 1080 };
     const requested = await loadRequested(checked, platform, size);
-    // What the caller did not ask for is not what preflight should take as asked for.
+    // Preflight must not treat defaults as requested.
     const asked = { ...checked, pairing: { ...checked.pairing, scale: options.scale } };
     const preflight = new Preflight(platform, inputs, requested, asked);
     preflight.readAgain(signal);
@@ -51,7 +51,7 @@ async function refuseUnscorable(inputs: KnownInputs, checked: InputOptions): Pro
   await refuseTruncated(pair, plan?.count ?? checked.frameCount);
 }
 
-/** The offset at which two videos show the same pictures. */
+/** The offset at which the pictures of two videos match. */
 export async function alignPair(
   platform: Platform,
   request: ScoreRequest,
@@ -70,7 +70,7 @@ export async function alignPair(
   });
 }
 
-/** Runs `use` on inputs that are known, and closes them. */
+/** Runs `use` on identified inputs and closes them. */
 async function known<T>(
   platform: Platform,
   request: ScoreRequest,

@@ -1,6 +1,6 @@
 /**
  * @module engine/quality-maps
- * Says of pairs of frames where in the picture VMAF's features lose quality, and shows it.
+ * Locates and draws where in the picture VMAF's features lose quality.
  */
 import { requireObject } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
@@ -17,18 +17,18 @@ import type { Platform } from './contract/platform.js';
 import type { ExtractOptions, ScoreRequest } from './contract/types.js';
 import { extractPairs } from './extract.js';
 
-/** How to make maps. */
+/** Options of making maps. */
 export interface MapOptions {
   /** Side of a cell in pixels: 4, 8, 16, 32, 64, 128 or 256. Default 16. */
   readonly blockSize?: number;
   /**
-   * `vif_enhn_gain_limit` and `adm_enhn_gain_limit`, 1..100: how much enhancement may count as quality. Default 100, as
-   * in vmaf_v0.6.1; 1 as in vmaf_v0.6.1neg.
+   * `vif_enhn_gain_limit` and `adm_enhn_gain_limit`, 1..100: how much enhancement counts as quality. Default 100, as in
+   * vmaf_v0.6.1; 1 as in vmaf_v0.6.1neg.
    */
   readonly enhnGainLimit?: number;
 }
 
-/** What to map, and how. */
+/** Options of `qualityMaps`. */
 export type QualityMapOptions = ExtractOptions & MapOptions;
 
 /** VIF of one scale: `loss` sums up to 1 - integer_vif_scale0..3. */
@@ -46,26 +46,26 @@ export type LossKind = 'both' | 'vif' | 'adm';
 
 /** Loss by cells of one size, all scales together. */
 export interface LossGrid extends CellGrid {
-  /** What each cell takes away; all of them sum up to `total`. Negative where the distorted frame has more. */
+  /** Loss of each cell; they sum to `total`. Negative where the distorted frame has more. */
   readonly values: Float64Array<ArrayBuffer>;
-  /** Weighted loss of the frame's features, 0 for none. */
+  /** Weighted loss of the frame's features; 0 means no loss. */
   readonly total: number;
 }
 
-/** How to show a map. */
+/** Options of drawing a map. */
 export interface RenderOptions extends ImageOptions {
   /** Default `both`. */
   readonly of?: LossKind;
   /** Only this scale, 0..3, of VIF or ADM; not with `both`. */
   readonly scale?: number;
   /**
-   * The density of loss that gets the strongest colour, above 0. Default: the first of 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2
-   * and 5 that at most 3 % of the picture is beyond.
+   * The density of loss with the strongest colour, above 0. Default: the first of 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2 and 5
+   * that at most 3 % of the picture exceeds.
    */
   readonly full?: number;
   /** The frame to draw it on. Default `distorted`. */
   readonly picture?: 'reference' | 'distorted';
-  /** Add a strip below that says what the colours mean. Default true. */
+  /** Add a legend strip below. Default true. */
   readonly legend?: boolean;
 }
 
@@ -79,8 +79,8 @@ export interface HeatmapImage {
 }
 
 /**
- * What a loss of 1 in a feature weighs: the factors by which vmaf_v0.6.1 brings its features to the range of the videos
- * that it was trained on.
+ * Weight of a loss of 1 in each feature: the factors by which vmaf_v0.6.1 normalises its features to the range of its
+ * training videos.
  */
 const WEIGHTS = {
   adm: 2.8098077502505414,
@@ -125,8 +125,8 @@ export class QualityMaps {
   }
 
   /**
-   * What each place takes away from VMAF's features: losses of adm2 and of the four scales of VIF, weighted as
-   * vmaf_v0.6.1 weighs its features before it predicts. The values of `both` are those of `vif` and `adm` together.
+   * Each place's loss in VMAF's features: losses of adm2 and of the four scales of VIF, weighted as vmaf_v0.6.1
+   * normalises its features. The values of `both` are the sums of `vif` and `adm`.
    */
   lost(of: LossKind = 'both'): LossGrid {
     const { width, height } = this.pair.reference.format;
@@ -144,9 +144,9 @@ export class QualityMaps {
   }
 
   /**
-   * Draws a map over one of the frames: dim grey where nothing is lost, then violet, red, orange and yellow. Colours
-   * stand for density: the loss of a place over its share of the picture, so that their mean is the frame's loss.
-   * @throws {AnyvmafError} `usage` for options that there are not
+   * Draws a map over one of the frames: dim grey without loss, then violet, red, orange and yellow. Colours show
+   * density: the loss of a place divided by its share of the picture. The mean density is the frame's loss.
+   * @throws {AnyvmafError} `usage` for invalid options
    */
   render(options: RenderOptions = {}): HeatmapImage {
     const { of = 'both', picture = 'distorted', legend = true, scale, maxSide } = checkRender(options);
@@ -176,7 +176,7 @@ function totalled(grid: Omit<LossGrid, 'total'>): LossGrid {
 
 /**
  * Maps of pairs of frames by number, in ascending order.
- * @throws {AnyvmafError} as the public `qualityMaps` says
+ * @throws {AnyvmafError} as the public `qualityMaps`
  */
 export async function* mapPairs(
   platform: Platform,
@@ -188,7 +188,7 @@ export async function* mapPairs(
   const { blockSize, enhnGainLimit, ...pairing } = options;
   const cells = checkCells({ blockSize, enhnGainLimit });
   const core = platform.loadCore();
-  // What goes wrong with it is said when it is needed.
+  // Its errors are thrown where it is awaited.
   core.catch(() => {});
   let maker: WasmMapMaker | undefined;
   for await (const pair of extractPairs(platform, request, frames, pairing)) {
@@ -198,8 +198,8 @@ export async function* mapPairs(
 }
 
 /**
- * The maps of a pair of frames that is already there.
- * @throws {AnyvmafError} as the public `mapQuality` says
+ * The maps of an extracted pair of frames.
+ * @throws {AnyvmafError} as the public `mapQuality`
  */
 export async function mapPair(
   platform: Platform,
@@ -227,7 +227,7 @@ function vifLoss({ num, den, total }: VifCells): Float64Array<ArrayBuffer> {
 }
 
 /**
- * The difference of two cube roots, divided among the cells that made it: for D and N, the sums of all cells' cubes d and n,
+ * The difference of two cube roots, divided among its cells: for D and N, the sums of all cells' cubes d and n,
  * D^(1/3) - N^(1/3) = (D - N) / (D^(2/3) + (D N)^(1/3) + N^(2/3)), and D - N is a sum over cells.
  */
 function admLoss({ bands, total, width, height }: AdmCells): Float64Array<ArrayBuffer> {
@@ -249,7 +249,7 @@ function slopeOf({ num, den, denWeight }: AdmBandCells): number {
   return slope === 0 ? 0 : 1 / slope;
 }
 
-/** The cube root of what is not negative, by Newton's steps: `Math.cbrt` differs between engines in the last digit. */
+/** The cube root of a non-negative number by Newton's method: `Math.cbrt` differs between engines in the last digit. */
 function cubeRoot(cube: number): number {
   if (cube === 0) return 0;
   let root = 1;
@@ -273,7 +273,7 @@ function extent(index: number, blockSize: number, pixels: number): number {
   return Math.min(blockSize, pixels - index * blockSize);
 }
 
-/** Adds a scale's losses to a grid. A cell that is larger than the grid's is divided among those within it by their area. */
+/** Adds a scale's losses to a grid. Larger cells are divided among the grid's cells by area. */
 function spread(
   map: ScaleCells & { readonly loss: Float64Array },
   weight: number,
@@ -281,7 +281,7 @@ function spread(
   pixelWidth: number,
   pixelHeight: number,
 ): void {
-  // Halving can leave the last pixels of the picture to the cell before them.
+  // After halving, the last pixels of the picture can belong to the cell before them.
   const inMap = (index: number, size: number) =>
     Math.min(size - 1, Math.floor((index * grid.blockSize) / map.blockSize));
   const shares = (cells: number, size: number, pixels: number) => {
@@ -307,7 +307,7 @@ function spread(
   });
 }
 
-/** What the whole picture would lose if it were like each cell. */
+/** The loss of the whole picture if all of it were like the cell, for each cell. */
 function densityOf(grid: CellGrid, { width, height }: VideoFormat): CellGrid {
   const values = grid.values.map((value, i) => {
     const [x, y] = [i % grid.width, Math.floor(i / grid.width)];

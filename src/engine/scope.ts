@@ -22,13 +22,13 @@ export class Scope {
     return this.#ending.signal;
   }
 
-  /** Has something closed with the scope; at once if the scope is closed. */
+  /** Closes a resource with the scope, or at once if the scope is closed. */
   own(close: () => unknown): void {
     if (this.#closed) close();
     else this.#closers.push(close);
   }
 
-  /** @throws what closing threw first, after everything else is closed too */
+  /** @throws the first error of closing, after closing everything else */
   async close(): Promise<void> {
     this.#closed = true;
     this.#forget();

@@ -1,7 +1,7 @@
 /**
  * @module engine/score-many
- * Scores several distorted videos against one reference, which is decoded once: the runs go on side by side and share
- * the reference's frames.
+ * Scores several distorted videos against one reference, which is decoded once: the runs are concurrent and share the
+ * reference's frames.
  */
 import { onAbort } from '../core/abort.js';
 import { requireArray, requireObject } from '../core/arguments.js';
@@ -22,9 +22,9 @@ import { SharedInspection } from './inputs/shared-inspection.js';
 import { scorePair } from './score.js';
 
 /**
- * Scores all; when one fails, the others are stopped, unless `onFailure` is given.
+ * Scores all. A failure stops the others unless `onFailure` is set.
  * @returns reports in the order of the distorted videos, without those that failed
- * @throws {AnyvmafError} as the public `scoreMany` says
+ * @throws {AnyvmafError} as the public `scoreMany`
  */
 export async function scoreEach(
   platform: Platform,
@@ -39,7 +39,7 @@ export async function scoreEach(
   const sharing = several ? asksOnce(platform, reference) : platform;
   const fans = new ReferenceFans(distorted.length);
   const inspection = new SharedInspection();
-  // A signal for each run: many listeners on one look like a leak.
+  // One signal per run: Node warns of many listeners on one signal.
   const stops = distorted.map(() => new AbortController());
   const stop = (reason: unknown) => [...stops, inspection].map((own) => own.abort(reason));
   async function run(video: VideoInput, index: number): Promise<Report | undefined> {
@@ -73,7 +73,7 @@ export async function scoreEach(
 
   const forget = onAbort(signal, stop);
   try {
-    // Runs that are stopped because of another's failure fail with it.
+    // Runs that another's failure stops reject with that failure.
     const settled = await Promise.allSettled(distorted.map(run));
     return settled.flatMap((one) => {
       if (one.status === 'rejected') throw one.reason;
@@ -85,12 +85,12 @@ export async function scoreEach(
   }
 }
 
-/** One worker each at least; together about as many as there are cores, or as the caller allows. */
+/** At least one worker each; in total about the number of cores or the caller's limit. */
 function threadsEach({ parallelism }: Platform, runs: number, most = Number.POSITIVE_INFINITY): number {
   return Math.max(1, Math.floor(Math.min(parallelism, most) / Math.max(1, runs)));
 }
 
-/** @throws {AnyvmafError} `usage` for what is wrong for all videos; the signal's reason */
+/** @throws {AnyvmafError} `usage` for errors that affect all videos; the signal's reason */
 function checkMany(
   reference: VideoInput,
   distorted: readonly VideoInput[],
@@ -118,21 +118,21 @@ function checkMany(
   }
 }
 
-/** Codes of errors that are about a video; models, features and backends are the same for all. */
+/** Codes of errors about one video; models, features and backends are common to all. */
 const OWN: ReadonlySet<ErrorCode> = new Set(['io', 'media', 'mismatch', 'usage']);
 
-/** Whether an error may be that of one pair, and not of all. */
+/** Whether an error may affect one pair only. */
 function isOwn(error: unknown): error is AnyvmafError {
   return error instanceof AnyvmafError && OWN.has(error.code);
 }
 
-/** The decoders of one reference: runs that want it in the same form share one, whichever part of it they want. */
+/** The decoders of one reference. Runs that need it in the same form share one, even for different parts. */
 class ReferenceFans {
-  /** Runs that have neither asked for the reference nor ended. */
+  /** Runs that have neither requested the reference nor ended. */
   #expected: number;
   readonly #groups = new Map<string, { readonly parts: FramePart[]; fan?: Promise<Fan> }>();
   #all: () => void = () => {};
-  /** Settles once every run has asked or ended: only then is it known who shares. */
+  /** Settles once every run has requested it or ended, when all that share are known. */
   readonly #complete = new Promise<void>((resolve) => {
     this.#all = resolve;
   });
@@ -153,7 +153,7 @@ class ReferenceFans {
       leave: count,
       open: async (video, request, role) => {
         if (role === 'distorted') return openDecoded(video, request);
-        // The decoder ends with its last reader, not with a reader's signal.
+        // The decoder ends with its last reader, not on one reader's abort.
         const { signal: _, frames, ...form } = request;
         const key = JSON.stringify([video.decoder.id, form]);
         const group = this.#groups.get(key) ?? { parts: [] };
@@ -174,13 +174,13 @@ class ReferenceFans {
   }
 }
 
-/** The platform with decoders that probe `input` once, however often they are asked. */
+/** The platform with decoders that probe `input` only once. */
 function asksOnce(platform: Platform, input: VideoInput): Platform {
   const wrapped = new Map<Decoder, Decoder>();
   const once = (decoder: Decoder): Decoder => {
     let facts: Promise<TrackFacts> | undefined;
     let times: Promise<Float64Array | null> | undefined;
-    // Not tied to the signal of the run that happens to ask first.
+    // Independent of the signal of the first run that calls it.
     return {
       id: decoder.id,
       ...(decoder.probesAtOnce && { probesAtOnce: true }),

@@ -29,7 +29,7 @@ import type { SharedInspection } from './inputs/shared-inspection.js';
 import { Meter } from './results/progress.js';
 import { Scope } from './scope.js';
 
-/** What differs in a run that shares its reference with others. */
+/** Overrides for a run that shares its reference with others. */
 export interface RunVariant {
   /** Opens decoders instead of media/decoders. */
   readonly openDecoder?: OpenDecoder;
@@ -38,8 +38,8 @@ export interface RunVariant {
 }
 
 /**
- * Scores a pair. Nothing of the run is left when the promise settles: no thread, no process, no open file, no timer.
- * @throws {AnyvmafError} as the public `score` says; the signal's reason when it asks to stop
+ * Scores a pair. When the promise settles, all threads, processes, open files and timers of the run are gone.
+ * @throws {AnyvmafError} as the public `score`; the signal's reason when aborted
  */
 export async function scorePair(
   platform: Platform,
@@ -68,7 +68,7 @@ interface Call {
 
 async function run({ platform, request, options, checked, variant }: Call, scope: Scope): Promise<Report> {
   const { openDecoder, inspection } = variant;
-  // Inputs and models are loaded side by side; errors of inputs are reported before those of models.
+  // Load inputs and models concurrently; report errors of inputs before those of models.
   const inputs = new RunInputs(identifyInputs(platform, request, checked, scope.signal, inspection));
   scope.own(() => inputs.close());
   const format = async () => formatOf(await inputs.known);
@@ -121,7 +121,7 @@ async function run({ platform, request, options, checked, variant }: Call, scope
   });
 }
 
-/** What the report says of the request. @param extent of the run, once it is over */
+/** The report's description of the request. @param extent of the run, once it is over */
 function headOf(
   known: KnownInputs,
   pair: ReadyInputs,
@@ -161,7 +161,7 @@ function sayLengths(
   return { findings: findings.filter(({ code }) => code !== 'frame-count'), warnings };
 }
 
-/** Warnings of decoders, some of which come only at the end. */
+/** Warnings of decoders, some of which arrive only at the end. */
 function decoderWarnings({ sides }: KnownInputs, pair: ReadyInputs): string[] {
   return (['reference', 'distorted'] as const).flatMap((role) =>
     sides[role].kind === 'encoded' ? pair[role].info.warnings : [],

@@ -1,6 +1,6 @@
 /**
  * @module engine/scorer
- * Scores pairs that a caller pushes one by one; on workers, or in the calling thread.
+ * Scores pairs that a caller pushes one by one, on workers or in the calling thread.
  */
 import { isObject } from '../core/arguments.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
@@ -33,7 +33,7 @@ import { WorkerPool } from './workers/worker-pool.js';
 
 /**
  * Opens a scorer.
- * @throws {AnyvmafError} as the public `createScorer` says
+ * @throws {AnyvmafError} as the public `createScorer`
  */
 export async function openScorer(
   platform: Platform,
@@ -50,7 +50,7 @@ export async function openScorer(
   ]);
   const plan = planRun(requested, format, checked.compat);
   const { extraction } = plan.features;
-  // Pushed pairs have no end that is known, so no moment at which files of theirs are complete.
+  // Pushed pairs have no known end, so their heatmap files would never be complete.
   await createHeatmaps(plan.features, undefined);
   const { reference = 'reference', distorted = 'distorted' } = options.names ?? {};
   const inputs = [videoInfo(reference, format), videoInfo(distorted, format)] as const;
@@ -89,7 +89,7 @@ export async function openScorer(
   }
 }
 
-/** Opens what measures pushed pairs: the calling thread without workers, a pool of them otherwise. */
+/** Measures pushed pairs in the calling thread if there are no workers, else on a worker pool. */
 async function prepareQueue(
   platform: Platform,
   setup: WorkerSetup,
@@ -109,15 +109,15 @@ function videoInfo(name: string, { width, height, bitDepth, chroma }: VideoForma
   return { name, container: 'frames', width, height, bitDepth, chroma, frameCount: null, warnings: [] };
 }
 
-/** Where pushed pairs are measured, in order. */
+/** Measures pushed pairs in order. */
 interface PairQueue {
-  /** Where to write the next pair, once there is room. */
+  /** Planes to write the next pair to; resolves once there is room. */
   room(): Promise<FramePair> | FramePair;
-  /** Has the pair just written measured. */
+  /** Submits the pair just written for measuring. */
   submit(): Promise<void> | void;
-  /** What became of the sessions of picture models, as far as is known. */
+  /** Known facts about the sessions of picture models. */
   readonly sessions: readonly TinySessionFacts[];
-  /** Waits until all are. */
+  /** Waits until all pairs are measured. */
   finish(): Promise<void>;
   /** Frees everything. May be called twice. */
   close(): Promise<void>;
@@ -207,7 +207,7 @@ class WorkerQueue implements PairQueue {
   }
 }
 
-/** What a scorer knows from the start. */
+/** Constant state of a scorer. */
 interface Facts {
   readonly format: VideoFormat;
   readonly plan: RunPlan;
@@ -231,11 +231,11 @@ class PushScorer implements Scorer {
   readonly #queue: PairQueue;
   readonly #scoring: Scoring;
   readonly #meter = new Meter(undefined, null);
-  /** Final frames that no call has returned yet. */
+  /** Final frames not yet returned by any call. */
   #ready: FrameMetrics[] = [];
   #pushed = 0;
   #state: 'open' | 'finished' | 'closed' = 'open';
-  /** The latest call; calls are carried out one after another. */
+  /** The latest call; calls run one after another. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(facts: Facts, openQueue: (sink: RecordSink) => PairQueue) {
@@ -346,7 +346,7 @@ class PushScorer implements Scorer {
     throw usageError(`The scorer is ${this.#state}; ${call} needs a new one from createScorer.`);
   }
 
-  /** Carries out a call after those before it, even if they failed. */
+  /** Runs a call after all earlier ones, even if they failed. */
   #serialize<T>(call: () => Promise<T>): Promise<T> {
     const result = this.#last.then(call);
     this.#last = result.catch(() => {});
@@ -361,8 +361,8 @@ const PLANES: readonly { readonly key: PlaneName; readonly name: string }[] = [
 ];
 
 /**
- * The bytes of the planes that are to be measured.
- * @throws {AnyvmafError} `media` when one is absent or has the wrong size, `usage` when it is of the wrong type
+ * The bytes of the planes to measure.
+ * @throws {AnyvmafError} `media` if one is absent or has the wrong size, `usage` if it has the wrong type
  */
 function checkPlanes(role: string, planes: PushedPlanes, plan: ExtractionPlan): FramePlanes {
   if (!isObject(planes)) {
@@ -389,10 +389,10 @@ function checkPlanes(role: string, planes: PushedPlanes, plan: ExtractionPlan): 
   return bytes;
 }
 
-/** A plane as bytes; none when it is absent. */
+/** A plane as bytes; empty if it is absent. */
 function planeOf(plane: PushedPlanes[PlaneName], what: string, { bitDepth }: VideoFormat): Uint8Array {
   if (plane === undefined) return new Uint8Array();
-  // By tag: a page's frames may come from another frame's or context's constructors.
+  // Compare tags: planes may come from constructors of another browsing context.
   const type = Object.prototype.toString.call(plane).slice('[object '.length, -1);
   if (type === 'Uint8Array' || type === 'Uint8ClampedArray' || (type === 'Uint16Array' && bitDepth > 8))
     return new Uint8Array(plane.buffer, plane.byteOffset, plane.byteLength);

@@ -54,7 +54,7 @@ export interface EvaluateOptions {
   readonly resamples?: number;
   /** Seed of the bootstrap. Default 1. */
   readonly seed?: number;
-  /** Who named the model and the table, in Node. Default `{ by: 'user' }`. */
+  /** Node: who named the model and the table. Default `{ by: 'user' }`. */
   readonly origin?: Origin;
   readonly signal?: AbortSignal;
 }
@@ -123,8 +123,8 @@ const FEW_UNITS = 10;
 
 /**
  * Evaluates one model.
- * @throws {AnyvmafError} `model` when it cannot be loaded, cannot take features or gives other than one number per row;
- * `usage` when the table lacks what is needed or the split has fewer than two rows; `backend` for the device; the
+ * @throws {AnyvmafError} `model` if it cannot be loaded, does not read features or does not output one number per row;
+ * `usage` if the table lacks a column or the split has fewer than two rows; `backend` for the device; the
  * signal's reason when aborted
  */
 export async function evaluate(

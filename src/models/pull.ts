@@ -25,7 +25,7 @@ type PulledEntry = RegistryEntry & { readonly pull: NonNullable<RegistryEntry['p
 /**
  * Pulls one model or all, unless they are already cached and undamaged.
  * @param name version of a model, or `all`
- * @throws {AnyvmafError} as the public `pullModel` says
+ * @throws {AnyvmafError} as the public `pullModel`
  */
 export async function pullModels(
   name: string,

@@ -128,7 +128,7 @@ export async function readRegistry(store: ModelStore): Promise<readonly Registry
     const { models } = JSON.parse(text);
     if (Array.isArray(models) && models.every(isEntry)) return models;
   } catch {
-    // Not JSON: reported below.
+    // Invalid JSON is reported below.
   }
   throw new AnyvmafError('internal', 'models/registry.json is damaged; install the package again.');
 }

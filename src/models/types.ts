@@ -1,6 +1,6 @@
 /**
  * @module models/types
- * What a VMAF model is once read: inputs, normalisation, support vectors, transform and clip.
+ * Types of parsed VMAF models: inputs, normalisation, support vectors, transform and clip.
  */
 
 import type { Origin } from '../core/origin.js';
@@ -16,48 +16,48 @@ export interface ModelStore {
   readBuiltIn(fileName: string): Promise<string>;
   /**
    * Text of a model file that the user named.
-   * @throws {AnyvmafError} `io` when it cannot be read
+   * @throws {AnyvmafError} `io` if it cannot be read
    */
   readFile(path: string): Promise<string>;
-  /** Where models that do not ship with the package are kept once fetched. */
+  /** Cache of pulled models. */
   readonly keep?: ModelCache;
 }
 
-/** A place of the user's for fetched model files; platforms implement it. */
+/** The user's cache of pulled model files; platforms implement it. */
 export interface ModelCache {
   /**
-   * Text of a kept file, `undefined` where there is none.
-   * @throws {AnyvmafError} `io` when there is one that cannot be read
+   * Text of a cached file, `undefined` if it is not cached.
+   * @throws {AnyvmafError} `io` if it is cached but cannot be read
    */
   read(fileName: string): Promise<string | undefined>;
   /**
-   * Keeps a file, whole or not at all.
-   * @throws {AnyvmafError} `io` when it cannot
+   * Stores a file atomically.
+   * @throws {AnyvmafError} `io` if it cannot be stored
    */
   write(fileName: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
-  /** Where the file is or would be, for messages. */
+  /** Location of the file in the cache, for messages. */
   placeOf(fileName: string): string;
-  /** Where the user wants files to be fetched from, if anywhere in particular. */
+  /** The server that the user has configured, if any. */
   mirror?(): string | undefined;
 }
 
-/** How to fetch models. */
+/** Options of pulling models. */
 export interface PullOptions {
   /**
-   * A server that has the files under `OWNER/REPOSITORY/TAG/FOLDER/FILE`. Default: what `ANYVMAF_MODELS_FROM` says (Node),
-   * else GitHub's for files as they are.
+   * A server with the files at `OWNER/REPOSITORY/TAG/FOLDER/FILE`. Default: `ANYVMAF_MODELS_FROM` (Node), else GitHub's
+   * server of raw files.
    */
   readonly from?: string;
-  /** Stops fetching: the call then rejects with the signal's reason. */
+  /** Aborts the download; the call then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** A model that is there now. */
+/** A pulled model. */
 export interface PulledModel {
   readonly name: string;
-  /** False: it was there already. */
+  /** False if it was cached already. */
   readonly fetched: boolean;
-  /** The file, or in browsers the address under which it is stored. */
+  /** The file, or in browsers the URL that it is stored under. */
   readonly place: string;
 }
 
@@ -71,11 +71,11 @@ export interface SupportVectors {
   readonly dimensions: number;
   /** `count` coefficients. */
   readonly coefficients: Float64Array;
-  /** `count` rows of `dimensions` values; an index that the text leaves out is 0. */
+  /** `count` rows of `dimensions` values; indices that the text omits are 0. */
   readonly vectors: Float64Array;
 }
 
-/** What is done to a score after the regression. */
+/** Post-processing of the regression's score. */
 export interface ScoreTransform {
   readonly enabled: boolean;
   readonly p0?: number;
@@ -95,12 +95,12 @@ export interface Normalisation {
   readonly inputs: readonly { readonly slope: number; readonly intercept: number }[];
 }
 
-/** One regression model as its file describes it. */
+/** One regression model of a file. */
 export interface ModelDefinition {
   readonly type: 'LIBSVMNUSVR' | 'BOOTSTRAP_LIBSVMNUSVR' | 'RESIDUEBOOTSTRAP_LIBSVMNUSVR';
-  /** Internal feature names with the extractor options each asks for, in the order of the support vectors' indices. */
+  /** Internal feature names with their extractor options, in the order of the support vectors' indices. */
   readonly inputs: readonly { readonly feature: string; readonly options: OptionTexts }[];
-  /** Absent when the model works on features as they are (`norm_type` none). */
+  /** Absent if features are not normalised (`norm_type` none). */
   readonly normalisation?: Normalisation;
   readonly clip?: readonly [number, number];
   readonly transform?: ScoreTransform;
@@ -109,16 +109,16 @@ export interface ModelDefinition {
   readonly svm: SupportVectors;
 }
 
-/** What a model file holds: one model, or several of which the first is the main one. */
+/** Contents of a model file: one model, or a collection whose first model is the main one. */
 export interface ModelFile {
   readonly kind: 'single' | 'collection';
   /** One for a single model; a collection's main model first. */
   readonly members: readonly ModelDefinition[];
 }
 
-/** A model string taken apart (spec 5.7). */
+/** A parsed model string (spec 5.7). */
 export interface ModelRequest {
-  /** The string itself, for messages. */
+  /** The unparsed string, for messages. */
   readonly text: string;
   readonly source:
     | { readonly kind: 'version'; readonly version: string }
@@ -139,7 +139,7 @@ export interface ModelRequest {
 export interface ModelInput {
   readonly instance: ExtractorInstance;
   readonly feature: FeatureSpec;
-  /** The name under which its values stand in the report. */
+  /** Name of its values in the report. */
   readonly logName: string;
 }
 
@@ -172,40 +172,40 @@ export interface LoadedModel {
   };
 }
 
-/** What there is to know about a built-in model without running it. */
+/** Description of a built-in model. */
 export interface ModelSummary {
   /** The version to name in a model string. */
   readonly name: string;
   readonly kind: 'single' | 'collection';
-  /** `built-in`: ships with the package; `pulled`: was fetched; `to be pulled`: has to be before it can score. */
+  /** `built-in`: ships with the package; `pulled`: cached; `to be pulled`: must be pulled before it can score. */
   readonly availability: 'built-in' | 'pulled' | 'to be pulled';
   readonly intendedUse: string;
-  /** File in the model folder or among the pulled ones; float models share that of the model they are made of. */
+  /** File in the model folder or the cache; float variants share the file of their model. */
   readonly file: string;
-  /** Of that file. */
+  /** Size of the file. */
   readonly bytes: number;
   /** Internal names of the features it reads. */
   readonly features: readonly string[];
 }
 
-/** A feature that a model reads, in words. */
+/** Description of a feature that a model reads. */
 export interface ModelInputDescription {
   /** Internal name. */
   readonly feature: string;
   /** Name in reports, options included. */
   readonly logName: string;
   readonly extractor: string;
-  /** What the model's file asks the extractor for. */
+  /** Extractor options in the model's file. */
   readonly options: OptionTexts;
 }
 
 /** How to open a model. */
 export interface OpenModelOptions {
-  /** Who named its file, in Node. Default `{ by: 'user' }`. */
+  /** Node: who named its file. Default `{ by: 'user' }`. */
   readonly origin?: Origin;
 }
 
-/** A model by itself: what it reads, and its score for any values of that. */
+/** A model without a video: its inputs, and its score for any values of them. */
 export interface FeatureModel {
   /** Key of its score in reports. */
   readonly name: string;
@@ -215,29 +215,29 @@ export interface FeatureModel {
   /** The kind of regression, as model files call it. */
   readonly type: ModelDefinition['type'];
   readonly inputs: readonly ModelInputDescription[];
-  /** Range to which scores are clipped, `null` when they are not. */
+  /** Range that scores are clipped to, `null` without clipping. */
   readonly clip: readonly [number, number] | null;
-  /** `null` when the model has none; otherwise whether it applies without being asked for. */
+  /** `null` if the model has none; otherwise whether it applies by default. */
   readonly transform: ScoreTransform | null;
-  /** Feature strings that make a run measure every input, and nothing else. */
+  /** Feature strings that make a run measure exactly the inputs. */
   readonly features: readonly string[];
   /**
-   * The score of one frame, transformed and clipped as in a run: the same double for the same values. Of a collection it
-   * is the main model's.
-   * @param values by log name; more than the inputs may be there
-   * @throws {AnyvmafError} `feature` when an input has no value
+   * The score of one frame, transformed and clipped as in a run, bit-exactly. A collection gives its main model's
+   * score.
+   * @param values by log name; ignores values that are not inputs
+   * @throws {AnyvmafError} `feature` if an input has no value
    */
   predict(values: Readonly<Record<string, number>>): number;
 }
 
-/** What a built-in model is made of. */
+/** Parts of a built-in model. */
 export interface ModelDescription extends ModelSummary {
   /** The kind of regression, as model files call it. */
   readonly type: ModelDefinition['type'];
   readonly inputs: readonly ModelInputDescription[];
-  /** Range to which scores are clipped, `null` when they are not. */
+  /** Range that scores are clipped to, `null` without clipping. */
   readonly clip: readonly [number, number] | null;
-  /** `null` when the model has none; otherwise whether it applies without being asked for. */
+  /** `null` if the model has none; otherwise whether it applies by default. */
   readonly transform: ScoreTransform | null;
   /** Support vectors of each member. */
   readonly supportVectors: readonly number[];

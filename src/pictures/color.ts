@@ -7,11 +7,11 @@ import type { TrackFacts } from '../media/decoder.js';
 /** Colour matrices. */
 export type ColorMatrix = 'bt601' | 'bt709' | 'bt2020' | 'smpte240m' | 'fcc';
 
-/** How to turn samples into RGB. */
+/** How to convert samples to RGB. */
 export interface ColorMeaning {
   readonly matrix: ColorMatrix;
   readonly range: 'limited' | 'full';
-  /** What the video does not declare (or declares with an unknown name), assumed as players do. */
+  /** Properties that the video does not declare, or by an unknown name; assumed as players do. */
   readonly assumed: readonly ('matrix' | 'range')[];
 }
 
@@ -35,12 +35,12 @@ const NAMED: Readonly<Record<string, ColorMatrix>> = {
   fcc: 'fcc',
 };
 
-/** From this size on, players assume high definition for undeclared video. */
+/** Players assume high definition for undeclared video of at least this size. */
 const HD = { width: 1280, height: 577 };
 
 /**
  * Determines matrix and range of a video's samples.
- * @param facts what the video declares, with its stored size
+ * @param facts the video's declared properties and stored size
  */
 export function colorMeaning(
   facts: Pick<TrackFacts, 'width' | 'height'> & Partial<Pick<TrackFacts, 'matrix' | 'colorRange'>>,

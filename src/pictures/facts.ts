@@ -14,7 +14,7 @@ export type FactLevel = 'none' | 'slight' | 'clear' | 'strong';
 
 /** One fact about a frame. */
 export interface FrameFact {
-  /** How much more of it the distorted frame has than the reference. */
+  /** The distorted frame's amount minus the reference's. */
   readonly value: number;
   readonly unit: string;
   /** Range of harmless values, in words. */
@@ -42,7 +42,7 @@ export interface FrameFacts extends Readonly<Record<FrameFactName, FrameFact>> {
 interface FrameFactSpec {
   readonly unit: string;
   readonly normal: string;
-  /** Values from which on it is slight, clear, strong. */
+  /** Smallest values that count as slight, clear, strong. */
   readonly from: readonly [slight: number, clear: number, strong: number];
 }
 
@@ -50,19 +50,19 @@ interface FrameFactSpec {
 const SPECS: Readonly<Record<FrameFactName, FrameFactSpec>> = {
   // Mean step across the borders of 8x8 blocks over that inside, minus the same of the reference: about -1 to 15.
   blockiness: { unit: 'ratio', normal: 'below 0.05', from: [0.05, 0.2, 0.5] },
-  // Share of the reference's fine detail, relative to contrast, that is gone: at most 1, negative with added detail.
+  // Lost share of the reference's fine detail, relative to contrast: at most 1, negative with added detail.
   blur: { unit: 'share', normal: '-0.1 to 0.1', from: [0.1, 0.35, 0.6] },
   // Standard deviation of noise in parts that are flat in the reference, minus the reference's.
   noise: { unit: '8-bit levels', normal: '-0.5 to 0.5', from: [0.5, 1.5, 4] },
   // Share of the picture in runs of equal samples with a step to the next, by its height, minus the reference's: -1 to 1.
   banding: { unit: 'share', normal: 'below 0.05', from: [0.05, 0.2, 0.5] },
-  // Share of luma's standard deviation that is gone: at most 1, negative where contrast grew.
+  // Lost share of luma's standard deviation: at most 1, negative if contrast increased.
   contrast_loss: { unit: 'share', normal: '-0.03 to 0.03', from: [0.03, 0.1, 0.25] },
 };
 
 /**
  * Measures a distorted frame against its reference.
- * @param reference packed luma, as media/types has it
+ * @param reference packed luma, as in media/types
  * @param format of both
  */
 export function measureFacts(reference: Uint8Array, distorted: Uint8Array, format: VideoFormat): FrameFacts {

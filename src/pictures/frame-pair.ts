@@ -17,7 +17,7 @@ export class FramePicture {
   readonly time: number | null;
   /** As scored: scaled, and in the depth and chroma format of both. */
   readonly format: VideoFormat;
-  /** Samples as scored, packed; `cb` and `cr` are absent where there is no chroma. */
+  /** Samples as scored, packed; `cb` and `cr` are absent without chroma. */
   readonly planes: FramePlanes;
   /** Matrix and range for conversion to RGB. */
   readonly color: ColorMeaning;

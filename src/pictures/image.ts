@@ -3,7 +3,7 @@
  * 8-bit RGB images: shrinking and writing as PNG.
  */
 
-/** Rows of packed RGB, a byte each. */
+/** Rows of packed RGB, one byte per channel. */
 export interface RgbImage {
   readonly width: number;
   readonly height: number;
@@ -13,7 +13,7 @@ export interface RgbImage {
 
 /** Size limit of a picture. */
 export interface ImageOptions {
-  /** Longest side in samples, from 1; larger pictures are made smaller, smaller ones stay. Default: no limit. */
+  /** Longest side in samples, from 1; larger pictures are shrunk. Default: no limit. */
   readonly maxSide?: number;
 }
 

@@ -7,7 +7,7 @@ import { requireAttached, requireNumber, wrongType } from '../core/arguments.js'
 /** Red, green and blue (0..255, not rounded), and opacity (0..1). */
 export type HeatmapColor = readonly [red: number, green: number, blue: number, cover: number];
 
-/** Evenly spaced from nothing to all: violet, red, orange, yellow (after "inferno" of matplotlib, which is CC0). */
+/** Evenly spaced from 0 to 1: violet, red, orange, yellow (after "inferno" of matplotlib, which is CC0). */
 const COLOURS = [
   [66, 10, 104],
   [147, 38, 103],
@@ -31,8 +31,8 @@ export const TINTS: readonly HeatmapColor[] = Array.from({ length: STEPS }, (_, 
 );
 
 /**
- * The colour of quality maps for a density of loss, as `render` of a map draws it: for legends and drawings of one's own.
- * @param share the density over the one that gets the strongest colour; what is below 0 or above 1 counts as these
+ * The colour that `render` of a quality map uses for a density of loss, for custom legends and drawings.
+ * @param share the density divided by the density of the strongest colour; clamped to 0..1
  */
 export function heatmapColor(share: number): HeatmapColor {
   requireNumber('share', share, 'a number from 0 to 1');
@@ -44,8 +44,8 @@ export function heatmapColor(share: number): HeatmapColor {
 }
 
 /**
- * The density that gets the strongest colour unless `full` says otherwise: the first of `HEATMAP_FULLS` that no more than
- * a share of the densities is beyond, or the last.
+ * The default density of the strongest colour: the first of `HEATMAP_FULLS` that at most a share `beyond` of the
+ * densities exceeds, or the last.
  * @param beyond 0..1; default 0.03, as in `render`
  */
 export function heatmapFull(densities: Float32Array | Float64Array, beyond = 0.03): number {

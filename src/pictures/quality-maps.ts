@@ -7,22 +7,22 @@
 export interface ScaleCells {
   /** 0 the finest to 3 the coarsest. */
   readonly scale: number;
-  /** Cells in a row. */
+  /** Cells per row. */
   readonly width: number;
   /** Rows of cells. */
   readonly height: number;
-  /** Side of a cell in pixels of the picture. At coarse scales it can be larger than asked: nothing is finer there. */
+  /** Side of a cell in pixels of the picture. At coarse scales it can be larger than requested. */
   readonly blockSize: number;
 }
 
 /** VIF of one scale by cells. All arrays have `width * height` elements. */
 export interface VifCells extends ScaleCells {
-  /** Information of the reference that the distorted frame kept. Negative where less than nothing is left. */
+  /** Information of the reference that the distorted frame preserves. Can be negative. */
   readonly num: Float64Array<ArrayBuffer>;
   /** Information of the reference. */
   readonly den: Float64Array<ArrayBuffer>;
   /**
-   * The integers that `num` and `den` come from. Their sums are the frame's own, to the last bit:
+   * The integers behind `num` and `den`. Their sums give the frame's values bit-exactly:
    * num = f32(numLog / 2048 + (flat - flatVariance / 16384 / 65025)) and den = f32(denLog / 2048 + flat).
    */
   readonly sums: {
@@ -37,13 +37,13 @@ export interface VifCells extends ScaleCells {
   readonly total: { readonly num: number; readonly den: number };
 }
 
-/** One band of ADM by cells: sums of cubes, of which the frame takes the power 1/3. */
+/** One band of ADM by cells: sums of cubes; the frame's value is a cube root of their total. */
 export interface AdmBandCells {
-  /** Cubes of what is left of the reference's detail. Times a power of two they are the frame's integers. */
+  /** Cubes of the preserved detail. Multiplied by a power of two they are the frame's integers. */
   readonly num: Float64Array<ArrayBuffer>;
-  /** Cubes of the reference's detail, before their weight. Times a power of two they are the frame's integers. */
+  /** Unweighted cubes of the reference's detail. Multiplied by a power of two they are the frame's integers. */
   readonly den: Float64Array<ArrayBuffer>;
-  /** Cubed contrast sensitivity: what the sum of `den` is multiplied with before the power is taken. */
+  /** Cubed contrast sensitivity: the factor of the sum of `den` before the cube root. */
   readonly denWeight: number;
 }
 

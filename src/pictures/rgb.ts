@@ -10,9 +10,9 @@ import { type ColorMeaning, rgbCoefficients } from './color.js';
 import type { RgbImage } from './image.js';
 
 /**
- * Converts a frame. Chroma is interpolated linearly from where MPEG-2 and everything after it has it: on the left of
- * its two columns, between its two rows. Gamma and primaries stay as they are: high dynamic range looks pale.
- * @param planes packed as media/types says; without chroma the picture is grey
+ * Converts a frame. Chroma is interpolated linearly from its position since MPEG-2: on the left of its two
+ * columns, between its two rows. Gamma and primaries stay unconverted, so high dynamic range appears pale.
+ * @param planes packed as in media/types; without chroma the picture is grey
  */
 export function toRgb(planes: FramePlanes, format: VideoFormat, meaning: ColorMeaning): RgbImage {
   const { width, height, bitDepth } = format;

@@ -53,7 +53,7 @@ export interface OrtTarget {
   readonly device: TinyDevice;
   /** Name of an execution provider, or its name and options. */
   readonly provider: string | Readonly<Record<string, unknown>>;
-  /** The GPU's name from its driver, if the platform tells. */
+  /** The GPU's name from its driver, if known. */
   readonly adapter?: string;
   readonly notes?: readonly string[];
 }

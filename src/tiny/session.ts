@@ -18,7 +18,7 @@ export interface LibrarySession<Tensor> {
 
 /**
  * Starts a session.
- * @param facts what the session says of itself
+ * @param facts static properties of the session
  * @throws {AnyvmafError} `backend` if `start` fails
  */
 export async function openSession<Tensor>(

@@ -242,7 +242,7 @@ export interface TinySession {
   readonly runtime: TinyRuntimeName;
   /** The device in use. */
   readonly device: TinyDevice;
-  /** The GPU's name from its driver, if the platform tells. */
+  /** The GPU's name from its driver, if known. */
   readonly adapter?: string;
   /** Why `auto` skipped earlier devices, full sentences. */
   readonly notes: readonly string[];
@@ -264,7 +264,7 @@ export interface TinyDeviceStatus {
   readonly available: boolean;
   /** The runtime that offers it. */
   readonly runtime: TinyRuntimeName | null;
-  /** The GPU's name from its driver, if the platform tells. */
+  /** The GPU's name from its driver, if known. */
   readonly adapter?: string;
   /** The adapter is a software renderer, which `auto` skips. */
   readonly software?: true;

@@ -1,6 +1,6 @@
 /**
  * @module engine/backends/choice
- * Chooses the backend of a run: this package's own core, or an installed program that has what was asked for and works.
+ * Chooses the backend of a run: this package's core, or an installed program that supports the request and works.
  */
 
 import { AnyvmafError } from '../../core/errors.js';
@@ -22,22 +22,22 @@ import {
 
 type ChoiceOptions = Pick<ProgramOptions, 'backend' | 'native'>;
 
-/** A program that is to run on a backend. */
+/** A program to run on a backend. */
 export interface NativeChoice {
   readonly host: NativeHost;
   readonly program: NativeProgram;
   readonly backend: NativeBackend;
 }
 
-/** What was chosen, and what is to be said of it. */
+/** The choice with notes on it. */
 export interface BackendChosen {
-  /** Absent for this package's own core. */
+  /** Absent for this package's core. */
   readonly native?: NativeChoice;
   /** Full sentences. */
   readonly notes: readonly string[];
 }
 
-/** How a native backend is got, by name. */
+/** How to install each native backend. */
 const ADVICE: Readonly<Record<NativeBackend, string>> = {
   'native-cpu': "install libvmaf's vmaf tool, or an ffmpeg with the libvmaf filter",
   cuda: 'install a vmaf built with CUDA and a driver for an NVIDIA GPU',
@@ -46,7 +46,7 @@ const ADVICE: Readonly<Record<NativeBackend, string>> = {
   metal: 'install a vmaf built with Metal, on a Mac',
 };
 
-/** Where a program is that is not on PATH. */
+/** Location of a program that is not on PATH. */
 const NAME_PROGRAM: Remedy = { purpose: 'name', option: 'vmafBin', aim: 'where it is not on PATH' };
 
 /** How to get a backend, a sentence. */
@@ -55,9 +55,9 @@ export function howToGet(backend: NativeBackend): string {
 }
 
 /**
- * Chooses as `backend` asks. What was asked for by name runs or is refused.
- * @throws {AnyvmafError} `backend`: the backend asked for is not here or does not work, with what is here and how to
- * get it; `usage`: an option that only the own core can follow; the signal's reason
+ * Chooses by the option `backend`. A backend requested by name runs or is refused.
+ * @throws {AnyvmafError} `backend` if the requested backend is missing or does not work, with alternatives and how to
+ * install it; `usage` for an option that only this package's core supports; the signal's reason
  */
 export async function chooseBackend(
   platform: Platform,
@@ -107,7 +107,7 @@ export async function chooseBackend(
   return { native: { host, program, backend }, notes };
 }
 
-/** A native GPU backend that works, else none. */
+/** A working native GPU backend, if any. */
 async function chooseGpu(
   host: NativeHost,
   { native }: ChoiceOptions,
@@ -138,7 +138,7 @@ async function chooseGpu(
 const healths = new WeakMap<NativeHost, Map<string, BackendHealth>>();
 
 /**
- * Probes once for each program, backend and request; {@link forget} makes the next run probe again.
+ * Probes each program, backend and request once; {@link forget} makes the next run probe again.
  * @throws the signal's reason
  */
 export async function healthOf(
@@ -156,7 +156,7 @@ export async function healthOf(
   return health;
 }
 
-/** Drops what is known of the health of programs. */
+/** Drops cached probe results. */
 export function forget(host: NativeHost): void {
   healths.delete(host);
 }
@@ -165,7 +165,7 @@ function reasons(rejected: readonly Rejected[]): string | undefined {
   return rejected.length > 0 ? rejected.map(({ problem }) => oneLine(problem)).join('; ') : undefined;
 }
 
-/** What could be asked for instead, a sentence. */
+/** The alternatives, as a sentence. */
 async function available(
   host: NativeHost,
   { native: { vmafBin } }: ChoiceOptions,

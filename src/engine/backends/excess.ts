@@ -41,12 +41,12 @@ export function findExcess(planes: readonly Uint8Array[], bitDepth: number, ever
   return 0;
 }
 
-/** What {@link findExcess} met, if anything. */
+/** The sample that {@link findExcess} found, if any. */
 export function readExcess(found: number): Excess | undefined {
   return found > 0 ? { plane: Math.floor(found / 2 ** 16), value: found % 2 ** 16 } : undefined;
 }
 
-/** What is wrong with a sample, as the end of a sentence that names its video. */
+/** Describes a sample above its range, as the end of a sentence that names its video. */
 export function describeExcess({ plane, value }: Excess, bitDepth: number): string {
   return `has a ${PLANES[plane]} sample of ${value}, but ${bitDepth} bits hold 0 to ${2 ** bitDepth - 1}`;
 }
@@ -77,14 +77,14 @@ function largestBeyond(samples: Uint16Array, bitDepth: number, places: number): 
 /** Reads the records of one run, frame by frame in order. */
 export class ExcessNotes {
   readonly #bitDepth: number;
-  /** The first frame of each video in which one was met. */
+  /** The first frame of each video with such a sample. */
   readonly #met = new Map<'reference' | 'distorted', Excess & { readonly frame: number }>();
 
   constructor(bitDepth: number) {
     this.#bitDepth = bitDepth;
   }
 
-  /** Takes what a record has of frame `frame`. */
+  /** Reads the record of frame `frame`. */
   take(frame: number, reference: number, distorted: number): void {
     for (const [side, found] of [
       ['reference', reference],

@@ -38,7 +38,7 @@ export type MeasurementStart = Pick<
 
 /** A backend with the models of a run. */
 export interface OpenBackend {
-  /** Models that predict, for what is to be said of the pair before. */
+  /** Models that predict, for the checks of the pair. */
   readonly requested: Pick<Requested, 'models'>;
   /**
    * Prepares for a pair.
@@ -49,15 +49,15 @@ export interface OpenBackend {
 
 /** A run that can start. */
 export interface PlannedMeasurement {
-  /** Whether the calling thread is free meanwhile. */
+  /** Whether the calling thread is free while measuring. */
   isAside(expected: number | null): boolean;
   /** Measures all pairs; called once. */
   measure(work: MeasurementWork): Promise<Measured>;
-  /** Gives up and waits until nothing of it is left. May be called after its end. */
+  /** Aborts and waits until all is released. May be called after its end. */
   close(): Promise<void>;
 }
 
-/** What is known when measuring starts. */
+/** Inputs of measuring. */
 export interface MeasurementWork {
   /** The pair as it is to be read: the one that was planned, perhaps observed. */
   readonly pair: ReadyInputs;
@@ -66,7 +66,7 @@ export interface MeasurementWork {
   /** Pairs after which to stop, `null` for the end of the videos. */
   readonly bound: number | null;
   readonly meter: Meter;
-  /** Takes signatures of pairs that only workers see. */
+  /** Takes signatures of pairs that only workers read. */
   readonly continuity?: Continuity | undefined;
   /** Call once, before the first frame is reported. */
   readonly onStart: (start: MeasurementStart) => void;

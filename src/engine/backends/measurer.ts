@@ -1,6 +1,6 @@
 /**
  * @module engine/backends/measurer
- * The one interface of what measures frame pairs: WebAssembly in this thread, a GPU, or anything else with slots for frames.
+ * The interface of frame-pair measurers: WebAssembly in this thread, a GPU, or anything else with slots for frames.
  */
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import type { CoreCall } from '../../core/kernel.js';
@@ -18,9 +18,9 @@ export interface FrameSlot {
 /** Measures frame pairs. A metric looks back to pairs by their numbers, whatever the order of calls. */
 export interface Measurer {
   readonly layout: RecordLayout;
-  /** Pairs that can be in flight at once. Ask for the next slot only when fewer are. */
+  /** Most pairs in flight. Request the next slot only when fewer are. */
   readonly slots: number;
-  /** Gives out the room for a pair. */
+  /** Returns the slot for a pair. */
   slot(index: number): FrameSlot;
   /** Whether later pairs can look back to this one. */
   holds(index: number): boolean;
@@ -47,13 +47,13 @@ export interface Measurer {
 
 /** A way to measure. */
 export interface MeasurerKind {
-  /** Why it cannot measure a call, as a reason that ends a sentence; `undefined` where it can. */
+  /** Why it cannot measure a call, as the end of a sentence; `undefined` if it can. */
   problem(call: CoreCall, format: VideoFormat): string | undefined;
-  /** @throws {AnyvmafError} `feature` for settings it cannot follow, `resource` when memory is short */
+  /** @throws {AnyvmafError} `feature` for unsupported settings, `resource` if memory is short */
   open(plan: ExtractionPlan): Measurer | Promise<Measurer>;
 }
 
-/** A way to measure that is ready at once. */
+/** A way to measure that opens synchronously. */
 export interface InstantKind extends MeasurerKind {
   open(plan: ExtractionPlan): Measurer;
 }

@@ -1,6 +1,6 @@
 /**
  * @module engine/backends/open
- * Opens the backend of a run: this package's own core, or an installed program. Both are prepared while inputs are opened.
+ * Opens the backend of a run: this package's core or an installed program. Prepares it while inputs are opened.
  */
 import type { VideoFormat } from '../../core/frame.js';
 import type { CoreOptions, ModelOptions, ProgramOptions } from '../contract/options.js';
@@ -13,18 +13,18 @@ import { openCore } from './core/run.js';
 import type { OpenBackend } from './measurement.js';
 import { isOwnBackend } from './native/types.js';
 
-/** The run that a backend is opened for. */
+/** The run to open a backend for. */
 interface BackendRun {
   readonly options: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>;
-  /** Gives the format that is scored, once it is known. */
+  /** Resolves to the scored format. */
   readonly format: () => Promise<VideoFormat>;
-  /** Ends programs. */
+  /** Aborts programs. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Starts to load models and the core, or to look for a program.
- * @returns opens the backend for these inputs; it throws what loading or choosing threw
+ * Starts to load models and the core, or to search for a program.
+ * @returns a function that opens the backend for these inputs and throws errors of loading or choosing
  */
 export function prepareBackend(
   platform: Platform,

@@ -1,6 +1,6 @@
 /**
  * @module engine/backends/pairs
- * What measurers share: planes of a picture, places of pairs in a ring, and which fields of a record a pair gets.
+ * Shared by measurers: planes of a picture, places of pairs in a ring, and the fields of a pair's record.
  */
 import { chromaSize, type PlaneSize, type VideoFormat } from '../../core/frame.js';
 import type { CoreCall } from '../../core/kernel.js';
@@ -36,7 +36,7 @@ export function startRecord(
 ): void {
   record.fill(Number.NaN);
   if (excess < 0) return;
-  // What is not read may hold anything.
+  // Planes that are not read may hold anything.
   const read = picturesRead(plan, spatial);
   const { bitDepth } = plan.format;
   record[excess] = read.reference ? findExcess(planes('reference'), bitDepth) : 0;

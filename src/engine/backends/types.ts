@@ -11,7 +11,7 @@ import { canExceed } from './excess.js';
 /** Everything to measure on each frame pair. */
 export interface ExtractionPlan {
   readonly format: VideoFormat;
-  /** In the order in which their fields stand in a record; none twice. */
+  /** In the order of their fields in a record, without duplicates. */
   readonly calls: readonly CoreCall[];
   /** Models that look at the pictures themselves: values they give per pair, and whether they need chroma. */
   readonly pictures?: { readonly fields: number; readonly chroma: boolean };
@@ -25,7 +25,7 @@ export interface ExtractionPlan {
  * Fields are NaN on frames for which only what works on every frame was asked.
  */
 export interface RecordLayout {
-  /** Of each of the plan's calls. */
+  /** Offset of each call's fields. */
   readonly calls: readonly number[];
   /** -1 where no sample can be above its range. */
   readonly excess: number;
@@ -52,13 +52,13 @@ export function recordLayout(plan: ExtractionPlan): RecordLayout {
   return { calls, excess, pictures, length };
 }
 
-/** What has to be kept of earlier pairs. */
+/** What to keep of earlier pairs. */
 export interface HistoryNeeds {
   /** Earlier pairs. */
   readonly frames: number;
-  /** Their chroma planes too. */
+  /** Whether to keep their chroma planes too. */
   readonly chroma: boolean;
-  /** Their distorted pictures too, not only the reference. */
+  /** Whether to keep their distorted pictures too, not only the reference. */
   readonly distorted: boolean;
 }
 
@@ -77,7 +77,7 @@ export function planesRead({ calls, pictures }: ExtractionPlan): 1 | 3 {
   return pictures?.chroma === true || calls.some(({ chroma }) => chroma) ? 3 : 1;
 }
 
-/** Which pictures of a pair are read. */
+/** Which pictures of a pair to read. */
 export interface PicturesRead {
   readonly reference: boolean;
   readonly distorted: boolean;

@@ -1,6 +1,6 @@
 /**
  * @module engine/contract/options
- * Checks what callers ask for and fills in the defaults.
+ * Checks options and fills in defaults.
  */
 import { isObject, oneOf, requireObject } from '../../core/arguments.js';
 import { COMPATS, DECODER_CHOICES, FRAME_RATE_POLICIES, SCALE_FILTERS } from '../../core/choices.js';
@@ -19,9 +19,9 @@ import { BACKEND_CHOICES, type BackendChoice } from '../backends/native/types.js
 import { checkTiny } from './tiny-options.js';
 import type { PairingOptions, ScoreOptions, ScoreRequest, ScorerOptions } from './types.js';
 
-/** Options of which every one that has a fixed default has a value. */
+/** Options with all fixed defaults filled in. */
 export interface CheckedOptions {
-  /** `undefined`: the default model, if models are to predict. */
+  /** `undefined`: the default model, if models predict. */
   readonly models: readonly string[] | undefined;
   readonly features: readonly string[];
   readonly noPrediction: boolean;
@@ -36,7 +36,7 @@ export interface CheckedOptions {
   readonly skipDistorted: number;
   /** `undefined`: to be chosen. */
   readonly threads: number | undefined;
-  /** Most that may be chosen; `Infinity` for as many as there are cores. */
+  /** Most workers to choose; `Infinity` for the number of cores. */
   readonly maxThreads: number;
   /** `undefined`: to be chosen. */
   readonly chunkFrames: number | undefined;
@@ -46,25 +46,25 @@ export interface CheckedOptions {
   readonly pairing: CheckedPairing;
 }
 
-/** What deciding on models and features takes. */
+/** Options that determine models and features. */
 export type ModelOptions = Pick<
   CheckedOptions,
   'models' | 'features' | 'noPrediction' | 'noReference' | 'tiny'
 >;
 
-/** What opening and pairing two videos takes. */
+/** Options of opening and pairing two videos. */
 export type InputOptions = Pick<
   CheckedOptions,
   'pairing' | 'noReference' | 'skipReference' | 'skipDistorted' | 'frameCount'
 >;
 
-/** What this package's own core takes. */
+/** Options of this package's core. */
 export type CoreOptions = Pick<
   CheckedOptions,
   'backend' | 'compat' | 'implementation' | 'subsample' | 'threads' | 'maxThreads' | 'chunkFrames'
 >;
 
-/** What choosing and running an installed program takes. */
+/** Options of choosing and running an installed program. */
 export type ProgramOptions = Pick<
   CheckedOptions,
   | 'backend'
@@ -82,14 +82,14 @@ export type ProgramOptions = Pick<
 export interface CheckedNative {
   readonly vmafBin: string | undefined;
   readonly devices: DeviceOptions;
-  /** Options that the caller gave and that only this package's own core can follow. */
+  /** Options that the caller set and that only this package's core supports. */
   readonly coreOnly: readonly string[];
 }
 
-/** How two videos are brought together. */
+/** How to pair two videos. */
 export interface CheckedPairing {
   readonly decoder: DecoderChoice;
-  /** `undefined`: the caller did not say; then two videos that are not encoded must be of one size. */
+  /** `undefined` if not set; then two videos that are not encoded must have one size. */
   readonly scale: ScaleFilter | 'none' | undefined;
   readonly scaleTo: ScaleTo | undefined;
   readonly frameRatePolicy: FrameRatePolicy | undefined;
@@ -141,7 +141,7 @@ const PAIRING = [
   'preflight',
 ] as const satisfies readonly (keyof PairingOptions)[];
 
-/** What `score` may be told. */
+/** Options of `score`. */
 export const SCORE_OPTIONS: readonly (keyof ScoreOptions)[] = [
   ...SHARED,
   'noReference',
@@ -164,10 +164,10 @@ export const SCORE_OPTIONS: readonly (keyof ScoreOptions)[] = [
   ...PAIRING,
 ];
 
-/** What `inspect` and `align` may be told, beside what is their own. */
+/** Common options of `inspect` and `align`. */
 export const LOOK_OPTIONS: readonly (keyof ScoreOptions)[] = [...PAIRING, 'models', 'signal'];
 
-/** What `extractFrames` may be told: all that decides which frames go together. */
+/** Options of `extractFrames`: all that affect pairing. */
 export const EXTRACT_OPTIONS: readonly (keyof ScoreOptions)[] = [
   ...PAIRING,
   'skipReference',
@@ -176,12 +176,12 @@ export const EXTRACT_OPTIONS: readonly (keyof ScoreOptions)[] = [
   'signal',
 ];
 
-/** What `createScorer` may be told. */
+/** Options of `createScorer`. */
 export const SCORER_OPTIONS: readonly (keyof ScorerOptions)[] = [...SHARED, 'names'];
 
 /**
- * @param known names of the options there are
- * @throws {AnyvmafError} `usage`, naming the option, its value and what it may be
+ * @param known names of all options
+ * @throws {AnyvmafError} `usage`, naming the option, its value and the allowed values
  */
 export function checkOptions(
   options: ScoreOptions & Pick<ScorerOptions, 'names'>,
@@ -236,7 +236,7 @@ export function checkOptions(
   };
 }
 
-/** @throws {AnyvmafError} `usage` for a version that there is not */
+/** @throws {AnyvmafError} `usage` for an unknown version */
 function presetsOf(options: ScoreOptions): readonly Preset[] {
   const asked = [
     ['aomCtc', aomCtc],
@@ -248,7 +248,7 @@ function presetsOf(options: ScoreOptions): readonly Preset[] {
   });
 }
 
-/** @throws {AnyvmafError} `usage` where something is asked for that only a reference can give */
+/** @throws {AnyvmafError} `usage` for an option that needs a reference */
 function checkAlone(options: ScoreOptions): boolean {
   if (!ofType('noReference', options.noReference ?? false, 'boolean', 'true or false')) return false;
   if (options.tiny === undefined || options.tiny.length === 0) {
@@ -343,7 +343,7 @@ function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing 
 /** A request with both videos. */
 export type PairRequest = ScoreRequest & Required<Pick<ScoreRequest, 'reference'>>;
 
-/** @throws {AnyvmafError} `usage` when there is no request, or a part of it is missing */
+/** @throws {AnyvmafError} `usage` if the request or a part of it is missing */
 export function checkRequest(request: ScoreRequest, noReference = false): asserts request is PairRequest {
   if (isObject(request)) requireObject('request', request);
   else {
@@ -364,8 +364,8 @@ export function checkRequest(request: ScoreRequest, noReference = false): assert
 }
 
 /**
- * Only what JavaScript can get wrong: the values are the business of whoever uses them.
- * @param what a clause that says what the format is for
+ * Checks types only; the users of the values check these.
+ * @param what a clause that states what the format is for
  * @throws {AnyvmafError} `usage`
  */
 export function checkFormat(what: string, format: VideoFormat): void {

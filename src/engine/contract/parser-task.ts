@@ -1,10 +1,10 @@
 /**
  * @module engine/contract/parser-task
- * What parser threads are started for.
+ * Tasks of parser threads.
  */
 import type { EvaluationSettings } from '../../evaluate/calls.js';
 
 export type ParserTask =
-  /** Video through mediabunny; browsers say where the library is, where it is not found by its name. */
+  /** Video through mediabunny; browsers pass the library's URL if its name does not resolve. */
   | { readonly kind: 'video'; readonly library?: string }
   | { readonly kind: 'evaluation'; readonly settings: EvaluationSettings };

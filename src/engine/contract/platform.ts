@@ -1,6 +1,6 @@
 /**
  * @module engine/contract/platform
- * What the engine needs from the world around it: files, the core's code, models, workers and cores.
+ * What the engine needs from a platform: files, the core's code, models, workers and the number of cores.
  */
 
 import type { Origin } from '../../core/origin.js';
@@ -16,70 +16,70 @@ import type { HeatmapStore } from '../results/heatmaps.js';
 import type { WorkerHandle } from '../workers/protocol.js';
 import type { ParserTask } from './parser-task.js';
 
-/** One runtime: Node, or a browser. */
+/** A runtime: Node or a browser. */
 export interface Platform {
-  /** This platform for file names of `origin`: it checks each as `origin` says. Absent where no file has a name. */
+  /** This platform for file names of `origin`, which it checks accordingly. Absent if files have no names. */
   ofOrigin?(origin: Origin): Platform;
   readonly files: FilePlatform;
   readonly models: ModelStore;
-  /** Ways to decode video, the preferred first. Loads their code, not what they need to run. */
+  /** Video decoders, the preferred first. Loads their code, but not what they need to run. */
   decoders(options: { readonly allowUrl: boolean }): Promise<readonly Decoder[]>;
-  /** Installed programs; absent where there cannot be any. */
+  /** Installed programs; absent if the platform cannot run any. */
   native?(): Promise<NativeHost>;
-  /** How a GPU is got that measures; absent where there cannot be any. */
+  /** Access to a GPU that measures; absent if the platform has none. */
   readonly gpu?: GpuAccess;
-  /** Where heatmaps can be written; absent where they cannot. */
+  /** Writes heatmaps; absent if the platform cannot. */
   heatmaps?(): Promise<HeatmapStore>;
-  /** Tiny ONNX models: their files, what runs them, their signatures. Loaded when one is asked for. */
+  /** Tiny ONNX models: their files, runtimes and signatures. Loaded when the first is requested. */
   tiny(): Promise<TinyPlatform>;
-  /** Browsers: where onnxruntime-web is, when the host says so; workers have to be told. */
+  /** Browsers: the host's URL of onnxruntime-web, to pass to workers. */
   readonly onnxruntime?: string | undefined;
-  /** Threads that can run at the same time. */
+  /** Number of threads that can run at the same time. */
   readonly parallelism: number;
   /**
-   * The core, compiled; compiled once only.
-   * @throws {AnyvmafError} `io` when its file cannot be had, `internal` when it does not compile here
+   * The compiled core; compiles it on the first call only.
+   * @throws {AnyvmafError} `io` if its file cannot be read, `internal` if it does not compile
    */
   loadCore(): Promise<WasmModule>;
   /** Starts a thread for foreign bytes, see parsing/parser. */
   startParser(): ParserWorker;
-  /** What such a thread is told to evaluate tiny models. */
+  /** Settings of such a thread for evaluating tiny models. */
   evaluationTask(): ParserTask;
   /** Starts a thread that runs engine/workers/worker-body. */
   startWorker(): WorkerHandle;
-  /** Lets timers, input and output have their turn; resolves soon after. */
+  /** Yields to timers, input and output; resolves soon after. */
   breathe(): Promise<void>;
 }
 
 /** A GPU that measures, by WebGPU. */
 export interface GpuAccess {
-  /** Whether what it needs is here; nothing is loaded for the answer. */
+  /** Whether its requirements are installed; loads nothing. */
   readonly here: boolean;
-  /** Whether a driver may be here as well; without one the package writes to the terminal when it is asked. */
+  /** Whether a driver may be installed too; without one the package writes to the terminal when called. */
   readonly driver: boolean;
-  /** How to get what it needs, as a step. */
+  /** How to install its requirements, as a step. */
   readonly advice: string;
   /**
-   * Opens it in the calling thread; workers open theirs by themselves.
-   * @throws {AnyvmafError} `backend` where there is none, with what to do
+   * Opens it in the calling thread; workers open their own.
+   * @throws {AnyvmafError} `backend` if there is no GPU, with what to do
    */
   open(): Promise<GpuKind>;
 }
 
-/** Where the package's own files are, for programs whose bundler moved them; what is absent is found by itself. */
+/** Locations of the package's files, for programs whose bundler moved them. Absent members are found automatically. */
 export interface Assets {
-  /** The core `anyvmaf.wasm`: where it is, its bytes, or the compiled module. */
+  /** The core `anyvmaf.wasm`: its location, its bytes, or the compiled module. */
   readonly wasm?: string | URL | WasmBytes | WasmModule;
   /** The module that workers run: `node-worker.js` or `browser-worker.js` of this package. */
   readonly worker?: string | URL;
   /** The folder that holds the built-in models, ending in `/`. */
   readonly models?: string | URL;
-  /** Browsers: the library mediabunny (`mediabunny/dist/bundles/mediabunny.mjs`), where it is not bundled. */
+  /** Browsers: the library mediabunny (`mediabunny/dist/bundles/mediabunny.mjs`), if it is not bundled. */
   readonly mediabunny?: string | URL;
   /** Browsers: the folder of ffmpeg.wasm (`@ffmpeg/core/dist/esm/`); without it ffmpeg.wasm is not used there. */
   readonly ffmpegCore?: string | URL;
   /**
-   * The module that parses foreign files where it can be ended: `node-parser-worker.js` or `browser-parser-worker.js` of
+   * The module of the thread that parses untrusted files: `node-parser-worker.js` or `browser-parser-worker.js` of
    * this package.
    */
   readonly parserWorker?: string | URL;

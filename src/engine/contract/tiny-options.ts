@@ -1,13 +1,13 @@
 /**
  * @module engine/contract/tiny-options
- * Checks what callers ask of tiny models.
+ * Checks the options of tiny models.
  */
 import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../core/choices.js';
 import { type AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
 
-/** Tiny models of one run at most. */
+/** Most tiny models of a run. */
 const MAX_TINY_MODELS = 16;
 const MAX_THREADS = 1024;
 const MAX_CRF = 63;
@@ -27,7 +27,7 @@ const KNOWN = [
 ];
 
 /**
- * @throws {AnyvmafError} `usage`, naming the option, its value and what it may be
+ * @throws {AnyvmafError} `usage`, naming the option, its value and the allowed values
  */
 export function checkTiny(value: readonly TinyModelOptions[] | undefined): readonly TinyModelOptions[] {
   if (value === undefined) return [];

@@ -1,6 +1,6 @@
 /**
  * @module engine/contract/types
- * What a caller asks for: two videos, models, features and how to run.
+ * Types of requests: videos, models, features and options.
  */
 
 import type { Compat } from '../../core/choices.js';
@@ -20,15 +20,15 @@ export interface ScoreRequest {
   /** Absent, or not read, with {@link ScoreOptions.noReference}. */
   readonly reference?: VideoInput;
   readonly distorted: VideoInput;
-  /** Format of those that are raw planar YUV. Y4M and encoded video say it themselves. */
+  /** Format of raw planar YUV inputs. Y4M and encoded video state theirs. */
   readonly raw?: RawVideoFormat;
 }
 
-/** How far a run is. */
+/** Progress of a run. */
 export interface Progress {
   /** Frame pairs measured so far. */
   readonly framesDone: number;
-  /** Frame pairs in all, `null` while unknown. */
+  /** Total frame pairs, `null` while unknown. */
   readonly framesTotal: number | null;
   /** Frame pairs per second of wall-clock time so far. */
   readonly fps: number;
@@ -37,87 +37,87 @@ export interface Progress {
 }
 
 /**
- * How two videos that are not alike are brought together; the report's `pairing` says what was done. Two videos that are
- * both Y4M or raw are compared as libvmaf does, by number and only when of one format, unless `scale`, `scaleTo` or
- * `frameRatePolicy` says otherwise.
+ * How to pair different videos; the report's `pairing` states what was done. Two Y4M or raw videos are compared as in
+ * libvmaf, by number and only if they have one format, unless `scale`, `scaleTo` or `frameRatePolicy` says
+ * otherwise.
  */
 export interface PairingOptions {
-  /** What decodes encoded video. Default `auto`: ffmpeg, else mediabunny, else wasm, by what is installed. */
+  /** Decoder of encoded video. Default `auto`: the first that is installed of ffmpeg, mediabunny and wasm. */
   readonly decoder?: DecoderChoice;
-  /** Filter that brings both videos to one size; `none` refuses different sizes. Default `bicubic`. */
+  /** Resizing filter if sizes differ; `none` refuses different sizes. Default `bicubic`. */
   readonly scale?: ScaleFilter | 'none';
-  /** The size to bring both to: the reference's, the distorted's, or another. Default `ref`. */
+  /** The size to score at: the reference's, the distorted's, or another. Default `ref`. */
   readonly scaleTo?: ScaleTo;
   /**
    * Frames are paired by their time from each video's first frame: each reference frame with the distorted frame
-   * nearest in time. `strict` refuses videos of different frame rates, and those in which frames are missing or come
-   * twice. Default `nearest`.
+   * nearest in time. `strict` refuses different frame rates, and videos with missing or repeated
+   * frames. Default `nearest`.
    */
   readonly frameRatePolicy?: FrameRatePolicy;
   /**
-   * Reference frames that come before the first one the distorted video shows: distorted frame n goes with reference
-   * frame n + offset. Negative when the distorted video has frames before it. `auto` searches it in the first seconds.
+   * Number of reference frames before the distorted video's first: distorted frame n is paired with reference frame
+   * n + offset. Negative if the distorted video starts earlier. `auto` searches the first seconds for it.
    * Default 0.
    */
   readonly offset?: number | 'auto';
   /**
-   * Offsets that `offset: 'auto'` tries are -window…window frames, 1..1000. Default: 50, then 150 and 500 while the answer
-   * is not clear.
+   * `offset: 'auto'` tries -window…window frames, 1..1000. Default: 50, then 150 and 500 while the result is
+   * unclear.
    */
   readonly window?: number;
   /** The part of the reference to score. Default: all. */
   readonly range?: FrameRange;
   /** Score a damaged or truncated video up to its first damage instead of refusing it. Default false. */
   readonly allowDamaged?: boolean;
-  /** Let a decoder fetch videos given as http or other URLs. Default false. */
+  /** Let a decoder fetch videos from http or other URLs. Default false. */
   readonly allowUrl?: boolean;
   /**
-   * Who named the files, in Node. Say `{ by: 'foreign', folders: [...] }` for files that somebody uploaded or an agent
-   * asks for: they are opened only below these folders, whatever their names lead to, and never as playlists. Default
+   * Node: who named the files. Use `{ by: 'foreign', folders: [...] }` for files that are uploaded or that an agent
+   * requests: they are opened only below these folders, after following links, and never as playlists. Default
    * `{ by: 'user' }`.
    */
   readonly origin?: Origin;
   /**
-   * Compare two stored videos of different bit depths at the larger one, to which the other's samples are shifted. Default
-   * false, which refuses such a pair; true with `aomCtc` from v6.0 on. Videos that go by time are always compared so.
+   * Compare two stored videos of different bit depths at the larger one, by shifting the other's samples. Default
+   * false, which refuses such a pair; true with `aomCtc` from v6.0 on. Videos paired by time are always compared so.
    */
   readonly commonBitDepth?: boolean;
-  /** Refuse a pair of which preflight warns. Default false. */
+  /** Refuse a pair with preflight warnings. Default false. */
   readonly strict?: boolean;
   /**
-   * Compare what the two videos declare before scoring, and look at some of their frames meanwhile. By default two
-   * stored videos of one format are compared by what they declare alone; `true` has their frames looked at too. Default
+   * Compare the videos' declared properties before scoring, and inspect some frames meanwhile. By default, only the
+   * declared properties of two stored videos of one format are compared; `true` inspects their frames too. Default
    * true otherwise.
    */
   readonly preflight?: boolean;
 }
 
-/** What to compute and how. Every member has a default. */
+/** Options of scoring. Every member has a default. */
 export interface ScoreOptions extends PairingOptions {
   /**
    * Model strings in libvmaf's grammar (`version=vmaf_v0.6.1:name=hd`). `auto` in place of `version=…` or `path=…`
-   * chooses between vmaf_v0.6.1 and vmaf_4k_v0.6.1 by the size that is scored. Default: `['version=vmaf_v0.6.1']`.
+   * chooses vmaf_v0.6.1 or vmaf_4k_v0.6.1 by the scored size. Default: `['version=vmaf_v0.6.1']`.
    */
   readonly models?: readonly string[];
-  /** Feature strings in libvmaf's grammar (`psnr=enable_apsnr=true`). Default: none beside the models' own. */
+  /** Feature strings in libvmaf's grammar (`psnr=enable_apsnr=true`). Default: only the models' features. */
   readonly features?: readonly string[];
   /**
-   * The AOM common test conditions of this version: their models (`vmaf`, `vmaf_neg`) and features come before
-   * `models` and `features`, which may add to them under other names.
+   * The AOM common test conditions of this version: adds their models (`vmaf`, `vmaf_neg`) and features before
+   * `models` and `features`, which need other names.
    */
   readonly aomCtc?: AomCtc;
   /** The Netflix common test conditions, in the same way. */
   readonly nflxCtc?: NflxCtc;
-  /** Tiny ONNX models to score with beside the others. Default: none. */
+  /** Additional tiny ONNX models. Default: none. */
   readonly tiny?: readonly TinyModelOptions[];
   /**
-   * Score the distorted video by itself, with the no-reference models of {@link tiny} alone: no reference is opened, and
-   * no VMAF model runs. Default false.
+   * Score the distorted video by the no-reference models of {@link tiny} only: opens no reference and runs no VMAF
+   * model. Default false.
    */
   readonly noReference?: boolean;
   /** Extract features only; models still register their extractors. Default false. */
   readonly noPrediction?: boolean;
-  /** Generation of libvmaf whose arithmetic is wanted. Default `libvmaf-3.2`. */
+  /** The libvmaf generation whose arithmetic to use. Default `libvmaf-3.2`. */
   readonly compat?: Compat;
   /** Score only frames whose index is a multiple of this. 0 and 1 mean all. Default 1. */
   readonly subsample?: number;
@@ -128,34 +128,33 @@ export interface ScoreOptions extends PairingOptions {
   /** Distorted frames to discard at the start. Default 0. */
   readonly skipDistorted?: number;
   /**
-   * Workers, of which no more are started than there are chunks of frames for them. 0 runs in the calling thread (it
-   * blocks between frames). Default: as many as there are cores, less when the clip is short; a run whose length is
-   * unknown, every scorer's among them, is taken to have 500 frames. With the backend `hybrid`: beside the one that has
-   * the GPU; it needs one at least.
+   * Number of workers, limited to the number of chunks. 0 runs in the calling thread and blocks it while a frame is
+   * measured. Default: the number of cores, fewer for short clips; runs of unknown length, including every scorer, are
+   * assumed to have 500 frames. The backend `hybrid` needs at least 1, and adds the GPU's worker.
    */
   readonly threads?: number;
-  /** Most workers, where `threads` leaves their number open: for programs that share a machine. Default: the cores. */
+  /** Most workers if `threads` is not set, for programs that share a machine. Default: the number of cores. */
   readonly maxThreads?: number;
-  /** Consecutive frames a worker takes at a time; the result does not depend on it. Default: chosen from the clip. */
+  /** Consecutive frames per chunk of a worker; does not affect results. Default: chosen by the clip's length. */
   readonly chunkFrames?: number;
-  /** Which twin of the core's functions to run. Default `simd128`. */
+  /** Which variant of the core's functions to run. Default `simd128`. */
   readonly implementation?: 'simd128' | 'portable';
   /**
-   * What measures the frames. `cpu` and `wasm` are this package's own core, which is the default. `webgpu` measures on a
-   * GPU what that can, and the rest with the core; `hybrid` shares the frames between a GPU and the core's workers; both
-   * give the core's numbers to the last bit. `native-cpu`, `cuda`, `sycl`, `hip` and `metal` run an installed libvmaf. What
-   * is asked for by name is refused where it is not there or does not work. `auto` takes a native GPU backend that works,
-   * else WebGPU where it is faster than the core, else the core. Default `wasm`, without looking for anything.
+   * What measures the frames. `cpu` and `wasm` are this package's core. `webgpu` measures on a GPU what the GPU supports,
+   * and the rest with the core; `hybrid` shares the frames between a GPU and the core's workers; both are bit-exact with
+   * the core. `native-cpu`, `cuda`, `sycl`, `hip` and `metal` run an installed libvmaf. A backend requested by name is
+   * refused if it is missing or does not work. `auto` takes a native GPU backend that works, else WebGPU if it is faster
+   * than the core, else the core. Default `wasm`, which searches for no other backend.
    */
   readonly backend?: BackendChoice;
   /**
-   * The program that native backends run: a `vmaf`, or an ffmpeg or ffprobe with the libvmaf filter. Default: what
-   * `VMAF_BIN` says, else `vmaf` on PATH, else ffmpeg or ffprobe.
+   * The program that native backends run: a `vmaf`, or an ffmpeg or ffprobe with the libvmaf filter. Default:
+   * `VMAF_BIN`, else `vmaf` on PATH, else ffmpeg or ffprobe.
    */
   readonly vmafBin?: string;
-  /** Native backends: mask of SIMD levels not to use, as the `vmaf` tool takes it. */
+  /** Native backends: mask of SIMD levels to disable, as for the `vmaf` tool. */
   readonly cpumask?: number;
-  /** Native backends: mask of operations that a GPU is not to do, as the `vmaf` tool takes it. */
+  /** Native backends: mask of GPU operations to disable, as for the `vmaf` tool. */
   readonly gpumask?: number;
   /** Backend sycl: number of the device. */
   readonly syclDevice?: number;
@@ -164,41 +163,41 @@ export interface ScoreOptions extends PairingOptions {
   /** Backend metal: number of the device. */
   readonly metalDevice?: number;
   /**
-   * Asked before pairs are read, one by one or by the chunks that workers read for themselves; a promise holds the run
-   * up until it resolves, which is how to pause. What it throws or rejects with ends the run.
+   * Called before each pair is read, or before each chunk that workers read. A returned promise pauses the run until it
+   * resolves. An error or rejection ends the run with it.
    */
   readonly gate?: () => Promise<void> | undefined;
   /** Called at most about ten times a second, and once at the end. */
   readonly onProgress?: (progress: Progress) => void;
-  /** Called once, before the first call of {@link onFrame}, with all of the report that is known then. */
+  /** Called once before the first {@link onFrame}, with the known part of the report. */
   readonly onStart?: (head: ReportHead) => void;
   /**
-   * Called for every scored frame in order, as soon as its values are final: motion2 of a frame needs the frame after
-   * it, so calls lag by one or two frames, and by the chunks that workers have still in hand. A native backend gives
-   * all frames at its end.
+   * Called for every scored frame in order, as soon as its values are final: motion2 of a frame needs the next frame,
+   * so calls lag by one or two frames, and by the chunks that workers are measuring. A native backend reports all
+   * frames at its end.
    */
   readonly onFrame?: (frame: FrameMetrics) => void;
-  /** Stops the run: `score` then rejects with the signal's reason. */
+  /** Aborts the run: `score` then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** What to look at, and for what. */
+/** Options of `inspect`. */
 export type InspectOptions = PairingOptions & Pick<ScoreOptions, 'models' | 'signal'>;
 
-/** Which frames go together, said as for scoring. */
+/** How to pair frames, as in scoring. */
 export type ExtractOptions = PairingOptions &
   Pick<ScoreOptions, 'skipReference' | 'skipDistorted' | 'frameCount' | 'signal'>;
 
-/** How to search the offset between two videos. */
+/** Options of the offset search. */
 export type AlignOptions = Pick<PairingOptions, 'decoder' | 'allowUrl' | 'origin'> &
   Pick<ScoreOptions, 'signal'> & {
     /** Offsets tried are -window…window frames, 1..1000. Default 50. */
     readonly window?: number;
   };
 
-/** {@link ScoreOptions} of several distorted videos against one reference: callbacks learn which one they are about. */
+/** {@link ScoreOptions} for several distorted videos against one reference: callbacks receive the video's index. */
 export interface ScoreManyOptions extends Omit<ScoreOptions, 'onProgress' | 'onStart' | 'onFrame'> {
-  /** Format of those videos that are raw planar YUV. */
+  /** Format of the raw planar YUV videos. */
   readonly raw?: RawVideoFormat;
   /** As {@link ScoreOptions.onProgress}, for the distorted video of this index. */
   readonly onProgress?: (progress: Progress, index: number) => void;
@@ -207,16 +206,16 @@ export interface ScoreManyOptions extends Omit<ScoreOptions, 'onProgress' | 'onS
   /** As {@link ScoreOptions.onFrame}, for the distorted video of this index. */
   readonly onFrame?: (frame: FrameMetrics, index: number) => void;
   /**
-   * A distorted video cannot be scored. With this function the others are scored all the same; without it the first
-   * that fails stops them all. Not called for what is wrong with the options, for a defect, or when the signal stops the
-   * run: these end all.
+   * Called if a distorted video cannot be scored; the others continue. Without this function the first failure stops all
+   * videos. Not called for invalid options, internal errors or aborts, which stop all
+   * videos.
    */
   readonly onFailure?: (error: AnyvmafError, index: number) => void;
-  /** A distorted video is done. They may end in any order. */
+  /** Called when a distorted video is done, in any order. */
   readonly onReport?: (report: Report, index: number) => void;
 }
 
-/** What a {@link Scorer} computes: {@link ScoreOptions} without what only whole videos have. */
+/** Options of a {@link Scorer}: {@link ScoreOptions} without those that need whole videos. */
 export type ScorerOptions = Pick<
   ScoreOptions,
   | 'models'
@@ -231,13 +230,13 @@ export type ScorerOptions = Pick<
   | 'implementation'
   | 'onFrame'
 > & {
-  /** What the report calls the two videos. Default: `reference` and `distorted`. */
+  /** Names of the two videos in the report. Default: `reference` and `distorted`. */
   readonly names?: { readonly reference: string; readonly distorted: string };
 };
 
 /**
  * One frame as {@link Scorer.push} takes it: packed rows, as {@link FramePlanes}. Above 8 bit a plane may be a
- * `Uint16Array` of samples in the machine's own byte order, which is little endian wherever this runs.
+ * `Uint16Array` of samples in native byte order (little-endian on all supported machines).
  */
 export interface PushedPlanes {
   readonly y: Uint8Array | Uint16Array;
@@ -246,30 +245,30 @@ export interface PushedPlanes {
 }
 
 /**
- * Scores frame pairs that the caller hands over one by one in presentation order, and gives each frame's values as
- * soon as they are final. `finish` and `close` free its memory and its workers.
+ * Scores frame pairs that the caller pushes in presentation order, and returns each frame's values as soon as they are
+ * final. `finish` and `close` free its memory and workers.
  */
 export interface Scorer extends Disposable, AsyncDisposable {
   /** Format of every plane pushed. */
   readonly format: VideoFormat;
-  /** Names of the metrics each frame will have, in libvmaf's order. */
+  /** Names of each frame's metrics, in libvmaf's order. */
   readonly metrics: readonly string[];
   /** Pairs pushed so far. */
   readonly pushed: number;
   /**
-   * Takes one pair. The planes are copied before the promise resolves and belong to the caller again then; waiting for
-   * it keeps memory bounded.
+   * Takes one pair. Copies the planes before the promise resolves; the caller may then reuse them. Await the promise to
+   * bound memory.
    * @returns frames whose values became final since the last call, in order; often none or one
-   * @throws {AnyvmafError} `media` when a plane has the wrong size, `usage` when it is of the wrong type and after
-   * `finish` or `close`, `internal` when a worker or the core failed
+   * @throws {AnyvmafError} `media` if a plane has the wrong size; `usage` if it has the wrong type, or after
+   * `finish` or `close`; `internal` if a worker or the core failed
    */
   push(reference: PushedPlanes, distorted: PushedPlanes): Promise<readonly FrameMetrics[]>;
   /**
    * Ends the sequence.
-   * @returns the report over all pairs, those already given by `push` included
-   * @throws {AnyvmafError} `media` when nothing was pushed
+   * @returns the report of all pairs, including those that `push` returned
+   * @throws {AnyvmafError} `media` if nothing was pushed
    */
   finish(): Promise<Report>;
-  /** Drops everything not finished; resolves when its workers are gone. May be called twice, and after `finish`. */
+  /** Drops unfinished work; resolves when its workers have ended. May be called twice, and after `finish`. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
  * @module engine/inputs/alignment
- * Opens the first seconds of both videos a second time, to find the offset at which they show the same pictures.
+ * Decodes the first seconds of both videos a second time to find the offset at which their pictures match.
  */
 import { usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
@@ -13,33 +13,33 @@ import { framePartners, frameRatio } from '../../media/pairing/timeline.js';
 import type { Platform } from '../contract/platform.js';
 import type { SharedInspection } from './shared-inspection.js';
 
-/** Where to search. */
+/** Range of the search. */
 export interface AlignmentOptions {
   readonly skipReference: number;
   readonly skipDistorted: number;
-  /** The offset to keep where the pictures give no answer. */
+  /** The offset to keep if the result is unclear. */
   readonly assumed: number;
-  /** Offsets tried to either side. Default: as media/align has it, and more while the answer is not clear. */
+  /** Offsets to try to either side. Default: that of media/align, and more while the result is unclear. */
   readonly window?: number | undefined;
-  /** What other runs see of the reference too. */
+  /** Inspection of the reference, shared with other runs. */
   readonly shared?: SharedInspection | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Frames that an automatic search decodes at least, where its answer stays unclear. */
+/** Smallest limit on the decoded frames of each video. */
 const FEWEST_MOST = 300;
 
-/** Windows that a search widens to by itself while its answer is not clear. */
+/** Windows of an automatic search while its result is unclear. */
 const WIDER = [150, 500] as const;
 
-/** Frames of each video that a search of a window decodes at most. */
+/** Most frames of each video that a search of a window decodes. */
 export function mostFrames(window = 0): number {
   return Math.max(FEWEST_MOST, 4 * window);
 }
 
 /**
- * Searches the offset.
- * @throws {AnyvmafError} `usage` when a video can be read only once; whatever decoders throw
+ * Searches for the offset.
+ * @throws {AnyvmafError} `usage` if a video can be read only once; errors of decoders
  */
 export async function findOffset(
   platform: Platform,
@@ -72,7 +72,7 @@ export async function findOffset(
   }
 }
 
-/** Frames [first, end) of those that count, of the same video once more. */
+/** Frames [first, end) of those that count, from a second reading of the same video. */
 async function openAgain(
   platform: Platform,
   side: Side,

@@ -1,6 +1,6 @@
 /**
  * @module engine/inputs/byte-findings
- * What the bytes of two inputs say before anything is decoded: that they are one file, or raw video of another geometry.
+ * Findings from the bytes of two inputs before decoding: equal files, or raw video of another geometry.
  */
 import { bytesOfInput } from '../../media/open.js';
 import type { OpenedInput } from '../../media/pair.js';
@@ -8,17 +8,17 @@ import type { ByteReader, FilePlatform } from '../../media/platform.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { VideoInfo } from '../../media/types.js';
 
-/** An input whose bytes can be read in any order. */
+/** An input with random access to its bytes. */
 interface Lent {
   readonly name: string;
   readonly reader: ByteReader;
-  /** Of raw video. */
+  /** Format of raw video. */
   readonly raw?: VideoInfo;
 }
 
 /**
- * Reads a megabyte of each at most, and more only of equal files.
- * @throws {AnyvmafError} `io` when reading fails
+ * Reads at most a megabyte of each, and more only of equal files.
+ * @throws {AnyvmafError} `io` if reading fails
  */
 export async function findingsOfBytes(
   inputs: readonly [OpenedInput, OpenedInput],

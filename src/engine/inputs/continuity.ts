@@ -1,6 +1,6 @@
 /**
  * @module engine/inputs/continuity
- * Checks over a whole run whether the two videos stay together, by signatures of all pairs.
+ * Checks by signatures of all pairs whether the two videos stay aligned over a whole run.
  */
 import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/signature.js';
 import { SlipDetector } from '../../media/align/slips.js';
@@ -11,7 +11,7 @@ import type { FrameSource } from '../../media/types.js';
 import type { KnownInputs, ReadyInputs } from './known.js';
 import { observedSource } from './observed-source.js';
 
-/** Pairs of which one frame was read and the other was not, before it is given up. */
+/** Most pairs with only one signature; further pairs are ignored. */
 const MOST_WAITING = 64;
 
 /** Signatures of pairs as they arrive. */
@@ -19,7 +19,7 @@ export class Continuity {
   readonly #slips = new SlipDetector();
   /** Signatures that arrive out of order, by their first pair. */
   readonly #early = new Map<number, Uint8Array>();
-  /** Pairs of which one signature is there. */
+  /** Pairs with one signature so far. */
   readonly #half = new Map<number, Uint8Array>();
   #next = 0;
   #defect: { readonly error: unknown } | undefined;
@@ -35,12 +35,12 @@ export class Continuity {
     this.#byTime = plan?.paired?.consecutive === false;
   }
 
-  /** Whether signatures are of any use. */
+  /** Whether signatures are useful. */
   get active(): boolean {
     return this.#prevented === undefined;
   }
 
-  /** Takes signatures of consecutive pairs from `first` on, in any order. */
+  /** Takes signatures of consecutive pairs from `first`; calls may come in any order. */
   add(first: number, signatures: Uint8Array): void {
     if (signatures.length > 0) this.#early.set(first, signatures);
     for (;;) {
@@ -54,7 +54,7 @@ export class Continuity {
     }
   }
 
-  /** The pair to read in this thread, so that signatures are taken of its frames. */
+  /** Wraps the pair so that reading it in this thread takes signatures of its frames. */
   observe(pair: ReadyInputs): ReadyInputs {
     if (!this.active || pair.reference === pair.distorted) return pair;
     return {
@@ -65,7 +65,7 @@ export class Continuity {
   }
 
   /**
-   * All findings: what is known of the beginning, and what was found after it.
+   * All findings: those about the beginning, and those after it.
    * @param pairs that were scored
    * @param backend that read them
    */
@@ -88,16 +88,16 @@ export class Continuity {
     let next = skip;
     const { checkFrame } = source;
     const observed = observedSource(source, (index, luma) => {
-      // A frame may be read again, as the history of those after it.
+      // A frame may be read again, as history of later frames.
       if (index !== next) return;
       next++;
       this.#attempt(() => this.#take(index - skip, (pair) => signer.sign(luma, pair, at)));
     });
-    // A frame that no metric reads is not read for a signature either.
+    // Do not read a frame only for its signature.
     return checkFrame ? { ...observed, checkFrame: checkFrame.bind(source) } : observed;
   }
 
-  /** Adds the signature of one frame, and that of the pair once both are there. */
+  /** Adds the signature of one frame, and that of the pair once it has both. */
   #take(index: number, sign: (pair: Uint8Array) => void): void {
     const half = this.#half.get(index);
     const pair = half ?? new Uint8Array(PAIR_BYTES);
@@ -109,7 +109,7 @@ export class Continuity {
     } else this.#half.set(index, pair);
   }
 
-  /** Takes a signature unless that has failed before; {@link findings} reports a defect. */
+  /** Takes a signature unless one has failed before; {@link findings} reports a defect. */
   #attempt(take: () => void): void {
     if (this.#defect) return;
     try {

@@ -11,7 +11,7 @@ import type { FrameSource } from '../../media/types.js';
 import type { ReadyInputs } from './known.js';
 import { observedSource } from './observed-source.js';
 
-/** What both videos' pictures show. */
+/** Findings from both videos' pictures. */
 export interface Observed {
   readonly alignment: AlignResult;
   readonly reference: SideMeasurements;
@@ -20,22 +20,22 @@ export interface Observed {
 
 /** What to observe. */
 export interface ObserverOptions {
-  /** What is known of the two before they are brought together. */
+  /** Facts about the two videos before pairing. */
   readonly facts: { readonly reference: SideFacts; readonly distorted: SideFacts };
-  /** Pairs there will be, where known. */
+  /** Number of pairs, if known. */
   readonly expected: number | null;
   /** Pairs whose borders and sharpness are measured. */
   readonly measured: number;
-  /** The alignment where it is known already; otherwise how to search it, around the offset in use. */
+  /** The alignment if already known, else how to search for it around the offset in use. */
   readonly alignment: AlignResult | Search;
 }
 
-/** Offsets tried to either side of one, and frames used for that at most. */
+/** Offsets to try to either side of the current one, and most frames to use. */
 interface Search {
   readonly offset: number;
   /** Reference frames per distorted frame. */
   readonly rateRatio: number;
-  /** Reference frame of each distorted one, from the first of both that are read, where the ratio does not tell. */
+  /** Reference frame of each distorted one, from the first of both that are read, if the ratio does not determine it. */
   readonly partners?: ArrayLike<number> | undefined;
   readonly window: number;
   readonly maxFrames: number;
@@ -48,9 +48,9 @@ export class FrameObserver {
   readonly #thumbs: PassingThumbs[] = [];
   readonly #meters: LumaMeter[] = [];
   readonly #alignment: Promise<AlignResult>;
-  /** What failed while frames were observed: thrown by {@link result}, not to whoever reads frames. */
+  /** Error of observing, which {@link result} throws, so that reading does not fail. */
   #defect: { readonly error: unknown } | undefined;
-  /** The pair as it is to be read now. */
+  /** The observed pair, to read instead. */
   readonly pair: ReadyInputs;
 
   constructor(pair: ReadyInputs, options: ObserverOptions) {
@@ -65,7 +65,7 @@ export class FrameObserver {
     this.#alignment.then(finished, finished);
   }
 
-  /** What the pictures show. Call once all pairs were read. */
+  /** Findings from the pictures. Call once all pairs are read. */
   async result(): Promise<Observed> {
     this.#end();
     const alignment = await this.#alignment;
@@ -91,7 +91,7 @@ export class FrameObserver {
     for (const thumbs of this.#thumbs) thumbs.end();
   }
 
-  /** A source whose frames are observed once they are read. */
+  /** A source whose frames are observed after reading. */
   #observed(
     source: FrameSource,
     skip: number,
@@ -99,14 +99,14 @@ export class FrameObserver {
     mapped?: MappedSource,
   ): FrameSource {
     const thumbs = new PassingThumbs((mapped ?? source).info);
-    // The search knows what to make of different rates, but not of frames that come twice or not at all.
+    // The search supports different rates, but not repeated or missing frames.
     mapped?.showAll((luma) => this.#attempt(() => thumbs.add(luma)) ?? false);
     const meter = new LumaMeter({ ...source.info, ...(colorRange && { colorRange }) });
     this.#thumbs.push(thumbs);
     this.#meters.push(meter);
     let next = skip;
     return observedSource(source, (index, luma) => {
-      // A frame may be read again, as the history of those after it.
+      // A frame may be read again, as history of later frames.
       if (index !== next) return;
       this.#attempt(() => {
         if (!mapped) thumbs.add(luma);
@@ -116,7 +116,7 @@ export class FrameObserver {
     });
   }
 
-  /** Observes a frame, unless that has failed before. */
+  /** Observes a frame unless observing has failed before. */
   #attempt<T>(observe: () => T): T | undefined {
     if (this.#defect) return undefined;
     try {

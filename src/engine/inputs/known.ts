@@ -1,6 +1,6 @@
 /**
  * @module engine/inputs/known
- * Two inputs of a run: what is known of them before they are open for scoring, and what the report says of each.
+ * Two inputs of a run: facts known before they are open for scoring, and the report's description of each.
  */
 import type { VideoFormat } from '../../core/frame.js';
 import type { AlignResult } from '../../media/align/types.js';
@@ -10,24 +10,24 @@ import type { Finding } from '../../media/preflight/types.js';
 import type { ReportInput } from '../../report/types.js';
 import type { OpenPair } from './pair.js';
 
-/** Two inputs that are known but not yet open for scoring. */
+/** Two identified inputs, not yet open for scoring. */
 export interface KnownInputs {
   readonly sides: Sides;
   /** From opening what is not encoded. */
   readonly warnings: readonly string[];
-  /** Absent where frames are compared as stored, by number. */
+  /** Absent if frames are compared as stored, by number. */
   readonly plan?: PairingPlan;
-  /** What the bytes of both say: that they are the same, and against the geometry of raw video. */
+  /** Findings from the bytes of both: equal files, and wrong geometry of raw video. */
   readonly ofBytes?: readonly Finding[];
-  /** What the search for the offset found, where it was asked for. */
+  /** Result of the offset search, if requested. */
   readonly alignment?: AlignResult;
 }
 
 /** A pair ready to be measured. */
 export interface ReadyInputs extends OpenPair {
-  /** Pairs at most, `Infinity` for all. */
+  /** Most pairs, `Infinity` for all. */
   readonly limit: number;
-  /** What was done to the frames, where anything was. */
+  /** Conversions of the frames, if any. */
   describe?(pairs: number): Pairing;
 }
 
@@ -38,7 +38,7 @@ export function formatOf({ plan, sides: { reference } }: KnownInputs): VideoForm
   return reference.source.info;
 }
 
-/** Closes what `identifyInputs` left open. */
+/** Closes inputs that `identifyInputs` left open. */
 export async function closeKnown({ sides }: KnownInputs): Promise<void> {
   for (const side of [sides.reference, sides.distorted]) {
     if (side.kind === 'frames') await side.source.close();
@@ -46,9 +46,9 @@ export async function closeKnown({ sides }: KnownInputs): Promise<void> {
 }
 
 /**
- * What the report says of one input.
+ * The report's description of one input.
  * @param skipped frames before the first that is scored
- * @param counted frames, where only reading to the end shows them
+ * @param counted number of frames, if only reading to the end shows it
  */
 export function reportInput(side: Side, skipped: number, counted: number | null): ReportInput {
   const info = side.kind === 'frames' ? side.source.info : side.video.facts;
@@ -69,7 +69,7 @@ export function reportInput(side: Side, skipped: number, counted: number | null)
   };
 }
 
-/** Whether the first frames of a side can be read without disturbing who reads it besides. */
+/** Whether the first frames of a side can be read without disturbing its other readers. */
 export function canReadAgain(side: Side): boolean {
   return side.kind === 'encoded' || side.source.descriptor !== undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * @module engine/inputs/no-reference
- * A distorted video by itself, for models that need no reference: it is paired with blank frames that no metric reads.
+ * Pairs a distorted video with blank frames that no metric reads, for models without a reference.
  */
 import { blankSource } from '../../media/blank.js';
 import { openInput } from '../../media/open.js';
@@ -13,9 +13,9 @@ import type { KnownInputs } from './known.js';
 import { identifyVideo, setBackWarnings } from './pairing.js';
 
 /**
- * Finds out what the distorted video is.
- * @param signal ends decoders that are asked; its reason is thrown then
- * @throws {AnyvmafError} as the public `score` says
+ * Identifies the distorted video.
+ * @param signal aborts probing decoders; its reason is thrown
+ * @throws {AnyvmafError} as the public `score`
  */
 export async function identifyDistorted(
   platform: Platform,

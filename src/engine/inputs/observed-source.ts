@@ -4,7 +4,7 @@
  */
 import type { FrameSource } from '../../media/types.js';
 
-/** A source that reports the luma of each frame that is read. Workers cannot open it by themselves. */
+/** A source that reports the luma of each frame read. Workers cannot open it. */
 export function observedSource(
   source: FrameSource,
   observe: (index: number, luma: Uint8Array) => void,

@@ -1,6 +1,6 @@
 /**
  * @module engine/inputs/open
- * Opens two inputs of any kind as two sources whose n-th frames belong together.
+ * Opens two inputs of any kind as two sources whose n-th frames form pairs.
  */
 import { ofInput } from '../../core/errors.js';
 import { checkPair, closeInput, openInputs } from '../../media/pair.js';
@@ -14,10 +14,10 @@ import { closeKnown, type KnownInputs, type ReadyInputs } from './known.js';
 import type { SharedInspection } from './shared-inspection.js';
 
 /**
- * Finds out what the inputs are and how they go together.
- * @param signal ends decoders that are asked; its reason is thrown then
- * @param shared what other runs see of the reference too
- * @throws {AnyvmafError} as the public `score` says
+ * Identifies the inputs and plans their pairing.
+ * @param signal aborts probing decoders; its reason is thrown
+ * @param shared inspection of the reference, shared with other runs
+ * @throws {AnyvmafError} as the public `score`
  */
 export async function identifyInputs(
   platform: Platform,
@@ -60,8 +60,8 @@ export async function identifyInputs(
 }
 
 /**
- * Opens decoders, where there are any to open.
- * @param open opens them instead of the usual way
+ * Opens decoders, if needed.
+ * @param open replaces the default way to open them
  */
 export async function openForScoring(
   known: KnownInputs,
@@ -87,7 +87,7 @@ export async function openForScoring(
   };
 }
 
-/** The inputs of one run, closed in whatever state they are. */
+/** The inputs of one run, which can be closed in any state. */
 export class RunInputs {
   readonly known: Promise<KnownInputs>;
   #known: KnownInputs | undefined;
@@ -102,13 +102,13 @@ export class RunInputs {
     this.known.catch(() => {});
   }
 
-  /** Opens them, once they are known; see {@link openForScoring}. */
+  /** Opens them once they are identified; see {@link openForScoring}. */
   open(known: KnownInputs, checked: InputOptions, openDecoder?: OpenDecoder): Promise<ReadyInputs> {
     this.#ready = openForScoring(known, checked, openDecoder);
     return this.#ready;
   }
 
-  /** Waits for what is being opened, but not for an input whose first byte is still to come. */
+  /** Waits for inputs being opened, except those whose first byte has not arrived. */
   async close(): Promise<void> {
     if (this.#ready) {
       const pair = await this.#ready.catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
  * @module engine/inputs/pair-checks
- * Checks a pair around its scoring: what both videos declare before it, and their pictures while frames are read.
+ * Checks a pair: the videos' declared properties before scoring, and their pictures while frames are read.
  */
 import type { Finding } from '../../media/preflight/types.js';
 import type { CheckedOptions, InputOptions } from '../contract/options.js';
@@ -13,11 +13,11 @@ import type { SharedInspection } from './shared-inspection.js';
 
 /** How the frames of a run are read. */
 interface Reading {
-  /** Pairs, where known. */
+  /** Number of pairs, if known. */
   readonly expected: number | null;
   /** Whether this thread reads them; frames that workers or programs read cannot be observed. */
   readonly inThread: boolean;
-  /** Whether to inspect the pictures of a pair that is compared as stored too. */
+  /** Whether to inspect the pictures of pairs compared as stored too. */
   readonly inspectStored: boolean;
 }
 
@@ -30,10 +30,10 @@ export class PairChecks {
   readonly #loading: Promise<typeof import('./continuity.js')> | undefined;
   #preflight: Preflight | undefined;
   #continuity: Continuity | undefined;
-  /** Checks of a pair that is compared as stored, which go on while workers start. */
+  /** Checks of a pair compared as stored, concurrent with the start of workers. */
   #stored: Promise<void> | undefined;
 
-  /** @param signal ends what is decoded for checks */
+  /** @param signal aborts decoding for checks */
   constructor(
     platform: Platform,
     checked: InputOptions & Pick<CheckedOptions, 'subsample'>,
@@ -50,10 +50,10 @@ export class PairChecks {
     this.#loading?.catch(() => {});
   }
 
-  /** @throws {AnyvmafError} `mismatch` for a pair that cannot be compared, with `strict` also for one that may be wrong */
+  /** @throws {AnyvmafError} `mismatch` for a pair that cannot be compared, with `strict` also for warnings */
   async refuse(known: KnownInputs, requested: Pick<Requested, 'models'>): Promise<void> {
     const { strict } = this.#checked.pairing;
-    // What stored pairs declare was checked when they were opened.
+    // Stored pairs were checked when they were opened.
     if (!this.#loading || !(strict || known.plan || (known.ofBytes ?? []).length > 0)) return;
     const preflight = await this.#open(known, requested);
     preflight.refuseErrors();
@@ -62,7 +62,7 @@ export class PairChecks {
     await preflight.refuseWarnings();
   }
 
-  /** Starts the checks that go on while frames are read; returns the pair to read. */
+  /** Starts the checks that run while frames are read; returns the pair to read. */
   async observe(
     known: KnownInputs,
     requested: Pick<Requested, 'models'>,
@@ -87,15 +87,15 @@ export class PairChecks {
     return pair;
   }
 
-  /** What takes signatures of pairs that only workers read. */
+  /** Takes signatures of pairs that only workers read. */
   get continuity(): Continuity | undefined {
     return this.#continuity?.active ? this.#continuity : undefined;
   }
 
   /**
-   * Everything found, once all pairs are measured.
+   * All findings, once all pairs are measured.
    * @param backend that read them
-   * @returns `undefined` where nothing was checked
+   * @returns `undefined` if nothing was checked
    * @throws {AnyvmafError} `mismatch` with `strict`, for findings of the whole run
    */
   async findings(pairs: number, backend: string): Promise<readonly Finding[] | undefined> {
@@ -106,12 +106,12 @@ export class PairChecks {
     return found;
   }
 
-  /** Waits until nothing is decoded for checks. */
+  /** Waits until decoding for checks has ended. */
   async close(): Promise<void> {
     await this.#preflight?.close();
   }
 
-  /** Decoding the pictures costs time and memory of which a stored pair's run has little, so only on request. */
+  /** Decoding pictures would take much of a stored pair's short run, so it is only done on request. */
   async #checkStored(known: KnownInputs, requested: Pick<Requested, 'models'>, inspect: boolean) {
     const preflight = this.#preflight ?? (await this.#open(known, requested));
     if (inspect) preflight.readAgain(this.#signal);

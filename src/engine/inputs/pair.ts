@@ -1,6 +1,6 @@
 /**
  * @module engine/inputs/pair
- * Two open videos as one sequence of pairs: reading it, its length, and what to say when the lengths differ.
+ * Two open videos as one sequence of pairs: reading it, its length, and warnings of different lengths.
  */
 
 import { AnyvmafError, aboutInput, type InputRole, ofInput } from '../../core/errors.js';
@@ -13,17 +13,17 @@ import type { FrameSource } from '../../media/types.js';
 import type { PicturesRead } from '../backends/types.js';
 import type { EndOfPair, PairDescriptor } from '../workers/protocol.js';
 
-/** Two open videos, and how many frames at the start of each do not count. Pair 0 is the first that does. */
+/** Two open videos with the number of frames to skip at the start of each. Pair 0 follows them. */
 export interface OpenPair {
   readonly reference: FrameSource;
   readonly distorted: FrameSource;
   readonly skipReference: number;
   readonly skipDistorted: number;
-  /** What reads the distorted frames, where they come in an order of their own. */
+  /** Reader of the distorted frames if their order differs. */
   readonly mapped?: MappedSource;
 }
 
-/** Number of pairs measured, and which videos had no more frames (`null`: as many as were asked for). */
+/** Number of pairs measured, and which videos had no more frames (`null`: the requested number was measured). */
 export interface Extent {
   readonly pairs: number;
   readonly ended: EndOfPair | null;
@@ -32,9 +32,9 @@ export interface Extent {
 const BOTH: PicturesRead = { reference: true, distorted: true };
 
 /**
- * Reads one pair. A frame within which one video ends is not reached where the other has no frame.
- * @param wanted pictures that are measured; of others the source may leave out the samples
- * @returns at once where both sources do: `null`, or which of them had no more frames
+ * Reads one pair. An incomplete last frame is not reached if the other video has no such frame.
+ * @param wanted pictures to measure; the source may omit the samples of others
+ * @returns synchronously if both sources do: `null`, or which of them had no more frames
  * @throws {MediaError} when a frame of the pair is incomplete or damaged
  */
 export function readPair(
@@ -49,14 +49,14 @@ export function readPair(
   );
   const readSecond = () =>
     attempt('distorted', () => read(pair.distorted, pair.skipDistorted + index, distorted, wanted.distorted));
-  // One source may be both videos, and takes one call at a time.
+  // One source may be both videos and takes one call at a time.
   if (pair.reference === pair.distorted && first instanceof Promise)
     return first.then(async (a) => ends(a, await readSecond()));
   let second: Promise<Outcome> | Outcome;
   try {
     second = readSecond();
   } catch (error) {
-    // The first read goes on; its failure is no longer of interest.
+    // The first read continues; ignore its failure.
     if (first instanceof Promise) first.catch(() => {});
     throw error;
   }
@@ -68,7 +68,7 @@ function read(source: FrameSource, index: number, into: FramePlanes, wanted: boo
   return wanted || !source.checkFrame ? source.readFrame(index, into) : source.checkFrame(index);
 }
 
-/** Whether there was a frame, or what says that it is incomplete. */
+/** Whether there was a frame, or the error that it is incomplete. */
 type Outcome = boolean | MediaError;
 
 function attempt(role: InputRole, read: () => Promise<boolean> | boolean): Promise<Outcome> | Outcome {
@@ -91,7 +91,7 @@ function ends(reference: Outcome, distorted: Outcome): EndOfPair | null {
   return null;
 }
 
-/** How workers can open the pair by themselves; `undefined` when they cannot, or when that would copy whole videos. */
+/** How workers can open the pair; `undefined` if they cannot, or if that would copy whole videos. */
 export function describePair(pair: OpenPair): PairDescriptor | undefined {
   const [reference, distorted] = [pair.reference, pair.distorted].map(({ seekable, descriptor }) => {
     if (!seekable || !descriptor) return undefined;
@@ -102,15 +102,15 @@ export function describePair(pair: OpenPair): PairDescriptor | undefined {
   return reference && distorted && { reference, distorted, skipReference, skipDistorted };
 }
 
-/** How many pairs a run will have. */
+/** Number of pairs of a run. */
 export interface ExpectedPairs {
-  /** As far as the lengths of the videos are known; `null` when neither is and no limit was asked for. */
+  /** By the known lengths of the videos; `null` if neither is known and there is no limit. */
   readonly expected: number | null;
-  /** The same when both lengths are known, otherwise only the limit asked for: where reading stops for certain. */
+  /** The same if both lengths are known, otherwise the requested limit: where reading stops for certain. */
   readonly bound: number | null;
 }
 
-/** @param limit pairs asked for, `Infinity` for all */
+/** @param limit requested pairs, `Infinity` for all */
 export function expectPairs(pair: OpenPair, limit: number): ExpectedPairs {
   const [reference, distorted] = framesLeft(pair);
   const known = Math.min(limit, reference ?? limit, distorted ?? limit);
@@ -119,8 +119,8 @@ export function expectPairs(pair: OpenPair, limit: number): ExpectedPairs {
 }
 
 /**
- * Makes sure before any work that no frame to be scored is known to be incomplete. While the length of one video is
- * unknown, so is whether the other's last frame is reached.
+ * Checks before any work that no frame to score is known to be incomplete. While the length of one video is unknown,
+ * so is whether the other's last frame is reached.
  * @throws {MediaError} naming the video and the frame
  */
 export async function refuseTruncated(pair: OpenPair, limit: number): Promise<void> {
@@ -147,14 +147,14 @@ function withIncomplete(source: FrameSource, whole: number): number {
   return whole + (source.info.incompleteFrame ? 1 : 0);
 }
 
-/** Frames of each that count, `null` while unknown. */
+/** Frames of each after those to skip, `null` while unknown. */
 function framesLeft(pair: OpenPair): readonly [number | null, number | null] {
   const left = ({ info }: FrameSource, skip: number) =>
     info.frameCount && Math.max(0, info.frameCount - skip);
   return [left(pair.reference, pair.skipReference), left(pair.distorted, pair.skipDistorted)];
 }
 
-/** @throws {AnyvmafError} `media` when there was no pair at all */
+/** @throws {AnyvmafError} `media` if there was no pair at all */
 export function refuseEmpty(pair: OpenPair, extent: Extent): void {
   if (extent.pairs > 0) return;
   const sides = [
@@ -178,7 +178,7 @@ export function refuseEmpty(pair: OpenPair, extent: Extent): void {
   throw new AnyvmafError('media', `There are no frames to score: ${reasons.join(', and ')}.`);
 }
 
-/** What to tell the user when one video was shorter than the other; empty otherwise. */
+/** The warning that one video is shorter than the other, else empty. */
 export function explainLengths(pair: OpenPair, { pairs, ended }: Extent, limit: number): string[] {
   if (pairs === limit) return [];
   const [reference, distorted] = framesLeft(pair);

@@ -1,7 +1,7 @@
 /**
  * @module engine/inputs/pairing
- * Pairs videos that are encoded or differ: their decoders, the times of all frames, the offset, and the plan. Loaded only
- * when a pair is not simply two Y4M or raw videos of one format.
+ * Pairs videos that are encoded or differ: their decoders, the times of all frames, the offset, and the plan. Not loaded
+ * for two Y4M or raw videos of one format.
  */
 import { type InputRole, ofInput } from '../../core/errors.js';
 import type { AlignResult } from '../../media/align/types.js';
@@ -15,7 +15,7 @@ import type { Platform } from '../contract/platform.js';
 import type { KnownInputs } from './known.js';
 import type { SharedInspection } from './shared-inspection.js';
 
-/** Pairs two videos of which one is encoded, or that differ, or whose pairing the caller decides. */
+/** Pairs two videos that are encoded or differ, or whose pairing the caller specifies. */
 export async function pairVideos(
   platform: Platform,
   inputs: readonly [OpenedInput, OpenedInput],
@@ -52,7 +52,7 @@ export async function pairVideos(
     warnings.push(doubtText(alignment));
   }
   const offset = pairing.offset === 'auto' ? (alignment?.offset ?? 0) : pairing.offset;
-  // Y4M and raw video go by number, as libvmaf has it, unless times are asked for.
+  // Y4M and raw video are paired by number, as in libvmaf, unless times are requested.
   const timed = !stored || pairing.frameRatePolicy !== undefined;
   const plan = planPairing(timed ? sides : untimed(sides), {
     scale: pairing.scale ?? 'bicubic',
@@ -79,7 +79,7 @@ function untimed({ reference, distorted }: Sides): Sides {
 }
 
 /**
- * Both videos, asked at the same time.
+ * Probes both videos concurrently.
  * @throws {AnyvmafError} as {@link chooseDecoder}
  */
 async function identifyVideos(
@@ -94,7 +94,7 @@ async function identifyVideos(
     identify('reference', inputs[0]),
     identify('distorted', inputs[1]),
   ]);
-  // When both fail, the reference is reported, whichever was faster.
+  // If both fail, report the reference, whichever failed first.
   if (reference.status === 'rejected') throw reference.reason;
   if (distorted.status === 'rejected') throw distorted.reason;
   return { reference: reference.value, distorted: distorted.value };
@@ -123,7 +123,7 @@ export async function identifyVideo(
   };
 }
 
-/** Frames at the rate that the header states; `null` where rate or number is not known. */
+/** Frames at the header's rate; `null` if rate or number is unknown. */
 function storedTimes({ frameRate, frameCount }: VideoInfo): Float64Array | null {
   if (!frameRate || frameCount === null) return null;
   return Float64Array.from({ length: frameCount }, (_, n) => (n * frameRate.den) / frameRate.num);
@@ -131,7 +131,7 @@ function storedTimes({ frameRate, frameCount }: VideoInfo): Float64Array | null 
 
 /**
  * Warnings of clocks that are set back, for runs without preflight.
- * @param sides by what to call them
+ * @param sides by their names in messages
  */
 export async function setBackWarnings(sides: Readonly<Record<string, Side>>): Promise<string[]> {
   const jumping = Object.entries(sides).flatMap(([who, side]) =>

@@ -1,7 +1,7 @@
 /**
  * @module engine/inputs/preflight
- * Looks at a pair before its score is believed: at once what both declare, and beside the scoring what their pictures
- * show.
+ * Checks a pair: the declared properties of both videos before scoring, and their pictures during
+ * scoring.
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode } from '../../core/errors.js';
@@ -21,25 +21,25 @@ import { FrameObserver, type Observed } from './frame-observer.js';
 import { canReadAgain, type KnownInputs, type ReadyInputs } from './known.js';
 import type { SharedInspection } from './shared-inspection.js';
 
-/** Two videos side by side, and what is to be said of them. */
+/** Two videos with the findings about them. */
 export interface Inspection {
   readonly reference: SideFacts;
   readonly distorted: SideFacts;
   readonly findings: readonly Finding[];
-  /** Present where the pictures were inspected. */
+  /** Present if the pictures were inspected. */
   readonly alignment?: AlignResult;
 }
 
 /** Frames of each video whose borders and sharpness are measured. */
 const MEASURED = 3;
 
-/** Offsets tried in each direction when no search was asked for: a second of most videos. */
+/** Offsets to try in each direction if no search was requested: a second of most videos. */
 const WINDOW = 25;
 
-/** Pairs with which a search is worth more than what it says of so few. */
+/** Fewest pairs for a meaningful search. */
 const ENOUGH_PAIRS = 100;
 
-/** Inspects a pair in two steps: what both declare, and what their pictures show. */
+/** Inspects a pair in two steps: declared properties, then pictures. */
 export class Preflight {
   readonly #platform: Platform;
   readonly #known: KnownInputs;
@@ -82,7 +82,7 @@ export class Preflight {
     this.#declared = [...(known.ofBytes ?? []), ...declared];
   }
 
-  /** @throws {AnyvmafError} `mismatch` for what cannot be compared as asked */
+  /** @throws {AnyvmafError} `mismatch` for videos that cannot be compared as requested */
   refuseErrors(): void {
     refuseFindings(this.#declared, ['error']);
   }
@@ -99,9 +99,9 @@ export class Preflight {
   }
 
   /**
-   * Inspects the pictures while the pair is scored, where each frame of both is read in order anyway.
-   * @param expected pairs, where known
-   * @returns the pair to read from now on; `undefined` where that would show too little
+   * Inspects the pictures while the pair is scored, if each frame of both is read in order anyway.
+   * @param expected number of pairs, if known
+   * @returns the pair to read from now on; `undefined` if that would show too little
    */
   observe(pair: ReadyInputs, expected: number | null): ReadyInputs | undefined {
     const { alignment, plan } = this.#known;
@@ -125,7 +125,7 @@ export class Preflight {
     return this.#observer.pair;
   }
 
-  /** Starts to inspect the pictures by opening both videos once more, where that can be done. */
+  /** Starts to inspect the pictures by opening both videos a second time, if possible. */
   readAgain(signal: AbortSignal): void {
     const { reference, distorted } = this.#known.sides;
     if (signal.aborted || !canReadAgain(reference) || !canReadAgain(distorted)) return;
@@ -134,7 +134,7 @@ export class Preflight {
     this.#inspecting.catch(() => {});
   }
 
-  /** All findings, with those of the pictures where they were inspected. */
+  /** All findings, including those of the pictures if inspected. */
   async inspection(): Promise<Inspection> {
     if (this.#observer)
       return this.#unlessDefect(this.#observer.result().then((seen) => this.#conclude(seen)));
@@ -189,7 +189,7 @@ export class Preflight {
       ]),
       signal,
     );
-    // Frames that cannot be read are for the run itself to report.
+    // The run itself reports unreadable frames.
     if (!found) return undefined;
     const [result, reference, distorted] = found;
     return this.#conclude({ alignment: result, reference, distorted });
@@ -210,7 +210,7 @@ export class Preflight {
     return { ...this.#facts, findings: this.#declared };
   }
 
-  /** Findings; a defect in looking for them is one, and no reason to end a run. */
+  /** Findings. An internal error of the inspection becomes a finding and does not end the run. */
   #compare(reference: SideFacts, distorted: SideFacts, context: PreflightContext): readonly Finding[] {
     try {
       return preflight(reference, distorted, context);
@@ -219,7 +219,7 @@ export class Preflight {
     }
   }
 
-  /** An inspection, or one without the pictures that says why; the signal's reason is thrown all the same. */
+  /** An inspection, or one without pictures that states why. Still throws the signal's reason. */
   async #unlessDefect<T>(inspecting: Promise<Inspection | T>): Promise<Inspection | T> {
     try {
       return await inspecting;
@@ -231,7 +231,7 @@ export class Preflight {
   }
 }
 
-/** What the work gives, or nothing when a video cannot be read; the signal's reason is thrown all the same. */
+/** The result of the work, or nothing if a video cannot be read. Still throws the signal's reason. */
 async function unlessUnreadable<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   try {
     return await work;
@@ -245,7 +245,7 @@ async function unlessUnreadable<T>(work: Promise<T>, signal: AbortSignal): Promi
 /** Codes of errors that the run itself meets when it reads the same frames. */
 const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['media', 'io']);
 
-/** @throws {AnyvmafError} `mismatch` when there is a finding of one of the severities, naming all of them */
+/** @throws {AnyvmafError} `mismatch` for findings of the severities, naming all of them */
 function refuseFindings(findings: readonly Finding[], severities: readonly Finding['severity'][]): void {
   const against = findings.filter(({ severity }) => severities.includes(severity));
   if (against.length === 0) return;

@@ -1,17 +1,17 @@
 /**
  * @module engine/inputs/shared-inspection
- * What preflight and alignment see of a reference that several runs share, decoded once for all of them.
+ * Preflight's and alignment's inspection of a reference that several runs share, decoded once.
  */
 import type { RecordedThumbs } from '../../media/align/recorded.js';
 import type { SideMeasurements } from '../../media/preflight/types.js';
 
-/** An inspection of a reference. The first run that needs a part says how to read it; its own signal does not end it. */
+/** An inspection of a reference. The first run that needs a part passes how to read it; its signal does not abort it. */
 export class SharedInspection {
   readonly #stop = new AbortController();
   #thumbs: RecordedThumbs | undefined;
   #measured: Promise<SideMeasurements> | undefined;
 
-  /** Thumbnails from the first frame that counts. */
+  /** Thumbnails from the first frame after those to skip. */
   thumbs(record: (signal: AbortSignal) => RecordedThumbs): RecordedThumbs {
     this.#thumbs ??= record(this.#stop.signal);
     return this.#thumbs;
@@ -23,7 +23,7 @@ export class SharedInspection {
     return this.#measured;
   }
 
-  /** Ends what is still being read. */
+  /** Aborts pending reads. */
   abort(reason?: unknown): void {
     this.#stop.abort(reason);
   }

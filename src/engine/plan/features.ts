@@ -1,6 +1,6 @@
 /**
  * @module engine/plan/features
- * From the extractors that models and users ask for to what the backend must measure, and where each finds it.
+ * Maps requested extractors to the measurements of the backend and their places in its records.
  */
 
 import type { Compat } from '../../core/choices.js';
@@ -19,43 +19,43 @@ import {
 import { logName } from '../../metrics/names.js';
 import { type ExtractionPlan, type RecordLayout, recordLayout } from '../backends/types.js';
 
-/** An extractor instance and where its measurements stand in a frame's record. */
+/** An extractor instance with the place of its measurements in a frame's record. */
 export interface BoundExtractor {
   readonly instance: ExtractorInstance;
-  /** Index of its first double within a record; -1 when it needs none. */
+  /** Index of its first double within a record; -1 if it needs no measurements. */
   readonly column: number;
-  /** Doubles of it, from there on. */
+  /** Number of its doubles. */
   readonly fields: number;
-  /** What it emits in this run, in order of emission. */
+  /** Features that it emits in this run, in order. */
   readonly features: readonly FeatureSpec[];
 }
 
-/** Everything that is to be measured and finished. */
+/** Everything to measure and finish. */
 export interface FeaturePlan {
-  /** What the backend measures; what several instances need is there once. */
+  /** Measurements of the backend, without duplicates. */
   readonly extraction: ExtractionPlan;
-  /** Layout of the records that the backend makes of it. */
+  /** Layout of the backend's records. */
   readonly layout: RecordLayout;
   readonly compat: Compat;
   /** Distinct instances in order of registration. */
   readonly extractors: readonly BoundExtractor[];
   /** Log names of the per-frame features in libvmaf's order: those of each frame, those known with the next, those known at the end. */
   readonly names: readonly string[];
-  /** The same in libvmaf's order for a single frame: what the next one would tell is known at the end, with the rest. */
+  /** The same in libvmaf's order for a single frame: features that need the next frame then count as known at the end. */
   readonly namesOfOne: readonly string[];
-  /** Names of what picture models give, which stand in the records as they are; they come last of {@link names}. */
+  /** Names of the scores of picture models, which records hold unchanged; the last of {@link names}. */
   readonly pictureNames: readonly string[];
-  /** Log names of the values for the whole sequence. */
+  /** Log names of whole-sequence values. */
   readonly aggregateNames: readonly string[];
-  /** What a user should know about the requests: full sentences. */
+  /** Notes on the requests for the user: full sentences. */
   readonly warnings: readonly string[];
 }
 
 /**
  * Plans a run.
- * @param instances extractors in order of registration: those of the models, then those asked for by name
- * @param pictures names of what picture models give, and whether they look at chroma
- * @throws {AnyvmafError} `feature` when an extractor cannot work with its options
+ * @param instances extractors in order of registration: those of the models, then those requested by name
+ * @param pictures names of the scores of picture models, and whether these models read chroma
+ * @throws {AnyvmafError} `feature` if an extractor does not support its options
  */
 export function planFeatures(
   instances: readonly ExtractorInstance[],
@@ -101,7 +101,7 @@ export function planFeatures(
   };
 }
 
-/** What to measure for an instance; when it cannot work and nobody named it, the refusal says who did. */
+/** Measurements for an instance. If a model requires an unsupported extractor, the error names the model. */
 function measured(instance: ExtractorInstance, format: VideoFormat, compat: Compat): Variant | null {
   try {
     return metricOf(instance).measure(instance, format, compat);
@@ -135,7 +135,7 @@ function emittedFeatures(
   return features.filter(({ when, chroma }) => when.every(isOn) && !(chroma && format.chroma === '400'));
 }
 
-/** As libvmaf registers extractors: one whose key is already there is dropped, whatever else its options say. */
+/** Like libvmaf, drops extractors whose key is already registered, whatever their other options. */
 function registerOnce(instances: readonly ExtractorInstance[]): {
   distinct: readonly ExtractorInstance[];
   warnings: readonly string[];
@@ -161,7 +161,7 @@ function registerOnce(instances: readonly ExtractorInstance[]): {
   return { distinct: [...registered.values()], warnings: [...warnings] };
 }
 
-/** A variant among those of its metric. */
+/** A variant's place among those of its metric. */
 interface Place {
   readonly metric: Metric;
   readonly index: number;
@@ -171,7 +171,7 @@ interface Place {
 class Demand {
   readonly #variants = new Map<Metric, Variant[]>();
 
-  /** Finds or adds a variant; `undefined` where nothing is to be measured. */
+  /** Finds or adds a variant; `undefined` if there is nothing to measure. */
   add(instance: ExtractorInstance, wanted: Variant | null): Place | undefined {
     if (wanted === null) return undefined;
     const metric = metricOf(instance);
@@ -185,7 +185,7 @@ class Demand {
     return { metric, index };
   }
 
-  /** The calls for all of them, and where in a record each place has its doubles. */
+  /** The calls for all variants, and the position of each place's doubles in a record. */
   plan(format: VideoFormat): {
     readonly calls: readonly CoreCall[];
     placeOf(place: Place | undefined): Pick<BoundExtractor, 'column' | 'fields'>;
@@ -210,7 +210,7 @@ class Demand {
   }
 }
 
-/** Whether one measurement serves both; one that also fills files is for itself. */
+/** Whether one measurement serves both; measurements that write files are never shared. */
 function sameVariant(a: Variant, b: Variant): boolean {
   if (a.heatmaps || b.heatmaps) return false;
   return a.options.every((value, i) => value === b.options[i]);

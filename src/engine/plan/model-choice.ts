@@ -1,6 +1,6 @@
 /**
  * @module engine/plan/model-choice
- * Model strings that leave the model open: `auto` takes the model for HD or for 4K screens by the size scored.
+ * Resolves `auto` in model strings to the model for HD or for 4K screens by the scored size.
  */
 
 /** Width and height in samples. */
@@ -9,14 +9,14 @@ export interface PictureSize {
   readonly height: number;
 }
 
-/** A built-in model and why it is the one. */
+/** A chosen built-in model with the reason. */
 export interface ModelChoice {
   readonly version: string;
   /** A full sentence. */
   readonly reason: string;
 }
 
-/** Longest and shortest side of pictures that are still nearer to 1920x1080 than to 3840x2160. */
+/** Longest and shortest side of pictures that are nearer to 1920x1080 than to 3840x2160. */
 const HD_LIMIT = { long: 2560, short: 1440 };
 
 /** Whether a model string is `auto`, alone or with flags and overloads after it. */
@@ -24,7 +24,7 @@ export function isOpen(text: string): boolean {
   return text === 'auto' || text.startsWith('auto:');
 }
 
-/** The model string with its model settled; others as they are. */
+/** The model string with `auto` resolved; others unchanged. */
 export function settle(text: string, { version }: ModelChoice): string {
   return isOpen(text) ? `version=${version}${text.slice('auto'.length)}` : text;
 }

@@ -1,6 +1,6 @@
 /**
  * @module engine/plan/plan
- * What a run has to do: its models and features, the extractors these need, and what the backend must measure.
+ * Plans a run: its models, features and extractors, and the measurements of the backend.
  */
 
 import type { Compat } from '../../core/choices.js';
@@ -22,25 +22,25 @@ import { chooseModel, isOpen, type PictureSize, settle } from './model-choice.js
 export interface Requested {
   /** Models that predict. */
   readonly models: readonly LoadedModel[];
-  /** Why models that the caller left open were chosen, by the name of their score. */
+  /** Reasons for the models that `auto` chose, by the name of their score. */
   readonly chosen: ReadonlyMap<string, string>;
-  /** Extractors in libvmaf's order of registration: those of the models, then those asked for by name. */
+  /** Extractors in libvmaf's order of registration: those of the models, then those requested by name. */
   readonly extractors: readonly ExtractorInstance[];
-  /** Absent where there are none. */
+  /** Absent without tiny models. */
   readonly tiny?: TinyRequest;
 }
 
-/** A run's measurements and what is made of them. */
+/** A run's measurements and metrics. */
 export interface RunPlan {
   readonly features: FeaturePlan;
   readonly models: readonly LoadedModel[];
   readonly chosen: Requested['chosen'];
   readonly predictor: Predictor;
-  /** Absent where there are none. */
+  /** Absent without tiny models. */
   readonly tiny?: TinyPlan;
   /** Names of all metrics in libvmaf's order: features, then scores, then those of tiny models on features. */
   readonly metrics: readonly string[];
-  /** Full sentences about what was asked for. */
+  /** Notes on the request, full sentences. */
   readonly warnings: readonly string[];
 }
 
@@ -48,9 +48,9 @@ const NOTHING =
   'Nothing was asked for: there is neither a model nor a feature to compute, so the pairs were only counted; name one.';
 
 /**
- * Loads what was asked for.
- * @param size gives the size that is scored, asked only when a model depends on it
- * @throws {AnyvmafError} `model`, `feature` or `io`: something that cannot be had
+ * Loads the requested models and features.
+ * @param size returns the scored size; called only if a model depends on it
+ * @throws {AnyvmafError} `model`, `feature` or `io` for a model or feature that cannot be loaded
  */
 export async function loadRequested(
   options: ModelOptions,
@@ -75,7 +75,7 @@ export async function loadRequested(
   };
 }
 
-/** Loaded only when there is a tiny model, as all that runs it is. */
+/** Loaded only for tiny models, like their runtimes. */
 async function attach(
   { tiny, noReference }: ModelOptions,
   platform: Pick<Platform, 'tiny'>,
@@ -86,7 +86,7 @@ async function attach(
 
 /**
  * Plans the run for videos of one format.
- * @throws {AnyvmafError} `feature` when an extractor cannot work on the format, `model` when two metrics have one name
+ * @throws {AnyvmafError} `feature` if an extractor does not support the format, `model` if two metrics have one name
  */
 export function planRun(requested: Requested, format: VideoFormat, compat: Compat): RunPlan {
   const tiny = requested.tiny?.plan(format);
@@ -110,7 +110,7 @@ export function planRun(requested: Requested, format: VideoFormat, compat: Compa
   return { features, models, chosen, predictor, ...(tiny && { tiny }), metrics, warnings };
 }
 
-/** What the report says about a model. */
+/** The report's description of a model. */
 export function reportModel(model: LoadedModel, chosen?: RunPlan['chosen']): ReportModel {
   const reason = chosen?.get(model.name);
   const { name, source, disableClip, enableTransform, collectionKeys } = model;

@@ -1,22 +1,22 @@
 /**
  * @module engine/plan/split
- * Splits a plan among measurers by the calls that each can carry out, and joins the records that they make of one frame.
+ * Splits a plan among measurers by the calls that each supports, and joins their records of a frame.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import type { MeasurerKind } from '../backends/measurer.js';
 import { type ExtractionPlan, type RecordLayout, recordLayout } from '../backends/types.js';
 
-/** What one measurer does of a plan. */
+/** A measurer's part of a plan. */
 export interface PlanPart {
   readonly plan: ExtractionPlan;
-  /** Of each double of this part's record: its place in the record of the whole plan. */
+  /** For each double of this part's record, its place in the record of the whole plan. */
   readonly places: readonly number[];
 }
 
 /**
- * Gives each call to the first measurer that can carry it out. Values of picture models belong to no part.
- * @returns a part for each measurer, perhaps with nothing to do
- * @throws {AnyvmafError} `backend` for a call that none can carry out
+ * Assigns each call to the first measurer that supports it. Values of picture models belong to no part.
+ * @returns a part for each measurer, possibly empty
+ * @throws {AnyvmafError} `backend` for a call that no measurer supports
  */
 export function splitPlan(
   plan: ExtractionPlan,
@@ -42,7 +42,7 @@ function partOf(whole: ExtractionPlan, takes: (call: number) => boolean): PlanPa
   return { plan: { format, calls: calls.filter((_, i) => takes(i)) }, places };
 }
 
-/** Writes the record of a part into the whole one, which has NaN where no part wrote yet. */
+/** Writes a part's record into the whole record, which holds NaN where no part has written. */
 export function joinRecord(
   whole: Float64Array,
   { excess, pictures }: RecordLayout,
@@ -52,7 +52,7 @@ export function joinRecord(
   for (const [i, place] of places.entries()) {
     const before = whole[place] as number;
     const value = values[i] as number;
-    // Every part looks for samples out of range in the planes that it reads; the first plane with one counts.
+    // Each part checks the planes that it reads for samples out of range; the first such plane counts.
     const shared = excess >= 0 && place >= excess && place < pictures && before > 0;
     whole[place] = shared && !(value > 0 && value < before) ? before : value;
   }

@@ -1,7 +1,7 @@
 /**
  * @module engine/results/finish
- * From raw records to libvmaf's features: quotients, totals, decibels, and the pass over neighbouring frames that
- * motion needs. Fed record by record in frame order, it gives every frame as soon as its values are final.
+ * Turns raw records into libvmaf's features: quotients, totals, decibels, and motion's pass over neighbouring frames.
+ * Takes records in frame order and returns every frame as soon as its values are final.
  */
 
 import { AnyvmafError } from '../../core/errors.js';
@@ -22,7 +22,7 @@ interface Stage {
   readonly bound: BoundExtractor;
   readonly finisher: Finisher;
   readonly emit: Emit;
-  /** Works on every frame, also on those that are not listed. */
+  /** Works on every frame, including unlisted ones. */
   readonly everyFrame: boolean;
 }
 
@@ -37,14 +37,14 @@ export class FeatureFinisher {
   readonly #plan: FeaturePlan;
   readonly #subsample: number;
   readonly #stages: readonly Stage[];
-  /** Of what picture models give, in {@link FeaturePlan.names}. */
+  /** Index of picture models' scores in {@link FeaturePlan.names}. */
   readonly #firstPicture: number;
   readonly #pending: PendingFrame[] = [];
   readonly #excess: ExcessNotes;
   #frames = 0;
 
   /**
-   * @param subsample only frames whose number is a multiple are given out; the records of all must be pushed
+   * @param subsample returns only frames whose number is a multiple; the records of all must be pushed
    */
   constructor(plan: FeaturePlan, subsample = 1) {
     this.#plan = plan;
@@ -93,7 +93,7 @@ export class FeatureFinisher {
 
   /**
    * Ends the sequence.
-   * @returns the frames that were still waiting
+   * @returns the remaining frames
    */
   flush(): readonly FinishedFrame[] {
     for (const { finisher, emit } of this.#stages) finisher.flush?.(emit);
@@ -105,7 +105,7 @@ export class FeatureFinisher {
     return this.#frames;
   }
 
-  /** What is to be said of the frames pushed so far: full sentences. */
+  /** Warnings about the frames pushed so far: full sentences. */
   warnings(): readonly string[] {
     return this.#excess.warnings();
   }
@@ -139,7 +139,7 @@ export class FeatureFinisher {
   }
 }
 
-/** A double of an extractor's in the record at `offset`. */
+/** A double of an extractor in the record at `offset`. */
 function fieldOf(
   { instance, column, fields }: BoundExtractor,
   records: Float64Array,

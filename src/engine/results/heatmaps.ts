@@ -1,6 +1,6 @@
 /**
  * @module engine/results/heatmaps
- * Writes heatmaps into files: each picture goes to the place of its frame, in whatever order frames are measured.
+ * Writes heatmaps into files: each picture at the position of its frame, whatever the order of measuring.
  */
 
 import { AnyvmafError } from '../../core/errors.js';
@@ -9,34 +9,34 @@ import { quoted } from '../../core/printable.js';
 import { heatmapFiles } from '../backends/types.js';
 import type { FeaturePlan } from '../plan/features.js';
 
-/** Files that pictures are written into, open in one thread. */
+/** Heatmap files open in one thread. */
 export interface HeatmapWriter {
   /**
-   * Writes at a position in bytes; what lies between stays zero.
+   * Writes at a position in bytes; gaps stay zero.
    * @throws {AnyvmafError} `io`
    */
   write(file: number, position: number, bytes: Uint8Array): void;
   close(): void;
 }
 
-/** The heatmap files of one run. They take their names only when they are complete. */
+/** The heatmap files of one run. They get their names only once complete. */
 export interface HeatmapRun {
-  /** What to open in the threads that write; the order is that of the files asked for. */
+  /** Paths to open in the threads that write, in the order of the requested files. */
   readonly paths: readonly string[];
   /**
-   * Gives the files their names, over files that have them already, all at once.
+   * Gives all files their names at once, replacing existing files.
    * @throws {AnyvmafError} `io`
    */
   keep(): void;
-  /** Leaves nothing behind, unless {@link keep} was called. May be called twice. */
+  /** Removes the files unless {@link keep} was called. May be called twice. */
   discard(): Promise<void>;
 }
 
-/** Where heatmaps can be written. */
+/** A platform's access to heatmap files. */
 export interface HeatmapStore {
   /**
-   * Makes the files, and the folders they stand in.
-   * @throws {AnyvmafError} `io`, or `feature` when two of them are one
+   * Creates the files and their folders.
+   * @throws {AnyvmafError} `io`, or `feature` if two of them are the same file
    */
   create(files: readonly HeatmapFile[]): Promise<HeatmapRun>;
   /** Opens the files of a run in this thread. */
@@ -44,8 +44,8 @@ export interface HeatmapStore {
 }
 
 /**
- * The files of a run, made; `undefined` when it writes none.
- * @param store absent where there is no place to write
+ * Creates the files of a run; `undefined` if it writes none.
+ * @param store absent if the platform cannot write files
  * @throws {AnyvmafError} `feature` without a store; `io`
  */
 export async function createHeatmaps(

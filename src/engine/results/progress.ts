@@ -1,6 +1,6 @@
 /**
  * @module engine/results/progress
- * Counts measured pairs and tells the caller now and then.
+ * Counts measured pairs and reports progress to the caller.
  */
 import type { Progress } from '../contract/types.js';
 
@@ -28,7 +28,7 @@ export class Meter {
     return seconds > 0 ? this.#done / seconds : 0;
   }
 
-  /** So many more pairs are measured. */
+  /** Adds measured pairs. */
   count(pairs = 1): void {
     this.#done += pairs;
     this.#latest = performance.now();
@@ -37,7 +37,7 @@ export class Meter {
     this.#tell(this.#total);
   }
 
-  /** All pairs are measured. */
+  /** Reports the end of measuring. */
   finish(): void {
     this.#tell(this.#done);
   }

@@ -1,6 +1,6 @@
 /**
  * @module engine/results/scoring
- * From raw records, in whatever order chunks arrive, to finished frames with scores, and at the end to the report.
+ * Turns raw records, whose chunks arrive in any order, into finished frames with scores and into the report's data.
  */
 
 import type { MetricSeries } from '../../report/build.js';
@@ -32,7 +32,7 @@ class Series {
 
   columns(): MetricSeries[] {
     const { length } = this.frames;
-    // Features and scores have a value in every frame; one that is not a number is a value too.
+    // Features and scores have a value in every frame; NaN is a value too.
     const present = new Uint8Array(length).fill(1);
     return this.names.map((name, i) => {
       const values = this.#columns[i]?.subarray(0, length) ?? new Float64Array(length);
@@ -41,7 +41,7 @@ class Series {
   }
 }
 
-/** The half of a run that follows measuring. Memory: the metrics of each frame, and chunks that wait for earlier ones. */
+/** The half of a run after measuring. Memory: the metrics of each frame, and chunks that wait for earlier ones. */
 export class Scoring {
   readonly #plan: RunPlan;
   readonly #finisher: FeatureFinisher;
@@ -56,13 +56,13 @@ export class Scoring {
   /** Rows that wait for tiny models, and their frames. */
   #rows: Float64Array[] = [];
   #frames: number[] = [];
-  /** Tiny models at work on rows; what came meanwhile goes to them together. */
+  /** Tiny models scoring rows; rows that arrive meanwhile form the next batch. */
   #scoring: Promise<void> | null = null;
   #failure: unknown;
 
   /**
-   * @param subsample only frames whose number is a multiple are scored
-   * @param tiny models on features, open
+   * @param subsample scores only frames whose number is a multiple
+   * @param tiny open feature models
    * @param onFrame receives each scored frame, in order, once its values are final
    */
   constructor(
@@ -82,7 +82,7 @@ export class Scoring {
 
   /**
    * Takes the records of `count` consecutive pairs from `first` on.
-   * @throws {AnyvmafError} `model` when a tiny model failed on earlier ones
+   * @throws {AnyvmafError} `model` if a tiny model failed on earlier pairs
    */
   add(first: number, count: number, records: Float64Array): void {
     if (this.#failure !== undefined) throw this.#failure;
@@ -98,8 +98,8 @@ export class Scoring {
   }
 
   /**
-   * Ends the sequence: what the report is made of.
-   * @throws {AnyvmafError} `model` when a tiny model fails
+   * Ends the sequence and returns the report's data.
+   * @throws {AnyvmafError} `model` if a tiny model fails
    */
   async finish(): Promise<{
     frameNumbers: readonly number[];
@@ -119,7 +119,7 @@ export class Scoring {
     };
   }
 
-  /** The metrics in libvmaf's order, which is another one for a single frame. */
+  /** The metrics in libvmaf's order, which differs for a single frame. */
   #columns(): MetricSeries[] {
     const columns = this.#series.columns();
     if (this.#finisher.frames !== 1) return columns;
@@ -144,7 +144,7 @@ export class Scoring {
     if (this.#rows.length > 0) this.#scoring ??= this.#scoreRows();
   }
 
-  /** Has tiny models score what waits, until nothing does. Never rejects. */
+  /** Scores waiting rows with tiny models until no row waits. Never rejects. */
   async #scoreRows(): Promise<void> {
     try {
       while (this.#tiny && this.#rows.length > 0) {
@@ -160,7 +160,7 @@ export class Scoring {
       }
     } catch (error) {
       this.#failure = error;
-      // Nobody waits for what comes after it.
+      // Drop later rows: the run has failed.
       this.#rows = [];
       this.#frames = [];
     } finally {

@@ -1,7 +1,7 @@
 /**
  * @module engine/results/tiny
- * Tiny ONNX models in a run: loads them before any frame is read, says what they need measured, and scores with them.
- * Feature models run here on finished rows; picture models go where the frames are.
+ * Tiny ONNX models in a run: loads them before any frame is read, lists the features that they need, and scores with
+ * them. Feature models run here on finished rows; picture models run in the threads that hold the frames.
  */
 
 import { AnyvmafError, usageError } from '../../core/errors.js';
@@ -29,7 +29,7 @@ import type {
   TinySessionOptions,
 } from '../../tiny/types.js';
 
-/** A tiny model of a run: read, checked, and with its place in it decided. */
+/** A tiny model of a run: loaded, checked and bound. */
 export interface AttachedTiny {
   readonly options: TinyModelOptions;
   readonly model: TinyModel;
@@ -38,23 +38,23 @@ export interface AttachedTiny {
 
 /** The tiny models of a run before its format is known. */
 export interface TinyRequest {
-  /** What feature models read, in order. */
+  /** Extractors that feature models read, in order. */
   readonly extractors: readonly ExtractorInstance[];
   /**
-   * @throws {AnyvmafError} `usage` when a picture model does not take pictures of the format; `model` when it would take
-   * too much memory or work for them
+   * @throws {AnyvmafError} `usage` if a picture model does not support the format; `model` if pictures of the format
+   * would take too much memory or work
    */
   plan(format: VideoFormat): TinyPlan;
 }
 
-/** A picture model as it travels to the threads that have the frames. */
+/** A picture model as sent to the threads that hold the frames. */
 export interface PictureModel {
   readonly model: Pick<TinyModel, 'source' | 'program' | 'graph'>;
   readonly binding: PictureBinding;
   readonly session: TinySessionOptions;
 }
 
-/** What became of a session. */
+/** Facts about a session. */
 export interface TinySessionFacts {
   /** Name of the model's score. */
   readonly name: string;
@@ -62,14 +62,14 @@ export interface TinySessionFacts {
   readonly device: TinySession['device'];
   readonly adapter?: string;
   readonly notes: readonly string[];
-  /** What its pictures showed so far, where that counts. */
+  /** Tally of its pictures so far, if the model needs it. */
   readonly content?: ContentTally;
 }
 
 /**
  * Loads the models of a run.
- * @param noReference whether there is a distorted video alone
- * @throws {AnyvmafError} `model`, `usage`, `feature`, `io`: one that cannot be had or does not fit the run
+ * @param noReference true for a distorted video without a reference
+ * @throws {AnyvmafError} `model`, `usage`, `feature`, `io` for a model that cannot be loaded or does not fit the run
  */
 export async function attachTiny(
   wanted: readonly TinyModelOptions[],
@@ -94,7 +94,7 @@ export async function attachTiny(
   return { extractors: extractorsOf(attached), plan: (format) => planTiny(attached, format) };
 }
 
-/** @throws {AnyvmafError} `usage` when a model needs the reference that is not there */
+/** @throws {AnyvmafError} `usage` if a model needs the missing reference */
 function requireAlone(binding: TinyBinding): void {
   const why =
     binding.kind === 'features'
@@ -123,7 +123,7 @@ export interface TinyPlan {
   readonly pictureMetrics: readonly string[];
   /** Whether a picture model reads chroma. */
   readonly chroma: boolean;
-  /** Names of the scores of feature models, made of finished features. */
+  /** Names of the scores of feature models. */
   readonly featureMetrics: readonly string[];
 }
 
@@ -159,14 +159,14 @@ function featuresOf(
   );
 }
 
-/** What goes to the threads that have the frames. */
+/** Data for the threads that hold the frames. */
 export function pictureModels({ attached }: TinyPlan): readonly PictureModel[] {
   return picturesOf(attached).map(({ model: { source, program, graph }, binding, options }) => ({
     model: { source, program, graph },
     binding,
     session: {
       device: options.device ?? 'auto',
-      // Frames are shared out among workers already.
+      // Workers already run in parallel.
       threads: options.threads ?? 1,
       fp16: options.fp16 ?? false,
     },
@@ -193,7 +193,7 @@ export class PictureScorers {
     this.#facts = facts;
   }
 
-  /** What became of the sessions, and what the pictures taken so far showed. */
+  /** Facts about the sessions, and the tally of the pictures so far. */
   get facts(): readonly TinySessionFacts[] {
     return this.#facts.map((facts, i) => {
       const content = this.#scorers[i]?.content;
@@ -206,7 +206,7 @@ export class PictureScorers {
     return this.#scorers.some(({ content }) => content !== undefined);
   }
 
-  /** @throws {AnyvmafError} `backend` when a device is not here or does not start */
+  /** @throws {AnyvmafError} `backend` if a device is not available or does not start */
   static async open(
     models: readonly PictureModel[],
     runtimes: () => Promise<TinyRuntimes>,
@@ -223,7 +223,7 @@ export class PictureScorers {
     );
   }
 
-  /** Takes the pictures of a frame; the planes may change afterwards. */
+  /** Copies the pictures of a frame; the caller may reuse the planes. */
   take(reference: FramePlanes, distorted: FramePlanes): void {
     for (const scorer of this.#scorers) scorer.take(reference, distorted);
   }
@@ -231,7 +231,7 @@ export class PictureScorers {
   /**
    * Scores the pictures taken.
    * @param frame its number, for messages
-   * @param into receives a value per output of every model from `offset` on
+   * @param into receives a value per output of every model, from `offset`
    */
   async score(frame: number, into: Float64Array, offset: number): Promise<void> {
     let at = offset;
@@ -246,7 +246,7 @@ export class PictureScorers {
   }
 }
 
-/** Feature models at work, each with what it reads of a row. */
+/** Running feature models, each with its columns of a row. */
 export class TinyRegressors {
   readonly #models: readonly { readonly regressor: TinyRegressor; readonly at: readonly number[] }[];
   /** Names of all scores. */
@@ -262,7 +262,7 @@ export class TinyRegressors {
 
   /**
    * @param names of the values in a row
-   * @throws {AnyvmafError} `backend` when a device is not here or does not start
+   * @throws {AnyvmafError} `backend` if a device is not available or does not start
    */
   static async open(
     { attached }: TinyPlan,
@@ -275,7 +275,7 @@ export class TinyRegressors {
         device: options.device ?? 'auto',
         threads: options.threads ?? 1,
         fp16: options.fp16 ?? false,
-        // Rows are few and small: a GPU would wait for them longer than it computes.
+        // Rows are few and small: a GPU would wait longer than it computes.
         only: 'cpu',
       });
       const at = binding.columns.map(({ logName, feature }) => {
@@ -296,7 +296,7 @@ export class TinyRegressors {
 
   /**
    * Scores rows.
-   * @param rows values of each frame, in the order of the names given at first
+   * @param rows values of each frame, in the order of the names passed to {@link open}
    * @param frames their numbers
    * @returns for each row the values of {@link metrics}
    */
@@ -325,7 +325,7 @@ export class TinyRegressors {
   }
 }
 
-/** Opens one after another; when one fails, those before it are closed. */
+/** Opens models one after another; if one fails, closes those before it. */
 async function openAll<T, R extends { readonly session: TinySession }>(
   wanted: readonly T[],
   open: (one: T) => Promise<R>,
@@ -340,7 +340,7 @@ async function openAll<T, R extends { readonly session: TinySession }>(
   }
 }
 
-/** What the report says of the models. */
+/** The report's description of the models. */
 export function reportTiny(
   { attached }: Pick<TinyPlan, 'attached'>,
   facts: readonly TinySessionFacts[],
@@ -377,7 +377,7 @@ export function reportTiny(
   });
 }
 
-/** Why the values of a model are not to be taken at their word. */
+/** Why a model's values are unreliable. */
 function noticesOf(
   { source, entry }: TinyModel,
   session: TinySessionFacts | undefined,
@@ -401,7 +401,7 @@ function noticesOf(
   return notices;
 }
 
-/** What is to be said of the models. */
+/** Notes on the models. */
 export function tinyWarnings(
   { attached }: Pick<TinyPlan, 'attached'>,
   facts: readonly TinySessionFacts[],

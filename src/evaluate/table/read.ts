@@ -20,7 +20,7 @@ const MAX_FOOTER = 64 << 20;
 
 const MAGIC = 'PAR1';
 
-/** What a column holds. */
+/** Content of a column. */
 type ColumnKind =
   /** Integers and decimals. */
   | { readonly kind: 'number' }
@@ -39,7 +39,7 @@ export type TableColumns = Pick<
 
 /** A table in a Parquet file. A malicious file can make reading endless: read it in a thread that can be terminated. */
 export class FeatureTable {
-  /** What messages call it. */
+  /** Name in messages. */
   readonly name: string;
   readonly rows: number;
   /** Names of all top-level columns, in the order of the file. */
@@ -82,12 +82,12 @@ export class FeatureTable {
     });
   }
 
-  /** Whether there is a column of this name. */
+  /** True if the table has the column. */
   has(column: string): boolean {
     return this.#kinds.has(column);
   }
 
-  /** Whether a column holds text rather than numbers. */
+  /** True if the column holds text, not numbers. */
   isText(column: string): boolean {
     return this.#kinds.get(column)?.kind === 'text';
   }

@@ -11,7 +11,7 @@ import { STEPS, TINTS } from '../palette.js';
 
 /** Values of square cells of a picture, row after row; the last ones are cut off at the border. */
 export interface CellGrid {
-  /** Cells in a row. */
+  /** Cells per row. */
   readonly width: number;
   /** Rows of cells. */
   readonly height: number;
@@ -20,12 +20,12 @@ export interface CellGrid {
   readonly values: Float64Array;
 }
 
-/** Brightness of the grey picture: colours stand out from it. */
+/** Brightness of the grey picture, low for contrast with the colours. */
 const DIM = 0.62;
 
 /**
  * Draws a frame's luma under a grid, interpolating values between the centres of cells.
- * @param full values from here on get the strongest colour; 0 and below are transparent
+ * @param full values of at least `full` get the strongest colour; 0 and below are transparent
  */
 export function drawHeatmap(picture: FramePicture, grid: CellGrid, full: number): RgbImage {
   const { width, height, bitDepth } = picture.format;
@@ -64,7 +64,7 @@ interface Between {
   readonly share: number;
 }
 
-/** For values that are NaN. */
+/** Colour of NaN. */
 const CLEAR = [0, 0, 0, 0] as const;
 
 /** Position of pixel `at` between the centres of cells. */

@@ -9,7 +9,7 @@ import { dotsOf, LETTER } from './letters.js';
 
 /** Contents of a legend. */
 export interface Legend {
-  /** What is shown, in capitals: `ADM LOSS DENSITY  MEAN 0.31`. Left out where the picture is too narrow. */
+  /** Title in capitals: `ADM LOSS DENSITY  MEAN 0.31`. Omitted if the picture is too narrow. */
   readonly title: string;
   /** The value of the strongest colour. */
   readonly full: number;
@@ -17,7 +17,7 @@ export interface Legend {
 
 /** Brightness of the strip and of its letters. */
 const [PAPER, INK] = [16, 235];
-/** Brightness of the grey that shows through the colours of the bar, as a picture does. */
+/** Brightness of the grey below the bar's translucent colours. */
 const UNDER = 80;
 
 /** Adds a strip with a title and a colour bar from 0 to `full`. */

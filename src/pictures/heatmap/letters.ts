@@ -6,7 +6,7 @@
 /** Columns and rows of dots of a letter; one more column separates letters. */
 export const LETTER = { width: 5, height: 7, pitch: 6 } as const;
 
-/** Rows from above, each a number whose bits are dots, the left one the highest. */
+/** Rows from top to bottom; the bits of a number are dots, the highest bit leftmost. */
 const DOTS: Readonly<Record<string, readonly number[]>> = {
   '0': [14, 17, 19, 21, 25, 17, 14],
   '1': [4, 12, 4, 4, 4, 4, 14],
@@ -37,7 +37,7 @@ const DOTS: Readonly<Record<string, readonly number[]>> = {
   Y: [17, 17, 10, 4, 4, 4, 4],
 };
 
-/** Dots of a character; none of a space, and of what is not there. */
+/** Dots of a character; none for a space or an unknown character. */
 export function dotsOf(character: string): readonly (readonly [column: number, row: number])[] {
   return (DOTS[character] ?? []).flatMap((bits, row) =>
     Array.from({ length: LETTER.width }, (_, column) => [column, row] as const).filter(

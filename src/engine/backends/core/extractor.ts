@@ -1,6 +1,6 @@
 /**
  * @module engine/backends/core/extractor
- * Measures frame pairs with the WebAssembly core: keeps the frames in its memory and runs what the plan asks for.
+ * Measures frame pairs with the WebAssembly core: keeps the frames in its memory and runs the plan's calls.
  */
 
 import { AnyvmafError } from '../../../core/errors.js';
@@ -37,7 +37,7 @@ class WasmMeasurer implements Measurer {
   readonly #bytesPerSample: number;
   readonly #references: readonly Picture[];
   readonly #distorted: readonly Picture[];
-  /** Of each call of the plan: where its heatmaps go. */
+  /** For each call of the plan, the location of its heatmaps. */
   readonly #heat: readonly (number | undefined)[];
   #serial = 0;
 
@@ -157,7 +157,7 @@ function newestFirst(pictures: readonly Picture[], index: number): Picture[] {
   );
 }
 
-/** Measures every metric in the calling thread; each measurer has an instance of the core of its own. */
+/** Measures every metric in the calling thread; each measurer has its own instance of the core. */
 export function wasmMeasurers(module: WebAssembly.Module, implementation: Implementation): InstantKind {
   return {
     problem: () => undefined,

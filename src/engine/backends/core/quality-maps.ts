@@ -35,7 +35,7 @@ export class WasmMapMaker {
 
   /**
    * An instance of the core; it belongs to the calling thread.
-   * @throws {AnyvmafError} `internal` when memory is short
+   * @throws {AnyvmafError} `internal` if memory is short
    */
   constructor(module: WebAssembly.Module, format: VideoFormat, options: CellOptions) {
     const { width, height, bitDepth } = format;
@@ -55,7 +55,7 @@ export class WasmMapMaker {
 
   /**
    * Maps one pair.
-   * @param reference packed luma, as media/types has it
+   * @param reference packed luma, as in media/types
    * @param distorted of the same size
    */
   measure(reference: Uint8Array, distorted: Uint8Array): FrameCells {

@@ -19,7 +19,7 @@ import type { GpuMeasurer, GpuUse } from '../gpu.js';
 import { type GpuRun, gpuNotes, gpuPairs, reportGpu } from '../gpu-report.js';
 import type { Measured, MeasurementWork, OpenBackend, PlannedMeasurement } from '../measurement.js';
 
-/** Milliseconds that the workers must need for a run, so that `auto` looks for a GPU. */
+/** Shortest estimated run of the workers, in milliseconds, for which `auto` searches for a GPU. */
 const WORTH_A_GPU = 3000;
 
 /** A run on the core. */
@@ -36,7 +36,7 @@ type Tiny = typeof import('../../results/tiny.js') & { readonly plan: TinyPlan }
 
 /**
  * The core with the models of a run.
- * @param notes reasons for choosing the core, where they are not obvious: full sentences
+ * @param notes reasons for choosing the core, if not obvious: full sentences
  */
 export function openCore(
   platform: Platform,
@@ -108,7 +108,7 @@ class CoreMeasurement implements PlannedMeasurement {
     return asked && checked.threads === undefined ? Math.max(1, chosen) : chosen;
   }
 
-  /** Whether to measure on a GPU, and how it is meant. */
+  /** Whether and how to measure on a GPU. */
   #gpuUse(expected: number | null, threads: number): GpuUse | undefined {
     const { platform, checked } = this.#run;
     if (checked.backend === 'webgpu') return 'required';
@@ -200,7 +200,7 @@ class CoreMeasurement implements PlannedMeasurement {
     };
   }
 
-  /** What the report says before the first frame. */
+  /** The part of the report that is known before the first frame. */
   #start() {
     const { compat, implementation } = this.#run.checked;
     const { models, chosen } = this.#plan;
@@ -232,7 +232,7 @@ class CoreMeasurement implements PlannedMeasurement {
     return { plan: this.#plan.features.extraction, states: states.filter((state) => state !== null) };
   }
 
-  /** What is to be said of the choice between GPU and core, and of what became of it. */
+  /** Notes on the choice between GPU and core, and on its outcome. */
   #notes(): readonly string[] {
     return gpuNotes(this.#gpuRun(), this.#run.checked.backend, this.#contest?.result);
   }

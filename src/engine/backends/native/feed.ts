@@ -23,11 +23,11 @@ export interface PipeForm {
 
 type Role = keyof EndOfPair;
 
-/** Where one video stands. */
+/** Progress of one video. */
 interface Progress {
   /** Frames that the program took. */
   sent: number;
-  /** Number of the frame that is not there. */
+  /** Number of the first missing frame. */
   ended?: number;
   /** The frame within which it ends. */
   incomplete?: MediaError;
@@ -45,7 +45,7 @@ export class PairFeed {
   #reading: Promise<unknown> = Promise.resolve();
 
   /**
-   * @param limit pairs at most, `Infinity` for all
+   * @param limit most pairs, `Infinity` for all
    * @param onPair is called for every pair that the program took
    */
   constructor(pair: OpenPair, form: PipeForm, limit: number, onPair: () => void) {
@@ -57,7 +57,7 @@ export class PairFeed {
 
   /**
    * What fills the pipe of one video.
-   * @throws what reading its frames throws
+   * @throws errors of reading its frames
    */
   feed(role: Role): Feed {
     return async (write) => {

@@ -104,7 +104,7 @@ export function ffmpegArgs(program: NativeProgram, task: NativeTask): readonly s
       ];
 }
 
-/** Why the filter cannot take video of a format, the end of a sentence; `undefined` when it can. */
+/** Why the filter does not support a format, as the end of a sentence; `undefined` if it does. */
 export function filterFormatProblem({
   chroma,
   bitDepth,
@@ -113,7 +113,7 @@ export function filterFormatProblem({
   readonly bitDepth: number;
 }): string | undefined {
   if (chroma === '400') return 'it takes video with chroma only (4:2:0, 4:2:2 and 4:4:4)';
-  // What the filter does not list is converted before it, without a word.
+  // ffmpeg silently converts formats that the filter does not list.
   if (bitDepth !== 8 && bitDepth !== 10) return `it takes 8 and 10 bit, not ${bitDepth}`;
   return undefined;
 }

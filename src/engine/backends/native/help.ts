@@ -1,14 +1,14 @@
 /**
  * @module engine/backends/native/help
- * Reads what installed programs say of themselves: help, version and filters.
+ * Parses the help, version and filter output of installed programs.
  */
 import type { NativeFlavour } from '../../../core/choices.js';
 import { type BuildFlags, GPU_BACKENDS } from './types.js';
 
-/** Nothing at all. */
+/** No capabilities. */
 export const NO_BACKENDS: BuildFlags = { cpu: false, cuda: false, sycl: false, hip: false, metal: false };
 
-/** What kind of program the answer to `--help` is from; `undefined` for none that is known here. */
+/** The kind of program that printed this help; `undefined` if unknown. */
 export function flavourOf(help: string): NativeFlavour | undefined {
   if (/^[ \t]*--reference\b/m.test(help) && /^[ \t]*--distorted\b/m.test(help)) return 'vmaf';
   const banner = /^(ffmpeg|ffprobe) version /m.exec(help);
@@ -21,7 +21,7 @@ export function vmafOptions(help: string): ReadonlySet<string> {
   return new Set(named.map(([, name = '']) => name.replaceAll('-', '_')));
 }
 
-/** Backends that can be turned off were built in (specification 1.5). */
+/** Backends with an option to disable them are compiled in (specification 1.5). */
 export function buildFlags(options: ReadonlySet<string>): BuildFlags {
   const gpus = GPU_BACKENDS.map((backend) => [backend, options.has(`no_${backend}`)] as const);
   return { ...NO_BACKENDS, cpu: true, ...Object.fromEntries(gpus) };
@@ -29,7 +29,7 @@ export function buildFlags(options: ReadonlySet<string>): BuildFlags {
 
 /**
  * The version in an answer to `--version`: a number, or the commit that builds without one name.
- * @returns `null` where there is none
+ * @returns `null` without a version
  */
 export function vmafVersion(text: string): string | null {
   for (const line of text.split('\n')) {
@@ -46,7 +46,7 @@ export function ffmpegVersion(text: string): string | null {
 
 /**
  * Options of the libvmaf filter in an answer to `-h filter=libvmaf`.
- * @returns `undefined` where there is no such filter
+ * @returns `undefined` without the filter
  */
 export function filterOptions(text: string): ReadonlySet<string> | undefined {
   if (!/^Filter libvmaf\s*$/m.test(text)) return undefined;

@@ -8,13 +8,13 @@ import { shown } from '../../../core/printable.js';
 
 /** A file that may be the program looked for. */
 export interface Candidate {
-  /** Absolute path, or what was named where there is nothing. */
+  /** Absolute path, or the name as requested if there is no file. */
   readonly path: string;
   /** Who named it: `vmafBin`, a variable of the environment, or `PATH`. */
   readonly from: string;
   /** Changes when the file does; absent where there is nothing that could run. */
   readonly key?: string;
-  /** Why it cannot run, the end of a sentence. */
+  /** Why it cannot run, as the end of a sentence. */
   readonly problem?: string;
 }
 
@@ -34,7 +34,7 @@ export interface NativeJob {
   readonly feeds?: Readonly<Record<string, Feed>> | undefined;
   /** A file to read back from there. */
   readonly output?: string | undefined;
-  /** Milliseconds after which it is ended. Default: as long as it takes. */
+  /** Time limit in milliseconds. Default: none. */
   readonly timeout?: number | undefined;
   /** Milliseconds that it may neither read what waits for it nor end. Default: as long as it takes. */
   readonly stall?: number | undefined;
@@ -46,13 +46,13 @@ export interface NativeJob {
 export interface NativeOutcome {
   /** `unstartable`: it never ran; `timeout`: it was ended. */
   readonly kind: 'ended' | 'unstartable' | 'timeout';
-  /** `null` when a signal ended it. */
+  /** `null` if a signal ended it. */
   readonly code: number | null;
   readonly signal: string | null;
-  /** The start and the end of what it wrote. */
+  /** The start and the end of its output. */
   readonly stdout: string;
   readonly stderr: string;
-  /** Absent where it did not write the file. */
+  /** Absent if it did not write the file. */
   readonly output?: string;
   /** Why it could not be started, the end of a sentence. */
   readonly reason?: string;

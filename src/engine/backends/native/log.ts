@@ -5,10 +5,10 @@
 import { AnyvmafError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';
 
-/** Printed statistics of a metric; `null` stands for a number that is none. */
+/** Printed statistics of a metric; `null` becomes NaN. */
 export type LoggedStatistics = Readonly<Record<'min' | 'max' | 'mean' | 'harmonic_mean', number>>;
 
-/** A log as it was read. */
+/** A parsed log. */
 export interface NativeLog {
   /** libvmaf's version, as it calls itself; `null` where the log has none. */
   readonly version: string | null;

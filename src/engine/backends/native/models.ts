@@ -1,6 +1,6 @@
 /**
  * @module engine/backends/native/models
- * The models of a run as an installed program finds them: its own, and files for those that it does not have.
+ * The models of a run for an installed program: its built-in ones, and files for those that it lacks.
  */
 
 import { AnyvmafError } from '../../../core/errors.js';
@@ -19,22 +19,22 @@ import type { NativeModel } from './task.js';
 /** Names that libvmaf writes into its log, where it escapes nothing. */
 const PLAIN = /^[\w.-]+$/;
 
-/** Models of a run as the program gets them, and as the report describes them. */
+/** Models of a run as passed to the program and as described in the report. */
 export interface NativeModels {
   readonly models: readonly NativeModel[];
   /** Texts of the files that {@link models} name. */
   readonly files: Readonly<Record<string, string>>;
   readonly reported: readonly ReportModel[];
-  /** Names of scores by the names that the program was told, where these differ. */
+  /** Names of scores by the names passed to the program, if different. */
   readonly names: ReadonlyMap<string, string>;
   /** What this package's own core would do, where it could: the order of the metrics, and models for preflight. */
   readonly requested: Pick<Requested, 'models'> & Partial<Requested>;
 }
 
 /**
- * Settles the models of a run. One that the program does not have is handed to it as a file of this package.
- * @param size gives the size that is scored, asked only when a model depends on it
- * @throws {AnyvmafError} `usage` or `io` for model strings and files; `model` when the program cannot use one
+ * Resolves the models of a run. The program gets those that it lacks as files of this package.
+ * @param size returns the scored size; called only if a model depends on it
+ * @throws {AnyvmafError} `usage` or `io` for model strings and files; `model` if the program cannot use one
  */
 export async function loadNative(
   choice: NativeChoice,

@@ -1,6 +1,6 @@
 /**
  * @module engine/backends/native/probe
- * Whether an installed program works on a backend: one grey frame is scored against itself.
+ * Probes an installed program on a backend by scoring one grey frame against itself.
  */
 import { AnyvmafError } from '../../../core/errors.js';
 import { clause } from '../../../core/printable.js';
@@ -18,7 +18,7 @@ const GREY = 128;
 /** Milliseconds in which the probe must end; a GPU compiles its programs first. */
 const PROBE_TIME = 20_000;
 
-/** The model that is probed with. */
+/** The model of the probe. */
 export const PROBE_MODEL: NativeModel = {
   source: { version: 'vmaf_v0.6.1' },
   name: 'vmaf',
@@ -38,7 +38,7 @@ export interface ProbeRequest {
 }
 
 /**
- * Probes. What goes wrong is the answer.
+ * Probes; errors become the result.
  * @throws the signal's reason
  */
 export async function probeNative(

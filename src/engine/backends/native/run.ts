@@ -34,12 +34,12 @@ import { vmafArgs, vmafFormatProblem, vmafReadsY4m } from './vmaf-command.js';
 const STALL_TIME = 120_000;
 const STALLED = `neither read the frames that waited for it nor ended within ${STALL_TIME / 1000} s, and was ended`;
 
-/** Most threads that are asked for unless the caller says how many. */
+/** Most threads by default. */
 const MOST_THREADS = 32;
 
 const LOG = 'log.json';
 
-/** Why a program cannot take video of a format, a sentence without its end; `undefined` when it can. */
+/** Why a program does not support a format, a sentence without its end; `undefined` if it does. */
 export function nativeProblem(
   { program: { flavour, path, version } }: NativeChoice,
   format: VideoFormat,
@@ -55,7 +55,7 @@ export function nativeProblem(
   );
 }
 
-/** Whether chroma of this format is stored otherwise than it is scored. */
+/** Whether chroma of this format is stored differently from how it is scored. */
 function isOdd(format: VideoFormat): boolean {
   const [stored, scored] = [storedChromaSize(format), chromaSize(format)];
   return stored.width !== scored.width || stored.height !== scored.height;
@@ -68,7 +68,7 @@ export interface NativeRequest {
   /** What is to be said of the choice: full sentences. */
   readonly notes: readonly string[];
   readonly onFrame: ((frame: FrameMetrics) => void) | undefined;
-  /** Gives the size that is scored. */
+  /** Returns the scored size. */
   readonly size: () => Promise<PictureSize>;
   readonly signal: AbortSignal;
 }
@@ -124,7 +124,7 @@ interface NativeRun {
 
 /**
  * Runs the program.
- * @throws {AnyvmafError} `backend` when it fails or scores something else than it was given; what reading frames throws
+ * @throws {AnyvmafError} `backend` if it fails or scores other frames than its input; errors of reading frames
  */
 async function measureNative(choice: NativeChoice, run: NativeRun): Promise<Measured> {
   const { program, backend } = choice;
@@ -167,9 +167,9 @@ async function measureNative(choice: NativeChoice, run: NativeRun): Promise<Meas
 }
 
 /**
- * What the program is to do.
- * @param files the videos, where it reads them itself
- * @throws {AnyvmafError} `backend` where frames would have to be piped and cannot
+ * The task of the program.
+ * @param files the videos, if the program reads them itself
+ * @throws {AnyvmafError} `backend` if frames must be piped but cannot be
  */
 function taskOf(choice: NativeChoice, run: NativeRun, files: NativeInput | undefined): NativeTask {
   const { host, program, backend } = choice;
@@ -254,7 +254,7 @@ function formOf({ program: { flavour, version } }: NativeChoice, format: VideoFo
   return { format: { width, height, bitDepth, chroma }, roundedUp: !roundsDown, y4m: flavour !== 'vmaf' };
 }
 
-/** The files themselves, where the tool reads them as they stand; otherwise frames are piped. */
+/** The files, if the tool can read them directly; otherwise frames are piped. */
 async function readableFiles(
   { program: { flavour } }: NativeChoice,
   { pair, stored, platform, bound }: NativeRun,
@@ -278,7 +278,7 @@ function fileOf({ descriptor }: FrameSource): FileDescriptor | undefined {
   return descriptor?.kind === 'file' ? descriptor : undefined;
 }
 
-/** Whether the header of a Y4M file is one that every version of the tool takes. */
+/** Whether every version of the tool supports this Y4M header. */
 async function readsY4m({ files }: Platform, { path, info, layout }: FileDescriptor): Promise<boolean> {
   if (layout.frameBytes !== storedFrameBytes(info)) return false;
   const reader = files.reopen(path);
@@ -293,7 +293,7 @@ async function readsY4m({ files }: Platform, { path, info, layout }: FileDescrip
   }
 }
 
-/** The log with scores called as they were asked for. */
+/** The log with scores renamed as requested. */
 function renamed(log: NativeLog, names: NativeModels['names']): NativeLog {
   if (names.size === 0) return log;
   const nameOf = (printed: string) => {
@@ -310,13 +310,13 @@ function renamed(log: NativeLog, names: NativeModels['names']): NativeLog {
   };
 }
 
-/** Pairs there must have been for these frames to be in the log. */
+/** Number of pairs that the frames of the log imply. */
 function pairsOf({ frameNumbers }: NativeLog, subsample: number): number {
   const last = frameNumbers.at(-1);
   return last === undefined ? 0 : subsample > 1 ? last + subsample : last + 1;
 }
 
-/** @throws {AnyvmafError} `backend` when frames are missing */
+/** @throws {AnyvmafError} `backend` if frames are missing */
 function refuseShort(log: NativeLog, { pairs }: Extent, subsample: number, name: string): void {
   const expected = Math.ceil(pairs / subsample);
   const found = log.frameNumbers.length;
@@ -328,7 +328,7 @@ function refuseShort(log: NativeLog, { pairs }: Extent, subsample: number, name:
 }
 
 /**
- * The series in libvmaf's order. With threads the tool writes metrics in the order in which they happen to be ready.
+ * The series in libvmaf's order. With threads the tool writes metrics in the order in which they become ready.
  */
 function ordered(
   log: NativeLog,
@@ -348,7 +348,7 @@ function ordered(
   return [...log.series].sort((a, b) => rank(a) - rank(b) || byName(a, b));
 }
 
-/** Names of the metrics in libvmaf's order; none where this package's own core has not all of the extractors. */
+/** Names of the metrics in libvmaf's order; empty if this package's core lacks an extractor. */
 function plannedNames(
   { models, chosen }: NativeModels['requested'],
   { compat, features }: ProgramOptions,
@@ -364,7 +364,7 @@ function plannedNames(
   }
 }
 
-/** Which generation's arithmetic the values show: motion3 came with 3.2, whatever a build calls itself. */
+/** The generation whose arithmetic the values show: motion3 came with 3.2, whatever version a build states. */
 function generation({ series, version }: NativeLog, program: string | null): Compat {
   const names = series.map(({ name }) => name);
   if (names.some((name) => name.startsWith('integer_motion3'))) return 'libvmaf-3.2';

@@ -1,7 +1,7 @@
 /**
  * @module engine/backends/native/survey
- * Finds installed programs that contain libvmaf and asks them what they are. Answers are remembered for as long as the
- * files stay the same.
+ * Finds installed programs that contain libvmaf and queries their versions and features. Caches answers while the
+ * files are unchanged.
  */
 import { onAbort, unlessAborted } from '../../../core/abort.js';
 import { buildFlags, ffmpegVersion, filterOptions, flavourOf, vmafOptions, vmafVersion } from './help.js';
@@ -15,10 +15,10 @@ import {
 } from './host.js';
 import type { NativeOptions, NativeProgram } from './types.js';
 
-/** Milliseconds in which a program must say what it is. */
+/** Time limit of a query in milliseconds. */
 const ANSWER_TIME = 5000;
 
-/** A file that was looked at and is of no use. */
+/** An unusable file. */
 export interface Rejected {
   readonly path: string;
   readonly from: string;
@@ -26,7 +26,7 @@ export interface Rejected {
   readonly problem: string;
 }
 
-/** What there is. */
+/** Result of the search. */
 export interface Survey {
   /** Usable programs, the preferred first. */
   readonly programs: readonly NativeProgram[];
@@ -35,10 +35,10 @@ export interface Survey {
 
 type Identity = { readonly program: NativeProgram } | { readonly problem: string };
 
-/** A program being asked, or its answer. */
+/** A pending query of a program, or its answer. */
 interface Question {
   readonly answer: Promise<Identity>;
-  /** Callers that wait for it; when none does any more, the program is ended. */
+  /** Number of waiting callers; at 0 the program is ended. */
   waiting: number;
   readonly ending: AbortController;
 }
@@ -46,8 +46,8 @@ interface Question {
 const questions = new WeakMap<NativeHost, Map<string, Question>>();
 
 /**
- * Looks for programs.
- * @param kinds `vmaf` looks for libvmaf's own tool only
+ * Searches for programs.
+ * @param kinds `vmaf` searches for libvmaf's own tool only
  * @throws the signal's reason
  */
 export async function survey(
@@ -57,7 +57,7 @@ export async function survey(
 ): Promise<Survey> {
   const candidates = [
     ...host.candidates('vmaf', vmafBin),
-    // Whoever names a program wants that one.
+    // Search only for a program that the caller names.
     ...(kinds === 'all' && vmafBin === undefined ? host.candidates('ffmpeg') : []),
   ];
   const found = await Promise.all(candidates.map((candidate) => identify(host, candidate, signal)));
@@ -85,7 +85,7 @@ async function identify(
   return wait(question, signal);
 }
 
-/** Starts the one question that all callers wait for. */
+/** Starts the query that all callers share. */
 function askOnce(host: NativeHost, path: string, key: string, known: Map<string, Question>): Question {
   const ending = new AbortController();
   const question: Question = { answer: ask(host, path, key, ending.signal), waiting: 0, ending };
@@ -93,13 +93,13 @@ function askOnce(host: NativeHost, path: string, key: string, known: Map<string,
   const forget = () => {
     if (known.get(key) === question) known.delete(key);
   };
-  // An answer that nobody waited for to the end is none, from the moment on in which they gave up.
+  // Drop the answer as soon as all callers have aborted.
   onAbort(ending.signal, forget);
   question.answer.catch(forget);
   return question;
 }
 
-/** Waits for an answer with others, none of whose signals ends it for the rest. */
+/** Waits for a shared answer; one caller's abort does not end it for the others. */
 async function wait(question: Question, signal: AbortSignal | undefined): Promise<Identity> {
   question.waiting++;
   let answered = false;
@@ -153,7 +153,7 @@ async function ask(host: NativeHost, path: string, key: string, signal: AbortSig
       },
     };
   }
-  // The tool itself ends with an error when it shows its help.
+  // The tool exits with an error after showing its help.
   if (help.kind !== 'ended' || help.signal !== null) return { problem: `${oneLine(path)} ${failure(help)}` };
   const found = text.trim() === '' ? 'nothing' : `"${oneLine(text, 80)}"`;
   return {

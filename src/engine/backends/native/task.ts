@@ -1,6 +1,6 @@
 /**
  * @module engine/backends/native/task
- * One scoring run as it is put to an installed program, whichever kind it is.
+ * A scoring run for an installed program of any kind.
  */
 
 import type { OwnGpuBackend } from '../../../core/choices.js';
@@ -20,9 +20,9 @@ export interface NativeModel
 
 /** Which processors to use, as the `vmaf` tool takes it. */
 export interface DeviceOptions {
-  /** SIMD levels not to use. */
+  /** Mask of SIMD levels to disable. */
   readonly cpumask?: number | undefined;
-  /** Non-zero: operations that the GPU is not to do. */
+  /** If not 0: mask of GPU operations to disable. */
   readonly gpumask?: number | undefined;
   /** Number of the device. */
   readonly syclDevice?: number | undefined;

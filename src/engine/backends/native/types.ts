@@ -1,7 +1,7 @@
 /**
  * @module engine/backends/native/types
- * Installed programs that contain libvmaf, as the rest knows them: which there are, what they were built with, and
- * whether they work.
+ * Types of installed programs that contain libvmaf: which are installed, their compiled-in backends, and whether they
+ * work.
  */
 import {
   GPU_BACKENDS,
@@ -40,17 +40,17 @@ export function isOwnBackend(backend: BackendChoice): backend is 'cpu' | 'wasm' 
   return ['cpu', 'wasm', ...OWN_GPU_BACKENDS].includes(backend);
 }
 
-/** Backends that something was built with; nothing is said of whether they work. */
+/** Compiled-in backends, whether they work or not. */
 export type BuildFlags = Readonly<Record<'cpu' | GpuBackend, boolean>>;
 
-/** Where to look for programs. */
+/** Options of searching for programs. */
 export interface NativeOptions {
   /**
    * The installed program: a `vmaf`, or an ffmpeg or ffprobe with the libvmaf filter. Default: what `VMAF_BIN` says,
    * else `vmaf` on PATH, else ffmpeg and ffprobe (`ANYVMAF_FFMPEG`, `ANYVMAF_FFPROBE`, PATH).
    */
   readonly vmafBin?: string | undefined;
-  /** Stops the search; its reason is thrown. */
+  /** Aborts the search; its reason is thrown. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -85,9 +85,9 @@ export interface BackendDetail {
   readonly backend: Exclude<BackendName, 'wasm'>;
   /** Whether something here was built with it. */
   readonly compiled_in: boolean;
-  /** What would run it: this package's core, or a program's absolute path; `null` for nothing. */
+  /** What would run it: this package's core, or a program's absolute path; `null` if nothing would. */
   readonly runs: string | null;
-  /** How to get it, a sentence; `null` where it is there. */
+  /** How to install it, a sentence; `null` if it is available. */
   readonly advice: string | null;
 }
 
@@ -103,7 +103,7 @@ export interface BackendList extends BuildFlags {
 
 /** How to probe. */
 export interface ProbeOptions extends NativeOptions {
-  /** Milliseconds after which a program that has not answered is ended. Default 20000. */
+  /** Time limit of a program in milliseconds. Default 20000. */
   readonly timeout?: number | undefined;
 }
 
@@ -112,11 +112,11 @@ export interface BackendHealth {
   readonly backend: Exclude<BackendName, 'wasm'>;
   readonly compiled_in: boolean;
   readonly runtime_healthy: boolean;
-  /** Wall-clock milliseconds of the probe; `null` when nothing could be started. */
+  /** Wall-clock milliseconds of the probe; `null` if nothing could be started. */
   readonly latency_ms: number | null;
-  /** VMAF, near 100; `null` when there is none. */
+  /** VMAF, near 100; `null` without a score. */
   readonly score: number | null;
-  /** Why it does not work, a sentence; `null` when it does. */
+  /** Why it does not work, a sentence; `null` if it works. */
   readonly error: string | null;
   /** Backends `webgpu` and `hybrid`: the GPU that measured. */
   readonly adapter?: AdapterFacts;

@@ -11,7 +11,7 @@ import { GPU_BACKENDS, type NativeProgram } from './types.js';
 const RAW_DEPTHS = [8, 10, 12, 16];
 const RAW_CHROMA = ['420', '422', '444'];
 
-/** All operations of a GPU, for tools that can only be told what not to use. */
+/** All operations of a GPU, for tools that can only disable operations. */
 const NO_GPU = '4294967295';
 
 /**
@@ -80,7 +80,7 @@ function backendArgs(program: NativeProgram, backend: NativeBackend, devices: De
   }
 }
 
-/** Why the tool cannot take video of a format, the end of a sentence; `undefined` when it can. */
+/** Why the tool does not support a format, as the end of a sentence; `undefined` if it does. */
 export function vmafFormatProblem({
   chroma,
   bitDepth,
