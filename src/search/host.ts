@@ -60,6 +60,8 @@ export interface EncodeRequest {
   /** Whether it is the user's source, with other tracks and its own access. */
   readonly isSource: boolean;
   readonly encoder: string;
+  /** ffmpeg's, as {@link EncoderFacts.version} begins: `5.1.9`. */
+  readonly version: string;
   /** Arguments of the encoder, the parameter's among them. */
   readonly args: readonly string[];
   readonly pixelFormat: string;

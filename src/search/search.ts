@@ -234,6 +234,7 @@ class Search {
       input: samples ?? source,
       isSource: samples === undefined,
       encoder: encoder.name,
+      version: encoder.version.replace(/^ffmpeg /, ''),
       args: [...this.#parameter.args(value), ...this.#args],
       pixelFormat: this.#pixelFormat,
       ...(samples !== undefined && { keys: this.#starts(), colour: facts.track }),

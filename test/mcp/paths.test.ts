@@ -16,7 +16,17 @@ import { root } from '../support/built.js';
 import { fakeContext, videoFolder } from './tools/support.js';
 
 /** Parameters of any text that names no file. */
-const NO_FILE = ['feature', 'input_name', 'scale_to', 'target', 'tiny_codec', 'tiny_preset'];
+const NO_FILE = [
+  'encoder',
+  'feature',
+  'input_name',
+  'pixel_format',
+  'scale_to',
+  'target',
+  'targets',
+  'tiny_codec',
+  'tiny_preset',
+];
 
 type Schema = z.core.JSONSchema.JSONSchema;
 

@@ -119,7 +119,7 @@ function filters(
 }
 
 /** Hand out frames as they are decoded, none repeated or dropped to even out their times. */
-function everyFrame(version: string): string[] {
+export function everyFrame(version: string): string[] {
   const [, major = '', minor = ''] = /^n?(\d+)\.(\d+)/.exec(version) ?? [];
   const old = major !== '' && Number(major) * 100 + Number(minor) < 501;
   return [old ? '-vsync' : '-fps_mode', 'passthrough'];

@@ -28,6 +28,7 @@ import type {
   SourceFacts,
 } from '../../../search/host.js';
 import { inputArgs } from '../../ffmpeg/access.js';
+import { everyFrame } from '../../ffmpeg/commands.js';
 import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
 import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
 import { runOn } from '../ffmpeg/launch.js';
@@ -213,11 +214,11 @@ async function refuseSource(source: VideoInput, output: string): Promise<void> {
 
 /** Everything between the input and the output's name. */
 function encodeArgs(request: EncodeRequest, limit: number | undefined): string[] {
-  const { encoder, args, pixelFormat, keys, colour, whole } = request;
+  const { encoder, version, args, pixelFormat, keys, colour, whole } = request;
   const out = ['-map', '0:V:0'];
   if (whole) out.push('-map', '0:a?', '-map', '0:s?', '-c:a', 'copy', '-c:s', 'copy', '-map_metadata', '0');
   else out.push('-map_metadata', '-1');
-  out.push('-c:v', encoder, ...args, '-pix_fmt', pixelFormat, '-fps_mode', 'passthrough');
+  out.push('-c:v', encoder, ...args, '-pix_fmt', pixelFormat, ...everyFrame(version));
   if (keys?.length) out.push('-force_key_frames', `expr:${keys.map((frame) => `eq(n,${frame})`).join('+')}`);
   if (colour?.colorRange) out.push('-color_range', colour.colorRange === 'full' ? 'pc' : 'tv');
   if (colour?.primaries) out.push('-color_primaries', colour.primaries);
