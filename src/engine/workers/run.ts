@@ -5,7 +5,8 @@
 
 import { AnyvmafError } from '../../core/errors.js';
 import { wasmMeasurers } from '../backends/core/extractor.js';
-import { type GpuKind, type GpuMeasurer, type GpuUse, openGpuMeasurer } from '../backends/gpu.js';
+import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/gpu.js';
+import type { InstantKind } from '../backends/measurer.js';
 import type { ExtractionPlan } from '../backends/types.js';
 import type { Platform } from '../contract/platform.js';
 import { describePair, type Extent, type OpenPair, readPair } from '../inputs/pair.js';
@@ -48,12 +49,18 @@ export interface LocalListener {
   onGpu?(gpu: GpuMeasurer): void;
 }
 
+/** Loads what joins a GPU and the core, and opens the GPU for the calling thread. */
+async function openGpuHere({ platform, setup }: Run, core: InstantKind, use: GpuUse): Promise<GpuMeasurer> {
+  const { openGpuMeasurer } = await import('../backends/gpu.js');
+  return openGpuMeasurer(() => openGpu(platform), core, setup.plan, use);
+}
+
 /** Measures in the calling thread, which yields between frames. */
 export async function measureHere(run: Run, listener: LocalListener = {}): Promise<Extent> {
   const { platform, setup, pair, sink, signal, gate } = run;
   const { module, implementation, plan, subsample } = setup;
   const core = wasmMeasurers(module, implementation);
-  const gpu = setup.gpu && (await openGpuMeasurer(() => openGpu(platform), core, plan, setup.gpu));
+  const gpu = setup.gpu && (await openGpuHere(run, core, setup.gpu));
   if (gpu) listener.onGpu?.(gpu);
   const measurer = gpu?.measurer ?? core.open(plan);
   let pictures: PictureScorers | undefined;

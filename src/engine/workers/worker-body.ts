@@ -8,7 +8,7 @@ import type { Implementation } from '../../core/module.js';
 import { limitError } from '../../core/system-limits.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import type { TinyRuntimes } from '../../tiny/types.js';
-import { type GpuKind, type GpuMeasurer, type GpuUse, openGpuMeasurer } from '../backends/gpu.js';
+import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/gpu.js';
 import type { InstantKind, Measurer } from '../backends/measurer.js';
 import { type ExtractionPlan, historyNeeds } from '../backends/types.js';
 import type { HeatmapStore } from '../results/heatmaps.js';
@@ -101,6 +101,7 @@ async function openGpu(
   plan: ExtractionPlan,
   use: GpuUse,
 ): Promise<GpuMeasurer> {
+  const { openGpuMeasurer } = await import('../backends/gpu.js');
   const gpu = await openGpuMeasurer(
     () => tools.openGpu(),
     core,
