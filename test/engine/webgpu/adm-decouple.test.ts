@@ -77,11 +77,13 @@ function restored({ o, t, similar, limit }: Case, bits: Bits): number {
 function drawCase(random: SeededRandom, bits: number): Case {
   const most = 2 ** bits - 1;
   const within = (v: number) => Math.max(-most - 1, Math.min(most, Math.round(v)));
-  const any = () => random.pick([1, -1]) * random.int(0, 2 ** random.int(0, bits) - 1);
+  const anywhere = () => random.pick([1, -1]) * random.int(0, 2 ** random.int(0, bits) - 1);
   const o =
-    random.int(0, 3) > 0 ? any() : within(random.pick([0, 1, -1, 16384, 16385, -16384, 32767, 32768, most]));
+    random.int(0, 3) > 0
+      ? anywhere()
+      : within(random.pick([0, 1, -1, 16384, 16385, -16384, 32767, 32768, most]));
   const near = () => o * random.pick([1, 0.5, 1.2, 33.3, 99.99999, 1 + 2 ** -20]) + random.int(-2, 2);
-  const t = within(random.int(0, 2) > 0 ? near() : any());
+  const t = within(random.int(0, 2) > 0 ? near() : anywhere());
   return { o, t, similar: random.int(0, 1) === 1, limit: random.int(0, LIMITS.length - 1) };
 }
 

@@ -22,6 +22,7 @@ import { type AdmVariant, readVariants, scaleUniform } from './adm-uniform.js';
 import wavelet from './adm-wavelet.wgsl';
 import waveletNarrow from './adm-wavelet-s0.wgsl';
 import waveletWide from './adm-wavelet-s123.wgsl';
+import { BufferUsage } from './device.js';
 import type { Encode, Gpu, GpuFunction, GpuKernel, GpuPair } from './kernel.js';
 import { pipelineOf } from './pipeline.js';
 import wide from './wide.wgsl';
@@ -36,8 +37,6 @@ const TILES = 2;
 
 /** Results of a call per parameter set, by scale: numerators, denominators, AIM numerators. */
 const FIELDS = 12;
-/** Of WebGPU's `GPUBufferUsage`, which is no global in Node. */
-const USAGE = { copyTo: 0x08, uniform: 0x40, storage: 0x80 };
 /** Bytes of a 64-bit sum. */
 const SUM_BYTES = 8;
 
@@ -132,9 +131,9 @@ class AdmKernel implements GpuKernel {
     const count = this.#variants.length;
     const places = { segments: segmentsOf(scale), results: scale.scale * sumsOf(count) };
     const words = scaleUniform(scale, bitDepth, this.#variants, places);
-    const uniform = this.#buffer('uniform', words.byteLength, USAGE.uniform | USAGE.copyTo);
+    const uniform = this.#buffer('uniform', words.byteLength, BufferUsage.UNIFORM | BufferUsage.COPY_DST);
     this.#device.queue.writeBuffer(uniform, 0, words);
-    const storage = (label: string, bytes: number) => this.#buffer(label, bytes, USAGE.storage);
+    const storage = (label: string, bytes: number) => this.#buffer(label, bytes, BufferUsage.STORAGE);
     return {
       scale,
       uniform,

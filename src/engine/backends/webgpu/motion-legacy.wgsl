@@ -1,20 +1,7 @@
 // motion-legacy.wgsl - sum of absolute differences of two pictures that are blurred each by itself, as libvmaf up to 3.0 has
-// it: motion_sad_legacy in wasm/src/motion.c. Follows samples.wgsl and sum.wgsl.
+// it: motion_sad_legacy in wasm/src/motion.c. Follows motion-tile.wgsl.
 //
 // Two blurred pictures share a word: samples have 16 bits at every step, and a filter's sum fits 32.
-
-@group(0) @binding(0) var<storage, read> earlier: array<u32>;
-@group(0) @binding(1) var<storage, read> current: array<u32>;
-@group(0) @binding(2) var<storage, read_write> partials: array<vec2u>;
-@group(0) @binding(3) var<uniform> format: Format;
-
-const TILE_WIDTH = 64u;
-const TILE_HEIGHT = 16u;
-// Samples that the filter reads to either side.
-const REACH = 2u;
-// Columns and rows that are read for a tile.
-const COLUMNS = TILE_WIDTH + 2u * REACH;
-const ROWS = TILE_HEIGHT + 2u * REACH;
 
 var<workgroup> pairs: array<u32, COLUMNS * ROWS>;
 var<workgroup> filtered: array<u32, COLUMNS * TILE_HEIGHT>;

@@ -5,9 +5,10 @@
 import type { GpuFunction } from './kernel.js';
 import shader from './motion.wgsl';
 import legacyShader from './motion-legacy.wgsl';
+import tile from './motion-tile.wgsl';
 import { openSum } from './picture-sum.js';
 
-/** Samples of a workgroup: `TILE_WIDTH` and `TILE_HEIGHT` of the shaders. */
+/** Samples of a workgroup: `TILE_WIDTH` and `TILE_HEIGHT` of motion-tile.wgsl. */
 const TILE = { width: 64, height: 16 };
 
 function motion(run: string, wgsl: string): GpuFunction {
@@ -16,7 +17,7 @@ function motion(run: string, wgsl: string): GpuFunction {
     problem: () => undefined,
     open: (gpu, call, format) =>
       openSum(gpu, call, format, {
-        shader: wgsl,
+        shaders: [tile, wgsl],
         readsFormat: true,
         groups: [Math.ceil(format.width / TILE.width), Math.ceil(format.height / TILE.height)],
         read([low = 0, high = 0], fields) {

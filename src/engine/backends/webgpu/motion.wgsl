@@ -1,21 +1,8 @@
 // motion.wgsl - sum of absolute differences of two pictures, blurred after they are subtracted, as motion_sad in
-// wasm/src/motion.c. Follows samples.wgsl and sum.wgsl.
+// wasm/src/motion.c. Follows motion-tile.wgsl.
 //
 // A difference needs 17 bits and its filter 16 more. With x = 2h + l the sum splits into two that fit 32 bits:
 // (sum K*x + 2^(n-1)) >> n = (sum K*h + ((sum K*l + 2^(n-1)) >> 1)) >> (n - 1), where |sum K*h| <= 2^15 * 65536.
-
-@group(0) @binding(0) var<storage, read> earlier: array<u32>;
-@group(0) @binding(1) var<storage, read> current: array<u32>;
-@group(0) @binding(2) var<storage, read_write> partials: array<vec2u>;
-@group(0) @binding(3) var<uniform> format: Format;
-
-const TILE_WIDTH = 64u;
-const TILE_HEIGHT = 16u;
-// Samples that the filter reads to either side.
-const REACH = 2u;
-// Columns and rows that are read for a tile.
-const COLUMNS = TILE_WIDTH + 2u * REACH;
-const ROWS = TILE_HEIGHT + 2u * REACH;
 
 var<workgroup> differences: array<i32, COLUMNS * ROWS>;
 var<workgroup> filtered: array<i32, COLUMNS * TILE_HEIGHT>;

@@ -14,8 +14,8 @@ import sum from './sum.wgsl';
 
 /** The first pass. */
 export interface SumPass {
-  /** Its WGSL, which follows `samples.wgsl` and `sum.wgsl`. */
-  readonly shader: string;
+  /** Its WGSL files, which follow `samples.wgsl` and `sum.wgsl`. */
+  readonly shaders: readonly string[];
   /** Whether it reads `format`, its fourth binding. */
   readonly readsFormat: boolean;
   /** Workgroups that it takes, across and down. */
@@ -36,13 +36,13 @@ export async function openSum(
   gpu: Gpu,
   call: CoreCall,
   format: VideoFormat,
-  { shader, readsFormat, groups: [across, down], read }: SumPass,
+  { shaders, readsFormat, groups: [across, down], read }: SumPass,
 ): Promise<GpuKernel> {
   const { device } = gpu;
   const { run } = call;
   const constants = { SAMPLE_BYTES: sampleBytes(format.bitDepth) };
   const [first, last] = await Promise.all([
-    pipelineOf(device, gpu.module(run, samples, sum, shader), constants),
+    pipelineOf(device, gpu.module(run, samples, sum, ...shaders), constants),
     pipelineOf(device, gpu.module('reduce', sum, reduce)),
   ]);
   const { STORAGE, UNIFORM, COPY_DST } = BufferUsage;

@@ -18,7 +18,7 @@ export const SSE: GpuFunction = {
     const [, , samples] = call.args;
     const words = Math.ceil((Number(samples) * sampleBytes(format.bitDepth)) / 4);
     return openSum(gpu, call, format, {
-      shader,
+      shaders: [shader],
       readsFormat: false,
       groups: [Math.min(MOST_GROUPS, Math.ceil(words / LANES)), 1],
       read([low = 0, high = 0], fields) {

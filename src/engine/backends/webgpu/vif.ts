@@ -5,6 +5,7 @@
  */
 import type { VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/kernel.js';
+import { BufferUsage } from './device.js';
 import type { Encode, Gpu, GpuFunction, GpuKernel, GpuPair } from './kernel.js';
 import { pipelineOf } from './pipeline.js';
 import common from './vif.wgsl';
@@ -25,8 +26,6 @@ export const VIF_FILTERS: readonly (readonly number[])[] = [
 ];
 const SCALES = [0, 1, 2, 3];
 
-/** WebGPU's `GPUBufferUsage`, which is no global in Node. */
-const USAGE = { UNIFORM: 0x40, STORAGE: 0x80 } as const;
 const WORD_BYTES = 4;
 
 /** Constants of the shaders: invocations of a workgroup, its rows of outputs, and samples that reach four outputs. */
@@ -245,17 +244,17 @@ class Memory {
 
   /** Room for words that passes write. */
   scratch(label: string, words: number): GPUBuffer {
-    const buffer = this.#device.createBuffer({ label, size: WORD_BYTES * words, usage: USAGE.STORAGE });
+    const buffer = this.#device.createBuffer({ label, size: WORD_BYTES * words, usage: BufferUsage.STORAGE });
     this.#buffers.push(buffer);
     return buffer;
   }
 
   uniform(data: Uint32Array): GPUBuffer {
-    return this.#filled(data, USAGE.UNIFORM);
+    return this.#filled(data, BufferUsage.UNIFORM);
   }
 
   storage(data: Uint8Array): GPUBuffer {
-    return this.#filled(new Uint32Array(data.buffer), USAGE.STORAGE);
+    return this.#filled(new Uint32Array(data.buffer), BufferUsage.STORAGE);
   }
 
   #filled(data: Uint32Array, usage: number): GPUBuffer {
