@@ -51,9 +51,11 @@ export function firstPacketArgs(source: ToolSource): string[] {
   return ask(`-select_streams ${VIDEO} -show_packets -read_intervals %+#1 -of json`, source);
 }
 
-/** Asks for each packet, as `packet|pts=512|dts=0|flags=K_`, then `stream|has_b_frames=2|time_base=1/12800`. */
-export function packetsArgs(source: ToolSource): string[] {
-  const entries = 'packet=pts,dts,flags:stream=has_b_frames,time_base';
+/** What times need of packets: `packet|pts=512|dts=0|flags=K_`, then `stream|has_b_frames=2|time_base=1/12800`. */
+const TIME_ENTRIES = 'packet=pts,dts,flags:stream=has_b_frames,time_base';
+
+/** Asks for a line per packet. */
+export function packetsArgs(source: ToolSource, entries: string = TIME_ENTRIES): string[] {
   return ask(`-select_streams ${VIDEO} -show_entries ${entries} -of compact`, source);
 }
 

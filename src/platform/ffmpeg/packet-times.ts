@@ -68,6 +68,16 @@ export class TimesMemory {
 /** Seconds by which times of decoding go back where a clock was reset, and not only written out of order. */
 const SET_BACK = 0.5;
 
+/** The fields of a line that `ffprobe -of compact` prints: `packet|pts=512|flags=K_`. */
+export function compactFields(line: string): ReadonlyMap<string, string> {
+  return new Map(
+    line.split('|').map((field) => {
+      const equals = field.indexOf('=');
+      return [field.slice(0, Math.max(0, equals)), field.slice(equals + 1)];
+    }),
+  );
+}
+
 /** Collects the lines that `ffprobe -of compact -show_entries packet=pts,dts,flags:stream=...` prints. */
 export class PacketTimes {
   readonly #pts: number[] = [];
@@ -76,9 +86,7 @@ export class PacketTimes {
   #reorders = true;
 
   take(line: string): void {
-    const fields = new Map(
-      line.split('|').map((field) => [field.split('=')[0], field.slice(field.indexOf('=') + 1)]),
-    );
+    const fields = compactFields(line);
     if (line.startsWith('packet|')) {
       // Cut away by an edit list: decoded, never shown.
       if (fields.get('flags')?.includes('D')) return;

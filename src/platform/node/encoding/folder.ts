@@ -18,6 +18,7 @@ import { BY_USER, type Origin } from '../../../core/origin.js';
 import { shown } from '../../../core/printable.js';
 import { writeReason } from '../../../files/folders.js';
 import { forgetScratch, makeScratchFolder, removeScratch, scratchBeside } from '../../../files/scratch.js';
+import type { Decoder } from '../../../media/decoder.js';
 import type { VideoInput } from '../../../media/types.js';
 import { y4mHeader } from '../../../sample/files.js';
 import type {
@@ -29,7 +30,6 @@ import type {
 } from '../../../search/host.js';
 import { inputArgs } from '../../ffmpeg/access.js';
 import { everyFrame } from '../../ffmpeg/commands.js';
-import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
 import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
 import { runOn } from '../ffmpeg/launch.js';
 import { readPackets } from './packets.js';
@@ -39,23 +39,32 @@ const FRAME_HEADER = 'FRAME\n';
 const FREE_SHARE = 0.9;
 
 /**
- * @param origin who named the source
+ * @param decoder reads the source
+ * @param origin who named it
  * @param limit bytes that the folder may hold
  */
-export async function openFolder(origin: Origin, limit: number): Promise<EncodingFolder> {
+export async function openFolder(decoder: Decoder, origin: Origin, limit: number): Promise<EncodingFolder> {
   const folder = await makeScratchFolder('search');
   const { bavail, bsize } = await statfs(folder);
-  return new Folder(folder, await realpath(folder), origin, Math.min(limit, bavail * bsize * FREE_SHARE));
+  return new Folder(
+    decoder,
+    folder,
+    await realpath(folder),
+    origin,
+    Math.min(limit, bavail * bsize * FREE_SHARE),
+  );
 }
 
 class Folder implements EncodingFolder {
   readonly root: string;
   /** As it was made. */
   readonly #made: string;
+  readonly #decoder: Decoder;
   readonly #origin: Origin;
   #left: number;
 
-  constructor(made: string, root: string, origin: Origin, limit: number) {
+  constructor(decoder: Decoder, made: string, root: string, origin: Origin, limit: number) {
+    this.#decoder = decoder;
     this.#made = made;
     this.root = root;
     this.#origin = origin;
@@ -78,13 +87,12 @@ class Folder implements EncodingFolder {
     const frames = runs.reduce((sum, { count }) => sum + count, 0);
     const bytes = frames * (storedFrameBytes(format) + FRAME_HEADER.length);
     if (bytes > this.#left) throw this.#tooLarge(`the samples take ${gigabytes(bytes)}`);
-    const decoder = createFfmpegDecoder({ origin: this.#origin });
     const file = await open(this.path(name), 'wx', 0o600);
     try {
       await file.write(y4mHeader(format, rateOf(facts)));
       for (const { first, count } of runs) {
         const frames = { start: first, end: first + count };
-        const decoded = await decoder.open(source, track, { frames, ...(signal && { signal }) });
+        const decoded = await this.#decoder.open(source, track, { frames, ...(signal && { signal }) });
         try {
           await writeFrames(file, decoded, format, count, track.name);
         } finally {

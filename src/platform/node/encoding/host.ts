@@ -6,6 +6,7 @@ import { AnyvmafError, usageError } from '../../../core/errors.js';
 import { nearest } from '../../../core/nearest.js';
 import type { Origin } from '../../../core/origin.js';
 import { quoted, shown } from '../../../core/printable.js';
+import type { Decoder } from '../../../media/decoder.js';
 import type { VideoInput } from '../../../media/types.js';
 import type { EncoderFacts, EncodingHost, SourceFacts } from '../../../search/host.js';
 import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
@@ -17,10 +18,12 @@ import { nodePoints } from './points.js';
 
 /** What encodes, for a source named by `origin`. */
 export function nodeEncoding(origin: Origin): EncodingHost {
+  // It remembers the times of a source, which are asked for once for each sample.
+  const decoder = createFfmpegDecoder({ origin });
   return {
     encoder,
-    source: (input, signal) => sourceFacts(input, origin, signal),
-    openFolder: (limit) => openFolder(origin, limit),
+    source: (input, signal) => sourceFacts(decoder, input, origin, signal),
+    openFolder: (limit) => openFolder(decoder, origin, limit),
     points: nodePoints,
   };
 }
@@ -67,8 +70,12 @@ async function unknownEncoder(name: string, signal: AbortSignal | undefined): Pr
   );
 }
 
-async function sourceFacts(input: VideoInput, origin: Origin, signal?: AbortSignal): Promise<SourceFacts> {
-  const decoder = createFfmpegDecoder({ origin });
+async function sourceFacts(
+  decoder: Decoder,
+  input: VideoInput,
+  origin: Origin,
+  signal?: AbortSignal,
+): Promise<SourceFacts> {
   const file = await ffmpegInput(input, { allowUrl: false, origin });
   const track = await decoder.probe(input, signal);
   const packets = await readPackets(file, track, signal);

@@ -3,7 +3,9 @@
  * When the frames of a file are shown, and what each takes, from its packets.
  */
 import type { TrackFacts } from '../../../media/decoder.js';
-import { inputArgs } from '../../ffmpeg/access.js';
+import type { ToolSource } from '../../ffmpeg/access.js';
+import { packetsArgs } from '../../ffmpeg/commands.js';
+import { compactFields } from '../../ffmpeg/packet-times.js';
 import type { FfmpegInput } from '../ffmpeg/input.js';
 import { runOn } from '../ffmpeg/launch.js';
 
@@ -34,27 +36,16 @@ export async function readPackets(
 ): Promise<PacketTable> {
   const packets: Packet[] = [];
   const take = (line: string) => {
-    const fields = new Map(line.split('|').map((field) => field.split('=') as [string, string]));
+    const fields = compactFields(line);
     // What an edit list cuts away is decoded and never shown.
     if (!line.startsWith('packet|') || fields.get('flags')?.includes('D')) return;
-    const time = Number(fields.get('pts_time') ?? Number.NaN);
     packets.push({
-      time,
-      size: Number(fields.get('size') ?? 0),
+      time: Number(fields.get('pts_time') ?? Number.NaN),
+      size: Number(fields.get('size') ?? Number.NaN),
       key: fields.get('flags')?.startsWith('K') ?? false,
     });
   };
-  const args = (source: Parameters<typeof inputArgs>[0]) => [
-    '-v',
-    'error',
-    '-select_streams',
-    'V:0',
-    '-show_entries',
-    'packet=pts_time,size,flags',
-    '-of',
-    'compact',
-    ...inputArgs(source),
-  ];
+  const args = (source: ToolSource) => packetsArgs(source, 'packet=pts_time,size,flags');
   await runOn('ffprobe', file, args, { signal, onLine: take });
   return tableOf(packets, track);
 }
