@@ -45,6 +45,12 @@ export interface FrameRun {
   readonly count: number;
 }
 
+/** Size of pictures, in pixels. */
+export interface PictureSize {
+  readonly width: number;
+  readonly height: number;
+}
+
 /** What became of an encode. */
 export interface EncodeResult {
   /** Bytes of each frame in presentation order. */
@@ -65,6 +71,8 @@ export interface EncodeRequest {
   /** Arguments of the encoder, the parameter's among them. */
   readonly args: readonly string[];
   readonly pixelFormat: string;
+  /** Where it is not the input's. */
+  readonly size?: PictureSize | undefined;
   /** Frames at which a key frame begins. */
   readonly keys?: readonly number[];
   /** Colour of the source, where the input does not carry it. */

@@ -16,11 +16,14 @@ export interface Measured {
   readonly metrics: Readonly<Record<string, SampleValues>>;
 }
 
+/** A point, and whether it was known from an earlier search. */
+export type KnownPoint = Measured & { readonly cached: boolean };
+
 /** Points by value, read from a store and added to it. */
 export class KnownPoints {
   readonly #store: PointStore | undefined;
   readonly #key: string;
-  readonly #points = new Map<number, Measured & { readonly cached: boolean }>();
+  readonly #points = new Map<number, KnownPoint>();
 
   private constructor(store: PointStore | undefined, key: string) {
     this.#store = store;
@@ -47,17 +50,19 @@ export class KnownPoints {
     return points;
   }
 
-  all(): readonly (Measured & { readonly cached: boolean })[] {
+  all(): readonly KnownPoint[] {
     return [...this.#points.values()];
   }
 
-  has(value: number): boolean {
-    return this.#points.has(value);
+  get(value: number): KnownPoint | undefined {
+    return this.#points.get(value);
   }
 
-  async add(point: Measured): Promise<void> {
-    this.#points.set(point.value, { ...point, cached: false });
+  async add(point: Measured): Promise<KnownPoint> {
+    const known = { ...point, cached: false };
+    this.#points.set(point.value, known);
     await this.#store?.add(this.#key, JSON.stringify(point));
+    return known;
   }
 }
 

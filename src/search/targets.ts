@@ -5,7 +5,10 @@
 import { requireText } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
 import { showValue } from '../core/printable.js';
+import { parseModelString } from '../models/grammar.js';
 import { distribution, pool } from '../report/pool.js';
+
+const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
 /** Percentiles that a report has, and so a target may name. */
 const PERCENTILES = ['p1', 'p5', 'p10', 'p25', 'p50', 'p75', 'p90', 'p95', 'p99'] as const;
@@ -50,6 +53,26 @@ export function parseTarget(text: string): QualityTarget {
     );
   }
   return { metric, statistic, atLeast: Number(bound) };
+}
+
+/**
+ * Targets with nothing left open.
+ * @param targets default: a mean of 95
+ * @param models as in the options: the first one's score is what a target without a metric is about
+ */
+export function completeTargets(
+  targets: readonly QualityTarget[] | undefined,
+  models: readonly string[] | undefined,
+): readonly CompleteTarget[] {
+  const name = scoreName(models);
+  const asked = targets?.length ? targets : [{ atLeast: 95 }];
+  return asked.map(({ metric = name, statistic = 'mean', atLeast }) => ({ metric, statistic, atLeast }));
+}
+
+/** The name of the first model's score in a report. */
+export function scoreName(models: readonly string[] | undefined): string {
+  const [model = DEFAULT_MODEL] = models ?? [];
+  return parseModelString(model).name;
 }
 
 /**

@@ -9,42 +9,50 @@ import type { ParameterName, ValueRange } from './encoders.js';
 import type { Estimate } from './estimate.js';
 import type { CompleteTarget, QualityTarget } from './targets.js';
 
-/** What to encode with, and what to reach. */
-export interface SearchOptions extends Pick<ScoreOptions, 'models' | 'features' | 'threads' | 'signal'> {
-  /** ffmpeg's name of the encoder: `libx264`, `libsvtav1`. */
-  readonly encoder: string;
-  /** Options of the encoder by name, as ffmpeg has them: `{ preset: 'slow' }`. */
-  readonly encoderOptions?: Readonly<Record<string, string>>;
-  /** What to reach, all of it. Default: a mean of 95. */
-  readonly targets?: readonly QualityTarget[];
-  /** Largest value of the first target that will do: a better encode is larger than it need be. */
-  readonly atMost?: number;
-  /** Largest size of the video track, as a share of the source's. */
-  readonly maxSize?: number;
-  /** What is searched. Default: the encoder's own scale of constant quality; `bitrate` where it has none. */
-  readonly parameter?: ParameterName;
-  /** Values to search. Default: all that the encoder has. */
-  readonly range?: ValueRange;
-  /** Encode every value of {@link range} instead of searching. Default false. */
-  readonly all?: boolean;
+/** What everything that encodes a source is told. */
+export interface EncodingOptions extends Pick<ScoreOptions, 'models' | 'features' | 'threads' | 'signal'> {
   /** Encode the whole source for every point, not samples of it. Default false. */
   readonly full?: boolean;
-  /** Pixel format of the encode. Default: the source's, or the nearest that the encoder takes. */
+  /** Pixel format of the encodes. Default: the source's, or the nearest that the encoder takes. */
   readonly pixelFormat?: string;
-  /** Encode the whole source with the value that was found, and score that too. Default false; implied by {@link output}. */
-  readonly verify?: boolean;
-  /** Where to write the whole source encoded with the value found, sound and subtitles copied. */
-  readonly output?: string;
   /** Folder for points of earlier searches; false keeps none. Default: the user's cache. */
   readonly cache?: string | false;
   /** Bytes of temporary files at most. Default 8 GB. */
   readonly scratchBytes?: number;
   /** Who named the source. Default `{ by: 'user' }`. */
   readonly origin?: Origin;
-  /** Called as each point is known. */
-  readonly onPoint?: (point: SearchPoint) => void;
   /** Called with what is being done. */
   readonly onStage?: (stage: SearchStage) => void;
+}
+
+/** An encoder, and what of it is searched. */
+export interface EncoderChoice {
+  /** ffmpeg's name of the encoder: `libx264`, `libsvtav1`. */
+  readonly encoder: string;
+  /** Options of the encoder by name, as ffmpeg has them: `{ preset: 'slow' }`. */
+  readonly encoderOptions?: Readonly<Record<string, string>>;
+  /** What is searched. Default: the encoder's own scale of constant quality; `bitrate` where it has none. */
+  readonly parameter?: ParameterName;
+  /** Values to search. Default: all that the encoder has. */
+  readonly range?: ValueRange;
+}
+
+/** What to encode with, and what to reach. */
+export interface SearchOptions extends EncodingOptions, EncoderChoice {
+  /** What to reach, all of it. Default: a mean of 95. */
+  readonly targets?: readonly QualityTarget[];
+  /** Largest value of the first target that will do: a better encode is larger than it need be. */
+  readonly atMost?: number;
+  /** Largest size of the video track, as a share of the source's. */
+  readonly maxSize?: number;
+  /** Encode every value of {@link range} instead of searching. Default false. */
+  readonly all?: boolean;
+  /** Encode the whole source with the value that was found, and score that too. Default false; implied by {@link output}. */
+  readonly verify?: boolean;
+  /** Where to write the whole source encoded with the value found, sound and subtitles copied. */
+  readonly output?: string;
+  /** Called as each point is known. */
+  readonly onPoint?: (point: SearchPoint) => void;
 }
 
 /** What a search is doing. */
@@ -54,7 +62,7 @@ export type SearchStage =
   | { readonly kind: 'encoding' | 'scoring'; readonly value: number; readonly whole: boolean };
 
 /** A value that was encoded and scored. */
-export interface SearchPoint {
+export interface EncodedPoint {
   readonly value: number;
   /** Bytes of the scored frames. */
   readonly bytes: number;
@@ -62,10 +70,14 @@ export interface SearchPoint {
   readonly kbps: number;
   /** Pooled values of the metrics that were measured, by name. */
   readonly pooled: Readonly<Record<string, PooledMetric>>;
-  /** How far it is above the hardest of the targets; negative where it misses one. */
-  readonly margin: number;
   /** It was known from an earlier search. */
   readonly cached: boolean;
+}
+
+/** A value that was encoded and scored, and how good it is. */
+export interface SearchPoint extends EncodedPoint {
+  /** How far it is above the hardest of the targets; negative where it misses one. */
+  readonly margin: number;
 }
 
 /** Why the answer is not what was asked for. */

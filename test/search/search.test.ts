@@ -19,16 +19,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SearchOptions, type SearchPoint, searchQuality } from '../../src/index.js';
 import { anyvmaf } from '../cli/run.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+import { privateTmp } from '../support/private-tmp.js';
 
 const FAST = { encoder: 'libx264', encoderOptions: { preset: 'ultrafast' } } as const;
-const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith('anyvmaf-search-'));
+const { leftovers } = privateTmp('anyvmaf-search-');
 
 describe.skipIf(!hasFfmpeg)(`a search with real encoders (${needsFfmpeg})`, () => {
   let folder = '';
   let source = '';
-  let before: string[] = [];
   beforeAll(async () => {
-    before = leftovers();
     folder = mkdtempSync(join(tmpdir(), 'anyvmaf-test-'));
     source = await encode({
       codec: 'ffv1',
@@ -40,7 +39,7 @@ describe.skipIf(!hasFfmpeg)(`a search with real encoders (${needsFfmpeg})`, () =
   });
   afterAll(() => {
     rmSync(folder, { recursive: true, force: true });
-    expect(leftovers()).toEqual(before);
+    expect(leftovers()).toEqual([]);
   });
 
   const search = (options: Partial<SearchOptions> = {}) =>

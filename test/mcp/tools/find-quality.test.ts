@@ -2,12 +2,12 @@
  * @module test/mcp/tools/find-quality
  * `find_quality` as an agent calls it: the answer, progress, the limits on time, and what it will not open. Needs ffmpeg.
  */
-import { copyFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findQualityTool } from '../../../src/mcp/tools/find-quality.js';
 import { encode, encodeFolder, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { privateTmp } from '../../support/private-tmp.js';
 import { call, fakeContext, refused } from './support.js';
 
 interface Answer {
@@ -18,7 +18,7 @@ interface Answer {
 }
 
 const context = (signal?: AbortSignal) => fakeContext(encodeFolder(), signal);
-const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith('anyvmaf-search-'));
+const { leftovers } = privateTmp('anyvmaf-search-');
 
 describe.skipIf(!hasFfmpeg)(`find_quality (${needsFfmpeg})`, () => {
   let source = '';
@@ -60,7 +60,6 @@ describe.skipIf(!hasFfmpeg)(`find_quality (${needsFfmpeg})`, () => {
   });
 
   it('refuses what it cannot do, in a sentence, and leaves nothing behind', async () => {
-    const before = leftovers();
     const asked = { source, ...ask };
     expect(await refused(findQualityTool, { ...asked, encoder: 'x264' }, context())).toContain('libx264');
     expect(await refused(findQualityTool, { ...asked, targets: ['good'] }, context())).toContain('p5>=90');
@@ -84,6 +83,6 @@ describe.skipIf(!hasFfmpeg)(`find_quality (${needsFfmpeg})`, () => {
         context(),
       ),
     ).toContain('max_seconds, 1');
-    expect(leftovers()).toEqual(before);
+    expect(leftovers()).toEqual([]);
   });
 });

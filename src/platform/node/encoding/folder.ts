@@ -28,6 +28,7 @@ import type {
   FrameRun,
   SourceFacts,
 } from '../../../search/host.js';
+import { scaleFilter } from '../../../search/setting.js';
 import { inputArgs } from '../../ffmpeg/access.js';
 import { everyFrame } from '../../ffmpeg/commands.js';
 import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
@@ -222,8 +223,9 @@ async function refuseSource(source: VideoInput, output: string): Promise<void> {
 
 /** Everything between the input and the output's name. */
 function encodeArgs(request: EncodeRequest, limit: number | undefined): string[] {
-  const { encoder, version, args, pixelFormat, keys, colour, whole } = request;
+  const { encoder, version, args, pixelFormat, size, keys, colour, whole } = request;
   const out = ['-map', '0:V:0'];
+  if (size) out.push('-vf', scaleFilter(size));
   if (whole) out.push('-map', '0:a?', '-map', '0:s?', '-c:a', 'copy', '-c:s', 'copy', '-map_metadata', '0');
   else out.push('-map_metadata', '-1');
   out.push('-c:v', encoder, ...args, '-pix_fmt', pixelFormat, ...everyFrame(version));

@@ -1,0 +1,87 @@
+/**
+ * @module search/material
+ * What a point encodes: the whole source, samples that stand for it, or a run of its frames.
+ */
+import type { VideoInput } from '../media/types.js';
+import type { FrameRun } from './host.js';
+import { chooseSamples, type Sample } from './samples.js';
+import type { Session } from './session.js';
+
+/** Scored frames in what is encoded. */
+interface ScoredRun {
+  readonly from: number;
+  readonly count: number;
+}
+
+/** Frames of a source to encode, and those of them to score. */
+export interface Material {
+  /** Tells what is encoded of one source apart, in keys of points. */
+  readonly key: unknown;
+  /** Scored frames as frames of the source; `null` for the whole. */
+  readonly samples: readonly FrameRun[] | null;
+  /** Frames that an encoder is given. */
+  readonly frames: number;
+  readonly scored: readonly ScoredRun[];
+  /** Frames at which a key frame must begin. */
+  readonly keys: readonly number[];
+  /** Whether it is the user's file itself. */
+  readonly isSource: boolean;
+  /** What to encode and to compare with; made when it is asked for first. */
+  open(): Promise<VideoInput>;
+}
+
+/** The whole source, as it is. */
+export function wholeSource({ source, facts }: Session): Material {
+  const frames = facts.times.length;
+  return {
+    key: frames,
+    samples: null,
+    frames,
+    scored: [{ from: 0, count: frames }],
+    keys: [],
+    isSource: true,
+    open: async () => source,
+  };
+}
+
+/** Samples of the source in one lossless file; the whole where it is too short for samples, or `full`. */
+export function sampledSource(session: Session, full: boolean | undefined): Material {
+  const samples = full ? null : chooseSamples(session.facts);
+  return samples ? cutMaterial(session, samples, 'samples.y4m') : wholeSource(session);
+}
+
+/** Runs of the source's frames in one lossless file of the private folder, cut once. */
+export function cutMaterial(session: Session, samples: readonly Sample[], name: string): Material {
+  const { folder, facts, source, signal, options } = session;
+  const runs = samples.map(({ encoded }) => encoded);
+  const frames = runs.reduce((sum, { count }) => sum + count, 0);
+  const keys = startsOf(runs);
+  let cut: Promise<void> | undefined;
+  return {
+    key: samples.map(({ encoded, scored }) => [encoded, scored]),
+    samples: samples.map(({ scored }) => scored),
+    frames,
+    scored: samples.map(({ encoded, scored }, i) => ({
+      from: (keys[i] as number) + scored.first - encoded.first,
+      count: scored.count,
+    })),
+    keys,
+    isSource: false,
+    async open() {
+      if (!cut) options.onStage?.({ kind: 'cutting', samples: runs.length, frames });
+      cut ??= folder.cut(source, facts, runs, name, signal);
+      await cut;
+      return folder.path(name);
+    },
+  };
+}
+
+/** Where each run begins in the file that has them all. */
+function startsOf(runs: readonly FrameRun[]): readonly number[] {
+  let at = 0;
+  return runs.map(({ count }) => {
+    const start = at;
+    at += count;
+    return start;
+  });
+}

@@ -1,0 +1,235 @@
+/**
+ * @module search/probe
+ * Encodes a material with values of one parameter and scores what comes out; each value once, earlier runs' included.
+ */
+import { AnyvmafError } from '../core/errors.js';
+import { counted, shown } from '../core/printable.js';
+import { scorePair } from '../engine/score.js';
+import type { VideoInput } from '../media/types.js';
+import type { Report } from '../report/types.js';
+import type { SampleValues } from './estimate.js';
+import type { EncodeResult } from './host.js';
+import { type Material, wholeSource } from './material.js';
+import { type KnownPoint, KnownPoints, type Measured, pooledOf } from './points.js';
+import type { Session } from './session.js';
+import type { Setting } from './setting.js';
+import type { EncodedPoint, FinalEncode } from './types.js';
+
+const ENCODE_FILE = 'encode.mkv';
+
+/** What a probe measures. */
+export interface ProbeTask {
+  readonly material: Material;
+  readonly setting: Setting;
+  /** Metrics that every point must have. */
+  readonly metrics: readonly string[];
+}
+
+/** A setting of an encoder, and the points of its curve as they become known. */
+export class Probe {
+  readonly #session: Session;
+  readonly #task: ProbeTask;
+  readonly #points: KnownPoints;
+  #encodes = 0;
+
+  private constructor(session: Session, task: ProbeTask, points: KnownPoints) {
+    this.#session = session;
+    this.#task = task;
+    this.#points = points;
+  }
+
+  /** A probe with the points that earlier runs left for the same source, frames, encoder and arguments. */
+  static async open(session: Session, task: ProbeTask): Promise<Probe> {
+    const { facts, store, options } = session;
+    const { material, metrics } = task;
+    const { encoder, args, pixelFormat, parameter, size } = task.setting;
+    const key = await keyOf([
+      facts.identity,
+      material.key,
+      [encoder.name, encoder.version, args, pixelFormat, parameter.name, ...(size ? [size] : [])],
+      [options.models ?? null, options.features ?? null],
+    ]);
+    const frames = material.scored.map(({ count }) => count);
+    return new Probe(session, task, await KnownPoints.open(store, key, frames, metrics));
+  }
+
+  get setting(): Setting {
+    return this.#task.setting;
+  }
+
+  get material(): Material {
+    return this.#task.material;
+  }
+
+  /** Encodes that were made. */
+  get encodes(): number {
+    return this.#encodes;
+  }
+
+  /** Every point that is known. */
+  points(): readonly KnownPoint[] {
+    return this.#points.all();
+  }
+
+  /** The point of a value, measured where it is not known. */
+  async measure(value: number): Promise<KnownPoint> {
+    const known = this.#points.get(value);
+    if (known) return known;
+    const { options, folder } = this.#session;
+    const { material } = this.#task;
+    const reference = await material.open();
+    options.onStage?.({ kind: 'encoding', value, whole: material.isSource });
+    const { sizes } = await this.#encode(reference, value, ENCODE_FILE);
+    this.#checkFrames(sizes.length, value);
+    options.onStage?.({ kind: 'scoring', value, whole: material.isSource });
+    const report = await this.#score(reference, folder.path(ENCODE_FILE));
+    await folder.remove(ENCODE_FILE);
+    this.#session.signal.throwIfAborted();
+    const bytes = material.scored.reduce(
+      (sum, { from, count }) => sum + total(sizes.subarray(from, from + count)),
+      0,
+    );
+    const point = { value, bytes, metrics: valuesOf(report, material.scored, this.#metricsOf(report)) };
+    return this.#points.add(point);
+  }
+
+  /** A point as users see it. */
+  encoded({ value, bytes, cached, metrics }: KnownPoint): EncodedPoint {
+    const frames = this.#task.material.scored.reduce((sum, { count }) => sum + count, 0);
+    const kbps = (bytes * 8 * this.#session.perSecond) / frames / 1000;
+    return { value, bytes, kbps, pooled: pooledOf(metrics), cached };
+  }
+
+  /**
+   * Encodes the whole source and scores it.
+   * @param output where to write it, sound and subtitles with it; without one it is scored and gone
+   */
+  async encodeWhole(
+    value: number,
+    output: string | undefined,
+  ): Promise<{ readonly final: Omit<FinalEncode, 'reached'>; readonly metrics: Measured['metrics'] }> {
+    const { options, folder, facts, source, signal, perSecond } = this.#session;
+    const name = output ?? 'final.mkv';
+    options.onStage?.({ kind: 'encoding', value, whole: true });
+    const { sizes } = await this.#encode(
+      source,
+      value,
+      name,
+      wholeSource(this.#session),
+      output !== undefined,
+    );
+    options.onStage?.({ kind: 'scoring', value, whole: true });
+    const report = await this.#score(source, output ?? folder.path(name));
+    signal.throwIfAborted();
+    const all = [{ from: 0, count: report.frames.length }];
+    const metrics = valuesOf(report, all, this.#metricsOf(report));
+    const bytes = total(sizes);
+    const seconds = facts.times.length / perSecond;
+    const kbps = (bytes * 8) / seconds / 1000;
+    return { final: { file: output ?? null, bytes, kbps, pooled: pooledOf(metrics) }, metrics };
+  }
+
+  #encode(
+    input: VideoInput,
+    value: number,
+    output: string,
+    { isSource, keys }: Material = this.#task.material,
+    whole = false,
+  ): Promise<EncodeResult> {
+    const { facts, folder, signal } = this.#session;
+    const { encoder, parameter, args, pixelFormat, size } = this.#task.setting;
+    this.#encodes++;
+    return folder.encode({
+      input,
+      isSource,
+      encoder: encoder.name,
+      version: encoder.version.replace(/^ffmpeg /, ''),
+      args: [...parameter.args(value), ...args],
+      pixelFormat,
+      size,
+      ...(!isSource && { keys, colour: facts.track }),
+      whole,
+      output,
+      signal,
+    });
+  }
+
+  /** @throws {AnyvmafError} `media` where the encoder made more or fewer frames than it was given */
+  #checkFrames(found: number, value: number): void {
+    const { material, setting } = this.#task;
+    if (found === material.frames) return;
+    throw new AnyvmafError(
+      'media',
+      `${setting.encoder.name} was given ${counted(material.frames, 'frame')} and gave ${found} at ` +
+        `${setting.parameter.name} ${value}; an encoder that drops or adds frames cannot be compared.`,
+    );
+  }
+
+  #score(reference: VideoInput, distorted: string): Promise<Report> {
+    const { platform, options, signal } = this.#session;
+    const { models, features, threads } = options;
+    return scorePair(
+      platform,
+      { reference, distorted },
+      {
+        ...(models && { models }),
+        ...(features && { features }),
+        ...(threads !== undefined && { threads }),
+        // What was made from the reference needs no inspection, and may have another depth on purpose.
+        preflight: false,
+        commonBitDepth: true,
+        decoder: 'ffmpeg',
+        signal,
+      },
+    );
+  }
+
+  /** Metrics to keep: those that are needed, the models', and the features that were asked for. */
+  #metricsOf(report: Report): readonly string[] {
+    const wanted = [...this.#task.metrics, ...report.models.map(({ name }) => name)];
+    const features = this.#session.options.features ? Object.keys(report.frames[0]?.metrics ?? {}) : [];
+    return [...new Set([...wanted, ...features])];
+  }
+}
+
+/** Values of a metric, sample by sample. */
+export function samplesOf(point: Measured, metric: string): SampleValues {
+  const values = point.metrics[metric];
+  if (!values) throw new Error(`${metric} was not kept`);
+  return values;
+}
+
+/** Values of scored frames, sample by sample. @throws {AnyvmafError} `feature` for a metric that the report does not have */
+function valuesOf(
+  { frames }: Report,
+  runs: Material['scored'],
+  metrics: readonly string[],
+): Record<string, SampleValues> {
+  return Object.fromEntries(
+    metrics.map((metric) => [
+      metric,
+      runs.map(({ from, count }) =>
+        Array.from({ length: count }, (_, i) => {
+          const value = frames[from + i]?.metrics[metric];
+          if (value !== undefined) return value;
+          const known = Object.keys(frames[0]?.metrics ?? {});
+          throw new AnyvmafError(
+            'feature',
+            `a target names ${shown(metric)}, which no frame has; there are ${known.join(', ')}.`,
+          );
+        }),
+      ),
+    ]),
+  );
+}
+
+/** Sum of the bytes of frames. */
+export function total(sizes: Float64Array): number {
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+async function keyOf(parts: readonly unknown[]): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(parts));
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return Array.from(digest.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

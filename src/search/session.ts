@@ -1,0 +1,97 @@
+/**
+ * @module search/session
+ * What all encodes of one source share: the machine, the private folder, what the source declares, and earlier points.
+ */
+import { wrongType } from '../core/arguments.js';
+import { AnyvmafError } from '../core/errors.js';
+import { BY_USER, type Origin } from '../core/origin.js';
+import { Scope } from '../engine/scope.js';
+import type { VideoInput } from '../media/types.js';
+import type { EncodingFolder, EncodingHost, PointStore, SearchPlatform, SourceFacts } from './host.js';
+import type { EncodingOptions } from './types.js';
+
+const DEFAULT_SCRATCH = 8e9;
+
+/** One source under work. */
+export interface Session {
+  /** Opens the source as its origin says, and what the session made itself. */
+  readonly platform: SearchPlatform;
+  readonly host: EncodingHost;
+  readonly source: string | URL;
+  readonly facts: SourceFacts;
+  /** Frames of the source per second, on average. */
+  readonly perSecond: number;
+  readonly folder: EncodingFolder;
+  readonly store: PointStore | undefined;
+  readonly options: EncodingOptions;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Opens a source for encoding, and closes everything however the work ends.
+ * @throws {AnyvmafError} `usage` for a source that is no file; `backend` where there are no programs; what `work` throws; the
+ * signal's reason when it asks to stop
+ */
+export async function inSession<T>(
+  platform: SearchPlatform,
+  source: VideoInput,
+  options: EncodingOptions,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  if (!isFileName(source)) throw wrongType('source', source, 'the path of a file, or its URL');
+  if (!platform.encoding) {
+    throw new AnyvmafError('backend', 'Encoders are programs, which cannot be run here; search in Node.');
+  }
+  const scope = new Scope(options.signal);
+  const { signal } = scope;
+  try {
+    const bound = platform.ofOrigin?.(options.origin ?? BY_USER) ?? platform;
+    const host = await (bound.encoding ?? platform.encoding)();
+    options.onStage?.({ kind: 'reading' });
+    const facts = await host.source(source, signal);
+    const folder = await host.openFolder(options.scratchBytes ?? DEFAULT_SCRATCH);
+    scope.own(() => folder.close());
+    return await work({
+      platform: scoringPlatform(platform, options.origin, folder),
+      host,
+      source,
+      facts,
+      perSecond: framesPerSecond(facts),
+      folder,
+      store: options.cache === false ? undefined : host.points(options.cache),
+      options,
+      signal,
+    });
+  } catch (error) {
+    throw options.signal?.aborted ? options.signal.reason : error;
+  } finally {
+    await scope.close();
+  }
+}
+
+function scoringPlatform(
+  platform: SearchPlatform,
+  origin: Origin | undefined,
+  folder: EncodingFolder,
+): SearchPlatform {
+  if (origin?.by !== 'foreign') return platform;
+  const { folders } = origin;
+  return (
+    platform.ofOrigin?.({ by: 'foreign', ...(folders && { folders: [...folders, folder.root] }) }) ?? platform
+  );
+}
+
+function isFileName(source: VideoInput): source is string | URL {
+  try {
+    return typeof source === 'string' || source instanceof URL;
+  } catch {
+    // A proxy that answers nothing.
+    return false;
+  }
+}
+
+function framesPerSecond({ track, times }: SourceFacts): number {
+  const last = times.at(-1) ?? 0;
+  if (last > 0) return (times.length - 1) / last;
+  return track.frameRate ? track.frameRate.num / track.frameRate.den : 25;
+}

@@ -1,0 +1,65 @@
+/**
+ * @module search/setting
+ * An encoder as it is set for a source: its parameter, its other arguments, the pixel format and the size of its pictures.
+ */
+import { usageError } from '../core/errors.js';
+import { shown } from '../core/printable.js';
+import { encoderArguments, type Parameter, parameterOf } from './encoders.js';
+import type { EncoderFacts, PictureSize, SourceFacts } from './host.js';
+import type { Session } from './session.js';
+import type { EncoderChoice } from './types.js';
+
+/** All of an encode but the parameter's value. */
+export interface Setting {
+  readonly encoder: EncoderFacts;
+  readonly parameter: Parameter;
+  /** Arguments beside the parameter's. */
+  readonly args: readonly string[];
+  readonly pixelFormat: string;
+  /** Where it is not the source's. */
+  readonly size?: PictureSize | undefined;
+}
+
+/**
+ * The setting that a choice means for the session's source.
+ * @throws {AnyvmafError} `usage` for an encoder, an option, a parameter, a range or a pixel format that there is not
+ */
+export async function settingOf(session: Session, choice: EncoderChoice): Promise<Setting> {
+  const encoder = await session.host.encoder(choice.encoder, session.signal);
+  return {
+    encoder,
+    parameter: parameterOf(encoder, choice.parameter, choice.range),
+    args: encoderArguments(encoder, choice.encoderOptions ?? {}),
+    pixelFormat: pixelFormatOf(session.options.pixelFormat, encoder, session.facts),
+  };
+}
+
+/** Arguments of ffmpeg between its input and its output for a value of the parameter. */
+export function encodeArguments({ encoder, parameter, args, pixelFormat, size }: Setting, value: number) {
+  const scale = size ? ['-vf', scaleFilter(size)] : [];
+  return [...scale, '-c:v', encoder.name, ...parameter.args(value), ...args, '-pix_fmt', pixelFormat];
+}
+
+/** ffmpeg's filter that makes pictures of a size. */
+export function scaleFilter({ width, height }: PictureSize): string {
+  return `scale=${width}:${height}:flags=bicubic`;
+}
+
+/** @throws {AnyvmafError} `usage` for a format that the encoder does not take */
+function pixelFormatOf(wanted: string | undefined, encoder: EncoderFacts, { track }: SourceFacts): string {
+  const { pixelFormats, name } = encoder;
+  const format = wanted ?? track.pixelFormat;
+  if (pixelFormats.length === 0 || pixelFormats.includes(format)) return format;
+  const near = wanted === undefined ? nearestFormat(track.bitDepth, pixelFormats) : undefined;
+  if (near !== undefined) return near;
+  throw usageError(
+    `${name} does not take the pixel format ${shown(format)}; it takes ${pixelFormats.join(', ')}.`,
+  );
+}
+
+/** The format that keeps most of 4:2:0 at a depth, where an encoder does not take the source's own. */
+function nearestFormat(bitDepth: number, formats: readonly string[]): string | undefined {
+  const wanted = bitDepth > 10 ? ['yuv420p12le'] : [];
+  const names = [...wanted, ...(bitDepth > 8 ? ['yuv420p10le', 'p010le'] : []), 'yuv420p', 'nv12'];
+  return names.find((name) => formats.includes(name));
+}

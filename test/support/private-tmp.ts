@@ -1,0 +1,26 @@
+/**
+ * @module test/support/private-tmp
+ * A folder for temporary files that no other test sees, so that a test can count what is left in it.
+ */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+
+/**
+ * Gives the tests of a file a temporary folder of their own.
+ * @param beginning of the names that {@link leftovers} lists
+ */
+export function privateTmp(beginning: string): { leftovers(): string[] } {
+  const outer = process.env.TMPDIR;
+  const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-test-'));
+  beforeAll(() => {
+    process.env.TMPDIR = folder;
+  });
+  afterAll(() => {
+    if (outer === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = outer;
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { leftovers: () => readdirSync(folder).filter((name) => name.startsWith(beginning)) };
+}
