@@ -52,6 +52,7 @@ import type {
   VideoInput,
 } from './public.js';
 import type { SearchPlatform } from './search/host.js';
+import type { CompareOptions, ComparisonResult, LadderOptions, LadderResult } from './search/ladder-types.js';
 
 /** The platform as far as names of the options' origin may be opened. */
 function from(platform: Platform, options: { readonly origin?: Origin } | null): Platform {
@@ -128,6 +129,20 @@ export const searchQuality =
   async (source: VideoInput, options: SearchOptions): Promise<SearchResult> => {
     const { searchQuality } = await import('./search/search.js');
     return searchQuality(platform, source, options);
+  };
+
+export const buildLadder =
+  (platform: SearchPlatform) =>
+  async (source: VideoInput, options: LadderOptions): Promise<LadderResult> => {
+    const { buildLadder } = await import('./search/ladder.js');
+    return buildLadder(platform, source, options);
+  };
+
+export const compareEncoders =
+  (platform: SearchPlatform) =>
+  async (source: VideoInput, options: CompareOptions): Promise<ComparisonResult> => {
+    const { compareEncoders } = await import('./search/compare.js');
+    return compareEncoders(platform, source, options);
   };
 
 export const forgetSearches =

@@ -175,8 +175,29 @@ export {
 } from './search/bd-rate.js';
 export type { ParameterName, ValueRange } from './search/encoders.js';
 export type { Estimate } from './search/estimate.js';
+export type { PictureSize } from './search/host.js';
+export type {
+  AtTarget,
+  ComparedCurve,
+  ComparedEncoder,
+  ComparedPoint,
+  CompareOptions,
+  ComparisonResult,
+  CurveDelta,
+  CurveOptions,
+  LadderCurve,
+  LadderOptions,
+  LadderPoint,
+  LadderResult,
+  QualityMeasure,
+  Spacing,
+  Takeover,
+} from './search/ladder-types.js';
 export { type CompleteTarget, parseTarget, type QualityTarget, type Statistic } from './search/targets.js';
 export type {
+  EncodedPoint,
+  EncoderChoice,
+  EncodingOptions,
   FinalEncode,
   SearchOptions,
   SearchPoint,

@@ -13,7 +13,7 @@ import { type Material, wholeSource } from './material.js';
 import { type KnownPoint, KnownPoints, type Measured, pooledOf } from './points.js';
 import type { Session } from './session.js';
 import type { Setting } from './setting.js';
-import type { EncodedPoint, FinalEncode } from './types.js';
+import type { EncodedPoint, FinalEncode, SearchStage } from './types.js';
 
 const ENCODE_FILE = 'encode.mkv';
 
@@ -78,10 +78,10 @@ export class Probe {
     const { options, folder } = this.#session;
     const { material } = this.#task;
     const reference = await material.open();
-    options.onStage?.({ kind: 'encoding', value, whole: material.isSource });
-    const { sizes } = await this.#encode(reference, value, ENCODE_FILE);
+    options.onStage?.(this.#stage('encoding', value, material.isSource));
+    const { sizes, seconds } = await this.#encode(reference, value, ENCODE_FILE);
     this.#checkFrames(sizes.length, value);
-    options.onStage?.({ kind: 'scoring', value, whole: material.isSource });
+    options.onStage?.(this.#stage('scoring', value, material.isSource));
     const report = await this.#score(reference, folder.path(ENCODE_FILE));
     await folder.remove(ENCODE_FILE);
     this.#session.signal.throwIfAborted();
@@ -89,15 +89,17 @@ export class Probe {
       (sum, { from, count }) => sum + total(sizes.subarray(from, from + count)),
       0,
     );
-    const point = { value, bytes, metrics: valuesOf(report, material.scored, this.#metricsOf(report)) };
-    return this.#points.add(point);
+    const metrics = valuesOf(report, material.scored, this.#metricsOf(report));
+    return this.#points.add({ value, bytes, metrics, seconds });
   }
 
   /** A point as users see it. */
-  encoded({ value, bytes, cached, metrics }: KnownPoint): EncodedPoint {
-    const frames = this.#task.material.scored.reduce((sum, { count }) => sum + count, 0);
+  encoded({ value, bytes, cached, metrics, seconds }: KnownPoint): EncodedPoint {
+    const { material } = this.#task;
+    const frames = material.scored.reduce((sum, { count }) => sum + count, 0);
     const kbps = (bytes * 8 * this.#session.perSecond) / frames / 1000;
-    return { value, bytes, kbps, pooled: pooledOf(metrics), cached };
+    const framesPerSecond = seconds === undefined ? null : material.frames / seconds;
+    return { value, bytes, kbps, pooled: pooledOf(metrics), framesPerSecond, cached };
   }
 
   /**
@@ -110,7 +112,7 @@ export class Probe {
   ): Promise<{ readonly final: Omit<FinalEncode, 'reached'>; readonly metrics: Measured['metrics'] }> {
     const { options, folder, facts, source, signal, perSecond } = this.#session;
     const name = output ?? 'final.mkv';
-    options.onStage?.({ kind: 'encoding', value, whole: true });
+    options.onStage?.(this.#stage('encoding', value, true));
     const { sizes } = await this.#encode(
       source,
       value,
@@ -118,7 +120,7 @@ export class Probe {
       wholeSource(this.#session),
       output !== undefined,
     );
-    options.onStage?.({ kind: 'scoring', value, whole: true });
+    options.onStage?.(this.#stage('scoring', value, true));
     const report = await this.#score(source, output ?? folder.path(name));
     signal.throwIfAborted();
     const all = [{ from: 0, count: report.frames.length }];
@@ -127,6 +129,11 @@ export class Probe {
     const seconds = facts.times.length / perSecond;
     const kbps = (bytes * 8) / seconds / 1000;
     return { final: { file: output ?? null, bytes, kbps, pooled: pooledOf(metrics) }, metrics };
+  }
+
+  #stage(kind: 'encoding' | 'scoring', value: number, whole: boolean): SearchStage {
+    const { encoder, size = null } = this.#task.setting;
+    return { kind, encoder: encoder.name, size, value, whole };
   }
 
   #encode(
