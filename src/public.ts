@@ -165,14 +165,14 @@ export {
   type WriteOptions,
   writeReport,
 } from './report/write.js';
-export {
-  type BdOptions,
-  type BdResult,
-  bdQuality,
-  bdRate,
-  type Interpolation,
-  type RatePoint,
+export { bdQuality, bdRate } from './search/bd.js';
+export type {
+  BdOptions,
+  BdResult,
+  Interpolation,
+  RatePoint,
 } from './search/bd-rate.js';
+export type { CurveResult } from './search/curve-view.js';
 export type { ParameterName, ValueRange } from './search/encoders.js';
 export type { Estimate } from './search/estimate.js';
 export type { PictureSize } from './search/host.js';
@@ -193,7 +193,14 @@ export type {
   Spacing,
   Takeover,
 } from './search/ladder-types.js';
-export { type CompleteTarget, parseTarget, type QualityTarget, type Statistic } from './search/targets.js';
+export { formatEncodingResult, type ResultFormat, readEncodingResult } from './search/result.js';
+export {
+  type CompleteTarget,
+  parseTarget,
+  type QualityTarget,
+  STATISTICS,
+  type Statistic,
+} from './search/targets.js';
 export type {
   EncodedPoint,
   EncoderChoice,

@@ -54,6 +54,16 @@ export const COMMANDS: readonly [CommandEntry, ...CommandEntry[]] = [
     load: async () => (await import('./commands/search.js')).search,
   },
   {
+    name: 'ladder',
+    summary: 'choose sizes and settings to offer a video in',
+    load: async () => (await import('./commands/ladder.js')).ladder,
+  },
+  {
+    name: 'compare-encoders',
+    summary: 'say which encoder or preset needs less for equal quality',
+    load: async () => (await import('./commands/compare-encoders.js')).compareEncodersCommand,
+  },
+  {
     name: 'models',
     summary: 'list the models, describe one, or pull one that does not ship',
     load: async () => (await import('./commands/models.js')).models,

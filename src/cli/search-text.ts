@@ -3,9 +3,9 @@
  * A search in words: its points as a table with a curve beside it, and the answer.
  */
 
-import { shown } from '../core/printable.js';
+import { printable, shown } from '../core/printable.js';
 import { quotedWord } from '../core/shell.js';
-import type { CompleteTarget, SearchPoint, SearchResult } from '../index.js';
+import type { CompleteTarget, EncodedPoint, SearchPoint, SearchResult } from '../index.js';
 
 /** Columns of the curve. */
 const CURVE = 24;
@@ -21,18 +21,38 @@ export function pointsHead(parameter: string, metric: string): string {
 }
 
 /** A point in a line: what was set, what came of it, and how far that is from the target. */
-export function pointLine(point: SearchPoint, parameter: string, metric: string): string {
-  const { value, pooled, kbps, margin, cached } = point;
-  const mean = pooled[metric]?.mean ?? Number.NaN;
-  const filled = Math.round((Math.max(0, Math.min(100, mean)) / 100) * CURVE);
+export function pointLine(point: SearchPoint, parameter: string): string {
+  const { value, quality, kbps, margin, cached } = point;
   const verdict = margin >= 0 ? 'holds' : `misses by ${(-margin).toFixed(2)}`;
-  const bar = '#'.repeat(filled).padEnd(CURVE, '.');
   const columns = [
     valueText(parameter, value).padStart(10),
-    mean.toFixed(2).padStart(9),
+    quality.toFixed(2).padStart(9),
     Math.round(kbps).toString().padStart(9),
   ];
-  return `${columns.join(' ')}  ${bar}  ${verdict}${cached ? ' (known)' : ''}`;
+  return `${columns.join(' ')}  ${curveBar(quality)}  ${verdict}${cached ? ' (known)' : ''}`;
+}
+
+/** The head of a table of points of several curves. */
+export function curveHead(curve: string, parameter: string, quality: string): string {
+  return `${curve.padEnd(16)} ${parameter.padStart(10)} ${quality.padStart(9)} ${'kb/s'.padStart(9)}`;
+}
+
+/** A point of one of several curves in a line. */
+export function curveLine(curve: string, point: EncodedPoint & { readonly quality: number }): string {
+  const { value, quality, kbps, cached } = point;
+  const columns = [
+    printable(curve).padEnd(16),
+    String(value).padStart(10),
+    quality.toFixed(2).padStart(9),
+    Math.round(kbps).toString().padStart(9),
+  ];
+  return `${columns.join(' ')}  ${curveBar(quality)}${cached ? '  (known)' : ''}`;
+}
+
+/** A quality as a bar of 0 to 100. */
+function curveBar(quality: number): string {
+  const filled = Math.round((Math.max(0, Math.min(100, quality)) / 100) * CURVE);
+  return '#'.repeat(filled).padEnd(CURVE, '.');
 }
 
 /** A target as people write it. */

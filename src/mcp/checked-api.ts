@@ -49,6 +49,16 @@ export const searchQuality: (
   options: FromCall<api.SearchOptions>,
 ) => ReturnType<typeof api.searchQuality> = api.searchQuality;
 
+export const buildLadder: (
+  source: CheckedPath,
+  options: FromCall<api.LadderOptions>,
+) => ReturnType<typeof api.buildLadder> = api.buildLadder;
+
+export const compareEncoders: (
+  source: CheckedPath,
+  options: FromCall<api.CompareOptions>,
+) => ReturnType<typeof api.compareEncoders> = api.compareEncoders;
+
 export const openModel: (
   model: CheckedModel,
   options: FromCall<api.OpenModelOptions>,

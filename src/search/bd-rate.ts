@@ -52,18 +52,7 @@ export interface BdResult {
   readonly monotone: { readonly anchor: boolean; readonly test: boolean };
 }
 
-/**
- * The mean difference of rate at equal quality (BD-rate), of `test` against `anchor`.
- * @throws {AnyvmafError} `usage` for points that are not numbers above 0 with a quality, for too few points, and for curves
- * that share no range of quality
- * @example
- * ```ts
- * const { value } = bdRate(
- *   [{ kbps: 500, quality: 70 }, { kbps: 1000, quality: 82 }, { kbps: 2000, quality: 91 }],
- *   [{ kbps: 400, quality: 71 }, { kbps: 800, quality: 83 }, { kbps: 1600, quality: 91.5 }],
- * ); // about -22: the second needs 22 % less
- * ```
- */
+/** See the public `bdRate`. */
 export function bdRate(
   anchor: readonly RatePoint[],
   test: readonly RatePoint[],
@@ -75,11 +64,7 @@ export function bdRate(
   return finite({ value: Math.expm1(mean) * 100, range: { from, to }, overlap, ...said(pair) });
 }
 
-/**
- * The mean difference of quality at equal rate (BD-PSNR, BD-VMAF), of `test` against `anchor`. Rates count by their
- * logarithm.
- * @throws {AnyvmafError} `usage` as {@link bdRate}, for curves that share no range of rates
- */
+/** See the public `bdQuality`. */
 export function bdQuality(
   anchor: readonly RatePoint[],
   test: readonly RatePoint[],

@@ -36,7 +36,7 @@ export interface LadderOptions extends CurveOptions, EncoderChoice {
   readonly rungs?: number;
   /** Default `rate`. */
   readonly spacing?: Spacing;
-  /** Qualities of the lowest and the highest rung. Default: the ends of the hull. */
+  /** Qualities of the lowest and the highest rung. Default: 40 and 96 of a model's score; else, and beyond what was measured, the ends of the hull. */
   readonly between?: { readonly min: number; readonly max: number };
   /** Called as each point is known. */
   readonly onPoint?: (point: LadderPoint) => void;

@@ -32,6 +32,7 @@ import type { KnownPoint } from './points.js';
 import { Probe } from './probe.js';
 import { inSession, type Session, sourceName } from './session.js';
 import { type Setting, settingOf } from './setting.js';
+import { scoreName } from './targets.js';
 
 const DEFAULT_RUNGS = 5;
 /** Sides of pictures that models still make sense of. */
@@ -145,9 +146,12 @@ class Ladder {
   /** Places on the best curve, evenly apart from the lowest to the highest. */
   #places(curves: Curves<Step>, lowest: LadderPoint, highest: LadderPoint): readonly Choice<Step>[] {
     const { rungs = DEFAULT_RUNGS, spacing = 'rate', between } = this.#options;
-    const low = Math.max(lowest.quality, between?.min ?? lowest.quality);
-    const high = Math.min(highest.quality, between?.max ?? highest.quality);
-    if (low > high) throw outOfReach(between as { min: number; max: number }, lowest, highest);
+    const wanted = between ?? usualRange(this.#measure, this.#options);
+    let [low, high] = [Math.max(lowest.quality, wanted.min), Math.min(highest.quality, wanted.max)];
+    if (low > high) {
+      if (between) throw outOfReach(between, lowest, highest);
+      [low, high] = [lowest.quality, highest.quality];
+    }
     const ends = [cheapestAt(curves, low), cheapestAt(curves, high)];
     const share = (i: number) => (rungs === 1 ? 1 : i / (rungs - 1));
     const from = Math.log(ends[0]?.kbps ?? lowest.kbps);
@@ -189,6 +193,12 @@ class Ladder {
   }
 }
 
+/** Qualities that are worth offering: of a model's score neither what nobody watches nor what nobody tells from more. */
+function usualRange({ metric }: CompleteMeasure, { models }: LadderOptions) {
+  if (metric === scoreName(models)) return { min: 40, max: 96 };
+  return { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY };
+}
+
 function outOfReach(
   between: { min: number; max: number },
   lowest: LadderPoint,
@@ -212,7 +222,7 @@ function isSourceSize({ width, height }: PictureSize, { track }: SourceFacts): b
  * Sizes, the largest first, each once.
  * @throws {AnyvmafError} `usage` for sizes that are larger than the source, odd where chroma is halved, or tiny
  */
-export function sizesOf(
+function sizesOf(
   sizes: LadderOptions['sizes'],
   { track }: Pick<SourceFacts, 'track'>,
 ): readonly PictureSize[] {

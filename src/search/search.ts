@@ -5,7 +5,7 @@
  */
 import { requireText } from '../core/arguments.js';
 import type { VideoInput } from '../media/types.js';
-import { estimate, marginOf } from './estimate.js';
+import { estimate, marginOf, ofSamples } from './estimate.js';
 import type { SearchPlatform } from './host.js';
 import { sampledSource } from './material.js';
 import { checkSearchOptions } from './options.js';
@@ -118,7 +118,9 @@ class Search {
   }
 
   #point(point: KnownPoint): SearchPoint {
-    return { ...this.#probe.encoded(point), margin: this.#margin(point) };
+    const { metric, statistic } = this.#targets[0] as CompleteTarget;
+    const quality = ofSamples(samplesOf(point, metric), statistic, this.#session.perSecond);
+    return { ...this.#probe.encoded(point), quality, margin: this.#margin(point) };
   }
 
   async #encodeWhole(value: number): Promise<FinalEncode> {

@@ -86,6 +86,8 @@ export interface EncodedPoint {
 
 /** A value that was encoded and scored, and how good it is. */
 export interface SearchPoint extends EncodedPoint {
+  /** The first target's statistic. */
+  readonly quality: number;
   /** How far it is above the hardest of the targets; negative where it misses one. */
   readonly margin: number;
 }

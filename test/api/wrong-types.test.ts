@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import * as browser from '../../src/index.browser.js';
 import * as node from '../../src/index.js';
-import { readReport } from '../../src/index.js';
+import { readEncodingResult, readReport } from '../../src/index.js';
 
 function detached(): Uint8Array {
   const bytes = new Uint8Array(8);
@@ -79,6 +79,21 @@ const curve = [
   { kbps: 1, quality: 1 },
   { kbps: 2, quality: 2 },
 ];
+const searched = await readEncodingResult(
+  JSON.stringify({
+    kind: 'search',
+    source: 'a.mkv',
+    encoder: 'libx264',
+    parameter: 'crf',
+    value: 20,
+    targets: [{ metric: 'vmaf', statistic: 'mean', atLeast: 90 }],
+    points: [{ value: 20, bytes: 1, kbps: 1, quality: 91, margin: 1, framesPerSecond: null }],
+    command: [],
+    encodes: 1,
+    cached: 0,
+    samples: null,
+  }),
+);
 const ranked: Argument = { fits: { metric: 'psnr_y', worse: 'low' } };
 
 const CALLS: Readonly<Record<string, readonly Argument[]>> = {
@@ -94,6 +109,16 @@ const CALLS: Readonly<Record<string, readonly Argument[]>> = {
     { fits: 'a.mp4', takes: ['text'] },
     { fits: { encoder: 'libx264' }, takes: [] },
   ],
+  buildLadder: [
+    { fits: 'a.mp4', takes: ['text'] },
+    { fits: { encoder: 'libx264', sizes: [720] }, takes: [] },
+  ],
+  compareEncoders: [
+    { fits: 'a.mp4', takes: ['text'] },
+    { fits: { encoders: [{ encoder: 'libx264' }, { encoder: 'libx265' }] }, takes: [] },
+  ],
+  formatEncodingResult: [{ fits: searched }, text],
+  readEncodingResult: [text],
   forgetSearches: [{ fits: 'x', takes: ['text', 'undefined'] }],
   parseTarget: [text],
   bdRate: [{ fits: curve, takes: [] }, { fits: curve, takes: [] }, loose],

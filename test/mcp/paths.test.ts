@@ -18,9 +18,12 @@ import { fakeContext, videoFolder } from './tools/support.js';
 /** Parameters of any text that names no file. */
 const NO_FILE = [
   'encoder',
+  'encoders',
   'feature',
   'input_name',
+  'pix_fmt',
   'pixel_format',
+  'resolutions',
   'scale_to',
   'target',
   'targets',

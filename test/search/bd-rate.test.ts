@@ -3,7 +3,7 @@
  * Bjontegaard deltas against published values, numpy's and SciPy's, and curves that are made and added up another way.
  */
 import { describe, expect, it } from 'vitest';
-import { type BdOptions, bdQuality, bdRate, type RatePoint } from '../../src/public.js';
+import { type BdOptions, bdQuality, bdRate, type RatePoint } from '../../src/search/bd-rate.js';
 
 const INTERPOLATIONS = ['pchip', 'akima', 'cubic'] as const;
 type Interpolation = (typeof INTERPOLATIONS)[number];

@@ -3,48 +3,39 @@
  * What `anyvmaf search` can be told, and what of it the API is told.
  */
 import { usageError } from '../../core/errors.js';
-import {
-  type ParameterName,
-  parseTarget,
-  type QualityTarget,
-  type SearchOptions,
-  type ValueRange,
-} from '../../index.js';
+import { parseTarget, type QualityTarget, type SearchOptions } from '../../index.js';
+import type { OptionUse } from '../options.js';
 import {
   grouped,
   type OptionReaders,
   type OptionSpec,
-  type OptionUse,
   orList,
   parseArguments,
   takeOption,
 } from '../options.js';
-import { choiceValue, numberValue, refusedValue, unsignedValue } from '../values.js';
+import { choiceValue, refusedValue } from '../values.js';
+import {
+  ENCODER_ARG_OPTION,
+  ENCODER_OPTION,
+  ENDING_OPTIONS,
+  FULL_OPTION,
+  PARAMETERS,
+  PIX_FMT_OPTION,
+  rangeValue,
+  SCORING_OPTIONS,
+  type SharedName,
+  sharedReaders,
+  WORK_OPTIONS,
+  withEncoderOption,
+} from './encoding-options.js';
 
 export const NAME = 'anyvmaf search';
 
-const PARAMETERS = [
-  'crf',
-  'cq',
-  'qp',
-  'global_quality',
-  'bitrate',
-] as const satisfies readonly ParameterName[];
-const MAX_THREADS = 1024;
-
 export const SEARCH_OPTIONS = [
   ...grouped('Encoding', [
-    {
-      name: 'encoder',
-      argument: 'NAME',
-      help: 'encoder of the installed ffmpeg: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or any other',
-    },
-    {
-      name: 'encoder-arg',
-      argument: 'NAME=VALUE',
-      help: 'option of the encoder, such as preset=slow. May be repeated',
-    },
-    { name: 'pix-fmt', argument: 'FORMAT', help: "pixel format of the encode. Default: the source's" },
+    ENCODER_OPTION,
+    ENCODER_ARG_OPTION,
+    PIX_FMT_OPTION,
     {
       name: 'encode',
       argument: 'FILE',
@@ -59,8 +50,7 @@ export const SEARCH_OPTIONS = [
     },
     { name: 'between', argument: 'LOW..HIGH', help: 'a mean from LOW to HIGH' },
     { name: 'max-size', argument: 'SHARE', help: "largest size, as a share of the source's: 60%" },
-    { name: 'model', short: 'm', argument: 'MODEL', help: 'model to score with. May be repeated' },
-    { name: 'feature', argument: 'FEATURE', help: 'further metric to measure. May be repeated' },
+    ...SCORING_OPTIONS,
   ]),
   ...grouped('Search', [
     {
@@ -70,22 +60,15 @@ export const SEARCH_OPTIONS = [
     },
     { name: 'range', argument: 'LOW..HIGH', help: 'values to search' },
     { name: 'all', argument: 'LOW..HIGH:STEP', help: 'encode every value of a grid instead of searching' },
-    { name: 'full', help: 'encode the whole source for every point, not samples of it' },
+    FULL_OPTION,
     { name: 'verify', help: 'encode the whole source with the value found, and score it' },
-    {
-      name: 'cache',
-      argument: 'DIR',
-      help: "where to keep points: a folder, or none. Default: the user's cache",
-    },
+    ...WORK_OPTIONS,
     { name: 'forget', help: 'remove the points of all earlier searches, and nothing else' },
-    { name: 'max-temp', argument: 'GB', help: 'temporary files at most. Default: 8' },
-    { name: 'threads', argument: 'N', help: 'worker threads of the scorer' },
   ]),
   ...grouped('Result', [
     { name: 'output', short: 'o', argument: 'FILE', help: 'write the result as JSON to FILE' },
     { name: 'json', help: 'print the result as JSON' },
-    { name: 'quiet', short: 'q', help: 'no progress on the terminal' },
-    { name: 'help', help: 'show this help', last: true },
+    ...ENDING_OPTIONS,
   ]),
 ] as const satisfies readonly OptionSpec[];
 
@@ -109,10 +92,9 @@ type Draft = { -readonly [Key in keyof SearchOptions]?: SearchOptions[Key] } & {
 type Name = (typeof SEARCH_OPTIONS)[number]['name'];
 
 /** Options that may be repeated add to what is there. */
-const readersOf = (draft: Draft): OptionReaders<Name, Draft> => ({
+const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName>, Draft> => ({
   encoder: ({ value }) => ({ encoder: value }),
-  'encoder-arg': (use) => ({ encoderOptions: { ...draft.encoderOptions, ...encoderOption(use) } }),
-  'pix-fmt': ({ value }) => ({ pixelFormat: value }),
+  'encoder-arg': (use) => ({ encoderOptions: withEncoderOption(draft.encoderOptions, use) }),
   encode: ({ value }) => ({ output: value }),
   target: ({ value }) => ({ targets: [...(draft.targets ?? []), parseTarget(value)] }),
   between: (use) => {
@@ -121,21 +103,13 @@ const readersOf = (draft: Draft): OptionReaders<Name, Draft> => ({
     return { targets: [target, ...(draft.targets ?? [])], atMost: max };
   },
   'max-size': (use) => ({ maxSize: shareValue(use) }),
-  model: ({ value }) => ({ models: [...(draft.models ?? []), value] }),
-  feature: ({ value }) => ({ features: [...(draft.features ?? []), value] }),
   parameter: (use) => ({ parameter: choiceValue(use, PARAMETERS) }),
   range: (use) => ({ range: rangeValue(use) }),
   all: (use) => ({ range: rangeValue(use), all: true }),
-  full: () => ({ full: true }),
   verify: () => ({ verify: true }),
-  cache: ({ value }) => ({ cache: value === 'none' ? false : value }),
   forget: () => ({ forget: true }),
-  'max-temp': (use) => ({ scratchBytes: numberValue(use) * 1e9 }),
-  threads: (use) => ({ threads: unsignedValue(use, 4, MAX_THREADS) }),
   output: ({ value }) => ({ file: value }),
   json: () => ({ json: true }),
-  quiet: () => ({ quiet: true }),
-  help: () => ({}),
 });
 
 /**
@@ -149,7 +123,7 @@ export function searchSettings(
   const { options: uses, positionals } = parseArguments(args, SEARCH_OPTIONS, NAME);
   if (uses.at(-1)?.name === 'help') return 'help';
   const draft: Draft = {};
-  const readers = readersOf(draft);
+  const readers = { ...sharedReaders(draft), ...readersOf(draft) };
   for (const use of uses) takeOption(readers, use, draft);
   const { file: output, json = false, quiet = false, forget, encoder, ...options } = draft;
   if (forget) return { forget: typeof options.cache === 'string' ? options.cache : undefined };
@@ -160,21 +134,6 @@ export function searchSettings(
   }
   if (encoder === undefined) throw usageError(`${NAME} needs an encoder, for instance --encoder libx264`);
   return { source, options: { ...options, encoder }, output, json, quiet };
-}
-
-function encoderOption(use: OptionUse): Readonly<Record<string, string>> {
-  const equals = use.value.indexOf('=');
-  if (equals > 0) return { [use.value.slice(0, equals)]: use.value.slice(equals + 1) };
-  throw refusedValue(use, 'NAME=VALUE, such as preset=slow');
-}
-
-/** `18..40` or `18..40:2`. */
-function rangeValue(use: OptionUse): ValueRange {
-  const number = '(\\d{1,10}(?:\\.\\d{1,6})?)';
-  const [, min, max, step] = new RegExp(`^${number}\\.\\.${number}(?::${number})?$`).exec(use.value) ?? [];
-  if (min !== undefined && max !== undefined && Number(min) <= Number(max))
-    return { min: Number(min), max: Number(max), ...(step !== undefined && { step: Number(step) }) };
-  throw refusedValue(use, 'a range such as 18..40');
 }
 
 function shareValue(use: OptionUse): number {

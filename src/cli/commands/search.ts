@@ -10,6 +10,7 @@ import { openOutput } from '../output.js';
 import { answerText, pointLine, pointsHead } from '../search-text.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
+import { stageText } from './encoding-run.js';
 import { NAME, SEARCH_OPTIONS, type SearchSettings, searchSettings } from './search-options.js';
 
 const page: HelpPage = {
@@ -82,19 +83,13 @@ async function progressOf({ options, json, quiet }: SearchSettings, terminal: Te
     metric ??= options.targets?.[0]?.metric ?? Object.keys(point.pooled)[0] ?? 'vmaf';
     if (json || quiet) return;
     if (first) terminal.draw(`${pointsHead(parameter, metric)}\n`);
-    terminal.draw(`${pointLine(point, parameter, metric)}\n`);
+    terminal.draw(`${pointLine(point, parameter)}\n`);
   };
   return {
     listeners: {
       onPoint,
-      ...(bar && { onStage: (stage: SearchStage) => bar.say(stageText(stage, parameter)) }),
+      ...(bar && { onStage: (stage: SearchStage) => bar.say(stageText(stage)) }),
     },
     end: () => bar?.clear(),
   };
-}
-
-function stageText(stage: SearchStage, parameter: string): string {
-  if (stage.kind === 'reading') return 'reading the source';
-  if (stage.kind === 'cutting') return `cutting ${stage.samples} samples, ${stage.frames} frames`;
-  return `${stage.kind} ${stage.whole ? 'the whole source' : 'samples'} at ${parameter} ${stage.value}`;
 }

@@ -2,16 +2,14 @@
  * @module mcp/scoring/quality
  * A search for an encoder's setting within one call: on the pool, with progress and a limit on time.
  */
-import { AnyvmafError, parseTarget, type SearchResult, type SearchStage } from '../../index.js';
+import { parseTarget, type SearchResult } from '../../index.js';
 import { searchQuality } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel } from '../paths.js';
-
-/** Bytes of temporary files that a call may take. */
-const SCRATCH = 4e9;
+import { type EncodingLimits, encodingCall, publishResult } from './encoding.js';
 
 /** What to search. */
-export interface QualityInput {
+export interface QualityInput extends EncodingLimits {
   readonly source: InputFile;
   readonly encoder: string;
   readonly encoder_options: Readonly<Record<string, string>>;
@@ -23,50 +21,29 @@ export interface QualityInput {
   readonly full: boolean;
   readonly verify: boolean;
   readonly model: InputModel;
-  readonly max_seconds: number;
 }
 
 /** @throws {AnyvmafError} as the public `searchQuality`; `resource` when it takes longer than it may */
 export async function findQuality(input: QualityInput, context: ToolContext) {
   const targets = input.targets.map(parseTarget);
-  const result = await context.pool.run('find_quality', null, async ({ threads }) => {
-    const late = AbortSignal.timeout(input.max_seconds * 1000);
-    try {
-      return await searchQuality(input.source.path, {
-        encoder: input.encoder,
-        encoderOptions: input.encoder_options,
-        targets,
-        ...(input.at_most !== undefined && { atMost: input.at_most }),
-        ...(input.max_size !== undefined && { maxSize: input.max_size }),
-        ...(input.range && { range: input.range }),
-        ...(input.pixel_format !== undefined && { pixelFormat: input.pixel_format }),
-        models: [input.model.text],
-        full: input.full,
-        verify: input.verify,
-        cache: false,
-        scratchBytes: SCRATCH,
-        threads,
-        origin: context.files.origin,
-        signal: AbortSignal.any([context.signal, late]),
-        onStage: progressOf(context),
-      });
-    } catch (error) {
-      if (!late.aborted || context.signal.aborted) throw error;
-      throw new AnyvmafError(
-        'resource',
-        `the search took longer than max_seconds, ${input.max_seconds}; allow more, or give a range.`,
-      );
-    }
-  });
-  return documentOf(result);
-}
-
-function progressOf({ progress }: ToolContext): (stage: SearchStage) => void {
-  let done = 0;
-  return (stage) => {
-    const what = 'value' in stage ? `${stage.kind} at ${stage.value}` : `${stage.kind} the source`;
-    progress({ done: done++, total: null, message: what });
-  };
+  const result = await encodingCall('find_quality', input, context, (call) =>
+    searchQuality(input.source.path, {
+      ...call,
+      encoder: input.encoder,
+      encoderOptions: input.encoder_options,
+      targets,
+      ...(input.at_most !== undefined && { atMost: input.at_most }),
+      ...(input.max_size !== undefined && { maxSize: input.max_size }),
+      ...(input.range && { range: input.range }),
+      ...(input.pixel_format !== undefined && { pixelFormat: input.pixel_format }),
+      models: [input.model.text],
+      full: input.full,
+      verify: input.verify,
+      origin: context.files.origin,
+    }),
+  );
+  const { uris, content } = await publishResult(result, context);
+  return { document: { ...documentOf(result), results: uris }, content };
 }
 
 function documentOf(result: SearchResult) {

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod/v4';
 import { inputPath } from '../paths.js';
+import { encoderOptions, encodingLimits } from '../scoring/encoding-parameters.js';
 import { model } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
@@ -22,10 +23,7 @@ export const findQualityTool = defineTool({
       .string()
       .max(64)
       .describe("ffmpeg's name: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another."),
-    encoder_options: z
-      .record(z.string().max(64), z.string().max(400))
-      .default({})
-      .describe('Options of the encoder by name, such as {"preset": "slow"}.'),
+    encoder_options: encoderOptions,
     targets: z
       .array(z.string().max(64))
       .min(1)
@@ -39,13 +37,12 @@ export const findQualityTool = defineTool({
       .optional()
       .describe('Values of the parameter to search.'),
     pixel_format: z.string().max(32).optional().describe("Of the encode. Default: the source's."),
-    full: z.boolean().default(false).describe('Encode the whole source for every point, not samples.'),
     verify: z
       .boolean()
       .default(false)
       .describe('Also encode and score the whole source with the value found.'),
     model,
-    max_seconds: z.int().min(1).max(7200).default(900).describe('The call fails when it takes longer.'),
+    ...encodingLimits,
   }),
   outputSchema: z.object({
     summary: z.string(),
@@ -79,10 +76,14 @@ export const findQualityTool = defineTool({
     encodes: z.int(),
     final: z.object({ mean: z.number(), bytes: z.number(), reached: z.boolean() }).nullable(),
     command: z.array(z.string()).describe('Makes the encode: a program and its arguments.'),
+    results: z.object({
+      json: z.string().describe('URI of all points.'),
+      html: z.string().describe('URI of a page with the curve.'),
+    }),
   }),
   annotations: READ_ONLY,
   async handler(input, context) {
     const { findQuality } = await import('../scoring/quality.js');
-    return { document: await findQuality(input, context) };
+    return findQuality(input, context);
   },
 });

@@ -17,6 +17,8 @@ import { listExtractorsTool } from './list-extractors.js';
 import { listModelsTool } from './list-models.js';
 import { probeBackendTool } from './probe-backend.js';
 import { runBenchmarkTool } from './run-benchmark.js';
+import { runCompareTool } from './run-compare.js';
+import { runLadderTool } from './run-ladder.js';
 import { vmafScore } from './vmaf-score.js';
 import { vmafScoreEncoded } from './vmaf-score-encoded.js';
 import { vmafVersion } from './vmaf-version.js';
@@ -42,4 +44,6 @@ export const TOOLS: readonly Tool[] = [
   findAlignmentTool,
   explainScoreTool,
   findQualityTool,
+  runCompareTool,
+  runLadderTool,
 ];

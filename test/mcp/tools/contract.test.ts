@@ -104,6 +104,8 @@ describe('the reference', () => {
       'find_alignment',
       'explain_score',
       'find_quality',
+      'run_compare',
+      'run_ladder',
     ]);
   });
 

@@ -40,7 +40,9 @@ describe.skipIf(!hasFfmpeg)(`find_quality (${needsFfmpeg})`, () => {
     expect(points).toHaveLength(encodes);
     expect(points.find((point) => point.value === value)?.margin).toBeGreaterThanOrEqual(0);
     expect(command.slice(0, 3)).toEqual(['ffmpeg', '-i', source]);
-    expect(asked.told.map(({ message }) => message)).toContain(`encoding at ${points[0]?.value}`);
+    expect(asked.told.map(({ message }) => message)).toContain(
+      `encoding at ${points[0]?.value} with libx264`,
+    );
     expect(asked.ran).toEqual([['find_quality', null]]);
   });
 

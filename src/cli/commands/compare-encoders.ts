@@ -1,0 +1,130 @@
+/**
+ * @module cli/commands/compare-encoders
+ * `anyvmaf compare-encoders SOURCE --encoder A --encoder B`: which encoder, or which preset, needs less for equal quality.
+ */
+import { usageError } from '../../core/errors.js';
+import type { ComparedEncoder, ComparedPoint, CompareOptions } from '../../index.js';
+import type { Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import type { HelpPage } from '../help.js';
+import {
+  grouped,
+  type OptionReaders,
+  type OptionSpec,
+  type OptionUse,
+  parseArguments,
+  takeOption,
+} from '../options.js';
+import { curveHead, curveLine } from '../search-text.js';
+import type { Terminal } from '../terminal.js';
+import { refusedValue } from '../values.js';
+import {
+  CURVE_OPTIONS,
+  type CurveDraft,
+  type CurveName,
+  curveReaders,
+  ENDING_OPTIONS,
+  FULL_OPTION,
+  PIX_FMT_OPTION,
+  RESULT_OPTIONS,
+  resultOf,
+  SCORING_OPTIONS,
+  type SharedName,
+  WORK_OPTIONS,
+} from './encoding-options.js';
+import { encodingRun, type ResultSettings } from './encoding-run.js';
+
+const NAME = 'anyvmaf compare-encoders';
+
+const OPTIONS = [
+  ...grouped('Encoding', [
+    {
+      name: 'encoder',
+      short: 'e',
+      argument: 'NAME[:OPTION=VALUE...]',
+      help: 'encoder of the installed ffmpeg, with options: libx264:preset=slow. Twice or more; all are compared with the first',
+    },
+    PIX_FMT_OPTION,
+  ]),
+  ...grouped('Curves', [...CURVE_OPTIONS, ...SCORING_OPTIONS, FULL_OPTION, ...WORK_OPTIONS]),
+  ...grouped('Result', [...RESULT_OPTIONS, ...ENDING_OPTIONS]),
+] as const satisfies readonly OptionSpec[];
+
+const page: HelpPage = {
+  usage: [`${NAME} [options] SOURCE --encoder NAME --encoder NAME`],
+  about:
+    'Measures the curve of quality over rate of several encoders, or of one with several presets, on a source, and ' +
+    'says by BD-rate how much less each needs for equal quality, how fast it is here, and what each needs for a quality that is wanted.',
+  options: OPTIONS,
+  sections: [
+    {
+      title: 'Examples',
+      rows: [
+        [`${NAME} a.mov -e libx264 -e libx265`, 'two codecs'],
+        [`${NAME} a.mov -e libx265 -e libsvtav1`, 'and others'],
+      ],
+    },
+  ],
+};
+
+/** The comparison of encoders. */
+export const compareEncodersCommand: Command = {
+  page,
+  run: async (args, terminal) => {
+    const settings = settingsOf(args);
+    return settings === 'help' ? page : compare(settings, terminal);
+  },
+};
+
+interface CompareSettings {
+  readonly result: ResultSettings;
+  readonly options: CompareOptions;
+}
+
+async function compare({ result: settings, options }: CompareSettings, terminal: Terminal): Promise<number> {
+  const { compareEncoders } = await import('../../index.js');
+  await encodingRun(settings, terminal, ({ line, ...listeners }) => {
+    let first = true;
+    const onPoint = (point: ComparedPoint) => {
+      if (first) line(curveHead('encoder', 'value', options.metric ?? 'quality'));
+      first = false;
+      line(curveLine(point.name, point));
+    };
+    return compareEncoders(settings.source, { ...options, ...listeners, onPoint });
+  });
+  return EXIT.ok;
+}
+
+type Draft = CurveDraft & { encoders?: readonly ComparedEncoder[] };
+type Name = (typeof OPTIONS)[number]['name'];
+
+const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName | CurveName>, Draft> => ({
+  encoder: (use) => ({ encoders: [...(draft.encoders ?? []), encoderValue(use)] }),
+});
+
+/** @throws {AnyvmafError} `usage` */
+function settingsOf(args: readonly string[]): CompareSettings | 'help' {
+  const { options: uses, positionals } = parseArguments(args, OPTIONS, NAME);
+  if (uses.at(-1)?.name === 'help') return 'help';
+  const draft: Draft = {};
+  const readers = { ...curveReaders(draft), ...readersOf(draft) };
+  for (const use of uses) takeOption(readers, use, draft);
+  const { result, options } = resultOf(NAME, positionals, draft);
+  const { encoders = [] } = draft;
+  if (encoders.length < 2) {
+    throw usageError(`${NAME} needs two encoders or more, for instance --encoder libx264 --encoder libx265`);
+  }
+  return { result, options: { ...options, encoders } };
+}
+
+/** `libx264` or `libx264:preset=slow:tune=film`. */
+function encoderValue(use: OptionUse): ComparedEncoder {
+  const [encoder = '', ...options] = use.value.split(':');
+  const pairs = options.map((option) => /^([^=]+)=(.*)$/.exec(option));
+  if (encoder === '' || pairs.some((pair) => pair === null))
+    throw refusedValue(use, 'an encoder with its options, such as libx264:preset=slow');
+  return {
+    encoder,
+    encoderOptions: Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? ''])),
+  };
+}

@@ -1,0 +1,192 @@
+/**
+ * @module cli/commands/encoding-options
+ * Options that the commands which encode a source have in common, and how they are read.
+ */
+import { usageError } from '../../core/errors.js';
+import {
+  type EncoderChoice,
+  type EncodingOptions,
+  type ParameterName,
+  type ResultFormat,
+  STATISTICS,
+  type Statistic,
+  type ValueRange,
+} from '../../index.js';
+import type { OptionReaders, OptionUse } from '../options.js';
+import { numberValue, refusedValue, unsignedValue } from '../values.js';
+import type { ResultSettings } from './encoding-run.js';
+
+/** What is searched. */
+export const PARAMETERS = [
+  'crf',
+  'cq',
+  'qp',
+  'global_quality',
+  'bitrate',
+] as const satisfies readonly ParameterName[];
+
+const MAX_THREADS = 1024;
+
+export const ENCODER_OPTION = {
+  name: 'encoder',
+  short: 'e',
+  argument: 'NAME',
+  help: 'encoder of the installed ffmpeg: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or any other',
+} as const;
+
+export const ENCODER_ARG_OPTION = {
+  name: 'encoder-arg',
+  argument: 'NAME=VALUE',
+  help: 'option of the encoder, such as preset=slow. May be repeated',
+} as const;
+
+export const PIX_FMT_OPTION = {
+  name: 'pix-fmt',
+  argument: 'FORMAT',
+  help: "pixel format of the encode. Default: the source's",
+} as const;
+
+export const SCORING_OPTIONS = [
+  { name: 'model', short: 'm', argument: 'MODEL', help: 'model to score with. May be repeated' },
+  { name: 'feature', argument: 'FEATURE', help: 'further metric to measure. May be repeated' },
+] as const;
+
+export const WORK_OPTIONS = [
+  {
+    name: 'cache',
+    argument: 'DIR',
+    help: "where to keep points: a folder, or none. Default: the user's cache",
+  },
+  { name: 'max-temp', argument: 'GB', help: 'temporary files at most. Default: 8' },
+  { name: 'threads', argument: 'N', help: 'worker threads of the scorer' },
+] as const;
+
+export const FULL_OPTION = {
+  name: 'full',
+  help: 'encode the whole source for every point, not samples of it',
+} as const;
+
+/** The last options of a command. */
+export const ENDING_OPTIONS = [
+  { name: 'quiet', short: 'q', help: 'no progress on the terminal' },
+  { name: 'help', help: 'show this help', last: true },
+] as const;
+
+/** Options of every command that encodes a source. */
+export type SharedName =
+  | (typeof PIX_FMT_OPTION | typeof FULL_OPTION)['name']
+  | (typeof SCORING_OPTIONS | typeof WORK_OPTIONS | typeof ENDING_OPTIONS)[number]['name'];
+
+/** What they say, as far as it has been read. */
+export type SharedDraft = { -readonly [Key in keyof EncodingOptions]?: EncodingOptions[Key] } & {
+  quiet?: boolean;
+};
+
+/** Reads them. Options that may be repeated add to what is there. */
+export const sharedReaders = (draft: SharedDraft): OptionReaders<SharedName, SharedDraft> => ({
+  'pix-fmt': ({ value }) => ({ pixelFormat: value }),
+  model: ({ value }) => ({ models: [...(draft.models ?? []), value] }),
+  feature: ({ value }) => ({ features: [...(draft.features ?? []), value] }),
+  full: () => ({ full: true }),
+  cache: ({ value }) => ({ cache: value === 'none' ? false : value }),
+  'max-temp': (use) => ({ scratchBytes: numberValue(use) * 1e9 }),
+  threads: (use) => ({ threads: unsignedValue(use, 4, MAX_THREADS) }),
+  quiet: () => ({ quiet: true }),
+  help: () => ({}),
+});
+
+/** Options of commands that measure curves. */
+export const CURVE_OPTIONS = [
+  {
+    name: 'target',
+    argument: 'QUALITY',
+    help: 'quality at which each curve is measured. May be repeated. Default: values of the parameter',
+  },
+  {
+    name: 'by',
+    argument: 'MEASURE',
+    help: 'what quality is: p5, worst_second, or psnr_y:mean of a feature. Default: the mean of the model',
+  },
+] as const;
+
+/** How commands with tables and charts give out their results. */
+export const RESULT_OPTIONS = [
+  {
+    name: 'output',
+    short: 'o',
+    argument: 'FILE',
+    help: 'write the result to FILE, by the end of its name: .json, .csv, .html or .txt. May be repeated',
+  },
+  { name: 'json', help: 'print the result as JSON' },
+  { name: 'csv', help: 'print all points as CSV' },
+] as const;
+
+export type CurveName = (typeof CURVE_OPTIONS | typeof RESULT_OPTIONS)[number]['name'];
+
+export type CurveDraft = SharedDraft & {
+  targets?: readonly number[];
+  metric?: string;
+  statistic?: Statistic;
+  outputs?: readonly string[];
+  format?: ResultFormat;
+};
+
+/** Reads the options of commands that measure curves. */
+export const curveReaders = (draft: CurveDraft): OptionReaders<CurveName | SharedName, CurveDraft> => ({
+  ...sharedReaders(draft),
+  target: (use) => ({ targets: [...(draft.targets ?? []), numberValue(use)] }),
+  by: measureValue,
+  output: ({ value }) => ({ outputs: [...(draft.outputs ?? []), value] }),
+  json: () => ({ format: 'json' }),
+  csv: () => ({ format: 'csv' }),
+});
+
+/** `p5`, `psnr_y` or `psnr_y:min`. */
+function measureValue(use: OptionUse): Pick<CurveDraft, 'metric' | 'statistic'> {
+  const [first = '', second, ...more] = use.value.split(':');
+  const statistic = STATISTICS.find((one) => one === (second ?? first));
+  if (more.length > 0 || first === '' || (second !== undefined && !statistic))
+    throw refusedValue(
+      use,
+      `a statistic, a metric, or both, such as p5 or psnr_y:mean (${STATISTICS.join(', ')})`,
+    );
+  if (second === undefined && statistic) return { statistic };
+  return { metric: first, ...(statistic && { statistic }) };
+}
+
+/**
+ * The source and how its result is given out, apart from what the API is told.
+ * @throws {AnyvmafError} `usage` for another number of sources than one
+ */
+export function resultOf<Draft extends CurveDraft>(
+  command: string,
+  positionals: readonly string[],
+  draft: Draft,
+): { readonly result: ResultSettings; readonly options: Omit<Draft, 'outputs' | 'format' | 'quiet'> } {
+  const { outputs = [], format = 'text', quiet = false, ...options } = draft;
+  const [source, ...more] = positionals;
+  if (source === undefined || more.length > 0) {
+    const found = source === undefined ? 'none was given' : `${positionals.length} were given`;
+    throw usageError(`${command} takes one source, but ${found}; '${command} --help' says more`);
+  }
+  return { result: { source, outputs, format, quiet }, options };
+}
+
+/** `preset=slow`, added to the options before it. */
+export function withEncoderOption(
+  options: EncoderChoice['encoderOptions'],
+  use: OptionUse,
+): Readonly<Record<string, string>> {
+  const equals = use.value.indexOf('=');
+  if (equals > 0) return { ...options, [use.value.slice(0, equals)]: use.value.slice(equals + 1) };
+  throw refusedValue(use, 'NAME=VALUE, such as preset=slow');
+}
+
+/** `18..40` or `18..40:2`. */
+export function rangeValue(use: OptionUse): ValueRange {
+  const number = '(\\d{1,10}(?:\\.\\d{1,6})?)';
+  const [, min, max, step] = new RegExp(`^${number}\\.\\.${number}(?::${number})?$`).exec(use.value) ?? [];
+  if (min !== undefined && max !== undefined && Number(min) <= Number(max))
+    return { min: Number(min), max: Number(max), ...(step !== undefined && { step: Number(step) }) };
+  throw refusedValue(use, 'a range such as 18..40');
+}

@@ -1,0 +1,172 @@
+/**
+ * @module cli/commands/ladder
+ * `anyvmaf ladder SOURCE --sizes 1080,720,540,360 --encoder NAME`: which sizes and settings to offer a source in.
+ */
+import { usageError } from '../../core/errors.js';
+import { quotedWord } from '../../core/shell.js';
+import type { LadderOptions, LadderPoint } from '../../index.js';
+import type { Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import type { HelpPage } from '../help.js';
+import {
+  grouped,
+  type OptionReaders,
+  type OptionSpec,
+  type OptionUse,
+  orList,
+  parseArguments,
+  takeOption,
+} from '../options.js';
+import { curveHead, curveLine } from '../search-text.js';
+import type { Terminal } from '../terminal.js';
+import { choiceValue, numberValue, refusedValue, unsignedValue } from '../values.js';
+import {
+  CURVE_OPTIONS,
+  type CurveDraft,
+  type CurveName,
+  curveReaders,
+  ENCODER_ARG_OPTION,
+  ENCODER_OPTION,
+  ENDING_OPTIONS,
+  FULL_OPTION,
+  PARAMETERS,
+  PIX_FMT_OPTION,
+  RESULT_OPTIONS,
+  rangeValue,
+  resultOf,
+  SCORING_OPTIONS,
+  type SharedName,
+  WORK_OPTIONS,
+  withEncoderOption,
+} from './encoding-options.js';
+import { encodingRun, type ResultSettings } from './encoding-run.js';
+
+const NAME = 'anyvmaf ladder';
+const SPACINGS = ['rate', 'quality'] as const;
+const MOST_RUNGS = 32;
+
+const OPTIONS = [
+  ...grouped('Encoding', [
+    ENCODER_OPTION,
+    ENCODER_ARG_OPTION,
+    PIX_FMT_OPTION,
+    {
+      name: 'sizes',
+      argument: 'LIST',
+      help: 'heights, or sizes: 1080,720,540,360 or 1920x1080,1280x720. None larger than the source',
+    },
+  ]),
+  ...grouped('Rungs', [
+    { name: 'rungs', argument: 'N', help: `how many to choose, 1 to ${MOST_RUNGS}. Default: 5` },
+    { name: 'spacing', argument: 'BY', help: `evenly in ${orList(SPACINGS)}. Default: rate` },
+    {
+      name: 'between',
+      argument: 'LOW..HIGH',
+      help: "qualities of the lowest and the highest. Default: 40..96 of a model's score",
+    },
+  ]),
+  ...grouped('Curves', [
+    {
+      name: 'parameter',
+      argument: 'NAME',
+      help: `what is set: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
+    },
+    {
+      name: 'range',
+      argument: 'LOW..HIGH[:STEP]',
+      help: 'values of it. Default: seven around the usual one',
+    },
+    ...CURVE_OPTIONS,
+    ...SCORING_OPTIONS,
+    FULL_OPTION,
+    ...WORK_OPTIONS,
+  ]),
+  ...grouped('Result', [...RESULT_OPTIONS, ...ENDING_OPTIONS]),
+] as const satisfies readonly OptionSpec[];
+
+const page: HelpPage = {
+  usage: [`${NAME} [options] SOURCE --sizes LIST --encoder NAME`],
+  about:
+    'Measures rate and quality of a source in several sizes, takes the convex hull of the curves, and chooses rungs on ' +
+    'it. Says from which rate on each size is the best one, and gives the ffmpeg command that encodes all rungs for DASH and HLS. ' +
+    'Smaller pictures are scored at the size of the source, as they are watched.',
+  options: OPTIONS,
+  sections: [
+    {
+      title: 'Examples',
+      rows: [
+        [`${NAME} a.mov -e libx264 --sizes 1080,720,540`, 'five rungs'],
+        [`${NAME} a.mov -e libx265 --sizes 720,360 --rungs 8`, 'more of them'],
+        [`${NAME} a.mov -e libx264 --sizes 720 -o l.html`, 'a page with the hull'],
+      ],
+    },
+  ],
+};
+
+/** The ladder of sizes. */
+export const ladder: Command = {
+  page,
+  run: async (args, terminal) => {
+    const settings = settingsOf(args);
+    return settings === 'help' ? page : build(settings, terminal);
+  },
+};
+
+interface LadderSettings {
+  readonly result: ResultSettings;
+  readonly options: LadderOptions;
+}
+
+async function build({ result: settings, options }: LadderSettings, terminal: Terminal): Promise<number> {
+  const { buildLadder } = await import('../../index.js');
+  const { command } = await encodingRun(settings, terminal, ({ line, ...listeners }) => {
+    let first = true;
+    const onPoint = (point: LadderPoint) => {
+      if (first) line(curveHead('size', options.parameter ?? 'value', options.metric ?? 'quality'));
+      first = false;
+      line(curveLine(`${point.width}x${point.height}`, point));
+    };
+    return buildLadder(settings.source, { ...options, ...listeners, onPoint });
+  });
+  if (settings.format === 'text') await terminal.print(`\n${command.map(quotedWord).join(' ')}\n`);
+  return EXIT.ok;
+}
+
+type Draft = CurveDraft & { -readonly [Key in keyof LadderOptions]?: LadderOptions[Key] };
+type Name = (typeof OPTIONS)[number]['name'];
+
+const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName | CurveName>, Draft> => ({
+  encoder: ({ value }) => ({ encoder: value }),
+  'encoder-arg': (use) => ({ encoderOptions: withEncoderOption(draft.encoderOptions, use) }),
+  sizes: (use) => ({ sizes: use.value.split(',').map((text) => sizeValue(use, text.trim())) }),
+  rungs: (use) => ({ rungs: unsignedValue(use, 5, MOST_RUNGS) }),
+  spacing: (use) => ({ spacing: choiceValue(use, SPACINGS) }),
+  between: (use) => {
+    const { min, max } = rangeValue(use);
+    return { between: { min, max } };
+  },
+  parameter: (use) => ({ parameter: choiceValue(use, PARAMETERS) }),
+  range: (use) => ({ range: rangeValue(use) }),
+});
+
+/** @throws {AnyvmafError} `usage` */
+function settingsOf(args: readonly string[]): LadderSettings | 'help' {
+  const { options: uses, positionals } = parseArguments(args, OPTIONS, NAME);
+  if (uses.at(-1)?.name === 'help') return 'help';
+  const draft: Draft = {};
+  const readers = { ...curveReaders(draft), ...readersOf(draft) };
+  for (const use of uses) takeOption(readers, use, draft);
+  const { result, options } = resultOf(NAME, positionals, draft);
+  const { encoder, sizes } = draft;
+  if (encoder === undefined) throw usageError(`${NAME} needs an encoder, for instance --encoder libx264`);
+  if (sizes === undefined) throw usageError(`${NAME} needs sizes, for instance --sizes 1080,720,540,360`);
+  return { result, options: { ...options, encoder, sizes } };
+}
+
+/** `720` or `1280x720`. */
+function sizeValue(use: OptionUse, text: string): LadderOptions['sizes'][number] {
+  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(text) ?? [];
+  if (width !== undefined && height !== undefined) return { width: Number(width), height: Number(height) };
+  if (/^\d{1,5}p?$/.test(text)) return numberValue({ ...use, value: text.replace('p', '') });
+  throw refusedValue(use, 'heights or sizes such as 1080,720 or 1920x1080,1280x720');
+}

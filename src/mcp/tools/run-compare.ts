@@ -1,0 +1,80 @@
+/**
+ * @module mcp/tools/run-compare
+ * `run_compare`: encoders or presets beside each other on one source.
+ */
+import * as z from 'zod/v4';
+import { inputPath } from '../paths.js';
+import { encodingLimits } from '../scoring/encoding-parameters.js';
+import { model } from '../scoring/parameters.js';
+import { defineTool, READ_ONLY } from '../tool.js';
+
+export const runCompareTool = defineTool({
+  name: 'run_compare',
+  title: 'Compare encoders',
+  description:
+    'Encodes samples of a source with several encoders or presets of the installed ffmpeg, each at several qualities, and answers ' +
+    'how much less each needs than the first for equal quality (BD-rate), how fast it is here, and what each needs for a quality. ' +
+    'It writes no encode. Takes minutes.',
+  inputSchema: z.object({
+    src: inputPath('The video to encode, of a kind that ffmpeg reads.'),
+    encoders: z
+      .array(z.string().min(1).max(400))
+      .min(2)
+      .max(8)
+      .default(['libx264', 'libx265', 'libsvtav1', 'libvpx-vp9'])
+      .describe("ffmpeg's names, with options where wanted: libx264:preset=slow. The first is the anchor."),
+    target_vmafs: z
+      .array(z.number())
+      .max(8)
+      .default([])
+      .describe('Qualities to search for, such as [90, 95]. Default: values of the parameter instead.'),
+    pix_fmt: z.string().max(32).optional().describe("Pixel format of the encodes. Default: the source's."),
+    model,
+    ...encodingLimits,
+  }),
+  outputSchema: z.object({
+    summary: z.string(),
+    metric: z.string(),
+    encoders: z.array(
+      z.object({
+        name: z.string(),
+        encoder: z.string(),
+        parameter: z.string(),
+        frames_per_second: z.number().nullable().describe('Of encoding, on this machine.'),
+        at_targets: z.array(
+          z.object({
+            target_vmaf: z.number(),
+            value: z.number(),
+            kbps: z.number(),
+            vmaf: z.number(),
+            reached: z.boolean(),
+          }),
+        ),
+        points: z.array(z.object({ value: z.number(), vmaf: z.number(), kbps: z.number() })),
+        not_monotone: z
+          .array(z.number())
+          .describe('Values that score better than the finer value before them.'),
+      }),
+    ),
+    deltas: z.array(
+      z.object({
+        anchor: z.string(),
+        test: z.string(),
+        bd_rate_percent: z.number().nullable().describe('Mean difference of rate; negative: less is needed.'),
+        bd_vmaf: z.number().nullable().describe('Mean difference of quality at equal rate.'),
+        overlap: z.number().nullable().describe('The part of both curves that was compared, up to 1.'),
+        refused: z.string().nullable().describe('Why there is none.'),
+      }),
+    ),
+    encodes: z.int(),
+    results: z.object({
+      json: z.string().describe('URI of all points.'),
+      html: z.string().describe('URI of a page with the curves.'),
+    }),
+  }),
+  annotations: READ_ONLY,
+  async handler(input, context) {
+    const { runCompare } = await import('../scoring/curves.js');
+    return runCompare(input, context);
+  },
+});

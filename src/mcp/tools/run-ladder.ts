@@ -1,0 +1,71 @@
+/**
+ * @module mcp/tools/run-ladder
+ * `run_ladder`: the sizes and settings to offer a source in.
+ */
+import * as z from 'zod/v4';
+import { inputPath } from '../paths.js';
+import { encoderOptions, encodingLimits } from '../scoring/encoding-parameters.js';
+import { model } from '../scoring/parameters.js';
+import { defineTool, READ_ONLY } from '../tool.js';
+
+const rung = z.object({
+  width: z.int(),
+  height: z.int(),
+  value: z.number().describe("Of the encoder's parameter."),
+  kbps: z.number(),
+  vmaf: z.number().describe("Scored at the source's size."),
+});
+
+export const runLadderTool = defineTool({
+  name: 'run_ladder',
+  title: 'Build an encoding ladder',
+  description:
+    'Encodes samples of a source in several sizes, takes the convex hull of quality over rate, and chooses rungs on it, ' +
+    'spread evenly in rate or in quality. Answers the rungs, from which rate on each size is the best one, and the ffmpeg command that encodes ' +
+    'them for DASH and HLS. It writes no encode. Takes minutes.',
+  inputSchema: z.object({
+    src: inputPath('The video to encode, of a kind that ffmpeg reads.'),
+    resolutions: z
+      .array(z.string())
+      .min(1)
+      .max(12)
+      .describe('Sizes such as 1920x1080, or heights such as 720; none larger than the source.'),
+    encoder: z.string().max(64).default('libx264').describe("ffmpeg's name of the encoder."),
+    encoder_options: encoderOptions,
+    target_vmafs: z
+      .array(z.number())
+      .max(12)
+      .default([])
+      .describe('Qualities at which each size is measured. Default: values of the parameter instead.'),
+    quality_tiers: z.int().min(1).max(32).default(5).describe('Rungs to choose.'),
+    spacing: z
+      .enum(['log_bitrate', 'vmaf'])
+      .default('log_bitrate')
+      .describe('In what rungs are evenly apart.'),
+    pix_fmt: z.string().max(32).optional().describe("Pixel format of the encodes. Default: the source's."),
+    model,
+    ...encodingLimits,
+  }),
+  outputSchema: z.object({
+    summary: z.string(),
+    encoder: z.string(),
+    parameter: z.string(),
+    metric: z.string(),
+    rungs: z.array(rung).describe('By rate; each was measured.'),
+    hull: z.array(rung).describe('Points that no mixture of others beats.'),
+    takeovers: z
+      .array(z.object({ width: z.int(), height: z.int(), kbps: z.number(), vmaf: z.number() }))
+      .describe('From which rate on each size is the best one.'),
+    encodes: z.int(),
+    command: z.array(z.string()).describe('Encodes all rungs: a program and its arguments.'),
+    results: z.object({
+      json: z.string().describe('URI of all points.'),
+      html: z.string().describe('URI of a page with the hull.'),
+    }),
+  }),
+  annotations: READ_ONLY,
+  async handler(input, context) {
+    const { runLadder } = await import('../scoring/curves.js');
+    return runLadder(input, context);
+  },
+});

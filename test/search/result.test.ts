@@ -1,0 +1,100 @@
+/**
+ * @module test/search/result
+ * Results that are read back: what was written, and files that lie.
+ */
+import { describe, expect, it } from 'vitest';
+import { type CurveResult, formatEncodingResult, readEncodingResult } from '../../src/index.js';
+
+const point = {
+  value: 20,
+  bytes: 1000,
+  kbps: 100,
+  quality: 91,
+  framesPerSecond: 25,
+  pooled: {},
+  cached: false,
+};
+const common = { source: 'a.mkv', samples: null, encodes: 1, cached: 0, version: 'ffmpeg 7' };
+const measure = { metric: 'vmaf', statistic: 'mean' } as const;
+const rung = { ...point, width: 64, height: 48 };
+
+const SEARCH: CurveResult = {
+  kind: 'search',
+  ...common,
+  encoder: 'libx264',
+  parameter: 'crf',
+  value: 20,
+  targets: [{ ...measure, atLeast: 90 }],
+  shortfall: null,
+  points: [{ ...point, margin: 1 }],
+  predicted: { value: 91, interval95: [90, 92], interval99: [89, 93] },
+  predictedBytes: 1000,
+  notMonotone: [],
+  final: null,
+  command: ['ffmpeg'],
+};
+const LADDER: CurveResult = {
+  kind: 'ladder',
+  ...common,
+  ...measure,
+  encoder: 'libx264',
+  parameter: 'crf',
+  spacing: 'rate',
+  frameRate: 25,
+  curves: [{ width: 64, height: 48, points: [rung], notMonotone: [] }],
+  hull: [rung],
+  takeovers: [],
+  rungs: [rung],
+  command: ['ffmpeg'],
+};
+const COMPARISON: CurveResult = {
+  kind: 'comparison',
+  ...common,
+  ...measure,
+  curves: [
+    {
+      name: 'a',
+      encoder: 'libx264',
+      version: 'ffmpeg 7',
+      parameter: 'bitrate',
+      points: [{ ...point, name: 'a', value: 1_500_000 }],
+      notMonotone: [],
+      atTargets: [{ target: 99, value: 20, kbps: 100, quality: 91, reached: false }],
+      framesPerSecond: null,
+    },
+  ],
+  deltas: [{ anchor: 'a', test: 'b', rate: null, quality: null, refused: 'no range' }],
+};
+
+describe('a result of encoding', () => {
+  it.each([SEARCH, LADDER, COMPARISON])('of the kind $kind is read as it was written', async (result) => {
+    expect(await readEncodingResult(await formatEncodingResult(result, 'json'))).toEqual(result);
+    for (const format of ['text', 'csv', 'html'] as const)
+      expect((await formatEncodingResult(result, format)).length).toBeGreaterThan(20);
+  });
+
+  it('writes bit rates in kilobits, and targets that were not reached', async () => {
+    expect(await formatEncodingResult(COMPARISON, 'text')).toMatch(/1500 kb\/s|not reached/);
+    expect(await formatEncodingResult(COMPARISON, 'html')).toContain('1500 kb/s');
+  });
+
+  it.each([
+    ['', /not JSON/],
+    ['[]', /not an object/],
+    ['{}', /its kind is undefined/],
+    ['{"kind":"toString"}', /its kind is toString/],
+    [JSON.stringify({ ...SEARCH, points: [] }), /points is not a list of 1/],
+    [JSON.stringify({ ...SEARCH, points: 5 }), /points is not a list/],
+    [JSON.stringify({ ...SEARCH, value: 'x' }), /value is not a number/],
+    [JSON.stringify({ ...LADDER, hull: [{ ...rung, kbps: 0 }] }), /hull\[0\]\.kbps is not above 0/],
+    [JSON.stringify({ ...LADDER, statistic: 'best' }), /statistic is no statistic/],
+    [JSON.stringify({ ...LADDER, command: [1] }), /command\[0\] is not a text/],
+    [JSON.stringify({ ...COMPARISON, curves: [null] }), /curves\[0\] is not an object/],
+    [JSON.stringify({ ...COMPARISON, source: 'x'.repeat(5000) }), /source is not a text/],
+    ['{"kind":"ladder","__proto__":{"source":"a"}}', /source is not a text/],
+  ])('that lies is refused: %s', async (text, message) => {
+    await expect(readEncodingResult(text)).rejects.toEqual(
+      expect.objectContaining({ code: 'usage', message: expect.stringMatching(message) }),
+    );
+  });
+});
