@@ -85,7 +85,7 @@ const OPTIONS = [
 ] as const satisfies readonly OptionSpec[];
 
 const page: HelpPage = {
-  usage: [`${NAME} [options] SOURCE --sizes LIST --encoder NAME`],
+  usage: [`${NAME} [options] SOURCE -e NAME --sizes LIST`],
   about:
     'Measures rate and quality of a source in several sizes, takes the convex hull of the curves, and chooses rungs on ' +
     'it. Says from which rate on each size is the best one, and gives the ffmpeg command that encodes all rungs for DASH and HLS. ' +
@@ -96,7 +96,7 @@ const page: HelpPage = {
       title: 'Examples',
       rows: [
         [`${NAME} a.mov -e libx264 --sizes 1080,720,540`, 'five rungs'],
-        [`${NAME} a.mov -e libx265 --sizes 720,360 --rungs 8`, 'more of them'],
+        [`${NAME} a.mov -e libx265 --sizes 720 --rungs 8`, 'more of them'],
         [`${NAME} a.mov -e libx264 --sizes 720 -o l.html`, 'a page with the hull'],
       ],
     },
