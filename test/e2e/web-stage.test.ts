@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { y4mFile } from '../../src/sample/files.js';
+import { y4mFile, y4mFrame, y4mHeader } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { noChromium, PATIENT } from '../support/chromium.js';
 import { encodeFolder } from '../support/encode.js';
@@ -15,9 +15,11 @@ import { openPage, type ServedPage, screenshot, servePage, settled, type View } 
 
 vi.setConfig(PATIENT);
 
+const FORMAT = { width: 160, height: 90, bitDepth: 8, chroma: '420' } as const;
+
 describe.skipIf(noChromium)(`the result on stage${noChromium}`, () => {
   let served: ServedPage;
-  const clip = makeSample({ width: 160, height: 90, bitDepth: 8, chroma: '420' }, { seed: 9 });
+  const clip = makeSample(FORMAT, { seed: 9, cut: 20 });
 
   beforeAll(async () => {
     served = await servePage();
@@ -75,6 +77,58 @@ describe.skipIf(noChromium)(`the result on stage${noChromium}`, () => {
     expect(await page.locator('.setup').isVisible()).toBe(false);
     await page.setInputFiles('#pick-distorted', write('encode-6.y4m', 'distorted'));
     await page.getByRole('button', { name: 'Remove encode-6.y4m' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('says a wrong pair on its number, mends it and scores again, and marks what no longer fits', async () => {
+    const reference = write('whole.y4m', 'reference', 60);
+    // Ten frames late, which its scene cut tells.
+    const late = join(encodeFolder(), 'late.y4m');
+    const [head, frame] = [y4mHeader(FORMAT), (n: number) => y4mFrame(clip, 'distorted', n)];
+    writeFileSync(
+      late,
+      Buffer.concat([Buffer.from(head), ...Array.from({ length: 50 }, (_, n) => frame(n + 10))]),
+    );
+    await using view = await chosen(reference, [late]);
+    const { page, complaints } = view;
+    await score(page);
+    const badge = page.locator('.answer .badge');
+    expect(await badge.textContent()).toBe('wrong pair');
+    expect(await page.locator('.flaw-note').count()).toBe(1);
+    expect(await page.locator('.flaw-note').textContent()).toContain('[offset');
+    // The number does not stand at full weight, and what follows from the cause is folded.
+    expect(await page.locator('.score').evaluate((element) => getComputedStyle(element).fontWeight)).toBe(
+      '400',
+    );
+    expect(await page.locator('.found').evaluate((details: HTMLDetailsElement) => details.open)).toBe(false);
+    await screenshot(page, 'stage-wrong-pair');
+    await page.getByRole('button', { name: 'Fix and score again' }).click();
+    await expect.poll(() => badge.textContent()).not.toBe('wrong pair');
+    await page.getByText(/^Done in/).waitFor();
+    await settled(page);
+    await expect
+      .poll(() => page.locator('.compared').textContent())
+      .toBe('Compared at 160×90, reference frames 10 to 59, offset 10.');
+
+    const outdated = page.locator('.outdated');
+    expect(await outdated.count()).toBe(0);
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByText('Settings', { exact: true }).click();
+    // More threads give the same numbers.
+    await page.fill('#setting-threads', '2');
+    await page.locator('#setting-threads').blur();
+    expect(await outdated.count()).toBe(0);
+    await page.fill('#setting-subsample', '2');
+    await page.locator('#setting-subsample').blur();
+    await outdated.filter({ hasText: 'other files or settings' }).waitFor();
+    await page.fill('#setting-subsample', '1');
+    await page.locator('#setting-subsample').blur();
+    await outdated.waitFor({ state: 'detached' });
+    await page.fill('#setting-subsample', '2');
+    await page.locator('#setting-subsample').blur();
+    await page.getByRole('button', { name: 'Score again' }).click();
+    await outdated.waitFor({ state: 'detached' });
+    await expect.poll(() => page.locator('.compared').textContent()).toContain('one of 2');
     expect(complaints).toEqual([]);
   });
 });

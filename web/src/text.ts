@@ -240,6 +240,7 @@ export const text = {
     severalOf: (count: number, reference: string | undefined) =>
       reference === undefined ? `${count} encodes` : `${count} encodes of ${reference}`,
     against: (reference: string) => `against ${reference}`,
+    outdated: 'This result is of other files or settings than those chosen now: score again.',
     soFar: 'so far',
     soFarFrames: (frames: string) => `Still running: the values cover ${frames} so far.`,
     stopped: (frames: string) => `The run was stopped: the values cover the first ${frames}.`,
@@ -288,13 +289,13 @@ export const text = {
         doubtful: 'Read the warnings before you believe this score',
         untrusted: 'Do not trust this score',
       },
+      mend: 'Fix and score again',
     },
     findings: {
-      heading: 'Before you trust the number',
       severity: { error: 'Error', warning: 'Warning', info: 'Note' },
       values: (reference: string, distorted: string) => `reference ${reference}, distorted ${distorted}`,
       unknown: 'unknown',
-      notes: (count: number) => (count === 1 ? '1 note on the pair' : `${count} notes on the pair`),
+      found: (count: number) => (count === 1 ? 'What was found: 1 thing' : `What was found: ${count} things`),
     },
     chart: {
       heading: 'Frame by frame',

@@ -10,8 +10,9 @@ import { featureSection } from './features.js';
 import { headlineSection } from './headline.js';
 import { ratesSection } from './rates.js';
 import { type Follower, following, type Section } from './section.js';
-import { detailsSection, findingsSection, pooledSection } from './tables.js';
+import { detailsSection, pooledSection } from './tables.js';
 import { takeSection } from './take.js';
+import { NO_REMEDIES, type Remedies } from './verdict.js';
 import { View } from './view.js';
 import { worstSection } from './worst.js';
 import './results.css';
@@ -24,9 +25,14 @@ const APART = 80;
 
 /**
  * Shows the session's results in an element, from the first frame on.
+ * @param remedies what can be done about a result
  * @returns takes them away again; the session is not to change after that
  */
-export function mountResults(element: HTMLElement, session: Session): () => void {
+export function mountResults(
+  element: HTMLElement,
+  session: Session,
+  remedies: Remedies = NO_REMEDIES,
+): () => void {
   const encodes = new Encodes(session);
   const view = new View(encodes, session);
   let parts: Follower[] = [];
@@ -44,7 +50,7 @@ export function mountResults(element: HTMLElement, session: Session): () => void
     if (encodes.list.length === 0) return;
     const two = h('div', { class: 'two' });
     const generation = built;
-    partsOf(encodes, view, two).forEach(([make, milliseconds, into = element], i) => {
+    partsOf(encodes, view, two, remedies).forEach(([make, milliseconds, into = element], i) => {
       const add = () => {
         if (generation !== built) return;
         const section = make();
@@ -65,12 +71,14 @@ export function mountResults(element: HTMLElement, session: Session): () => void
   };
   build();
   encodes.onGrown();
+  const stopOutdated = session.outdated.watch(() => encodes.onGrown());
   const stopPaper = onPaper(() => {
     for (const part of parts) part.complete();
   });
   return () => {
     built++;
     for (const part of parts) part.close();
+    stopOutdated();
     stopPaper();
     element.replaceChildren();
   };
@@ -79,10 +87,9 @@ export function mountResults(element: HTMLElement, session: Session): () => void
 type Part = readonly [make: () => Section, milliseconds: number, into?: HTMLElement];
 
 /** The answer at once, the rest one by one; and how often each is drawn again at most. */
-function partsOf(encodes: Encodes, view: View, two: HTMLElement): readonly Part[] {
+function partsOf(encodes: Encodes, view: View, two: HTMLElement, remedies: Remedies): readonly Part[] {
   return [
-    [() => headlineSection(encodes), 500],
-    [() => findingsSection(encodes), 500],
+    [() => headlineSection(encodes, remedies), 500],
     [() => ratesSection(encodes, view), 500],
     [() => chartSection(encodes, view), 500],
     [() => distributionSection(encodes, view), 1000, two],
