@@ -3,9 +3,10 @@
  * What the page shows after Score is pressed, in headless Chromium: the setup in one line, the result in view, the verdict on
  * the number with what mends it, and results that no longer fit the settings.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import { extractFrames, type FramePair } from 'anyvmaf';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { y4mFile, y4mFrame, y4mHeader } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
@@ -131,4 +132,48 @@ describe.skipIf(noChromium)(`the result on stage${noChromium}`, () => {
     await expect.poll(() => page.locator('.compared').textContent()).toContain('one of 2');
     expect(complaints).toEqual([]);
   });
+
+  it('shows files and worst moments as pictures, opens the viewer from them, and takes them into the report', async () => {
+    const reference = write('pictured.y4m', 'reference');
+    await using view = await chosen(reference, [write('pictured-encode.y4m', 'distorted')]);
+    const { page, complaints } = view;
+    const first = await firstPair(reference);
+    for (const side of ['reference', 'distorted'] as const) {
+      const thumb = page.locator(`.slot-${side} .file-thumb:not([hidden])`);
+      await thumb.waitFor();
+      expect(await pixels(thumb)).toEqual([...first[side].image({ maxSide: 192 }).data]);
+    }
+    await score(page);
+    const shots = page.locator('.moments button').first().locator('.shot canvas');
+    await expect.poll(() => shots.count()).toBe(3);
+    const [report, encode, map] = await Promise.all([0, 1, 2].map((i) => pixels(shots.nth(i))));
+    expect(report).not.toEqual(encode);
+    // Grey where nothing is lost, coloured elsewhere.
+    expect(map?.some((_, i) => i % 3 === 0 && map[i] !== map[i + 2])).toBe(true);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'HTML report' }).click(),
+    ]);
+    const html = readFileSync(await download.path(), 'utf8');
+    const moments = await page.locator('.moments button').count();
+    expect(html.match(/<img alt="" src="data:image\/jpeg;base64,/g)).toHaveLength(3 * moments);
+    await page.locator('.moments .shots').first().click();
+    await page.locator('dialog[open][data-frame]').waitFor();
+    await screenshot(page, 'stage-pictures');
+    expect(complaints).toEqual([]);
+  });
 });
+
+async function firstPair(file: string): Promise<FramePair> {
+  const distorted = file.replace('.y4m', '-encode.y4m');
+  for await (const pair of extractFrames({ reference: file, distorted }, [0])) return pair;
+  throw new Error('there is no frame');
+}
+
+/** Red, green and blue of every pixel of a canvas. */
+function pixels(canvas: Locator): Promise<number[]> {
+  return canvas.evaluate((element: HTMLCanvasElement) => {
+    const { data } = element.getContext('2d')?.getImageData(0, 0, element.width, element.height) ?? {};
+    return data ? [...data].filter((_, i) => i % 4 < 3) : [];
+  });
+}

@@ -340,6 +340,7 @@ export const text = {
       heading: 'Worst moments',
       apart: (frames: number) => (frames === 1 ? 'worst frames' : `at least ${frames} frames apart`),
       open: (frame: number) => `Look at frame ${frame}`,
+      shots: { reference: 'reference', distorted: 'encode', map: 'loss' },
       point: (frame: number) => `Show frame ${frame} in the chart`,
     },
     features: {

@@ -2,7 +2,7 @@
  * @module web/frames/serve
  * The engine worker's functions for the frame viewer: pictures, differences and maps of pairs.
  */
-import type { ExtractOptions, ScoreRequest } from 'anyvmaf';
+import type { ExtractOptions, RawVideoFormat, ScoreRequest } from 'anyvmaf';
 import { type CallContext, Handover } from '../engine/calls.js';
 import type { RunOptions } from '../session.js';
 import {
@@ -14,6 +14,7 @@ import {
   type ShownPair,
 } from './draw.js';
 import { PairReader } from './reader.js';
+import { firstThumb, type Thumb, type ThumbPair, thumbPairs } from './thumbs.js';
 
 /** The two videos of an encode and their pairing. */
 export interface PairSource {
@@ -120,6 +121,46 @@ export const frameFunctions = {
     { signal }: CallContext<never>,
   ): Promise<ShownMap> {
     return measureMap(await readerOf(source).get(index, source.total, signal), blockSize);
+  },
+
+  /** The first frame of a file, small; `undefined` if it has none. */
+  async thumb({
+    file,
+    raw,
+    decoder,
+    side,
+  }: {
+    readonly file: File;
+    readonly raw: RawVideoFormat | null;
+    readonly decoder: 'mediabunny' | 'wasm';
+    readonly side: number;
+  }): Promise<Thumb | undefined> {
+    const request = { reference: file, distorted: file, ...(raw && { raw }) };
+    return firstThumb(request, { decoder }, side);
+  },
+
+  /** Emits small pictures of pairs with their loss maps. */
+  async thumbs(
+    {
+      reference,
+      distorted,
+      options,
+      indices,
+      side,
+    }: {
+      readonly reference: File;
+      readonly distorted: File;
+      readonly options: RunOptions;
+      readonly indices: readonly number[];
+      readonly side: number;
+    },
+    { signal, emit }: CallContext<ThumbPair>,
+  ): Promise<void> {
+    const request = requestOf(reference, distorted, options);
+    for await (const pair of thumbPairs(request, indices, { ...pairingOf(options), signal }, side)) {
+      signal.throwIfAborted();
+      emit(pair);
+    }
   },
 
   /** Closes all readers. */

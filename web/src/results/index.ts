@@ -8,6 +8,7 @@ import { distributionSection } from './distribution.js';
 import { Encodes } from './encodes.js';
 import { featureSection } from './features.js';
 import { headlineSection } from './headline.js';
+import { MomentPictures } from './pictures.js';
 import { ratesSection } from './rates.js';
 import { type Follower, following, type Section } from './section.js';
 import { detailsSection, pooledSection } from './tables.js';
@@ -35,6 +36,7 @@ export function mountResults(
 ): () => void {
   const encodes = new Encodes(session);
   const view = new View(encodes, session);
+  let pictures = new MomentPictures(encodes, session);
   let parts: Follower[] = [];
   /** How often the parts were made: what is left of an earlier time stops. */
   let built = 0;
@@ -43,6 +45,8 @@ export function mountResults(
   function build(): void {
     for (const part of parts) part.close();
     view.reset();
+    pictures.close();
+    pictures = new MomentPictures(encodes, session);
     element.hidden = encodes.list.length === 0;
     parts = [];
     built++;
@@ -50,7 +54,7 @@ export function mountResults(
     if (encodes.list.length === 0) return;
     const two = h('div', { class: 'two' });
     const generation = built;
-    partsOf(encodes, view, two, remedies).forEach(([make, milliseconds, into = element], i) => {
+    partsOf({ encodes, view, two, remedies, pictures }).forEach(([make, milliseconds, into = element], i) => {
       const add = () => {
         if (generation !== built) return;
         const section = make();
@@ -78,6 +82,7 @@ export function mountResults(
   return () => {
     built++;
     for (const part of parts) part.close();
+    pictures.close();
     stopOutdated();
     stopPaper();
     element.replaceChildren();
@@ -86,16 +91,26 @@ export function mountResults(
 
 type Part = readonly [make: () => Section, milliseconds: number, into?: HTMLElement];
 
+/** What parts are made of. */
+interface Shared {
+  readonly encodes: Encodes;
+  readonly view: View;
+  /** Where two parts stand side by side. */
+  readonly two: HTMLElement;
+  readonly remedies: Remedies;
+  readonly pictures: MomentPictures;
+}
+
 /** The answer at once, the rest one by one; and how often each is drawn again at most. */
-function partsOf(encodes: Encodes, view: View, two: HTMLElement, remedies: Remedies): readonly Part[] {
+function partsOf({ encodes, view, two, remedies, pictures }: Shared): readonly Part[] {
   return [
     [() => headlineSection(encodes, remedies), 500],
     [() => ratesSection(encodes, view), 500],
     [() => chartSection(encodes, view), 500],
+    [() => worstSection(encodes, view, pictures), 1000],
     [() => distributionSection(encodes, view), 1000, two],
-    [() => worstSection(encodes, view), 1000, two],
     [() => featureSection(encodes, view), 1000],
-    [() => takeSection(encodes), 500],
+    [() => takeSection(encodes, pictures), 500],
     [() => pooledSection(encodes), 2000],
     [() => detailsSection(encodes), 500],
   ];
