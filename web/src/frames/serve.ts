@@ -89,13 +89,13 @@ export const frameFunctions = {
   ): Promise<void> {
     const reader = readerOf(source);
     const send = async (index: number) => {
-      const shown = await drawPair(await reader.get(index, source.total, signal));
+      const shown = await drawPair(await reader.get(index, signal));
       if (signal.aborted) for (const bitmap of [shown.reference, shown.distorted]) bitmap.close();
       signal.throwIfAborted();
       emit(shown, [shown.reference, shown.distorted]);
     };
     // Decoding goes forward, so read earlier pairs first but draw them later.
-    for (let index = from; index < first; index++) await reader.get(index, source.total, signal);
+    for (let index = from; index < first; index++) await reader.get(index, signal);
     await send(first);
     for (let index = from; index < first; index++) await send(index);
     for (let index = first + 1; index <= to; index++) await send(index);
@@ -106,7 +106,7 @@ export const frameFunctions = {
     { source, index, gain }: { readonly source: PairSource; readonly index: number; readonly gain?: number },
     { signal }: CallContext<never>,
   ): Promise<Handover<ShownDifference>> {
-    const pair = await readerOf(source).get(index, source.total, signal);
+    const pair = await readerOf(source).get(index, signal);
     const shown = await drawDifference(pair, gain);
     return new Handover(shown, [shown.bitmap]);
   },
@@ -120,7 +120,7 @@ export const frameFunctions = {
     }: { readonly source: PairSource; readonly index: number; readonly blockSize: number },
     { signal }: CallContext<never>,
   ): Promise<ShownMap> {
-    return measureMap(await readerOf(source).get(index, source.total, signal), blockSize);
+    return measureMap(await readerOf(source).get(index, signal), blockSize);
   },
 
   /** The first frame of a file, small; `undefined` if it has none. */
