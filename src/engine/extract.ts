@@ -214,13 +214,27 @@ async function take(
   const picture = (role: 'reference' | 'distorted', planes: FramePlanes) => {
     const side = known.sides[role];
     const frame = frames[role];
-    return new FramePicture({ frame, time: timeOf(side, frame) }, format, planes, meaningOf(side));
+    return new FramePicture(
+      { frame, time: timeOf(side, frame) },
+      format,
+      planes,
+      meaningOf(side),
+      aspectOf(side),
+    );
   };
   return new FramePair(index, picture('reference', reference), picture('distorted', distorted));
 }
 
 function meaningOf(side: Side) {
   return colorMeaning(side.kind === 'encoded' ? side.video.facts : side.source.info);
+}
+
+/** Width over height as shown: a video that was scaled keeps the shape it had. */
+function aspectOf(side: Side): number {
+  const { width, height, sampleAspect } = side.kind === 'encoded' ? side.video.facts : side.source.info;
+  const sample =
+    sampleAspect && sampleAspect.num > 0 && sampleAspect.den > 0 ? sampleAspect.num / sampleAspect.den : 1;
+  return (width * sample) / height;
 }
 
 function timeOf(side: Side, frame: number): number | null {

@@ -34,6 +34,8 @@ export interface FramesCall {
   readonly to: number;
   /** The pair to send first. */
   readonly first: number;
+  /** Distance of the pairs to send; default 1. */
+  readonly step?: number;
 }
 
 /** Number of readers to keep open. */
@@ -84,7 +86,7 @@ function pairingOf(options: RunOptions): ExtractOptions {
 export const frameFunctions = {
   /** Emits pictures of pairs: `first`, then those before it, then those after it. */
   async frames(
-    { source, from, to, first }: FramesCall,
+    { source, from, to, first, step = 1 }: FramesCall,
     { signal, emit }: CallContext<ShownPair>,
   ): Promise<void> {
     const reader = readerOf(source);
@@ -98,7 +100,7 @@ export const frameFunctions = {
     for (let index = from; index < first; index++) await reader.get(index, signal);
     await send(first);
     for (let index = from; index < first; index++) await send(index);
-    for (let index = first + 1; index <= to; index++) await send(index);
+    for (let index = first + step; index <= to; index += step) await send(index);
   },
 
   /** Draws the difference of a pair. */

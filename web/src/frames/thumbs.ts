@@ -16,6 +16,8 @@ import { type LossGrid, measureMap } from './draw.js';
 export interface Thumb {
   readonly width: number;
   readonly height: number;
+  /** Width over height as shown; pixels need not be square. */
+  readonly aspect: number;
   readonly data: Uint8ClampedArray<ArrayBuffer>;
 }
 
@@ -39,7 +41,7 @@ export async function firstThumb(
   side: number,
 ): Promise<Thumb | undefined> {
   for await (const { reference } of extractFrames(request, [0], options))
-    return rgba(reference.image({ maxSide: side }));
+    return rgba(reference.image({ maxSide: side }), reference.displayAspect);
   return undefined;
 }
 
@@ -55,27 +57,27 @@ export async function* thumbPairs(
 
 async function thumbsOf(pair: FramePair, side: number): Promise<ThumbPair> {
   const { width } = pair.reference.format;
+  const aspect = pair.reference.displayAspect;
   const { grids } = await measureMap(pair, BLOCK);
   const [reference, distorted] = [pair.reference, pair.distorted].map((picture) =>
     picture.image({ maxSide: side }),
   ) as [RgbImage, RgbImage];
   return {
     index: pair.index,
-    reference: rgba(reference),
-    distorted: rgba(distorted),
-    map: mapOver(distorted, grids.both, width),
+    reference: rgba(reference, aspect),
+    distorted: rgba(distorted, aspect),
+    map: mapOver(rgba(distorted, aspect), grids.both, width),
   };
 }
 
-function rgba({ width, height, data }: RgbImage): Thumb {
+function rgba({ width, height, data }: RgbImage, aspect: number): Thumb {
   const pixels = new Uint8ClampedArray(4 * width * height).fill(255);
   for (let i = 0; i < width * height; i++) pixels.set(data.subarray(3 * i, 3 * i + 3), 4 * i);
-  return { width, height, data: pixels };
+  return { width, height, aspect, data: pixels };
 }
 
 /** The loss in colours over the grey of a picture that is `fullWidth` wide before it was made small. */
-function mapOver(picture: RgbImage, grid: LossGrid, fullWidth: number): Thumb {
-  const thumb = rgba(picture);
+function mapOver(thumb: Thumb, grid: LossGrid, fullWidth: number): Thumb {
   const { width, height, data } = thumb;
   const full = fittingFull(grid);
   const squares = (at: number, most: number) =>

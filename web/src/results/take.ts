@@ -93,9 +93,11 @@ ${said}</section>`);
 }
 
 /** A small picture as a file. */
-async function jpeg({ width, height, data }: Thumb): Promise<Uint8Array> {
-  const canvas = h('canvas', { width, height });
-  canvas.getContext('2d')?.putImageData(new ImageData(data, width, height), 0, 0);
+async function jpeg({ width, height, aspect, data }: Thumb): Promise<Uint8Array> {
+  const image = await createImageBitmap(new ImageData(data, width, height));
+  // Square pixels: the file says nothing of others.
+  const canvas = h('canvas', { width: Math.max(1, Math.round(height * aspect)), height });
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, height);
   const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/jpeg', 0.8));
   return new Uint8Array((await blob?.arrayBuffer()) ?? new ArrayBuffer(0));
 }

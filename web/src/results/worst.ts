@@ -223,8 +223,8 @@ ${causes.length > 0 ? html`<span class="causes soft">${causes.join(', ')}</span>
 /** Shows both frames and the loss map of a moment. */
 function drawShots(shots: HTMLElement, { reference, distorted, map }: ThumbPair): void {
   if (!shots.hidden) return;
-  const shot = ({ width, height, data }: Thumb, name: string) => {
-    const canvas = h('canvas', { width, height });
+  const shot = ({ width, height, aspect, data }: Thumb, name: string) => {
+    const canvas = h('canvas', { width, height, style: `aspect-ratio:${aspect}` });
     canvas.getContext('2d')?.putImageData(new ImageData(data, width, height), 0, 0);
     return h('span', { class: 'shot' }, canvas, h('span', { class: 'faint' }, name));
   };

@@ -63,9 +63,10 @@ export class FileThumbs {
 }
 
 /** Draws a small picture and shows it. */
-function drawThumb(canvas: HTMLCanvasElement, { width, height, data }: Thumb): void {
+function drawThumb(canvas: HTMLCanvasElement, { width, height, aspect, data }: Thumb): void {
   canvas.width = width;
   canvas.height = height;
   canvas.getContext('2d')?.putImageData(new ImageData(data, width, height), 0, 0);
+  canvas.style.aspectRatio = String(aspect);
   canvas.hidden = false;
 }
