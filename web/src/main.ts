@@ -3,7 +3,7 @@
  * Builds the page: the setup at once, results and the frame viewer when there is something to show.
  */
 import { button, fill, h, setBusy } from './dom.js';
-import { keepOffline } from './offline.js';
+import { keepOffline, OfflineNote } from './offline.js';
 import type { Remedies } from './results/verdict.js';
 import { isActive, Session } from './session.js';
 import { announce, announcer } from './setup/announce.js';
@@ -62,6 +62,7 @@ function restoreTiny({ guess, ownTiny }: Linked): void {
   session.tinyToPick.value = ownTiny && picked.length === 0;
 }
 
+const offline = new OfflineNote();
 const hero = h(
   'div',
   { class: 'hero' },
@@ -82,6 +83,7 @@ document.body.append(
   h(
     'main',
     {},
+    offline.note,
     hero,
     trouble,
     foldedSetup(session, [
@@ -99,6 +101,8 @@ document.body.append(
     'footer',
     { class: 'foot faint small' },
     text.page.foot,
+    ' ',
+    offline.foot,
     ' ',
     h('a', { href: './licences.txt' }, text.page.licences),
   ),
@@ -266,4 +270,4 @@ addEventListener('hashchange', () => {
   restoreTiny(now);
 });
 
-keepOffline(session);
+keepOffline(session, offline);
