@@ -18,6 +18,7 @@ export interface Savable {
 /** A menu with a button for each picture there is. */
 export function saveMenu(list: () => readonly Savable[], save: (one: Savable) => void): HTMLDetailsElement {
   const sheet = h('div', { class: 'frames-sheet frames-saves' });
+  const opener = h('summary', { class: 'tool', title: words.title }, words.heading);
   const menu = h(
     'details',
     {
@@ -33,6 +34,8 @@ export function saveMenu(list: () => readonly Savable[], save: (one: Savable) =>
                 class: 'tool',
                 onclick: () => {
                   menu.open = false;
+                  // Keys go on working.
+                  opener.focus();
                   save(one);
                 },
               },
@@ -42,7 +45,7 @@ export function saveMenu(list: () => readonly Savable[], save: (one: Savable) =>
         );
       },
     },
-    h('summary', { class: 'tool', title: words.title }, words.heading),
+    opener,
     sheet,
   );
   return menu;

@@ -149,7 +149,9 @@ export class FrameViewer {
       onchange: () => this.#go(Number(this.#number.value)),
     });
     this.#help = h('details', { class: 'frames-help' }, h('summary', { class: 'tool' }, words.keys));
-    this.#help.append(h('div', { class: 'frames-sheet' }, keyList(), h('p', {}, words.pointer)));
+    // It scrolls on small screens, for which keys need it to have the focus.
+    const sheet = { class: 'frames-sheet', tabindex: 0, role: 'region', 'aria-label': words.keys };
+    this.#help.append(h('div', sheet, keyList(), h('p', {}, words.pointer)));
     this.#save = saveMenu(
       () => this.#savable(),
       (one) => this.#saveOne(one),
