@@ -7,6 +7,7 @@ import { EngineError } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import { standIn } from '../focus.js';
 import type { Cursor, EncodeResult, EncodeSource, Session } from '../session.js';
+import { icon } from '../setup/icons.js';
 import { text } from '../text.js';
 import { fittingFull, paint } from './colours.js';
 import type { LossGrid, ShownMap, ShownPair } from './draw.js';
@@ -205,7 +206,8 @@ export class FrameViewer {
       },
       '✕',
     );
-    const fullScreen = tool('⛶', 'X', this.#commands.fullScreen, words.fullScreen);
+    const fullScreen = tool('', 'X', this.#commands.fullScreen, words.fullScreen);
+    fill(fullScreen, icon('full'));
     return h(
       'header',
       { class: 'frames-head' },

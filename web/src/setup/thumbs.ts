@@ -26,15 +26,18 @@ export class FileThumbs {
   /** A place for the picture of a file, which fills as soon as there is one. */
   place(chosen: ChosenFile): HTMLElement {
     const canvas = h('canvas', { class: 'file-thumb', 'aria-hidden': 'true', hidden: true });
-    const { raw, settings, run } = this.#session;
+    const { raw, settings, run, inspections } = this.#session;
     const format = chosen.kind === 'raw' ? raw.value : null;
     const { decoder } = settings.value;
     const key = JSON.stringify([chosen.id, format, decoder]);
     this.#places.set(key, canvas);
     const known = this.#made.get(key);
     if (known) drawThumb(canvas, known);
-    const missing = known === undefined && !isActive(run.value) && (chosen.kind !== 'raw' || format);
-    if (missing) this.#make(key, { file: chosen.file, raw: format, decoder, side: SIDE });
+    // What is found about the pair comes first; lists are drawn again then.
+    const waits =
+      isActive(run.value) || [...inspections.value.values()].some(({ phase }) => phase === 'pending');
+    if (known === undefined && !waits && (chosen.kind !== 'raw' || format))
+      this.#make(key, { file: chosen.file, raw: format, decoder, side: SIDE });
     return canvas;
   }
 
