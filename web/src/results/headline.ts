@@ -2,12 +2,11 @@
  * @module web/results/headline
  * The answer: one encode's score and what it means, or several encodes in a table.
  */
-import type { Trust } from 'anyvmaf';
 import {
   baseName,
   colourOf,
   compare,
-  flawNote,
+  comparedText,
   flawSign,
   framesText,
   inputFacts,
@@ -19,19 +18,26 @@ import {
   skippedText,
   tiles,
   track,
+  verdictBadge,
 } from 'anyvmaf/view';
 import { text } from '../text.js';
 import type { Encode, Encodes, Pooled } from './encodes.js';
 import type { Section } from './section.js';
 import { html, made, render, type TemplateResult, templates } from './templates.js';
+import { outdatedNote, type Remedies, verdict } from './verdict.js';
 
 const words = text.results;
 
-export function headlineSection(encodes: Encodes): Section {
+export function headlineSection(encodes: Encodes, remedies: Remedies): Section {
   const element = made(html`<section class="card headline" aria-labelledby="result-heading"></section>`);
   const update = () => {
     const [only, ...others] = encodes.list;
-    if (only) render(others.length === 0 ? single(encodes, only) : several(encodes), element);
+    element.classList.toggle('is-outdated', remedies.outdated);
+    if (only)
+      render(
+        html`${outdatedNote(remedies)}${others.length === 0 ? single(encodes, only, remedies) : several(encodes, remedies)}`,
+        element,
+      );
   };
   return { element, update, close: () => {} };
 }
@@ -41,16 +47,9 @@ function soFar({ running }: Encodes, frames: string): string {
   return running ? words.soFarFrames(frames) : words.stopped(frames);
 }
 
-function note(trust: Trust, name?: string): TemplateResult | undefined {
-  const { verdict, codes, cause = '' } = trust;
-  const said = verdict === 'fine' ? '' : words.trust.notes[verdict];
-  const named = codes.length > 0 ? `[${codes.join(', ')}] ` : '';
-  return flawNote(templates, trust, said, `${named}${cause}`, name);
-}
-
 // --- one encode ---
 
-function single(encodes: Encodes, encode: Encode): TemplateResult {
+function single(encodes: Encodes, encode: Encode, remedies: Remedies): TemplateResult {
   const { facts, count } = encode;
   const metric = encodes.ranking?.metric;
   const pooled = encodes.pooled(encode, metric);
@@ -61,12 +60,12 @@ function single(encodes: Encodes, encode: Encode): TemplateResult {
   return html`<h2 id="result-heading" class="title">${encode.name}</h2>
 <p class="files">${joined([against && words.against(baseName(against)), ...(reference ? inputFacts(reference) : [])], ' · ')}</p>
 <div class="answer">
-<div><div class="score">${encodes.valueText(metric, pooled?.mean)}${flawSign(templates, trust)}<sup>${labelOf(metric ?? '')}${growing && encodes.running ? ` ${words.soFar}` : ''}</sup></div>
-${word === undefined ? '' : html`<span class="pill" .style=${`--tone:var(--${tone})`}>${word}</span>`}</div>
+<div><div class="score is-${trust.verdict}">${encodes.valueText(metric, pooled?.mean)}${flawSign(templates, trust)}<sup>${labelOf(metric ?? '')}${growing && encodes.running ? ` ${words.soFar}` : ''}</sup></div>
+${word === undefined ? '' : html`<span class="pill" .style=${`--tone:var(--${tone})`}>${word}</span>`}${verdictBadge(templates, facts)}</div>
 <div>${metric !== undefined && pooled && encodes.isScore(metric) ? scale(templates, encodes, metric, pooled, word) : ''}
-<p class="soft small">${growing ? soFar(encodes, framesText(count)) : meaning}</p></div>
+<p class="soft small">${growing ? soFar(encodes, framesText(count)) : meaning}</p><p class="soft small compared">${comparedText(facts)}</p></div>
 </div>
-${note(trust)}${tiles(templates, encodes, encode)}${origin(encode, pooled)}`;
+${verdict(encodes, remedies)}${tiles(templates, encodes, encode)}${origin(encode, pooled)}`;
 }
 
 /** Where a saved report's numbers come from, and what its file does not say. */
@@ -88,7 +87,7 @@ function origin({ result }: Encode, pooled: Pooled | undefined): TemplateResult 
 
 // --- several encodes ---
 
-function several(encodes: Encodes): TemplateResult {
+function several(encodes: Encodes, remedies: Remedies): TemplateResult {
   const { list, ranking, apart } = encodes;
   const label = labelOf(ranking?.metric ?? '');
   const references = [
@@ -130,7 +129,7 @@ function several(encodes: Encodes): TemplateResult {
 <div class="scroll"><table class="encodes"><caption class="unseen">${words.table.caption}</caption>
 <thead><tr><th scope="col">${words.table.encode}</th>${first}<th class="track-cell" aria-hidden="true">${words.table.spread}</th>${others}</tr></thead>
 <tbody>${rows}</tbody></table></div>
-${compared.map(({ trust }, i) => note(trust, list[i]?.name))}
+${verdict(encodes, remedies)}
 <p class="soft small note">${said}</p>
 ${list[0]?.result.saved ? html`<p class="small soft">${words.saved.noFrames}</p>` : ''}`;
 }

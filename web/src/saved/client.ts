@@ -2,7 +2,7 @@
  * @module web/saved/client
  * Reads and writes saved reports in a worker, batch by batch.
  */
-import type { Report, ReportFormat } from 'anyvmaf';
+import type { HtmlOptions, Report, ReportFormat } from 'anyvmaf';
 import { Remote } from '../engine/calls.js';
 import { text } from '../text.js';
 import type { Paper, ReadEvent } from './functions.js';
@@ -27,7 +27,7 @@ let last: Promise<unknown> = Promise.resolve();
 export function writeSaved(
   reports: readonly Report[],
   format: ReportFormat | 'html',
-  options: { readonly written?: string } = {},
+  options: Pick<HtmlOptions, 'written' | 'pictures'> = {},
 ): Promise<Blob> {
   const made = last.then(async () => {
     await paper.call(

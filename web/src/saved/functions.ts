@@ -7,6 +7,7 @@ import {
   AnyvmafError,
   type FrameMetrics,
   formatHtml,
+  type HtmlOptions,
   type ReadReport,
   type Report,
   type ReportFormat,
@@ -29,7 +30,7 @@ export type ReadEvent =
 /** The format to write, and its options. */
 export interface WriteCall {
   readonly format: ReportFormat | 'html';
-  readonly options: { readonly written?: string };
+  readonly options: Pick<HtmlOptions, 'written' | 'pictures'>;
 }
 
 /** The reports to write, as they arrive. */
