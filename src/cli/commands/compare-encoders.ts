@@ -51,7 +51,7 @@ const OPTIONS = [
 ] as const satisfies readonly OptionSpec[];
 
 const page: HelpPage = {
-  usage: [`${NAME} [options] SOURCE -e NAME -e NAME`],
+  usage: [`${NAME} SOURCE -e NAME -e NAME`],
   about:
     'Measures the curve of quality over rate of several encoders, or of one with several presets, on a source, and ' +
     'says by BD-rate how much less each needs for equal quality, how fast it is here, and what each needs for a quality that is wanted.',

@@ -85,7 +85,7 @@ const OPTIONS = [
 ] as const satisfies readonly OptionSpec[];
 
 const page: HelpPage = {
-  usage: [`${NAME} [options] SOURCE -e NAME --sizes LIST`],
+  usage: [`${NAME} SOURCE -e NAME --sizes LIST`],
   about:
     'Measures rate and quality of a source in several sizes, takes the convex hull of the curves, and chooses rungs on ' +
     'it. Says from which rate on each size is the best one, and gives the ffmpeg command that encodes all rungs for DASH and HLS. ' +
