@@ -25,6 +25,7 @@ import type {
   Inspection,
   InspectOptions,
   MapOptions,
+  MergeOptions,
   ModelDescription,
   ModelSummary,
   NativeDescription,
@@ -42,8 +43,11 @@ import type {
   ScoreRequest,
   Scorer,
   ScorerOptions,
+  ScoreShardOptions,
   SearchOptions,
   SearchResult,
+  Shard,
+  ShardChoice,
   TableInput,
   TinyDeviceStatus,
   TinyModelDescription,
@@ -80,6 +84,20 @@ export const scoreMany =
   ): Promise<Report[]> => {
     const { scoreEach } = await import('./engine/score-many.js');
     return scoreEach(from(platform, options), reference, distorted, options);
+  };
+
+export const scoreShard =
+  (platform: Platform) =>
+  async (request: ScoreRequest, shard: ShardChoice, options: ScoreShardOptions = {}): Promise<Shard> => {
+    const { measureShard } = await import('./engine/shards/score-shard.js');
+    return measureShard(from(platform, options), request, shard, options);
+  };
+
+export const mergeShards =
+  (platform: Platform) =>
+  async (shards: readonly Shard[], options: MergeOptions = {}): Promise<Report> => {
+    const { mergeRun } = await import('./engine/shards/merge.js');
+    return mergeRun(from(platform, options), shards, options);
   };
 
 export const inspect =
