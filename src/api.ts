@@ -11,6 +11,9 @@ import type {
   BackendHealth,
   BackendList,
   BackendName,
+  BatchJob,
+  BatchOptions,
+  BatchResult,
   Comparison,
   DatasetOptions,
   DatasetPair,
@@ -84,6 +87,15 @@ export const scoreMany =
   ): Promise<Report[]> => {
     const { scoreEach } = await import('./engine/score-many.js');
     return scoreEach(from(platform, options), reference, distorted, options);
+  };
+
+export const scoreBatch = (platform: Platform) =>
+  async function* (
+    jobs: readonly BatchJob[],
+    options: BatchOptions = {},
+  ): AsyncGenerator<BatchResult, void, undefined> {
+    const { scoreJobs } = await import('./engine/batch.js');
+    yield* scoreJobs(from(platform, options), jobs, options);
   };
 
 export const scoreShard =

@@ -38,6 +38,22 @@ export const score = /* @__PURE__ */ api.score(nodePlatform);
 export const scoreMany = /* @__PURE__ */ api.scoreMany(nodePlatform);
 
 /**
+ * Scores many pairs, each with options of its own. Pairs of one reference run at the same time and share its decoding; a pair
+ * that fails is a result with its error, and the others go on.
+ * @param options as for {@link score}, for all jobs; those of a job go over them
+ * @returns what became of each job, as it ends
+ * @throws {AnyvmafError} `usage` for jobs or options of a wrong type; the signal's reason if aborted
+ * @example
+ * ```ts
+ * const jobs = [{ reference: 'master.mov', distorted: 'a.mp4' }, { reference: 'master.mov', distorted: 'b.mp4' }];
+ * for await (const { index, report, error } of scoreBatch(jobs)) {
+ *   console.log(jobs[index]?.distorted, report?.pooled_metrics.vmaf?.mean ?? error?.message);
+ * }
+ * ```
+ */
+export const scoreBatch = /* @__PURE__ */ api.scoreBatch(nodePlatform);
+
+/**
  * Measures one part of a pair, on any machine; {@link mergeShards} makes the report of all parts. Of encoded videos the
  * part is decoded from the key frame before it.
  * @param shard which part, such as `{ number: 2, count: 7 }`

@@ -23,6 +23,7 @@ export type {
   NativeOptions,
   ProbeOptions,
 } from './engine/backends/native/types.js';
+export type { BatchJob, BatchOptions, BatchProgress, BatchResult } from './engine/batch.js';
 export type { Assets } from './engine/contract/platform.js';
 export type {
   AlignOptions,

@@ -55,6 +55,7 @@ describe('the public API', () => {
       'readReport',
       'readShard',
       'score',
+      'scoreBatch',
       'scoreMany',
       'scoreShard',
       'searchQuality',

@@ -81,6 +81,7 @@ const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   AnyvmafError: [],
   score: [request, { ...options, takes: ['undefined', ...OBJECTS] }],
   scoreMany: [{ fits: 'a.y4m', takes: ['text', 'number'] }, { fits: ['b.y4m'], takes: ['array'] }, options],
+  scoreBatch: [{ fits: [], takes: ['array'] }, options],
   scoreShard: [request, { fits: { number: 1, count: 2 } }, options],
   mergeShards: [{ fits: [], takes: ['array'] }, options],
   formatShard: [{ fits: {} }],
