@@ -17,6 +17,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,6 +53,12 @@ const [videos, out, tmp] = ['videos', 'out', 'tmp'].map((name) => {
 });
 const [reference, distorted, other] = ['r.y4m', 'd.y4m', 'e.y4m'].map((name) => join(videos, name));
 
+const table = join(videos, 'jobs.csv');
+writeFileSync(
+  table,
+  ['reference,distorted,frame_cnt', 'r.y4m,d.y4m,', 'r.y4m,e.y4m,', 'r.y4m,d.y4m,4', ''].join('\n'),
+);
+
 /** Commands, and the file names that they write to `out`. */
 const SCENARIOS = [
   { name: 'report', args: [reference, distorted, '--json', '-o', join(out, 'report.json')] },
@@ -76,6 +83,17 @@ const SCENARIOS = [
   {
     name: 'features',
     args: ['features', reference, distorted, '--key', 'a', '--parquet', join(out, 'features.parquet')],
+  },
+  {
+    name: 'table',
+    args: [
+      ...['batch', table, '-o', join(out, 'results.jsonl'), '--frames'],
+      ...['--html', join(out, 'jobs.html'), '--together', '2'],
+    ],
+  },
+  {
+    name: 'part',
+    args: [reference, distorted, '--shard', '2/3', '-o', join(out, 'part.json')],
   },
   { name: 'bench', args: ['bench', '--shape', '576x324', '--backend', 'cpu'], endless: true },
   { name: 'server', args: ['mcp', '--allow', videos], endless: true, serves: true },
@@ -189,6 +207,12 @@ function flaw(path) {
       return 'is cut off';
     }
   }
+  if (path.endsWith('.jsonl')) {
+    // A kill may leave a last line without an end, which the next start drops.
+    const lines = bytes.toString('utf8').split('\n').slice(0, -1);
+    const ids = lines.map((line) => JSON.parse(line).job.id);
+    return new Set(ids).size === ids.length ? undefined : 'has a job twice';
+  }
   const endings = { '.html': '</html>', '.xml': '</VMAF>', '.parquet': 'PAR1' };
   const ending = Object.entries(endings).find(([name]) => path.endsWith(name))?.[1];
   if (ending !== undefined) return end.endsWith(ending) ? undefined : 'is cut off';
@@ -241,6 +265,9 @@ async function killOnce(scenario, time, number) {
   if (!scenario.endless && again.code !== 0)
     complain(`the next start ended with ${again.code}: ${again.text}`, scenario, detail);
   checkOutputs(scenario, `${detail}, started again`);
+  const results = outputs().find((name) => name.endsWith('.jsonl'));
+  if (results && readFileSync(results, 'utf8').split('\n').length !== 4)
+    complain('the table of results is not complete', scenario, detail);
   checkNothingLeft(scenario, `${detail}, started again`);
   return left;
 }

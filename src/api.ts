@@ -11,6 +11,9 @@ import type {
   BackendHealth,
   BackendList,
   BackendName,
+  BatchJob,
+  BatchOptions,
+  BatchResult,
   Comparison,
   DatasetOptions,
   DatasetPair,
@@ -25,6 +28,7 @@ import type {
   Inspection,
   InspectOptions,
   MapOptions,
+  MergeOptions,
   ModelDescription,
   ModelSummary,
   NativeDescription,
@@ -42,8 +46,11 @@ import type {
   ScoreRequest,
   Scorer,
   ScorerOptions,
+  ScoreShardOptions,
   SearchOptions,
   SearchResult,
+  Shard,
+  ShardChoice,
   TableInput,
   TinyDeviceStatus,
   TinyModelDescription,
@@ -81,6 +88,29 @@ export const scoreMany =
   ): Promise<Report[]> => {
     const { scoreEach } = await import('./engine/score-many.js');
     return scoreEach(from(platform, options), reference, distorted, options);
+  };
+
+export const scoreBatch = (platform: Platform) =>
+  async function* (
+    jobs: readonly BatchJob[],
+    options: BatchOptions = {},
+  ): AsyncGenerator<BatchResult, void, undefined> {
+    const { scoreJobs } = await import('./engine/batch.js');
+    yield* scoreJobs(from(platform, options), jobs, options);
+  };
+
+export const scoreShard =
+  (platform: Platform) =>
+  async (request: ScoreRequest, shard: ShardChoice, options: ScoreShardOptions = {}): Promise<Shard> => {
+    const { measureShard } = await import('./engine/shards/score-shard.js');
+    return measureShard(from(platform, options), request, shard, options);
+  };
+
+export const mergeShards =
+  (platform: Platform) =>
+  async (shards: readonly Shard[], options: MergeOptions = {}): Promise<Report> => {
+    const { mergeRun } = await import('./engine/shards/merge.js');
+    return mergeRun(from(platform, options), shards, options);
   };
 
 export const inspect =

@@ -10,6 +10,9 @@ export * from './public.js';
 
 export const score = /* @__PURE__ */ api.score(browserPlatform);
 export const scoreMany = /* @__PURE__ */ api.scoreMany(browserPlatform);
+export const scoreBatch = /* @__PURE__ */ api.scoreBatch(browserPlatform);
+export const scoreShard = /* @__PURE__ */ api.scoreShard(browserPlatform);
+export const mergeShards = /* @__PURE__ */ api.mergeShards(browserPlatform);
 export const inspect = /* @__PURE__ */ api.inspect(browserPlatform);
 export const align = /* @__PURE__ */ api.align(browserPlatform);
 export const extractFrames = /* @__PURE__ */ api.extractFrames(browserPlatform);

@@ -38,6 +38,52 @@ export const score = /* @__PURE__ */ api.score(nodePlatform);
 export const scoreMany = /* @__PURE__ */ api.scoreMany(nodePlatform);
 
 /**
+ * Scores many pairs, each with options of its own. Pairs of one reference run at the same time and share its decoding; a pair
+ * that fails is a result with its error, and the others go on.
+ * @param options as for {@link score}, for all jobs; those of a job go over them
+ * @returns what became of each job, as it ends
+ * @throws {AnyvmafError} `usage` for jobs or options of a wrong type; the signal's reason if aborted
+ * @example
+ * ```ts
+ * const jobs = [{ reference: 'master.mov', distorted: 'a.mp4' }, { reference: 'master.mov', distorted: 'b.mp4' }];
+ * for await (const { index, report, error } of scoreBatch(jobs)) {
+ *   console.log(jobs[index]?.distorted, report?.pooled_metrics.vmaf?.mean ?? error?.message);
+ * }
+ * ```
+ */
+export const scoreBatch = /* @__PURE__ */ api.scoreBatch(nodePlatform);
+
+/**
+ * Measures one part of a pair, on any machine; {@link mergeShards} makes the report of all parts. Of encoded videos the
+ * part is decoded from the key frame before it.
+ * @param shard which part, such as `{ number: 2, count: 7 }`
+ * @param options as for {@link score}; those that decide the result must be the same for all parts
+ * @returns the record of the part, which `formatShard` writes and `readShard` reads
+ * @throws {AnyvmafError} as {@link score}; `usage` for streams, for installed programs as a backend, and for videos whose
+ * length is not known before decoding
+ * @example
+ * ```ts
+ * const shard = await scoreShard({ reference: 'master.mov', distorted: 'encode.mp4' }, { number: 2, count: 7 });
+ * await writeFile('part-2.json', formatShard(shard));
+ * ```
+ */
+export const scoreShard = /* @__PURE__ */ api.scoreShard(nodePlatform);
+
+/**
+ * Makes the report of a run that was measured in parts: the numbers of a run in one piece, to the last bit. Only `fps` and
+ * `threads` are about the machines: pairs by the seconds that all parts took together, and the most workers of a part.
+ * @param shards all parts of the run, in any order
+ * @throws {AnyvmafError} `mismatch` if parts are missing or do not belong together, saying which; `model` or `io` if a model
+ * cannot be loaded here
+ * @example
+ * ```ts
+ * const parts = await Promise.all(names.map(async (name) => readShard(await readFile(name, 'utf8'), name)));
+ * const report = await mergeShards(parts);
+ * ```
+ */
+export const mergeShards = /* @__PURE__ */ api.mergeShards(nodePlatform);
+
+/**
  * Checks a pair without scoring it: what both videos declare, what their first seconds show, and what would make their
  * score wrong.
  * @throws {AnyvmafError} if a video cannot be read, or cannot be paired with the other as asked

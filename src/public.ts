@@ -23,6 +23,7 @@ export type {
   NativeOptions,
   ProbeOptions,
 } from './engine/backends/native/types.js';
+export type { BatchJob, BatchOptions, BatchProgress, BatchResult } from './engine/batch.js';
 export type { Assets } from './engine/contract/platform.js';
 export type {
   AlignOptions,
@@ -39,6 +40,7 @@ export type {
 } from './engine/contract/types.js';
 export type { DatasetOptions, DatasetPair, DatasetSummary } from './engine/dataset.js';
 export type { Diagnosis } from './engine/diagnosis.js';
+export type { ContentIdentity } from './engine/inputs/identity.js';
 export type { Inspection } from './engine/inputs/preflight.js';
 export type {
   AdmMap,
@@ -51,6 +53,15 @@ export type {
   RenderOptions,
   VifMap,
 } from './engine/quality-maps.js';
+export { formatShard, readShard } from './engine/shards/shard-file.js';
+export type {
+  MergeOptions,
+  ScoreShardOptions,
+  Shard,
+  ShardChoice,
+  ShardOptions,
+  ShardPairs,
+} from './engine/shards/types.js';
 export type { Interval, Intervals } from './evaluate/bootstrap.js';
 export type { Comparison, FailedEvaluation } from './evaluate/compare.js';
 export type { Agreement } from './evaluate/correlation.js';

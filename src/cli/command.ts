@@ -34,6 +34,16 @@ export const COMMANDS: readonly [CommandEntry, ...CommandEntry[]] = [
     load: async () => (await import('./commands/score.js')).score,
   },
   {
+    name: 'batch',
+    summary: 'score a table of pairs, and go on where an earlier run ended',
+    load: async () => (await import('./commands/batch.js')).batch,
+  },
+  {
+    name: 'merge',
+    summary: 'make the report of a pair that was measured in parts, on one machine or many',
+    load: async () => (await import('./commands/merge.js')).merge,
+  },
+  {
     name: 'inspect',
     summary: 'say what would make the score of two videos wrong, without scoring them',
     load: async () => (await import('./commands/inspect.js')).inspect,

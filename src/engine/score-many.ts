@@ -21,6 +21,14 @@ import type { ScoreManyOptions, ScoreOptions } from './contract/types.js';
 import { SharedInspection } from './inputs/shared-inspection.js';
 import { scorePair } from './score.js';
 
+/** How runs of one reference differ. */
+export interface RunsApart {
+  /** Options of each run, over those of all. */
+  readonly each?: readonly ScoreOptions[];
+  /** Whether every error concerns its own run only, but not an abort. */
+  readonly isolated?: boolean;
+}
+
 /**
  * Scores all. A failure stops the others unless `onFailure` is set.
  * @returns reports in the order of the distorted videos, without those that failed
@@ -31,6 +39,7 @@ export async function scoreEach(
   reference: VideoInput,
   distorted: readonly VideoInput[],
   options: ScoreManyOptions,
+  { each, isolated = false }: RunsApart = {},
 ): Promise<Report[]> {
   requireObject('options', options);
   const { raw, onProgress, onStart, onFrame, onReport, onFailure, signal, ...shared } = options;
@@ -43,10 +52,11 @@ export async function scoreEach(
   const stops = distorted.map(() => new AbortController());
   const stop = (reason: unknown) => [...stops, inspection].map((own) => own.abort(reason));
   async function run(video: VideoInput, index: number): Promise<Report | undefined> {
+    const common = { ...shared, ...each?.[index] };
     const own: ScoreOptions = {
-      ...shared,
+      ...common,
       ...(several && {
-        threads: shared.threads ?? threadsEach(platform, distorted.length, shared.maxThreads),
+        threads: common.threads ?? threadsEach(platform, distorted.length, common.maxThreads),
       }),
       ...(stops[index] && { signal: stops[index].signal }),
       ...(onProgress && { onProgress: (progress) => onProgress(progress, index) }),
@@ -60,11 +70,12 @@ export async function scoreEach(
       onReport?.(report, index);
       return report;
     } catch (error) {
-      if (!onFailure || stops[index]?.signal.aborted || !isOwn(error)) {
+      const own = isOwn(error) || (isolated && error instanceof AnyvmafError);
+      if (!onFailure || stops[index]?.signal.aborted || !own) {
         stop(error);
         throw error;
       }
-      onFailure(error, index);
+      onFailure(error as AnyvmafError, index);
       return undefined;
     } finally {
       seat.leave();
@@ -122,7 +133,7 @@ function checkMany(
 const OWN: ReadonlySet<ErrorCode> = new Set(['io', 'media', 'mismatch', 'usage']);
 
 /** Whether an error may affect one pair only. */
-function isOwn(error: unknown): error is AnyvmafError {
+function isOwn(error: unknown): boolean {
   return error instanceof AnyvmafError && OWN.has(error.code);
 }
 

@@ -4,29 +4,28 @@
  */
 
 import { unlessAborted } from '../core/abort.js';
-import { version } from '../core/version.js';
 import { checkMeasurable } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import { buildReport } from '../report/build.js';
 import type { Report } from '../report/types.js';
-import type { Measured } from './backends/measurement.js';
 import { prepareBackend } from './backends/open.js';
 import { type CheckedOptions, checkOptions, checkRequest, SCORE_OPTIONS } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
-import { formatOf, type KnownInputs, type ReadyInputs, reportInput } from './inputs/known.js';
+import { formatOf } from './inputs/known.js';
 import { identifyInputs, RunInputs } from './inputs/open.js';
 import {
   describePair,
   type Extent,
   expectPairs,
-  explainLengths,
+  lengthsOf,
   refuseEmpty,
   refuseTruncated,
 } from './inputs/pair.js';
 import { PairChecks } from './inputs/pair-checks.js';
 import type { SharedInspection } from './inputs/shared-inspection.js';
 import { Meter } from './results/progress.js';
+import { decoderWarnings, headOf, inputsOf, namesOf, sayLengths } from './results/report-head.js';
 import { Scope } from './scope.js';
 
 /** Overrides for a run that shares its reference with others. */
@@ -97,7 +96,8 @@ async function run({ platform, request, options, checked, variant }: Call, scope
   const reading = { expected, inThread, inspectStored };
   const pair = await checks.observe(known, backend.requested, ready, reading);
   const meter = new Meter(options.onProgress, expected);
-  const head = (extent?: Extent) => headOf(known, pair, checked, extent);
+  const stated = inputsOf(known, pair);
+  const head = (extent?: Extent) => headOf(stated, checked, extent);
   const measured = await planned.measure({
     pair,
     expected,
@@ -109,61 +109,21 @@ async function run({ platform, request, options, checked, variant }: Call, scope
   refuseEmpty(pair, measured.extent);
   meter.finish();
   const findings = await checks.findings(measured.extent.pairs, measured.backend_used);
-  const said = sayLengths(known, pair, checked, measured, findings);
+  const { extent } = measured;
+  const lengths = {
+    names: namesOf(known),
+    lengths: lengthsOf(pair),
+    extent,
+    planned: known.plan !== undefined,
+  };
+  const said = sayLengths(lengths, checked, findings);
   return buildReport({
-    ...head(measured.extent),
+    ...head(extent),
     fps: meter.fps,
     ...measured,
-    pairing: checked.noReference ? undefined : pair.describe?.(measured.extent.pairs),
+    pairing: checked.noReference ? undefined : pair.describe?.(extent.pairs),
     preflight: said.findings,
-    frameCount: measured.extent.pairs,
+    frameCount: extent.pairs,
     warnings: [...known.warnings, ...decoderWarnings(known, pair), ...measured.warnings, ...said.warnings],
   });
-}
-
-/** The report's description of the request. @param extent of the run, once it is over */
-function headOf(
-  known: KnownInputs,
-  pair: ReadyInputs,
-  { backend, noReference, subsample }: Pick<CheckedOptions, 'backend' | 'noReference' | 'subsample'>,
-  extent?: Extent,
-) {
-  const skipped = known.plan?.first ?? { reference: pair.skipReference, distorted: pair.skipDistorted };
-  const input = (role: 'reference' | 'distorted') => {
-    const counted = extent?.ended?.[role] ? skipped[role] + extent.pairs : null;
-    return reportInput(known.sides[role], skipped[role], counted);
-  };
-  return {
-    version,
-    reference: input('reference'),
-    distorted: input('distorted'),
-    backend_requested: backend,
-    ...(noReference && { noReference: true as const }),
-    subsample,
-  };
-}
-
-/**
- * Reports different lengths once: for stored pairs as a warning, which knows how many pairs there were, for others as a
- * finding where there is one.
- */
-function sayLengths(
-  known: KnownInputs,
-  pair: ReadyInputs,
-  { pairing, noReference, frameCount }: Pick<CheckedOptions, 'pairing' | 'noReference' | 'frameCount'>,
-  { extent }: Measured,
-  findings: Report['preflight'],
-): { readonly findings: Report['preflight']; readonly warnings: readonly string[] } {
-  const warnings = pairing.range || noReference ? [] : explainLengths(pair, extent, frameCount);
-  const twice = warnings.length > 0 && findings?.some(({ code }) => code === 'frame-count') === true;
-  if (!twice) return { findings, warnings };
-  if (known.plan) return { findings, warnings: [] };
-  return { findings: findings.filter(({ code }) => code !== 'frame-count'), warnings };
-}
-
-/** Warnings of decoders, some of which arrive only at the end. */
-function decoderWarnings({ sides }: KnownInputs, pair: ReadyInputs): string[] {
-  return (['reference', 'distorted'] as const).flatMap((role) =>
-    sides[role].kind === 'encoded' ? pair[role].info.warnings : [],
-  );
 }

@@ -135,6 +135,12 @@ export const measured = kindOf<number>('measured', {
   read: (value) => (value === null ? Number.NaN : readNumber(value)),
 });
 
+/** Plain data as it stands, which its reader checks. */
+export const verbatim = kindOf<unknown>('any', {
+  json: (value) => JSON.stringify(value),
+  read: (value) => value,
+});
+
 /** A frame rate, as `"num/den"`. */
 export const fraction = kindOf<Fraction>('fraction', {
   json: ({ num, den }) => quote(`${num}/${den}`),

@@ -67,7 +67,7 @@ function feed(workers: number, chunkFrames?: number) {
     implementation: 'simd128',
     subsample: 1,
   });
-  const feeder = new Feeder(pool, PLAN, { add: () => {}, measured: () => {} }, chunkFrames);
+  const feeder = new Feeder(pool, PLAN, { add: () => {}, measured: () => {} }, { chunkFrames });
   let index = 0;
   /** Whether there was room for one more pair. */
   async function submit(): Promise<boolean> {

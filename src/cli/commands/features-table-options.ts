@@ -5,6 +5,7 @@
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { DatasetOptions, DatasetPair } from '../../index.js';
+import { csvLines } from '../csv.js';
 import { grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
 import { numberValue, unsignedValue } from '../values.js';
 import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
@@ -272,54 +273,4 @@ export function parsePairs(
           : numberValue({ name: 'mos', label: `mos in line ${line} of ${list}`, value: mos }),
     };
   });
-}
-
-interface CsvLine {
-  readonly fields: readonly string[];
-  /** The line it begins on, from 1. */
-  readonly line: number;
-}
-
-/** Records of a CSV text, without empty ones. */
-function csvLines(text: string, list: string): CsvLine[] {
-  const records: CsvLine[] = [];
-  let fields: string[] = [];
-  let line = 1;
-  let start = 1;
-  let at = text.startsWith('\uFEFF') ? 1 : 0;
-  while (at < text.length) {
-    const found = csvField(text, at);
-    if (!found) {
-      throw usageError(`line ${line} of ${list} is not CSV: check its quotation marks`);
-    }
-    const { value, end, next } = found;
-    fields.push(value);
-    line += text.slice(at, next).split(/\r\n|\n|\r/).length - 1;
-    at = next;
-    if (end === ',') {
-      if (at === text.length) fields.push('');
-      else continue;
-    }
-    if (fields.some((value) => value.trim() !== '')) records.push({ fields, line: start });
-    fields = [];
-    start = line;
-  }
-  return records;
-}
-
-/** The field that begins at `at`, quoted or plain, what ends it, and where the next one begins. */
-function csvField(text: string, at: number): { value: string; end: string; next: number } | undefined {
-  let stop = at;
-  let value: string;
-  if (text[at] === '"') {
-    do stop = text.indexOf('"', stop + 1) + 1;
-    while (stop > 0 && text[stop] === '"');
-    if (stop === 0) return undefined;
-    value = text.slice(at + 1, stop - 1).replaceAll('""', '"');
-  } else {
-    while (stop < text.length && !'",\r\n'.includes(text.charAt(stop))) stop++;
-    value = text.slice(at, stop);
-  }
-  const end = text.startsWith('\r\n', stop) ? '\r\n' : text.charAt(stop);
-  return end === '' || ',\r\n'.includes(end) ? { value, end, next: stop + end.length } : undefined;
 }

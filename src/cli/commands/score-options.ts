@@ -3,12 +3,11 @@
  * The options of the scoring command: every option of the `vmaf` tool and ours, and reading a command line
  * of them. Pure: opens nothing.
  */
-import { COMPATS, REPORT_FORMATS, type ReportFormat } from '../../core/choices.js';
+import { COMPATS, REPORT_FORMATS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { quoted } from '../../core/printable.js';
-import type { RawVideoFormat, ScoreOptions } from '../../index.js';
-import { type Precision, parsePrecision } from '../../report/format.js';
+import type { RawVideoFormat, ScoreOptions, ShardChoice } from '../../index.js';
 import {
   grouped,
   type OptionSpec,
@@ -16,11 +15,12 @@ import {
   type ParsedArguments,
   parseArguments,
 } from '../options.js';
-import { choiceValue, numberValue, refusedValue, unsignedValue } from '../values.js';
+import { choiceValue, refusedValue, unsignedValue } from '../values.js';
 import { NATIVE_OPTIONS, NativeArguments } from './native-options.js';
+import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from './output-options.js';
 import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
 import { TINY_OPTIONS, TinyArguments } from './tiny-options.js';
-import { fileName, VIDEO_OPTIONS, VideoArguments, type Videos } from './video-options.js';
+import { VIDEO_OPTIONS, VideoArguments, type Videos } from './video-options.js';
 
 /** The `vmaf` tool takes this many models, and as many features. */
 const MAX_MODELS = 32;
@@ -29,13 +29,14 @@ const MAX_MODELS = 32;
 const MAX_THREADS = 1024;
 /** Each has a decoder of its own, and all run at the same time. */
 const MAX_DISTORTED = 64;
+/** More parts than this are a mistake. */
+const MAX_SHARDS = 100_000;
 
 /** Names of standard output, which people put after a format although it takes no value. */
 const STANDARD_OUTPUT: ReadonlySet<string> = new Set(['-', '/dev/stdout', '/dev/fd/1']);
 
 const INPUT = 'Input';
 const WHAT = 'Models and features';
-const OUTPUT = 'Output';
 const RUNNING = 'Running';
 
 /** The options in the order in which help lists them. */
@@ -82,45 +83,16 @@ export const SCORE_OPTIONS = [
     },
   ]),
   ...TINY_OPTIONS,
-  ...grouped(OUTPUT, [
-    {
-      name: 'output',
-      short: 'o',
-      argument: 'FILE',
-      help: 'write the report to FILE, in the format that its ending names; - is standard output',
-    },
-    { name: 'xml', help: 'report as XML (default with -o and another ending)' },
-    { name: 'json', help: 'report as JSON' },
-    { name: 'csv', help: 'report as CSV, one row per frame' },
-    { name: 'sub', help: 'report as subtitles, one per frame' },
-    { name: 'ndjson', ours: true, help: 'report as JSON lines, one per frame' },
-    {
-      name: 'html',
-      argument: 'FILE',
-      ours: true,
-      help: 'also write a page with charts to FILE, in itself complete',
-    },
-    {
-      name: 'precision',
-      argument: 'P',
-      ours: true,
-      help: 'digits of all numbers: legacy (six decimals, default), 1 to 17 significant ones, max or full (17)',
-    },
-    {
-      name: 'fail-under',
-      argument: 'SCORE',
-      ours: true,
-      help: 'exit with status 3 when the mean of a model is below SCORE, or a score cannot be trusted',
-    },
-    {
-      name: 'accept-untrusted',
-      ours: true,
-      help: 'let --fail-under judge scores of pairs that preflight found wrong like any other',
-    },
-  ]),
+  ...OUTPUT_OPTIONS,
   ...grouped(RUNNING, [
     { name: 'threads', argument: 'N', help: 'workers (default: one per core; 0: no worker)' },
     { name: 'quiet', short: 'q', help: 'no progress bar; plain scores instead of the summary' },
+    {
+      name: 'shard',
+      argument: 'I/N',
+      ours: true,
+      help: "measure only part I of N, on any machine, and write its record; 'anyvmaf merge' makes the report of all parts",
+    },
   ]),
   ...NATIVE_OPTIONS,
   { name: 'c', short: 'c', argument: 'ARG', shortOnly: true, help: 'ignored, as in the vmaf tool' },
@@ -133,24 +105,15 @@ export const SCORE_OPTIONS = [
 type Name = (typeof SCORE_OPTIONS)[number]['name'];
 
 /** What a command line asks for. */
-export interface ScoreSettings {
+export interface ScoreSettings extends OutputSettings {
   /** Absent with --no-reference. */
   readonly reference?: string;
   /** One, or several encodes to compare. */
   readonly distorted: readonly [string, ...string[]];
   readonly raw?: RawVideoFormat;
   readonly options: ScoreOptions;
-  /** File for the report, `-` for standard output. */
-  readonly output?: string;
-  /** File for the page. */
-  readonly html?: string;
-  /** Format that was asked for by name. */
-  readonly format?: ReportFormat;
-  readonly precision: Precision;
-  readonly failUnder?: number;
-  /** Whether `failUnder` judges scores of wrong pairs too, which otherwise fail. */
-  readonly acceptUntrusted?: boolean;
-  readonly quiet: boolean;
+  /** Part of the pair to measure. */
+  readonly shard?: ShardChoice;
   /** Options without effect, as sentences for the report's warnings. */
   readonly ignored: readonly string[];
 }
@@ -207,13 +170,10 @@ class SettingsDraft {
   /** Options without effect, as sentences. */
   readonly ignored: string[] = [];
   readonly #options: Draft<ScoreOptions>;
-  readonly #settings: Draft<
-    Pick<ScoreSettings, 'output' | 'html' | 'format' | 'failUnder' | 'acceptUntrusted'>
-  > = {};
+  readonly #outputs = new OutputArguments();
+  #shard: ShardChoice | undefined;
   readonly #models: string[] = [];
   readonly #features: string[] = [];
-  #precision: Precision = 'legacy';
-  #quiet = false;
 
   constructor(options: Draft<ScoreOptions>) {
     this.#options = options;
@@ -222,23 +182,13 @@ class SettingsDraft {
   /** Takes an option that is neither about videos, pairing, native programs nor tiny models. */
   take(use: OptionUse<Name>): void {
     const { name, value } = use;
+    if (this.#outputs.take(use)) return;
     switch (name) {
-      case 'output':
-      case 'html':
-        this.#settings[name] = fileName(use);
-        break;
       case 'model':
         append(this.#models, value, use, 'models');
         break;
       case 'feature':
         append(this.#features, value, use, 'features');
-        break;
-      case 'xml':
-      case 'json':
-      case 'csv':
-      case 'sub':
-      case 'ndjson':
-        this.#settings.format = name;
         break;
       case 'threads':
       case 'subsample':
@@ -255,17 +205,8 @@ class SettingsDraft {
       case 'compat':
         this.#options.compat = choiceValue(use, COMPATS);
         break;
-      case 'precision':
-        this.#precision = precisionValue(use);
-        break;
-      case 'fail-under':
-        this.#settings.failUnder = numberValue(use);
-        break;
-      case 'accept-untrusted':
-        this.#settings.acceptUntrusted = true;
-        break;
-      case 'quiet':
-        this.#quiet = true;
+      case 'shard':
+        this.#shard = shardValue(use);
         break;
       case 'aom_ctc':
         this.#addPreset(aomCtc(value), use);
@@ -312,13 +253,11 @@ class SettingsDraft {
   finish(): Omit<ScoreSettings, 'reference' | 'distorted' | 'raw'> {
     if (this.#models.length > 0) this.#options.models = this.#models;
     if (this.#features.length > 0) this.#options.features = this.#features;
-    const format = this.#settings.format ?? formatOf(this.#settings.output);
+    if (this.#shard) this.#outputs.refuseBeside('--shard');
     return {
       options: this.#options,
-      ...this.#settings,
-      ...(format && { format }),
-      precision: this.#precision,
-      quiet: this.#quiet,
+      ...this.#outputs.finish(),
+      ...(this.#shard && { shard: this.#shard }),
       ignored: this.ignored,
     };
   }
@@ -326,14 +265,9 @@ class SettingsDraft {
 
 /** @throws {AnyvmafError} `usage` where options exclude each other */
 function refuseContradictions(settings: ScoreSettings): void {
-  const { options, distorted, output, html, format, failUnder, acceptUntrusted } = settings;
+  const { options, distorted, format, failUnder, shard } = settings;
   if (failUnder !== undefined && options.noPrediction) {
     throw usageError('--fail-under judges scores, but -n/--no_prediction makes none; leave out one');
-  }
-  if (acceptUntrusted && failUnder === undefined) {
-    throw usageError(
-      '--accept-untrusted says what --fail-under lets pass, but --fail-under is not given; add it, or leave both out',
-    );
   }
   if (distorted.length > 1 && (format === 'xml' || format === 'sub')) {
     throw usageError(
@@ -341,15 +275,11 @@ function refuseContradictions(settings: ScoreSettings): void {
         'or score them one at a time',
     );
   }
-  if (html === '-' && (output === '-' || (output === undefined && format))) {
-    throw usageError('standard output cannot take both the page and the report; name a file for one');
+  if (distorted.length > 1 && shard) {
+    throw usageError(
+      `--shard measures a part of one pair, but ${distorted.length} distorted videos are given; measure them one at a time`,
+    );
   }
-}
-
-/** The format of a file's extension, if no format option is given. The `vmaf` tool ignores the extension. */
-function formatOf(output: string | undefined): ReportFormat | undefined {
-  const ending = /\.([a-z]+)$/i.exec(output ?? '')?.[1]?.toLowerCase();
-  return REPORT_FORMATS.find((format) => format === ending);
 }
 
 /**
@@ -382,10 +312,10 @@ function append(list: string[], value: string, use: OptionUse, what: string): vo
   list.push(value);
 }
 
-function precisionValue(use: OptionUse): Precision {
-  try {
-    return parsePrecision(use.value);
-  } catch {
-    throw refusedValue(use, 'legacy, max, full or a whole number from 1 to 17');
-  }
+/** `2/7`: the second of seven parts. */
+function shardValue(use: OptionUse): ShardChoice {
+  const [, number, count] = /^([1-9]\d{0,5})\/([1-9]\d{0,5})$/.exec(use.value) ?? [];
+  const shard = { number: Number(number), count: Number(count) };
+  if (shard.number <= shard.count && shard.count <= MAX_SHARDS) return shard;
+  throw refusedValue(use, `a part and the number of parts, such as 2/7, of at most ${MAX_SHARDS} parts`);
 }

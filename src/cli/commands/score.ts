@@ -2,20 +2,25 @@
  * @module cli/commands/score
  * `anyvmaf REFERENCE DISTORTED...`: scores one or several encodes of a reference and delivers the result.
  */
-import type { AnyvmafError } from '../../core/errors.js';
-import type { FailedEncode, Report } from '../../report/types.js';
-import type { ReportFormat } from '../../report/write.js';
+import type { Report } from '../../report/types.js';
 import { COMMANDS, type Command } from '../command.js';
 import { EXIT, exitCodeOf } from '../exit.js';
 import { findingsInFlags, messageInFlags } from '../flags.js';
 import type { HelpPage } from '../help.js';
 import type { LiveLines } from '../live-lines.js';
-import { commandLine } from '../options.js';
-import { type OutputFile, openOutput } from '../output.js';
 import type { ProgressBar } from '../progress-bar.js';
-import type { SeveralFormat } from '../score-many.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
+import {
+  deliver,
+  type Failure,
+  htmlText,
+  isPrinted,
+  judge,
+  type Outcome,
+  openOutputs,
+  reportText,
+} from './delivery.js';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from './score-options.js';
 
 const page: HelpPage = {
@@ -71,22 +76,13 @@ export const score: Command = {
       await terminal.print(`${version}\n`);
       return EXIT.ok;
     }
+    if (settings.shard) {
+      const { measurePart } = await import('./score-shard.js');
+      return measurePart({ ...settings, shard: settings.shard }, terminal);
+    }
     return scoreVideos(settings, args, terminal);
   },
 };
-
-/** Reports and failures of the distorted videos. */
-interface Outcome {
-  readonly reports: readonly Report[];
-  /** Of several videos those that could not be scored, in order. */
-  readonly failures: readonly Failure[];
-}
-
-interface Failure {
-  readonly index: number;
-  readonly error: AnyvmafError;
-  readonly failed: FailedEncode;
-}
 
 async function scoreVideos(
   settings: ScoreSettings,
@@ -94,7 +90,9 @@ async function scoreVideos(
   terminal: Terminal,
 ): Promise<number> {
   const { failUnder } = settings;
-  const { file, page: pageFile } = await openOutputs(settings);
+  const { reference, distorted } = settings;
+  const inputs = [...(reference === undefined ? [] : [reference]), ...distorted];
+  const { file, page: pageFile } = await openOutputs(settings, inputs);
   return interruptible(async (stop) => {
     const live = await liveLines(settings, terminal, stop.abort);
     const outcome = await measure(settings, terminal, stop.signal, live);
@@ -120,20 +118,6 @@ async function scoreVideos(
     const judged = failUnder === undefined ? EXIT.ok : await judge(outcome, failUnder, settings, terminal);
     return outcome.failures.length > 0 ? EXIT.failed : judged;
   });
-}
-
-/** Opens the files to write before scoring starts; `-` is standard output. */
-async function openOutputs(settings: ScoreSettings): Promise<{ file?: OutputFile; page?: OutputFile }> {
-  const { reference, distorted, output, html } = settings;
-  const inputs = [...(reference === undefined ? [] : [reference]), ...distorted];
-  const file = output === undefined || output === '-' ? undefined : await openOutput(output, inputs);
-  const page = html === undefined || html === '-' ? undefined : await openOutput(html, inputs);
-  return { ...(file && { file }), ...(page && { page }) };
-}
-
-/** Whether the report goes to standard output. */
-function isPrinted({ output, format }: ScoreSettings): boolean {
-  return output === '-' || (output === undefined && format !== undefined);
 }
 
 /** Prints a report frame by frame, where NDJSON goes to standard output. */
@@ -232,105 +216,4 @@ function withIgnored(report: Report, ignored: readonly string[]): Report {
     warnings: [...warnings, ...ignored],
     ...(preflight && { preflight: findingsInFlags(preflight) }),
   };
-}
-
-/** The report in the format asked for: of one pair, or of several. */
-async function reportText(
-  { reports, failures }: Outcome,
-  { distorted, format, precision }: ScoreSettings,
-): Promise<Iterable<string>> {
-  const [only] = reports;
-  if (distorted.length > 1 || !only) {
-    const { writeReports } = await import('../score-many.js');
-    // In the order of the command line.
-    const results: (Report | FailedEncode)[] = [...reports];
-    for (const { index, failed } of failures) results.splice(index, 0, failed);
-    return writeReports(results, severalFormat(format), precision);
-  }
-  const { writeReport } = await import('../../report/write.js');
-  return writeReport(only, format ?? 'xml', { precision });
-}
-
-/** XML, the default of one pair, and subtitles hold one report; the options refuse them when asked for by name. */
-function severalFormat(format: ReportFormat | undefined): SeveralFormat {
-  return format === undefined || format === 'xml' || format === 'sub' ? 'json' : format;
-}
-
-async function htmlText({ reports, failures }: Outcome, args: readonly string[]): Promise<Iterable<string>> {
-  const { writeHtml } = await import('../../report/html.js');
-  const written = `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  const failed = failures.map((failure) => failure.failed);
-  return writeHtml(reports, { command: commandLine('anyvmaf', args), written, failed });
-}
-
-/**
- * Prints the result on standard output: the report, or a summary for a person, or plain lines for a script.
- * @param done the report is printed already
- */
-async function deliver(
-  outcome: Outcome,
-  settings: ScoreSettings,
-  terminal: Terminal,
-  done: boolean,
-): Promise<void> {
-  const { distorted, output, html, precision, quiet } = settings;
-  const { reports, failures } = outcome;
-  const [first] = reports;
-  const printed = isPrinted(settings);
-  const isTable = distorted.length > 1;
-  const free = html !== '-' && !printed;
-  const summary = free && !quiet && terminal.interactive;
-  // The summary shows the warnings: do not repeat them if standard error goes to the same terminal.
-  if (!summary || !terminal.canDraw) {
-    const { complainOf } = await import('../complaints.js');
-    complainOf(reports, terminal);
-  }
-  if (printed && !done) {
-    for (const piece of await reportText(outcome, settings)) await terminal.print(piece);
-  } else if (free && isTable && !quiet && (summary || output === undefined)) {
-    const { encodesTable } = await import('../../report/table.js');
-    const { columns: width, colour: color } = terminal;
-    const failed = failures.map((failure) => failure.failed.distorted);
-    const notes = terminal.interactive;
-    await terminal.print(encodesTable(reports, { width, color, precision, notes, failed }));
-  } else if (summary && first) {
-    const { summarize } = await import('../../report/summary.js');
-    const { columns: width, colour: color } = terminal;
-    await terminal.print(summarize(first, { width, color, precision }));
-  } else if (first && free && output === undefined) {
-    const text = isTable
-      ? (await import('../score-many.js')).plainResults(reports, precision)
-      : (await import('../plain-result.js')).plainResult(first, precision);
-    await terminal.print(text);
-  }
-  if (summary) {
-    const files = [output, html].filter((name) => name !== undefined);
-    if (files.length > 0) await terminal.print(`\nThe report is in ${files.join(' and ')}\n`);
-  }
-}
-
-/** Reports models below the limit, and scores that cannot be judged. */
-async function judge(
-  { reports }: Outcome,
-  limit: number,
-  settings: ScoreSettings,
-  terminal: Terminal,
-): Promise<number> {
-  const [{ modelsBelow, objection }, { textNumber }] = await Promise.all([
-    import('../plain-result.js'),
-    import('../../report/format.js'),
-  ]);
-  const number = textNumber(settings.precision);
-  let code: number = EXIT.ok;
-  for (const report of reports) {
-    const of = settings.distorted.length > 1 ? ` for ${report.distorted.name}` : '';
-    const against = objection(report, of, settings.acceptUntrusted === true);
-    if (against) terminal.complain(against.message);
-    if (against?.fails) code = EXIT.below;
-    for (const { model, mean } of modelsBelow(report, limit)) {
-      terminal.complain(`the mean of ${model.source}${of} is ${number(mean)}, below --fail-under ${limit}`);
-      code = EXIT.below;
-    }
-  }
-  return code;
 }

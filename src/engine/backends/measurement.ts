@@ -8,6 +8,7 @@ import type { ReadyInputs } from '../inputs/known.js';
 import type { Extent } from '../inputs/pair.js';
 import type { Requested } from '../plan/plan.js';
 import type { Meter } from '../results/progress.js';
+import type { TinySessionFacts } from '../results/tiny.js';
 
 /** What was measured, as far as the report has it from the backend. */
 export type Measured = Pick<
@@ -57,10 +58,21 @@ export interface PlannedMeasurement {
   close(): Promise<void>;
 }
 
+/** Raw measurements of some pairs of a run. */
+export type Recorded = Pick<
+  Measured,
+  'extent' | 'backend_used' | 'implementation' | 'measurers' | 'threads' | 'warnings'
+> & {
+  /** Facts of picture models' sessions. */
+  readonly sessions: readonly TinySessionFacts[];
+};
+
 /** Inputs of measuring. */
 export interface MeasurementWork {
   /** The pair as it is to be read: the one that was planned, perhaps observed. */
   readonly pair: ReadyInputs;
+  /** Number of the first pair to measure. Default 0. */
+  readonly first?: number;
   /** Pairs there are at most, as far as is known. */
   readonly expected: number | null;
   /** Pairs after which to stop, `null` for the end of the videos. */

@@ -14,6 +14,34 @@ import { observedSource } from './observed-source.js';
 /** Most pairs with only one signature; further pairs are ignored. */
 const MOST_WAITING = 64;
 
+/** What decides whether and how pairs are checked. */
+export interface ContinuityRules {
+  /** Why frames cannot be checked. */
+  readonly prevented?: string;
+  /** Whether frames are repeated because their times say so. */
+  readonly byTime: boolean;
+}
+
+/** @param subsample one pair in so many is scored */
+export function continuityRules({ plan }: Pick<KnownInputs, 'plan'>, subsample: number): ContinuityRules {
+  const prevented =
+    subsample > 1
+      ? `only one frame in ${subsample} is scored`
+      : plan && plan.ratio !== 1
+        ? 'the frame rates differ'
+        : undefined;
+  const byTime = plan?.paired?.consecutive === false;
+  return { ...(prevented !== undefined && { prevented }), byTime };
+}
+
+/** Takes signatures of a shard's pairs, to be checked once those of all shards are there. */
+export interface SignatureSink {
+  /** The first of its pairs; those before it are read as history only. */
+  readonly first: number;
+  /** Signatures of consecutive pairs from `first`, in any order. */
+  take(first: number, signatures: Uint8Array): void;
+}
+
 /** Signatures of pairs as they arrive. */
 export class Continuity {
   readonly #slips = new SlipDetector();
@@ -23,25 +51,26 @@ export class Continuity {
   readonly #half = new Map<number, Uint8Array>();
   #next = 0;
   #defect: { readonly error: unknown } | undefined;
-  /** Why frames cannot be checked. */
-  readonly #prevented: string | undefined;
-  /** Whether frames are repeated because their times say so. */
-  readonly #byTime: boolean;
+  readonly #rules: ContinuityRules;
+  readonly #sink: SignatureSink | undefined;
 
-  /** @param subsample one pair in so many is scored */
-  constructor({ plan }: KnownInputs, subsample: number) {
-    if (subsample > 1) this.#prevented = `only one frame in ${subsample} is scored`;
-    else if (plan && plan.ratio !== 1) this.#prevented = 'the frame rates differ';
-    this.#byTime = plan?.paired?.consecutive === false;
+  /** @param sink takes the signatures instead of checking them */
+  constructor(rules: ContinuityRules, sink?: SignatureSink) {
+    this.#rules = rules;
+    this.#sink = sink;
   }
 
   /** Whether signatures are useful. */
   get active(): boolean {
-    return this.#prevented === undefined;
+    return this.#rules.prevented === undefined;
   }
 
   /** Takes signatures of consecutive pairs from `first`; calls may come in any order. */
   add(first: number, signatures: Uint8Array): void {
+    if (this.#sink) {
+      if (signatures.length > 0) this.#sink.take(first, signatures);
+      return;
+    }
     if (signatures.length > 0) this.#early.set(first, signatures);
     for (;;) {
       const ready = this.#early.get(this.#next);
@@ -73,19 +102,25 @@ export class Continuity {
     return [...known, ...this.#found(pairs, known, backend)].sort(bySeverity);
   }
 
+  /** The finding of a defect in taking signatures, which ends the check. */
+  get defect(): Finding | undefined {
+    return this.#defect && uncheckedFinding('all frames', this.#defect.error);
+  }
+
   #found(pairs: number, known: readonly Finding[], backend: string): readonly Finding[] {
-    if (this.#defect) return [uncheckedFinding('all frames', this.#defect.error)];
-    if (this.#prevented !== undefined) return [unwatchedFinding(this.#prevented)];
+    if (this.defect) return [this.defect];
+    const { prevented, byTime } = this.#rules;
+    if (prevented !== undefined) return [unwatchedFinding(prevented)];
     if (this.#next < pairs) {
       return [unwatchedFinding(`the backend ${backend} reads pictures that anyvmaf does not see`)];
     }
     const findings = slipFindings(this.#slips.finish(), known);
-    return this.#byTime ? findings.filter(({ code }) => code !== 'freeze') : findings;
+    return byTime ? findings.filter(({ code }) => code !== 'freeze') : findings;
   }
 
   #observed(source: FrameSource, skip: number, at: number): FrameSource {
     const signer = new Signer(source.info);
-    let next = skip;
+    let next = skip + (this.#sink?.first ?? 0);
     const { checkFrame } = source;
     const observed = observedSource(source, (index, luma) => {
       // A frame may be read again, as history of later frames.

@@ -48,6 +48,9 @@ export class FrameObserver {
   readonly #thumbs: PassingThumbs[] = [];
   readonly #meters: LumaMeter[] = [];
   readonly #alignment: Promise<AlignResult>;
+  /** Measured pairs, by the numbers that each video has seen. */
+  readonly #seen: Set<number>[] = [];
+  #settled = false;
   /** Error of observing, which {@link result} throws, so that reading does not fail. */
   #defect: { readonly error: unknown } | undefined;
   /** The observed pair, to read instead. */
@@ -61,8 +64,31 @@ export class FrameObserver {
     const distorted = this.#observed(pair.distorted, pair.skipDistorted, facts.distorted, pair.mapped);
     this.pair = { ...pair, reference, distorted };
     this.#alignment = 'reason' in alignment ? Promise.resolve(alignment) : this.#search(alignment);
-    const finished = () => this.#end();
+    const finished = () => {
+      this.#settled = true;
+      this.#end();
+    };
     this.#alignment.then(finished, finished);
+  }
+
+  /** Whether the alignment is known, so that further pairs need only be measured. */
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  /** Pairs to measure that were not read so far. */
+  unmeasured(): readonly number[] {
+    return [...this.#at].filter((frame) => this.#seen.some((seen) => !seen.has(frame)));
+  }
+
+  /** Measures a pair that was read elsewhere, after all with smaller numbers. */
+  measure(frame: number, reference: Uint8Array, distorted: Uint8Array): void {
+    this.#attempt(() => {
+      for (const [i, luma] of [reference, distorted].entries()) {
+        if (!this.#seen[i]?.has(frame)) this.#meters[i]?.add(frame, luma);
+        this.#seen[i]?.add(frame);
+      }
+    });
   }
 
   /** Findings from the pictures. Call once all pairs are read. */
@@ -104,13 +130,17 @@ export class FrameObserver {
     const meter = new LumaMeter({ ...source.info, ...(colorRange && { colorRange }) });
     this.#thumbs.push(thumbs);
     this.#meters.push(meter);
+    const seen = new Set<number>();
+    this.#seen.push(seen);
     let next = skip;
     return observedSource(source, (index, luma) => {
       // A frame may be read again, as history of later frames.
       if (index !== next) return;
       this.#attempt(() => {
         if (!mapped) thumbs.add(luma);
-        if (this.#at.has(index - skip)) meter.add(index - skip, luma);
+        if (!this.#at.has(index - skip)) return;
+        seen.add(index - skip);
+        meter.add(index - skip, luma);
       });
       next++;
     });

@@ -48,13 +48,12 @@ export async function closeKnown({ sides }: KnownInputs): Promise<void> {
 /**
  * The report's description of one input.
  * @param skipped frames before the first that is scored
- * @param counted number of frames, if only reading to the end shows it
  */
-export function reportInput(side: Side, skipped: number, counted: number | null): ReportInput {
+export function reportInput(side: Side, skipped: number): ReportInput {
   const info = side.kind === 'frames' ? side.source.info : side.video.facts;
   const { name, container, width, height, bitDepth, chroma, frameRate } = info;
   const fileSize = side.kind === 'frames' ? side.source.info.fileSize : null;
-  const frameCount = side.times?.length ?? info.frameCount ?? counted;
+  const frameCount = side.times?.length ?? info.frameCount;
   return {
     name,
     container,

@@ -6,9 +6,9 @@ import type { Finding } from '../../media/preflight/types.js';
 import type { CheckedOptions, InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { Requested } from '../plan/plan.js';
-import type { Continuity } from './continuity.js';
+import type { Continuity, ContinuityRules, SignatureSink } from './continuity.js';
 import type { KnownInputs, ReadyInputs } from './known.js';
-import type { Preflight } from './preflight.js';
+import type { Preflight, WholePair } from './preflight.js';
 import type { SharedInspection } from './shared-inspection.js';
 
 /** How the frames of a run are read. */
@@ -19,6 +19,16 @@ interface Reading {
   readonly inThread: boolean;
   /** Whether to inspect the pictures of pairs compared as stored too. */
   readonly inspectStored: boolean;
+}
+
+/** What a shard checks. */
+export interface ShardChecks {
+  readonly requested: Pick<Requested, 'models'>;
+  /** Whether this thread reads its frames. */
+  readonly inThread: boolean;
+  readonly signatures: SignatureSink;
+  /** The pair as a run in one piece reads it, for the shard that inspects it. */
+  readonly whole?: WholePair & Pick<Reading, 'inThread' | 'inspectStored'>;
 }
 
 /** The checks of one run. */
@@ -50,14 +60,17 @@ export class PairChecks {
     this.#loading?.catch(() => {});
   }
 
-  /** @throws {AnyvmafError} `mismatch` for a pair that cannot be compared, with `strict` also for warnings */
-  async refuse(known: KnownInputs, requested: Pick<Requested, 'models'>): Promise<void> {
+  /**
+   * @param inspects whether to inspect the pictures for `strict`
+   * @throws {AnyvmafError} `mismatch` for a pair that cannot be compared, with `strict` also for warnings
+   */
+  async refuse(known: KnownInputs, requested: Pick<Requested, 'models'>, inspects = true): Promise<void> {
     const { strict } = this.#checked.pairing;
     // Stored pairs were checked when they were opened.
     if (!this.#loading || !(strict || known.plan || (known.ofBytes ?? []).length > 0)) return;
     const preflight = await this.#open(known, requested);
     preflight.refuseErrors();
-    if (!strict) return;
+    if (!strict || !inspects) return;
     preflight.readAgain(this.#signal);
     await preflight.refuseWarnings();
   }
@@ -77,14 +90,52 @@ export class PairChecks {
       if (!observed) this.#preflight.readAgain(this.#signal);
       pair = observed ?? pair;
     }
-    const { Continuity } = await this.#loading;
-    this.#continuity = new Continuity(known, subsample);
+    const { Continuity, continuityRules } = await this.#loading;
+    this.#continuity = new Continuity(continuityRules(known, subsample));
     if (inThread) pair = this.#continuity.observe(pair);
     if (!known.plan && !pairing.strict) {
       this.#stored = this.#checkStored(known, requested, inspectStored);
       this.#stored.catch(() => {});
     }
     return pair;
+  }
+
+  /** Starts the checks of a shard, which takes signatures of its own pairs only; returns the pair to read. */
+  async observeShard(known: KnownInputs, ready: ReadyInputs, work: ShardChecks): Promise<ReadyInputs> {
+    if (!this.#loading) return ready;
+    const { pairing, subsample } = this.#checked;
+    const { Continuity, continuityRules } = await this.#loading;
+    this.#continuity = new Continuity(continuityRules(known, subsample), work.signatures);
+    const { whole, requested } = work;
+    if (whole && !pairing.strict) {
+      if (known.plan) {
+        if (!(whole.inThread && this.#preflight?.observeAhead(whole, this.#signal)))
+          this.#preflight?.readAgain(this.#signal);
+      } else {
+        this.#stored = this.#checkStored(known, requested, whole.inspectStored);
+        this.#stored.catch(() => {});
+      }
+    }
+    return work.inThread ? this.#continuity.observe(ready) : ready;
+  }
+
+  /**
+   * What a shard found, once its pairs are measured.
+   * @returns findings about the whole pair of the shard that inspects it; `undefined` if nothing was checked
+   */
+  async shardFindings(): Promise<{ readonly known?: readonly Finding[]; readonly defect?: Finding }> {
+    await this.#stored;
+    const known = (await this.#preflight?.inspection())?.findings;
+    if (this.#checked.pairing.strict && known) this.#preflight?.refuse(known);
+    const defect = this.#continuity?.defect;
+    return { ...(known && { known }), ...(defect && { defect }) };
+  }
+
+  /** How a shard's frames are checked once all shards are there. */
+  async rulesOf(known: KnownInputs): Promise<{ readonly continuity?: ContinuityRules }> {
+    if (!this.#loading) return {};
+    const { continuityRules } = await this.#loading;
+    return { continuity: continuityRules(known, this.#checked.subsample) };
   }
 
   /** Takes signatures of pairs that only workers read. */

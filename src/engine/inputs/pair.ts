@@ -178,30 +178,57 @@ export function refuseEmpty(pair: OpenPair, extent: Extent): void {
   throw new AnyvmafError('media', `There are no frames to score: ${reasons.join(', and ')}.`);
 }
 
-/** The warning that one video is shorter than the other, else empty. */
-export function explainLengths(pair: OpenPair, { pairs, ended }: Extent, limit: number): string[] {
-  if (pairs === limit) return [];
+/** What is known of the lengths of two videos. */
+export interface PairLengths {
+  /** Frames of each after those to skip, `null` while unknown. */
+  readonly left: { readonly reference: number | null; readonly distorted: number | null };
+  /** Whether some distorted frames repeat or are left out. */
+  readonly mapped: boolean;
+  /** Whether frames are skipped at the start of either. */
+  readonly skips: boolean;
+}
+
+/** @param pair read from its start */
+export function lengthsOf(pair: OpenPair): PairLengths {
   const [reference, distorted] = framesLeft(pair);
-  const name = ({ info }: FrameSource) => shown(info.name);
+  return {
+    left: { reference, distorted },
+    mapped: pair.mapped !== undefined,
+    skips: pair.skipReference + pair.skipDistorted > 0,
+  };
+}
+
+/**
+ * The warning that one video is shorter than the other, else empty.
+ * @param names of the two
+ * @param limit requested pairs, `Infinity` for all
+ */
+export function explainLengths(
+  names: { readonly reference: string; readonly distorted: string },
+  { left: { reference, distorted }, mapped, skips }: PairLengths,
+  { pairs, ended }: Extent,
+  limit: number,
+): string[] {
+  if (pairs === limit) return [];
   const only = `only the first ${pairs === 1 ? 'pair was' : `${pairs} pairs were`} scored.`;
   if (reference !== null && distorted !== null) {
     if (reference === distorted) return [];
-    if (pair.mapped) {
+    if (mapped) {
       return [
-        `The reference ${name(pair.reference)} goes on for ${counted(reference - distorted, 'frame')} after the distorted ` +
-          `${name(pair.distorted)} has ended; ${only}`,
+        `The reference ${shown(names.reference)} goes on for ${counted(reference - distorted, 'frame')} after the distorted ` +
+          `${shown(names.distorted)} has ended; ${only}`,
       ];
     }
-    const after = pair.skipReference + pair.skipDistorted > 0 ? ' after those skipped' : '';
+    const after = skips ? ' after those skipped' : '';
     return [
-      `The reference ${name(pair.reference)} has ${counted(reference, 'frame')} and the distorted ${name(pair.distorted)} has ` +
+      `The reference ${shown(names.reference)} has ${counted(reference, 'frame')} and the distorted ${shown(names.distorted)} has ` +
         `${counted(distorted, 'frame')}${after}; ${only}`,
     ];
   }
   if (!ended || ended.reference === ended.distorted) return [];
-  const [short, long] = ended.reference ? [pair.reference, pair.distorted] : [pair.distorted, pair.reference];
-  const [shortRole, longRole] = ended.reference ? ['reference', 'distorted'] : ['distorted', 'reference'];
+  const roles = ['reference', 'distorted'] as const;
+  const [short, long] = ended.reference ? roles : ([roles[1], roles[0]] as const);
   return [
-    `The ${shortRole} ${name(short)} ended after ${counted(pairs, 'frame')}, before the ${longRole} ${name(long)}; ${only}`,
+    `The ${short} ${shown(names[short])} ended after ${counted(pairs, 'frame')}, before the ${long} ${shown(names[long])}; ${only}`,
   ];
 }

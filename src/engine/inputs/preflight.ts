@@ -5,6 +5,7 @@
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode } from '../../core/errors.js';
+import { lumaBytes } from '../../core/frame.js';
 import { objectionsText } from '../../core/hint.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { reopen } from '../../media/open.js';
@@ -19,6 +20,7 @@ import type { Requested } from '../plan/plan.js';
 import { findOffset, mostFrames } from './alignment.js';
 import { FrameObserver, type Observed } from './frame-observer.js';
 import { canReadAgain, type KnownInputs, type ReadyInputs } from './known.js';
+import { readPair } from './pair.js';
 import type { SharedInspection } from './shared-inspection.js';
 
 /** Two videos with the findings about them. */
@@ -28,6 +30,16 @@ export interface Inspection {
   readonly findings: readonly Finding[];
   /** Present if the pictures were inspected. */
   readonly alignment?: AlignResult;
+}
+
+/** A pair as a run in one piece reads it. */
+export interface WholePair {
+  /** Open from its first pair. */
+  readonly pair: ReadyInputs;
+  /** Number of pairs, if known. */
+  readonly expected: number | null;
+  /** Opens it again from a pair on; the caller closes it. */
+  part(first: number): Promise<ReadyInputs>;
 }
 
 /** Frames of each video whose borders and sharpness are measured. */
@@ -104,10 +116,66 @@ export class Preflight {
    * @returns the pair to read from now on; `undefined` if that would show too little
    */
   observe(pair: ReadyInputs, expected: number | null): ReadyInputs | undefined {
-    const { alignment, plan } = this.#known;
+    if (!this.#showsEnough(pair, expected)) return undefined;
+    this.#observer = this.#observe(pair, expected);
+    return this.#observer.pair;
+  }
+
+  /**
+   * Inspects the pictures as {@link observe} does, for a run that reads only a part of the pair: the frames that this
+   * takes are read a second time.
+   * @returns false if they would show too little
+   */
+  observeAhead(whole: WholePair, signal: AbortSignal): boolean {
+    const { pair, expected } = whole;
+    if (signal.aborted || !this.#showsEnough(pair, expected)) return false;
+    const forget = onAbort(signal, (reason) => this.#stop.abort(reason));
+    const inspecting = unlessUnreadable(this.#lookAhead(whole), this.#stop.signal);
+    this.#inspecting = this.#unlessDefect(inspecting).finally(forget);
+    this.#inspecting.catch(() => {});
+    return true;
+  }
+
+  /** Starts to inspect the pictures by opening both videos a second time, if possible. */
+  readAgain(signal: AbortSignal): void {
+    const { reference, distorted } = this.#known.sides;
+    if (signal.aborted || !canReadAgain(reference) || !canReadAgain(distorted)) return;
+    const forget = onAbort(signal, (reason) => this.#stop.abort(reason));
+    this.#inspecting = this.#unlessDefect(this.#inspectAgain()).finally(forget);
+    this.#inspecting.catch(() => {});
+  }
+
+  async #lookAhead({ pair, expected, part }: WholePair): Promise<Inspection> {
+    const observer = this.#observe(pair, expected);
+    const { signal } = this.#stop;
+    const luma = () => ({ y: new Uint8Array(lumaBytes(pair.reference.info)) });
+    const [reference, distorted] = [luma(), luma()];
+    for (let index = 0; !observer.settled && (expected === null || index < expected); index++) {
+      signal.throwIfAborted();
+      if (await readPair(observer.pair, index, reference, distorted)) break;
+    }
+    for (const frame of observer.unmeasured()) {
+      signal.throwIfAborted();
+      const there = await part(frame);
+      try {
+        if (!(await readPair(there, 0, reference, distorted)))
+          observer.measure(frame, reference.y, distorted.y);
+      } finally {
+        await Promise.all([there.reference.close(), there.distorted.close()]);
+      }
+    }
+    return this.#conclude(await observer.result());
+  }
+
+  /** Whether reading the pairs in order shows enough of the pictures. */
+  #showsEnough(pair: ReadyInputs, expected: number | null): boolean {
     const partial = this.#context.partial && expected !== null && expected < ENOUGH_PAIRS;
-    if (partial || !this.#inPhase || pair.reference === pair.distorted) return undefined;
-    this.#observer = new FrameObserver(pair, {
+    return !(partial || !this.#inPhase || pair.reference === pair.distorted);
+  }
+
+  #observe(pair: ReadyInputs, expected: number | null): FrameObserver {
+    const { alignment, plan } = this.#known;
+    return new FrameObserver(pair, {
       facts: this.#facts,
       expected,
       measured: MEASURED,
@@ -122,16 +190,6 @@ export class Preflight {
         maxFrames: mostFrames(this.#window),
       },
     });
-    return this.#observer.pair;
-  }
-
-  /** Starts to inspect the pictures by opening both videos a second time, if possible. */
-  readAgain(signal: AbortSignal): void {
-    const { reference, distorted } = this.#known.sides;
-    if (signal.aborted || !canReadAgain(reference) || !canReadAgain(distorted)) return;
-    const forget = onAbort(signal, (reason) => this.#stop.abort(reason));
-    this.#inspecting = this.#unlessDefect(this.#inspectAgain()).finally(forget);
-    this.#inspecting.catch(() => {});
   }
 
   /** All findings, including those of the pictures if inspected. */
@@ -246,7 +304,10 @@ async function unlessUnreadable<T>(work: Promise<T>, signal: AbortSignal): Promi
 const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['media', 'io']);
 
 /** @throws {AnyvmafError} `mismatch` for findings of the severities, naming all of them */
-function refuseFindings(findings: readonly Finding[], severities: readonly Finding['severity'][]): void {
+export function refuseFindings(
+  findings: readonly Finding[],
+  severities: readonly Finding['severity'][],
+): void {
   const against = findings.filter(({ severity }) => severities.includes(severity));
   if (against.length === 0) return;
   const objections = against.map(({ message, hint }) => ({ message, ...(hint && { hints: [hint] }) }));

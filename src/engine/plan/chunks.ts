@@ -14,11 +14,17 @@ const WITHOUT_TOTAL = 8;
 /**
  * Chunks in order, endless while the total is unknown. With several workers, sizes shrink towards the end, so that all
  * finish at about the same time.
- * @param total total pairs, `null` while unknown
+ * @param total the pair after the last, `null` while unknown
  * @param fixed size that the caller set
+ * @param from number of the first pair
  */
-export function* cutChunks(total: number | null, workers: number, fixed?: number): Generator<Chunk, void> {
-  for (let first = 0; total === null || first < total; ) {
+export function* cutChunks(
+  total: number | null,
+  workers: number,
+  fixed?: number,
+  from = 0,
+): Generator<Chunk, void> {
+  for (let first = from; total === null || first < total; ) {
     const left = total === null ? Number.POSITIVE_INFINITY : total - first;
     const fair =
       total === null

@@ -24,8 +24,13 @@ export class Meter {
 
   /** Pairs per second from the start to the latest pair. */
   get fps(): number {
-    const seconds = (this.#latest - this.#start) / 1000;
+    const { seconds } = this;
     return seconds > 0 ? this.#done / seconds : 0;
+  }
+
+  /** Seconds from the start to the latest pair. */
+  get seconds(): number {
+    return (this.#latest - this.#start) / 1000;
   }
 
   /** Adds measured pairs. */

@@ -27,7 +27,9 @@ export interface Dispatching {
    * Default: no chunk.
    */
   readonly ahead?: (chunk: Chunk) => boolean;
-  /** Pairs in all, if known: where a GPU takes part, what is left towards the end goes by the workers' rates. */
+  /** Number of the first pair. Default 0. */
+  readonly first?: number;
+  /** The pair after the last, if known: where a GPU takes part, what is left towards the end goes by the workers' rates. */
   readonly total?: number | null;
 }
 
@@ -55,7 +57,7 @@ class Dispatcher {
   readonly #workers: readonly { chunks: number; counted: number }[];
   readonly #balance: Balance | undefined;
   #next: Chunk | undefined;
-  #extent: Extent = { pairs: 0, ended: null };
+  #extent: Extent;
   #ended = false;
   #refuse: (reason: unknown) => void = () => {};
   readonly #refused = new Promise<never>((_, reject) => {
@@ -66,8 +68,9 @@ class Dispatcher {
     pool: WorkerPool,
     chunks: Iterator<Chunk, void>,
     sink: RecordSink,
-    { gate, ahead = () => false, total = null }: Dispatching,
+    { gate, ahead = () => false, first = 0, total = null }: Dispatching,
   ) {
+    this.#extent = { pairs: first, ended: null };
     this.#pool = pool;
     this.#chunks = chunks;
     this.#sink = sink;

@@ -27,7 +27,20 @@ interface KeptPair {
   readonly distorted?: Uint8Array<ArrayBuffer>;
 }
 
+/** Where a feeder begins, and in what portions. */
+export interface FeederOptions {
+  readonly chunkFrames?: number | undefined;
+  /** Number of the first pair to measure. Default 0; pairs before it are given as a lead-in. */
+  readonly first?: number;
+}
+
 const NO_HISTORY: HistoryNeeds = { frames: 0, chroma: false, distorted: false };
+
+/** Memory of one pair of frames, as a worker is sent it. */
+interface FrameBuffers {
+  readonly reference: ArrayBuffer;
+  readonly distorted: ArrayBuffer;
+}
 
 /** Room for one pair of frames. */
 export interface FramePair {
@@ -54,16 +67,25 @@ export class Feeder {
   readonly #free: ArrayBuffer[] = [];
   /** History that workers have taken over: room for more of it. */
   readonly #spare: Uint8Array<ArrayBuffer>[] = [];
-  #slot: { readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer } | null = null;
-  #index = 0;
+  #slot: FrameBuffers | null = null;
+  #index: number;
+  /** Number of the first pair to measure. */
+  readonly #first: number;
   /** The worker that gets the current chunk, and how many pairs of it are still to come. */
   #current = 0;
   #left = 0;
 
-  constructor(pool: WorkerPool, plan: ExtractionPlan, sink: RecordSink, chunkFrames?: number) {
+  constructor(
+    pool: WorkerPool,
+    plan: ExtractionPlan,
+    sink: RecordSink,
+    { chunkFrames, first = 0 }: FeederOptions = {},
+  ) {
     this.#pool = pool;
     this.#plan = plan;
-    this.#history = pool.size > 1 ? historyNeeds(plan) : NO_HISTORY;
+    this.#index = first;
+    this.#first = first;
+    this.#history = pool.size > 1 || first > 0 ? historyNeeds(plan) : NO_HISTORY;
     this.#chunkFrames = feederChunk(chunkFrames);
     this.#singles = chunkFrames === undefined ? SINGLE_PAIRS * pool.size : 0;
     this.#workers = Array.from({ length: pool.size }, () => ({ pending: 0, chunks: 0, next: 0 }));
@@ -83,6 +105,22 @@ export class Feeder {
     });
   }
 
+  /** Number of the pair at which the lead-in begins: what metrics look back to before the first pair. */
+  get begins(): number {
+    return Math.max(0, this.#first - this.#history.frames);
+  }
+
+  /** Where to write the next pair of the lead-in. */
+  leadIn(): FramePair {
+    this.#slot ??= { reference: this.#buffer(), distorted: this.#buffer() };
+    return this.#view(this.#slot);
+  }
+
+  /** Keeps the pair written where {@link leadIn} said as history of the first one. */
+  keep(): void {
+    if (this.#slot) this.#remember(this.#slot);
+  }
+
   /**
    * Where to write the next pair. Waits while every worker has enough to do.
    * @throws what stopped a worker
@@ -91,10 +129,7 @@ export class Feeder {
     this.#pool.check();
     if (this.#left === 0) await this.#begin();
     this.#slot ??= { reference: this.#buffer(), distorted: this.#buffer() };
-    return {
-      reference: viewPlanes(this.#slot.reference, this.#plan),
-      distorted: viewPlanes(this.#slot.distorted, this.#plan),
-    };
+    return this.#view(this.#slot);
   }
 
   /** Sends the pair written where {@link room} said. */
@@ -133,7 +168,8 @@ export class Feeder {
     };
     await this.#pool.until(() => least() >= 0 && load(least()) <= 1);
     this.#current = least();
-    this.#left = this.#index < this.#singles ? 1 : this.#chunkFrames * this.#pool.share(this.#current);
+    this.#left =
+      this.#index < this.#first + this.#singles ? 1 : this.#chunkFrames * this.#pool.share(this.#current);
     const worker = this.#workers[this.#current];
     if (!worker) throw new Error('a feeder needs workers');
     const continues = worker.next === this.#index;
@@ -153,7 +189,7 @@ export class Feeder {
   }
 
   /** Keeps of a pair what the chunk after this one looks back to. */
-  #remember(pair: { readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer }): void {
+  #remember(pair: FrameBuffers): void {
     const { frames, distorted } = this.#history;
     if (this.#left > frames) return;
     const old = this.#recent.length === frames ? this.#recent.shift() : undefined;
@@ -162,6 +198,13 @@ export class Feeder {
       reference: keep(pair.reference, old?.reference),
       ...(distorted && { distorted: keep(pair.distorted, old?.distorted) }),
     });
+  }
+
+  #view({ reference, distorted }: FrameBuffers): FramePair {
+    return {
+      reference: viewPlanes(reference, this.#plan),
+      distorted: viewPlanes(distorted, this.#plan),
+    };
   }
 
   #buffer(): ArrayBuffer {

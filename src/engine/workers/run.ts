@@ -25,9 +25,11 @@ export interface Run {
   readonly platform: Platform;
   readonly setup: WorkerSetup;
   readonly pair: OpenPair;
-  /** Pairs there are at most, as far as is known. */
+  /** Number of the first pair to measure; metrics look back before it. */
+  readonly first: number;
+  /** Pairs there are at most, as far as is known, those before the first included. */
   readonly expected: number | null;
-  /** Pairs after which to stop, `null` for the end of the videos. */
+  /** Number of the pair before which to stop, `null` for the end of the videos. */
   readonly bound: number | null;
   readonly chunkFrames: number | undefined;
   readonly sink: RecordSink;
@@ -87,9 +89,9 @@ export async function measureHere(run: Run, listener: LocalListener = {}): Promi
       signal?.throwIfAborted();
       rested = performance.now();
     };
-    let pairs = 0;
+    let pairs = run.first;
     await gate?.();
-    for (const chunk of cutChunks(run.bound, 1, run.chunkFrames ?? LOCAL_CHUNK)) {
+    for (const chunk of cutChunks(run.bound, 1, run.chunkFrames ?? LOCAL_CHUNK, run.first)) {
       const { count, records, ended } = await chunks.measure(chunk, measured);
       sink.add(chunk.first, count, records);
       pairs += count;
@@ -128,7 +130,7 @@ export interface Staff {
 
 /** Measures on workers, which read for themselves where they can. No more are started than get a chunk. */
 export async function measureOnWorkers(run: Run, staff: Staff): Promise<Extent> {
-  const { pair, bound, chunkFrames, sink, gate } = run;
+  const { pair, first, bound, chunkFrames, sink, gate } = run;
   const descriptor = describePair(pair);
   const pool = new WorkerPool();
   staff.onPool(pool);
@@ -136,11 +138,14 @@ export async function measureOnWorkers(run: Run, staff: Staff): Promise<Extent> 
   const workers = pool.size;
   // What may be held up hands out no more than is measured.
   const dispatching = {
+    first,
     total: bound,
     ...(gate ? { gate } : { ahead: (chunk: Chunk) => mayWait(chunk, bound, workers) }),
   };
   const extent = await pool.unlessFailed(
-    descriptor ? dispatch(pool, cutChunks(bound, workers, chunkFrames), sink, dispatching) : feed(pool, run),
+    descriptor
+      ? dispatch(pool, cutChunks(bound, workers, chunkFrames, first), sink, dispatching)
+      : feed(pool, run),
   );
   await pool.stop();
   return extent;
@@ -148,7 +153,8 @@ export async function measureOnWorkers(run: Run, staff: Staff): Promise<Extent> 
 
 /** Starts the workers of a run; waits for a GPU that was asked for. */
 async function startWorkers(pool: WorkerPool, run: Run, { threads, gpu, onContest }: Staff): Promise<void> {
-  const { platform, setup, expected, chunkFrames } = run;
+  const { platform, setup, chunkFrames } = run;
+  const expected = run.expected === null ? null : run.expected - run.first;
   const longest = setup.pair ? chunkFrames : feederChunk(chunkFrames);
   const start = (size: number, use?: GpuUse) =>
     pool.start(() => platform.startWorker(), size, use ? { ...setup, gpu: use } : setup);
@@ -173,15 +179,22 @@ function leftToCore(pool: WorkerPool, plan: ExtractionPlan): ExtractionPlan {
 }
 
 /** Reads in the calling thread and hands the frames out. */
-async function feed(pool: WorkerPool, { setup, pair, bound, chunkFrames, sink, gate }: Run): Promise<Extent> {
-  const feeder = new Feeder(pool, setup.plan, sink, chunkFrames);
+async function feed(
+  pool: WorkerPool,
+  { setup, pair, first, bound, chunkFrames, sink, gate }: Run,
+): Promise<Extent> {
+  const feeder = new Feeder(pool, setup.plan, sink, { chunkFrames, first });
   let ended: Extent['ended'] = null;
-  for (let index = 0; bound === null || index < bound; index++) {
+  for (let index = feeder.begins; index < first && !ended; index++) {
+    const { reference, distorted } = feeder.leadIn();
+    ended = await readPair(pair, index, reference, distorted);
+    if (!ended) feeder.keep();
+  }
+  for (let index = first; !ended && (bound === null || index < bound); index++) {
     await gate?.();
     const { reference, distorted } = await feeder.room();
     ended = await readPair(pair, index, reference, distorted);
-    if (ended) break;
-    feeder.submit();
+    if (!ended) feeder.submit();
   }
   return { pairs: await feeder.finish(), ended };
 }

@@ -46,6 +46,8 @@ export interface CutOffOptions {
   readonly allowed: boolean;
   /** Number of frames requested, `Infinity` for all; an end after these does not matter. */
   readonly wanted: number;
+  /** Frames of the run that come before these, for messages. Default 0. */
+  readonly before?: number;
 }
 
 /** Frames of a truncated file; warns or throws at the end at the latest. */
@@ -92,7 +94,7 @@ export class CutOffSource implements FrameSource {
   #ended(): void {
     const { video } = this.#cutOff;
     const end = {
-      frames: this.#read,
+      frames: (this.#options.before ?? 0) + this.#read,
       lastTime: this.#source.timestamp(this.#read - 1),
       cutOff: true,
       text: video.cutOff ?? '',

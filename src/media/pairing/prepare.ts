@@ -83,6 +83,8 @@ export interface PairingPlan {
   readonly paired?: PairedTimes;
   /** Reference frames per distorted frame if both show the same moments; 1 if their rates do not differ. */
   readonly ratio: number;
+  /** The plan of which this is a shard. */
+  readonly whole?: PairingPlan;
 }
 
 /** Two sources whose n-th frames pair. */
@@ -190,6 +192,16 @@ export function partOfPlan(plan: PairingPlan, start: number, count: number): Pai
   };
 }
 
+/**
+ * The plan for a shard, which meets truncated files as the whole plan would.
+ * @param start as for {@link partOfPlan}
+ * @param end the pair after the last; `null` to read on as the whole plan does
+ */
+export function shardOfPlan(plan: PairingPlan, start: number, end: number | null): PairingPlan {
+  const part = partOfPlan(plan, start, (end ?? plan.count ?? plan.asked) - start);
+  return { ...part, ...(end === null && { asked: plan.asked - start }), whole: plan };
+}
+
 /** The end of a video of unknown length. */
 const UNKNOWN_END = 2 ** 31 - 1;
 
@@ -284,7 +296,11 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
   const relative = map?.map((frame) => frame - from);
   const cutOff = cutOffs(plan).get(role);
   const watched = cutOff
-    ? new CutOffSource(decoded, cutOff, { allowed: options.allowDamaged, wanted: end - from })
+    ? new CutOffSource(decoded, cutOff, {
+        allowed: options.allowDamaged,
+        wanted: end - from,
+        before: plan.whole ? from - plan.whole.first[role] : 0,
+      })
     : decoded;
   const mapped = relative && new MappedSource(watched, relative);
   return {
@@ -300,7 +316,8 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
 }
 
 /** The truncated videos whose missing frames matter for the requested pairs. */
-function cutOffs({ sides, first, asked, paired }: PairingPlan): Map<InputRole, CutOff> {
+function cutOffs(plan: PairingPlan): Map<InputRole, CutOff> {
+  const { sides, first, asked, paired } = plan.whole ?? plan;
   const found = new Map<InputRole, CutOff>();
   for (const role of ['reference', 'distorted'] as const) {
     const side = sides[role];

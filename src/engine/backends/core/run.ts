@@ -3,6 +3,8 @@
  * Measures a pair with this package's own core, on workers or in the calling thread, perhaps beside a GPU, and predicts.
  */
 
+import { usageError } from '../../../core/errors.js';
+import type { VideoFormat } from '../../../core/frame.js';
 import type { CoreOptions } from '../../contract/options.js';
 import type { Platform } from '../../contract/platform.js';
 import type { ScoreOptions } from '../../contract/types.js';
@@ -12,12 +14,14 @@ import { createHeatmaps, type HeatmapRun } from '../../results/heatmaps.js';
 import { Scoring } from '../../results/scoring.js';
 import type { TinyPlan, TinyRegressors, TinySessionFacts } from '../../results/tiny.js';
 import type { Contest } from '../../workers/contest.js';
+import type { RecordSink } from '../../workers/dispatch.js';
 import type { WorkerSetup } from '../../workers/protocol.js';
 import { measureHere, measureOnWorkers } from '../../workers/run.js';
 import type { WorkerPool } from '../../workers/worker-pool.js';
 import type { GpuMeasurer, GpuUse } from '../gpu.js';
 import { type GpuRun, gpuNotes, gpuPairs, reportGpu } from '../gpu-report.js';
-import type { Measured, MeasurementWork, OpenBackend, PlannedMeasurement } from '../measurement.js';
+import type { Measured, MeasurementWork, OpenBackend, PlannedMeasurement, Recorded } from '../measurement.js';
+import { heatmapFiles } from '../types.js';
 
 /** Shortest estimated run of the workers, in milliseconds, for which `auto` searches for a GPU. */
 const WORTH_A_GPU = 3000;
@@ -44,15 +48,15 @@ export function openCore(
   [requested, module]: readonly [Requested, WebAssembly.Module],
   options: CoreRun['options'],
   notes: readonly string[],
-): OpenBackend {
+): OpenBackend & { planFor(format: VideoFormat): CoreMeasurement } {
   const run = { platform, checked, module, options, notes };
-  return {
-    requested,
-    plan: ({ reference }) => new CoreMeasurement(run, planRun(requested, reference.info, checked.compat)),
-  };
+  const planFor = (format: VideoFormat) =>
+    new CoreMeasurement(run, planRun(requested, format, checked.compat));
+  return { requested, planFor, plan: ({ reference }) => planFor(reference.info) };
 }
 
-class CoreMeasurement implements PlannedMeasurement {
+/** A run on the core that can start. */
+export class CoreMeasurement implements PlannedMeasurement {
   readonly #run: CoreRun;
   readonly #plan: RunPlan;
   #tiny: Tiny | undefined;
@@ -78,7 +82,7 @@ class CoreMeasurement implements PlannedMeasurement {
     const { notes, options } = this.#run;
     await this.#open();
     const scoring = this.#score(work);
-    const extent = await this.#measurePairs(work, scoring);
+    const extent = await this.#measurePairs(work, scoring.add.bind(scoring));
     const finished = await scoring.finish();
     options.signal?.throwIfAborted();
     if (extent.pairs > 0) this.#heatmaps?.keep();
@@ -90,6 +94,40 @@ class CoreMeasurement implements PlannedMeasurement {
       ...reportGpu(this.#gpuRun(), extent.pairs),
       warnings: [...notes, ...this.#notes(), ...this.#plan.warnings, ...finished.warnings, ...tiny],
     };
+  }
+
+  /**
+   * Measures pairs without finishing their features or predicting.
+   * @param add takes their records, in any order of chunks
+   * @throws {AnyvmafError} `usage` if metrics write heatmaps, which belong to whole runs
+   */
+  async record(
+    work: Omit<MeasurementWork, 'onStart'>,
+    add: (first: number, count: number, records: Float64Array) => void,
+  ): Promise<Recorded> {
+    if (heatmapFiles(this.#plan.features.extraction).length > 0) {
+      throw usageError(
+        'heatmaps_path is set, but a shard writes no heatmaps; leave it out, or score the pair in one piece.',
+      );
+    }
+    await this.#openTiny();
+    const extent = await this.#measurePairs(work, add);
+    this.#run.options.signal?.throwIfAborted();
+    const { backend_used, implementation, threads } = this.#start();
+    return {
+      extent,
+      backend_used,
+      implementation,
+      threads,
+      ...reportGpu(this.#gpuRun(), extent.pairs - (work.first ?? 0)),
+      sessions: [...this.#sessions, ...(this.#pool?.sessions ?? [])],
+      warnings: [...this.#run.notes, ...this.#notes()],
+    };
+  }
+
+  /** What is measured and predicted. */
+  get plan(): RunPlan {
+    return this.#plan;
   }
 
   async close(): Promise<void> {
@@ -123,10 +161,14 @@ class CoreMeasurement implements PlannedMeasurement {
     const { platform } = this.#run;
     const { features, tiny } = this.#plan;
     this.#heatmaps = await createHeatmaps(features, platform.heatmaps);
-    if (!tiny) return;
-    this.#tiny = { ...(await import('../../results/tiny.js')), plan: tiny };
-    if (tiny.featureMetrics.length > 0)
+    await this.#openTiny();
+    if (tiny && this.#tiny && tiny.featureMetrics.length > 0)
       this.#regressors = await this.#tiny.TinyRegressors.open(tiny, platform.tiny, features.names);
+  }
+
+  async #openTiny(): Promise<void> {
+    const { tiny } = this.#plan;
+    if (tiny) this.#tiny = { ...(await import('../../results/tiny.js')), plan: tiny };
   }
 
   /** Finishes frames and scores as records come in. */
@@ -145,25 +187,30 @@ class CoreMeasurement implements PlannedMeasurement {
     );
   }
 
-  #measurePairs({ pair, expected, bound, meter, continuity }: MeasurementWork, scoring: Scoring) {
+  #measurePairs(
+    { pair, first = 0, expected, bound, meter, continuity }: Omit<MeasurementWork, 'onStart'>,
+    add: RecordSink['add'],
+  ) {
     const { platform, checked, options } = this.#run;
     const task = {
       platform,
       setup: { ...this.#setup(), ...(continuity && { signs: true }) },
       pair,
+      first,
       expected,
       bound,
       chunkFrames: checked.chunkFrames,
       sink: {
-        add: scoring.add.bind(scoring),
+        add,
         measured: (pairs: number) => meter.count(pairs),
         signed: (first: number, signatures: Uint8Array) => continuity?.add(first, signatures),
       },
       signal: options.signal,
       gate: options.gate,
     };
-    const threads = this.#threads(expected);
-    const gpu = this.#gpuUse(expected, threads);
+    const pairs = expected === null ? null : expected - first;
+    const threads = this.#threads(pairs);
+    const gpu = this.#gpuUse(pairs, threads);
     if (threads === 0) {
       return measureHere(gpu ? { ...task, setup: { ...task.setup, gpu } } : task, {
         onSessions: (sessions) => {

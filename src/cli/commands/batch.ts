@@ -1,0 +1,129 @@
+/**
+ * @module cli/commands/batch
+ * `anyvmaf batch TABLE -o RESULTS`: scores a table of pairs, and goes on where an earlier run ended.
+ */
+import { readFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
+import { AnyvmafError } from '../../core/errors.js';
+import { counted, shown } from '../../core/printable.js';
+import { encodeLines } from '../batch/encodes.js';
+import { BatchRun } from '../batch/run.js';
+import { type Job, jobsOf, tableLines } from '../batch/table.js';
+import type { Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import type { HelpPage } from '../help.js';
+import { commandLine } from '../options.js';
+import { openOutput } from '../output.js';
+import { interruptible } from '../signals.js';
+import type { Terminal } from '../terminal.js';
+import { BATCH_OPTIONS, type BatchSettings, batchSettings } from './batch-options.js';
+
+const page: HelpPage = {
+  usage: [
+    'anyvmaf batch [options] TABLE -o RESULTS',
+    'anyvmaf batch [options] ENCODES... --reference RULE -o RESULTS',
+  ],
+  about:
+    'Scores many pairs. A table is CSV with the columns reference and distorted, or JSON lines with these keys; every other ' +
+    'column is an option of scoring, by its name. Pairs of one reference share its decoding. Each result is added to the ' +
+    'file as it ends; started again, a batch goes on with what is not in it. A pair that fails is a line with its error.',
+  options: BATCH_OPTIONS,
+  sections: [
+    {
+      title: 'Examples',
+      rows: [
+        ['anyvmaf batch jobs.csv -o results.jsonl', 'score a table'],
+        ['anyvmaf batch jobs.jsonl -o r.jsonl --frames', 'and keep every frame'],
+        ["anyvmaf batch out/ -r 'in/{stem}.mov' -o r.jsonl", 'a folder of encodes'],
+        ['anyvmaf batch jobs.csv -o r.jsonl --fail-under 93', 'a gate for all pairs'],
+      ],
+    },
+    {
+      title: 'Exit codes',
+      rows: [
+        [`${EXIT.ok}`, 'all jobs passed'],
+        [`${EXIT.failed}`, 'a job failed'],
+        [`${EXIT.below}`, 'none failed, but a score is below its limit or cannot be trusted'],
+      ],
+    },
+  ],
+};
+
+/** Scoring of tables. */
+export const batch: Command = {
+  page,
+  run: async (args, terminal) => {
+    const settings = batchSettings(args);
+    return settings === 'help' ? page : runBatch(settings, args, terminal);
+  },
+};
+
+async function runBatch(
+  settings: BatchSettings,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  const jobs = await readJobs(settings);
+  const inputs = [
+    ...settings.sources,
+    ...jobs.flatMap((job) => [job.settings.reference ?? '', ...job.settings.distorted]),
+  ];
+  const overview = settings.html === undefined ? undefined : await openOutput(settings.html, inputs);
+  return interruptible(async (stop) => {
+    const run = await BatchRun.open({
+      jobs,
+      settings,
+      terminal,
+      inputs: [...new Set(inputs)],
+      signal: stop.signal,
+    });
+    try {
+      const { lines, before } = await run.score();
+      if (overview) {
+        const { writeBatchPage } = await import('../../report/batch-page.js');
+        await overview.write(
+          writeBatchPage(
+            lines.map(({ text }) => text),
+            commandLine('anyvmaf', ['batch', ...args]),
+          ),
+          stop.signal,
+        );
+      }
+      stop.release();
+      const failed = lines.filter((line) => line.failed).length;
+      const below = lines.filter((line) => line.below).length;
+      if (!settings.quiet) {
+        const known = before > 0 ? `, ${before} of them before` : '';
+        const low = below > 0 ? `, ${below} below the limit or not to be trusted` : '';
+        await terminal.print(
+          `${settings.output}: ${counted(lines.length, 'job')}${known}; ${failed} failed${low}\n`,
+        );
+      }
+      return failed > 0 ? EXIT.failed : below > 0 ? EXIT.below : EXIT.ok;
+    } finally {
+      run.close();
+    }
+  });
+}
+
+/** @throws {AnyvmafError} `usage` for a line that cannot be understood; `io` for a table that cannot be read */
+async function readJobs({ sources, common, reference, match }: BatchSettings): Promise<readonly Job[]> {
+  const [table] = sources;
+  if (reference !== undefined) {
+    const lines = await encodeLines(sources, { reference, match });
+    return jobsOf(lines, common, 'the list of encodes', (path) => path);
+  }
+  let text: string;
+  try {
+    text = await readFile(table, 'utf8');
+  } catch (cause) {
+    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    const why = missing ? 'there is no such file' : cause instanceof Error ? cause.message : String(cause);
+    throw new AnyvmafError('io', `cannot read the table "${shown(table)}": ${why}`, { cause });
+  }
+  const folder = dirname(table);
+  const isElsewhere = (path: string) => isAbsolute(path) || /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
+  return jobsOf(tableLines(text, table), common, table, (path) =>
+    isElsewhere(path) ? path : join(folder, path),
+  );
+}

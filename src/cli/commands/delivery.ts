@@ -1,0 +1,153 @@
+/**
+ * @module cli/commands/delivery
+ * Delivers reports: to files, standard output and a person, and judges scores.
+ */
+import type { AnyvmafError } from '../../core/errors.js';
+import type { FailedEncode, Report } from '../../report/types.js';
+import type { ReportFormat } from '../../report/write.js';
+import { EXIT } from '../exit.js';
+import { commandLine } from '../options.js';
+import { type OutputFile, openOutput } from '../output.js';
+import type { SeveralFormat } from '../score-many.js';
+import type { Terminal } from '../terminal.js';
+import type { OutputSettings } from './output-options.js';
+
+/** What to deliver where. */
+export interface DeliverySettings extends OutputSettings {
+  /** Names of the scored videos: one, or several encodes to compare. */
+  readonly distorted: readonly string[];
+}
+
+/** Reports and failures of the distorted videos. */
+export interface Outcome {
+  readonly reports: readonly Report[];
+  /** Of several videos those that could not be scored, in order. */
+  readonly failures: readonly Failure[];
+}
+
+/** A video that could not be scored. */
+export interface Failure {
+  readonly index: number;
+  readonly error: AnyvmafError;
+  readonly failed: FailedEncode;
+}
+
+/** Opens the files to write before scoring starts; `-` is standard output. */
+export async function openOutputs(
+  { output, html }: DeliverySettings,
+  inputs: readonly string[],
+): Promise<{ file?: OutputFile; page?: OutputFile }> {
+  const file = output === undefined || output === '-' ? undefined : await openOutput(output, inputs);
+  const page = html === undefined || html === '-' ? undefined : await openOutput(html, inputs);
+  return { ...(file && { file }), ...(page && { page }) };
+}
+
+/** Whether the report goes to standard output. */
+export function isPrinted({ output, format }: DeliverySettings): boolean {
+  return output === '-' || (output === undefined && format !== undefined);
+}
+
+/** The report in the format asked for: of one pair, or of several. */
+export async function reportText(
+  { reports, failures }: Outcome,
+  { distorted, format, precision }: DeliverySettings,
+): Promise<Iterable<string>> {
+  const [only] = reports;
+  if (distorted.length > 1 || !only) {
+    const { writeReports } = await import('../score-many.js');
+    // In the order of the command line.
+    const results: (Report | FailedEncode)[] = [...reports];
+    for (const { index, failed } of failures) results.splice(index, 0, failed);
+    return writeReports(results, severalFormat(format), precision);
+  }
+  const { writeReport } = await import('../../report/write.js');
+  return writeReport(only, format ?? 'xml', { precision });
+}
+
+/** XML, the default of one pair, and subtitles hold one report; the options refuse them when asked for by name. */
+function severalFormat(format: ReportFormat | undefined): SeveralFormat {
+  return format === undefined || format === 'xml' || format === 'sub' ? 'json' : format;
+}
+
+/** The page. @param args of the command line that it repeats */
+export async function htmlText(
+  { reports, failures }: Outcome,
+  args: readonly string[],
+): Promise<Iterable<string>> {
+  const { writeHtml } = await import('../../report/html.js');
+  const written = `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const failed = failures.map((failure) => failure.failed);
+  return writeHtml(reports, { command: commandLine('anyvmaf', args), written, failed });
+}
+
+/**
+ * Prints the result on standard output: the report, or a summary for a person, or plain lines for a script.
+ * @param done the report is printed already
+ */
+export async function deliver(
+  outcome: Outcome,
+  settings: DeliverySettings,
+  terminal: Terminal,
+  done: boolean,
+): Promise<void> {
+  const { distorted, output, html, precision, quiet } = settings;
+  const { reports, failures } = outcome;
+  const [first] = reports;
+  const printed = isPrinted(settings);
+  const isTable = distorted.length > 1;
+  const free = html !== '-' && !printed;
+  const summary = free && !quiet && terminal.interactive;
+  // The summary shows the warnings: do not repeat them if standard error goes to the same terminal.
+  if (!summary || !terminal.canDraw) {
+    const { complainOf } = await import('../complaints.js');
+    complainOf(reports, terminal);
+  }
+  if (printed && !done) {
+    for (const piece of await reportText(outcome, settings)) await terminal.print(piece);
+  } else if (free && isTable && !quiet && (summary || output === undefined)) {
+    const { encodesTable } = await import('../../report/table.js');
+    const { columns: width, colour: color } = terminal;
+    const failed = failures.map((failure) => failure.failed.distorted);
+    const notes = terminal.interactive;
+    await terminal.print(encodesTable(reports, { width, color, precision, notes, failed }));
+  } else if (summary && first) {
+    const { summarize } = await import('../../report/summary.js');
+    const { columns: width, colour: color } = terminal;
+    await terminal.print(summarize(first, { width, color, precision }));
+  } else if (first && free && output === undefined) {
+    const text = isTable
+      ? (await import('../score-many.js')).plainResults(reports, precision)
+      : (await import('../plain-result.js')).plainResult(first, precision);
+    await terminal.print(text);
+  }
+  if (summary) {
+    const files = [output, html].filter((name) => name !== undefined);
+    if (files.length > 0) await terminal.print(`\nThe report is in ${files.join(' and ')}\n`);
+  }
+}
+
+/** Reports models below the limit, and scores that cannot be judged. */
+export async function judge(
+  { reports }: Outcome,
+  limit: number,
+  settings: DeliverySettings,
+  terminal: Terminal,
+): Promise<number> {
+  const [{ modelsBelow, objection }, { textNumber }] = await Promise.all([
+    import('../plain-result.js'),
+    import('../../report/format.js'),
+  ]);
+  const number = textNumber(settings.precision);
+  let code: number = EXIT.ok;
+  for (const report of reports) {
+    const of = settings.distorted.length > 1 ? ` for ${report.distorted.name}` : '';
+    const against = objection(report, of, settings.acceptUntrusted === true);
+    if (against) terminal.complain(against.message);
+    if (against?.fails) code = EXIT.below;
+    for (const { model, mean } of modelsBelow(report, limit)) {
+      terminal.complain(`the mean of ${model.source}${of} is ${number(mean)}, below --fail-under ${limit}`);
+      code = EXIT.below;
+    }
+  }
+  return code;
+}

@@ -1,0 +1,111 @@
+/**
+ * @module cli/commands/merge
+ * `anyvmaf merge PART...`: makes the report of a pair that was measured in parts.
+ */
+import { readFile } from 'node:fs/promises';
+import { AnyvmafError, usageError } from '../../core/errors.js';
+import { shown } from '../../core/printable.js';
+import type { Shard } from '../../index.js';
+import type { Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import { findingsInFlags } from '../flags.js';
+import type { HelpPage } from '../help.js';
+import { grouped, type OptionSpec, parseArguments } from '../options.js';
+import { interruptible } from '../signals.js';
+import type { Terminal } from '../terminal.js';
+import { type DeliverySettings, deliver, htmlText, judge, openOutputs, reportText } from './delivery.js';
+import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from './output-options.js';
+
+const NAME = 'anyvmaf merge';
+
+const MERGE_OPTIONS = [
+  ...OUTPUT_OPTIONS,
+  ...grouped('Running', [
+    { name: 'quiet', short: 'q', help: 'plain scores instead of the summary' },
+    { name: 'help', help: 'show this help', last: true },
+  ]),
+] as const satisfies readonly OptionSpec[];
+
+const page: HelpPage = {
+  usage: [`${NAME} [options] PART...`],
+  about:
+    'Makes the report of a pair whose parts were measured with --shard, on one machine or many: the same numbers as in one ' +
+    'run, to the last bit. Says which parts are missing, or which do not belong together. Takes the records in any order.',
+  options: MERGE_OPTIONS,
+  sections: [
+    {
+      title: 'Examples',
+      rows: [
+        ['anyvmaf ref.mp4 dis.mp4 --shard 1/4 -o part-1.json', 'measure the first of four parts'],
+        ['anyvmaf merge part-*.json', 'merge all of them'],
+        ['anyvmaf merge part-*.json -o report.json', 'write the report'],
+      ],
+    },
+  ],
+};
+
+/** Merging of shards. */
+export const merge: Command = {
+  page,
+  run: async (args, terminal) => {
+    const parsed = parseArguments(args, MERGE_OPTIONS, NAME);
+    if (parsed.options.at(-1)?.name === 'help') return page;
+    const outputs = new OutputArguments();
+    for (const use of parsed.options) outputs.take(use);
+    if (parsed.positionals.length === 0) {
+      throw usageError(`no parts are named: ${NAME} part-*.json; they are what anyvmaf --shard I/N writes`);
+    }
+    return mergeParts(parsed.positionals, outputs.finish(), args, terminal);
+  },
+};
+
+async function mergeParts(
+  parts: readonly string[],
+  settings: OutputSettings,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  const { file, page: pageFile } = await openOutputs({ ...settings, distorted: [] }, parts);
+  return interruptible(async (stop) => {
+    const api = await import('../../index.js');
+    const shards: Shard[] = [];
+    for (const name of parts) {
+      stop.signal.throwIfAborted();
+      shards.push(api.readShard(await textOf(name), name));
+    }
+    const merged = await api.mergeShards(shards, { signal: stop.signal });
+    const { preflight } = merged;
+    const report = { ...merged, ...(preflight && { preflight: findingsInFlags(preflight) }) };
+    const outcome = { reports: [report], failures: [] };
+    const delivery: DeliverySettings = { ...settings, distorted: [report.distorted.name] };
+    if (file) await file.write(await reportText(outcome, delivery), stop.signal);
+    const text = settings.html === undefined ? undefined : await htmlText(outcome, ['merge', ...args]);
+    if (pageFile && text) await pageFile.write(text, stop.signal);
+    stop.release();
+    await deliver(outcome, delivery, terminal, false);
+    if (text && !pageFile) for (const piece of text) await terminal.print(piece);
+    const { failUnder } = settings;
+    return failUnder === undefined ? EXIT.ok : judge(outcome, failUnder, delivery, terminal);
+  });
+}
+
+/** Largest record that is read; longer parts need more of them. */
+const MOST_BYTES = 400 * 1024 * 1024;
+
+async function textOf(name: string): Promise<string> {
+  try {
+    const bytes = await readFile(name);
+    if (bytes.length > MOST_BYTES) {
+      throw new AnyvmafError(
+        'io',
+        `${shown(name)} has ${bytes.length} bytes, more than the ${MOST_BYTES} of a record.`,
+      );
+    }
+    return bytes.toString('utf8');
+  } catch (error) {
+    if (error instanceof AnyvmafError) throw error;
+    throw new AnyvmafError('io', `cannot read "${shown(name)}": ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}

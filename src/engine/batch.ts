@@ -1,0 +1,279 @@
+/**
+ * @module engine/batch
+ * Scores many pairs, each with options of its own: pairs of one reference at the same time, so that it is decoded once; a
+ * pair that fails is a result like any other.
+ */
+import { onAbort } from '../core/abort.js';
+import { requireArray, requireObject } from '../core/arguments.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
+import { readsOnce } from '../media/pair.js';
+import { folderOption } from '../metrics/options.js';
+import type { Report } from '../report/types.js';
+import type { Platform } from './contract/platform.js';
+import type { Progress, ScoreOptions, ScoreRequest } from './contract/types.js';
+import { scorePair } from './score.js';
+import { scoreEach } from './score-many.js';
+
+/** A pair of a batch. */
+export interface BatchJob extends ScoreRequest {
+  /** Over the options of all jobs. */
+  readonly options?: Omit<ScoreOptions, 'gate' | 'onProgress' | 'onStart' | 'onFrame' | 'signal' | 'origin'>;
+}
+
+/** How far a batch is. */
+export interface BatchProgress {
+  readonly jobsDone: number;
+  /** Of the jobs that are done. */
+  readonly jobsFailed: number;
+  readonly jobsTotal: number;
+  /** Of all jobs together, 0..1: running jobs count by their frames. */
+  readonly fraction: number;
+  /** Seconds left if the rest goes as what is done; `null` while nothing is. */
+  readonly secondsLeft: number | null;
+}
+
+/** Options of a batch: those of scoring hold for all jobs. */
+export interface BatchOptions extends Omit<ScoreOptions, 'onProgress' | 'onStart' | 'onFrame'> {
+  /** Most jobs of one reference at the same time, 1..64. Default: the number of cores, at most 8. */
+  readonly together?: number;
+  /** Called at most about ten times a second for each running job. */
+  readonly onProgress?: (progress: BatchProgress) => void;
+}
+
+/** What became of a job. */
+export interface BatchResult {
+  /** Of the job. */
+  readonly index: number;
+  readonly report?: Report;
+  /** Why there is no report. */
+  readonly error?: AnyvmafError;
+}
+
+const MOST_TOGETHER = 64;
+const USUAL_TOGETHER = 8;
+
+/**
+ * Scores jobs and yields what became of each as it ends, in any order.
+ * @throws {AnyvmafError} as the public `scoreBatch`; the signal's reason
+ */
+export async function* scoreJobs(
+  platform: Platform,
+  jobs: readonly BatchJob[],
+  options: BatchOptions,
+): AsyncGenerator<BatchResult, void, undefined> {
+  requireArray('jobs', jobs, 'an array of jobs');
+  for (const [i, job] of jobs.entries()) {
+    requireObject(`jobs[${i}]`, job);
+    if (job.options !== undefined) requireObject(`jobs[${i}].options`, job.options);
+  }
+  requireObject('options', options);
+  const { together = Math.min(USUAL_TOGETHER, Math.max(1, platform.parallelism)), ...rest } = options;
+  if (!Number.isInteger(together) || together < 1 || together > MOST_TOGETHER) {
+    throw usageError(`together is ${together}, but it must be a whole number from 1 to ${MOST_TOGETHER}.`);
+  }
+  const { onProgress, signal, ...shared } = rest;
+  const stop = new AbortController();
+  const forget = onAbort(signal, (reason) => stop.abort(reason));
+  const counter = new Counter(jobs.length, onProgress);
+  try {
+    for (const group of groupsOf(jobs, shared, together)) {
+      const work = (settle: Settle) =>
+        runGroup({ platform, jobs, shared, group, signal: stop.signal, counter, settle });
+      yield* ends(work, () => stop.abort(new AnyvmafError('aborted', 'The batch was given up.')));
+    }
+  } finally {
+    forget();
+  }
+}
+
+type Shared = Omit<BatchOptions, 'together' | 'onProgress' | 'signal'>;
+type Settle = (result: BatchResult) => void;
+
+/** Indexes of jobs that run at the same time: of one reference, read in the same way. */
+function groupsOf(
+  jobs: readonly BatchJob[],
+  shared: Shared,
+  together: number,
+): readonly (readonly number[])[] {
+  const byReference = new Map<unknown, Map<string, number[]>>();
+  const groups: number[][] = [];
+  for (const [index, { reference, raw, options = {} }] of jobs.entries()) {
+    const { skipReference = 0, decoder, allowUrl, noReference } = { ...shared, ...options };
+    const alone =
+      noReference === true || reference === undefined || reference === null || readsOnce(reference);
+    const key = JSON.stringify([raw, skipReference, decoder, allowUrl]);
+    const ways = byReference.get(reference) ?? new Map<string, number[]>();
+    byReference.set(reference, ways);
+    const open = alone ? undefined : ways.get(key);
+    if (open && open.length < together) {
+      open.push(index);
+      continue;
+    }
+    const group = [index];
+    groups.push(group);
+    ways.set(key, group);
+  }
+  return groups;
+}
+
+/**
+ * Results as they come, until the work is done.
+ * @param giveUp ends the work if no more results are wanted
+ */
+async function* ends(
+  work: (settle: Settle) => Promise<void>,
+  giveUp: () => void,
+): AsyncGenerator<BatchResult, void, undefined> {
+  const ready: BatchResult[] = [];
+  let wake: () => void = () => {};
+  let end: { readonly error?: unknown } | undefined;
+  const settle = (result: BatchResult) => {
+    ready.push(result);
+    wake();
+  };
+  const finish = (outcome: { readonly error?: unknown }) => {
+    end = outcome;
+    wake();
+  };
+  const running = work(settle).then(
+    () => finish({}),
+    (error: unknown) => finish({ error }),
+  );
+  try {
+    while (!end || ready.length > 0) {
+      const next = ready.shift();
+      if (next) yield next;
+      else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+  } finally {
+    if (!end) giveUp();
+    await running;
+  }
+  if ('error' in end) throw end.error;
+}
+
+interface Group {
+  readonly platform: Platform;
+  readonly jobs: readonly BatchJob[];
+  readonly shared: Shared;
+  readonly group: readonly number[];
+  readonly signal: AbortSignal;
+  readonly counter: Counter;
+  readonly settle: Settle;
+}
+
+async function runGroup(work: Group): Promise<void> {
+  const { platform, jobs, shared, group, signal, counter, settle } = work;
+  const done = (result: BatchResult) => {
+    counter.done(result.index, result.error !== undefined);
+    settle(result);
+  };
+  const fit = group.filter((index) => {
+    const error = unfit({ ...shared, ...jobs[index]?.options });
+    if (error) done({ index, error });
+    return !error;
+  });
+  const [first] = fit;
+  const reference = first === undefined ? undefined : jobs[first]?.reference;
+  if (first === undefined) return;
+  if (fit.length === 1 || reference === undefined) {
+    for (const index of fit) done(await runAlone(work, index));
+    return;
+  }
+  const { raw } = jobs[first] ?? {};
+  const at = (place: number) => fit[place] ?? -1;
+  await scoreEach(
+    platform,
+    reference,
+    fit.map((index) => jobs[index]?.distorted ?? ''),
+    {
+      ...(raw && { raw }),
+      ...(shared.gate && { gate: shared.gate }),
+      signal,
+      onProgress: (progress, place) => counter.running(at(place), progress),
+      onReport: (report, place) => done({ index: at(place), report }),
+      onFailure: (error, place) => done({ index: at(place), error }),
+    },
+    { each: fit.map((index) => ({ ...shared, ...jobs[index]?.options })), isolated: true },
+  );
+}
+
+async function runAlone(
+  { platform, jobs, shared, signal, counter }: Group,
+  index: number,
+): Promise<BatchResult> {
+  const { options, ...request } = jobs[index] ?? { distorted: '' };
+  try {
+    const report = await scorePair(platform, request, {
+      ...shared,
+      ...options,
+      signal,
+      onProgress: (progress) => counter.running(index, progress),
+    });
+    return { index, report };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof AnyvmafError) return { index, error };
+    throw error;
+  }
+}
+
+/** Why a job cannot be one of several. */
+function unfit({
+  features = [],
+  models = [],
+}: Pick<ScoreOptions, 'features' | 'models'>): AnyvmafError | undefined {
+  if (!Array.isArray(features) || !Array.isArray(models)) return undefined;
+  const texts = [...features, ...models].filter((text) => typeof text === 'string');
+  const folder = folderOption(texts);
+  return folder === undefined
+    ? undefined
+    : usageError(
+        `${folder} names a folder, whose files other jobs would replace; score this pair by itself.`,
+      );
+}
+
+/** Counts jobs, and what is done of those that run. */
+class Counter {
+  readonly #total: number;
+  readonly #report: BatchOptions['onProgress'];
+  readonly #start = performance.now();
+  /** Shares of the running jobs, 0..1. */
+  readonly #running = new Map<number, number>();
+  #done = 0;
+  #failed = 0;
+
+  constructor(total: number, report: BatchOptions['onProgress']) {
+    this.#total = total;
+    this.#report = report;
+  }
+
+  running(index: number, { framesDone, framesTotal }: Progress): void {
+    if (framesTotal) this.#running.set(index, Math.min(1, framesDone / framesTotal));
+    this.#tell();
+  }
+
+  done(index: number, failed: boolean): void {
+    this.#running.delete(index);
+    this.#done++;
+    if (failed) this.#failed++;
+    this.#tell();
+  }
+
+  #tell(): void {
+    const begun = [...this.#running.values()].reduce((sum, share) => sum + share, 0);
+    const fraction = this.#total > 0 ? Math.min(1, (this.#done + begun) / this.#total) : 1;
+    const seconds = (performance.now() - this.#start) / 1000;
+    this.#report?.({
+      jobsDone: this.#done,
+      jobsFailed: this.#failed,
+      jobsTotal: this.#total,
+      fraction,
+      secondsLeft: fraction > 0 ? (seconds * (1 - fraction)) / fraction : null,
+    });
+  }
+}

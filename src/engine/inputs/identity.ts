@@ -1,0 +1,81 @@
+/**
+ * @module engine/inputs/identity
+ * What tells one video file from another without reading all of it: its size, and a digest of its head, its tail and
+ * places between them.
+ */
+import { AnyvmafError } from '../../core/errors.js';
+import { bytesOfInput } from '../../media/open.js';
+import { nameOf, type Side } from '../../media/pairing/prepare.js';
+import type { ByteReader, FilePlatform } from '../../media/platform.js';
+
+/** The content of a file, as far as it was looked at. Copies of a file have the same. */
+export interface ContentIdentity {
+  /** Bytes. */
+  readonly size: number;
+  /** SHA-256 of the parts of the file that were read: 64 hexadecimal digits in lower case. */
+  readonly sha256: string;
+}
+
+/** Bytes read at the head and at the tail. */
+const ENDS = 64 * 1024;
+/** Places between them, and bytes read at each. */
+const PLACES = 14;
+const PLACE = 4096;
+
+/**
+ * The identity of a side's file; `undefined` where there are no bytes to look at, as behind a URL.
+ * @throws {AnyvmafError} `io` if reading fails
+ */
+export async function contentOf(side: Side, files: FilePlatform): Promise<ContentIdentity | undefined> {
+  const input =
+    side.kind === 'frames'
+      ? side.source
+      : { kind: 'encoded' as const, name: nameOf(side), input: side.video.input };
+  const bytes = await bytesOfInput(input, files);
+  if (!bytes) return undefined;
+  try {
+    return await identify(bytes.reader);
+  } finally {
+    bytes.reader.close();
+  }
+}
+
+/** The identity of what a reader gives. */
+async function identify(reader: ByteReader): Promise<ContentIdentity> {
+  const { size } = reader;
+  const parts: Uint8Array[] = [];
+  for (const [start, end] of placesOf(size)) {
+    const part = new Uint8Array(end - start);
+    parts.push(part.subarray(0, await reader.read(start, [part])));
+  }
+  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return { size, sha256: await sha256(joined) };
+}
+
+/** Parts of a file to read, in order and without overlap. */
+function placesOf(size: number): [start: number, end: number][] {
+  if (size <= 2 * ENDS + PLACES * PLACE) return [[0, size]];
+  const step = Math.floor((size - 2 * ENDS) / (PLACES + 1));
+  const between = Array.from({ length: PLACES }, (_, i): [number, number] => {
+    const start = Math.max(ENDS, ENDS + (i + 1) * step - PLACE / 2);
+    return [start, Math.min(size - ENDS, start + PLACE)];
+  });
+  return [[0, ENDS], ...between, [size - ENDS, size]];
+}
+
+/**
+ * Hexadecimal SHA-256.
+ * @throws {AnyvmafError} `usage` in pages without a secure context, which have no digests
+ */
+export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  if (!globalThis.crypto?.subtle) {
+    throw new AnyvmafError('usage', 'shards need digests, which this page lacks; open it over https.');
+  }
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

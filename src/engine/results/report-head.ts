@@ -1,0 +1,86 @@
+/**
+ * @module engine/results/report-head
+ * What a report says of its inputs, and the warnings about their lengths.
+ */
+import { version } from '../../core/version.js';
+import { nameOf } from '../../media/pairing/prepare.js';
+import type { Report, ReportHead, ReportInput } from '../../report/types.js';
+import type { CheckedOptions } from '../contract/options.js';
+import { type KnownInputs, type ReadyInputs, reportInput } from '../inputs/known.js';
+import { type Extent, explainLengths, type PairLengths } from '../inputs/pair.js';
+
+/** The options that a report repeats. */
+type HeadOptions = Pick<CheckedOptions, 'backend' | 'noReference' | 'subsample'>;
+
+/** The report's inputs, as far as they are known before they were read. */
+export function inputsOf(
+  known: KnownInputs,
+  pair: Pick<ReadyInputs, 'skipReference' | 'skipDistorted'>,
+): Pick<Report, 'reference' | 'distorted'> {
+  const skipped = known.plan?.first ?? { reference: pair.skipReference, distorted: pair.skipDistorted };
+  return {
+    reference: reportInput(known.sides.reference, skipped.reference),
+    distorted: reportInput(known.sides.distorted, skipped.distorted),
+  };
+}
+
+/** The report's description of the request. @param extent of the run, once it is over */
+export function headOf(
+  inputs: Pick<Report, 'reference' | 'distorted'>,
+  { backend, noReference, subsample }: HeadOptions,
+  extent?: Extent,
+): Pick<
+  ReportHead,
+  'version' | 'reference' | 'distorted' | 'backend_requested' | 'noReference' | 'subsample'
+> {
+  const input = (role: 'reference' | 'distorted'): ReportInput => {
+    const { frameCount, ...facts } = inputs[role];
+    const counted = extent?.ended?.[role] ? facts.skipped + extent.pairs : null;
+    return { ...facts, frameCount: frameCount ?? counted };
+  };
+  return {
+    version,
+    reference: input('reference'),
+    distorted: input('distorted'),
+    backend_requested: backend,
+    ...(noReference && { noReference: true as const }),
+    subsample,
+  };
+}
+
+/** The names of two inputs in messages. */
+export function namesOf({ sides }: KnownInputs): { readonly reference: string; readonly distorted: string } {
+  return { reference: nameOf(sides.reference), distorted: nameOf(sides.distorted) };
+}
+
+/** A finished run, as far as its lengths concern it. */
+interface Said {
+  readonly names: Parameters<typeof explainLengths>[0];
+  readonly lengths: PairLengths;
+  readonly extent: Extent;
+  /** Whether frames are paired or converted, and not compared as stored. */
+  readonly planned: boolean;
+}
+
+/**
+ * Reports different lengths once: for stored pairs as a warning, which knows how many pairs there were, for others as a
+ * finding where there is one.
+ */
+export function sayLengths(
+  { names, lengths, extent, planned }: Said,
+  { pairing, noReference, frameCount }: Pick<CheckedOptions, 'pairing' | 'noReference' | 'frameCount'>,
+  findings: Report['preflight'],
+): { readonly findings: Report['preflight']; readonly warnings: readonly string[] } {
+  const warnings = pairing.range || noReference ? [] : explainLengths(names, lengths, extent, frameCount);
+  const twice = warnings.length > 0 && findings?.some(({ code }) => code === 'frame-count') === true;
+  if (!twice) return { findings, warnings };
+  if (planned) return { findings, warnings: [] };
+  return { findings: findings.filter(({ code }) => code !== 'frame-count'), warnings };
+}
+
+/** Warnings of decoders, some of which arrive only at the end. */
+export function decoderWarnings({ sides }: KnownInputs, pair: ReadyInputs): string[] {
+  return (['reference', 'distorted'] as const).flatMap((role) =>
+    sides[role].kind === 'encoded' ? pair[role].info.warnings : [],
+  );
+}

@@ -1,0 +1,106 @@
+/**
+ * @module engine/shards/inputs
+ * The two videos of a shard: its own part, and for the shard that inspects the pair the whole of it again. Pairs keep the
+ * numbers that they have in the run.
+ */
+import { reopen } from '../../media/open.js';
+import {
+  openPlanned,
+  type PairingPlan,
+  partOfPlan,
+  type Side,
+  shardOfPlan,
+} from '../../media/pairing/prepare.js';
+import type { FilePlatform } from '../../media/platform.js';
+import type { InputOptions } from '../contract/options.js';
+import type { KnownInputs, ReadyInputs } from '../inputs/known.js';
+import { openForScoring, type RunInputs } from '../inputs/open.js';
+
+/** Pairs of a shard. */
+export interface ShardRange {
+  readonly first: number;
+  /** The pair after the last. */
+  readonly end: number;
+  /** First pair that is read, as history of the first. */
+  readonly lead: number;
+  /** Pairs of the run. */
+  readonly total: number;
+  /** Whether it is the last shard, which reads on as a run in one piece does. */
+  readonly last: boolean;
+}
+
+/** Opens parts of a pair, and closes them. */
+export class ShardInputs {
+  readonly #known: KnownInputs;
+  readonly #checked: InputOptions;
+  readonly #files: FilePlatform;
+  readonly #inputs: RunInputs;
+  #whole: Promise<ReadyInputs> | undefined;
+  #part: Promise<ReadyInputs> | undefined;
+
+  constructor(known: KnownInputs, checked: InputOptions, files: FilePlatform, inputs: RunInputs) {
+    this.#known = known;
+    this.#checked = checked;
+    this.#files = files;
+    this.#inputs = inputs;
+  }
+
+  /** The pairs of a shard and its lead-in. Only of pairs with a plan. */
+  part({ lead, end, last }: ShardRange): Promise<ReadyInputs> {
+    const plan = this.#plan();
+    this.#part = openFrom(shardOfPlan(plan, lead, last ? null : end), lead, plan.count ?? end);
+    return this.#part;
+  }
+
+  /** Two videos compared as stored, of which any part can be read. */
+  stored(): Promise<ReadyInputs> {
+    return this.#inputs.open(this.#known, this.#checked);
+  }
+
+  /** The pair from its start, opened a second time; stored videos as they are. */
+  whole(): Promise<ReadyInputs> {
+    this.#whole ??= this.#known.plan
+      ? openFrom(this.#plan(), 0, this.#known.plan.count ?? this.#checked.frameCount)
+      : openForScoring(this.#known, this.#checked);
+    return this.#whole;
+  }
+
+  /** One pair, opened once more; the caller closes it. */
+  again(pair: number): Promise<ReadyInputs> {
+    return openFrom(partOfPlan(this.#plan(), pair, 1), 0, 1);
+  }
+
+  /** Waits for what is being opened. */
+  async close(): Promise<void> {
+    if (!this.#known.plan) return;
+    for (const opening of [this.#whole, this.#part]) {
+      const pair = await opening?.catch(() => undefined);
+      await Promise.all([pair?.reference.close(), pair?.distorted.close()]);
+    }
+  }
+
+  /** The plan with stored videos opened anew, so that parts can be read and closed independently. */
+  #plan(): PairingPlan {
+    const { plan } = this.#known;
+    if (!plan) throw new Error('a plan is needed to open a part');
+    const { reference, distorted } = plan.sides;
+    return { ...plan, sides: { reference: this.#anew(reference), distorted: this.#anew(distorted) } };
+  }
+
+  #anew(side: Side): Side {
+    if (side.kind !== 'frames') return side;
+    const { descriptor } = side.source;
+    return descriptor ? { ...side, source: reopen(descriptor, this.#files) } : side;
+  }
+}
+
+/** Opens a plan whose first pair has a number in the run. */
+async function openFrom(plan: PairingPlan, first: number, limit: number): Promise<ReadyInputs> {
+  const pair = await openPlanned(plan);
+  return {
+    ...pair,
+    skipReference: pair.skipReference - first,
+    skipDistorted: pair.skipDistorted - first,
+    limit,
+  };
+}

@@ -1,0 +1,225 @@
+/**
+ * @module engine/shards/merge
+ * Makes the report of a run of its shards: the same records in the same order give the same numbers as a run in one piece.
+ */
+import { requireArray, requireObject } from '../../core/arguments.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { bySeverity } from '../../media/preflight/text.js';
+import type { Finding } from '../../media/preflight/types.js';
+import { buildReport } from '../../report/build.js';
+import type { Report, ReportMeasurer } from '../../report/types.js';
+import { addTallies } from '../../tiny/content.js';
+import { type CheckedOptions, checkOptions, SCORE_OPTIONS } from '../contract/options.js';
+import type { Platform } from '../contract/platform.js';
+import { Continuity } from '../inputs/continuity.js';
+import type { Extent } from '../inputs/pair.js';
+import { refuseFindings } from '../inputs/preflight.js';
+import { loadRequested, planRun, type RunPlan, reportModel } from '../plan/plan.js';
+import { headOf, sayLengths } from '../results/report-head.js';
+import { Scoring } from '../results/scoring.js';
+import type { TinySessionFacts } from '../results/tiny.js';
+import { planDigest } from './digest.js';
+import { requireShard } from './require.js';
+import { inOrder } from './together.js';
+import type { MergeOptions, Shard } from './types.js';
+
+/** Records given to the finisher between two looks at the signal. */
+const SLICE = 1000;
+
+/**
+ * The report of the whole run.
+ * @param shards of one run, in any order
+ * @throws {AnyvmafError} as the public `mergeShards`
+ */
+export async function mergeRun(
+  platform: Platform,
+  shards: readonly Shard[],
+  options: MergeOptions,
+): Promise<Report> {
+  requireArray('shards', shards, 'an array of shards');
+  for (const [i, shard] of shards.entries()) requireShard(`shards[${i}]`, shard);
+  requireObject('options', options);
+  options.signal?.throwIfAborted();
+  const all = inOrder(shards);
+  const [first] = all;
+  const checked = checkOptions(first.options, SCORE_OPTIONS);
+  const { parts, extent } = untilEnd(all);
+  if (extent.pairs === 0) throw new AnyvmafError('media', 'There are no frames to score: no shard has any.');
+  const plan = planRun(
+    await loadRequested(checked, platform, () => first.format),
+    first.format,
+    checked.compat,
+  );
+  if ((await planDigest(plan)) !== first.plan) {
+    throw new AnyvmafError(
+      'mismatch',
+      'a model is another here than where the shards were measured; merge them with the models that they were measured for.',
+    );
+  }
+  const result = await predict(platform, { parts, plan, checked, options });
+  const findings = findingsOf(all, parts, extent, checked);
+  return report({ all, parts, extent, checked, plan, result, findings });
+}
+
+/** The shards up to where a video ended, and how far the run reaches. */
+function untilEnd(all: readonly Shard[]): { readonly parts: readonly Shard[]; readonly extent: Extent } {
+  const parts: Shard[] = [];
+  let pairs = 0;
+  for (const shard of all) {
+    parts.push(shard);
+    pairs += shard.pairs.measured;
+    const { ended, first, end, measured } = shard.pairs;
+    if (ended && first + measured < end) return { parts, extent: { pairs, ended } };
+  }
+  return { parts, extent: { pairs, ended: parts.at(-1)?.pairs.ended ?? null } };
+}
+
+/** Scores, and who made them. */
+interface Predicted extends Awaited<ReturnType<Scoring['finish']>> {
+  readonly tiny?: NonNullable<Report['tiny']>;
+  readonly tinyWarnings: readonly string[];
+}
+
+interface Prediction {
+  readonly parts: readonly Shard[];
+  readonly plan: RunPlan;
+  readonly checked: CheckedOptions;
+  readonly options: MergeOptions;
+}
+
+async function predict(
+  platform: Platform,
+  { parts, plan, checked, options }: Prediction,
+): Promise<Predicted> {
+  const { tiny, features } = plan;
+  const code = tiny && (await import('../results/tiny.js'));
+  const regressors =
+    tiny && code && tiny.featureMetrics.length > 0
+      ? await code.TinyRegressors.open(tiny, platform.tiny, features.names)
+      : undefined;
+  try {
+    const scoring = new Scoring(plan, checked.subsample, options.onFrame, regressors);
+    for (const { pairs, records, fields } of parts) {
+      for (let at = 0; at < pairs.measured; at += SLICE) {
+        const count = Math.min(SLICE, pairs.measured - at);
+        scoring.add(pairs.first + at, count, records.subarray(at * fields, (at + count) * fields));
+        await platform.breathe();
+        options.signal?.throwIfAborted();
+      }
+    }
+    const finished = await scoring.finish();
+    const facts = [...(regressors?.facts ?? []), ...sessionsOf(parts)];
+    return {
+      ...finished,
+      ...(tiny && code && { tiny: code.reportTiny(tiny, facts) }),
+      tinyWarnings: tiny && code ? code.tinyWarnings(tiny, facts) : [],
+    };
+  } finally {
+    await regressors?.close();
+  }
+}
+
+/** Sessions of picture models, the pictures of all shards counted together. */
+function sessionsOf(parts: readonly Shard[]): readonly TinySessionFacts[] {
+  const [first, ...others] = parts.filter(({ sessions }) => sessions.length > 0);
+  return (first?.sessions ?? []).map((facts, i) => {
+    const counts = others.flatMap(({ sessions }) => sessions[i]?.content ?? []);
+    return facts.content ? { ...facts, content: counts.reduce(addTallies, facts.content) } : facts;
+  });
+}
+
+/** All findings; `undefined` if nothing was checked. @throws {AnyvmafError} `mismatch` with `strict` */
+function findingsOf(
+  all: readonly Shard[],
+  parts: readonly Shard[],
+  extent: Extent,
+  { pairing }: CheckedOptions,
+): readonly Finding[] | undefined {
+  const known = all.at(-1)?.whole?.findings;
+  const rules = all[0]?.continuity;
+  if (!known || !rules) return known;
+  const defect = parts.find((shard) => shard.defect)?.defect;
+  if (defect) return [...known, defect].sort(bySeverity);
+  const continuity = new Continuity(rules);
+  for (const { pairs, signatures } of parts) continuity.add(pairs.first, signatures);
+  const found = continuity.findings(extent.pairs, known, backendOf(parts));
+  if (pairing.strict) refuseFindings(found, ['error', 'warning']);
+  return found;
+}
+
+/** What measured: one backend, or GPUs and cores of several machines. */
+function backendOf(parts: readonly Shard[]): string {
+  const used = new Set(parts.filter(({ pairs }) => pairs.measured > 0).map((shard) => shard.backend_used));
+  const [only = ''] = used;
+  return used.size === 1 ? only : 'hybrid';
+}
+
+interface Merged {
+  readonly all: readonly [Shard, ...Shard[]];
+  readonly parts: readonly Shard[];
+  readonly extent: Extent;
+  readonly checked: CheckedOptions;
+  readonly plan: RunPlan;
+  readonly result: Predicted;
+  readonly findings: readonly Finding[] | undefined;
+}
+
+function report({ all, parts, extent, checked, plan, result, findings }: Merged): Report {
+  const [first] = all;
+  const whole = all.at(-1)?.whole;
+  if (!whole)
+    throw new AnyvmafError(
+      'mismatch',
+      'the last shard lacks what it is to know of the whole pair; measure it again.',
+    );
+  const names = { reference: first.reference.name, distorted: first.distorted.name };
+  const said = sayLengths(
+    { names, lengths: whole.lengths, extent, planned: first.planned },
+    checked,
+    findings,
+  );
+  const seconds = parts.reduce((sum, shard) => sum + shard.seconds, 0);
+  const pairing = parts.find((shard) => shard.pairing)?.pairing;
+  const measurers = measurersOf(parts, plan);
+  const { tinyWarnings, warnings, tiny, ...finished } = result;
+  const each = (kind: 'decoders' | 'backend') => [...new Set(parts.flatMap((shard) => shard.warnings[kind]))];
+  return buildReport({
+    ...headOf(first, checked, extent),
+    fps: seconds > 0 ? extent.pairs / seconds : 0,
+    ...finished,
+    models: plan.models.map((model) => reportModel(model, plan.chosen)),
+    ...(tiny && { tiny }),
+    compat: checked.compat,
+    backend_used: backendOf(parts),
+    implementation: first.implementation,
+    threads: Math.max(...parts.map(({ threads }) => threads)),
+    ...(measurers.length > 0 && { measurers }),
+    pairing: pairing && { ...pairing, frames: { ...pairing.frames, pairs: extent.pairs } },
+    preflight: said.findings,
+    frameCount: extent.pairs,
+    warnings: [
+      ...first.warnings.inputs,
+      ...each('decoders'),
+      ...each('backend'),
+      ...plan.warnings,
+      ...warnings,
+      ...tinyWarnings,
+      ...said.warnings,
+    ],
+  });
+}
+
+/** Who measured what, the frames of all shards together; absent where no GPU measured. */
+function measurersOf(parts: readonly Shard[], { features }: RunPlan): readonly ReportMeasurer[] {
+  if (parts.every(({ measurers }) => measurers === undefined)) return [];
+  const extractors = [...new Set(features.extraction.calls.map(({ metric }) => metric))];
+  const together = new Map<string, ReportMeasurer>();
+  for (const { pairs, measurers } of parts) {
+    const own = measurers ?? [{ backend: 'cpu' as const, extractors, frames: pairs.measured }];
+    for (const { frames, ...who } of own) {
+      const key = JSON.stringify(who);
+      together.set(key, { ...who, frames: (together.get(key)?.frames ?? 0) + frames });
+    }
+  }
+  return [...together.values()];
+}

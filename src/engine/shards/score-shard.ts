@@ -1,0 +1,323 @@
+/**
+ * @module engine/shards/score-shard
+ * Measures one part of a pair: opens, checks and pairs the two videos as a run in one piece does, but reads, from the key
+ * frame before it, its own part only.
+ */
+import { unlessAborted } from '../../core/abort.js';
+import { AnyvmafError, usageError } from '../../core/errors.js';
+import { quoted, shown } from '../../core/printable.js';
+import { version } from '../../core/version.js';
+import { checkMeasurable, readsOnce } from '../../media/pair.js';
+import { nameOf } from '../../media/pairing/prepare.js';
+import type { CoreMeasurement } from '../backends/core/run.js';
+import { openCore } from '../backends/core/run.js';
+import type { Recorded } from '../backends/measurement.js';
+import { isOwnBackend } from '../backends/native/types.js';
+import { historyNeeds } from '../backends/types.js';
+import { type CheckedOptions, checkOptions, checkRequest, SCORE_OPTIONS } from '../contract/options.js';
+import type { Platform } from '../contract/platform.js';
+import type { ScoreRequest } from '../contract/types.js';
+import { contentOf } from '../inputs/identity.js';
+import { canReadAgain, formatOf, type KnownInputs, type ReadyInputs } from '../inputs/known.js';
+import { identifyInputs, RunInputs } from '../inputs/open.js';
+import { describePair, expectPairs, lengthsOf, refuseEmpty, refuseTruncated } from '../inputs/pair.js';
+import { PairChecks } from '../inputs/pair-checks.js';
+import { loadRequested } from '../plan/plan.js';
+import { Meter } from '../results/progress.js';
+import { decoderWarnings, inputsOf } from '../results/report-head.js';
+import { Scope } from '../scope.js';
+import { checkShard, cutShard } from './cut.js';
+import { planDigest } from './digest.js';
+import { ShardInputs, type ShardRange } from './inputs.js';
+import { OrderedRecords, OrderedSignatures } from './ordered.js';
+import type { ScoreShardOptions, Shard, ShardChoice, ShardOptions } from './types.js';
+
+/** Options that are functions, or about this machine. */
+const OWN_OPTIONS: ReadonlySet<string> = new Set([
+  'threads',
+  'maxThreads',
+  'chunkFrames',
+  'gate',
+  'onProgress',
+  'onStart',
+  'onFrame',
+  'signal',
+  'origin',
+  'vmafBin',
+  'cpumask',
+  'gpumask',
+  'syclDevice',
+  'hipDevice',
+  'metalDevice',
+]);
+
+const SHARD_OPTIONS = SCORE_OPTIONS.filter((name) => name !== 'onStart' && name !== 'onFrame');
+
+/**
+ * Measures a shard. When the promise settles, all threads, processes, open files and timers of the run are gone.
+ * @throws {AnyvmafError} as the public `scoreShard`; the signal's reason when aborted
+ */
+export async function measureShard(
+  platform: Platform,
+  request: ScoreRequest,
+  shard: ShardChoice,
+  options: ScoreShardOptions,
+): Promise<Shard> {
+  const checked = checkOptions(options, SHARD_OPTIONS);
+  checkRequest(request, checked.noReference);
+  checkShard(shard);
+  refuseUnfit(request, options, checked);
+  const scope = new Scope(options.signal);
+  try {
+    const run = new ShardRun({ platform, request, shard, options, checked }, scope);
+    return await unlessAborted(options.signal, run.result());
+  } finally {
+    await scope.close();
+  }
+}
+
+/** @throws {AnyvmafError} `usage` for what cannot be measured in parts */
+function refuseUnfit(request: ScoreRequest, options: ScoreShardOptions, checked: CheckedOptions): void {
+  const { backend } = checked;
+  if (!isOwnBackend(backend) && backend !== 'auto') {
+    throw usageError(
+      `the backend ${backend} runs an installed program, which gives no raw measurements to merge; measure shards with ` +
+        'wasm, webgpu, hybrid or auto.',
+    );
+  }
+  if (options.tiny?.some(({ files }) => files !== undefined)) {
+    throw usageError(
+      'a tiny model is given as files, which a shard cannot name; give the path of the model.',
+    );
+  }
+  for (const role of ['reference', 'distorted'] as const) {
+    const video = request[role];
+    if (video !== undefined && !(role === 'reference' && checked.noReference) && readsOnce(video)) {
+      throw usageError(`the ${role} is a stream, of which no part can be read by itself; give it as a file.`);
+    }
+  }
+}
+
+/** A call of {@link measureShard}. */
+interface Call {
+  readonly platform: Platform;
+  readonly request: ScoreRequest;
+  readonly shard: ShardChoice;
+  readonly options: ScoreShardOptions;
+  readonly checked: CheckedOptions;
+}
+
+class ShardRun {
+  readonly #call: Call;
+  readonly #scope: Scope;
+  readonly #checks: PairChecks;
+  readonly #records = new OrderedRecords();
+  readonly #signatures: OrderedSignatures;
+
+  constructor(call: Call, scope: Scope) {
+    const { platform, checked } = call;
+    this.#call = call;
+    this.#scope = scope;
+    this.#signatures = new OrderedSignatures();
+    this.#checks = new PairChecks(platform, checked, undefined, scope.signal);
+    scope.own(() => this.#checks.close());
+  }
+
+  async result(): Promise<Shard> {
+    const { platform, request, checked, options, shard } = this.#call;
+    const { signal } = this.#scope;
+    const inputs = new RunInputs(identifyInputs(platform, request, checked, signal));
+    this.#scope.own(() => inputs.close());
+    const format = async () => formatOf(await inputs.known);
+    const loading = Promise.all([loadRequested(checked, platform, format), platform.loadCore()]);
+    loading.catch(() => {});
+    const known = await inputs.known;
+    if (known.plan) checkMeasurable(known.plan.format);
+    refuseUnreadable(known);
+    const backend = openCore(platform, checked, await loading, options, []);
+    const leads = shard.number === shard.count;
+    await this.#checks.refuse(known, backend.requested, leads);
+    signal.throwIfAborted();
+    const { width, height, bitDepth, chroma } = formatOf(known);
+    const planned = backend.planFor({ width, height, bitDepth, chroma });
+    this.#scope.own(() => planned.close());
+    const range = this.#cut(known, checked, planned);
+    const parts = new ShardInputs(known, checked, platform.files, inputs);
+    this.#scope.own(() => parts.close());
+    const [files, measured] = await Promise.all([
+      this.#identify(known),
+      this.#measure(known, backend.requested, { parts, range, planned, leads }),
+    ]);
+    return this.#record(known, { files, measured, range, planned });
+  }
+
+  /** The shard's pairs. @throws {AnyvmafError} `usage` if the number of pairs is not known; `media` if there are none */
+  #cut(known: KnownInputs, checked: CheckedOptions, planned: CoreMeasurement): ShardRange {
+    const { shard } = this.#call;
+    const { plan } = known;
+    const stored = plan ? undefined : storedPair(known, checked);
+    const total = plan ? plan.count : stored ? expectPairs(stored, checked.frameCount).expected : null;
+    if (total === null) {
+      const name = shown(nameOf(known.sides.distorted));
+      throw usageError(
+        `how many pairs there are is not known before ${name} and its reference are decoded, so no part of them can be ` +
+          'found; score the pair in one piece, or put the videos into a container with times, such as MP4 or MKV.',
+      );
+    }
+    if (total === 0 && stored) refuseEmpty(stored, { pairs: 0, ended: null });
+    const { first, end } = cutShard(shard, total);
+    const lead = Math.max(0, first - historyNeeds(planned.plan.features.extraction).frames);
+    return { first, end, lead, total, last: shard.number === shard.count };
+  }
+
+  async #identify({ sides }: KnownInputs): Promise<Shard['files']> {
+    const { platform, checked } = this.#call;
+    const reference = checked.noReference ? undefined : await contentOf(sides.reference, platform.files);
+    const distorted = await contentOf(sides.distorted, platform.files);
+    return { ...(reference && { reference }), ...(distorted && { distorted }) };
+  }
+
+  async #measure(
+    known: KnownInputs,
+    requested: Parameters<PairChecks['observe']>[1],
+    {
+      parts,
+      range,
+      planned,
+      leads,
+    }: { parts: ShardInputs; range: ShardRange; planned: CoreMeasurement; leads: boolean },
+  ): Promise<Measured> {
+    const { options } = this.#call;
+    const whole = leads ? await parts.whole() : undefined;
+    const limit = whole ? expectPairs(whole, whole.limit) : { expected: range.end, bound: range.end };
+    const meter = new Meter(options.onProgress, range.end - range.first);
+    if (range.first === range.end && !range.last) return { meter };
+    if (whole) await refuseTruncated(whole, whole.limit);
+    const ready = known.plan ? await parts.part(range) : await parts.stored();
+    this.#scope.signal.throwIfAborted();
+    const isFar = (pairs: number) => planned.isAside(pairs);
+    const described = describePair(ready) !== undefined;
+    const inThread = !(isFar(range.end - range.first) && described);
+    this.#signatures.first = range.first;
+    const pair = await this.#checks.observeShard(known, ready, {
+      requested,
+      inThread,
+      signatures: this.#signatures,
+      ...(whole && {
+        whole: {
+          pair: whole,
+          expected: limit.expected,
+          part: (first: number) => parts.again(first),
+          inThread: !(isFar(range.total) && described),
+          inspectStored: options.preflight === true && isFar(range.total),
+        },
+      }),
+    });
+    const recorded = await planned.record(
+      {
+        pair,
+        first: range.first,
+        expected: Math.max(range.first, range.last ? (limit.expected ?? range.end) : range.end),
+        bound: range.last ? limit.bound : range.end,
+        meter,
+        continuity: inThread ? undefined : this.#checks.continuity,
+      },
+      (first, count, records) => this.#records.take(first, count, records),
+    );
+    if (range.first === 0 && recorded.extent.pairs === 0) refuseEmpty(pair, recorded.extent);
+    meter.finish();
+    const lengths = whole && lengthsOf(whole);
+    return { meter, recorded, ready: pair, ...(lengths && { lengths }) };
+  }
+
+  async #record(known: KnownInputs, made: Made): Promise<Shard> {
+    const { shard, options, checked } = this.#call;
+    const { measured, range, planned, files } = made;
+    const { recorded, ready, lengths, meter } = measured;
+    const found = await this.#checks.shardFindings();
+    const skips = { skipReference: checked.skipReference, skipDistorted: checked.skipDistorted };
+    const { extraction, layout } = planned.plan.features;
+    const pairs = Math.max(0, (recorded?.extent.pairs ?? range.first) - range.first);
+    const pairing = checked.noReference ? undefined : ready?.describe?.(0);
+    return {
+      version,
+      shard: { number: shard.number, count: shard.count },
+      options: plainOptions(options),
+      format: extraction.format,
+      plan: await planDigest(planned.plan),
+      files,
+      ...inputsOf(known, skips),
+      planned: known.plan !== undefined,
+      ...(pairing && { pairing }),
+      pairs: {
+        first: range.first,
+        end: range.end,
+        total: range.total,
+        measured: pairs,
+        ended: recorded?.extent.ended ?? null,
+      },
+      seconds: meter.seconds,
+      ...(await this.#checks.rulesOf(known)),
+      ...(found.defect && { defect: found.defect }),
+      ...(lengths && { whole: { lengths, ...(found.known && { findings: found.known }) } }),
+      warnings: {
+        inputs: known.warnings,
+        decoders: ready ? decoderWarnings(known, ready) : [],
+        backend: recorded?.warnings ?? [],
+      },
+      backend_used: recorded?.backend_used ?? '',
+      implementation: recorded?.implementation ?? checked.implementation,
+      threads: recorded?.threads ?? 0,
+      ...(recorded?.measurers && { measurers: recorded.measurers }),
+      sessions: recorded?.sessions ?? [],
+      fields: layout.length,
+      records: this.#records.joined(range.first, pairs, layout.length),
+      signatures: this.#signatures.joined(),
+    };
+  }
+}
+
+/** What came of measuring; without records if the shard has no pairs. */
+interface Measured {
+  readonly meter: Meter;
+  readonly recorded?: Recorded;
+  readonly ready?: ReadyInputs;
+  readonly lengths?: ReturnType<typeof lengthsOf>;
+}
+
+/** What a record is made of. */
+interface Made {
+  readonly files: Shard['files'];
+  readonly measured: Measured;
+  readonly range: ShardRange;
+  readonly planned: CoreMeasurement;
+}
+
+/** Options as a record keeps them: those that decide the result, as plain data. */
+function plainOptions(options: ScoreShardOptions): ShardOptions {
+  const kept = Object.entries(options).filter(
+    ([name, value]) => value !== undefined && !OWN_OPTIONS.has(name),
+  );
+  return Object.fromEntries(kept);
+}
+
+/** Two stored videos, frames of which pair by number. */
+function storedPair({ sides }: KnownInputs, checked: CheckedOptions) {
+  const { reference, distorted } = sides;
+  if (reference.kind !== 'frames' || distorted.kind !== 'frames') return undefined;
+  const { skipReference, skipDistorted } = checked;
+  return { reference: reference.source, distorted: distorted.source, skipReference, skipDistorted };
+}
+
+/** @throws {AnyvmafError} `usage` for a video that can be read only once */
+function refuseUnreadable({ sides }: KnownInputs): void {
+  for (const role of ['reference', 'distorted'] as const) {
+    const side = sides[role];
+    if (canReadAgain(side)) continue;
+    throw new AnyvmafError(
+      'usage',
+      `the ${role} ${quoted(nameOf(side))} can be read only once and in order, so that no part of it can be read by ` +
+        'itself; give it as a file.',
+    );
+  }
+}

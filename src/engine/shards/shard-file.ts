@@ -1,0 +1,250 @@
+/**
+ * @module engine/shards/shard-file
+ * The file of a shard's record (docs/many-machines.md): JSON with the doubles of all pairs as they are, in base64.
+ */
+import { isObject, requireText } from '../../core/arguments.js';
+import { fromBase64, toBase64 } from '../../core/base64.js';
+import { CHROMA_FORMATS } from '../../core/choices.js';
+import { AnyvmafError } from '../../core/errors.js';
+import type { VideoFormat } from '../../core/frame.js';
+import type { Hint } from '../../core/hint.js';
+import { shown } from '../../core/printable.js';
+import { PAIR_BYTES } from '../../media/align/signature.js';
+import type { Pairing } from '../../media/pairing/types.js';
+import type { Finding } from '../../media/preflight/types.js';
+import { pretty } from '../../report/json.js';
+import {
+  choice,
+  entriesOf,
+  flag,
+  integer,
+  type Kind,
+  list,
+  named,
+  nullable,
+  number,
+  object,
+  objectOf,
+  openChoice,
+  optional,
+  size,
+  text,
+  verbatim,
+} from '../../report/kinds.js';
+import { finding, input, measurer, pairing } from '../../report/schema.js';
+import type { ReportInput, ReportMeasurer } from '../../report/types.js';
+import type { ContinuityRules } from '../inputs/continuity.js';
+import type { ContentIdentity } from '../inputs/identity.js';
+import type { PairLengths } from '../inputs/pair.js';
+import type { TinySessionFacts } from '../results/tiny.js';
+import type { EndOfPair } from '../workers/protocol.js';
+import { requireShard } from './require.js';
+import type { Shard, ShardChoice, ShardOptions, ShardPairs, WholeFacts } from './types.js';
+
+/** What marks a file as a shard's record. */
+const FORMAT = 'anyvmaf-shard';
+/** Of the file's layout: another one is not read. */
+const FORMAT_VERSION = 1;
+
+const PURPOSES: readonly Hint['purpose'][] = ['fix', 'accept', 'omit', 'prepare'];
+
+/** A finding with its hint, which reports do not keep. */
+const found: Kind<Finding> = {
+  ...finding,
+  json: (value, write) => ({
+    map: [
+      ...entriesOf(finding.fields, value, write),
+      ...(value.hint ? ([['hint', JSON.stringify(value.hint)]] as const) : []),
+    ],
+  }),
+  read: (value) => {
+    const known = finding.read(value);
+    const hint = isObject(value) ? value.hint : undefined;
+    return known && { ...known, ...(isHint(hint) && { hint }) };
+  },
+};
+
+function isHint(value: unknown): value is Hint {
+  return isObject(value) && PURPOSES.some((purpose) => purpose === value.purpose);
+}
+
+const sha = text;
+const identity = objectOf<ContentIdentity>({ size: integer, sha256: sha });
+
+const session = objectOf<TinySessionFacts>({
+  name: text,
+  runtime: openChoice<TinySessionFacts['runtime']>(),
+  device: openChoice<TinySessionFacts['device']>(),
+  adapter: optional(text),
+  notes: list(text),
+  content: optional(
+    objectOf<NonNullable<TinySessionFacts['content']>>({ frames: integer, flat: integer, noise: integer }),
+  ),
+});
+
+/** An object, or null. */
+function nullableObject<T extends object>(
+  kind: Kind<T>,
+): Pick<Kind<T | null>, 'json' | 'read' | 'entries' | 'take'> {
+  const json: Kind<T | null>['json'] = (value, write) => (value === null ? 'null' : kind.json(value, write));
+  const read: Kind<T | null>['read'] = (value) => (value === null ? null : kind.read(value));
+  return {
+    json,
+    read,
+    entries: (key, value, write) => [[key, json(value, write)]],
+    take: (source, key) => read(source[key]),
+  };
+}
+
+const ended: Kind<EndOfPair | null> = {
+  ...verbatim,
+  ...nullableObject(objectOf<EndOfPair>({ reference: flag, distorted: flag })),
+};
+
+const bytes64: Kind<Uint8Array<ArrayBuffer>> = {
+  ...verbatim,
+  json: (value) => `"${toBase64(value as Uint8Array)}"`,
+  entries: (key, value) => [[key, `"${toBase64(value)}"`]],
+  read: (value) => (typeof value === 'string' ? fromBase64(value) : undefined),
+  take: (source, key) => {
+    const value = source[key];
+    return typeof value === 'string' ? fromBase64(value) : undefined;
+  },
+};
+
+const doubles64: Kind<Float64Array<ArrayBuffer>> = {
+  ...verbatim,
+  json: (value) => `"${toBase64(bytesOf(value as Float64Array))}"`,
+  entries: (key, value) => [[key, `"${toBase64(bytesOf(value))}"`]],
+  read: doublesOf,
+  take: (source, key) => doublesOf(source[key]),
+};
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float64Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+function doublesOf(value: unknown): Float64Array<ArrayBuffer> | undefined {
+  const bytes = typeof value === 'string' ? fromBase64(value) : undefined;
+  return bytes && bytes.length % 8 === 0 ? new Float64Array(bytes.buffer) : undefined;
+}
+
+const options: Kind<ShardOptions> = {
+  ...verbatim,
+  // Merging checks them as those of any call.
+  read: (value) => (isObject(value) ? value : undefined),
+  take: (source, key) => (isObject(source[key]) ? source[key] : undefined),
+};
+
+const lengths = objectOf<PairLengths>({
+  left: objectOf<PairLengths['left']>({ reference: nullable(integer), distorted: nullable(integer) }),
+  mapped: flag,
+  skips: flag,
+});
+
+const format = objectOf<VideoFormat>({
+  width: size,
+  height: size,
+  bitDepth: size,
+  chroma: choice(...CHROMA_FORMATS),
+});
+
+/** Every key of the file after the two that tell its format. */
+const FIELDS = objectOf<Shard>({
+  version: text,
+  shard: objectOf<ShardChoice>({ number: integer, count: integer }),
+  pairs: objectOf<ShardPairs>({ first: integer, end: integer, total: integer, measured: integer, ended }),
+  options,
+  // The key format names the kind of file.
+  format: named('scored_format', format),
+  plan: sha,
+  files: objectOf<Shard['files']>({ reference: optional(identity), distorted: optional(identity) }),
+  reference: input as Kind<ReportInput>,
+  distorted: input as Kind<ReportInput>,
+  planned: flag,
+  pairing: optional<Kind<Pairing>>(pairing),
+  continuity: optional(objectOf<ContinuityRules>({ prevented: optional(text), byTime: flag })),
+  defect: optional(found),
+  whole: optional(objectOf<WholeFacts>({ lengths, findings: optional(list(found)) })),
+  warnings: objectOf<Shard['warnings']>({ inputs: list(text), decoders: list(text), backend: list(text) }),
+  backend_used: text,
+  implementation: text,
+  threads: integer,
+  measurers: optional(list<ReportMeasurer>(measurer)),
+  sessions: list<TinySessionFacts>(session),
+  seconds: number,
+  fields: integer,
+  records: doubles64,
+  signatures: bytes64,
+});
+
+const HEAD = object({ format: text, formatVersion: integer });
+
+/** The record of a shard as the text of a file. */
+export function formatShard(shard: Shard): string {
+  requireShard('shard', shard);
+  const plain = (value: number) => String(value);
+  const map = [
+    ...entriesOf(HEAD.fields, { format: FORMAT, formatVersion: FORMAT_VERSION }, plain),
+    ...entriesOf(FIELDS.fields, shard, plain),
+  ];
+  return `${pretty({ map })}\n`;
+}
+
+/**
+ * Reads a record back.
+ * @param name what messages call it
+ * @throws {AnyvmafError} `io` if it is not the record of a shard, or is damaged
+ */
+export function readShard(text: string, name = 'The file'): Shard {
+  requireText('text', text, 'the text of a shard');
+  requireText('name', name, 'a name for messages');
+  const refuse = (why: string) =>
+    new AnyvmafError('io', `${shown(name)} is not the record of a shard: ${why}.`);
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    const torn = text.includes(FORMAT)
+      ? 'it is cut off or damaged; measure that shard again'
+      : 'it is no JSON';
+    throw new AnyvmafError('io', `${shown(name)} is not the record of a shard: ${torn}.`, { cause });
+  }
+  if (!isObject(json) || json.format !== FORMAT) {
+    throw refuse('it was not written by score with a shard, of which merge makes a report');
+  }
+  if (json.format_version !== FORMAT_VERSION) {
+    throw refuse(
+      `its layout is version ${shown(String(json.format_version))}, but this is anyvmaf for version ${FORMAT_VERSION}`,
+    );
+  }
+  const source = json;
+  const shard = FIELDS.read(source);
+  const lacking = shard
+    ? undefined
+    : Object.entries(FIELDS.fields).find(([key, kind]) => isLacking(kind, key, source));
+  if (!shard) throw refuse(`its ${shown(lacking?.[0] ?? 'content')} is missing or wrong`);
+  checkSizes(shard, refuse);
+  return shard;
+}
+
+function isLacking(kind: Kind<unknown>, key: string, source: Readonly<Record<string, unknown>>): boolean {
+  const own = kind.key ?? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return !kind.optional && kind.take(source, own) === undefined;
+}
+
+/** @throws {AnyvmafError} `io` if numbers contradict each other */
+function checkSizes(
+  { pairs, shard, fields, records, signatures }: Shard,
+  refuse: (why: string) => AnyvmafError,
+): void {
+  const counts = [pairs.first, pairs.end, pairs.total, pairs.measured, shard.number, shard.count, fields];
+  const { first, end, total, measured } = pairs;
+  const whole = counts.every((value) => Number.isSafeInteger(value) && value >= 0);
+  const ordered = first <= end && end <= total && (measured <= end - first || shard.number === shard.count);
+  if (!whole || !ordered) throw refuse('its pairs contradict each other');
+  if (records.length !== measured * fields) {
+    throw refuse(`it has ${records.length} values, but ${measured} pairs of ${fields} values each`);
+  }
+  if (signatures.length % PAIR_BYTES !== 0) throw refuse('its signatures are cut off');
+}

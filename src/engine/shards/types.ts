@@ -1,0 +1,113 @@
+/**
+ * @module engine/shards/types
+ * Types of shards: parts of a run that are measured apart, on any machine, and merged to its report.
+ */
+import type { VideoFormat } from '../../core/frame.js';
+import type { Pairing } from '../../media/pairing/types.js';
+import type { Finding } from '../../media/preflight/types.js';
+import type { ReportInput, ReportMeasurer } from '../../report/types.js';
+import type { ScoreOptions } from '../contract/types.js';
+import type { ContinuityRules } from '../inputs/continuity.js';
+import type { ContentIdentity } from '../inputs/identity.js';
+import type { PairLengths } from '../inputs/pair.js';
+import type { TinySessionFacts } from '../results/tiny.js';
+import type { EndOfPair } from '../workers/protocol.js';
+
+/** Which part of a run. */
+export interface ShardChoice {
+  /** From 1 to {@link count}. */
+  readonly number: number;
+  /** Parts in all, 1..100,000. More parts than frames leave some of them empty. */
+  readonly count: number;
+}
+
+/** Options that decide what a run gives, all plain data; those of running it are each machine's own. */
+export type ShardOptions = Omit<
+  ScoreOptions,
+  | 'threads'
+  | 'maxThreads'
+  | 'chunkFrames'
+  | 'gate'
+  | 'onProgress'
+  | 'onStart'
+  | 'onFrame'
+  | 'signal'
+  | 'origin'
+  | 'vmafBin'
+  | 'cpumask'
+  | 'gpumask'
+  | 'syclDevice'
+  | 'hipDevice'
+  | 'metalDevice'
+>;
+
+/** Options of measuring a shard. */
+export type ScoreShardOptions = Omit<ScoreOptions, 'onStart' | 'onFrame'>;
+
+/** Pairs of a shard, numbered from the first pair of the run. */
+export interface ShardPairs {
+  readonly first: number;
+  /** The pair after the last one that it was to measure. */
+  readonly end: number;
+  /** Pairs of the whole run, as far as known before it. */
+  readonly total: number;
+  /** Pairs measured: fewer than asked if a video ended early. */
+  readonly measured: number;
+  /** Which videos had no more frames; `null` if it stopped where it was to. */
+  readonly ended: EndOfPair | null;
+}
+
+/** What the shard that inspects the pair knows of the whole run; the last one. */
+export interface WholeFacts {
+  readonly lengths: PairLengths;
+  /** Findings about the pair, without those that need all frames; absent without preflight. */
+  readonly findings?: readonly Finding[] | undefined;
+}
+
+/** The partial record of one shard: raw measurements of its pairs, and what belongs to the whole. */
+export interface Shard {
+  /** Version of anyvmaf that measured. */
+  readonly version: string;
+  readonly shard: ShardChoice;
+  readonly options: ShardOptions;
+  /** The format in which pairs are scored. */
+  readonly format: VideoFormat;
+  /** SHA-256 of what is measured and of the models that predict. */
+  readonly plan: string;
+  /** The two files; absent for videos without bytes to look at. */
+  readonly files: { readonly reference?: ContentIdentity; readonly distorted?: ContentIdentity };
+  readonly reference: ReportInput;
+  readonly distorted: ReportInput;
+  /** Whether frames are paired or converted, and not compared as stored. */
+  readonly planned: boolean;
+  readonly pairing?: Pairing | undefined;
+  readonly pairs: ShardPairs;
+  /** Seconds of measuring. */
+  readonly seconds: number;
+  /** How all frames are checked; absent without preflight. */
+  readonly continuity?: ContinuityRules | undefined;
+  /** What went wrong in looking at the frames for that check. */
+  readonly defect?: Finding | undefined;
+  /** Of the last shard. */
+  readonly whole?: WholeFacts | undefined;
+  /** Full sentences: of opening, of decoding, and of measuring. */
+  readonly warnings: {
+    readonly inputs: readonly string[];
+    readonly decoders: readonly string[];
+    readonly backend: readonly string[];
+  };
+  readonly backend_used: string;
+  readonly implementation: string;
+  readonly threads: number;
+  readonly measurers?: readonly ReportMeasurer[] | undefined;
+  /** Sessions of picture models. */
+  readonly sessions: readonly TinySessionFacts[];
+  /** Doubles per pair, and those of all pairs in order. */
+  readonly fields: number;
+  readonly records: Float64Array<ArrayBuffer>;
+  /** Signatures of pairs from the first on: 1152 bytes each. Fewer where pictures were not read. */
+  readonly signatures: Uint8Array<ArrayBuffer>;
+}
+
+/** Options of merging. */
+export type MergeOptions = Pick<ScoreOptions, 'origin' | 'signal' | 'onFrame'>;

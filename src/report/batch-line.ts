@@ -1,0 +1,90 @@
+/**
+ * @module report/batch-line
+ * A job of a batch as one line of JSON: the report without its frames, or why there is none.
+ */
+import { jsonNumber, type Precision } from './format.js';
+import { compact, distributionEntry, failureEntries, fpsText, trustEntry } from './json.js';
+import { entriesOf, type JsonEntries, quote } from './kinds.js';
+import { pooledMetric } from './pool.js';
+import { inputs, models, outcome, pooled, preparation, run } from './schema.js';
+import type { FailedEncode, Report } from './types.js';
+
+/** Which job a line is about. */
+export interface BatchJobFacts {
+  /** The same as long as neither its line nor its files change. */
+  readonly id: string;
+  /** In the table, from 1. */
+  readonly line: number;
+  /** The command line of scoring that it stands for. */
+  readonly args: readonly string[];
+}
+
+/** How a job's score was judged. */
+export interface BatchGate {
+  readonly failUnder: number;
+  readonly passed: boolean;
+  /** Why not, or what to know; full sentences. */
+  readonly notes: readonly string[];
+}
+
+/** What a line has beside the report. */
+export interface BatchExtras {
+  readonly precision: Precision;
+  readonly gate?: BatchGate | undefined;
+  /** The file of the values per frame. */
+  readonly frames?: string | undefined;
+}
+
+/** The line of a job that was scored, without line feed. */
+export function reportLine(
+  job: BatchJobFacts,
+  report: Report,
+  { precision, gate, frames }: BatchExtras,
+): string {
+  const number = jsonNumber(precision);
+  const statistics = report.metrics.map((name) => {
+    const map = entriesOf(pooled.fields, pooledMetric(report, name) ?? {}, number);
+    return [name, { map }] as const;
+  });
+  const aggregates = Object.entries(report.aggregate_metrics).map(
+    ([name, value]) => [name, number(value)] as const,
+  );
+  const map: JsonEntries = [
+    ['job', jobJson(job)],
+    ['version', quote(report.version)],
+    ['fps', fpsText(report)],
+    ['pooled_metrics', { map: statistics }],
+    ['aggregate_metrics', { map: aggregates }],
+    ...[inputs, preparation, models].flatMap(({ fields }) => entriesOf(fields, report, number)),
+    ['metrics', { list: report.metrics.map(quote) }],
+    ...distributionEntry(report, number),
+    ...[run, outcome].flatMap(({ fields }) => entriesOf(fields, report, number)),
+    ...trustEntry(report, number),
+    ...(gate ? [['gate', gateJson(gate)] as const] : []),
+    ...(frames === undefined ? [] : [['frames_file', quote(frames)] as const]),
+  ];
+  return compact({ map });
+}
+
+/** The line of a job that could not be scored, without line feed. */
+export function failureLine(job: BatchJobFacts, failed: FailedEncode): string {
+  return compact({ map: [['job', jobJson(job)], ...failureEntries(failed)] });
+}
+
+function jobJson({ id, line, args }: BatchJobFacts) {
+  const map: JsonEntries = [
+    ['id', quote(id)],
+    ['line', String(line)],
+    ['args', { list: args.map(quote) }],
+  ];
+  return { map };
+}
+
+function gateJson({ failUnder, passed, notes }: BatchGate) {
+  const map: JsonEntries = [
+    ['fail_under', String(failUnder)],
+    ['passed', String(passed)],
+    ['notes', { list: notes.map(quote) }],
+  ];
+  return { map };
+}

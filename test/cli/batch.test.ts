@@ -1,0 +1,153 @@
+/**
+ * @module test/cli/batch
+ * A batch as a user runs it: results as they end, what is done is not done again, and a kill loses and doubles nothing.
+ */
+import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { parquetReadObjects } from 'hyparquet';
+import { afterAll, describe, expect, it } from 'vitest';
+import { seeded } from '../support/random.js';
+import { anyvmaf, videos } from './run.js';
+
+const files = videos();
+afterAll(() => files[Symbol.dispose]());
+
+const [reference, distorted] = files.pair(['r.y4m', 'd.y4m'], 6);
+const [, other] = files.pair(['r2.y4m', 'e.y4m'], 6, { seed: 62 });
+const table = files.put(
+  'jobs.csv',
+  'reference,distorted,feature,subsample,fail-under\n' +
+    'r.y4m,d.y4m,,,\nr.y4m,d.y4m,psnr,2,\nr.y4m,e.y4m,,,\nr.y4m,missing.y4m,,,\nr.y4m,d.y4m,,,100\n',
+);
+
+interface Line {
+  readonly job: { readonly id: string; readonly line: number };
+  readonly pooled_metrics?: { readonly vmaf: { readonly mean: number } };
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly gate?: { readonly passed: boolean };
+  readonly frames_file?: string;
+}
+
+const linesOf = (path: string): readonly Line[] =>
+  readFileSync(path, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+const inOrder = (path: string) => [...linesOf(path)].sort((a, b) => a.job.line - b.job.line);
+
+describe('batch', () => {
+  const out = files.at('results.jsonl');
+  const page = files.at('page.html');
+
+  it('adds a line for each job, a failed one too', async () => {
+    const run = await anyvmaf(['batch', table, '-o', out, '--frames', '--html', page, '--precision', 'max']);
+    expect(run).toMatchObject({ code: 2, stdout: expect.stringContaining('5 jobs; 1 failed, 1 below') });
+    expect(run.stderr).toContain('missing.y4m: there is no such file');
+    const lines = inOrder(out);
+    expect(lines.map(({ job }) => job.line)).toEqual([2, 3, 4, 5, 6]);
+    expect(new Set(lines.map(({ job }) => job.id)).size).toBe(5);
+    const alone = files.at('alone.json');
+    await anyvmaf([reference, other, '--precision', 'max', '-o', alone]);
+    const single = JSON.parse(readFileSync(alone, 'utf8'));
+    expect(lines[2]?.pooled_metrics).toEqual(single.pooled_metrics);
+    expect(lines[3]?.error).toMatchObject({ code: 'io' });
+    expect(lines[4]?.gate?.passed).toBe(false);
+    const bytes = readFileSync(lines[2]?.frames_file ?? '');
+    const rows = await parquetReadObjects({
+      file: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
+    });
+    expect(rows.map(({ vmaf }) => vmaf)).toEqual(
+      single.frames.map(({ metrics }: { metrics: { vmaf: number } }) => metrics.vmaf),
+    );
+    const text = readFileSync(page, 'utf8');
+    expect(text).toContain('3 passed, 1 below the limit or not to be trusted, 1 failed');
+    expect(text).toContain('missing.y4m');
+  });
+
+  it('does not score again what is done, unless a line or a file has changed', async () => {
+    const before = readFileSync(out, 'utf8');
+    const again = await anyvmaf(['batch', table, '-o', out]);
+    expect(again).toMatchObject({ code: 2, stdout: expect.stringContaining('5 of them before') });
+    expect(readFileSync(out, 'utf8')).toBe(before);
+    utimesSync(other, 1000, 1000);
+    const changed = await anyvmaf(['batch', table, '-o', out]);
+    expect(changed.stdout).toContain('4 of them before');
+    expect(readFileSync(out, 'utf8').startsWith(before)).toBe(true);
+    expect(linesOf(out)).toHaveLength(6);
+  });
+
+  it('drops a torn last line, and tries failed jobs again when asked to', async () => {
+    const before = readFileSync(out, 'utf8');
+    writeFileSync(out, `${before}{"job":{"id":"x`);
+    await anyvmaf(['batch', table, '-o', out]);
+    expect(readFileSync(out, 'utf8')).toBe(before);
+    files.put('missing.y4m', readFileSync(distorted));
+    const again = await anyvmaf(['batch', table, '-o', out, '--retry-failed']);
+    expect(again).toMatchObject({ code: 3, stdout: expect.stringContaining('0 failed') });
+    expect(linesOf(out).filter(({ error }) => error)).toEqual([]);
+  });
+
+  it('refuses a file that holds something else, and touches nothing', async () => {
+    const wrong = files.put('other.jsonl', '{"a":1}\n');
+    const run = await anyvmaf(['batch', table, '-o', wrong]);
+    expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('line 1 of') });
+    expect(readFileSync(wrong, 'utf8')).toBe('{"a":1}\n');
+    expect(await anyvmaf(['batch', table, '-o', distorted])).toMatchObject({ code: 1 });
+  });
+
+  it('scores the encodes of a folder', async () => {
+    const results = files.at('folder.jsonl');
+    const args = [
+      'batch',
+      files.at('?.y4m'),
+      '--reference',
+      reference,
+      '-o',
+      results,
+      '-n',
+      '--feature',
+      'psnr',
+    ];
+    expect(await anyvmaf(args)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('2 jobs; 0 failed'),
+    });
+    expect(inOrder(results)).toHaveLength(2);
+  });
+
+  it('that is killed again and again loses and doubles nothing', async () => {
+    const kills = Number(process.env.ANYVMAF_KILLS ?? 5);
+    const random = seeded(Number(process.env.ANYVMAF_SEED ?? 18));
+    const results = files.at('killed.jsonl');
+    const many = files.put(
+      'many.jsonl',
+      Array.from({ length: 12 }, (_, i) =>
+        JSON.stringify({
+          reference: 'r.y4m',
+          distorted: i % 2 ? 'd.y4m' : 'e.y4m',
+          frame_cnt: i + 1,
+          threads: 0,
+        }),
+      ).join('\n'),
+    );
+    const args = ['batch', many, '-o', results, '--frames', '--together', '2'];
+    for (let i = 0; i < kills; i++) {
+      const delay = random.int(200, 900);
+      await anyvmaf(args, {
+        meanwhile: (child) => {
+          child.stdin?.end();
+          setTimeout(() => child.kill('SIGKILL'), delay);
+        },
+      });
+      // Once in a while from the start, so that kills fall on every place.
+      if (i % 5 === 4 && i < kills - 1) rmSync(results, { force: true });
+    }
+    const end = await anyvmaf(args);
+    expect(end, end.stderr).toMatchObject({ code: 0 });
+    const lines = inOrder(results);
+    expect(lines.map(({ job }) => job.line)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
+    expect(readFileSync(results, 'utf8').endsWith('}\n')).toBe(true);
+    const left = readdirSync(`${results}.frames`);
+    expect(left.filter((name) => name.endsWith('.parquet'))).toHaveLength(12);
+    expect(left).toHaveLength(12);
+  }, 600_000);
+});
