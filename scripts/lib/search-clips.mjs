@@ -13,6 +13,9 @@ const RATE = 25;
 
 const source = (name, options = '') => `${name}=s=${SIZE}:r=${RATE}${options}`;
 
+/** Colours of gradients, which a seed does not choose. */
+const COLOURS = ':c0=0x1a2b8c:c1=0xf0d060';
+
 /** By name: a graph of ffmpeg's filters, and the pixel format where it is not 8 bit 4:2:0. */
 export const GENERATED = {
   chart: { graph: `${source('testsrc2')},noise=alls=6:all_seed=1` },
@@ -22,18 +25,18 @@ export const GENERATED = {
   },
   automaton: { graph: `cellauto=s=112x64:r=${RATE}:rule=110:seed=5,scale=224:126,boxblur=1` },
   'grain and turning': { graph: `${source('smptehdbars')},rotate=a=t/2,noise=alls=24:allf=t:all_seed=7` },
-  gradients: { graph: `${source('gradients', ':seed=11:speed=0.03')}` },
+  gradients: { graph: `${source('gradients', `${COLOURS}:seed=11:speed=0.03`)}` },
   fades: { graph: `${source('testsrc2')},fade=in:0:12,fade=out:18:14` },
   digits: { graph: `testsrc=s=448x252:r=${RATE}:decimals=3,crop=224:126:x=n*3:y=100` },
   cuts: {
     graph:
       `${source('testsrc2')},trim=end_frame=8[a];${source('mandelbrot')},trim=end_frame=8[b];` +
-      `${source('gradients', ':seed=2')},trim=end_frame=8[c];${source('smptebars')},noise=alls=10:all_seed=4,trim=end_frame=8[d];` +
+      `${source('gradients', `${COLOURS}:seed=2`)},trim=end_frame=8[c];${source('smptebars')},noise=alls=10:all_seed=4,trim=end_frame=8[d];` +
       '[a][b][c][d]concat=n=4',
   },
   'still picture': { graph: `${source('mandelbrot')},loop=loop=-1:size=1` },
   '10 bit': {
-    graph: `${source('gradients', ':seed=21')},format=yuv420p10le,noise=alls=5:allf=t:all_seed=9`,
+    graph: `${source('gradients', `${COLOURS}:seed=21`)},format=yuv420p10le,noise=alls=5:allf=t:all_seed=9`,
     format: 'yuv420p10le',
   },
   'uneven size': { graph: `sierpinski=s=186x106:r=${RATE}:seed=13,eq=saturation=0.6` },

@@ -32,7 +32,7 @@ const KINDS = {
   automaton: (next) =>
     `cellauto=s=80x45:r=${RATE}:rule=110:seed=${whole(next, 1, 999)},scale=${WIDTH}:${HEIGHT}`,
   gradients: (next) =>
-    `gradients=${SIZE}:seed=${whole(next, 1, 999)}:speed=${(0.005 + 0.05 * next()).toFixed(4)}`,
+    `gradients=${SIZE}:c0=0x1a2b8c:c1=0xf0d0${whole(next, 16, 99)}:seed=${whole(next, 1, 999)}:speed=${(0.005 + 0.05 * next()).toFixed(4)}`,
   turning: (next) =>
     `smptehdbars=${SIZE},rotate=a=t*${(0.1 + next()).toFixed(2)},noise=alls=${whole(next, 1, 30)}:allf=t:all_seed=3`,
   still: (next) => `mandelbrot=${SIZE}:start_scale=${(0.05 + next()).toFixed(3)},loop=loop=-1:size=1`,

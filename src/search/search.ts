@@ -141,7 +141,12 @@ class Search {
       .map((one) => this.#point(one))
       .sort((a, b) => order(a.value) - order(b.value));
     const [first] = this.#targets as readonly [CompleteTarget];
-    const predicted = estimate(samplesOf(found, first.metric), first.statistic, perSecond);
+    const predicted = estimate(
+      samplesOf(found, first.metric),
+      first.statistic,
+      perSecond,
+      facts.times.length,
+    );
     const scored = material.scored.reduce((sum, { count }) => sum + count, 0);
     const predictedBytes = (found.bytes / scored) * facts.times.length;
     return {
