@@ -53,7 +53,8 @@ const [videos, out, tmp] = ['videos', 'out', 'tmp'].map((name) => {
 });
 const [reference, distorted, other] = ['r.y4m', 'd.y4m', 'e.y4m'].map((name) => join(videos, name));
 
-const hasFfmpeg = spawnSync('ffmpeg', ['-version']).status === 0 && spawnSync('ffprobe', ['-version']).status === 0;
+const hasFfmpeg =
+  spawnSync('ffmpeg', ['-version']).status === 0 && spawnSync('ffprobe', ['-version']).status === 0;
 
 /** Commands, and the file names that they write to `out`. */
 const ALL_SCENARIOS = [

@@ -25,7 +25,7 @@ const { values: flags, positionals } = parseArgs({
     encoder: { type: 'string' },
     real: { type: 'string', default: '3' },
     samples: { type: 'boolean', default: false },
-    cases: { type: 'string', default: '24' },
+    cases: { type: 'string', default: '12' },
   },
   allowPositionals: true,
 });
@@ -178,9 +178,7 @@ function tellReal(cases) {
 
 mkdirSync(flags.record, { recursive: true });
 const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-accuracy-'));
-try {
-  if (flags.samples) await measureSamples(api.searchQuality, clips, folder, flags);
-  else await measureGrids(folder);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+if (flags.samples) await measureSamples(api.searchQuality, clips, folder, flags);
+else await measureGrids(folder);

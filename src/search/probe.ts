@@ -46,7 +46,15 @@ export class Probe {
     const key = await keyOf([
       facts.identity,
       material.key,
-      [encoder.name, encoder.version, args, pixelFormat, parameter.name, ...(size ? [size] : []), ...(fullRange ? ['full range'] : [])],
+      [
+        encoder.name,
+        encoder.version,
+        args,
+        pixelFormat,
+        parameter.name,
+        ...(size ? [size] : []),
+        ...(fullRange ? ['full range'] : []),
+      ],
       [options.models ?? null, options.features ?? null],
     ]);
     const frames = material.scored.map(({ count }) => count);

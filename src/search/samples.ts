@@ -15,7 +15,7 @@ export interface Sample {
 }
 
 /** How much to sample. */
-export interface SampleSizes {
+interface SampleSizes {
   /** Seconds of a sample. */
   readonly seconds: number;
   /** Share of the video that samples cover. */
@@ -34,7 +34,7 @@ export interface SampleSizes {
  * Many short samples: scenes differ more than the frames of a scene do, so that the number of samples counts, not their
  * length. Half a second is enough for a rate control that 8 frames lead in to.
  */
-export const SAMPLE_SIZES: SampleSizes = {
+const SAMPLE_SIZES: SampleSizes = {
   seconds: 0.5,
   share: 1 / 8,
   least: 64,
