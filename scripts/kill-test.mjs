@@ -3,9 +3,10 @@
  * Kills commands at random moments and restarts them: output files must be complete or absent, and leftovers of a killed
  * command must be gone when the next one ends. Linux only, since it searches for orphaned processes.
  *
- *   npm run kills -- [--runs N] [--seed N]    40 runs by default; prints the seed, so that a failure can be repeated
+ *   npm run kills -- [--runs N] [--seed N] [--only NAME]    40 runs by default; prints the seed, so that a failure can be
+ *                                                          repeated; NAME is that of a scenario: search
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   closeSync,
@@ -31,7 +32,7 @@ const FRAMES = 8;
 const PATIENCE = 10_000;
 
 const { values } = parseArgs({
-  options: { runs: { type: 'string', default: '40' }, seed: { type: 'string' } },
+  options: { runs: { type: 'string', default: '40' }, seed: { type: 'string' }, only: { type: 'string' } },
 });
 const runs = Number(values.runs);
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
@@ -59,8 +60,11 @@ writeFileSync(
   ['reference,distorted,frame_cnt', 'r.y4m,d.y4m,', 'r.y4m,e.y4m,', 'r.y4m,d.y4m,4', ''].join('\n'),
 );
 
+const hasFfmpeg =
+  spawnSync('ffmpeg', ['-version']).status === 0 && spawnSync('ffprobe', ['-version']).status === 0;
+
 /** Commands, and the file names that they write to `out`. */
-const SCENARIOS = [
+const ALL_SCENARIOS = [
   { name: 'report', args: [reference, distorted, '--json', '-o', join(out, 'report.json')] },
   { name: 'page', args: [reference, distorted, '--html', join(out, 'page.html')] },
   { name: 'batch', args: [reference, distorted, other, '--csv', '-o', join(out, 'table.csv')] },
@@ -95,9 +99,25 @@ const SCENARIOS = [
     name: 'part',
     args: [reference, distorted, '--shard', '2/3', '-o', join(out, 'part.json')],
   },
+  {
+    name: 'search',
+    args: [
+      ...['search', reference, '--encoder', 'libx264', '--encoder-arg', 'preset=veryfast', '--target', '90'],
+      ...['--cache', 'none', '-q', '--encode', join(out, 'encode.mkv')],
+    ],
+    needs: hasFfmpeg,
+  },
   { name: 'bench', args: ['bench', '--shape', '576x324', '--backend', 'cpu'], endless: true },
   { name: 'server', args: ['mcp', '--allow', videos], endless: true, serves: true },
 ];
+
+const SCENARIOS = ALL_SCENARIOS.filter(
+  ({ name, needs = true }) => needs && (values.only === undefined || name === values.only),
+);
+if (SCENARIOS.length === 0) {
+  console.error(`There is no scenario ${values.only}, or it needs ffmpeg.`);
+  process.exit(1);
+}
 
 /** Messages that make a server score and publish results. */
 const MESSAGES = [

@@ -18,12 +18,21 @@ const T99 = [63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.25, 3.16
 /** Values of each sample's frames. */
 export type SampleValues = readonly (readonly number[])[];
 
+/** By which part of their spread within a sample frames may be coded otherwise there than in the whole video. */
+const CONTEXT = 0.3;
+
 /**
  * Predicts a statistic of the whole video.
  * @param samples values of each; one alone is the whole video, which leaves nothing to estimate
  * @param second frames of a second
+ * @param frames of the whole video: what is sampled of it leaves nothing to estimate either
  */
-export function estimate(samples: SampleValues, statistic: Statistic, second: number): Estimate {
+export function estimate(
+  samples: SampleValues,
+  statistic: Statistic,
+  second: number,
+  frames = Number.POSITIVE_INFINITY,
+): Estimate {
   const value = ofSamples(samples, statistic, second);
   const count = samples.length;
   if (count < 2) return { value, interval95: [value, value], interval99: [value, value] };
@@ -34,7 +43,9 @@ export function estimate(samples: SampleValues, statistic: Statistic, second: nu
   });
   // Samples are spread over time, so that neighbours differ by chance, and distant ones by what the video shows too.
   const steps = parts.slice(1).map((part, i) => (part - (parts[i] as number)) ** 2);
-  const error = Math.sqrt(steps.reduce((sum, one) => sum + one, 0) / (2 * (count - 1) * count));
+  const scored = samples.reduce((sum, { length }) => sum + length, 0);
+  const chance = steps.reduce((sum, one) => sum + one, 0) / (2 * (count - 1) * count);
+  const error = Math.sqrt(chance * Math.max(0, 1 - scored / frames) + CONTEXT ** 2 * spreadWithin(samples));
   const freedom = Math.max(1, Math.round((2 * (count - 1)) / 3));
   const around = (t: number): readonly [number, number] => [value - t * error, value + t * error];
   return {
@@ -42,6 +53,15 @@ export function estimate(samples: SampleValues, statistic: Statistic, second: nu
     interval95: around(T95[freedom - 1] ?? 1.96 + 2.5 / freedom),
     interval99: around(T99[freedom - 1] ?? 2.576 + 5.5 / freedom),
   };
+}
+
+/** Variance of frames within their samples, on average. */
+function spreadWithin(samples: SampleValues): number {
+  const variances = samples.map((values) => {
+    const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
+    return values.reduce((sum, one) => sum + (one - mean) ** 2, 0) / values.length;
+  });
+  return variances.reduce((sum, one) => sum + one, 0) / variances.length;
 }
 
 export function ofSamples(samples: SampleValues, statistic: Statistic, second: number): number {

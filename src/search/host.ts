@@ -73,13 +73,15 @@ export interface EncodeRequest {
   readonly pixelFormat: string;
   /** Where it is not the input's. */
   readonly size?: PictureSize | undefined;
+  /** Pictures use their full range, as the input's do. */
+  readonly fullRange?: boolean | undefined;
   /** Frames at which a key frame begins. */
   readonly keys?: readonly number[];
   /** Colour of the source, where the input does not carry it. */
   readonly colour?: Pick<TrackFacts, 'colorRange' | 'primaries' | 'transfer' | 'matrix'>;
   /** Sound and subtitles are copied too. */
   readonly whole?: boolean;
-  /** Where to write: a name in the folder, or a path of the user's. */
+  /** Where to write: a name in the folder, or with {@link whole} a path of the user's. */
   readonly output: string;
   readonly signal?: AbortSignal | undefined;
 }

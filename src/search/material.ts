@@ -47,7 +47,9 @@ export function wholeSource({ source, facts }: Session): Material {
 /** Samples of the source in one lossless file; the whole where it is too short for samples, or `full`. */
 export function sampledSource(session: Session, full: boolean | undefined): Material {
   const samples = full ? null : chooseSamples(session.facts);
-  return samples ? cutMaterial(session, samples, 'samples.y4m') : wholeSource(session);
+  if (!samples) return wholeSource(session);
+  // Encoders begin key frames where they do in the whole: after cuts, if anywhere.
+  return { ...cutMaterial(session, samples, 'samples.y4m'), keys: [] };
 }
 
 /** Runs of the source's frames in one lossless file of the private folder, cut once. */

@@ -42,11 +42,19 @@ export class Probe {
   static async open(session: Session, task: ProbeTask): Promise<Probe> {
     const { facts, store, options } = session;
     const { material, metrics } = task;
-    const { encoder, args, pixelFormat, parameter, size } = task.setting;
+    const { encoder, args, pixelFormat, parameter, size, fullRange } = task.setting;
     const key = await keyOf([
       facts.identity,
       material.key,
-      [encoder.name, encoder.version, args, pixelFormat, parameter.name, ...(size ? [size] : [])],
+      [
+        encoder.name,
+        encoder.version,
+        args,
+        pixelFormat,
+        parameter.name,
+        ...(size ? [size] : []),
+        ...(fullRange ? ['full range'] : []),
+      ],
       [options.models ?? null, options.features ?? null],
     ]);
     const frames = material.scored.map(({ count }) => count);
@@ -144,7 +152,7 @@ export class Probe {
     whole = false,
   ): Promise<EncodeResult> {
     const { facts, folder, signal } = this.#session;
-    const { encoder, parameter, args, pixelFormat, size } = this.#task.setting;
+    const { encoder, parameter, args, pixelFormat, size, fullRange } = this.#task.setting;
     this.#encodes++;
     return folder.encode({
       input,
@@ -154,6 +162,7 @@ export class Probe {
       args: [...parameter.args(value), ...args],
       pixelFormat,
       size,
+      fullRange,
       ...(!isSource && { keys, colour: facts.track }),
       whole,
       output,

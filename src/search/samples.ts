@@ -1,8 +1,9 @@
 /**
  * @module search/samples
- * Chooses the short runs of frames that stand for a whole video: one in each of equally long parts, spread over how
- * much the parts' pictures cost, and begun at shots.
+ * Chooses the short runs of frames that stand for a whole video: one in each of many equally long parts, spread over how
+ * much the parts' pictures cost.
  */
+import { storedFrameBytes, type VideoFormat } from '../core/frame.js';
 import type { FrameRun, SourceFacts } from './host.js';
 
 /** A run of frames that is scored, and those around it that are encoded with it. */
@@ -14,20 +15,34 @@ export interface Sample {
 }
 
 /** How much to sample. */
-export interface SampleSizes {
+interface SampleSizes {
   /** Seconds of a sample. */
   readonly seconds: number;
   /** Share of the video that samples cover. */
   readonly share: number;
-  /** Fewest samples, and most. */
+  /** Fewest samples, and most, where frames and bytes allow them. */
   readonly least: number;
   readonly most: number;
-  /** Frames of all samples together at most, those that are not scored among them. */
+  /** Samples that half of a short video must hold: with fewer, the whole is encoded. */
+  readonly fewest: number;
+  /** Frames of all samples together at most, those that are not scored among them, and their bytes. */
   readonly mostFrames: number;
+  readonly mostBytes: number;
 }
 
-/** Samples of 2 seconds, an eighth of the video and no fewer than 6. */
-export const SAMPLE_SIZES: SampleSizes = { seconds: 2, share: 1 / 8, least: 6, most: 30, mostFrames: 4000 };
+/**
+ * Many short samples: scenes differ more than the frames of a scene do, so that the number of samples counts, not their
+ * length. Half a second is enough for a rate control that 8 frames lead in to.
+ */
+const SAMPLE_SIZES: SampleSizes = {
+  seconds: 0.5,
+  share: 1 / 8,
+  least: 64,
+  most: 128,
+  fewest: 24,
+  mostFrames: 4000,
+  mostBytes: 6e9,
+};
 
 /** Frames before and after those that are scored: a rate control settles, and looks as far ahead. */
 const AROUND = 8;
@@ -40,22 +55,24 @@ const GOLDEN = (Math.sqrt(5) - 1) / 2;
  * @returns in order; `null` where samples would not be much shorter than the whole
  */
 export function chooseSamples(
-  { times, sizes, keys }: Pick<SourceFacts, 'times' | 'sizes' | 'keys'>,
-  { seconds, share, least, most, mostFrames }: SampleSizes = SAMPLE_SIZES,
+  { times, sizes, track }: Pick<SourceFacts, 'times' | 'sizes'> & { readonly track?: VideoFormat },
+  { seconds, share, least, most, fewest, mostFrames, mostBytes }: SampleSizes = SAMPLE_SIZES,
 ): readonly Sample[] | null {
   const frames = times.length;
   const duration = (times.at(-1) ?? 0) * (frames / Math.max(1, frames - 1));
   const perSecond = frames / duration;
   const length = Math.max(1, Math.round(seconds * perSecond));
-  const fitting = Math.floor(mostFrames / (length + 2 * AROUND));
-  const count = Math.min(most, fitting, Math.max(least, Math.ceil((duration * share) / seconds)));
-  if (!(count >= 2) || count * (length + 2 * AROUND) > frames / 2) return null;
+  const each = length + 2 * AROUND;
+  const inHalf = Math.floor(frames / 2 / each);
+  if (!(duration > 0) || inHalf < fewest) return null;
+  const stored = track ? mostBytes / storedFrameBytes(track) : mostFrames;
+  const fitting = Math.max(2, Math.floor(Math.min(mostFrames, stored) / each));
+  const count = Math.min(most, fitting, inHalf, Math.max(least, Math.ceil((duration * share) / seconds)));
   const cost = costs(sizes, length);
-  const shots = new Set(keys);
   return Array.from({ length: count }, (_, part) => {
     const start = Math.floor((part * frames) / count);
     const end = Math.floor(((part + 1) * frames) / count);
-    const first = startIn(start, Math.min(end, frames) - length, (part * GOLDEN + 0.5) % 1, cost, shots);
+    const first = startIn(start, Math.min(end, frames) - length, (part * GOLDEN + 0.5) % 1, cost);
     const from = Math.max(0, first - AROUND);
     const until = Math.min(frames, first + length + AROUND);
     return { scored: { first, count: length }, encoded: { first: from, count: until - from } };
@@ -73,18 +90,12 @@ function costs(sizes: Float64Array, length: number): Float64Array {
   return cost;
 }
 
-/** The start between two frames whose cost stands at `rank` (0 the least, 1 the most), at a shot's start where there are some. */
-function startIn(
-  start: number,
-  last: number,
-  rank: number,
-  cost: Float64Array,
-  shots: ReadonlySet<number>,
-): number {
-  const all = Array.from({ length: Math.max(1, last - start + 1) }, (_, i) => start + i);
-  const atShots = all.filter((frame) => shots.has(frame));
-  // Two shots give no choice of cost.
-  const places = atShots.length >= 3 ? atShots : all;
+/**
+ * The start between two frames whose cost stands at `rank` (0 the least, 1 the most). Shots are not preferred: what follows
+ * a cut is coded better or worse than the rest of its shot, which would show in the prediction.
+ */
+function startIn(start: number, last: number, rank: number, cost: Float64Array): number {
+  const places = Array.from({ length: Math.max(1, last - start + 1) }, (_, i) => start + i);
   const byCost = places.sort((a, b) => (cost[a] as number) - (cost[b] as number) || a - b);
   return byCost[Math.min(byCost.length - 1, Math.floor(rank * byCost.length))] as number;
 }

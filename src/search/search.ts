@@ -14,7 +14,7 @@ import { Probe, samplesOf, total } from './probe.js';
 import { inSession, type Session, sourceName } from './session.js';
 import { encodeArguments, settingOf } from './setting.js';
 import { nextStep } from './strategy.js';
-import { type CompleteTarget, completeTargets } from './targets.js';
+import { type CompleteTarget, ceilingOf, completeTargets } from './targets.js';
 import type { FinalEncode, SearchOptions, SearchPoint, SearchResult, SearchShortfall } from './types.js';
 
 /** Points by which a curve must rise to be called not monotone. */
@@ -59,16 +59,19 @@ export function metricsOf(targets: readonly CompleteTarget[]): readonly string[]
 /**
  * Measures values until it is known which is the last that reaches the targets.
  * @param onPoint called with each point that is measured
+ * @param ceiling the largest margin that there can be, where there is one
  * @returns that value, or the nearest where none reaches them
  */
 export async function findValue(
   probe: Probe,
   marginOf: (point: Measured) => number,
   onPoint: (point: KnownPoint) => void,
+  ceiling?: number,
 ): Promise<number> {
+  const grid = { ...probe.setting.parameter.grid, ...(ceiling !== undefined && { ceiling }) };
   for (;;) {
     const curve = probe.points().map((one) => ({ value: one.value, margin: marginOf(one) }));
-    const next = nextStep(curve, probe.setting.parameter.grid);
+    const next = nextStep(curve, grid);
     if (next.kind !== 'try') return next.value;
     onPoint(await probe.measure(next.value));
   }
@@ -94,7 +97,7 @@ class Search {
     for (const known of this.#probe.points()) tell(known);
     const value = all
       ? await this.#measureAll(tell)
-      : await findValue(this.#probe, (point) => this.#margin(point), tell);
+      : await findValue(this.#probe, (point) => this.#margin(point), tell, ceilingOf(this.#targets));
     const final = output !== undefined || verify ? await this.#encodeWhole(value) : null;
     return this.#result(await this.#probe.measure(value), final);
   }
@@ -140,7 +143,12 @@ class Search {
       .map((one) => this.#point(one))
       .sort((a, b) => order(a.value) - order(b.value));
     const [first] = this.#targets as readonly [CompleteTarget];
-    const predicted = estimate(samplesOf(found, first.metric), first.statistic, perSecond);
+    const predicted = estimate(
+      samplesOf(found, first.metric),
+      first.statistic,
+      perSecond,
+      facts.times.length,
+    );
     const scored = material.scored.reduce((sum, { count }) => sum + count, 0);
     const predictedBytes = (found.bytes / scored) * facts.times.length;
     return {

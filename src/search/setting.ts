@@ -18,6 +18,8 @@ export interface Setting {
   readonly pixelFormat: string;
   /** Where it is not the source's. */
   readonly size?: PictureSize | undefined;
+  /** The source's samples use their full range, as the encode's shall. */
+  readonly fullRange: boolean;
 }
 
 /**
@@ -31,13 +33,26 @@ export async function settingOf(session: Session, choice: EncoderChoice): Promis
     parameter: parameterOf(encoder, choice.parameter, choice.range),
     args: encoderArguments(encoder, choice.encoderOptions ?? {}),
     pixelFormat: pixelFormatOf(session.options.pixelFormat, encoder, session.facts),
+    fullRange: hasFullRange(session.facts),
   };
 }
 
 /** Arguments of ffmpeg between its input and its output for a value of the parameter. */
-export function encodeArguments({ encoder, parameter, args, pixelFormat, size }: Setting, value: number) {
-  const scale = size ? ['-vf', scaleFilter(size)] : [];
-  return [...scale, '-c:v', encoder.name, ...parameter.args(value), ...args, '-pix_fmt', pixelFormat];
+export function encodeArguments(
+  { encoder, parameter, args, pixelFormat, size, fullRange }: Setting,
+  value: number,
+) {
+  const settings = ['-c:v', encoder.name, ...parameter.args(value), ...args, '-pix_fmt', pixelFormat];
+  return [...pictureArguments(size, fullRange), ...settings];
+}
+
+/**
+ * Arguments of ffmpeg for pictures of a size and a range: without them it makes limited range of full, or says nothing of it.
+ * @param size where it is not the source's
+ */
+export function pictureArguments(size: PictureSize | undefined, fullRange: boolean): readonly string[] {
+  if (!fullRange) return size ? ['-vf', scaleFilter(size)] : [];
+  return ['-vf', `${size ? `${scaleFilter(size)}:` : 'scale='}out_range=full`, '-color_range', 'pc'];
 }
 
 /** ffmpeg's filter that makes pictures of a size. */
@@ -45,10 +60,19 @@ export function scaleFilter({ width, height }: PictureSize): string {
   return `scale=${width}:${height}:flags=bicubic`;
 }
 
+/** ffmpeg's older names of full range: `yuvj420p` is `yuv420p`. */
+const FULL_RANGE = /^yuvj/;
+
+/** Whether a source's samples use their full range. */
+export function hasFullRange({ track }: SourceFacts): boolean {
+  return track.colorRange === 'full' || FULL_RANGE.test(track.pixelFormat);
+}
+
 /** @throws {AnyvmafError} `usage` for a format that the encoder does not take */
 function pixelFormatOf(wanted: string | undefined, encoder: EncoderFacts, { track }: SourceFacts): string {
   const { pixelFormats, name } = encoder;
-  const format = wanted ?? track.pixelFormat;
+  const plain = track.pixelFormat.replace(FULL_RANGE, 'yuv');
+  const format = wanted ?? (pixelFormats.includes(plain) ? plain : track.pixelFormat);
   if (pixelFormats.length === 0 || pixelFormats.includes(format)) return format;
   const near = wanted === undefined ? nearestFormat(track.bitDepth, pixelFormats) : undefined;
   if (near !== undefined) return near;

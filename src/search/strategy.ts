@@ -3,6 +3,7 @@
  * Chooses which value of a rate control parameter to encode next, from all that is known of the curve so far. Pure: the
  * same points give the same answer, so that a search goes on from points of an earlier one.
  */
+import { type CurvePrior, chances } from './curve.js';
 
 /** The values that a search may choose from. */
 export interface Grid {
@@ -12,6 +13,8 @@ export interface Grid {
   readonly start: number;
   /** What a step of the grid costs about, in units of the target; a first guess. */
   readonly slope: number;
+  /** The largest margin that there can be, where the scale ends at 100: curves are flat near it, and steep far from it. */
+  readonly ceiling?: number;
 }
 
 /** A value that was encoded and scored. */
@@ -29,17 +32,24 @@ export type NextStep =
   /** No value holds the target; this one misses it by least. */
   | { readonly kind: 'missed'; readonly value: number };
 
-/** Steps within which a crossing must be known before its neighbour need not be measured. */
-const SURE = 0.75;
-/** Widest gap, in steps, in which a crossing may be worked out rather than measured. */
-const WIDEST_GAP = 8;
-/** By what a measured slope may be flatter than the first guess: curves bend, and flat parts must not send us far. */
-const FLATTEST = 1 / 3;
-/** Share of a step's cost that is taken for the curve's noise. */
-const NOISE = 1 / 4;
-
-/** Points beyond which the noise of a curve is no longer looked into. */
+/** How likely a value beyond the next one may still hold the target when a search ends. */
+const RISK = 0.03;
+/** What a place is worth as an answer while none after it is known to fail. */
+const OPEN = 0.6;
+/** Places within which each counts by itself. */
+const APART = 5;
+/** Margins up to which other scales are taken as they are; what is far off tells little more than that. */
+const STRAIGHT = 4;
+/** Share of a step's cost by which a failure is narrow. */
+const NARROW = 0.6;
+/** Encodes after which a search ends with what it has. */
 const MOST_ENCODES = 7;
+/** The same where it is not known that a value within two steps fails. */
+const MOST_UNCLOSED = 9;
+/** The target that {@link Grid.start} is meant for. */
+const USUAL_TARGET = 95;
+/** Where the slope of a curve that ends at 100 is the grid's. */
+const SLOPE_AT = 88;
 
 /** A point by its place on the grid. */
 interface Known {
@@ -48,7 +58,7 @@ interface Known {
 }
 
 /**
- * The next value to measure. A search from nothing takes four values on an ordinary curve, and never one twice.
+ * The next value to measure, never one twice.
  * @param points what is known, in any order, each value once; those that are not on the grid are passed over
  */
 export function nextStep(points: readonly CurvePoint[], grid: Grid): NextStep {
@@ -56,103 +66,121 @@ export function nextStep(points: readonly CurvePoint[], grid: Grid): NextStep {
     .map(({ value, margin }) => ({ at: grid.values.indexOf(value), margin }))
     .filter(({ at }) => at >= 0)
     .sort((a, b) => a.at - b.at);
-  const [first] = known;
-  if (!first) return propose(grid, grid.start);
+  const height = heightOf(grid);
+  const prior: CurvePrior = { crossing: crossingOf(grid), slope: grid.slope };
+  const last = grid.values.length - 1;
+  if (known.length === 0) return propose(grid, prior.crossing);
   const best = known.filter(({ margin }) => margin >= 0).at(-1);
-  if (!best) return goBack(known, first, grid);
-  const failing = known.filter(({ at }) => at > best.at);
-  const [failure] = failing;
-  if (!failure) return goOn(known, best, grid);
-  const gap = failure.at - best.at;
-  if (gap === 1) return settle(best, failing, known.length, grid);
-  const { at, spread } = crossing(known, best, failure);
-  const sure = gap <= WIDEST_GAP && spread < SURE && at - best.at < SURE;
-  if (sure) return { kind: 'found', value: valueAt(grid, best.at) };
-  // Rounding down, so that the value is likely to hold; a little up, as the answer may be a step off.
-  return propose(grid, Math.min(failure.at - 1, Math.max(best.at + 1, Math.floor(at + 0.15))));
-}
-
-/** Nothing holds the target yet: goes towards better pictures. */
-function goBack(known: readonly Known[], first: Known, grid: Grid): NextStep {
-  if (first.at === 0) {
-    const nearest = known.reduce((a, b) => (b.margin > a.margin ? b : a));
-    return { kind: 'missed', value: valueAt(grid, nearest.at) };
+  if (best?.at === last) return found(grid, best);
+  const measured = new Set(known.map(({ at }) => at));
+  if (measured.size > last) return best ? found(grid, best) : missed(grid, known);
+  const hold = chances(
+    known.map(({ at, margin }) => ({ at, height: height(margin) })),
+    grid.values.length,
+    prior,
+    best ? best.at : 0,
+  );
+  const ends = noneBeyond(hold);
+  const closed = !best || hold[best.at + 1] === 0 || hold[best.at + 2] === 0;
+  if (best && known.length >= (closed ? MOST_ENCODES : MOST_UNCLOSED)) return found(grid, best);
+  if (best?.at === last - 1 && (hold[last] as number) > 0.5 && !measured.has(last))
+    return propose(grid, last);
+  const done = !closed ? 0 : best ? (ends[best.at + 2] as number) : measured.has(0) ? (ends[0] as number) : 0;
+  if (done >= 1 - RISK) {
+    const next = best && beyondNarrow(known, best, grid);
+    if (next !== undefined && known.length < MOST_ENCODES) return propose(grid, next);
+    return best ? found(grid, best) : missed(grid, known);
   }
-  return propose(grid, first.at - Math.max(1, Math.ceil(reachFrom(known, first, grid))));
+  return propose(grid, mostTelling(hold, ends, measured, best?.at));
 }
 
-/** Nothing fails yet: goes towards smaller files. */
-function goOn(known: readonly Known[], best: Known, grid: Grid): NextStep {
-  if (best.at === grid.values.length - 1) return { kind: 'found', value: valueAt(grid, best.at) };
-  return propose(grid, best.at + Math.max(1, Math.floor(reachFrom(known, best, grid))));
+/** The place after a failure that is as small as a curve's roughness, where that is not known. */
+function beyondNarrow(known: readonly Known[], best: Known, { slope, values }: Grid): number | undefined {
+  const failing = known.filter(({ at }) => at > best.at);
+  const [first] = failing;
+  if (!first || -first.margin > slope * NARROW || first.at + 1 >= values.length) return undefined;
+  return failing.some(({ at }) => at === first.at + 1) ? undefined : first.at + 1;
 }
 
-/** The next value fails: looks once beyond it where it fails by no more than the curve's noise. */
-function settle(best: Known, failing: readonly Known[], count: number, grid: Grid): NextStep {
-  const beyond = best.at + 2;
-  const close = failing.some(({ at, margin }) => at === best.at + 1 && -margin < grid.slope * NOISE);
-  const open = beyond < grid.values.length && !failing.some(({ at }) => at === beyond);
-  if (close && open && count < MOST_ENCODES) return propose(grid, beyond);
-  return { kind: 'found', value: valueAt(grid, best.at) };
+/** The place after whose encode the search most likely ends. */
+function mostTelling(
+  hold: Float64Array,
+  ends: Float64Array,
+  measured: ReadonlySet<number>,
+  best: number | undefined,
+): number {
+  let [telling, most] = [-1, -1];
+  const stay = best === undefined ? 0 : (ends[best + 2] as number);
+  const fails = (at: number) => measured.has(at) && hold[at] === 0;
+  const closed = (from: number) => fails(from + 1) || fails(from + 2);
+  for (let at = (best ?? -1) + 1; at < hold.length; at++) {
+    if (measured.has(at)) continue;
+    const chance = hold[at] as number;
+    // Where it fails, what was found before stays, and its own chance is gone.
+    const left = best !== undefined && at > best + 1 ? 1 : 1 - chance;
+    const closes = best !== undefined && (at <= best + 2 || closed(best));
+    const value =
+      chance * (ends[at + 2] as number) * (closed(at) ? 1 : OPEN) + left * stay * (closes ? 1 : OPEN);
+    if (value > most) [telling, most] = [at, value];
+  }
+  // Nothing is likely to hold: the best picture tells. Nor does the last value leave a doubt where it may well hold.
+  if (best === undefined && most < 1e-3 && !measured.has(0)) return 0;
+  const last = hold.length - 1;
+  return telling === last - 1 && !measured.has(last) && (hold[last] as number) > 0.5 ? last : telling;
+}
+
+/**
+ * How likely no place from each on holds. Neighbours hold by chances of their own, as curves are rough; places farther on
+ * share one: whether the curve is as flat as that.
+ */
+function noneBeyond(hold: Float64Array): Float64Array {
+  const out = new Float64Array(hold.length + 3).fill(1);
+  let far = 0;
+  for (let at = hold.length - 1; at >= 0; at--) {
+    far = Math.max(far, hold[at + APART] ?? 0);
+    let near = 1;
+    for (const chance of hold.subarray(at, at + APART)) near *= 1 - chance;
+    out[at] = near * (1 - far);
+  }
+  return out;
+}
+
+/** Margins in a unit in which curves are nearly straight. */
+function heightOf({ ceiling }: Grid): (margin: number) => number {
+  if (ceiling === undefined) return (margin) => STRAIGHT * Math.asinh(margin / STRAIGHT);
+  const unit = (SLOPE_AT * (100 - SLOPE_AT)) / 100;
+  const target = logit(100 - ceiling);
+  return (margin) => unit * (logit(100 - ceiling + margin) - target);
+}
+
+function crossingOf(grid: Grid): number {
+  const { start, ceiling, slope, values } = grid;
+  if (ceiling === undefined) return start;
+  const expected = start + heightOf(grid)(USUAL_TARGET - 100 + ceiling) / slope;
+  return Math.max(0, Math.min(values.length - 1, Math.round(expected)));
+}
+
+/** Of a score from 0 to 100. */
+function logit(score: number): number {
+  const share = Math.max(0.01, Math.min(0.999, score / 100));
+  return Math.log(share / (1 - share));
 }
 
 function propose(grid: Grid, at: number): NextStep {
   return { kind: 'try', value: valueAt(grid, at) };
 }
 
+function found(grid: Grid, { at }: Known): NextStep {
+  return { kind: 'found', value: valueAt(grid, at) };
+}
+
+function missed(grid: Grid, known: readonly Known[]): NextStep {
+  const nearest = known.reduce((a, b) => (b.margin > a.margin ? b : a));
+  return { kind: 'missed', value: valueAt(grid, nearest.at) };
+}
+
 function valueAt({ values }: Grid, at: number): number {
   const value = values[Math.max(0, Math.min(values.length - 1, at))];
   if (value === undefined) throw new RangeError('the grid of a search is empty');
   return value;
-}
-
-/**
- * Steps from an end of what is known to where the target is expected: by the slope that was measured there, but no farther
- * than a part of the first guess allows, unless the curve is as flat as that already.
- */
-function reachFrom(known: readonly Known[], end: Known, { slope }: Grid): number {
-  const margin = Math.abs(end.margin);
-  const [other] = known
-    .filter(({ at }) => at !== end.at)
-    .sort((a, b) => Math.abs(a.at - end.at) - Math.abs(b.at - end.at));
-  if (!other) return margin / slope;
-  const distance = Math.abs(end.at - other.at);
-  const measured = (other.margin - end.margin) / (end.at - other.at);
-  return measured < slope * FLATTEST
-    ? Math.max(margin / (slope * FLATTEST), 2 * distance)
-    : margin / measured;
-}
-
-/**
- * Where the curve meets the target between a point that holds it and one that does not: a line's answer, bent by the
- * nearest third point.
- * @returns the place, and by how much it may be wrong, both in steps
- */
-function crossing(
-  known: readonly Known[],
-  a: Known,
-  b: Known,
-): { readonly at: number; readonly spread: number } {
-  const line = a.at + (a.margin / (a.margin - b.margin)) * (b.at - a.at);
-  const [third] = known
-    .filter((one) => one !== a && one !== b)
-    .sort((x, y) => Math.abs(x.at - line) - Math.abs(y.at - line));
-  const bent = third && parabolaRoot(a, b, third);
-  if (bent === undefined) return { at: line, spread: (b.at - a.at) / 4 };
-  return { at: bent, spread: Math.abs(bent - line) / 2 };
-}
-
-/** Where the parabola through three points falls through zero between the first two; `undefined` where it does not fall. */
-function parabolaRoot(a: Known, b: Known, c: Known): number | undefined {
-  const first = (b.margin - a.margin) / (b.at - a.at);
-  const second = ((c.margin - b.margin) / (c.at - b.at) - first) / (c.at - a.at);
-  const marginAt = (at: number) => a.margin + (at - a.at) * (first + second * (at - b.at));
-  let [low, high] = [a.at, b.at];
-  // Halving 64 steps at most down to what a double tells apart.
-  for (let i = 0; i < 60; i++) {
-    const middle = (low + high) / 2;
-    if (marginAt(middle) >= 0) low = middle;
-    else high = middle;
-  }
-  return first + second * (2 * low - a.at - b.at) < 0 ? low : undefined;
 }

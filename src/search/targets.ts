@@ -93,6 +93,15 @@ export function statisticOf(
   return distribution(values)?.percentiles[statistic] ?? Number.NaN;
 }
 
+/**
+ * The largest margin that an encode can have above all targets, where their scale ends at 100 as VMAF's does.
+ * @returns `undefined` where one of the metrics has no such end
+ */
+export function ceilingOf(targets: readonly CompleteTarget[]): number | undefined {
+  if (!targets.every(({ metric }) => metric.startsWith('vmaf'))) return undefined;
+  return Math.min(...targets.map(({ atLeast }) => 100 - atLeast));
+}
+
 function worstSecond(values: ArrayLike<number>, second: number, parts: readonly number[]): number {
   let worst = Number.POSITIVE_INFINITY;
   parts.forEach((start, part) => {

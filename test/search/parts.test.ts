@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { storedFrameBytes } from '../../src/core/frame.js';
 import { encoderArguments, parameterOf } from '../../src/search/encoders.js';
 import { estimate } from '../../src/search/estimate.js';
 import type { EncoderFacts } from '../../src/search/host.js';
-import { chooseSamples } from '../../src/search/samples.js';
+import { chooseSamples, type Sample } from '../../src/search/samples.js';
 import { parseTarget, statisticOf } from '../../src/search/targets.js';
 
 const encoder = (name: string, options: Record<string, string>): EncoderFacts => ({
@@ -86,40 +87,53 @@ describe('options of an encoder', () => {
 });
 
 describe('samples of a video', () => {
-  const video = (frames: number, perSecond: number, keys: number[]) => ({
+  const video = (frames: number, perSecond: number) => ({
     times: Float64Array.from({ length: frames }, (_, i) => i / perSecond),
     sizes: Float64Array.from({ length: frames }, (_, i) => 1000 + ((i * 7919) % 4000)),
-    keys,
   });
+  const encoded = (samples: readonly Sample[]) => samples.reduce((sum, one) => sum + one.encoded.count, 0);
 
   it('lie in order, one in each part, within the video, with frames around them', () => {
-    const facts = video(4500, 25, [0, 250, 500, 750]);
-    const samples = chooseSamples(facts) ?? [];
-    expect(samples).toHaveLength(12);
+    const samples = chooseSamples(video(4500, 25)) ?? [];
+    expect(samples).toHaveLength(64);
     samples.forEach(({ scored, encoded }, part) => {
-      expect(scored.count).toBe(50);
-      expect(scored.first).toBeGreaterThanOrEqual((part * 4500) / 12);
-      expect(scored.first + scored.count).toBeLessThanOrEqual(((part + 1) * 4500) / 12);
+      expect(scored.count).toBe(13);
+      expect(scored.first).toBeGreaterThanOrEqual(Math.floor((part * 4500) / 64));
+      expect(scored.first + scored.count).toBeLessThanOrEqual(Math.floor(((part + 1) * 4500) / 64));
       expect(encoded.first).toBe(Math.max(0, scored.first - 8));
-      expect(encoded.first + encoded.count).toBe(Math.min(4500, scored.first + 58));
+      expect(encoded.first + encoded.count).toBe(Math.min(4500, scored.first + 21));
     });
   });
 
-  it('begin at shots where a part has some', () => {
-    const keys = Array.from({ length: 180 }, (_, i) => i * 25);
-    const samples = chooseSamples(video(4500, 25, keys)) ?? [];
-    expect(samples.every(({ scored }) => scored.first % 25 === 0)).toBe(true);
+  it('cost on average what the whole costs', () => {
+    const { times } = video(4500, 25);
+    // Scenes of 7 seconds, the dearer the later.
+    const sizes = Float64Array.from(times, (time) => 1000 * (1 + Math.floor(time / 7)));
+    const samples = chooseSamples({ times, sizes }) ?? [];
+    const mean = (values: Float64Array) => values.reduce((sum, one) => sum + one, 0) / values.length;
+    const sampled = samples.map(({ scored: { first, count } }) => mean(sizes.subarray(first, first + count)));
+    expect(Math.abs(mean(Float64Array.from(sampled)) / mean(sizes) - 1)).toBeLessThan(0.02);
   });
 
-  it('are none where they would be half the video, and no frame is asked for twice', () => {
-    expect(chooseSamples(video(500, 25, [0]))).toBeNull();
-    expect(chooseSamples(video(1, 25, [0]))).toBeNull();
-    expect(chooseSamples(video(0, 25, []))).toBeNull();
+  it('are none where half the video holds too few, and no frame is asked for twice', () => {
+    expect(chooseSamples(video(500, 25))).toBeNull();
+    expect(chooseSamples(video(1, 25))).toBeNull();
+    expect(chooseSamples(video(0, 25))).toBeNull();
+    const samples = chooseSamples(video(1500, 25)) ?? [];
+    expect(samples.length).toBeGreaterThanOrEqual(24);
+    expect(encoded(samples)).toBeLessThanOrEqual(750);
+    samples.slice(1).forEach(({ scored }, i) => {
+      const before = (samples[i] as Sample).scored;
+      expect(scored.first).toBeGreaterThanOrEqual(before.first + before.count);
+    });
   });
 
-  it('stay below the most frames that are allowed', () => {
-    const samples = chooseSamples(video(100_000, 60, [0])) ?? [];
-    expect(samples.reduce((sum, { encoded }) => sum + encoded.count, 0)).toBeLessThanOrEqual(4000);
+  it('stay below the most frames and bytes that are allowed', () => {
+    expect(encoded(chooseSamples(video(100_000, 60)) ?? [])).toBeLessThanOrEqual(4000);
+    const track = { width: 3840, height: 2160, bitDepth: 10, chroma: '420' } as const;
+    const large = chooseSamples({ ...video(100_000, 25), track }) ?? [];
+    expect(large.length).toBeGreaterThanOrEqual(2);
+    expect(encoded(large) * storedFrameBytes(track)).toBeLessThanOrEqual(6e9);
   });
 });
 
@@ -164,4 +178,65 @@ describe('an estimate from samples', () => {
     }
     expect(inside).toBeGreaterThanOrEqual(394);
   });
+
+  it('covers the whole as often as it says on videos of scenes, with intervals that are of use', () => {
+    const next = mulberry32(20261123);
+    const outcomes = Array.from({ length: 200 }, () => {
+      const { facts, scores } = scenes(next);
+      const samples = chooseSamples(facts) ?? [];
+      const values = samples.map(({ scored: { first, count } }) => scores.slice(first, first + count));
+      const { value, interval95, interval99 } = estimate(values, 'mean', 25, scores.length);
+      const mean = scores.reduce((sum, one) => sum + one, 0) / scores.length;
+      const holds = ([low, high]: readonly [number, number]) => mean >= low && mean <= high;
+      const half = (interval99[1] - interval99[0]) / 2;
+      return { error: Math.abs(value - mean), in95: holds(interval95), in99: holds(interval99), half };
+    });
+    const sorted = (of: (one: (typeof outcomes)[number]) => number) => outcomes.map(of).sort((a, b) => a - b);
+    expect(outcomes.filter(({ in95 }) => in95).length).toBeGreaterThanOrEqual(190);
+    expect(outcomes.filter(({ in99 }) => in99).length).toBeGreaterThanOrEqual(198);
+    expect(sorted(({ error }) => error)[180]).toBeLessThan(0.5);
+    // Scenes differ by 4 points: six times as much as the interval is wide.
+    expect(sorted(({ half }) => half)[100]).toBeLessThan(1.4);
+  });
+
+  it('is surer of one percentile or the other, as the samples are', () => {
+    const even = Array.from({ length: 30 }, (_, i) => [90, 90.2, 89.8, 90 + (i % 3) / 10]);
+    const uneven = even.map((values, i) => values.map((one) => one - (i % 5 === 0 ? 20 : 0)));
+    const width = (samples: readonly (readonly number[])[]) => {
+      const { value, interval99 } = estimate(samples, 'p10', 25);
+      expect(interval99[0]).toBeLessThanOrEqual(value);
+      return interval99[1] - interval99[0];
+    };
+    expect(width(even)).toBeLessThan(1.5);
+    expect(width(uneven)).toBeGreaterThan(width(even));
+  });
 });
+
+/** A seeded stream of numbers from 0 to 1. */
+function mulberry32(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A video of 3 minutes: scenes of 1 to 10 seconds whose quality differs by 4 points, and frames by 1. */
+function scenes(next: () => number) {
+  const gauss = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
+  const scores: number[] = [];
+  const sizes: number[] = [];
+  while (scores.length < 4500) {
+    const frames = Math.min(4500 - scores.length, Math.round(25 + 225 * next()));
+    const level = 88 + 4 * gauss();
+    const cost = Math.exp(8 - (level - 88) / 8 + 0.5 * gauss());
+    for (let i = 0; i < frames; i++) {
+      scores.push(Math.min(100, level + gauss() + Math.sin(i / 4)));
+      sizes.push(cost * (i % 8 === 0 ? 3 : 1));
+    }
+  }
+  const times = Float64Array.from(scores, (_, i) => i / 25);
+  return { scores, facts: { times, sizes: Float64Array.from(sizes) } };
+}

@@ -39,18 +39,18 @@ describe('a search along a curve', () => {
     for (let round = 0; round < 6000; round++) {
       const step = [0.5, 1, 0.25][round % 3] as number;
       const max = step === 0.5 ? 51 : 63;
-      const on = grid(max, step);
       const middle = max * (0.6 + 0.5 * next());
       const width = max * (0.08 + 0.1 * next());
       const noise = round % 2 ? 0.03 : 0;
       const curve = new Map(
-        on.values.map((value) => [
+        grid(max, step).values.map((value) => [
           value,
           Math.min(100, 101 / (1 + Math.exp((value - middle) / width)) + noise * (2 * next() - 1)),
         ]),
       );
       const quality = (value: number) => curve.get(value) as number;
       const target = 80 + 18 * next();
+      const on = { ...grid(max, step), ceiling: 100 - target };
       const found = search(quality, target, on);
       const best = exhaustive(quality, target, on);
       counts.push(found.encodes);
@@ -64,13 +64,62 @@ describe('a search along a curve', () => {
     expect(counts.at(-1)).toBeLessThanOrEqual(9);
   });
 
+  it('finds nearly as well on curves as rough as those of encoders', () => {
+    const next = random(20261123);
+    const counts: number[] = [];
+    let near = 0;
+    for (let round = 0; round < 1000; round++) {
+      const middle = 51 * (0.55 + 0.3 * next());
+      const width = 51 * (0.1 + 0.06 * next());
+      const target = 70 + 27 * next();
+      const on = { ...grid(51, 0.5), ceiling: 100 - target };
+      // Each value is off by what up to 0.6 steps cost there.
+      const shift = new Map(on.values.map((value) => [value, value + 0.3 * (2 * next() - 1)]));
+      const quality = (value: number) =>
+        100 / (1 + Math.exp(((shift.get(value) as number) - middle) / width));
+      const found = search(quality, target, on);
+      counts.push(found.encodes);
+      expect(quality(found.value)).toBeGreaterThanOrEqual(target);
+      if (Math.abs(found.value - (exhaustive(quality, target, on) as number)) <= 0.5) near++;
+    }
+    counts.sort((a, b) => a - b);
+    expect(near).toBeGreaterThanOrEqual(990);
+    expect(counts[counts.length / 2]).toBeLessThanOrEqual(4);
+    expect(counts.at(-1)).toBeLessThanOrEqual(7);
+  });
+
+  it('finds on scales without an end too, whatever their unit', () => {
+    const next = random(5);
+    for (let round = 0; round < 300; round++) {
+      const on = grid(51, 1);
+      const [top, fall] = [46 + 6 * next(), 0.3 + 0.5 * next()];
+      const quality = (value: number) => top - fall * value - 0.002 * value * value;
+      const target = 34 + 6 * next();
+      const found = search(quality, target, on);
+      expect(Math.abs(found.value - (exhaustive(quality, target, on) as number))).toBeLessThanOrEqual(1);
+      expect(found.encodes).toBeLessThanOrEqual(7);
+    }
+  });
+
+  it('asks for a curve without rough places no more often when its points come in another order', () => {
+    const on = { ...grid(51, 0.5), ceiling: 10 };
+    const known = [20, 30, 26].map((value) => ({ value, margin: (25.2 - value) * 0.9 }));
+    expect(nextStep(known, on)).toEqual(nextStep(known.toReversed(), on));
+  });
+
   it('goes on from points of an earlier search without measuring them again', () => {
     const on = grid(51, 0.5);
     const quality = (value: number) => 100 - (value / 51) ** 2 * 60;
     const known = [10, 20, 30, 40].map((value) => ({ value, margin: quality(value) - 85 }));
-    const next = nextStep(known, on);
-    expect(next.kind).toBe('try');
-    expect(next).toHaveProperty('value', 25.5);
+    expect(nextStep(known, on).kind).toBe('try');
+    const points = [...known];
+    for (let next = nextStep(points, on); next.kind === 'try'; next = nextStep(points, on)) {
+      expect(points.map(({ value }) => value)).not.toContain(next.value);
+      points.push({ value: next.value, margin: quality(next.value) - 85 });
+    }
+    // The curve meets the target at 25.5.
+    expect(Math.abs((nextStep(points, on) as { value: number }).value - 25.5)).toBeLessThanOrEqual(0.5);
+    expect(points.length).toBeLessThanOrEqual(known.length + 2);
   });
 
   it('ends at the ends of the range: all that holds, and nothing that does', () => {

@@ -28,7 +28,7 @@ import type {
   FrameRun,
   SourceFacts,
 } from '../../../search/host.js';
-import { scaleFilter } from '../../../search/setting.js';
+import { hasFullRange, pictureArguments } from '../../../search/setting.js';
 import { inputArgs } from '../../ffmpeg/access.js';
 import { everyFrame } from '../../ffmpeg/commands.js';
 import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
@@ -90,7 +90,7 @@ class Folder implements EncodingFolder {
     if (bytes > this.#left) throw this.#tooLarge(`the samples take ${gigabytes(bytes)}`);
     const file = await open(this.path(name), 'wx', 0o600);
     try {
-      await file.write(y4mHeader(format, rateOf(facts)));
+      await file.write(headerOf(facts, format));
       for (const { first, count } of runs) {
         const frames = { start: first, end: first + count };
         const decoded = await this.#decoder.open(source, track, { frames, ...(signal && { signal }) });
@@ -114,7 +114,8 @@ class Folder implements EncodingFolder {
       allowUrl: false,
       origin: isSource ? this.#origin : BY_USER,
     });
-    const own = basename(output) === output;
+    // A name alone may be the user's too: a file where the command was started.
+    const own = !request.whole;
     if (!own) await refuseSource(request.input, output);
     // What the user asked for appears whole or not at all.
     const written = own ? this.path(output) : `${await scratchBeside(output)}`;
@@ -203,6 +204,12 @@ function wholeChroma(plane: Uint8Array, format: VideoFormat): Uint8Array {
   return out;
 }
 
+/** Without the range, ffmpeg takes samples for limited ones, and converts them. */
+function headerOf(facts: SourceFacts, format: VideoFormat): string {
+  const header = y4mHeader(format, rateOf(facts));
+  return hasFullRange(facts) ? header.replace('\n', ' XCOLORRANGE=FULL\n') : header;
+}
+
 function rateOf({ track, times }: SourceFacts): string {
   const { frameRate } = track;
   if (frameRate) return `${frameRate.num}:${frameRate.den}`;
@@ -223,14 +230,14 @@ async function refuseSource(source: VideoInput, output: string): Promise<void> {
 
 /** Everything between the input and the output's name. */
 function encodeArgs(request: EncodeRequest, limit: number | undefined): string[] {
-  const { encoder, version, args, pixelFormat, size, keys, colour, whole } = request;
+  const { encoder, version, args, pixelFormat, size, fullRange = false, keys, colour, whole } = request;
   const out = ['-map', '0:V:0'];
-  if (size) out.push('-vf', scaleFilter(size));
+  out.push(...pictureArguments(size, fullRange));
   if (whole) out.push('-map', '0:a?', '-map', '0:s?', '-c:a', 'copy', '-c:s', 'copy', '-map_metadata', '0');
   else out.push('-map_metadata', '-1');
   out.push('-c:v', encoder, ...args, '-pix_fmt', pixelFormat, ...everyFrame(version));
   if (keys?.length) out.push('-force_key_frames', `expr:${keys.map((frame) => `eq(n,${frame})`).join('+')}`);
-  if (colour?.colorRange) out.push('-color_range', colour.colorRange === 'full' ? 'pc' : 'tv');
+  if (colour?.colorRange === 'limited') out.push('-color_range', 'tv');
   if (colour?.primaries) out.push('-color_primaries', colour.primaries);
   if (colour?.transfer) out.push('-color_trc', colour.transfer);
   if (colour?.matrix) out.push('-colorspace', colour.matrix);
