@@ -167,8 +167,25 @@ export {
 } from './report/write.js';
 export type { ParameterName, ValueRange } from './search/encoders.js';
 export type { Estimate } from './search/estimate.js';
+export { formatShots, SHOT_FORMATS, type ShotFormat } from './search/shots-text.js';
+export type {
+  DetectedShots,
+  JoinedEncode,
+  Shot,
+  ShotGoal,
+  ShotLimits,
+  ShotOptions,
+  ShotStage,
+  SingleSetting,
+  TunedShot,
+  TuneShotsOptions,
+  TuneShotsResult,
+} from './search/shots-types.js';
 export { type CompleteTarget, parseTarget, type QualityTarget, type Statistic } from './search/targets.js';
 export type {
+  EncodedPoint,
+  EncoderChoice,
+  EncodingOptions,
   FinalEncode,
   SearchOptions,
   SearchPoint,

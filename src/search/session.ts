@@ -10,7 +10,8 @@ import type { VideoInput } from '../media/types.js';
 import type { EncodingFolder, EncodingHost, PointStore, SearchPlatform, SourceFacts } from './host.js';
 import type { EncodingOptions } from './types.js';
 
-const DEFAULT_SCRATCH = 8e9;
+/** Bytes of temporary files, where nothing else is said. */
+export const DEFAULT_SCRATCH = 8e9;
 
 /** One source under work. */
 export interface Session {

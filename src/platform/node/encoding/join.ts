@@ -163,7 +163,7 @@ async function leadOf(input: FfmpegInput, signal: AbortSignal | undefined): Prom
     return Number((line && compactFields(line).get('start_time')) ?? Number.NaN);
   };
   const lead = start('stream') - start('format');
-  return lead > 0 ? lead : 0;
+  return Number.isNaN(lead) ? 0 : Math.max(lead, 0);
 }
 
 /** @throws {AnyvmafError} `media` where the joined file does not show the source's frames at their times */
