@@ -5,7 +5,7 @@
 import type { Origin } from '../core/origin.js';
 import type { Platform } from '../engine/contract/platform.js';
 import type { TrackFacts } from '../media/decoder.js';
-import type { VideoInput } from '../media/types.js';
+import type { FrameSource, VideoInput } from '../media/types.js';
 
 /** A platform on which encoders may run. */
 export interface SearchPlatform extends Platform {
@@ -95,6 +95,8 @@ export interface EncodeRequest {
   readonly pixelFormat: string;
   /** Where it is not the input's. */
   readonly size?: PictureSize | undefined;
+  /** Which of the input's frames, where not all of them. */
+  readonly frames?: FrameRun | undefined;
   /** Frames at which a key frame begins. */
   readonly keys?: readonly number[];
   /** Colour of the source, where the input does not carry it. */
@@ -131,6 +133,8 @@ export interface EncodingFolder {
    * container that cannot hold them; `io`
    */
   join(request: JoinRequest): Promise<EncodeResult>;
+  /** Opens a file of the folder as frames, to be read in order. */
+  frames(name: string, signal?: AbortSignal): Promise<FrameSource>;
   remove(name: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -13,6 +13,7 @@ import { type Material, wholeSource } from './material.js';
 import { type KnownPoint, KnownPoints, type Measured, pooledOf } from './points.js';
 import type { Session } from './session.js';
 import type { Setting } from './setting.js';
+import { surroundedEncode } from './surrounded.js';
 import type { EncodedPoint, FinalEncode } from './types.js';
 
 const ENCODE_FILE = 'encode.mkv';
@@ -87,12 +88,13 @@ export class Probe {
     const { sizes } = await this.#encode(reference, value, name);
     this.#checkFrames(sizes.length, value);
     options.onStage?.({ kind: 'scoring', value, whole: material.isSource });
-    const report = await scoreEncode(this.#session, reference, folder.path(name));
+    const report = await this.#score(reference, name);
     if (this.#task.keep === undefined) await folder.remove(name);
     else this.#kept.set(value, name);
     this.#session.signal.throwIfAborted();
+    const skipped = material.encoded?.first ?? 0;
     const bytes = material.scored.reduce(
-      (sum, { from, count }) => sum + total(sizes.subarray(from, from + count)),
+      (sum, { from, count }) => sum + total(sizes.subarray(from - skipped, from - skipped + count)),
       0,
     );
     const metrics = measuredOf(this.#session, report, material.scored, this.#task.metrics);
@@ -124,6 +126,18 @@ export class Probe {
   #fileName(value: number): string {
     const { keep } = this.#task;
     return keep === undefined ? ENCODE_FILE : `${keep}-${value}.mkv`;
+  }
+
+  async #score(reference: VideoInput, name: string): Promise<Report> {
+    const { encoded } = this.#task.material;
+    const path = this.#session.folder.path(name);
+    if (!encoded || typeof reference !== 'string') return scoreEncode(this.#session, reference, path);
+    const distorted = await surroundedEncode(this.#session, reference, encoded, name);
+    try {
+      return await scoreEncode(this.#session, reference, distorted);
+    } finally {
+      await distorted.close();
+    }
   }
 
   /** A point as users see it. */
@@ -166,7 +180,7 @@ export class Probe {
     input: VideoInput,
     value: number,
     output: string,
-    { isSource, keys }: Material = this.#task.material,
+    { isSource, keys, encoded }: Material = this.#task.material,
     whole = false,
   ): Promise<EncodeResult> {
     const { facts, folder, signal } = this.#session;
@@ -180,6 +194,7 @@ export class Probe {
       args: [...parameter.args(value), ...args],
       pixelFormat,
       size,
+      frames: encoded,
       ...(!isSource && { keys, colour: facts.track }),
       whole,
       output,
@@ -203,7 +218,7 @@ export class Probe {
 export function scoreEncode(
   { platform, options, signal }: Session,
   reference: VideoInput,
-  distorted: string,
+  distorted: VideoInput,
 ): Promise<Report> {
   const { models, features, threads } = options;
   return scorePair(

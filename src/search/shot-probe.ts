@@ -102,17 +102,22 @@ export class ShotProbe {
   }
 }
 
-/** A shot's frames in a lossless file that may be removed and cut again. */
+/** A shot's frames, and one to either side, in a lossless file that may be removed and cut again. */
 function shotMaterial(
   session: Session,
   { first, count }: Shot,
   name: string,
 ): { readonly material: Material; readonly release: () => Promise<void> } {
-  const cut = () => cutMaterial(session, [{ scored: { first, count }, encoded: { first, count } }], name);
+  const from = Math.max(0, first - 1);
+  const until = Math.min(session.facts.times.length, first + count + 1);
+  const sample = { scored: { first, count }, encoded: { first: from, count: until - from } };
+  const cut = () => cutMaterial(session, [sample], name);
   let current: Material | undefined;
   return {
     material: {
       ...cut(),
+      frames: count,
+      encoded: { first: first - from, count },
       open() {
         current ??= cut();
         return current.open();

@@ -19,7 +19,7 @@ import { shown } from '../../../core/printable.js';
 import { writeReason } from '../../../files/folders.js';
 import { forgetScratch, makeScratchFolder, removeScratch, scratchBeside } from '../../../files/scratch.js';
 import type { Decoder } from '../../../media/decoder.js';
-import type { VideoInput } from '../../../media/types.js';
+import type { FrameSource, VideoInput } from '../../../media/types.js';
 import { y4mHeader } from '../../../sample/files.js';
 import type {
   EncodeRequest,
@@ -32,6 +32,7 @@ import type {
 import { scaleFilter } from '../../../search/setting.js';
 import { inputArgs } from '../../ffmpeg/access.js';
 import { everyFrame } from '../../ffmpeg/commands.js';
+import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
 import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
 import { runOn } from '../ffmpeg/launch.js';
 import { joinSegments } from './join.js';
@@ -172,6 +173,12 @@ class Folder implements EncodingFolder {
     }
   }
 
+  async frames(name: string, signal?: AbortSignal): Promise<FrameSource> {
+    const decoder = createFfmpegDecoder({ origin: BY_USER });
+    const track = await decoder.probe(this.path(name), signal);
+    return decoder.open(this.path(name), track, signal ? { signal } : {});
+  }
+
   async remove(name: string): Promise<void> {
     await rm(this.path(name), { force: true });
     this.#giveBack(name);
@@ -260,10 +267,13 @@ async function refuseSource(source: VideoInput, output: string): Promise<void> {
 
 /** Everything between the input and the output's name. */
 function encodeArgs(request: EncodeRequest, limit: number | undefined): string[] {
-  const { encoder, version, args, pixelFormat, size, keys, colour, whole } = request;
+  const { encoder, version, args, pixelFormat, size, frames, keys, colour, whole } = request;
   const out = ['-map', '0:V:0'];
   const aspect = colour?.sampleAspect;
   const filters = [
+    ...(frames
+      ? [`trim=start_frame=${frames.first}:end_frame=${frames.first + frames.count}`, 'setpts=PTS-STARTPTS']
+      : []),
     ...(size ? [scaleFilter(size)] : []),
     // Of the picture that was cut; scaling changes it as the sides' lengths ask.
     ...(aspect && !size ? [`setsar=${aspect.num}/${aspect.den}`] : []),
