@@ -26,7 +26,7 @@ const STANDS_OUT = 1.7;
 const SAME_SCENE = 0.5;
 
 /** The change at which a cut is one, from 0 (none) to about 1. */
-export const CUT_THRESHOLD = 0.3;
+const CUT_THRESHOLD = 0.3;
 
 /** A picture and what changes are measured by. */
 interface Picture {

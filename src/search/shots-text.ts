@@ -2,7 +2,7 @@
  * @module search/shots-text
  * A tuned video as a table of its shots, and as a script that makes the encode with ffmpeg alone.
  */
-import { wrongType } from '../core/arguments.js';
+import { oneOf, requireArray, requireObject } from '../core/arguments.js';
 import { quotedWord } from '../core/shell.js';
 import type { TunedShot, TuneShotsResult } from './shots-types.js';
 
@@ -12,18 +12,18 @@ export type ShotFormat = (typeof SHOT_FORMATS)[number];
 
 /**
  * A result as text.
- * @throws {AnyvmafError} `usage` for a format that there is not
+ * @throws {AnyvmafError} `usage` for what is no result, and for a format that there is not
  */
 export function formatShots(result: TuneShotsResult, format: ShotFormat): string {
-  switch (format) {
-    case 'json':
-      return `${JSON.stringify(result, null, 2)}\n`;
+  requireObject('result', result, 'what tuneShots gave');
+  requireArray('result.shots', result.shots);
+  switch (oneOf('format', format, SHOT_FORMATS)) {
     case 'csv':
       return csvText(result);
     case 'shell':
       return scriptText(result);
     default:
-      throw wrongType('format', format, SHOT_FORMATS.join(' or '));
+      return `${JSON.stringify(result, null, 2)}\n`;
   }
 }
 

@@ -90,6 +90,12 @@ const CALLS: Readonly<Record<string, readonly Argument[]>> = {
     { fits: 'a.mp4', takes: ['text'] },
     { fits: { encoder: 'libx264' }, takes: [] },
   ],
+  detectShots: [{ fits: 'a.mp4', takes: ['text'] }, options],
+  tuneShots: [
+    { fits: 'a.mp4', takes: ['text'] },
+    { fits: { encoder: 'libx264' }, takes: [] },
+  ],
+  formatShots: [{ fits: { shots: [] }, takes: [] }, { fits: 'json' }],
   forgetSearches: [{ fits: 'x', takes: ['text', 'undefined'] }],
   parseTarget: [text],
   createScorer: [{ fits: { width: 16, height: 16, bitDepth: 8, chroma: '420' } }, options],
