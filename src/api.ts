@@ -56,6 +56,7 @@ import type {
   VideoInput,
 } from './public.js';
 import type { SearchPlatform } from './search/host.js';
+import type { CompareOptions, ComparisonResult, LadderOptions, LadderResult } from './search/ladder-types.js';
 
 /** The platform as far as names of the options' origin may be opened. */
 function from(platform: Platform, options: { readonly origin?: Origin } | null): Platform {
@@ -146,6 +147,20 @@ export const tuneShots =
   async (source: VideoInput, options: TuneShotsOptions): Promise<TuneShotsResult> => {
     const { tuneShots } = await import('./search/tune-shots.js');
     return tuneShots(platform, source, options);
+  };
+
+export const buildLadder =
+  (platform: SearchPlatform) =>
+  async (source: VideoInput, options: LadderOptions): Promise<LadderResult> => {
+    const { buildLadder } = await import('./search/ladder.js');
+    return buildLadder(platform, source, options);
+  };
+
+export const compareEncoders =
+  (platform: SearchPlatform) =>
+  async (source: VideoInput, options: CompareOptions): Promise<ComparisonResult> => {
+    const { compareEncoders } = await import('./search/compare.js');
+    return compareEncoders(platform, source, options);
   };
 
 export const forgetSearches =

@@ -141,6 +141,34 @@ export const detectShots = /* @__PURE__ */ api.detectShots(nodePlatform);
 export const tuneShots = /* @__PURE__ */ api.tuneShots(nodePlatform);
 
 /**
+ * Measures the rate and quality of a source in several sizes, and chooses the rungs of a ladder on the convex hull of
+ * the curves. Pictures of smaller sizes are scored at the source's size, as they are watched.
+ * @param source a file that ffmpeg reads
+ * @throws {AnyvmafError} as {@link searchQuality}; `usage` for sizes larger than the source, and for rungs between qualities that
+ * were not measured
+ * @example
+ * ```ts
+ * const { rungs, takeovers } = await buildLadder('master.mov', { encoder: 'libx264', sizes: [1080, 720, 540, 360], rungs: 6 });
+ * ```
+ */
+export const buildLadder = /* @__PURE__ */ api.buildLadder(nodePlatform);
+
+/**
+ * Compares encoders, or settings of one, on a source: the curve of each, what each needs for a quality, and BD-rates
+ * against the first.
+ * @param source a file that ffmpeg reads
+ * @throws {AnyvmafError} as {@link searchQuality}
+ * @example
+ * ```ts
+ * const { deltas } = await compareEncoders('master.mov', {
+ *   encoders: [{ encoder: 'libx264' }, { encoder: 'libsvtav1', encoderOptions: { preset: '6' } }],
+ * });
+ * console.log(deltas[0]?.rate?.value); // such as -41.5: 41.5 % less for equal quality
+ * ```
+ */
+export const compareEncoders = /* @__PURE__ */ api.compareEncoders(nodePlatform);
+
+/**
  * Removes the points that searches kept.
  * @param folder as `cache` of the searches; default: the user's cache
  * @returns how many searches had points

@@ -165,8 +165,34 @@ export {
   type WriteOptions,
   writeReport,
 } from './report/write.js';
+export {
+  type BdOptions,
+  type BdResult,
+  bdQuality,
+  bdRate,
+  type Interpolation,
+  type RatePoint,
+} from './search/bd-rate.js';
 export type { ParameterName, ValueRange } from './search/encoders.js';
 export type { Estimate } from './search/estimate.js';
+export type { PictureSize } from './search/host.js';
+export type {
+  AtTarget,
+  ComparedCurve,
+  ComparedEncoder,
+  ComparedPoint,
+  CompareOptions,
+  ComparisonResult,
+  CurveDelta,
+  CurveOptions,
+  LadderCurve,
+  LadderOptions,
+  LadderPoint,
+  LadderResult,
+  QualityMeasure,
+  Spacing,
+  Takeover,
+} from './search/ladder-types.js';
 export { formatShots, SHOT_FORMATS, type ShotFormat } from './search/shots-text.js';
 export type {
   DetectedShots,

@@ -44,7 +44,7 @@ export function estimate(samples: SampleValues, statistic: Statistic, second: nu
   };
 }
 
-function ofSamples(samples: SampleValues, statistic: Statistic, second: number): number {
+export function ofSamples(samples: SampleValues, statistic: Statistic, second: number): number {
   const starts: number[] = [];
   const joined: number[] = [];
   for (const values of samples) {

@@ -3,6 +3,7 @@
  * Checks what a search is told, before anything is read.
  */
 import {
+  oneOf,
   requireArray,
   requireNumber,
   requireObject,
@@ -13,29 +14,29 @@ import {
 import { usageError } from '../core/errors.js';
 import { checkOrigin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
-import { STATISTICS } from './targets.js';
-import type { SearchOptions } from './types.js';
+import type { PictureSize } from './host.js';
+import {
+  type ComparedEncoder,
+  type CompareOptions,
+  type CurveOptions,
+  type LadderOptions,
+  SPACINGS,
+  type Spacing,
+} from './ladder-types.js';
+import { STATISTICS, type Statistic } from './targets.js';
+import type { EncoderChoice, EncodingOptions, SearchOptions } from './types.js';
 
-/** Every option there is, and how its type is checked where it is given. */
-const CHECKS: { readonly [Key in keyof Required<SearchOptions>]: (name: string, value: unknown) => void } = {
-  encoder: requireText,
-  encoderOptions: checkTexts,
-  targets: checkTargets,
-  atMost: finite,
-  maxSize: positive,
-  parameter: requireText,
-  range: checkRange,
-  all: checkFlag,
+type Check = (name: string, value: unknown) => void;
+type Checks<Options> = { readonly [Key in keyof Required<Options>]: Check };
+
+const ENCODING: Checks<EncodingOptions> = {
   full: checkFlag,
   pixelFormat: requireText,
-  verify: checkFlag,
-  output: requireText,
   cache: (name, value) => {
     if (value !== false) requireText(name, value, 'a folder, or false');
   },
   scratchBytes: positive,
-  origin: (_, value) => checkOrigin(value as SearchOptions['origin']),
-  onPoint: checkFunction,
+  origin: (_, value) => checkOrigin(value as EncodingOptions['origin']),
   onStage: checkFunction,
   models: requireTexts,
   features: requireTexts,
@@ -46,18 +47,117 @@ const CHECKS: { readonly [Key in keyof Required<SearchOptions>]: (name: string, 
   },
 };
 
+const CHOICE: Checks<EncoderChoice> = {
+  encoder: (name, value) => requireText(name, value, "the name of one of ffmpeg's encoders, such as libx264"),
+  encoderOptions: checkTexts,
+  parameter: requireText,
+  range: checkRange,
+};
+
+const SEARCH: Checks<SearchOptions> = {
+  ...ENCODING,
+  ...CHOICE,
+  targets: checkTargets,
+  atMost: finite,
+  maxSize: positive,
+  all: checkFlag,
+  verify: checkFlag,
+  output: requireText,
+  onPoint: checkFunction,
+};
+
+const CURVES: Checks<CurveOptions> = {
+  ...ENCODING,
+  metric: requireText,
+  statistic: checkStatistic,
+  targets: (name, value) => {
+    requireArray(name, value, 'an array of qualities');
+    for (const target of value) finite(name, target);
+  },
+};
+
+const LADDER: Checks<LadderOptions> = {
+  ...CURVES,
+  ...CHOICE,
+  sizes: checkSizes,
+  rungs: (name, value) => {
+    finite(name, value);
+    if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > MOST_RUNGS)
+      throw wrongType(name, value, `a whole number from 1 to ${MOST_RUNGS}`);
+  },
+  spacing: (name, value) => oneOf(name, value as Spacing, SPACINGS),
+  between: (name, value) => {
+    requireObject(name, value, 'an object such as { min: 40, max: 95 }');
+    const { min, max } = value as Record<string, unknown>;
+    finite(`${name}.min`, min);
+    finite(`${name}.max`, max);
+    if ((min as number) > (max as number)) throw wrongType(name, value, 'a min that is not above the max');
+  },
+  onPoint: checkFunction,
+};
+
+const COMPARISON: Checks<CompareOptions> = { ...CURVES, encoders: checkEncoders, onPoint: checkFunction };
+const COMPARED: Checks<ComparedEncoder> = { ...CHOICE, name: requireText };
+
+const MOST_RUNGS = 32;
+const MOST_ENCODERS = 16;
+
 /** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */
 export function checkSearchOptions(options: SearchOptions): void {
-  requireObject('options', options);
-  requireText('encoder', options.encoder, "the name of one of ffmpeg's encoders, such as libx264");
+  checkAll(options, SEARCH, 'options');
+  CHOICE.encoder('encoder', options.encoder);
+}
+
+/** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */
+export function checkLadderOptions(options: LadderOptions): void {
+  checkAll(options, LADDER, 'options');
+  CHOICE.encoder('encoder', options.encoder);
+  checkSizes('sizes', options.sizes);
+}
+
+/** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */
+export function checkCompareOptions(options: CompareOptions): void {
+  checkAll(options, COMPARISON, 'options');
+  checkEncoders('encoders', options.encoders);
+}
+
+function checkAll(options: object, checks: Readonly<Record<string, Check>>, what: string): void {
+  requireObject(what, options);
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
-    const check = Object.hasOwn(CHECKS, name) ? CHECKS[name as keyof typeof CHECKS] : undefined;
+    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
     if (!check) {
-      throw usageError(`There is no option ${quoted(name)}; there are ${Object.keys(CHECKS).join(', ')}.`);
+      throw usageError(`There is no option ${quoted(name)}; there are ${Object.keys(checks).join(', ')}.`);
     }
     check(name, value);
   }
+}
+
+function checkEncoders(name: string, value: unknown): void {
+  requireArray(name, value, 'an array of encoders');
+  if (value.length < 2 || value.length > MOST_ENCODERS)
+    throw wrongType(name, value, `2 to ${MOST_ENCODERS} encoders`);
+  for (const one of value) {
+    checkAll(one as object, COMPARED, 'an encoder');
+    CHOICE.encoder('encoder', (one as ComparedEncoder).encoder);
+  }
+}
+
+function checkSizes(name: string, value: unknown): void {
+  requireArray(name, value, 'an array of heights, or of sizes');
+  if (value.length === 0) throw wrongType(name, value, 'one size at least');
+  for (const size of value) {
+    const sides =
+      typeof size === 'object' && size !== null ? (size as PictureSize) : { width: size, height: size };
+    for (const side of [sides.width, sides.height]) {
+      if (!Number.isInteger(side) || !((side as number) > 0))
+        throw wrongType(name, size, 'a height such as 720, or a size such as { width: 1280, height: 720 }');
+    }
+  }
+}
+
+function checkStatistic(name: string, value: unknown): void {
+  oneOf(name, value as Statistic, STATISTICS);
 }
 
 function finite(name: string, value: unknown): void {
@@ -90,8 +190,7 @@ function checkTargets(name: string, value: unknown): void {
     const { metric, statistic, atLeast } = target as Record<string, unknown>;
     finite('atLeast', atLeast);
     if (metric !== undefined) requireText('metric', metric);
-    if (statistic !== undefined && !STATISTICS.some((one) => one === statistic))
-      throw wrongType('statistic', statistic, `one of ${STATISTICS.join(', ')}`);
+    if (statistic !== undefined) checkStatistic('statistic', statistic);
   }
 }
 

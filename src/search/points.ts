@@ -14,6 +14,8 @@ export interface Measured {
   readonly bytes: number;
   /** By metric: values of the scored frames of each sample. */
   readonly metrics: Readonly<Record<string, SampleValues>>;
+  /** Seconds that encoding took; absent in points of earlier versions. */
+  readonly seconds?: number;
 }
 
 /** A point, and whether it was known from an earlier search. */
@@ -85,7 +87,7 @@ function parsePoint(line: string, frames: readonly number[]): Measured | undefin
     return undefined;
   }
   if (!isRecord(data) || !isRecord(data.metrics)) return undefined;
-  const { value, bytes, metrics } = data;
+  const { value, bytes, metrics, seconds } = data;
   if (typeof value !== 'number' || typeof bytes !== 'number') return undefined;
   const ok = Object.values(metrics).every(
     (samples) =>
@@ -93,7 +95,9 @@ function parsePoint(line: string, frames: readonly number[]): Measured | undefin
       samples.length === frames.length &&
       samples.every((values, i) => isNumbers(values) && values.length === frames[i]),
   );
-  return ok ? { value, bytes, metrics: metrics as Measured['metrics'] } : undefined;
+  if (!ok) return undefined;
+  const point = { value, bytes, metrics: metrics as Measured['metrics'] };
+  return typeof seconds === 'number' && seconds > 0 ? { ...point, seconds } : point;
 }
 
 function isRecord(data: unknown): data is Record<string, unknown> {

@@ -14,7 +14,7 @@ import { type KnownPoint, KnownPoints, type Measured, pooledOf } from './points.
 import type { Session } from './session.js';
 import type { Setting } from './setting.js';
 import { surroundedEncode } from './surrounded.js';
-import type { EncodedPoint, FinalEncode } from './types.js';
+import type { EncodedPoint, FinalEncode, SearchStage } from './types.js';
 
 const ENCODE_FILE = 'encode.mkv';
 
@@ -83,11 +83,11 @@ export class Probe {
     const { options, folder } = this.#session;
     const { material } = this.#task;
     const reference = await material.open();
-    options.onStage?.({ kind: 'encoding', value, whole: material.isSource });
+    options.onStage?.(this.#stage('encoding', value, material.isSource));
     const name = this.#fileName(value);
-    const { sizes } = await this.#encode(reference, value, name);
+    const { sizes, seconds } = await this.#encode(reference, value, name);
     this.#checkFrames(sizes.length, value);
-    options.onStage?.({ kind: 'scoring', value, whole: material.isSource });
+    options.onStage?.(this.#stage('scoring', value, material.isSource));
     const report = await this.#score(reference, name);
     if (this.#task.keep === undefined) await folder.remove(name);
     else this.#kept.set(value, name);
@@ -98,7 +98,7 @@ export class Probe {
       0,
     );
     const metrics = measuredOf(this.#session, report, material.scored, this.#task.metrics);
-    return this.#points.add({ value, bytes, metrics });
+    return this.#points.add({ value, bytes, metrics, seconds });
   }
 
   /** The name of the encode of a value in the folder, made where it is not there. */
@@ -106,7 +106,7 @@ export class Probe {
     const known = this.#kept.get(value);
     if (known !== undefined) return known;
     const reference = await this.#task.material.open();
-    this.#session.options.onStage?.({ kind: 'encoding', value, whole: false });
+    this.#session.options.onStage?.(this.#stage('encoding', value, false));
     const name = this.#fileName(value);
     const { sizes } = await this.#encode(reference, value, name);
     this.#checkFrames(sizes.length, value);
@@ -141,10 +141,12 @@ export class Probe {
   }
 
   /** A point as users see it. */
-  encoded({ value, bytes, cached, metrics }: KnownPoint): EncodedPoint {
-    const frames = this.#task.material.scored.reduce((sum, { count }) => sum + count, 0);
+  encoded({ value, bytes, cached, metrics, seconds }: KnownPoint): EncodedPoint {
+    const { material } = this.#task;
+    const frames = material.scored.reduce((sum, { count }) => sum + count, 0);
     const kbps = (bytes * 8 * this.#session.perSecond) / frames / 1000;
-    return { value, bytes, kbps, pooled: pooledOf(metrics), cached };
+    const framesPerSecond = seconds === undefined ? null : material.frames / seconds;
+    return { value, bytes, kbps, pooled: pooledOf(metrics), framesPerSecond, cached };
   }
 
   /**
@@ -157,7 +159,7 @@ export class Probe {
   ): Promise<{ readonly final: Omit<FinalEncode, 'reached'>; readonly metrics: Measured['metrics'] }> {
     const { options, folder, facts, source, signal, perSecond } = this.#session;
     const name = output ?? 'final.mkv';
-    options.onStage?.({ kind: 'encoding', value, whole: true });
+    options.onStage?.(this.#stage('encoding', value, true));
     const { sizes } = await this.#encode(
       source,
       value,
@@ -165,7 +167,7 @@ export class Probe {
       wholeSource(this.#session),
       output !== undefined,
     );
-    options.onStage?.({ kind: 'scoring', value, whole: true });
+    options.onStage?.(this.#stage('scoring', value, true));
     const report = await scoreEncode(this.#session, source, output ?? folder.path(name));
     signal.throwIfAborted();
     const all = [{ from: 0, count: report.frames.length }];
@@ -174,6 +176,11 @@ export class Probe {
     const seconds = facts.times.length / perSecond;
     const kbps = (bytes * 8) / seconds / 1000;
     return { final: { file: output ?? null, bytes, kbps, pooled: pooledOf(metrics) }, metrics };
+  }
+
+  #stage(kind: 'encoding' | 'scoring', value: number, whole: boolean): SearchStage {
+    const { encoder, size = null } = this.#task.setting;
+    return { kind, encoder: encoder.name, size, value, whole };
   }
 
   #encode(

@@ -11,7 +11,7 @@ import { sampledSource } from './material.js';
 import { checkSearchOptions } from './options.js';
 import type { KnownPoint, Measured } from './points.js';
 import { Probe, samplesOf, total } from './probe.js';
-import { inSession, type Session } from './session.js';
+import { inSession, type Session, sourceName } from './session.js';
 import { encodeArguments, settingOf } from './setting.js';
 import { nextStep } from './strategy.js';
 import { type CompleteTarget, completeTargets } from './targets.js';
@@ -142,6 +142,8 @@ class Search {
     const scored = material.scored.reduce((sum, { count }) => sum + count, 0);
     const predictedBytes = (found.bytes / scored) * facts.times.length;
     return {
+      kind: 'search',
+      source: sourceName(facts),
       encoder: encoder.name,
       version: encoder.version,
       parameter: parameter.name,

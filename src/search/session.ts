@@ -7,6 +7,7 @@ import { AnyvmafError } from '../core/errors.js';
 import { BY_USER, type Origin } from '../core/origin.js';
 import { Scope } from '../engine/scope.js';
 import type { VideoInput } from '../media/types.js';
+import { baseName } from '../report/facts.js';
 import type { EncodingFolder, EncodingHost, PointStore, SearchPlatform, SourceFacts } from './host.js';
 import type { EncodingOptions } from './types.js';
 
@@ -89,6 +90,11 @@ function isFileName(source: VideoInput): source is string | URL {
     // A proxy that answers nothing.
     return false;
   }
+}
+
+/** What results call the source. */
+export function sourceName({ track }: SourceFacts): string {
+  return baseName(track.name);
 }
 
 function framesPerSecond({ track, times }: SourceFacts): number {

@@ -7,6 +7,7 @@ import type { ScoreOptions } from '../engine/contract/types.js';
 import type { PooledMetric } from '../report/types.js';
 import type { ParameterName, ValueRange } from './encoders.js';
 import type { Estimate } from './estimate.js';
+import type { PictureSize } from './host.js';
 import type { CompleteTarget, QualityTarget } from './targets.js';
 
 /** What everything that encodes a source is told. */
@@ -59,7 +60,14 @@ export interface SearchOptions extends EncodingOptions, EncoderChoice {
 export type SearchStage =
   | { readonly kind: 'reading' }
   | { readonly kind: 'cutting'; readonly samples: number; readonly frames: number }
-  | { readonly kind: 'encoding' | 'scoring'; readonly value: number; readonly whole: boolean };
+  | {
+      readonly kind: 'encoding' | 'scoring';
+      readonly encoder: string;
+      /** Where pictures are encoded in another size than the source's. */
+      readonly size: PictureSize | null;
+      readonly value: number;
+      readonly whole: boolean;
+    };
 
 /** A value that was encoded and scored. */
 export interface EncodedPoint {
@@ -70,6 +78,8 @@ export interface EncodedPoint {
   readonly kbps: number;
   /** Pooled values of the metrics that were measured, by name. */
   readonly pooled: Readonly<Record<string, PooledMetric>>;
+  /** Frames that were encoded per second of wall-clock time; `null` where that was not kept. */
+  readonly framesPerSecond: number | null;
   /** It was known from an earlier search. */
   readonly cached: boolean;
 }
@@ -91,6 +101,9 @@ export type SearchShortfall =
 
 /** The answer. */
 export interface SearchResult {
+  readonly kind: 'search';
+  /** Name of the source. */
+  readonly source: string;
   readonly encoder: string;
   /** Of ffmpeg and the encoder. */
   readonly version: string;

@@ -21,6 +21,8 @@ describe('the public API', () => {
       'HEATMAP_FULLS',
       'SHOT_FORMATS',
       'align',
+      'bdQuality',
+      'bdRate',
       'compareModels',
       'configure',
       'createScorer',

@@ -1,0 +1,131 @@
+/**
+ * @module search/compare
+ * Encoders beside each other on one source: the curve of each, what each needs for a quality, and BD-rates.
+ */
+import { AnyvmafError, usageError } from '../core/errors.js';
+import { shown } from '../core/printable.js';
+import type { VideoInput } from '../media/types.js';
+import { bdQuality, bdRate } from './bd-rate.js';
+import { byGrid, fineChoice, measureCurve, measureOf, qualityOf, rises } from './curve-points.js';
+import type { SearchPlatform } from './host.js';
+import type {
+  ComparedCurve,
+  ComparedEncoder,
+  ComparedPoint,
+  CompareOptions,
+  ComparisonResult,
+  CurveDelta,
+} from './ladder-types.js';
+import { sampledSource } from './material.js';
+import { checkCompareOptions } from './options.js';
+import type { KnownPoint, Measured } from './points.js';
+import { Probe } from './probe.js';
+import { inSession, sourceName } from './session.js';
+import { settingOf } from './setting.js';
+
+/**
+ * Compares encoders.
+ * @throws {AnyvmafError} as the public `compareEncoders` says; the signal's reason when it asks to stop
+ */
+export async function compareEncoders(
+  platform: SearchPlatform,
+  source: VideoInput,
+  options: CompareOptions,
+): Promise<ComparisonResult> {
+  checkCompareOptions(options);
+  const names = namesOf(options.encoders);
+  return inSession(platform, source, options, async (session) => {
+    const measure = measureOf(options);
+    const material = sampledSource(session, options.full);
+    const contestants: Contestant[] = [];
+    // All are opened before any is measured, so that a wrong name costs no time.
+    for (const [i, choice] of options.encoders.entries()) {
+      const setting = await settingOf(session, fineChoice(choice));
+      const probe = await Probe.open(session, { material, setting, metrics: [measure.metric] });
+      contestants.push({ name: names[i] as string, choice, probe });
+    }
+    const quality = (point: Measured) => qualityOf(point, measure, session.perSecond);
+    const curves: ComparedCurve[] = [];
+    for (const contestant of contestants) curves.push(await measureOne(contestant, options, quality));
+    const points = curves.flatMap((curve) => curve.points);
+    return {
+      kind: 'comparison',
+      source: sourceName(session.facts),
+      ...measure,
+      curves,
+      deltas: deltasOf(curves),
+      samples: material.samples,
+      encodes: contestants.reduce((sum, { probe }) => sum + probe.encodes, 0),
+      cached: points.filter(({ cached }) => cached).length,
+    };
+  });
+}
+
+/** An encoder, and what measures it. */
+interface Contestant {
+  readonly name: string;
+  readonly choice: ComparedEncoder;
+  readonly probe: Probe;
+}
+
+async function measureOne(
+  { name, choice, probe }: Contestant,
+  { targets = [], onPoint }: CompareOptions,
+  quality: (point: Measured) => number,
+): Promise<ComparedCurve> {
+  const compared = (point: KnownPoint): ComparedPoint => ({
+    name,
+    ...probe.encoded(point),
+    quality: quality(point),
+  });
+  const values = await measureCurve(probe, choice, targets, quality, (point) => onPoint?.(compared(point)));
+  const { encoder, parameter } = probe.setting;
+  const points = byGrid(probe.points().map(compared), parameter.grid);
+  const speeds = points.flatMap(({ framesPerSecond, cached }) => (cached ? [] : (framesPerSecond ?? [])));
+  return {
+    name,
+    encoder: encoder.name,
+    version: encoder.version,
+    parameter: parameter.name,
+    points,
+    notMonotone: rises(points),
+    atTargets: values.map((value, i) => {
+      const target = targets[i] as number;
+      const point = points.find((one) => one.value === value) as ComparedPoint;
+      return { target, value, kbps: point.kbps, quality: point.quality, reached: point.quality >= target };
+    }),
+    // Each point encodes as many frames, so that the mean of the times counts.
+    framesPerSecond: speeds.length > 0 ? speeds.length / speeds.reduce((sum, one) => sum + 1 / one, 0) : null,
+  };
+}
+
+/** Each curve against the first. */
+function deltasOf([anchor, ...others]: readonly ComparedCurve[]): readonly CurveDelta[] {
+  if (!anchor) return [];
+  return others.map((test) => {
+    const names = { anchor: anchor.name, test: test.name };
+    try {
+      const rate = bdRate(anchor.points, test.points);
+      return { ...names, rate, quality: bdQuality(anchor.points, test.points), refused: null };
+    } catch (error) {
+      if (!(error instanceof AnyvmafError)) throw error;
+      return { ...names, rate: null, quality: null, refused: error.message };
+    }
+  });
+}
+
+/**
+ * Names that tell the encoders apart.
+ * @throws {AnyvmafError} `usage` for one that is there twice
+ */
+function namesOf(encoders: readonly ComparedEncoder[]): readonly string[] {
+  const names = encoders.map(({ name, encoder, encoderOptions = {} }) => {
+    const options = Object.entries(encoderOptions).map(([option, value]) => `${option}=${value}`);
+    return name ?? [encoder, ...options].join(' ');
+  });
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice === undefined) return names;
+  throw usageError(
+    `${shown(twice)} is compared twice; give each encoder other options, or a name of its own.`,
+  );
+}

@@ -1,0 +1,116 @@
+/**
+ * @module search/curve-points
+ * Measures the curve of one setting: at values of its parameter, or at qualities that are searched for.
+ */
+import { parameterOf } from './encoders.js';
+import { ofSamples } from './estimate.js';
+import type { CurveOptions } from './ladder-types.js';
+import type { KnownPoint, Measured } from './points.js';
+import { type Probe, samplesOf } from './probe.js';
+import { findValue } from './search.js';
+import type { Grid } from './strategy.js';
+import { type Statistic, scoreName } from './targets.js';
+import type { EncoderChoice } from './types.js';
+
+/** Points that a curve between values of a parameter is drawn with. */
+const POINTS = 7;
+/** VMAF points about which they are apart. */
+const APART = 6;
+
+/** What the quality of an encode is, with nothing left open. */
+export interface CompleteMeasure {
+  readonly metric: string;
+  readonly statistic: Statistic;
+}
+
+/** What options mean by quality. */
+export function measureOf({ metric, statistic = 'mean', models }: CurveOptions): CompleteMeasure {
+  return { metric: metric ?? scoreName(models), statistic };
+}
+
+/** The quality of a point. */
+export function qualityOf(
+  point: Measured,
+  { metric, statistic }: CompleteMeasure,
+  perSecond: number,
+): number {
+  return ofSamples(samplesOf(point, metric), statistic, perSecond);
+}
+
+/**
+ * Measures a curve.
+ * @param choice the range of values among others
+ * @param targets qualities to search for; without any, values of the parameter
+ * @param onPoint called with each point that is measured
+ * @returns values by target
+ */
+export async function measureCurve(
+  probe: Probe,
+  choice: EncoderChoice,
+  targets: readonly number[],
+  quality: (point: Measured) => number,
+  onPoint: (point: KnownPoint) => void,
+): Promise<readonly number[]> {
+  for (const known of probe.points()) onPoint(known);
+  if (targets.length === 0) {
+    const known = new Set(probe.points().map(({ value }) => value));
+    for (const value of curveValues(probe, choice)) {
+      const point = await probe.measure(value);
+      if (!known.has(value)) onPoint(point);
+    }
+    return [];
+  }
+  const values: number[] = [];
+  for (const target of targets)
+    values.push(await findValue(probe, (point) => quality(point) - target, onPoint));
+  return values;
+}
+
+/** Values to draw a curve with: those of a range with a step, else some that are evenly apart. */
+function curveValues({ setting }: Probe, { range, parameter }: EncoderChoice): readonly number[] {
+  if (range?.step !== undefined) return parameterOf(setting.encoder, parameter, range).grid.values;
+  const { values } = setting.parameter.grid;
+  const places = range ? evenly(0, values.length - 1, POINTS) : around(setting.parameter.grid);
+  return [...new Set(places)].flatMap((place) => values[place] ?? []);
+}
+
+/** Places on a grid from two steps above the usual value to four below it. */
+function around({ start, slope, values }: Grid): readonly number[] {
+  const step = Math.max(1, Math.round(APART / slope));
+  const last = values.length - 1;
+  const from = Math.max(0, start - 2 * step);
+  const until = Math.min(last, from + (POINTS - 1) * step);
+  return evenly(from, until, POINTS);
+}
+
+function evenly(from: number, until: number, count: number): readonly number[] {
+  return Array.from({ length: count }, (_, i) => Math.round(from + ((until - from) * i) / (count - 1)));
+}
+
+/** A choice whose parameter has the encoder's own steps, whatever step its curve is drawn with. */
+export function fineChoice(choice: EncoderChoice): EncoderChoice {
+  const { range } = choice;
+  return range ? { ...choice, range: { min: range.min, max: range.max } } : choice;
+}
+
+/** Points from the best picture to the smallest file. */
+export function byGrid<Point extends { readonly value: number }>(
+  points: readonly Point[],
+  { values }: Grid,
+): readonly Point[] {
+  const place = (value: number) => values.indexOf(value);
+  const known = points.filter(({ value }) => place(value) >= 0);
+  return known.sort((a, b) => place(a.value) - place(b.value));
+}
+
+/** Points by which a curve must rise to be called not monotone. */
+const RISE = 0.05;
+
+/** Values that score better than the finer value before them. */
+export function rises(
+  points: readonly { readonly value: number; readonly quality: number }[],
+): readonly number[] {
+  return points.flatMap(({ value, quality }, i) =>
+    quality > (points[i - 1]?.quality ?? quality) + RISE ? [value] : [],
+  );
+}

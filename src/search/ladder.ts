@@ -1,0 +1,238 @@
+/**
+ * @module search/ladder
+ * Which sizes and settings to offer a source in: measures the curve of each size, takes their hull, and chooses rungs on it.
+ */
+import { type AnyvmafError, usageError } from '../core/errors.js';
+import type { VideoInput } from '../media/types.js';
+import {
+  byGrid,
+  type CompleteMeasure,
+  fineChoice,
+  measureCurve,
+  measureOf,
+  qualityOf,
+  rises,
+} from './curve-points.js';
+import type { PictureSize, SearchPlatform, SourceFacts } from './host.js';
+import {
+  bestAt,
+  type Choice,
+  type Curves,
+  cheapestAt,
+  convexHull,
+  type RisingCurve,
+  risingCurve,
+  takeovers,
+} from './hull.js';
+import { streamingCommand } from './ladder-commands.js';
+import type { LadderCurve, LadderOptions, LadderPoint, LadderResult } from './ladder-types.js';
+import { sampledSource } from './material.js';
+import { checkLadderOptions } from './options.js';
+import type { KnownPoint } from './points.js';
+import { Probe } from './probe.js';
+import { inSession, type Session, sourceName } from './session.js';
+import { type Setting, settingOf } from './setting.js';
+
+const DEFAULT_RUNGS = 5;
+/** Sides of pictures that models still make sense of. */
+const LEAST_SIDE = 16;
+
+/**
+ * Builds a ladder.
+ * @throws {AnyvmafError} as the public `buildLadder` says; the signal's reason when it asks to stop
+ */
+export async function buildLadder(
+  platform: SearchPlatform,
+  source: VideoInput,
+  options: LadderOptions,
+): Promise<LadderResult> {
+  checkLadderOptions(options);
+  return inSession(platform, source, options, async (session) => {
+    const sizes = sizesOf(options.sizes, session.facts);
+    const setting = await settingOf(session, fineChoice(options));
+    const measure = measureOf(options);
+    const material = sampledSource(session, options.full);
+    const steps: Step[] = [];
+    for (const size of sizes) {
+      const own = isSourceSize(size, session.facts) ? setting : { ...setting, size };
+      const probe = await Probe.open(session, { material, setting: own, metrics: [measure.metric] });
+      steps.push({ size, probe });
+    }
+    return new Ladder(session, options, measure, setting, steps).run();
+  });
+}
+
+/** A size, and what measures it. */
+interface Step {
+  readonly size: PictureSize;
+  readonly probe: Probe;
+}
+
+class Ladder {
+  readonly #session: Session;
+  readonly #options: LadderOptions;
+  readonly #measure: CompleteMeasure;
+  readonly #setting: Setting;
+  readonly #steps: readonly Step[];
+
+  constructor(
+    session: Session,
+    options: LadderOptions,
+    measure: CompleteMeasure,
+    setting: Setting,
+    steps: readonly Step[],
+  ) {
+    this.#session = session;
+    this.#options = options;
+    this.#measure = measure;
+    this.#setting = setting;
+    this.#steps = steps;
+  }
+
+  async run(): Promise<LadderResult> {
+    const { targets = [], onPoint } = this.#options;
+    for (const step of this.#steps) {
+      const tell = (point: KnownPoint) => onPoint?.(this.#point(step, point));
+      const quality = (point: KnownPoint) => this.#point(step, point).quality;
+      await measureCurve(
+        step.probe,
+        this.#options,
+        targets,
+        (point) => quality({ ...point, cached: false }),
+        tell,
+      );
+    }
+    const rungs = await this.#rungs();
+    return this.#result(rungs);
+  }
+
+  #point({ size, probe }: Step, point: KnownPoint): LadderPoint {
+    const quality = qualityOf(point, this.#measure, this.#session.perSecond);
+    return { ...size, ...probe.encoded(point), quality };
+  }
+
+  /** Points of one size that are on the encoder's scale. */
+  #points(step: Step): readonly LadderPoint[] {
+    const points = step.probe.points().map((point) => this.#point(step, point));
+    return byGrid(points, step.probe.setting.parameter.grid);
+  }
+
+  #curves(): Curves<Step> {
+    return this.#steps.flatMap((step) => {
+      const curve = risingCurve(this.#points(step));
+      return curve ? [[step, curve] as const] : [];
+    });
+  }
+
+  /** Chooses rungs on the best curve, encodes those that were not, and takes each value once. */
+  async #rungs(): Promise<readonly LadderPoint[]> {
+    const curves = this.#curves();
+    const hull = convexHull(this.#steps.flatMap((step) => this.#points(step)));
+    const [lowest, highest] = [hull[0], hull.at(-1)];
+    if (!lowest || !highest) throw new Error('nothing was measured');
+    const chosen = new Map<string, LadderPoint>();
+    for (const { name: step, kbps } of this.#places(curves, lowest, highest)) {
+      const curve = curves.find(([one]) => one === step)?.[1] as RisingCurve;
+      const known = step.probe.points();
+      const value = nearest(step.probe.setting.parameter.grid.values, curve.valueAt(kbps));
+      const point = await step.probe.measure(value);
+      if (!known.includes(point)) this.#options.onPoint?.(this.#point(step, point));
+      chosen.set(`${step.size.height} ${value}`, this.#point(step, point));
+    }
+    return [...chosen.values()].sort((a, b) => a.kbps - b.kbps);
+  }
+
+  /** Places on the best curve, evenly apart from the lowest to the highest. */
+  #places(curves: Curves<Step>, lowest: LadderPoint, highest: LadderPoint): readonly Choice<Step>[] {
+    const { rungs = DEFAULT_RUNGS, spacing = 'rate', between } = this.#options;
+    const low = Math.max(lowest.quality, between?.min ?? lowest.quality);
+    const high = Math.min(highest.quality, between?.max ?? highest.quality);
+    if (low > high) throw outOfReach(between as { min: number; max: number }, lowest, highest);
+    const ends = [cheapestAt(curves, low), cheapestAt(curves, high)];
+    const share = (i: number) => (rungs === 1 ? 1 : i / (rungs - 1));
+    const from = Math.log(ends[0]?.kbps ?? lowest.kbps);
+    const until = Math.log(ends[1]?.kbps ?? highest.kbps);
+    return Array.from({ length: rungs }, (_, i) =>
+      spacing === 'quality'
+        ? cheapestAt(curves, low + (high - low) * share(i))
+        : bestAt(curves, Math.exp(from + (until - from) * share(i))),
+    ).filter((place) => place !== undefined);
+  }
+
+  #result(rungs: readonly LadderPoint[]): LadderResult {
+    const { facts, perSecond, source } = this.#session;
+    const { encoder, parameter } = this.#setting;
+    const curves = this.#steps.map((step): LadderCurve => {
+      const points = this.#points(step);
+      return { ...step.size, points, notMonotone: rises(points) };
+    });
+    const all = curves.flatMap(({ points }) => points);
+    const changes = takeovers(this.#curves());
+    return {
+      kind: 'ladder',
+      source: sourceName(facts),
+      encoder: encoder.name,
+      version: encoder.version,
+      parameter: parameter.name,
+      ...this.#measure,
+      spacing: this.#options.spacing ?? 'rate',
+      frameRate: perSecond,
+      curves,
+      hull: convexHull(all),
+      takeovers: changes.map(({ name, kbps, quality }) => ({ ...name.size, kbps, quality })),
+      rungs,
+      samples: this.#steps[0]?.probe.material.samples ?? null,
+      encodes: this.#steps.reduce((sum, { probe }) => sum + probe.encodes, 0),
+      cached: all.filter(({ cached }) => cached).length,
+      command: streamingCommand(String(source), this.#setting, rungs, perSecond),
+    };
+  }
+}
+
+function outOfReach(
+  between: { min: number; max: number },
+  lowest: LadderPoint,
+  highest: LadderPoint,
+): AnyvmafError {
+  return usageError(
+    `rungs are wanted between ${between.min} and ${between.max}, but what was measured goes from ` +
+      `${lowest.quality.toFixed(2)} to ${highest.quality.toFixed(2)}; measure other values, or want others.`,
+  );
+}
+
+function nearest(values: readonly number[], wanted: number): number {
+  return values.reduce((a, b) => (Math.abs(b - wanted) < Math.abs(a - wanted) ? b : a));
+}
+
+function isSourceSize({ width, height }: PictureSize, { track }: SourceFacts): boolean {
+  return width === track.width && height === track.height;
+}
+
+/**
+ * Sizes, the largest first, each once.
+ * @throws {AnyvmafError} `usage` for sizes that are larger than the source, odd where chroma is halved, or tiny
+ */
+export function sizesOf(
+  sizes: LadderOptions['sizes'],
+  { track }: Pick<SourceFacts, 'track'>,
+): readonly PictureSize[] {
+  const even = (side: number) => Math.max(2, 2 * Math.round(side / 2));
+  const whole = sizes.map((size): PictureSize => {
+    if (typeof size !== 'number') return size;
+    if (size === track.height) return { width: track.width, height: track.height };
+    return { width: even((track.width * size) / track.height), height: size };
+  });
+  const odd = track.chroma === '420' ? 2 : 1;
+  for (const { width, height } of whole) {
+    const same = isSourceSize({ width, height }, { track } as SourceFacts);
+    const fits = width <= track.width && height <= track.height && Math.min(width, height) >= LEAST_SIDE;
+    const divisible = same || (width % (track.chroma === '444' ? 1 : 2) === 0 && height % odd === 0);
+    if (fits && divisible) continue;
+    throw usageError(
+      `the ladder has the size ${width}x${height}, but sizes go from ${LEAST_SIDE} pixels up to the source's ` +
+        `${track.width}x${track.height}${divisible ? '' : ', with even sides'}; leave it out, or change it.`,
+    );
+  }
+  const once = new Map(whole.map((size) => [`${size.width}x${size.height}`, size]));
+  return [...once.values()].sort((a, b) => b.width * b.height - a.width * a.height);
+}
