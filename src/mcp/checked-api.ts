@@ -49,6 +49,11 @@ export const searchQuality: (
   options: FromCall<api.SearchOptions>,
 ) => ReturnType<typeof api.searchQuality> = api.searchQuality;
 
+export const tuneShots: (
+  source: CheckedPath,
+  options: FromCall<api.TuneShotsOptions>,
+) => ReturnType<typeof api.tuneShots> = api.tuneShots;
+
 export const openModel: (
   model: CheckedModel,
   options: FromCall<api.OpenModelOptions>,

@@ -155,6 +155,8 @@ const DOORS: readonly Door[] = [
     encoder: 'libx264',
     model: `path=${path}`,
   })),
+  door('run_tune_per_shot', 'src', 'video', (src) => ({ src })),
+  door('run_tune_per_shot', 'model', 'json', (path) => ({ src: video, model: `path=${path}` })),
   door('describe_worst_frames', 'dis', 'video', (dis) => ({ ref: video, dis, describe: false })),
   door('eval_model_on_split', 'model', 'onnx', (model) => ({ model, features: table })),
   door('eval_model_on_split', 'features', 'table', (features) => ({ model: onnx, features })),

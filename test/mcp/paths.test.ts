@@ -20,6 +20,7 @@ const NO_FILE = [
   'encoder',
   'feature',
   'input_name',
+  'pix_fmt',
   'pixel_format',
   'scale_to',
   'target',

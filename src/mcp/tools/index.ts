@@ -17,6 +17,7 @@ import { listExtractorsTool } from './list-extractors.js';
 import { listModelsTool } from './list-models.js';
 import { probeBackendTool } from './probe-backend.js';
 import { runBenchmarkTool } from './run-benchmark.js';
+import { runTunePerShotTool } from './run-tune-per-shot.js';
 import { vmafScore } from './vmaf-score.js';
 import { vmafScoreEncoded } from './vmaf-score-encoded.js';
 import { vmafVersion } from './vmaf-version.js';
@@ -42,4 +43,5 @@ export const TOOLS: readonly Tool[] = [
   findAlignmentTool,
   explainScoreTool,
   findQualityTool,
+  runTunePerShotTool,
 ];

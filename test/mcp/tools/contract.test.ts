@@ -104,6 +104,7 @@ describe('the reference', () => {
       'find_alignment',
       'explain_score',
       'find_quality',
+      'run_tune_per_shot',
     ]);
   });
 
