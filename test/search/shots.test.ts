@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { detectShots, type TuneShotsOptions, tuneShots } from '../../src/index.js';
+import { detectShots, type ShotOptions, type TuneShotsOptions, tuneShots } from '../../src/index.js';
 import { anyvmaf } from '../cli/run.js';
 import { hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { counters, type FilmPart, film } from '../support/films.js';
@@ -21,13 +21,13 @@ const FAST = {
   cache: false,
   threads: 0,
   minSeconds: 0.2,
-  range: { min: 20, max: 34 },
+  range: { min: 16, max: 44, step: 4 },
 } as const;
 
 /** Three shots of 12, 9 and 11 frames. */
 const PARTS: readonly FilmPart[] = [
   { source: 'testsrc2', frames: 12 },
-  { source: 'mandelbrot', frames: 9 },
+  { source: 'mandelbrot', frames: 9, filter: 'noise=alls=12:all_seed=5' },
   { source: 'smptehdbars', frames: 11 },
 ];
 
@@ -127,7 +127,7 @@ describe.skipIf(!hasFfmpeg)(`shots of films (${needsFfmpeg})`, () => {
     [{ maxSeconds: 0 }, /maxSeconds is 0/],
     [{ nonesuch: 1 }, /There is no option "nonesuch"/],
   ])('refuse %j', async (options, message) => {
-    await expect(detectShots('x.mp4', options)).rejects.toMatchObject({
+    await expect(detectShots('x.mp4', options as ShotOptions)).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringMatching(message),
     });
@@ -137,8 +137,10 @@ describe.skipIf(!hasFfmpeg)(`shots of films (${needsFfmpeg})`, () => {
 describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
   let folder = '';
   let source = '';
+  let points = '';
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'anyvmaf-test-'));
+    points = join(folder, 'points');
     source = film({
       parts: PARTS,
       counted: true,
@@ -157,7 +159,11 @@ describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
 
   it('reach the target each with the largest value, and tell what that saves', async () => {
     const seen: number[] = [];
-    const result = await tune({ targets: [{ atLeast: 80 }], onShot: ({ number }) => seen.push(number) });
+    const result = await tune({
+      targets: [{ atLeast: 85 }],
+      cache: points,
+      onShot: ({ number }) => seen.push(number),
+    });
     expect(seen).toEqual([1, 2, 3]);
     expect(result.shots.map(({ first, count }) => [first, count])).toEqual([
       [0, 12],
@@ -165,9 +171,9 @@ describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
       [21, 11],
     ]);
     for (const { value, margin, points, pooled } of result.shots) {
-      const better = points.find((point) => point.value > value && (point.pooled.vmaf?.mean ?? 0) >= 80);
+      const better = points.find((point) => point.value > value && (point.pooled.vmaf?.mean ?? 0) >= 85);
       expect({ better, holds: margin >= 0 }).toEqual({ better: undefined, holds: true });
-      expect(margin).toBeCloseTo((pooled.vmaf?.mean ?? 0) - 80, 9);
+      expect(margin).toBeCloseTo((pooled.vmaf?.mean ?? 0) - 85, 9);
     }
     const values = result.shots.map(({ value }) => value);
     expect(new Set(values).size).toBeGreaterThan(1);
@@ -177,24 +183,23 @@ describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
   });
 
   it('reach it together with fewer bytes than each by itself, and say so where they cannot', async () => {
-    const points = join(folder, 'points');
     const whole = await tune({ goal: 'whole', targets: [{ atLeast: 85 }], cache: points });
     expect(whole.reached).toBe(true);
     expect(whole.pooled.vmaf?.mean).toBeGreaterThanOrEqual(85);
     const each = await tune({ targets: [{ atLeast: 85 }], cache: points });
-    expect(whole.bytes).toBeLessThanOrEqual(each.bytes);
-    expect(each.cached).toBeGreaterThan(0);
+    expect(whole.bytes).toBeLessThan(each.bytes);
+    expect(each).toMatchObject({ encodes: 0, reached: true });
     const missed = await tune({ goal: 'whole', targets: [{ atLeast: 100.5 }], cache: points });
     expect(missed).toMatchObject({ reached: false });
     expect(missed.margin).toBeLessThan(0);
-    expect(missed.shots.every(({ value }) => value === 20)).toBe(true);
+    expect(missed.shots.every(({ value }) => value === 16)).toBe(true);
   });
 
   it.skipIf(!joins)(
     'are joined frame by frame, with the scores of the shots and the sound of the source',
     async () => {
       const output = join(folder, 'joined.mp4');
-      const { final, pooled, bytes } = await tune({ targets: [{ atLeast: 80 }], output });
+      const { final, pooled, bytes } = await tune({ targets: [{ atLeast: 85 }], cache: points, output });
       expect(counters(output)).toEqual(counting(32));
       expect(times(output)).toEqual(counting(32).map((i) => i * 40));
       expect(final?.difference).toEqual({ within: 0, edges: 0 });
@@ -206,14 +211,14 @@ describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
   );
 
   it.skipIf(!joins)('keep times that are not even, also beyond one shot', async () => {
-    const filter = 'setpts=(N+0.6*mod(N\\,3)+floor(N/7))/25/TB';
+    const filter = 'setpts=(N+floor(N/3)+floor(N/7))/25/TB';
     const uneven = film({
       parts: PARTS,
       counted: true,
       filter,
-      extra: ['-vsync', 'vfr', '-enc_time_base', '1:1000'],
+      extra: ['-vsync', 'vfr'],
     });
-    expect(new Set(times(uneven).map((time, i, all) => time - (all[i - 1] ?? 0))).size).toBeGreaterThan(3);
+    expect(new Set(times(uneven).map((time, i, all) => time - (all[i - 1] ?? 0))).size).toBeGreaterThan(2);
     for (const name of ['uneven.mkv', 'uneven.mp4']) {
       const output = join(folder, name);
       await tune({ ...fixed, output }, uneven);
@@ -233,9 +238,10 @@ describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
     const facts = streams(output, 'pix_fmt,color_primaries,color_transfer,color_space,sample_aspect_ratio');
     for (const fact of ['yuv420p10le', 'bt2020', 'smpte2084', 'bt2020nc', '4:3'])
       expect(facts).toContain(fact);
-    const odd = film({ parts, size: '161x91', counted: true });
+    const odd = film({ parts, counted: true, filter: 'scale=161:91:flags=neighbor' });
     const other = join(folder, 'odd.mp4');
-    await tune({ ...fixed, pixelFormat: 'yuv444p', output: other }, odd);
+    const vp9 = { encoder: 'libvpx-vp9', encoderOptions: { deadline: 'realtime', 'cpu-used': '8' } };
+    await tune({ ...fixed, ...vp9, output: other }, odd);
     expect(streams(other, 'width,height')).toContain('width=161|height=91');
     expect(counters(other)).toEqual(counting(21));
   });

@@ -19,7 +19,7 @@ export interface FilmPart {
 /** A film: its parts follow each other by cuts. */
 export interface Film {
   readonly parts: readonly FilmPart[];
-  /** Default `160x90`. */
+  /** Default `128x72`. */
   readonly size?: string;
   /** Frames per second. Default 25. */
   readonly rate?: string;
@@ -41,7 +41,7 @@ const SIDE = 8;
 
 /** Makes a film, or finds the one made before. @returns its path */
 export function film(request: Film): string {
-  const { parts, size = '160x90', rate = '25', pixelFormat = 'yuv420p', filter = 'null' } = request;
+  const { parts, size = '128x72', rate = '25', pixelFormat = 'yuv420p', filter = 'null' } = request;
   const { inputs = [], extra = [], container = 'mkv', counted = false } = request;
   const chains = parts.map(({ source, frames, filter: own = 'null' }, i) => {
     const input = `${source}${source.includes('=') ? ':' : '='}size=${size}:rate=${rate}`;
