@@ -128,6 +128,11 @@ export interface EncodingFolder {
   /** @throws {AnyvmafError} `media` with what the encoder said, when it fails; `io` when the disk is full */
   encode(request: EncodeRequest): Promise<EncodeResult>;
   /**
+   * Says in advance what writing an encode would refuse.
+   * @throws {AnyvmafError} `usage` for the source's own file, and for a name whose ending says no container
+   */
+  checkOutput(source: VideoInput, output: string): Promise<void>;
+  /**
    * Joins segments without encoding anything again; frames keep the source's times.
    * @throws {AnyvmafError} `media` when a segment or the whole does not have the source's frames in their order; `usage` for a
    * container that cannot hold them; `io`

@@ -37,6 +37,7 @@ export async function tuneShots(
   const place: Place = {};
   const inner = (stage: SearchStage) => onStage?.({ ...stage, ...place });
   return inSession(platform, source, { ...rest, onStage: inner }, async (session) => {
+    if (options.output !== undefined) await session.folder.checkOutput(session.source, options.output);
     const targets = completeTargets(options.targets, options.models);
     const setting = stitchable(await settingOf(session, options));
     const frameBytes = storedFrameBytes(session.facts.track);

@@ -154,6 +154,11 @@ class Folder implements EncodingFolder {
     }
   }
 
+  async checkOutput(source: VideoInput, output: string): Promise<void> {
+    muxerOf(output);
+    await refuseSource(source, output);
+  }
+
   async join(request: JoinRequest): Promise<EncodeResult> {
     const { source, output } = request;
     await refuseSource(source, output);
