@@ -19,6 +19,7 @@ import type {
   DatasetPair,
   DatasetSummary,
   DescribeTinyOptions,
+  DetectedShots,
   Diagnosis,
   EvaluateOptions,
   Evaluation,
@@ -51,10 +52,13 @@ import type {
   SearchResult,
   Shard,
   ShardChoice,
+  ShotOptions,
   TableInput,
   TinyDeviceStatus,
   TinyModelDescription,
   TinyRegistryEntry,
+  TuneShotsOptions,
+  TuneShotsResult,
   VideoFormat,
   VideoInput,
 } from './public.js';
@@ -159,6 +163,20 @@ export const searchQuality =
   async (source: VideoInput, options: SearchOptions): Promise<SearchResult> => {
     const { searchQuality } = await import('./search/search.js');
     return searchQuality(platform, source, options);
+  };
+
+export const detectShots =
+  (platform: SearchPlatform) =>
+  async (source: VideoInput, options: ShotOptions = {}): Promise<DetectedShots> => {
+    const { detectShots } = await import('./search/shots.js');
+    return detectShots(platform, source, options);
+  };
+
+export const tuneShots =
+  (platform: SearchPlatform) =>
+  async (source: VideoInput, options: TuneShotsOptions): Promise<TuneShotsResult> => {
+    const { tuneShots } = await import('./search/tune-shots.js');
+    return tuneShots(platform, source, options);
   };
 
 export const buildLadder =

@@ -156,6 +156,37 @@ export const mapQuality = /* @__PURE__ */ api.mapQuality(nodePlatform);
 export const searchQuality = /* @__PURE__ */ api.searchQuality(nodePlatform);
 
 /**
+ * Finds the shots of a video: hard cuts, by what motion and the histogram of small pictures do not explain. Fades, dissolves
+ * and flashes are no cuts.
+ * @param source a file that ffmpeg reads
+ * @throws {AnyvmafError} `usage` for an option that is invalid; `media` if the source cannot be decoded; `io` if there is no
+ * ffmpeg
+ * @example
+ * ```ts
+ * const { shots } = await detectShots('master.mov');
+ * for (const { first, count, start } of shots) console.log(first, count, start);
+ * ```
+ */
+export const detectShots = /* @__PURE__ */ api.detectShots(nodePlatform);
+
+/**
+ * Finds a setting of an encoder for every shot of a video, so that each shot, or all together, reach a quality with the
+ * fewest bytes. With `output` it joins the encodes of the shots without encoding again, and scores the whole.
+ * @param source a file that ffmpeg reads
+ * @throws {AnyvmafError} as {@link searchQuality}, and `media` if the shots cannot be joined frame by frame
+ * @example
+ * ```ts
+ * const { shots, saving } = await tuneShots('master.mov', {
+ *   encoder: 'libx264',
+ *   targets: [{ atLeast: 93 }],
+ *   goal: 'whole',
+ *   output: 'encode.mp4',
+ * });
+ * ```
+ */
+export const tuneShots = /* @__PURE__ */ api.tuneShots(nodePlatform);
+
+/**
  * Measures the rate and quality of a source in several sizes, and chooses the rungs of a ladder on the convex hull of
  * the curves. Pictures of smaller sizes are scored at the source's size, as they are watched.
  * @param source a file that ffmpeg reads

@@ -205,6 +205,20 @@ export type {
   Takeover,
 } from './search/ladder-types.js';
 export { formatEncodingResult, type ResultFormat, readEncodingResult } from './search/result.js';
+export { formatShots, SHOT_FORMATS, type ShotFormat } from './search/shots-text.js';
+export type {
+  DetectedShots,
+  JoinedEncode,
+  Shot,
+  ShotGoal,
+  ShotLimits,
+  ShotOptions,
+  ShotStage,
+  SingleSetting,
+  TunedShot,
+  TuneShotsOptions,
+  TuneShotsResult,
+} from './search/shots-types.js';
 export {
   type CompleteTarget,
   parseTarget,

@@ -74,6 +74,11 @@ export const COMMANDS: readonly [CommandEntry, ...CommandEntry[]] = [
     load: async () => (await import('./commands/compare-encoders.js')).compareEncodersCommand,
   },
   {
+    name: 'shots',
+    summary: 'find the shots of a video, and an encoder setting for each',
+    load: async () => (await import('./commands/shots.js')).shots,
+  },
+  {
     name: 'models',
     summary: 'list the models, describe one, or pull one that does not ship',
     load: async () => (await import('./commands/models.js')).models,

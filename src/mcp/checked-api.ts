@@ -58,6 +58,10 @@ export const compareEncoders: (
   source: CheckedPath,
   options: FromCall<api.CompareOptions>,
 ) => ReturnType<typeof api.compareEncoders> = api.compareEncoders;
+export const tuneShots: (
+  source: CheckedPath,
+  options: FromCall<api.TuneShotsOptions>,
+) => ReturnType<typeof api.tuneShots> = api.tuneShots;
 
 export const openModel: (
   model: CheckedModel,

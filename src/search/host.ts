@@ -5,7 +5,7 @@
 import type { Origin } from '../core/origin.js';
 import type { Platform } from '../engine/contract/platform.js';
 import type { TrackFacts } from '../media/decoder.js';
-import type { VideoInput } from '../media/types.js';
+import type { FrameSource, VideoInput } from '../media/types.js';
 
 /** A platform on which encoders may run. */
 export interface SearchPlatform extends Platform {
@@ -45,6 +45,28 @@ export interface FrameRun {
   readonly count: number;
 }
 
+/** A run of frames, encoded into a file of the folder. */
+export interface Segment {
+  readonly name: string;
+  readonly frames: FrameRun;
+}
+
+/** How to join segments. */
+export interface JoinRequest {
+  /** In order, all frames of the source between them. */
+  readonly segments: readonly Segment[];
+  /** Where sound and subtitles come from. */
+  readonly source: VideoInput;
+  readonly facts: SourceFacts;
+  /** Four characters that name the codec in the file, where the user chose them. */
+  readonly tag?: string | undefined;
+  /** A path of the user's. */
+  readonly output: string;
+  /** Looks at the file before it gets its name; what it throws leaves no file. */
+  check(path: string): Promise<void>;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Size of pictures, in pixels. */
 export interface PictureSize {
   readonly width: number;
@@ -75,10 +97,12 @@ export interface EncodeRequest {
   readonly size?: PictureSize | undefined;
   /** Pictures use their full range, as the input's do. */
   readonly fullRange?: boolean | undefined;
+  /** Which of the input's frames, where not all of them. */
+  readonly frames?: FrameRun | undefined;
   /** Frames at which a key frame begins. */
   readonly keys?: readonly number[];
   /** Colour of the source, where the input does not carry it. */
-  readonly colour?: Pick<TrackFacts, 'colorRange' | 'primaries' | 'transfer' | 'matrix'>;
+  readonly colour?: Pick<TrackFacts, 'colorRange' | 'primaries' | 'transfer' | 'matrix' | 'sampleAspect'>;
   /** Sound and subtitles are copied too. */
   readonly whole?: boolean;
   /** Where to write: a name in the folder, or with {@link whole} a path of the user's. */
@@ -105,6 +129,19 @@ export interface EncodingFolder {
   ): Promise<void>;
   /** @throws {AnyvmafError} `media` with what the encoder said, when it fails; `io` when the disk is full */
   encode(request: EncodeRequest): Promise<EncodeResult>;
+  /**
+   * Says in advance what writing an encode would refuse.
+   * @throws {AnyvmafError} `usage` for the source's own file, and for a name whose ending says no container
+   */
+  checkOutput(source: VideoInput, output: string): Promise<void>;
+  /**
+   * Joins segments without encoding anything again; frames keep the source's times.
+   * @throws {AnyvmafError} `media` when a segment or the whole does not have the source's frames in their order; `usage` for a
+   * container that cannot hold them; `io`
+   */
+  join(request: JoinRequest): Promise<EncodeResult>;
+  /** Opens a file of the folder as frames, to be read in order. */
+  frames(name: string, signal?: AbortSignal): Promise<FrameSource>;
   remove(name: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -124,6 +161,18 @@ export interface EncodingHost {
   encoder(name: string, signal?: AbortSignal): Promise<EncoderFacts>;
   /** @throws {AnyvmafError} `media`, `io` */
   source(input: VideoInput, signal?: AbortSignal): Promise<SourceFacts>;
+  /**
+   * Decodes every frame at a reduced size.
+   * @param onFrame gets luma in 8 bits, valid until it returns
+   * @returns how many frames there were
+   */
+  thumbnails(
+    input: VideoInput,
+    track: TrackFacts,
+    size: PictureSize,
+    onFrame: (luma: Uint8Array, index: number) => void,
+    signal?: AbortSignal,
+  ): Promise<number>;
   /** @param limit bytes that it may hold */
   openFolder(limit: number): Promise<EncodingFolder>;
   /** @param folder where to keep points; default: the user's cache */

@@ -22,6 +22,8 @@ export interface Material {
   /** Frames that an encoder is given. */
   readonly frames: number;
   readonly scored: readonly ScoredRun[];
+  /** Those that an encoder is given, where the others only go around them: metrics look across the ends. */
+  readonly encoded?: FrameRun;
   /** Frames at which a key frame must begin. */
   readonly keys: readonly number[];
   /** Whether it is the user's file itself. */

@@ -13,6 +13,7 @@ import { type Material, wholeSource } from './material.js';
 import { type KnownPoint, KnownPoints, type Measured, pooledOf } from './points.js';
 import type { Session } from './session.js';
 import type { Setting } from './setting.js';
+import { surroundedEncode } from './surrounded.js';
 import type { EncodedPoint, FinalEncode, SearchStage } from './types.js';
 
 const ENCODE_FILE = 'encode.mkv';
@@ -23,6 +24,8 @@ export interface ProbeTask {
   readonly setting: Setting;
   /** Metrics that every point must have. */
   readonly metrics: readonly string[];
+  /** Begins the names of encodes that stay in the folder; without it they are gone once they are scored. */
+  readonly keep?: string;
 }
 
 /** A setting of an encoder, and the points of its curve as they become known. */
@@ -30,6 +33,8 @@ export class Probe {
   readonly #session: Session;
   readonly #task: ProbeTask;
   readonly #points: KnownPoints;
+  /** Names of encodes that stayed, by value. */
+  readonly #kept = new Map<number, string>();
   #encodes = 0;
 
   private constructor(session: Session, task: ProbeTask, points: KnownPoints) {
@@ -87,18 +92,60 @@ export class Probe {
     const { material } = this.#task;
     const reference = await material.open();
     options.onStage?.(this.#stage('encoding', value, material.isSource));
-    const { sizes, seconds } = await this.#encode(reference, value, ENCODE_FILE);
+    const name = this.#fileName(value);
+    const { sizes, seconds } = await this.#encode(reference, value, name);
     this.#checkFrames(sizes.length, value);
     options.onStage?.(this.#stage('scoring', value, material.isSource));
-    const report = await this.#score(reference, folder.path(ENCODE_FILE));
-    await folder.remove(ENCODE_FILE);
+    const report = await this.#score(reference, name);
+    if (this.#task.keep === undefined) await folder.remove(name);
+    else this.#kept.set(value, name);
     this.#session.signal.throwIfAborted();
+    const skipped = material.encoded?.first ?? 0;
     const bytes = material.scored.reduce(
-      (sum, { from, count }) => sum + total(sizes.subarray(from, from + count)),
+      (sum, { from, count }) => sum + total(sizes.subarray(from - skipped, from - skipped + count)),
       0,
     );
-    const metrics = valuesOf(report, material.scored, this.#metricsOf(report));
+    const metrics = measuredOf(this.#session, report, material.scored, this.#task.metrics);
     return this.#points.add({ value, bytes, metrics, seconds });
+  }
+
+  /** The name of the encode of a value in the folder, made where it is not there. */
+  async file(value: number): Promise<string> {
+    const known = this.#kept.get(value);
+    if (known !== undefined) return known;
+    const reference = await this.#task.material.open();
+    this.#session.options.onStage?.(this.#stage('encoding', value, false));
+    const name = this.#fileName(value);
+    const { sizes } = await this.#encode(reference, value, name);
+    this.#checkFrames(sizes.length, value);
+    this.#kept.set(value, name);
+    return name;
+  }
+
+  /** Removes the encodes that stayed, but one. */
+  async removeFiles(but?: number): Promise<void> {
+    for (const [value, name] of this.#kept) {
+      if (value === but) continue;
+      await this.#session.folder.remove(name);
+      this.#kept.delete(value);
+    }
+  }
+
+  #fileName(value: number): string {
+    const { keep } = this.#task;
+    return keep === undefined ? ENCODE_FILE : `${keep}-${value}.mkv`;
+  }
+
+  async #score(reference: VideoInput, name: string): Promise<Report> {
+    const { encoded } = this.#task.material;
+    const path = this.#session.folder.path(name);
+    if (!encoded || typeof reference !== 'string') return scoreEncode(this.#session, reference, path);
+    const distorted = await surroundedEncode(this.#session, reference, encoded, name);
+    try {
+      return await scoreEncode(this.#session, reference, distorted);
+    } finally {
+      await distorted.close();
+    }
   }
 
   /** A point as users see it. */
@@ -129,10 +176,10 @@ export class Probe {
       output !== undefined,
     );
     options.onStage?.(this.#stage('scoring', value, true));
-    const report = await this.#score(source, output ?? folder.path(name));
+    const report = await scoreEncode(this.#session, source, output ?? folder.path(name));
     signal.throwIfAborted();
     const all = [{ from: 0, count: report.frames.length }];
-    const metrics = valuesOf(report, all, this.#metricsOf(report));
+    const metrics = measuredOf(this.#session, report, all, this.#task.metrics);
     const bytes = total(sizes);
     const seconds = facts.times.length / perSecond;
     const kbps = (bytes * 8) / seconds / 1000;
@@ -148,7 +195,7 @@ export class Probe {
     input: VideoInput,
     value: number,
     output: string,
-    { isSource, keys }: Material = this.#task.material,
+    { isSource, keys, encoded }: Material = this.#task.material,
     whole = false,
   ): Promise<EncodeResult> {
     const { facts, folder, signal } = this.#session;
@@ -163,6 +210,7 @@ export class Probe {
       pixelFormat,
       size,
       fullRange,
+      frames: encoded,
       ...(!isSource && { keys, colour: facts.track }),
       whole,
       output,
@@ -180,32 +228,44 @@ export class Probe {
         `${setting.parameter.name} ${value}; an encoder that drops or adds frames cannot be compared.`,
     );
   }
+}
 
-  #score(reference: VideoInput, distorted: string): Promise<Report> {
-    const { platform, options, signal } = this.#session;
-    const { models, features, threads } = options;
-    return scorePair(
-      platform,
-      { reference, distorted },
-      {
-        ...(models && { models }),
-        ...(features && { features }),
-        ...(threads !== undefined && { threads }),
-        // What was made from the reference needs no inspection, and may have another depth on purpose.
-        preflight: false,
-        commonBitDepth: true,
-        decoder: 'ffmpeg',
-        signal,
-      },
-    );
-  }
+/** Scores what was made of a reference, all frames of it. */
+export function scoreEncode(
+  { platform, options, signal }: Session,
+  reference: VideoInput,
+  distorted: VideoInput,
+): Promise<Report> {
+  const { models, features, threads } = options;
+  return scorePair(
+    platform,
+    { reference, distorted },
+    {
+      ...(models && { models }),
+      ...(features && { features }),
+      ...(threads !== undefined && { threads }),
+      // What was made from the reference needs no inspection, and may have another depth on purpose.
+      preflight: false,
+      commonBitDepth: true,
+      decoder: 'ffmpeg',
+      signal,
+    },
+  );
+}
 
-  /** Metrics to keep: those that are needed, the models', and the features that were asked for. */
-  #metricsOf(report: Report): readonly string[] {
-    const wanted = [...this.#task.metrics, ...report.models.map(({ name }) => name)];
-    const features = this.#session.options.features ? Object.keys(report.frames[0]?.metrics ?? {}) : [];
-    return [...new Set([...wanted, ...features])];
-  }
+/**
+ * Values of the metrics to keep: those that are needed, the models', and the features that were asked for.
+ * @throws {AnyvmafError} `feature` for a metric that is needed and not there
+ */
+export function measuredOf(
+  { options }: Session,
+  report: Report,
+  runs: Material['scored'],
+  needed: readonly string[],
+): Record<string, SampleValues> {
+  const features = options.features ? Object.keys(report.frames[0]?.metrics ?? {}) : [];
+  const wanted = new Set([...needed, ...report.models.map(({ name }) => name), ...features]);
+  return valuesOf(report, runs, [...wanted]);
 }
 
 /** Values of a metric, sample by sample. */

@@ -11,7 +11,8 @@ import { baseName } from '../report/facts.js';
 import type { EncodingFolder, EncodingHost, PointStore, SearchPlatform, SourceFacts } from './host.js';
 import type { EncodingOptions } from './types.js';
 
-const DEFAULT_SCRATCH = 8e9;
+/** Bytes of temporary files, where nothing else is said. */
+export const DEFAULT_SCRATCH = 8e9;
 
 /** One source under work. */
 export interface Session {

@@ -49,10 +49,20 @@ export function encodeArguments(
 /**
  * Arguments of ffmpeg for pictures of a size and a range: without them it makes limited range of full, or says nothing of it.
  * @param size where it is not the source's
+ * @param before filters ahead of that
  */
-export function pictureArguments(size: PictureSize | undefined, fullRange: boolean): readonly string[] {
-  if (!fullRange) return size ? ['-vf', scaleFilter(size)] : [];
-  return ['-vf', `${size ? `${scaleFilter(size)}:` : 'scale='}out_range=full`, '-color_range', 'pc'];
+export function pictureArguments(
+  size: PictureSize | undefined,
+  fullRange: boolean,
+  before: readonly string[] = [],
+): readonly string[] {
+  const range = `${size ? `${scaleFilter(size)}:` : 'scale='}out_range=full`;
+  const scale = fullRange ? [range] : size ? [scaleFilter(size)] : [];
+  const filters = [...before, ...scale];
+  return [
+    ...(filters.length > 0 ? ['-vf', filters.join(',')] : []),
+    ...(fullRange ? ['-color_range', 'pc'] : []),
+  ];
 }
 
 /** ffmpeg's filter that makes pictures of a size. */

@@ -124,6 +124,12 @@ const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   ],
   formatEncodingResult: [{ fits: searched }, text],
   readEncodingResult: [text],
+  detectShots: [{ fits: 'a.mp4', takes: ['text'] }, options],
+  tuneShots: [
+    { fits: 'a.mp4', takes: ['text'] },
+    { fits: { encoder: 'libx264' }, takes: [] },
+  ],
+  formatShots: [{ fits: { shots: [] }, takes: [] }, { fits: 'json' }],
   forgetSearches: [{ fits: 'x', takes: ['text', 'undefined'] }],
   parseTarget: [text],
   bdRate: [{ fits: curve, takes: [] }, { fits: curve, takes: [] }, loose],

@@ -159,6 +159,8 @@ const DOORS: readonly Door[] = [
   door('run_compare', 'model', 'json', (path) => ({ src: video, model: `path=${path}` })),
   door('run_ladder', 'src', 'video', (src) => ({ src, resolutions: ['32'] })),
   door('run_ladder', 'model', 'json', (path) => ({ src: video, resolutions: ['32'], model: `path=${path}` })),
+  door('run_tune_per_shot', 'src', 'video', (src) => ({ src })),
+  door('run_tune_per_shot', 'model', 'json', (path) => ({ src: video, model: `path=${path}` })),
   door('describe_worst_frames', 'dis', 'video', (dis) => ({ ref: video, dis, describe: false })),
   door('eval_model_on_split', 'model', 'onnx', (model) => ({ model, features: table })),
   door('eval_model_on_split', 'features', 'table', (features) => ({ model: onnx, features })),

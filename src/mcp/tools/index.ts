@@ -19,6 +19,7 @@ import { probeBackendTool } from './probe-backend.js';
 import { runBenchmarkTool } from './run-benchmark.js';
 import { runCompareTool } from './run-compare.js';
 import { runLadderTool } from './run-ladder.js';
+import { runTunePerShotTool } from './run-tune-per-shot.js';
 import { vmafScore } from './vmaf-score.js';
 import { vmafScoreEncoded } from './vmaf-score-encoded.js';
 import { vmafVersion } from './vmaf-version.js';
@@ -46,4 +47,5 @@ export const TOOLS: readonly Tool[] = [
   findQualityTool,
   runCompareTool,
   runLadderTool,
+  runTunePerShotTool,
 ];

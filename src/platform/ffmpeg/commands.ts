@@ -83,6 +83,8 @@ export function decodeArgs(
     args.push('-seek_timestamp', '1', '-noaccurate_seek', '-ss', seconds(part.seek));
   }
   args.push(...inputArgs(source), '-map', `0:${VIDEO}`, '-vf', chain.join(','), ...everyFrame(version));
+  // Where frames come unevenly, two may fall into one tick of the declared rate, which ffmpeg reports as if it was damage.
+  if (!part.restamp) args.push('-enc_time_base', '1:1000000');
   if (part.count !== undefined) args.push('-frames:v', String(part.count));
   args.push('-c:v', 'rawvideo', '-pix_fmt', planes.pixelFormat, '-f', 'rawvideo', 'pipe:1');
   return args;

@@ -106,6 +106,7 @@ describe('the reference', () => {
       'find_quality',
       'run_compare',
       'run_ladder',
+      'run_tune_per_shot',
     ]);
   });
 

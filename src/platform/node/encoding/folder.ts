@@ -19,20 +19,23 @@ import { shown } from '../../../core/printable.js';
 import { writeReason } from '../../../files/folders.js';
 import { forgetScratch, makeScratchFolder, removeScratch, scratchBeside } from '../../../files/scratch.js';
 import type { Decoder } from '../../../media/decoder.js';
-import type { VideoInput } from '../../../media/types.js';
+import type { FrameSource, VideoInput } from '../../../media/types.js';
 import { y4mHeader } from '../../../sample/files.js';
 import type {
   EncodeRequest,
   EncodeResult,
   EncodingFolder,
   FrameRun,
+  JoinRequest,
   SourceFacts,
 } from '../../../search/host.js';
 import { hasFullRange, pictureArguments } from '../../../search/setting.js';
 import { inputArgs } from '../../ffmpeg/access.js';
 import { everyFrame } from '../../ffmpeg/commands.js';
+import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
 import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
 import { runOn } from '../ffmpeg/launch.js';
+import { joinSegments } from './join.js';
 import { readPackets } from './packets.js';
 
 const FRAME_HEADER = 'FRAME\n';
@@ -62,6 +65,8 @@ class Folder implements EncodingFolder {
   readonly #made: string;
   readonly #decoder: Decoder;
   readonly #origin: Origin;
+  /** Bytes of files in the folder, by name. */
+  readonly #held = new Map<string, number>();
   #left: number;
 
   constructor(decoder: Decoder, made: string, root: string, origin: Origin, limit: number) {
@@ -88,6 +93,7 @@ class Folder implements EncodingFolder {
     const frames = runs.reduce((sum, { count }) => sum + count, 0);
     const bytes = frames * (storedFrameBytes(format) + FRAME_HEADER.length);
     if (bytes > this.#left) throw this.#tooLarge(`the samples take ${gigabytes(bytes)}`);
+    this.#hold(name, bytes);
     const file = await open(this.path(name), 'wx', 0o600);
     try {
       await file.write(headerOf(facts, format));
@@ -100,7 +106,6 @@ class Folder implements EncodingFolder {
           await decoded.close();
         }
       }
-      this.#left -= bytes;
     } catch (cause) {
       throw diskError(cause);
     } finally {
@@ -119,6 +124,7 @@ class Folder implements EncodingFolder {
     if (!own) await refuseSource(request.input, output);
     // What the user asked for appears whole or not at all.
     const written = own ? this.path(output) : `${await scratchBeside(output)}`;
+    if (own) this.#giveBack(output);
     const began = performance.now();
     try {
       const args = (source: Parameters<typeof inputArgs>[0]) => [
@@ -132,6 +138,7 @@ class Folder implements EncodingFolder {
       if (code !== 0) throw encodeError(request, input, crash, stderr);
       if (own && (await stat(written)).size >= this.#left - 65536)
         throw this.#tooLarge('an encode is as large as that');
+      if (own) this.#hold(output, (await stat(written)).size);
       const { sizes } = await readPackets(
         await ffmpegInput(written, { allowUrl: false, origin: BY_USER }),
         {},
@@ -148,8 +155,50 @@ class Folder implements EncodingFolder {
     }
   }
 
+  async checkOutput(source: VideoInput, output: string): Promise<void> {
+    muxerOf(output);
+    await refuseSource(source, output);
+  }
+
+  async join(request: JoinRequest): Promise<EncodeResult> {
+    const { source, output } = request;
+    await refuseSource(source, output);
+    const input = await ffmpegInput(source, { allowUrl: false, origin: this.#origin });
+    const muxer = muxerOf(output);
+    // What the user asked for appears whole or not at all.
+    const written = await scratchBeside(output);
+    try {
+      const result = await joinSegments(request, { folder: this.root, input, muxer, written });
+      await request.check(written);
+      await rename(written, resolve(output));
+      forgetScratch(written);
+      return result;
+    } catch (error) {
+      await removeScratch(written);
+      throw error;
+    }
+  }
+
+  async frames(name: string, signal?: AbortSignal): Promise<FrameSource> {
+    const decoder = createFfmpegDecoder({ origin: BY_USER });
+    const track = await decoder.probe(this.path(name), signal);
+    return decoder.open(this.path(name), track, signal ? { signal } : {});
+  }
+
   async remove(name: string): Promise<void> {
     await rm(this.path(name), { force: true });
+    this.#giveBack(name);
+  }
+
+  #hold(name: string, bytes: number): void {
+    this.#giveBack(name);
+    this.#held.set(name, bytes);
+    this.#left -= bytes;
+  }
+
+  #giveBack(name: string): void {
+    this.#left += this.#held.get(name) ?? 0;
+    this.#held.delete(name);
   }
 
   close(): Promise<void> {
@@ -230,9 +279,28 @@ async function refuseSource(source: VideoInput, output: string): Promise<void> {
 
 /** Everything between the input and the output's name. */
 function encodeArgs(request: EncodeRequest, limit: number | undefined): string[] {
-  const { encoder, version, args, pixelFormat, size, fullRange = false, keys, colour, whole } = request;
+  const {
+    encoder,
+    version,
+    args,
+    pixelFormat,
+    size,
+    fullRange = false,
+    frames,
+    keys,
+    colour,
+    whole,
+  } = request;
   const out = ['-map', '0:V:0'];
-  out.push(...pictureArguments(size, fullRange));
+  const aspect = colour?.sampleAspect;
+  const filters = [
+    ...(frames
+      ? [`trim=start_frame=${frames.first}:end_frame=${frames.first + frames.count}`, 'setpts=PTS-STARTPTS']
+      : []),
+    // Of the picture that was cut; scaling changes it as the sides' lengths ask.
+    ...(aspect && !size ? [`setsar=${aspect.num}/${aspect.den}`] : []),
+  ];
+  out.push(...pictureArguments(size, fullRange, filters));
   if (whole) out.push('-map', '0:a?', '-map', '0:s?', '-c:a', 'copy', '-c:s', 'copy', '-map_metadata', '0');
   else out.push('-map_metadata', '-1');
   out.push('-c:v', encoder, ...args, '-pix_fmt', pixelFormat, ...everyFrame(version));

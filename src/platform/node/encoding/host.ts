@@ -15,6 +15,7 @@ import { runTool } from '../ffmpeg/tool.js';
 import { openFolder } from './folder.js';
 import { readPackets } from './packets.js';
 import { nodePoints } from './points.js';
+import { decodeThumbnails } from './thumbnails.js';
 
 /** What encodes, for a source named by `origin`. */
 export function nodeEncoding(origin: Origin): EncodingHost {
@@ -23,6 +24,7 @@ export function nodeEncoding(origin: Origin): EncodingHost {
   return {
     encoder,
     source: (input, signal) => sourceFacts(decoder, input, origin, signal),
+    thumbnails: (...args) => decodeThumbnails(decoder, ...args),
     openFolder: (limit) => openFolder(decoder, origin, limit),
     points: nodePoints,
   };

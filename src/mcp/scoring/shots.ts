@@ -1,0 +1,128 @@
+/**
+ * @module mcp/scoring/shots
+ * The tuning of a video's shots within one call: on the pool, with progress and limits on time and disk.
+ */
+import { AnyvmafError, formatShots, type ShotStage, type TuneShotsResult } from '../../index.js';
+import { tuneShots } from '../checked-api.js';
+import type { ToolContext } from '../context.js';
+import type { InputFile, InputModel } from '../paths.js';
+
+/** Bytes of temporary files that a call may take. */
+const SCRATCH = 4e9;
+/** Frames between two notices while shots are looked for. */
+const NOTICE = 50;
+
+/** What to tune. */
+export interface ShotsInput {
+  readonly src: InputFile;
+  readonly target_vmaf: number;
+  readonly encoder: string;
+  readonly pix_fmt?: string | undefined;
+  readonly scene_threshold: number;
+  readonly format: 'json' | 'shell' | 'csv';
+  readonly goal: 'each' | 'whole';
+  readonly encoder_options: Readonly<Record<string, string>>;
+  readonly range?: { readonly min: number; readonly max: number } | undefined;
+  readonly min_seconds: number;
+  readonly max_seconds_per_shot: number;
+  readonly model: InputModel;
+  readonly max_seconds: number;
+}
+
+/** @throws {AnyvmafError} as the public `tuneShots`; `resource` when it takes longer than it may */
+export async function tunePerShot(input: ShotsInput, context: ToolContext) {
+  const result = await context.pool.run('run_tune_per_shot', null, async ({ threads }) => {
+    const late = AbortSignal.timeout(input.max_seconds * 1000);
+    try {
+      return await tuneShots(input.src.path, {
+        encoder: input.encoder,
+        encoderOptions: input.encoder_options,
+        targets: [{ atLeast: input.target_vmaf }],
+        goal: input.goal,
+        threshold: input.scene_threshold,
+        minSeconds: input.min_seconds,
+        maxSeconds: input.max_seconds_per_shot,
+        ...(input.range && { range: input.range }),
+        ...(input.pix_fmt !== undefined && { pixelFormat: input.pix_fmt }),
+        models: [input.model.text],
+        cache: false,
+        scratchBytes: SCRATCH,
+        threads,
+        origin: context.files.origin,
+        signal: AbortSignal.any([context.signal, late]),
+        onStage: progressOf(context),
+      });
+    } catch (error) {
+      if (!late.aborted || context.signal.aborted) throw error;
+      throw new AnyvmafError(
+        'resource',
+        `the tuning took longer than max_seconds, ${input.max_seconds}; allow more, or give a range.`,
+      );
+    }
+  });
+  const { format } = input;
+  if (format === 'json') return { document: documentOf(result, null) };
+  const { uri, link } = await context.resources.publish({
+    name: format === 'csv' ? 'shots.csv' : 'encode-shots.sh',
+    mimeType: format === 'csv' ? 'text/csv' : 'text/x-shellscript',
+    description:
+      format === 'csv' ? 'The shots as a table.' : 'Makes the encode with ffmpeg, in a POSIX shell.',
+    data: formatShots(result, format),
+  });
+  return { document: documentOf(result, uri), content: [link] };
+}
+
+function progressOf({ progress }: ToolContext): (stage: ShotStage) => void {
+  let done = 0;
+  return (stage) => {
+    if (stage.kind === 'finding' && stage.frames % NOTICE !== 0) return;
+    progress({ done: done++, total: null, message: stageText(stage) });
+  };
+}
+
+function stageText(stage: ShotStage): string {
+  if (stage.kind === 'finding') return `looking for cuts, frame ${stage.frames} of ${stage.total}`;
+  if (stage.kind === 'joining' || stage.kind === 'reading') return `${stage.kind} the video`;
+  const what = 'value' in stage ? `${stage.kind} at ${stage.value}` : stage.kind;
+  return stage.shot === undefined ? what : `shot ${stage.shot} of ${stage.shots}: ${what}`;
+}
+
+function documentOf(result: TuneShotsResult, uri: string | null) {
+  const { encoder, parameter, goal, targets, reached, margin, shots, pooled, single, saving } = result;
+  const [{ metric, atLeast } = { metric: 'vmaf', atLeast: Number.NaN }] = targets;
+  const mean = (of: TuneShotsResult['pooled']) => of[metric]?.mean ?? Number.NaN;
+  const short = `${(-margin).toFixed(2)} below`;
+  const each = reached ? 'every shot reaches' : `the worst shot stays ${short}`;
+  const all = reached ? 'together they reach' : `together they stay ${short}`;
+  const what = goal === 'each' ? each : all;
+  const share = `${single.measured ? '' : 'about '}${(saving * 100).toFixed(1)} %`;
+  return {
+    summary:
+      `${shots.length} shots with ${encoder}: ${what} ${metric} mean of ${atLeast}; one ${parameter} for all, ${single.value}, ` +
+      `${single.reached ? `reaches the same, and a value a shot saves ${share}` : 'does not reach the same'}.`,
+    encoder,
+    parameter,
+    metric,
+    goal,
+    reached,
+    shots: shots.map((shot) => ({
+      shot: shot.number,
+      first_frame: shot.first,
+      frames: shot.count,
+      start: shot.start,
+      begins: shot.begins,
+      value: shot.value,
+      mean: mean(shot.pooled),
+      kbps: shot.kbps,
+      bytes: shot.bytes,
+      margin: shot.margin,
+    })),
+    mean: mean(pooled),
+    bytes: result.bytes,
+    kbps: result.kbps,
+    single: { ...single },
+    saving,
+    encodes: result.encodes,
+    uri,
+  };
+}

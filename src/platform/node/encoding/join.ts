@@ -1,0 +1,202 @@
+/**
+ * @module platform/node/encoding/join
+ * Joins encoded segments into one file without encoding again: each gets the source's times, then ffmpeg's concat demuxer
+ * puts them in a row, with the source's sound and subtitles beside.
+ */
+import { rm, writeFile } from 'node:fs/promises';
+import { join as joinPath } from 'node:path';
+import { AnyvmafError } from '../../../core/errors.js';
+import { BY_USER } from '../../../core/origin.js';
+import { counted, shown } from '../../../core/printable.js';
+import type { EncodeResult, JoinRequest, Segment } from '../../../search/host.js';
+import { type Clock, clockOf, lookup, segmentStamps } from '../../../search/stamps.js';
+import { inputArgs, type ToolSource } from '../../ffmpeg/access.js';
+import { compactFields } from '../../ffmpeg/packet-times.js';
+import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
+import { runOn } from '../ffmpeg/launch.js';
+import { readPackets } from './packets.js';
+
+/** Where a join happens. */
+interface JoinPlace {
+  readonly folder: string;
+  /** The source, opened as who named it allows. */
+  readonly input: FfmpegInput;
+  /** ffmpeg's name of the output's container. */
+  readonly muxer: string;
+  /** Where to write. */
+  readonly written: string;
+}
+
+const QUIET = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'error', '-y'];
+const LIST = 'segments.ffconcat';
+
+/** @throws {AnyvmafError} `media` when frames are missing, too many or out of order; the signal's reason */
+export async function joinSegments(request: JoinRequest, place: JoinPlace): Promise<EncodeResult> {
+  const { segments, facts, signal } = request;
+  const began = performance.now();
+  const clock = clockOf(facts);
+  const ranks = new Map<Segment, readonly number[]>();
+  for (const segment of segments) ranks.set(segment, await ranksOf(segment, place.folder, signal));
+  // One delay for all, so that decoding times go on rising from one segment to the next.
+  const delay = Math.max(...[...ranks.values()].flatMap((all) => all.map((rank, n) => n - rank)));
+  const parts: { readonly name: string; readonly seconds: number }[] = [];
+  for (const [segment, order] of ranks) {
+    const name = `${segment.name}.${place.muxer === 'mov' ? 'mov' : 'mp4'}`;
+    await restamp(segment, order, delay, clock, name, place, signal);
+    const { first, count } = segment.frames;
+    parts.push({ name, seconds: (clock.tick(first + count) - clock.tick(first)) / clock.perSecond });
+  }
+  await writeFile(joinPath(place.folder, LIST), listText(parts), { mode: 0o600 });
+  await concatenate(request, place);
+  for (const { name } of parts) await rm(joinPath(place.folder, name), { force: true });
+  const file = await ffmpegInput(place.written, { allowUrl: false, origin: BY_USER });
+  const { times, sizes } = await readPackets(file, {}, signal);
+  checkTimes(times, facts.times);
+  return { sizes, seconds: (performance.now() - began) / 1000 };
+}
+
+/** The place in presentation order of each packet. @throws {AnyvmafError} `media` for a segment with other frames */
+async function ranksOf(
+  { name, frames }: Segment,
+  folder: string,
+  signal: AbortSignal | undefined,
+): Promise<readonly number[]> {
+  const times: number[] = [];
+  const file = await ffmpegInput(joinPath(folder, name), { allowUrl: false, origin: BY_USER });
+  const onLine = (line: string) => {
+    if (line.startsWith('packet|')) times.push(Number(compactFields(line).get('pts_time') ?? Number.NaN));
+  };
+  const args = (source: ToolSource) => [
+    ...'-v error -select_streams V:0 -show_entries packet=pts_time -of compact'.split(' '),
+    ...inputArgs(source),
+  ];
+  await runOn('ffprobe', file, args, { signal, onLine });
+  const sorted = times.toSorted((a, b) => a - b);
+  if (times.length !== frames.count || new Set(times).size !== times.length || times.some(Number.isNaN)) {
+    throw new AnyvmafError(
+      'media',
+      `The segment of ${counted(frames.count, 'frame')} from frame ${frames.first} has ${counted(times.length, 'packet')}, ` +
+        'or packets of one time; it cannot be joined. Take another encoder.',
+    );
+  }
+  const rank = new Map(sorted.map((time, i) => [time, i]));
+  return times.map((time) => rank.get(time) as number);
+}
+
+/** Writes a segment again with the source's times, into a container that keeps them exactly. */
+async function restamp(
+  { name, frames }: Segment,
+  ranks: readonly number[],
+  delay: number,
+  clock: Clock,
+  output: string,
+  { folder }: JoinPlace,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { pts, dts } = segmentStamps(clock, frames, ranks, delay);
+  const last = frames.first + frames.count;
+  const length = clock.tick(last) - clock.tick(last - 1);
+  const stamps = [
+    `pts=${lookup(pts)}`,
+    `dts=${lookup(dts)}`,
+    `duration=${length}`,
+    `time_base=1/${clock.perSecond}`,
+  ].join(':');
+  const file = await ffmpegInput(joinPath(folder, name), { allowUrl: false, origin: BY_USER });
+  const args = (source: ToolSource) => [
+    ...QUIET,
+    ...inputArgs(source),
+    ...[
+      '-map',
+      '0:V:0',
+      '-c',
+      'copy',
+      '-map_metadata',
+      '-1',
+      '-bsf:v',
+      `setts=${stamps.replaceAll(',', '\\,')}`,
+    ],
+    ...['-video_track_timescale', String(clock.perSecond)],
+    ...['-f', output.endsWith('.mov') ? 'mov' : 'mp4', `file:${joinPath(folder, output)}`],
+  ];
+  const { code, stderr } = await runOn('ffmpeg', file, args, { signal, cwd: folder });
+  if (code !== 0) throw joinError(stderr);
+}
+
+function listText(parts: readonly { readonly name: string; readonly seconds: number }[]): string {
+  const lines = parts.map(({ name, seconds }) => `file ${name}\nduration ${seconds.toFixed(6)}\n`);
+  return `ffconcat version 1.0\n${lines.join('')}`;
+}
+
+/** Puts the segments in a row, and the source's sound and subtitles beside them. */
+async function concatenate(
+  { tag, signal }: JoinRequest,
+  { folder, input, muxer, written }: JoinPlace,
+): Promise<void> {
+  const lead = await leadOf(input, signal);
+  // Sound and subtitles begin where the source's do, by its own clock.
+  const late = lead > 0 ? ['-itsoffset', lead.toFixed(6)] : [];
+  const args = (source: ToolSource) => [
+    ...QUIET,
+    ...inputArgs(source),
+    ...late,
+    ...['-protocol_whitelist', 'file', '-format_whitelist', 'concat,mov,mp4', '-f', 'concat', '-safe', '1'],
+    ...['-i', `file:${joinPath(folder, LIST)}`],
+    ...['-map', '1:v:0', '-map', '0:a?', '-map', '0:s?', '-map_metadata', '0', '-map_chapters', '0'],
+    ...['-c', 'copy', ...(tag === undefined ? [] : ['-tag:v', tag]), '-f', muxer, `file:${written}`],
+  ];
+  const { code, stderr } = await runOn('ffmpeg', input, args, { signal, cwd: folder });
+  if (code !== 0) throw joinError(stderr);
+}
+
+/** Seconds from the start of a file to its first frame. */
+async function leadOf(input: FfmpegInput, signal: AbortSignal | undefined): Promise<number> {
+  const args = (source: ToolSource) => [
+    ...'-v error -select_streams V:0 -show_entries stream=start_time:format=start_time -of compact'.split(
+      ' ',
+    ),
+    ...inputArgs(source),
+  ];
+  const { stdout } = await runOn('ffprobe', input, args, { signal });
+  const start = (kind: string) => {
+    const line = stdout.split('\n').find((one) => one.startsWith(`${kind}|`));
+    return Number((line && compactFields(line).get('start_time')) ?? Number.NaN);
+  };
+  const lead = start('stream') - start('format');
+  return Number.isNaN(lead) ? 0 : Math.max(lead, 0);
+}
+
+/** @throws {AnyvmafError} `media` where the joined file does not show the source's frames at their times */
+function checkTimes(found: Float64Array, wanted: Float64Array): void {
+  if (found.length !== wanted.length) {
+    throw new AnyvmafError(
+      'media',
+      `The joined file has ${counted(found.length, 'frame')}, but the source has ${wanted.length}; it was removed.`,
+    );
+  }
+  const off = found.findIndex((time, i) => Math.abs(time - (wanted[i] as number)) > TIME_TOLERANCE);
+  if (off < 0) return;
+  throw new AnyvmafError(
+    'media',
+    `Frame ${off} of the joined file is shown at ${found[off]} s, but at ${wanted[off]} s in the source; the file was removed.`,
+  );
+}
+
+/** Seconds by which containers round: Matroska keeps milliseconds, for the source and for the joined file. */
+const TIME_TOLERANCE = 0.0021;
+
+function joinError(stderr: string): AnyvmafError {
+  if (/No space left on device/i.test(stderr)) {
+    return new AnyvmafError('io', 'The disk is full; free some of it, or name another folder with TMPDIR.');
+  }
+  if (/time_base|Unknown bitstream filter/i.test(stderr)) {
+    return new AnyvmafError('io', 'Joining shots needs ffmpeg 5.1 or later; install a newer one.');
+  }
+  const lines = stderr.split('\n').map((line) => line.replace(/^(?:\[[^\]]*\] )+/, '').trim());
+  const said = lines.filter((line) => line !== '');
+  return new AnyvmafError(
+    'media',
+    `ffmpeg could not join the shots: ${shown(said.slice(0, 2).join('; ') || 'it did not say why')}; write to another ` +
+      'container, such as .mkv.',
+  );
+}

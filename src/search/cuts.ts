@@ -1,0 +1,186 @@
+/**
+ * @module search/cuts
+ * Finds hard cuts in small luma pictures: how much of a picture cannot be had by moving parts of the one before it, beside
+ * how much that is for its neighbours. Pure; pictures come one by one and few are kept.
+ */
+
+/** Size of the pictures. */
+export const THUMBNAIL = { width: 64, height: 36 } as const;
+
+const { width: WIDTH, height: HEIGHT } = THUMBNAIL;
+const BLOCK_WIDTH = 16;
+const BLOCK_HEIGHT = 12;
+/** Samples by which a block may have moved. */
+const REACH_X = 6;
+const REACH_Y = 4;
+/** Added to the contrast of pictures, so that noise in flat or dark ones is no change. Levels of 256. */
+const FLOOR = 6;
+/** Bins of the histograms, and the share of the change that they tell. */
+const BINS = 32;
+const HISTOGRAM_SHARE = 0.3;
+/** Frames to either side with which a change is compared. */
+const AROUND = 8;
+/** By how much a cut stands out from the third largest change around it: fades and fast motion change all the time. */
+const STANDS_OUT = 1.7;
+/** Share of a change within which two pictures count as the same scene. */
+const SAME_SCENE = 0.5;
+
+/** The change at which a cut is one, from 0 (none) to about 1. */
+const CUT_THRESHOLD = 0.3;
+
+/** A picture and what changes are measured by. */
+interface Picture {
+  readonly luma: Uint8Array;
+  /** Mean distance from the mean. */
+  readonly contrast: number;
+  readonly bins: Float64Array;
+}
+
+/** Watches pictures go by and remembers how much each differs from the one before it. */
+export class CutFinder {
+  readonly #threshold: number;
+  readonly #flash: number;
+  /** The latest pictures, newest last. */
+  #recent: Picture[] = [];
+  #count = 0;
+  /** Change from the frame before, by frame; the first has none. */
+  readonly #changes: number[] = [];
+  /** Frames that look like cuts, until pictures after them tell whether they are flashes. */
+  #open: number[] = [];
+  readonly #flashes = new Set<number>();
+
+  /**
+   * @param perSecond frames of a second
+   * @param threshold the change at which a cut is one
+   */
+  constructor(perSecond: number, threshold: number = CUT_THRESHOLD) {
+    this.#threshold = threshold;
+    // A flash lasts a fifth of a second at most.
+    this.#flash = Math.max(1, Math.min(12, Math.round(perSecond / 5)));
+  }
+
+  /** Takes the next picture. @param luma copied */
+  add(luma: Uint8Array): void {
+    const picture = pictureOf(luma);
+    const before = this.#recent.at(-1);
+    const change = before ? changeBetween(before, picture) : 0;
+    this.#changes.push(change);
+    this.#recent.push(picture);
+    // Around an edge: as many pictures before it as a flash may last, and as many after it.
+    if (this.#recent.length > 2 * this.#flash + 2) this.#recent.shift();
+    const at = this.#count++;
+    if (change >= this.#threshold) this.#open.push(at);
+    this.#settle();
+  }
+
+  /** Change from the frame before, for every frame. */
+  get changes(): readonly number[] {
+    return this.#changes;
+  }
+
+  /** Frames that begin after a cut, ascending. */
+  cuts(): readonly number[] {
+    return this.#changes.flatMap((change, at) =>
+      change >= this.#threshold && !this.#flashes.has(at) && standsOut(this.#changes, at) ? [at] : [],
+    );
+  }
+
+  /** Calls an edge a flash when a picture shortly after it resembles one shortly before it. */
+  #settle(): void {
+    const newest = this.#count - 1;
+    const picture = this.#recent.at(-1) as Picture;
+    this.#open = this.#open.filter((at) => newest - at <= this.#flash);
+    for (const at of this.#open) {
+      if (this.#flashes.has(at)) continue;
+      const limit = (this.#changes[at] as number) * SAME_SCENE;
+      // The pair spans the edge, and no more than a flash.
+      const earliest = Math.max(newest - this.#flash - 1, newest - this.#recent.length + 1, 0);
+      for (let other = earliest; other < at; other++) {
+        const earlier = this.#recent[this.#recent.length - 1 - (newest - other)];
+        if (newest - other > 1 && earlier && changeBetween(earlier, picture) < limit) {
+          this.#flashes.add(at);
+          break;
+        }
+      }
+    }
+  }
+}
+
+/** Whether a change is larger than what goes on around it; two other cuts nearby do not count. */
+function standsOut(changes: readonly number[], at: number): boolean {
+  const change = changes[at] as number;
+  const around: number[] = [];
+  for (let i = Math.max(1, at - AROUND); i <= Math.min(changes.length - 1, at + AROUND); i++) {
+    if (i !== at) around.push(changes[i] as number);
+  }
+  const [, , third = 0] = around.sort((a, b) => b - a);
+  return change > third * STANDS_OUT;
+}
+
+function pictureOf(luma: Uint8Array): Picture {
+  const copy = luma.slice();
+  const bins = new Float64Array(BINS);
+  let sum = 0;
+  for (const level of copy) {
+    sum += level;
+    // Spread over two bins, so that a small change of brightness is a small change of bins.
+    const place = (level * (BINS - 1)) / 255;
+    const low = Math.floor(place);
+    bins[low] = (bins[low] as number) + 1 - (place - low);
+    if (low + 1 < BINS) bins[low + 1] = (bins[low + 1] as number) + place - low;
+  }
+  const mean = sum / copy.length;
+  let distance = 0;
+  for (const level of copy) distance += Math.abs(level - mean);
+  return { luma: copy, contrast: distance / copy.length, bins };
+}
+
+/** How much of `b` is new beside `a`, from 0 to about 1. */
+function changeBetween(a: Picture, b: Picture): number {
+  const residual = motionResidual(a.luma, b.luma) / ((a.contrast + b.contrast) / 2 + FLOOR);
+  let moved = 0;
+  for (let i = 0; i < BINS; i++) moved += Math.abs((a.bins[i] as number) - (b.bins[i] as number));
+  const histogram = moved / (2 * a.luma.length);
+  return (1 - HISTOGRAM_SHARE) * Math.min(1, residual) + HISTOGRAM_SHARE * histogram;
+}
+
+/** Mean difference of `b` from what blocks of `a`, moved to where they fit best, make of it. Levels of 256. */
+function motionResidual(a: Uint8Array, b: Uint8Array): number {
+  let sum = 0;
+  for (let y = 0; y < HEIGHT; y += BLOCK_HEIGHT) {
+    for (let x = 0; x < WIDTH; x += BLOCK_WIDTH) sum += blockResidual(a, b, x, y);
+  }
+  return sum / (WIDTH * HEIGHT);
+}
+
+function blockResidual(a: Uint8Array, b: Uint8Array, x: number, y: number): number {
+  let best = blockDifference(a, b, x, y, 0, Number.POSITIVE_INFINITY);
+  for (let dy = -REACH_Y; dy <= REACH_Y; dy++) {
+    if (y + dy < 0 || y + dy + BLOCK_HEIGHT > HEIGHT) continue;
+    for (let dx = -REACH_X; dx <= REACH_X; dx++) {
+      if (x + dx < 0 || x + dx + BLOCK_WIDTH > WIDTH) continue;
+      best = Math.min(best, blockDifference(a, b, x, y, dy * WIDTH + dx, best));
+    }
+  }
+  return best;
+}
+
+/** @param enough a sum beyond which the rest does not matter */
+function blockDifference(
+  a: Uint8Array,
+  b: Uint8Array,
+  x: number,
+  y: number,
+  offset: number,
+  enough: number,
+): number {
+  let sum = 0;
+  for (let row = y; row < y + BLOCK_HEIGHT; row++) {
+    const start = row * WIDTH + x;
+    for (let i = start; i < start + BLOCK_WIDTH; i++) {
+      sum += Math.abs((a[i + offset] as number) - (b[i] as number));
+    }
+    if (sum >= enough) return sum;
+  }
+  return sum;
+}

@@ -1,0 +1,229 @@
+/**
+ * @module search/tune-shots
+ * A value for every shot of a source: finds the shots, probes each, and joins the encodes that were chosen.
+ */
+import { storedFrameBytes } from '../core/frame.js';
+import type { VideoInput } from '../media/types.js';
+import { bytesAt, type FrameValues, valuesAt } from './allocate.js';
+import type { SearchPlatform } from './host.js';
+import { pooledOf } from './points.js';
+import { findValue, metricsOf } from './search.js';
+import { DEFAULT_SCRATCH, inSession, type Session } from './session.js';
+import { encodeArguments, type Setting, settingOf } from './setting.js';
+import { joinShots } from './shot-join.js';
+import { ShotProbe, type ShotTask } from './shot-probe.js';
+import { shotsOf } from './shots.js';
+import { checkTuneOptions } from './shots-options.js';
+import type { Shot, SingleSetting, TunedShot, TuneShotsOptions, TuneShotsResult } from './shots-types.js';
+import { type CompleteTarget, completeTargets } from './targets.js';
+import { tuneWhole, wholeMargin } from './tune-whole.js';
+import type { SearchStage } from './types.js';
+
+/** Share of the temporary files that one shot's lossless copy may take. */
+const SHOT_SHARE = 0.5;
+
+/**
+ * Finds the shots of a source and a value for each.
+ * @throws {AnyvmafError} as the public `tuneShots` says; the signal's reason when it asks to stop
+ */
+export async function tuneShots(
+  platform: SearchPlatform,
+  source: VideoInput,
+  options: TuneShotsOptions,
+): Promise<TuneShotsResult> {
+  checkTuneOptions(options);
+  const { onStage, ...rest } = options;
+  // Which shot is under work is known here, what is done with it further down.
+  const place: Place = {};
+  const inner = (stage: SearchStage) => onStage?.({ ...stage, ...place });
+  return inSession(platform, source, { ...rest, onStage: inner }, async (session) => {
+    if (options.output !== undefined) await session.folder.checkOutput(session.source, options.output);
+    const targets = completeTargets(options.targets, options.models);
+    const setting = stitchable(await settingOf(session, options));
+    const frameBytes = storedFrameBytes(session.facts.track);
+    const most = Math.floor(((options.scratchBytes ?? DEFAULT_SCRATCH) * SHOT_SHARE) / frameBytes);
+    const shots = await shotsOf(
+      session,
+      options,
+      (frames, total) => onStage?.({ kind: 'finding', frames, total }),
+      most,
+    );
+    const task = { setting, targets, metrics: metricsOf(targets), keep: options.output !== undefined };
+    return new Tuning(session, options, task, place).run(shots);
+  });
+}
+
+/** The shot under work. */
+type Place = { shot?: number; shots?: number };
+
+/** x264 writes the same headers for all values then, so that decoders need not change them from shot to shot. */
+function stitchable(setting: Setting): Setting {
+  if (setting.encoder.name !== 'libx264' || !setting.encoder.options.has('x264-params')) return setting;
+  const at = setting.args.indexOf('-x264-params');
+  const args =
+    at < 0
+      ? [...setting.args, '-x264-params', 'stitchable=1']
+      : setting.args.with(at + 1, `${setting.args[at + 1]}:stitchable=1`);
+  return { ...setting, args };
+}
+
+/** The tuning of one source. */
+class Tuning {
+  readonly #session: Session;
+  readonly #options: TuneShotsOptions;
+  readonly #task: ShotTask;
+  readonly #place: Place;
+
+  constructor(session: Session, options: TuneShotsOptions, task: ShotTask, place: Place) {
+    this.#session = session;
+    this.#options = options;
+    this.#task = task;
+    this.#place = place;
+  }
+
+  async run(shots: readonly Shot[]): Promise<TuneShotsResult> {
+    this.#place.shots = shots.length;
+    const whole = this.#options.goal === 'whole';
+    const { probes, values } = whole ? await this.#tuneWhole(shots) : await this.#tuneEach(shots);
+    const tuned = probes.map((probe, i) => this.#tuned(probe, values[i] as number));
+    if (whole) for (const shot of tuned) this.#options.onShot?.(shot);
+    const frames = probes.map((probe, i) => framesOf(probe, values[i] as number));
+    const { output, onStage } = this.#options;
+    if (output !== undefined) onStage?.({ kind: 'joining', shots: shots.length });
+    const joined =
+      output === undefined
+        ? null
+        : await joinShots(this.#session, this.#task, probes, values, frames, output);
+    const final = joined && { ...joined.final, reached: this.#margin(shots, joined.frames) >= 0 };
+    return { ...this.#summary(probes, tuned, frames), final };
+  }
+
+  /** Shot by shot, each from where its neighbour ended. */
+  async #tuneEach(shots: readonly Shot[]) {
+    const probes: ShotProbe[] = [];
+    const values: number[] = [];
+    let { setting } = this.#task;
+    for (const [i, shot] of shots.entries()) {
+      this.#place.shot = i + 1;
+      const probe = await ShotProbe.open(this.#session, { ...this.#task, setting }, shot, i + 1);
+      const value = await findValue(
+        probe.probe,
+        (point) => probe.margin(point),
+        () => {},
+      );
+      await probe.measure(value);
+      await probe.probe.removeFiles(value);
+      await probe.release();
+      probes.push(probe);
+      values.push(value);
+      this.#options.onShot?.(this.#tuned(probe, value));
+      setting = startingAt(setting, value);
+    }
+    return { probes, values };
+  }
+
+  async #tuneWhole(shots: readonly Shot[]) {
+    const { grid } = this.#task.setting.parameter;
+    const probes: ShotProbe[] = [];
+    for (const [i, shot] of shots.entries())
+      probes.push(await ShotProbe.open(this.#session, this.#task, shot, i + 1));
+    const places = await tuneWhole(probes, grid, this.#goal, async (probe, wanted) => {
+      this.#place.shot = probe.number;
+      for (const at of wanted) await probe.measure(grid.values[at] as number);
+      await probe.release();
+    });
+    return { probes, values: places.map((at) => grid.values[at] as number) };
+  }
+
+  get #goal(): { readonly targets: readonly CompleteTarget[]; readonly perSecond: number } {
+    return { targets: this.#task.targets, perSecond: this.#session.perSecond };
+  }
+
+  /** How far frames are above the goal. */
+  #margin(shots: readonly Shot[], frames: readonly FrameValues[]): number {
+    if (this.#options.goal === 'whole' || shots.length === 0) return wholeMargin(this.#goal, frames);
+    return Math.min(...frames.map((values) => wholeMargin(this.#goal, [values])));
+  }
+
+  #tuned(probe: ShotProbe, value: number): TunedShot {
+    const points = probe.points();
+    const { bytes, pooled } = points.find((one) => one.value === value) as TunedShot['points'][number];
+    const kbps = (bytes * 8) / probe.shot.seconds / 1000;
+    const margin = wholeMargin(this.#goal, [framesOf(probe, value)]);
+    return { ...probe.shot, number: probe.number, value, bytes, kbps, pooled, margin, points };
+  }
+
+  #summary(probes: readonly ShotProbe[], shots: readonly TunedShot[], frames: readonly FrameValues[]) {
+    const { facts, perSecond, source } = this.#session;
+    const { setting, targets } = this.#task;
+    const bytes = shots.reduce((sum, shot) => sum + shot.bytes, 0);
+    const single = this.#single(probes, shots);
+    const margin = this.#margin(shots, frames);
+    return {
+      source: String(source),
+      startTime: facts.track.startTime ?? 0,
+      encoder: setting.encoder.name,
+      version: setting.encoder.version,
+      parameter: setting.parameter.name,
+      goal: this.#options.goal ?? 'each',
+      targets,
+      shots,
+      reached: margin >= 0,
+      margin,
+      bytes,
+      kbps: (bytes * 8 * perSecond) / facts.times.length / 1000,
+      pooled: pooledOf(joinedValues(frames)),
+      single,
+      saving: 1 - bytes / single.bytes,
+      encodes: probes.reduce((sum, probe) => sum + probe.encodes, 0),
+      cached: shots.reduce((sum, { points }) => sum + points.filter(({ cached }) => cached).length, 0),
+      args: shots.map(({ value }) => encodeArguments(setting, value)),
+    } satisfies Omit<TuneShotsResult, 'final'>;
+  }
+
+  /** The largest value for all shots that reaches the goal. */
+  #single(probes: readonly ShotProbe[], shots: readonly TunedShot[]): SingleSetting {
+    const { values } = this.#task.setting.parameter.grid;
+    const curves = probes.map((probe) => probe.curve());
+    const holds = (at: number) => {
+      if (this.#options.goal !== 'whole')
+        return shots.every(({ value, margin }) => values.indexOf(value) >= at && margin >= 0);
+      return (
+        wholeMargin(
+          this.#goal,
+          curves.map((curve) => valuesAt(curve, at)),
+        ) >= 0
+      );
+    };
+    // Beyond all points a line says nothing.
+    const known = curves.flatMap((curve) => curve.map((point) => point.at));
+    const best = Math.min(...shots.map(({ value }) => values.indexOf(value)), ...known);
+    let at = Math.max(...known);
+    while (at > best && !holds(at)) at--;
+    return {
+      value: values[at] as number,
+      bytes: curves.reduce((sum, curve) => sum + bytesAt(curve, at), 0),
+      measured: curves.every((curve) => curve.some((one) => one.at === at)),
+      reached: holds(at),
+    };
+  }
+}
+
+/** The setting with a search begun at a value. */
+function startingAt(setting: Setting, value: number): Setting {
+  const { parameter } = setting;
+  const start = parameter.grid.values.indexOf(value);
+  return { ...setting, parameter: { ...parameter, grid: { ...parameter.grid, start } } };
+}
+
+/** Values of a shot's frames at a value that is known. */
+function framesOf(probe: ShotProbe, value: number): FrameValues {
+  const metrics = probe.probe.points().find((one) => one.value === value)?.metrics ?? {};
+  return Object.fromEntries(Object.entries(metrics).map(([name, samples]) => [name, samples.flat()]));
+}
+
+/** Values of all shots as those of one. */
+function joinedValues(shots: readonly FrameValues[]): Record<string, readonly (readonly number[])[]> {
+  const names = Object.keys(shots[0] ?? {});
+  return Object.fromEntries(names.map((name) => [name, shots.map((values) => values[name] ?? [])]));
+}
