@@ -40,6 +40,7 @@ import type {
   ScoreManyOptions,
   ScoreOptions,
   ScoreRequest,
+  ScoreRun,
   Scorer,
   ScorerOptions,
   SearchOptions,
@@ -69,6 +70,13 @@ export const score =
   async (request: ScoreRequest, options: ScoreOptions = {}): Promise<Report> => {
     const { scorePair } = await import('./engine/score.js');
     return scorePair(from(platform, options), request, options);
+  };
+
+export const prepareRun =
+  (platform: Platform) =>
+  async (request: ScoreRequest, options: ScoreOptions = {}): Promise<ScoreRun> => {
+    const { prepareRun } = await import('./engine/live/run.js');
+    return prepareRun(from(platform, options), request, options);
   };
 
 export const scoreMany =

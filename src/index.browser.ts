@@ -9,6 +9,7 @@ export { configureBrowser as configure } from './platform/browser/platform.js';
 export * from './public.js';
 
 export const score = /* @__PURE__ */ api.score(browserPlatform);
+export const prepareRun = /* @__PURE__ */ api.prepareRun(browserPlatform);
 export const scoreMany = /* @__PURE__ */ api.scoreMany(browserPlatform);
 export const inspect = /* @__PURE__ */ api.inspect(browserPlatform);
 export const align = /* @__PURE__ */ api.align(browserPlatform);

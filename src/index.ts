@@ -25,6 +25,21 @@ export * from './public.js';
 export const score = /* @__PURE__ */ api.score(nodePlatform);
 
 /**
+ * Prepares a run without starting it, so that it can be handed to {@link createEmbeddedServer} first.
+ * @param request and options as for {@link score}
+ * @throws {AnyvmafError} `usage` for options that {@link score} refuses
+ * @example
+ * ```ts
+ * const run = await prepareRun({ reference: 'reference.y4m', distorted: 'distorted.y4m' });
+ * const server = await createEmbeddedServer(run);
+ * const { url } = await server.listen({ transport: 'sse', port: 0 });
+ * const report = await run.start();
+ * await server.close();
+ * ```
+ */
+export const prepareRun = /* @__PURE__ */ api.prepareRun(nodePlatform);
+
+/**
  * Scores several distorted videos against one reference, which is decoded only once.
  * @param distorted at least one; all are scored at the same time
  * @param options as for {@link score}; callbacks also get the index of their video

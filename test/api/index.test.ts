@@ -46,6 +46,7 @@ describe('the public API', () => {
       'mapQuality',
       'openModel',
       'parseTarget',
+      'prepareRun',
       'probeBackend',
       'pullModel',
       'qualityMaps',

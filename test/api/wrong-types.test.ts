@@ -80,6 +80,7 @@ const ranked: Argument = { fits: { metric: 'psnr_y', worse: 'low' } };
 const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   AnyvmafError: [],
   score: [request, { ...options, takes: ['undefined', ...OBJECTS] }],
+  prepareRun: [request, { ...options, takes: ['undefined', ...OBJECTS] }],
   scoreMany: [{ fits: 'a.y4m', takes: ['text', 'number'] }, { fits: ['b.y4m'], takes: ['array'] }, options],
   inspect: [request, options],
   align: [request, options],

@@ -28,6 +28,11 @@ export class Meter {
     return seconds > 0 ? this.#done / seconds : 0;
   }
 
+  /** Pairs measured so far. */
+  get done(): number {
+    return this.#done;
+  }
+
   /** Adds measured pairs. */
   count(pairs = 1): void {
     this.#done += pairs;

@@ -3,17 +3,20 @@
  * Measures a pair with this package's own core, on workers or in the calling thread, perhaps beside a GPU, and predicts.
  */
 
-import type { CoreOptions } from '../../contract/options.js';
+import { usageError } from '../../../core/errors.js';
+import { type CoreOptions, framesToKeep } from '../../contract/options.js';
 import type { Platform } from '../../contract/platform.js';
 import type { ScoreOptions } from '../../contract/types.js';
+import type { Steering } from '../../live/steering.js';
 import { chooseThreads, coreTime } from '../../plan/chunks.js';
 import { planRun, type Requested, type RunPlan, reportModel } from '../../plan/plan.js';
 import { createHeatmaps, type HeatmapRun } from '../../results/heatmaps.js';
 import { Scoring } from '../../results/scoring.js';
 import type { TinyPlan, TinyRegressors, TinySessionFacts } from '../../results/tiny.js';
 import type { Contest } from '../../workers/contest.js';
+import type { Extend } from '../../workers/extras.js';
 import type { WorkerSetup } from '../../workers/protocol.js';
-import { measureHere, measureOnWorkers } from '../../workers/run.js';
+import { measureHere, measureOnWorkers, type SteeredMeasuring } from '../../workers/run.js';
 import type { WorkerPool } from '../../workers/worker-pool.js';
 import type { GpuMeasurer, GpuUse } from '../gpu.js';
 import { type GpuRun, gpuNotes, gpuPairs, reportGpu } from '../gpu-report.js';
@@ -28,6 +31,7 @@ interface CoreRun {
   readonly checked: CoreOptions;
   readonly module: WebAssembly.Module;
   readonly options: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>;
+  readonly steering: Steering | undefined;
   readonly notes: readonly string[];
 }
 
@@ -42,13 +46,17 @@ export function openCore(
   platform: Platform,
   checked: CoreOptions,
   [requested, module]: readonly [Requested, WebAssembly.Module],
-  options: CoreRun['options'],
+  { options, steering }: Pick<CoreRun, 'options' | 'steering'>,
   notes: readonly string[],
 ): OpenBackend {
-  const run = { platform, checked, module, options, notes };
+  const run = { platform, checked, module, options, steering, notes };
   return {
     requested,
-    plan: ({ reference }) => new CoreMeasurement(run, planRun(requested, reference.info, checked.compat)),
+    plan: ({ reference: { info } }) => {
+      const rate = info.frameRate && info.frameRate.num / info.frameRate.den;
+      const keep = framesToKeep(checked.keep, rate);
+      return new CoreMeasurement(run, planRun(requested, info, checked.compat), keep);
+    },
   };
 }
 
@@ -65,9 +73,14 @@ class CoreMeasurement implements PlannedMeasurement {
   /** Of picture models in the calling thread. */
   #sessions: readonly TinySessionFacts[] = [];
 
-  constructor(run: CoreRun, plan: RunPlan) {
+  /** Ends workers that measure more than the plan. */
+  readonly #extras: (() => Promise<void>)[] = [];
+  readonly #keep: number | undefined;
+
+  constructor(run: CoreRun, plan: RunPlan, keep: number | undefined) {
     this.#run = run;
     this.#plan = plan;
+    this.#keep = keep;
   }
 
   isAside(expected: number | null): boolean {
@@ -83,10 +96,14 @@ class CoreMeasurement implements PlannedMeasurement {
     options.signal?.throwIfAborted();
     if (extent.pairs > 0) this.#heatmaps?.keep();
     const tiny = this.#tiny?.tinyWarnings(this.#tiny.plan, this.#facts()) ?? [];
+    const steered = this.#run.steering?.report(finished.frameNumbers.at(-1) ?? -1);
+    const start = this.#start();
     return {
       extent,
       ...finished,
-      ...this.#start(),
+      ...start,
+      ...(steered &&
+        steered.swaps.length > 0 && { swaps: steered.swaps, models: [...start.models, ...steered.models] }),
       ...reportGpu(this.#gpuRun(), extent.pairs),
       warnings: [...notes, ...this.#notes(), ...this.#plan.warnings, ...finished.warnings, ...tiny],
     };
@@ -95,6 +112,7 @@ class CoreMeasurement implements PlannedMeasurement {
   async close(): Promise<void> {
     await this.#gpu?.close();
     await this.#pool?.terminate();
+    for (const end of this.#extras) await end();
     await this.#heatmaps?.discard();
     await this.#regressors?.close();
   }
@@ -142,12 +160,15 @@ class CoreMeasurement implements PlannedMeasurement {
         options.onFrame?.(frame);
       },
       this.#regressors,
+      this.#keep,
     );
   }
 
-  #measurePairs({ pair, expected, bound, meter, continuity }: MeasurementWork, scoring: Scoring) {
+  #measurePairs(work: MeasurementWork, scoring: Scoring) {
+    const { pair, expected, bound, meter, continuity } = work;
     const { platform, checked, options } = this.#run;
     const task = {
+      steered: this.#steer(work, scoring),
       platform,
       setup: { ...this.#setup(), ...(continuity && { signs: true }) },
       pair,
@@ -184,6 +205,47 @@ class CoreMeasurement implements PlannedMeasurement {
         this.#contest = contest;
       },
     });
+  }
+
+  /** Lets the run be steered, where somebody wants to. */
+  #steer({ pair, expected, meter }: MeasurementWork, scoring: Scoring): SteeredMeasuring | undefined {
+    const { steering, checked, platform } = this.#run;
+    if (!steering) return undefined;
+    const plan = this.#plan;
+    const { info } = pair.reference;
+    let extend: Extend = () => {
+      throw usageError('The measurement has not begun; ask again after its first frame.');
+    };
+    steering.begin({
+      facts: {
+        format: info,
+        reference: info.name,
+        distorted: pair.distorted.info.name,
+        rate: info.frameRate ? info.frameRate.num / info.frameRate.den : null,
+        total: expected,
+        metrics: plan.metrics,
+        models: plan.models.map((model) => reportModel(model, plan.chosen)),
+        extractors: plan.features.extractors.map(({ instance }) => instance.spec.name),
+        backend: this.#backendUsed(),
+        threads: this.#threads(expected),
+        subsample: checked.subsample,
+        taken: () => meter.done,
+      },
+      plan,
+      format: info,
+      compat: checked.compat,
+      scoring,
+      models: platform.models,
+      extend: (extraction, sink, wished) => extend(extraction, sink, wished),
+    });
+    return {
+      gate: steering.gate,
+      stopped: () => steering.stopped,
+      onExtend: (given) => {
+        extend = given;
+      },
+      own: (close) => this.#extras.push(close),
+    };
   }
 
   #setup(): WorkerSetup {
