@@ -3,6 +3,7 @@
  * The public functions, each made for a platform; `index` documents them. One function each, and not one object of all, so
  * that bundlers drop what a program does not use; a function loads its code when it is called.
  */
+import { AnyvmafError } from './core/errors.js';
 import type { Platform } from './engine/contract/platform.js';
 import * as registry from './models/registry.js';
 import type {
@@ -17,6 +18,7 @@ import type {
   DatasetSummary,
   DescribeTinyOptions,
   Diagnosis,
+  EmbeddedServerOptions,
   EvaluateOptions,
   Evaluation,
   ExtractOptions,
@@ -151,6 +153,16 @@ export const createScorer =
     const { openScorer } = await import('./engine/scorer.js');
     return openScorer(platform, format, options);
   };
+
+/** In place of the live server, where there are no sockets. @throws {AnyvmafError} `backend` */
+export async function refuseEmbeddedServer(
+  measurement: Scorer | ScoreRun,
+  _options: EmbeddedServerOptions = {},
+): Promise<never> {
+  const { requireSteerable } = await import('./engine/live/steerable.js');
+  requireSteerable(measurement);
+  throw new AnyvmafError('backend', 'The live server needs Node; browsers have no sockets to listen on.');
+}
 
 export const listModels = (platform: Platform) => (): Promise<readonly ModelSummary[]> =>
   registry.listModels(platform.models);

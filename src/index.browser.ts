@@ -33,3 +33,6 @@ export const listBackends = /* @__PURE__ */ api.listBackends(browserPlatform);
 export const probeBackend = /* @__PURE__ */ api.probeBackend(browserPlatform);
 export const describeNative = /* @__PURE__ */ api.describeNative(browserPlatform);
 export const diagnose = /* @__PURE__ */ api.diagnose(browserPlatform);
+
+/** Needs threads and sockets of Node. @throws {AnyvmafError} `backend` */
+export const createEmbeddedServer = api.refuseEmbeddedServer;

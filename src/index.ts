@@ -4,6 +4,7 @@
  */
 import * as api from './api.js';
 import { nodePlatform } from './platform/node/platform.js';
+import type { EmbeddedServer, EmbeddedServerOptions, ScoreRun, Scorer } from './public.js';
 
 export { configureNode as configure } from './platform/node/platform.js';
 export * from './public.js';
@@ -247,3 +248,24 @@ export const describeNative = /* @__PURE__ */ api.describeNative(nodePlatform);
 
 /** Checks what is installed here: the core, decoders and native backends. */
 export const diagnose = /* @__PURE__ */ api.diagnose(nodePlatform);
+
+/**
+ * Makes a server for a running measurement: agents and dashboards watch it and steer it over a Unix socket, HTTP or a pair of
+ * descriptors, while frames are measured as if nobody looked. It has a thread of its own; nothing of it is loaded before.
+ * Close it when the measurement is over: its thread keeps the process alive.
+ * @param measurement a scorer of {@link createScorer}, or a run of {@link prepareRun} that has not started
+ * @throws {AnyvmafError} `usage` for wrong options or a measurement that has a server
+ * @example
+ * ```ts
+ * const scorer = await createScorer({ width: 1920, height: 1080, bitDepth: 8, chroma: '420' });
+ * const server = await createEmbeddedServer(scorer, { queueDepth: 64, maxDrainPerFrame: 4 });
+ * console.log(await server.listen({ transport: 'sse', port: 0, dashboard: true }));
+ * ```
+ */
+export async function createEmbeddedServer(
+  measurement: Scorer | ScoreRun,
+  options: EmbeddedServerOptions = {},
+): Promise<EmbeddedServer> {
+  const { openEmbeddedServer } = await import('./live/embedded.js');
+  return openEmbeddedServer(measurement, options);
+}

@@ -66,6 +66,10 @@ export type {
 export type { TableInput } from './evaluate/evaluation.js';
 export type { LeftOut } from './evaluate/rows.js';
 export type { Split } from './evaluate/split.js';
+export type { Alarm } from './live/alarms.js';
+export type { EmbeddedServer, EmbeddedServerOptions } from './live/embedded.js';
+export type { SecondLine } from './live/link.js';
+export type { Listening } from './live/messages.js';
 export type { AlignCandidate, AlignReason, AlignResult } from './media/align/types.js';
 export type {
   DecoderAvailability,

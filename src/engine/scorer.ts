@@ -265,7 +265,7 @@ class PushScorer implements Scorer, Steerable {
       format,
       compat: checked.compat,
       scoring: this.#scoring,
-      models: platform.models,
+      platform,
       extend: (extraction, sink) => {
         requirePlanes(extraction, this.#hasChroma);
         return extras.extend(extraction, sink);

@@ -22,6 +22,7 @@ describe('the public API', () => {
       'align',
       'compareModels',
       'configure',
+      'createEmbeddedServer',
       'createScorer',
       'describeModel',
       'describeNative',

@@ -94,6 +94,7 @@ const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   forgetSearches: [{ fits: 'x', takes: ['text', 'undefined'] }],
   parseTarget: [text],
   createScorer: [{ fits: { width: 16, height: 16, bitDepth: 8, chroma: '420' } }, options],
+  createEmbeddedServer: [{ fits: {} }, { fits: {}, takes: [] }],
   listModels: [],
   describeModel: [text],
   pullModel: [text, loose],

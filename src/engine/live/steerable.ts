@@ -2,6 +2,8 @@
  * @module engine/live/steerable
  * What can be steered: scorers, and runs that have not started.
  */
+import { usageError } from '../../core/errors.js';
+import { showValue } from '../../core/printable.js';
 import type { Steering } from './steering.js';
 
 /** Key of the function that hands a measurement over; no part of the public types. */
@@ -16,7 +18,19 @@ export interface Steerable {
   [STEERED](steering: Steering): void;
 }
 
+/** @throws {AnyvmafError} `usage` for what is no measurement of this package */
+export function requireSteerable(value: unknown): Steerable {
+  if (isSteerable(value)) return value;
+  throw usageError(
+    `The measurement is ${showValue(value)}, but it must be a scorer of createScorer or a run of prepareRun.`,
+  );
+}
+
 /** Whether a value is a measurement of this package. */
 export function isSteerable(value: unknown): value is Steerable {
-  return typeof value === 'object' && value !== null && STEERED in value;
+  try {
+    return typeof value === 'object' && value !== null && STEERED in value;
+  } catch {
+    return false;
+  }
 }

@@ -6,11 +6,13 @@
 import type { Compat } from '../../core/choices.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
+import type { Origin } from '../../core/origin.js';
 import { quoted } from '../../core/printable.js';
 import { loadModels } from '../../models/load.js';
 import { Predictor } from '../../models/predict.js';
-import type { LoadedModel, ModelStore } from '../../models/types.js';
+import type { LoadedModel } from '../../models/types.js';
 import type { ReportModel } from '../../report/types.js';
+import type { Platform } from '../contract/platform.js';
 import { type FeaturePlan, planFeatures } from '../plan/features.js';
 import { chooseModel, isOpen, settle } from '../plan/model-choice.js';
 import { type RunPlan, reportModel } from '../plan/plan.js';
@@ -22,6 +24,9 @@ import type { Extend } from '../workers/extras.js';
  * by at most four.
  */
 const WARM_UP = 5;
+
+/** Without folders, only models that ship or were pulled are loaded. */
+const UNKNOWN: Origin = { by: 'foreign', folders: [] };
 
 /** A change of models, as the report tells it. */
 export interface ModelSwap {
@@ -85,13 +90,14 @@ export interface SteeredRun {
   readonly format: VideoFormat;
   readonly compat: Compat;
   readonly scoring: Scoring;
-  readonly models: ModelStore;
+  readonly platform: Pick<Platform, 'models' | 'ofOrigin'>;
   readonly extend: Extend;
 }
 
 /** Steers one measurement. */
 export class Steering {
   readonly #onlooker: Onlooker;
+  readonly #origin: Origin;
   #run: SteeredRun | undefined;
   /** Models that predict, in the report's order, and all that ever did by the key of their score. */
   #current: LoadedModel[] = [];
@@ -100,8 +106,10 @@ export class Steering {
   #pause: { readonly promise: Promise<void>; readonly end: () => void } | undefined;
   #stopped = false;
 
-  constructor(onlooker: Onlooker) {
+  /** @param origin who names models that are to take over */
+  constructor(onlooker: Onlooker, origin: Origin = UNKNOWN) {
     this.#onlooker = onlooker;
+    this.#origin = origin;
   }
 
   /** Whether the run is to end with the pairs that it has taken. */
@@ -163,7 +171,8 @@ export class Steering {
    * @throws {AnyvmafError} `usage`, `model`, `feature` or `io` if it cannot be loaded
    */
   async prepare(text: string): Promise<LoadedModel> {
-    const { models, format } = this.#required();
+    const { platform, format } = this.#required();
+    const { models } = platform.ofOrigin?.(this.#origin) ?? platform;
     const settled = isOpen(text) ? settle(text, chooseModel(format)) : text;
     const load = async (string: string) => {
       const [model] = await loadModels([string], models);

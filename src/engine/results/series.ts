@@ -77,7 +77,8 @@ export class Series {
 
   /** Numbers of the frames that are kept, ascending. */
   get frames(): readonly number[] {
-    return this.#frames.slice(this.#first());
+    const first = this.#first();
+    return first === 0 ? this.#frames : this.#frames.slice(first);
   }
 
   get names(): readonly string[] {
@@ -108,6 +109,11 @@ export class Series {
       column?.set(row, value);
       if (this.#keep !== undefined) column?.tally(value);
     }
+  }
+
+  /** How many frames had a value of a metric, where rows may be dropped. */
+  counted(name: string): number {
+    return this.#columns.find((column) => column.name === name)?.count ?? 0;
   }
 
   /** The rows that are kept, as the report takes them. */

@@ -235,7 +235,7 @@ class CoreMeasurement implements PlannedMeasurement {
       format: info,
       compat: checked.compat,
       scoring,
-      models: platform.models,
+      platform,
       extend: (extraction, sink, wished) => extend(extraction, sink, wished),
     });
     return {
