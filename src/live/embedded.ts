@@ -28,6 +28,8 @@ export interface EmbeddedServerOptions {
   readonly folders?: readonly string[];
   /** Frames of each measurement that clients can ask about; older ones count in pooled values only. Default: all. */
   readonly keepFrames?: number;
+  /** The same in seconds of video, at 25 frames where the source states no rate. */
+  readonly keepSeconds?: number;
   /** Rules such as `p5<80 for 3s`; clients get a notification when one comes true and when it is over. */
   readonly alarms?: readonly string[];
   /** Called in this thread for each of these. */
@@ -88,17 +90,26 @@ interface Checked extends ServerSettings {
 
 function checkServerOptions(options: EmbeddedServerOptions): Checked {
   requireObject('options', options);
-  const { queueDepth = 64, maxDrainPerFrame = 4, folders = [], keepFrames, userAgent } = options;
+  const { queueDepth = 64, maxDrainPerFrame = 4, folders = [], keepFrames, keepSeconds, userAgent } = options;
   count('queueDepth', queueDepth, MAX_DEPTH);
   count('maxDrainPerFrame', maxDrainPerFrame, MAX_DRAIN);
   if (keepFrames !== undefined) count('keepFrames', keepFrames, 2 ** 31);
+  if (keepSeconds !== undefined && !(typeof keepSeconds === 'number' && keepSeconds > 0))
+    throw usageError(`keepSeconds is ${showValue(keepSeconds)}, but it must be a number above 0.`);
   if (!Array.isArray(folders) || !folders.every((folder) => typeof folder === 'string'))
     throw usageError(`folders is ${showValue(folders)}, but it must be a list of paths.`);
   for (const name of ['onAlarm', 'onSecond'] as const) {
     if (options[name] !== undefined && typeof options[name] !== 'function')
       throw usageError(`${name} is ${showValue(options[name])}, but it must be a function.`);
   }
-  return { queueDepth, maxDrainPerFrame, folders, keep: keepFrames, name: userAgent ?? 'anyvmaf-live' };
+  return {
+    queueDepth,
+    maxDrainPerFrame,
+    folders,
+    keep: keepFrames,
+    keepSeconds,
+    name: userAgent ?? 'anyvmaf-live',
+  };
 }
 
 function count(name: string, value: number, most: number): void {

@@ -9,7 +9,7 @@ import { Series } from '../engine/results/series.js';
 import { distribution, pool } from '../report/pool.js';
 import type { MetricDistribution, PooledMetric } from '../report/types.js';
 import { type Alarm, ASSUMED_RATE } from './alarms.js';
-import type { MeasurementFacts, RunState } from './messages.js';
+import type { MeasurementFacts, RunState, ServerSettings } from './messages.js';
 
 /** Worst moments that are remembered. */
 const WORST = 32;
@@ -59,7 +59,8 @@ export class History {
   /** Counts changes. */
   version = 0;
   #series: Series;
-  readonly #keep: number;
+  #keep: number;
+  readonly #keepSeconds: number | undefined;
   #names: readonly string[] = [];
   #active: readonly number[] = [];
   #main: string | undefined;
@@ -73,8 +74,9 @@ export class History {
   #began = 0;
   #lastAt = 0;
 
-  /** @param keep frames to keep; absent for all */
-  constructor(id: number, name: string, keep: number | undefined) {
+  /** @param keep frames or seconds of video to keep; absent for all */
+  constructor(id: number, name: string, { keep, keepSeconds }: Pick<ServerSettings, 'keep' | 'keepSeconds'>) {
+    this.#keepSeconds = keepSeconds;
     this.id = id;
     this.name = name;
     this.#keep = keep ?? Number.POSITIVE_INFINITY;
@@ -105,6 +107,10 @@ export class History {
     this.state = 'running';
     this.#main = facts.models[0]?.name;
     this.#began = performance.now();
+    if (this.#keepSeconds !== undefined && this.#keep === Number.POSITIVE_INFINITY) {
+      this.#keep = Math.max(1, Math.ceil(this.#keepSeconds * this.framesPerSecond));
+      this.#series = new Series([], this.#keep);
+    }
     this.version++;
   }
 

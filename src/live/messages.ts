@@ -55,6 +55,8 @@ export interface ServerSettings {
   readonly queueDepth: number;
   /** Frames of each measurement to keep for questions; absent for all. */
   readonly keep?: number | undefined;
+  /** The same in seconds of video. */
+  readonly keepSeconds?: number | undefined;
   /** Folders from which clients may name files. */
   readonly folders: readonly string[];
   /** What the server calls itself. */

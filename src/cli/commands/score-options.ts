@@ -9,6 +9,7 @@ import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { quoted } from '../../core/printable.js';
 import type { RawVideoFormat, ScoreOptions } from '../../index.js';
 import { type Precision, parsePrecision } from '../../report/format.js';
+import type { LiveSettings } from '../live.js';
 import {
   grouped,
   type OptionSpec,
@@ -17,6 +18,7 @@ import {
   parseArguments,
 } from '../options.js';
 import { choiceValue, numberValue, refusedValue, unsignedValue } from '../values.js';
+import { LIVE_OPTIONS, LiveArguments } from './live-options.js';
 import { NATIVE_OPTIONS, NativeArguments } from './native-options.js';
 import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
 import { TINY_OPTIONS, TinyArguments } from './tiny-options.js';
@@ -122,6 +124,7 @@ export const SCORE_OPTIONS = [
     { name: 'threads', argument: 'N', help: 'workers (default: one per core; 0: no worker)' },
     { name: 'quiet', short: 'q', help: 'no progress bar; plain scores instead of the summary' },
   ]),
+  ...LIVE_OPTIONS,
   ...NATIVE_OPTIONS,
   { name: 'c', short: 'c', argument: 'ARG', shortOnly: true, help: 'ignored, as in the vmaf tool' },
   ...grouped(RUNNING, [
@@ -151,6 +154,8 @@ export interface ScoreSettings {
   /** Whether `failUnder` judges scores of wrong pairs too, which otherwise fail. */
   readonly acceptUntrusted?: boolean;
   readonly quiet: boolean;
+  /** How the run is watched while it goes on; absent if it is not. */
+  readonly live?: LiveSettings;
   /** Options without effect, as sentences for the report's warnings. */
   readonly ignored: readonly string[];
 }
@@ -169,8 +174,9 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   const videos = new VideoArguments();
   const native = new NativeArguments();
   const tiny = new TinyArguments();
+  const live = new LiveArguments();
   for (const use of parsed.options) {
-    if (videos.take(use) || takePairingOption(use, options)) continue;
+    if (live.take(use) || videos.take(use) || takePairingOption(use, options)) continue;
     if (native.take(use, options) || tiny.take(use, options)) continue;
     draft.take(use);
   }
@@ -186,7 +192,9 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   draft.ignoreReference(unread);
   checkPairingOptions(options);
   draft.ignored.push(...native.finish(options));
-  const settings = { ...chosen, ...draft.finish() };
+  const { live: watched, keep } = live.finish(chosen.distorted.length);
+  if (keep) options.keep = keep;
+  const settings = { ...chosen, ...draft.finish(), ...(watched && { live: watched }) };
   refuseContradictions(settings);
   return settings;
 }

@@ -84,7 +84,7 @@ export class Hub {
     if (message.kind === 'answer') this.#answer(message.call, message.result, message.refusal);
     if (message.kind === 'measurement') {
       const { id, name } = message;
-      this.#histories.set(id, new History(id, name, this.settings.keep));
+      this.#histories.set(id, new History(id, name, this.settings));
     }
     const history = 'id' in message ? this.#histories.get(message.id) : undefined;
     if (history) this.#tell(history, message);

@@ -10,6 +10,8 @@ import { failed, Session } from '../session.js';
 
 /** Bytes that may wait for a client to read them. */
 export const BACKLOG = 1 << 20;
+/** Milliseconds that a client gets to read the last of what was sent. */
+export const FLUSH_TIME = 500;
 /** Requests of one client that may be under way. */
 const MOST_REQUESTS = 64;
 
@@ -22,6 +24,7 @@ export class Connection {
   readonly #ended: () => void;
   #open = 0;
   #closed = false;
+  #ending = false;
 
   /**
    * @param headers whether `Content-Length` framing is understood
@@ -50,8 +53,6 @@ export class Connection {
     });
   }
 
-  #ending = false;
-
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -59,6 +60,16 @@ export class Connection {
     this.#input.destroy();
     this.#output.destroy();
     this.#ended();
+  }
+
+  /** Ends the connection once what was sent has left, or after a moment. */
+  finish(): void {
+    if (this.#closed) return;
+    const late = setTimeout(() => this.close(), FLUSH_TIME);
+    this.#output.end(() => {
+      clearTimeout(late);
+      this.close();
+    });
   }
 
   async #answer(text: string): Promise<void> {

@@ -10,6 +10,7 @@ import { Guard, readTarget } from '../../guard.js';
 import { type Hub, type LiveEvent, progressOf } from '../hub.js';
 import { Session } from '../session.js';
 import { bodyOf, json, problem } from './answers.js';
+import { FLUSH_TIME } from './connection.js';
 import type { Listener } from './listener.js';
 import { Streamable } from './streamable.js';
 import { EventStreams } from './streams.js';
@@ -45,8 +46,10 @@ export async function serveHttpStream(
     async close() {
       const closed = new Promise<void>((done) => server.close(() => done()));
       door.close();
-      server.closeAllConnections();
+      server.closeIdleConnections();
+      const late = setTimeout(() => server.closeAllConnections(), FLUSH_TIME);
       await closed;
+      clearTimeout(late);
     },
   };
 }

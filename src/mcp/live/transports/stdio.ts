@@ -23,7 +23,7 @@ export function serveDescriptors(hub: Hub, input: number, output: number): Liste
   return {
     address: `stdio-fd:${input},${output}`,
     async close() {
-      connection.close();
+      connection.finish();
     },
   };
 }

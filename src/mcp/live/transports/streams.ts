@@ -68,8 +68,7 @@ export class EventStreams {
 
   close(): void {
     clearInterval(this.#beat);
-    for (const stream of this.#streams) stream.destroy();
-    this.#streams.clear();
+    for (const stream of this.#streams) stream.end();
   }
 
   #write(text: string): void {

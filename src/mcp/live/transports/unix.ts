@@ -44,7 +44,7 @@ export async function serveUnixSocket(hub: Hub, named: string): Promise<Listener
     address: path,
     async close() {
       const closed = new Promise<void>((done) => server.close(() => done()));
-      for (const connection of connections) connection.close();
+      for (const connection of connections) connection.finish();
       await closed;
     },
   };
