@@ -18,7 +18,7 @@ import { sampleSource } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { built } from '../../support/built.js';
 
-export const THREAD = pathToFileURL(built('dist/bundle/js/live-thread.js'));
+const THREAD = pathToFileURL(built('dist/bundle/js/live-thread.js'));
 
 export const TINY = { width: 64, height: 64, bitDepth: 8, chroma: '420' } as const;
 const clip = makeSample(TINY, { seed: 3 });
