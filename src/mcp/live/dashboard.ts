@@ -165,7 +165,7 @@ const hash = (text: string) => `'sha256-${createHash('sha256').update(text).dige
 
 /** What the page may do: run its own script and style, and talk to its own server. */
 export const PAGE_POLICY =
-  `default-src 'none'; script-src ${hash(SCRIPT)}; style-src ${hash(STYLE)}; connect-src 'self'; ` +
+  `default-src 'none'; script-src ${hash(SCRIPT)}; style-src ${hash(STYLE)}; connect-src 'self'; img-src data:; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** The page. @param path of the event stream, of plain characters */
