@@ -120,8 +120,9 @@ const on = (name, change) => events.addEventListener(name, (event) => {
 });
 on('progress', (data) => {
   const state = take(data);
-  if (data.second && data.second.second !== (state.seconds.at(-1) ?? {}).second) state.seconds.push(data.second);
-  if (state.seconds.length > 7200) state.seconds.shift();
+  const known = (state.seconds.at(-1) ?? { second: 0 }).second;
+  state.seconds.push(...data.fresh.filter((one) => one.second > known));
+  state.seconds.splice(0, state.seconds.length - 7200);
 });
 on('state', take);
 on('swap', (data, state) => state && state.swaps.push(data));

@@ -17,6 +17,16 @@ export interface LiveEvent {
   readonly data: object;
 }
 
+/** Most seconds that one notification tells of. */
+const MOST_SECONDS = 600;
+
+/** When progress was told, and up to which second. */
+interface Due {
+  readonly at: number;
+  timer: NodeJS.Timeout | undefined;
+  readonly told: number;
+}
+
 /** All measurements. */
 export class Hub {
   readonly settings: ServerSettings;
@@ -27,7 +37,7 @@ export class Hub {
     { resolve(result: object): void; reject(reason: unknown): void; id: number }
   >();
   readonly #listeners = new Set<(event: LiveEvent) => void>();
-  readonly #due = new Map<History, { at: number; timer: NodeJS.Timeout | undefined }>();
+  readonly #due = new Map<History, Due>();
   #call = 0;
 
   constructor(settings: ServerSettings, post: (message: FromServer) => void) {
@@ -142,7 +152,7 @@ export class Hub {
 
   /** Tells of progress, at most twice a second. */
   #progress(measurement: History): void {
-    const due = this.#due.get(measurement) ?? { at: 0, timer: undefined };
+    const due = this.#due.get(measurement) ?? { at: 0, timer: undefined, told: 0 };
     this.#due.set(measurement, due);
     if (due.timer) return;
     const wait = Math.max(0, due.at + UPDATE_TIME - performance.now());
@@ -153,8 +163,14 @@ export class Hub {
   #emitProgress(measurement: History): void {
     const due = this.#due.get(measurement);
     clearTimeout(due?.timer);
-    this.#due.set(measurement, { at: performance.now(), timer: undefined });
-    this.#emit({ kind: 'progress', measurement, data: progressOf(measurement) });
+    const told = due?.told ?? 0;
+    const fresh = measurement.seconds.slice(-MOST_SECONDS).filter(({ second }) => second > told);
+    this.#due.set(measurement, {
+      at: performance.now(),
+      timer: undefined,
+      told: measurement.seconds.at(-1)?.second ?? 0,
+    });
+    this.#emit({ kind: 'progress', measurement, data: { ...progressOf(measurement), fresh } });
   }
 
   #emit(event: LiveEvent): void {
@@ -164,7 +180,7 @@ export class Hub {
 
 /** What a chart needs to go on. */
 export function progressOf(measurement: History): object {
-  const { name, state, measured, taken, facts, main, seconds } = measurement;
+  const { name, state, measured, taken, facts, main } = measurement;
   return {
     measurement: name,
     state,
@@ -174,7 +190,6 @@ export function progressOf(measurement: History): object {
     rate: measurement.rate(),
     metric: main ?? null,
     mean: (main === undefined ? undefined : measurement.mean(main)) ?? null,
-    second: seconds.at(-1) ?? null,
     worst: measurement.worst(5),
   };
 }
