@@ -117,16 +117,12 @@ describe('HTTP', () => {
     const { port, pathname } = new URL(address);
     expect(pathname).toBe('/mcp/sse');
     const get = `GET ${pathname} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
-    const stream = exchange(connect(Number(port), '127.0.0.1'), get, (text) => text.includes('"id":2,'));
-    const answers = await new Promise<string[]>((resolve) => {
-      // The stream is there when the server says so.
-      setTimeout(async () => {
-        const texts = [];
-        for (const body of [LIST, CALL])
-          texts.push(await (await fetch(address, { method: 'POST', body })).text());
-        resolve(texts);
-      }, 200);
-    });
+    const socket = connect(Number(port), '127.0.0.1');
+    const stream = exchange(socket, '', (text) => text.includes('"id":2,'));
+    await exchange(socket, get, (text) => text.includes('event: ready'));
+    const answers: string[] = [];
+    for (const body of [LIST, CALL])
+      answers.push(await (await fetch(address, { method: 'POST', body })).text());
     checkSamples(answers[0] ?? '', answers[1] ?? '');
     const text = await stream;
     expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
