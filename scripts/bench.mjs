@@ -6,7 +6,7 @@
  *   node scripts/bench.mjs [NAME...] [--rows NAME,...] [--frames N] [--runs N] [--write] [--folder DIR]
  *     [--sizes NAME,...] [--software]
  *
- * --rows    any of native, depth, workers, size, inside, stages, memory, module, start, decode, evaluation, tiny, metrics, webgpu;
+ * --rows    any of native, depth, workers, size, inside, stages, memory, module, start, decode, evaluation, tiny, metrics, webgpu, live;
  *           default: all but metrics and webgpu, which take several minutes
  * --frames  frames of the 1080p pairs, default 144 (2160p: a quarter of that)
  * --runs    runs of each timing, default 3; the median counts, the spread is min to max
@@ -36,6 +36,7 @@ import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { benchDecode } from './lib/bench-decode.mjs';
 import { benchEvaluation } from './lib/bench-evaluation.mjs';
+import { benchLive } from './lib/bench-live.mjs';
 import { benchMetrics } from './lib/bench-metrics.mjs';
 import { benchTiny } from './lib/bench-tiny.mjs';
 import { benchWebgpu } from './lib/bench-webgpu.mjs';
@@ -56,8 +57,9 @@ const ALL_ROWS = [
   'tiny',
   'metrics',
   'webgpu',
+  'live',
 ];
-const DEFAULT_ROWS = ALL_ROWS.filter((name) => name !== 'metrics' && name !== 'webgpu');
+const DEFAULT_ROWS = ALL_ROWS.filter((name) => !['metrics', 'webgpu', 'live'].includes(name));
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -423,6 +425,13 @@ function tiny() {
   return benchTiny({ args, folder: FOLDER, runs: RUNS, median, report });
 }
 
+/** A run that clients watch; see lib/bench-live. */
+function live() {
+  const { reference, distorted } = files('hd');
+  const args = ['-r', reference, '-d', distorted, '-m', MODEL, '--threads', '2'];
+  return benchLive({ command: CLI, args, folder: FOLDER, runs: RUNS, median, report });
+}
+
 /** A GPU through WebGPU; see lib/bench-webgpu. */
 function webgpu() {
   return benchWebgpu({
@@ -475,6 +484,7 @@ const ACTIONS = {
   tiny,
   metrics,
   webgpu,
+  live,
 };
 for (const name of ALL_ROWS) if (rows.includes(name)) await ACTIONS[name]();
 

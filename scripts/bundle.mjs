@@ -24,6 +24,7 @@ const ENTRIES = [
   'platform/browser/browser-ffmpeg-worker.js',
   'platform/browser/browser-parser-worker.js',
   'mcp/pictures/picture-worker.js',
+  'mcp/live/live-thread.js',
   'bench/pair-maker.js',
 ];
 

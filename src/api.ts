@@ -3,6 +3,7 @@
  * The public functions, each made for a platform; `index` documents them. One function each, and not one object of all, so
  * that bundlers drop what a program does not use; a function loads its code when it is called.
  */
+import { AnyvmafError } from './core/errors.js';
 import type { Platform } from './engine/contract/platform.js';
 import * as registry from './models/registry.js';
 import type {
@@ -21,6 +22,7 @@ import type {
   DescribeTinyOptions,
   DetectedShots,
   Diagnosis,
+  EmbeddedServerOptions,
   EvaluateOptions,
   Evaluation,
   ExtractOptions,
@@ -45,6 +47,7 @@ import type {
   ScoreManyOptions,
   ScoreOptions,
   ScoreRequest,
+  ScoreRun,
   Scorer,
   ScorerOptions,
   ScoreShardOptions,
@@ -81,6 +84,13 @@ export const score =
   async (request: ScoreRequest, options: ScoreOptions = {}): Promise<Report> => {
     const { scorePair } = await import('./engine/score.js');
     return scorePair(from(platform, options), request, options);
+  };
+
+export const prepareRun =
+  (platform: Platform) =>
+  async (request: ScoreRequest, options: ScoreOptions = {}): Promise<ScoreRun> => {
+    const { prepareRun } = await import('./engine/live/run.js');
+    return prepareRun(from(platform, options), request, options);
   };
 
 export const scoreMany =
@@ -206,6 +216,16 @@ export const createScorer =
     const { openScorer } = await import('./engine/scorer.js');
     return openScorer(platform, format, options);
   };
+
+/** In place of the live server, where there are no sockets. @throws {AnyvmafError} `backend` */
+export async function refuseEmbeddedServer(
+  measurement: Scorer | ScoreRun,
+  _options: EmbeddedServerOptions = {},
+): Promise<never> {
+  const { requireSteerable } = await import('./engine/live/steerable.js');
+  requireSteerable(measurement);
+  throw new AnyvmafError('backend', 'The live server needs Node; browsers have no sockets to listen on.');
+}
 
 export const listModels = (platform: Platform) => (): Promise<readonly ModelSummary[]> =>
   registry.listModels(platform.models);

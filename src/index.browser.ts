@@ -9,6 +9,7 @@ export { configureBrowser as configure } from './platform/browser/platform.js';
 export * from './public.js';
 
 export const score = /* @__PURE__ */ api.score(browserPlatform);
+export const prepareRun = /* @__PURE__ */ api.prepareRun(browserPlatform);
 export const scoreMany = /* @__PURE__ */ api.scoreMany(browserPlatform);
 export const scoreBatch = /* @__PURE__ */ api.scoreBatch(browserPlatform);
 export const scoreShard = /* @__PURE__ */ api.scoreShard(browserPlatform);
@@ -39,3 +40,6 @@ export const listBackends = /* @__PURE__ */ api.listBackends(browserPlatform);
 export const probeBackend = /* @__PURE__ */ api.probeBackend(browserPlatform);
 export const describeNative = /* @__PURE__ */ api.describeNative(browserPlatform);
 export const diagnose = /* @__PURE__ */ api.diagnose(browserPlatform);
+
+/** Needs threads and sockets of Node. @throws {AnyvmafError} `backend` */
+export const createEmbeddedServer = api.refuseEmbeddedServer;

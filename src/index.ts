@@ -4,6 +4,7 @@
  */
 import * as api from './api.js';
 import { nodePlatform } from './platform/node/platform.js';
+import type { EmbeddedServer, EmbeddedServerOptions, ScoreRun, Scorer } from './public.js';
 
 export { configureNode as configure } from './platform/node/platform.js';
 export * from './public.js';
@@ -23,6 +24,21 @@ export * from './public.js';
  * ```
  */
 export const score = /* @__PURE__ */ api.score(nodePlatform);
+
+/**
+ * Prepares a run without starting it, so that it can be handed to {@link createEmbeddedServer} first.
+ * @param request and options as for {@link score}
+ * @throws {AnyvmafError} `usage` for options that {@link score} refuses
+ * @example
+ * ```ts
+ * const run = await prepareRun({ reference: 'reference.y4m', distorted: 'distorted.y4m' });
+ * const server = await createEmbeddedServer(run);
+ * const { url } = await server.listen({ transport: 'sse', port: 0 });
+ * const report = await run.start();
+ * await server.close();
+ * ```
+ */
+export const prepareRun = /* @__PURE__ */ api.prepareRun(nodePlatform);
 
 /**
  * Scores several distorted videos against one reference, which is decoded only once.
@@ -337,3 +353,24 @@ export const describeNative = /* @__PURE__ */ api.describeNative(nodePlatform);
 
 /** Checks what is installed here: the core, decoders and native backends. */
 export const diagnose = /* @__PURE__ */ api.diagnose(nodePlatform);
+
+/**
+ * Makes a server for a running measurement: agents and dashboards watch it and steer it over a Unix socket, HTTP or a pair of
+ * descriptors, while frames are measured as if nobody looked. It has a thread of its own; nothing of it is loaded before.
+ * Close it when the measurement is over: its thread keeps the process alive.
+ * @param measurement a scorer of {@link createScorer}, or a run of {@link prepareRun} that has not started
+ * @throws {AnyvmafError} `usage` for wrong options or a measurement that has a server
+ * @example
+ * ```ts
+ * const scorer = await createScorer({ width: 1920, height: 1080, bitDepth: 8, chroma: '420' });
+ * const server = await createEmbeddedServer(scorer, { queueDepth: 64, maxDrainPerFrame: 4 });
+ * console.log(await server.listen({ transport: 'sse', port: 0, dashboard: true }));
+ * ```
+ */
+export async function createEmbeddedServer(
+  measurement: Scorer | ScoreRun,
+  options: EmbeddedServerOptions = {},
+): Promise<EmbeddedServer> {
+  const { openEmbeddedServer } = await import('./live/embedded.js');
+  return openEmbeddedServer(measurement, options);
+}

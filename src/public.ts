@@ -29,12 +29,14 @@ export type {
   AlignOptions,
   ExtractOptions,
   InspectOptions,
+  Keep,
   PairingOptions,
   Progress,
   PushedPlanes,
   ScoreManyOptions,
   ScoreOptions,
   ScoreRequest,
+  ScoreRun,
   Scorer,
   ScorerOptions,
 } from './engine/contract/types.js';
@@ -75,6 +77,10 @@ export type {
 export type { TableInput } from './evaluate/evaluation.js';
 export type { LeftOut } from './evaluate/rows.js';
 export type { Split } from './evaluate/split.js';
+export type { Alarm } from './live/alarms.js';
+export type { EmbeddedServer, EmbeddedServerOptions } from './live/embedded.js';
+export type { SecondLine } from './live/link.js';
+export type { Listening } from './live/messages.js';
 export type { AlignCandidate, AlignReason, AlignResult } from './media/align/types.js';
 export type {
   DecoderAvailability,
@@ -158,6 +164,7 @@ export type {
   ReportInput,
   ReportMeasurer,
   ReportModel,
+  ReportSwap,
   ReportTinyModel,
   ReportTinyNotice,
   ReportTinyPart,

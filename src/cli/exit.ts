@@ -16,6 +16,8 @@ export const EXIT = {
   failed: 2,
   /** The score is below `--fail-under`, or that option cannot trust it. */
   below: 3,
+  /** A rule of `--alarm` came true. */
+  alarm: 4,
   /** A defect of this program. */
   internal: 70,
   /** Ctrl-C: 128 + SIGINT. */

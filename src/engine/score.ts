@@ -24,6 +24,7 @@ import {
 } from './inputs/pair.js';
 import { PairChecks } from './inputs/pair-checks.js';
 import type { SharedInspection } from './inputs/shared-inspection.js';
+import type { Steering } from './live/steering.js';
 import { Meter } from './results/progress.js';
 import { decoderWarnings, headOf, inputsOf, namesOf, sayLengths } from './results/report-head.js';
 import { Scope } from './scope.js';
@@ -34,6 +35,8 @@ export interface RunVariant {
   readonly openDecoder?: OpenDecoder;
   /** Inspects the reference once for all runs. */
   readonly inspection?: SharedInspection;
+  /** Steers the run. */
+  readonly steering?: Steering;
 }
 
 /**
@@ -66,12 +69,12 @@ interface Call {
 }
 
 async function run({ platform, request, options, checked, variant }: Call, scope: Scope): Promise<Report> {
-  const { openDecoder, inspection } = variant;
+  const { openDecoder, inspection, steering } = variant;
   // Load inputs and models concurrently; report errors of inputs before those of models.
   const inputs = new RunInputs(identifyInputs(platform, request, checked, scope.signal, inspection));
   scope.own(() => inputs.close());
   const format = async () => formatOf(await inputs.known);
-  const openBackend = prepareBackend(platform, checked, { options, format, signal: scope.signal });
+  const openBackend = prepareBackend(platform, checked, { options, format, signal: scope.signal, steering });
   const checks = new PairChecks(platform, checked, inspection, scope.signal);
   scope.own(() => checks.close());
 

@@ -12,24 +12,29 @@ import { checkPair } from '../media/pair.js';
 import type { VideoInfo } from '../media/types.js';
 import { buildReport } from '../report/build.js';
 import type { FrameMetrics, Report, ReportInput } from '../report/types.js';
-import { wasmMeasurers } from './backends/core/extractor.js';
-import type { FrameSlot, Measurer } from './backends/measurer.js';
 import type { ExtractionPlan } from './backends/types.js';
-import { type CheckedOptions, checkFormat, checkOptions, SCORER_OPTIONS } from './contract/options.js';
+import {
+  type CheckedOptions,
+  checkFormat,
+  checkOptions,
+  framesToKeep,
+  SCORER_OPTIONS,
+} from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { PushedPlanes, Scorer, ScorerOptions } from './contract/types.js';
+import { STEERED, type Steerable } from './live/steerable.js';
+import type { Steering } from './live/steering.js';
 import { chooseThreads } from './plan/chunks.js';
 import { loadRequested, planRun, type RunPlan, reportModel } from './plan/plan.js';
 import { createHeatmaps } from './results/heatmaps.js';
 import { Meter } from './results/progress.js';
 import { Scoring } from './results/scoring.js';
-import type { PictureScorers, TinyRegressors, TinySessionFacts } from './results/tiny.js';
+import type { TinyRegressors, TinySessionFacts } from './results/tiny.js';
 import type { RecordSink } from './workers/dispatch.js';
-import { Feeder, type FramePair } from './workers/feeder.js';
+import { PassingExtras, requirePlanes } from './workers/extras.js';
 import { copyPlanes, type PlaneName, planeBytes } from './workers/frame-buffer.js';
-import { PairMeasurer } from './workers/measure.js';
+import { LocalQueue, type PairQueue, WorkerQueue } from './workers/pair-queue.js';
 import type { WorkerSetup } from './workers/protocol.js';
-import { WorkerPool } from './workers/worker-pool.js';
 
 /**
  * Opens a scorer.
@@ -49,6 +54,7 @@ export async function openScorer(
     platform.loadCore(),
   ]);
   const plan = planRun(requested, format, checked.compat);
+  const keep = framesToKeep(checked.keep, undefined);
   const { extraction } = plan.features;
   // Pushed pairs have no known end, so their heatmap files would never be complete.
   await createHeatmaps(plan.features, undefined);
@@ -80,7 +86,7 @@ export async function openScorer(
     const openQueue = await prepareQueue(platform, setup, threads);
     const { onFrame } = options;
     return new PushScorer(
-      { format, plan, checked, threads, inputs, warnings, onFrame, tiny: describe },
+      { platform, setup, format, plan, checked, keep, threads, inputs, warnings, onFrame, tiny: describe },
       openQueue,
     );
   } catch (error) {
@@ -109,109 +115,15 @@ function videoInfo(name: string, { width, height, bitDepth, chroma }: VideoForma
   return { name, container: 'frames', width, height, bitDepth, chroma, frameCount: null, warnings: [] };
 }
 
-/** Measures pushed pairs in order. */
-interface PairQueue {
-  /** Planes to write the next pair to; resolves once there is room. */
-  room(): Promise<FramePair> | FramePair;
-  /** Submits the pair just written for measuring. */
-  submit(): Promise<void> | void;
-  /** Known facts about the sessions of picture models. */
-  readonly sessions: readonly TinySessionFacts[];
-  /** Waits until all pairs are measured. */
-  finish(): Promise<void>;
-  /** Frees everything. May be called twice. */
-  close(): Promise<void>;
-}
-
-/** In the calling thread. */
-class LocalQueue implements PairQueue {
-  readonly #measurer: Measurer;
-  readonly #pairs: PairMeasurer;
-  readonly #sink: RecordSink;
-  readonly #pictures: PictureScorers | undefined;
-  #slot: FrameSlot | undefined;
-  #index = 0;
-  #closed = false;
-
-  constructor(setup: WorkerSetup, sink: RecordSink, pictures?: PictureScorers) {
-    this.#pictures = pictures;
-    this.#measurer = wasmMeasurers(setup.module, setup.implementation).open(setup.plan);
-    this.#pairs = new PairMeasurer(this.#measurer, setup.subsample, { pictures });
-    this.#sink = sink;
-  }
-
-  room(): FramePair {
-    this.#slot = this.#measurer.slot(this.#index);
-    return this.#slot;
-  }
-
-  get sessions(): readonly TinySessionFacts[] {
-    return this.#pictures?.facts ?? [];
-  }
-
-  async submit(): Promise<void> {
-    if (!this.#slot) throw new Error('submit needs a pair written where room said');
-    const index = this.#index++;
-    const record = new Float64Array(this.#measurer.layout.length);
-    await this.#pairs.measure(this.#slot, record);
-    await this.#pairs.settle();
-    this.#sink.measured(1);
-    this.#sink.add(index, 1, record);
-  }
-
-  async finish(): Promise<void> {}
-
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#measurer.close();
-    await this.#pictures?.close();
-  }
-}
-
-/** On workers. */
-class WorkerQueue implements PairQueue {
-  readonly #pool: WorkerPool;
-  readonly #feeder: Feeder;
-
-  constructor(platform: Platform, setup: WorkerSetup, threads: number, sink: RecordSink) {
-    this.#pool = new WorkerPool();
-    try {
-      this.#pool.start(() => platform.startWorker(), threads, setup);
-    } catch (error) {
-      void this.close();
-      throw error;
-    }
-    this.#feeder = new Feeder(this.#pool, setup.plan, sink);
-  }
-
-  get sessions(): readonly TinySessionFacts[] {
-    return this.#pool.sessions;
-  }
-
-  room(): Promise<FramePair> {
-    return this.#feeder.room();
-  }
-
-  submit(): void {
-    this.#feeder.submit();
-  }
-
-  async finish(): Promise<void> {
-    await this.#feeder.finish();
-    await this.#pool.stop();
-  }
-
-  close(): Promise<void> {
-    return this.#pool.terminate();
-  }
-}
-
 /** Constant state of a scorer. */
 interface Facts {
+  readonly platform: Platform;
+  readonly setup: WorkerSetup;
   readonly format: VideoFormat;
   readonly plan: RunPlan;
   readonly checked: Pick<CheckedOptions, 'compat' | 'implementation' | 'subsample'>;
+  /** Frames to keep for the report, `undefined` for all. */
+  readonly keep: number | undefined;
   readonly threads: number;
   readonly inputs: readonly [VideoInfo, VideoInfo];
   readonly warnings: readonly string[];
@@ -224,7 +136,7 @@ interface Facts {
     | undefined;
 }
 
-class PushScorer implements Scorer {
+class PushScorer implements Scorer, Steerable {
   readonly format: VideoFormat;
   readonly metrics: readonly string[];
   readonly #facts: Facts;
@@ -234,6 +146,10 @@ class PushScorer implements Scorer {
   /** Final frames not yet returned by any call. */
   #ready: FrameMetrics[] = [];
   #pushed = 0;
+  #steering: Steering | undefined;
+  #extras: PassingExtras | undefined;
+  /** Whether the latest pair came with all its planes. */
+  #hasChroma = false;
   #state: 'open' | 'finished' | 'closed' = 'open';
   /** The latest call; calls run one after another. */
   #last: Promise<unknown> = Promise.resolve();
@@ -250,6 +166,7 @@ class PushScorer implements Scorer {
         facts.onFrame?.(frame);
       },
       facts.tiny?.regressors,
+      facts.keep,
     );
     this.#queue = openQueue({
       add: (first, count, records) => this.#scoring.add(first, count, records),
@@ -269,14 +186,22 @@ class PushScorer implements Scorer {
         checkPlanes('reference', reference, extraction),
         checkPlanes('distorted', distorted, extraction),
       ];
+      await this.#steering?.gate();
+      this.#requireOpen('push');
+      if (this.#steering?.stopped) return this.#ready.splice(0);
       const room = await this.#queue.room();
       this.#requireOpen('push');
       copyPlanes(first, room.reference);
       copyPlanes(second, room.distorted);
+      await this.#pass(reference, distorted);
       this.#pushed++;
       await this.#queue.submit();
       return this.#ready.splice(0);
     });
+  }
+
+  get stopped(): boolean {
+    return this.#steering?.stopped === true;
   }
 
   finish(): Promise<Report> {
@@ -284,10 +209,16 @@ class PushScorer implements Scorer {
       this.#requireOpen('finish');
       this.#state = 'finished';
       try {
+        await this.#extras?.finish();
         await this.#queue.finish();
         if (this.#pushed === 0)
           throw new AnyvmafError('media', 'There are no frames to score: no pair was pushed.');
-        return await this.#report();
+        const report = await this.#report();
+        this.#steering?.ended();
+        return report;
+      } catch (error) {
+        this.#steering?.ended(error);
+        throw error;
       } finally {
         await this.#release();
       }
@@ -295,12 +226,66 @@ class PushScorer implements Scorer {
   }
 
   close(): Promise<void> {
+    if (this.#state === 'open')
+      this.#steering?.ended(new AnyvmafError('aborted', 'The scorer was closed before its end.'));
     this.#state = 'closed';
     return this.#release();
   }
 
+  /** Hands itself over to who steers it. */
+  [STEERED](steering: Steering): void {
+    if (this.#steering) throw usageError('The scorer has a server already; it can have one.');
+    this.#requireOpen('createEmbeddedServer');
+    this.#steering = steering;
+    const { platform, setup, format, plan, checked, threads, inputs } = this.#facts;
+    const { module, implementation, subsample } = setup;
+    const open = (extraction: ExtractionPlan, sink: RecordSink): PairQueue => {
+      const own = { module, implementation, subsample, plan: extraction };
+      return threads > 0 ? new WorkerQueue(platform, own, threads, sink) : new LocalQueue(own, sink);
+    };
+    const extras = new PassingExtras(subsample, open, this.#pushed);
+    this.#extras = extras;
+    const [reference, distorted] = inputs.map(({ name }) => name);
+    steering.begin({
+      facts: {
+        format,
+        reference: reference ?? '',
+        distorted: distorted ?? '',
+        rate: null,
+        total: null,
+        metrics: plan.metrics,
+        models: plan.models.map((model) => reportModel(model, plan.chosen)),
+        extractors: plan.features.extractors.map(({ instance }) => instance.spec.name),
+        backend: 'wasm',
+        threads,
+        subsample,
+        taken: () => this.#pushed,
+      },
+      plan,
+      format,
+      compat: checked.compat,
+      scoring: this.#scoring,
+      platform,
+      extend: (extraction, sink) => {
+        requirePlanes(extraction, this.#hasChroma);
+        return extras.extend(extraction, sink);
+      },
+    });
+  }
+
+  /** Hands a pair to what measures more than the plan. */
+  #pass(reference: PushedPlanes, distorted: PushedPlanes): Promise<void> | undefined {
+    if (!this.#extras) return undefined;
+    this.#hasChroma = [reference, distorted].every(({ cb, cr }) => cb !== undefined && cr !== undefined);
+    return this.#extras.take(this.#pushed, (plan) => [
+      checkPlanes('reference', reference, plan),
+      checkPlanes('distorted', distorted, plan),
+    ]);
+  }
+
   async #release(): Promise<void> {
     await this.#queue.close();
+    await this.#extras?.close();
     await this.#facts.tiny?.regressors?.close();
   }
 
@@ -318,13 +303,16 @@ class PushScorer implements Scorer {
     const sessions = [...(this.#facts.tiny?.regressors?.facts ?? []), ...this.#queue.sessions];
     const tiny = this.#facts.tiny?.report(sessions);
     const [reference, distorted] = inputs;
+    const { swaps = [], models: more = [] } =
+      this.#steering?.report(finished.frameNumbers.at(-1) ?? -1) ?? {};
     return buildReport({
       version,
       fps: this.#meter.fps,
       ...finished,
       reference: this.#input(reference),
       distorted: this.#input(distorted),
-      models: plan.models.map((model) => reportModel(model, plan.chosen)),
+      models: [...plan.models.map((model) => reportModel(model, plan.chosen)), ...more],
+      ...(swaps.length > 0 && { swaps }),
       ...(tiny && { tiny: tiny.tiny }),
       compat: checked.compat,
       backend_requested: 'wasm',

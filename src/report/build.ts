@@ -75,6 +75,7 @@ export function buildReport(parts: ReportParts): Report {
     ...(parts.native && { native: parts.native }),
     threads: parts.threads,
     subsample: parts.subsample,
+    ...(parts.swaps && { swaps: parts.swaps }),
     frameCount: parts.frameCount,
     ...(parts.measurers && { measurers: parts.measurers }),
     warnings: parts.warnings,

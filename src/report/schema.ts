@@ -432,8 +432,22 @@ export const run = object({
   subsample: integer,
 });
 
+const swap = object({
+  /** The first frame that the new model scored. */
+  frame: integer,
+  /** Key of the score that ended with the frame before. */
+  from: text,
+  /** Key of the score that began. */
+  to: text,
+});
+
+/** A change of models during a run. */
+export interface ReportSwap extends ValueOf<typeof swap> {}
+
 /** How the run ended. */
 export const outcome = object({
+  /** Changes of models while it ran, in order; absent where there was none. */
+  swaps: optional(list<ReportSwap>(swap)),
   /** Pairs measured, before subsampling. */
   frameCount: integer,
   /** Who measured what, where a GPU measured. */

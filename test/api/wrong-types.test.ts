@@ -99,6 +99,7 @@ const ranked: Argument = { fits: { metric: 'psnr_y', worse: 'low' } };
 const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   AnyvmafError: [],
   score: [request, { ...options, takes: ['undefined', ...OBJECTS] }],
+  prepareRun: [request, { ...options, takes: ['undefined', ...OBJECTS] }],
   scoreMany: [{ fits: 'a.y4m', takes: ['text', 'number'] }, { fits: ['b.y4m'], takes: ['array'] }, options],
   scoreBatch: [{ fits: [], takes: ['array'] }, options],
   scoreShard: [request, { fits: { number: 1, count: 2 } }, options],
@@ -135,6 +136,7 @@ const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   bdRate: [{ fits: curve, takes: [] }, { fits: curve, takes: [] }, loose],
   bdQuality: [{ fits: curve, takes: [] }, { fits: curve, takes: [] }, loose],
   createScorer: [{ fits: { width: 16, height: 16, bitDepth: 8, chroma: '420' } }, options],
+  createEmbeddedServer: [{ fits: {} }, { fits: {}, takes: [] }],
   listModels: [],
   describeModel: [text],
   pullModel: [text, loose],

@@ -23,6 +23,8 @@ export interface Outcome {
   readonly reports: readonly Report[];
   /** Of several videos those that could not be scored, in order. */
   readonly failures: readonly Failure[];
+  /** Alarms that were raised; absent where nobody watched. */
+  readonly alarms?: number;
 }
 
 /** A video that could not be scored. */

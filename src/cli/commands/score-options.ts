@@ -8,6 +8,7 @@ import { usageError } from '../../core/errors.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { quoted } from '../../core/printable.js';
 import type { RawVideoFormat, ScoreOptions, ShardChoice } from '../../index.js';
+import type { LiveSettings } from '../live.js';
 import {
   grouped,
   type OptionSpec,
@@ -16,6 +17,7 @@ import {
   parseArguments,
 } from '../options.js';
 import { choiceValue, refusedValue, unsignedValue } from '../values.js';
+import { LIVE_OPTIONS, LiveArguments } from './live-options.js';
 import { NATIVE_OPTIONS, NativeArguments } from './native-options.js';
 import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from './output-options.js';
 import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
@@ -94,6 +96,7 @@ export const SCORE_OPTIONS = [
       help: "measure only part I of N, on any machine, and write its record; 'anyvmaf merge' makes the report of all parts",
     },
   ]),
+  ...LIVE_OPTIONS,
   ...NATIVE_OPTIONS,
   { name: 'c', short: 'c', argument: 'ARG', shortOnly: true, help: 'ignored, as in the vmaf tool' },
   ...grouped(RUNNING, [
@@ -114,6 +117,8 @@ export interface ScoreSettings extends OutputSettings {
   readonly options: ScoreOptions;
   /** Part of the pair to measure. */
   readonly shard?: ShardChoice;
+  /** How the run is watched while it goes on; absent if it is not. */
+  readonly live?: LiveSettings;
   /** Options without effect, as sentences for the report's warnings. */
   readonly ignored: readonly string[];
 }
@@ -132,8 +137,9 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   const videos = new VideoArguments();
   const native = new NativeArguments();
   const tiny = new TinyArguments();
+  const live = new LiveArguments();
   for (const use of parsed.options) {
-    if (videos.take(use) || takePairingOption(use, options)) continue;
+    if (live.take(use) || videos.take(use) || takePairingOption(use, options)) continue;
     if (native.take(use, options) || tiny.take(use, options)) continue;
     draft.take(use);
   }
@@ -149,7 +155,9 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   draft.ignoreReference(unread);
   checkPairingOptions(options);
   draft.ignored.push(...native.finish(options));
-  const settings = { ...chosen, ...draft.finish() };
+  const { live: watched, keep } = live.finish(chosen.distorted.length);
+  if (keep) options.keep = keep;
+  const settings = { ...chosen, ...draft.finish(), ...(watched && { live: watched }) };
   refuseContradictions(settings);
   return settings;
 }
@@ -278,6 +286,11 @@ function refuseContradictions(settings: ScoreSettings): void {
   if (distorted.length > 1 && shard) {
     throw usageError(
       `--shard measures a part of one pair, but ${distorted.length} distorted videos are given; measure them one at a time`,
+    );
+  }
+  if (shard && (settings.live || options.keep)) {
+    throw usageError(
+      '--shard measures a part, which is not watched and keeps all its frames; leave out the options of watching',
     );
   }
 }

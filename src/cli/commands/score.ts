@@ -56,6 +56,7 @@ const page: HelpPage = {
         [`${EXIT.usage}`, 'the command line is wrong'],
         [`${EXIT.failed}`, 'a video, model, feature or file cannot be used'],
         [`${EXIT.below}`, 'the score is below --fail-under, or cannot be trusted'],
+        [`${EXIT.alarm}`, 'an --alarm was raised'],
         [`${EXIT.internal}`, 'a defect of anyvmaf'],
         [`${EXIT.interrupted}`, 'interrupted by Ctrl-C'],
         [`${EXIT.closedPipe}`, 'the reader of standard output went away'],
@@ -116,7 +117,8 @@ async function scoreVideos(
     await deliver(outcome, settings, terminal, live !== undefined);
     if (pageText && !pageFile) for (const piece of pageText) await terminal.print(piece);
     const judged = failUnder === undefined ? EXIT.ok : await judge(outcome, failUnder, settings, terminal);
-    return outcome.failures.length > 0 ? EXIT.failed : judged;
+    if (outcome.failures.length > 0) return EXIT.failed;
+    return judged === EXIT.ok && outcome.alarms ? EXIT.alarm : judged;
   });
 }
 
@@ -146,7 +148,7 @@ async function measure(
   bar?.say(`reading ${names.join(', ')}`);
   try {
     return distorted.length === 1 || reference === undefined
-      ? await measureOne(settings, signal, live, bar)
+      ? await measureOne(settings, terminal, signal, live, bar)
       : await measureMany({ ...settings, reference }, signal, live, bar);
   } finally {
     bar?.clear();
@@ -154,22 +156,34 @@ async function measure(
 }
 
 async function measureOne(
-  { reference, distorted, raw, options, ignored }: ScoreSettings,
+  settings: ScoreSettings,
+  terminal: Terminal,
   signal: AbortSignal,
   live: LiveLines | undefined,
   bar: ProgressBar | undefined,
 ): Promise<Outcome> {
+  const { reference, distorted, raw, options, ignored, quiet } = settings;
+  const request = {
+    ...(reference !== undefined && { reference }),
+    distorted: distorted[0],
+    ...(raw && { raw }),
+  };
+  const all = {
+    ...options,
+    signal,
+    ...(live && { onStart: live.start, onFrame: live.frame }),
+    ...(bar && { onProgress: bar.show }),
+  };
+  if (settings.live) {
+    const { scoreLive } = await import('../live.js');
+    const lines = !quiet && bar === undefined;
+    const { report, alarms } = await scoreLive(request, all, settings.live, terminal, lines);
+    const complete = withIgnored(report, ignored);
+    live?.end(complete);
+    return { reports: [complete], failures: [], alarms };
+  }
   const api = await import('../../index.js');
-  const report = await api.score(
-    { ...(reference !== undefined && { reference }), distorted: distorted[0], ...(raw && { raw }) },
-    {
-      ...options,
-      signal,
-      ...(live && { onStart: live.start, onFrame: live.frame }),
-      ...(bar && { onProgress: bar.show }),
-    },
-  );
-  const complete = withIgnored(report, ignored);
+  const complete = withIgnored(await api.score(request, all), ignored);
   live?.end(complete);
   return { reports: [complete], failures: [] };
 }

@@ -24,6 +24,7 @@ export type Measured = Pick<
   | 'implementation'
   | 'native'
   | 'measurers'
+  | 'swaps'
   | 'threads'
   | 'warnings'
 > & { readonly extent: Extent };

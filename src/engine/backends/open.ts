@@ -2,11 +2,13 @@
  * @module engine/backends/open
  * Opens the backend of a run: this package's core or an installed program. Prepares it while inputs are opened.
  */
+import { type AnyvmafError, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { CoreOptions, ModelOptions, ProgramOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreOptions } from '../contract/types.js';
 import { formatOf, type KnownInputs } from '../inputs/known.js';
+import type { Steering } from '../live/steering.js';
 import { loadRequested } from '../plan/plan.js';
 import type { BackendChosen } from './choice.js';
 import { openCore } from './core/run.js';
@@ -20,6 +22,8 @@ interface BackendRun {
   readonly format: () => Promise<VideoFormat>;
   /** Aborts programs. */
   readonly signal: AbortSignal;
+  /** Absent where nobody steers. */
+  readonly steering?: Steering | undefined;
 }
 
 /**
@@ -29,7 +33,7 @@ interface BackendRun {
 export function prepareBackend(
   platform: Platform,
   checked: CoreOptions & ProgramOptions & ModelOptions,
-  { options, format, signal }: BackendRun,
+  { options, format, signal, steering }: BackendRun,
 ): (inputs: KnownInputs) => Promise<OpenBackend> {
   const { backend } = checked;
   const load = () => Promise.all([loadRequested(checked, platform, format), platform.loadCore()]);
@@ -44,15 +48,22 @@ export function prepareBackend(
 
   return async (inputs) => {
     const { native, notes } = (await choosing) ?? { notes: [] };
-    if (!native) return openCore(platform, checked, await (loading ?? load()), options, notes);
+    if (!native) return openCore(platform, checked, await (loading ?? load()), { options, steering }, notes);
+    if (steering) throw steerless(native.backend);
     const { nativeProblem, openNative } = await import('./native/run.js');
     const problem = backend === 'auto' ? nativeProblem(native, formatOf(inputs)) : undefined;
     if (problem !== undefined) {
       const why = `The backend ${native.backend} was not used: ${problem}.`;
-      return openCore(platform, checked, await load(), options, [...notes, why]);
+      return openCore(platform, checked, await load(), { options, steering }, [...notes, why]);
     }
     const stored = inputs.plan === undefined;
     const { onFrame } = options;
     return openNative(platform, native, checked, { stored, notes, onFrame, size: format, signal });
   };
+}
+
+function steerless(backend: string): AnyvmafError {
+  return usageError(
+    `The backend ${backend} gives all frames at its end, so a run on it cannot be watched; use cpu, webgpu or hybrid.`,
+  );
 }

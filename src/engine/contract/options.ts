@@ -17,7 +17,7 @@ import type { TinyModelOptions } from '../../tiny/types.js';
 import type { DeviceOptions } from '../backends/native/task.js';
 import { BACKEND_CHOICES, type BackendChoice } from '../backends/native/types.js';
 import { checkTiny } from './tiny-options.js';
-import type { PairingOptions, ScoreOptions, ScoreRequest, ScorerOptions } from './types.js';
+import type { Keep, PairingOptions, ScoreOptions, ScoreRequest, ScorerOptions } from './types.js';
 
 /** Options with all fixed defaults filled in. */
 export interface CheckedOptions {
@@ -41,6 +41,7 @@ export interface CheckedOptions {
   /** `undefined`: to be chosen. */
   readonly chunkFrames: number | undefined;
   readonly implementation: NonNullable<ScoreOptions['implementation']>;
+  readonly keep: Keep | undefined;
   readonly backend: BackendChoice;
   readonly native: CheckedNative;
   readonly pairing: CheckedPairing;
@@ -61,7 +62,7 @@ export type InputOptions = Pick<
 /** Options of this package's core. */
 export type CoreOptions = Pick<
   CheckedOptions,
-  'backend' | 'compat' | 'implementation' | 'subsample' | 'threads' | 'maxThreads' | 'chunkFrames'
+  'backend' | 'compat' | 'implementation' | 'keep' | 'subsample' | 'threads' | 'maxThreads' | 'chunkFrames'
 >;
 
 /** Options of choosing and running an installed program. */
@@ -123,6 +124,7 @@ const SHARED = [
   'threads',
   'implementation',
   'onFrame',
+  'keep',
 ] as const satisfies readonly (keyof ScoreOptions & keyof ScorerOptions)[];
 
 const PAIRING = [
@@ -227,6 +229,7 @@ export function checkOptions(
       maxThreads === undefined ? Number.POSITIVE_INFINITY : count('maxThreads', maxThreads, 1, MAX_THREADS),
     chunkFrames: chunkFrames === undefined ? undefined : count('chunkFrames', chunkFrames, 1),
     implementation: oneOf('implementation', options.implementation ?? 'simd128', ['simd128', 'portable']),
+    keep: checkKeep(options.keep),
     backend: oneOf('backend', options.backend ?? 'wasm', BACKEND_CHOICES),
     native: checkNative(options),
     pairing: checkPairing(
@@ -234,6 +237,38 @@ export function checkOptions(
       presets.some((preset) => preset.commonBitDepth),
     ),
   };
+}
+
+/** Longest part to keep: a day. */
+const MAX_SECONDS = 86_400;
+
+/** @throws {AnyvmafError} `usage` for what is neither frames nor seconds */
+function checkKeep(keep: Keep | undefined): Keep | undefined {
+  if (keep === undefined) return undefined;
+  requireObject('keep', keep);
+  if ('frames' in keep && keep.frames !== undefined) {
+    count('keep.frames', keep.frames, 1, 2 ** 31);
+    return { frames: keep.frames };
+  }
+  const seconds: unknown = 'seconds' in keep ? keep.seconds : undefined;
+  if (typeof seconds === 'number' && seconds > 0 && seconds <= MAX_SECONDS) return { seconds };
+  throw usageError(
+    `keep is ${showValue(keep)}, but it must be { frames: N } from 1 on, or { seconds: N } up to ${MAX_SECONDS}.`,
+  );
+}
+
+/**
+ * Frames to keep; `undefined` for all.
+ * @param rate frames per second, `undefined` while unknown
+ * @throws {AnyvmafError} `usage` for seconds without a rate
+ */
+export function framesToKeep(keep: Keep | undefined, rate: number | undefined): number | undefined {
+  if (keep === undefined) return undefined;
+  if ('frames' in keep) return keep.frames;
+  if (rate !== undefined && rate > 0) return Math.max(1, Math.ceil(keep.seconds * rate));
+  throw usageError(
+    `keep is ${keep.seconds} seconds, but the frame rate is not known; give { frames: N } instead.`,
+  );
 }
 
 /** @throws {AnyvmafError} `usage` for an unknown version */

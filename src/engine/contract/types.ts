@@ -92,6 +92,9 @@ export interface PairingOptions {
   readonly preflight?: boolean;
 }
 
+/** How many of the latest frames to keep; at least 1. */
+export type Keep = { readonly frames: number } | { readonly seconds: number };
+
 /** Options of scoring. Every member has a default. */
 export interface ScoreOptions extends PairingOptions {
   /**
@@ -163,6 +166,11 @@ export interface ScoreOptions extends PairingOptions {
   /** Backend metal: number of the device. */
   readonly metalDevice?: number;
   /**
+   * How much to keep for the report, for runs without an end: the last so many frames, or, where the reference says its
+   * frame rate, seconds. Pooled values are of all frames nevertheless; percentiles are of those kept. Default: all.
+   */
+  readonly keep?: Keep;
+  /**
    * Called before each pair is read, or before each chunk that workers read. A returned promise pauses the run until it
    * resolves. An error or rejection ends the run with it.
    */
@@ -230,6 +238,8 @@ export type ScorerOptions = Pick<
   | 'implementation'
   | 'onFrame'
 > & {
+  /** The last so many frames to keep for the report; see {@link ScoreOptions.keep}. Default: all. */
+  readonly keep?: { readonly frames: number };
   /** Names of the two videos in the report. Default: `reference` and `distorted`. */
   readonly names?: { readonly reference: string; readonly distorted: string };
 };
@@ -255,6 +265,8 @@ export interface Scorer extends Disposable, AsyncDisposable {
   readonly metrics: readonly string[];
   /** Pairs pushed so far. */
   readonly pushed: number;
+  /** Whether a client of its server asked to stop: pairs are no longer measured, and `finish` gives the report. */
+  readonly stopped: boolean;
   /**
    * Takes one pair. Copies the planes before the promise resolves; the caller may then reuse them. Await the promise to
    * bound memory.
@@ -271,4 +283,14 @@ export interface Scorer extends Disposable, AsyncDisposable {
   finish(): Promise<Report>;
   /** Drops unfinished work; resolves when its workers have ended. May be called twice, and after `finish`. */
   close(): Promise<void>;
+}
+
+/** A run that has not started: hand it to `createEmbeddedServer` first. */
+export interface ScoreRun {
+  /**
+   * Starts it; once.
+   * @returns the report, as `score` gives it
+   * @throws {AnyvmafError} as `score`; `usage` when it has started already
+   */
+  start(): Promise<Report>;
 }

@@ -33,6 +33,11 @@ export class Meter {
     return (this.#latest - this.#start) / 1000;
   }
 
+  /** Pairs measured so far. */
+  get done(): number {
+    return this.#done;
+  }
+
   /** Adds measured pairs. */
   count(pairs = 1): void {
     this.#done += pairs;

@@ -2,56 +2,71 @@
  * @module engine/results/scoring
  * Turns raw records, whose chunks arrive in any order, into finished frames with scores and into the report's data.
  */
-
+import { AnyvmafError } from '../../core/errors.js';
+import type { Predictor } from '../../models/predict.js';
 import type { MetricSeries } from '../../report/build.js';
-import type { FrameMetrics } from '../../report/types.js';
+import type { FrameMetrics, PooledMetric } from '../../report/types.js';
+import type { FeaturePlan } from '../plan/features.js';
 import type { RunPlan } from '../plan/plan.js';
+import type { RecordSink } from '../workers/dispatch.js';
 import { FeatureFinisher, type FinishedFrame } from './finish.js';
+import { Series } from './series.js';
 import type { TinyRegressors } from './tiny.js';
 
-/** Growing columns of doubles, one per metric. */
-class Series {
-  readonly #columns: Float64Array[];
-  readonly frames: number[] = [];
+/** Looks on while frames are put together. Its functions must not throw. */
+export interface FrameWatcher {
+  /** All frames before this one are done, and it is about to be scored. */
+  boundary(frame: number): void;
+  /** The frame is done. `values` are in the order of `names`, and belong to the caller. */
+  frame(frame: number, values: Float64Array, names: readonly string[]): void;
+}
 
-  constructor(readonly names: readonly string[]) {
-    this.#columns = names.map(() => new Float64Array(64));
-  }
+/** Features that are measured from some frame on. */
+interface Extension {
+  readonly plan: FeaturePlan;
+  readonly finisher: FeatureFinisher;
+  readonly first: number;
+  /** Chunks by the number of their first pair, until all pairs before them are there. */
+  readonly early: Map<number, Chunk>;
+  next: number;
+  /** The first frame that is scored with them; none before the swap that wants them. */
+  scored: number;
+  /** Values of frames that the run itself has yet to finish. */
+  readonly rows: Map<number, Float64Array>;
+}
 
-  push(frame: number, values: Float64Array): void {
-    const row = this.frames.push(frame) - 1;
-    this.#columns.forEach((column, i) => {
-      const target = row < column.length ? column : new Float64Array(2 * column.length);
-      if (target !== column) {
-        target.set(column);
-        this.#columns[i] = target;
-      }
-      target[row] = values[i] ?? Number.NaN;
-    });
-  }
-
-  columns(): MetricSeries[] {
-    const { length } = this.frames;
-    // Features and scores have a value in every frame; NaN is a value too.
-    const present = new Uint8Array(length).fill(1);
-    return this.names.map((name, i) => {
-      const values = this.#columns[i]?.subarray(0, length) ?? new Float64Array(length);
-      return { name, values, present };
-    });
-  }
+interface Chunk {
+  readonly count: number;
+  readonly records: Float64Array;
 }
 
 /** The half of a run after measuring. Memory: the metrics of each frame, and chunks that wait for earlier ones. */
 export class Scoring {
   readonly #plan: RunPlan;
+  readonly #subsample: number;
   readonly #finisher: FeatureFinisher;
   readonly #series: Series;
+  readonly #keep: number | undefined;
   readonly #onFrame: ((frame: FrameMetrics) => void) | undefined;
   /** Chunks by the number of their first pair, until all pairs before them are there. */
-  readonly #early = new Map<number, { readonly count: number; readonly records: Float64Array }>();
-  readonly #values: Float64Array;
-  readonly #scores: Float64Array;
+  readonly #early = new Map<number, Chunk>();
+  #values: Float64Array;
+  #scores: Float64Array;
   #next = 0;
+  #predictor: Predictor;
+  /** Names of a frame's values, and their columns once these are others than those of the plan. */
+  #names: readonly string[];
+  #active: readonly number[] | undefined;
+  #watcher: FrameWatcher | undefined;
+  /** Frames with all features of the plan that are still to be scored; only extensions make them wait. */
+  readonly #ready: FinishedFrame[] = [];
+  readonly #extensions: Extension[] = [];
+  /** The predictor that takes over at a frame. */
+  #swap: { readonly at: number; readonly predictor: Predictor } | undefined;
+  /** The last frame whose boundary was told. */
+  #boundary = -1;
+  /** The next frame to be scored. */
+  #following = 0;
   readonly #tiny: TinyRegressors | undefined;
   /** Rows that wait for tiny models, and their frames. */
   #rows: Float64Array[] = [];
@@ -64,18 +79,24 @@ export class Scoring {
    * @param subsample scores only frames whose number is a multiple
    * @param tiny open feature models
    * @param onFrame receives each scored frame, in order, once its values are final
+   * @param keep frames to keep for the report; absent for all
    */
   constructor(
     plan: RunPlan,
     subsample: number,
     onFrame?: (frame: FrameMetrics) => void,
     tiny?: TinyRegressors,
+    keep?: number,
   ) {
     this.#plan = plan;
+    this.#subsample = subsample;
     this.#tiny = tiny;
+    this.#keep = keep;
     this.#finisher = new FeatureFinisher(plan.features, subsample);
-    this.#series = new Series(plan.metrics);
+    this.#series = new Series(plan.metrics, keep);
     this.#onFrame = onFrame;
+    this.#predictor = plan.predictor;
+    this.#names = plan.metrics;
     this.#values = new Float64Array(plan.metrics.length);
     this.#scores = new Float64Array(plan.predictor.names.length);
   }
@@ -97,6 +118,66 @@ export class Scoring {
     }
   }
 
+  /** Names the one that looks on; it is told of the frames that are done already. */
+  watch(watcher: FrameWatcher): void {
+    this.#watcher = watcher;
+    const columns = this.#series.columns();
+    for (const [row, frame] of this.#series.frames.entries()) {
+      const values = Float64Array.from(columns, ({ values }) => values[row] ?? Number.NaN);
+      watcher.frame(frame, values, this.#series.names);
+    }
+  }
+
+  /** Names of the features of the next frame that are measured or will be. */
+  get features(): readonly string[] {
+    return [...this.#plan.features.names, ...this.#extensions.flatMap(({ plan }) => plan.names)];
+  }
+
+  /** Whether a change of models is still to take effect. */
+  get swapping(): boolean {
+    return this.#swap !== undefined;
+  }
+
+  /** The next frame to be scored. */
+  get following(): number {
+    return this.#following;
+  }
+
+  /** Whether the extractor of this key is measured. */
+  measures(key: string): boolean {
+    return [this.#plan.features, ...this.#extensions.map(({ plan }) => plan)].some(({ extractors }) =>
+      extractors.some(({ instance }) => instance.key === key),
+    );
+  }
+
+  /** Takes further features of all pairs from `first` on, a multiple of the subsampling. */
+  extend(plan: FeaturePlan, first: number): RecordSink {
+    const finisher = new FeatureFinisher(plan, this.#subsample);
+    const scored = Number.POSITIVE_INFINITY;
+    const extension = { plan, finisher, first, early: new Map(), next: first, scored, rows: new Map() };
+    this.#extensions.push(extension);
+    return {
+      add: (from, count, records) => {
+        this.#addTo(extension, from, count, records);
+        this.#scoreReady();
+      },
+      measured: () => {},
+    };
+  }
+
+  /**
+   * Predicts with `predictor`, which reads {@link features}, from the next frame on, or from `earliest` if that is later.
+   * @returns the first frame
+   */
+  swap(predictor: Predictor, earliest = 0): number {
+    const step = this.#subsample;
+    const at = Math.max(this.following, Math.ceil(earliest / step) * step);
+    this.#swap = { at, predictor };
+    for (const extension of this.#extensions) extension.scored = Math.min(extension.scored, at);
+    if (at === this.following) this.#applySwap(at);
+    return at;
+  }
+
   /**
    * Ends the sequence and returns the report's data.
    * @throws {AnyvmafError} `model` if a tiny model fails
@@ -106,17 +187,32 @@ export class Scoring {
     series: MetricSeries[];
     aggregates: Readonly<Record<string, number>>;
     warnings: readonly string[];
+    pooled?: ReadonlyMap<string, PooledMetric>;
   }> {
+    for (const extension of this.#extensions) this.#keepRows(extension, extension.finisher.flush());
     this.#take(this.#finisher.flush());
     await this.#scoring;
     if (this.#failure !== undefined) throw this.#failure;
+    const [lost] = this.#ready;
+    if (lost) throw new AnyvmafError('internal', `Frame ${lost.frame} lacks features of a changed model.`);
     const { frames } = this.#series;
+    const pooled = this.#series.pooled();
     return {
       frameNumbers: frames,
       series: this.#columns(),
       aggregates: this.#finisher.aggregates(),
-      warnings: this.#finisher.warnings(),
+      warnings: [...this.#finisher.warnings(), ...this.#dropped(frames.length)],
+      ...(pooled && { pooled }),
     };
+  }
+
+  #dropped(kept: number): string[] {
+    const scored = Math.ceil(this.#finisher.frames / this.#subsample);
+    if (this.#keep === undefined || kept >= scored) return [];
+    return [
+      `The report holds the last ${kept} of ${scored} frames; its pooled values are of all, its percentiles of those that ` +
+        'it holds.',
+    ];
   }
 
   /** The metrics in libvmaf's order, which differs for a single frame. */
@@ -131,17 +227,78 @@ export class Scoring {
       .map(({ column }) => column);
   }
 
-  #take(finished: readonly FinishedFrame[]): void {
-    for (const { frame, values } of finished) {
-      this.#plan.predictor.predict(values, this.#scores);
-      this.#values.set(values);
-      this.#values.set(this.#scores, values.length);
-      if (this.#tiny) {
-        this.#rows.push(this.#values.slice());
-        this.#frames.push(frame);
-      } else this.#give(frame, this.#values);
+  #addTo(extension: Extension, first: number, count: number, records: Float64Array): void {
+    if (count > 0) extension.early.set(first, { count, records });
+    const { length } = extension.plan.layout;
+    for (;;) {
+      const chunk = extension.early.get(extension.next);
+      if (!chunk) return;
+      extension.early.delete(extension.next);
+      for (let i = 0; i < chunk.count; i++)
+        this.#keepRows(extension, extension.finisher.push(chunk.records, i * length));
+      extension.next += chunk.count;
     }
+  }
+
+  /** Keeps values that frames still to be scored need. */
+  #keepRows({ first, rows }: Extension, finished: readonly FinishedFrame[]): void {
+    for (const { frame, values } of finished) {
+      if (first + frame >= this.following) rows.set(first + frame, values);
+    }
+  }
+
+  #take(finished: readonly FinishedFrame[]): void {
+    this.#ready.push(...finished);
+    this.#scoreReady();
     if (this.#rows.length > 0) this.#scoring ??= this.#scoreRows();
+  }
+
+  /** Scores frames as far as all their features are there. */
+  #scoreReady(): void {
+    let done = 0;
+    for (const { frame, values } of this.#ready) {
+      if (this.#boundary < frame) {
+        this.#boundary = frame;
+        this.#watcher?.boundary(frame);
+      }
+      if (this.#swap?.at === frame) this.#applySwap(frame);
+      const wanted = this.#extensions.filter(({ scored }) => scored <= frame);
+      if (wanted.some(({ rows }) => !rows.has(frame))) break;
+      this.#score(frame, values, wanted);
+      for (const { rows } of this.#extensions) rows.delete(frame);
+      this.#following = frame + this.#subsample;
+      done++;
+    }
+    this.#ready.splice(0, done);
+  }
+
+  #score(frame: number, values: Float64Array, extensions: readonly Extension[]): void {
+    this.#values.set(values);
+    let at = values.length;
+    for (const { rows } of extensions) {
+      const more = rows.get(frame) ?? new Float64Array();
+      this.#values.set(more, at);
+      at += more.length;
+    }
+    this.#predictor.predict(this.#values, this.#scores);
+    this.#values.set(this.#scores, at);
+    if (this.#tiny) {
+      this.#rows.push(this.#values.slice());
+      this.#frames.push(frame);
+    } else this.#give(frame, this.#values);
+  }
+
+  #applySwap(frame: number): void {
+    if (!this.#swap) return;
+    const { predictor } = this.#swap;
+    this.#swap = undefined;
+    this.#predictor = predictor;
+    const extended = this.#extensions.filter(({ scored }) => scored <= frame);
+    const names = [...this.#plan.features.names, ...extended.flatMap(({ plan }) => plan.names)];
+    this.#names = [...names, ...predictor.names];
+    this.#active = this.#names.map((name) => this.#series.column(name));
+    this.#values = new Float64Array(this.#names.length);
+    this.#scores = new Float64Array(predictor.names.length);
   }
 
   /** Scores waiting rows with tiny models until no row waits. Never rejects. */
@@ -169,11 +326,12 @@ export class Scoring {
   }
 
   #give(frame: number, values: Float64Array): void {
-    this.#series.push(frame, values);
+    this.#series.push(frame, values, this.#active);
+    this.#watcher?.frame(frame, values, this.#names);
     this.#onFrame?.({ frameNum: frame, metrics: this.#named(values) });
   }
 
   #named(values: Float64Array): Record<string, number> {
-    return Object.fromEntries(this.#plan.metrics.map((name, i) => [name, values[i] ?? Number.NaN]));
+    return Object.fromEntries(this.#names.map((name, i) => [name, values[i] ?? Number.NaN]));
   }
 }

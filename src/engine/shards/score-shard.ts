@@ -51,7 +51,9 @@ const OWN_OPTIONS: ReadonlySet<string> = new Set([
   'metalDevice',
 ]);
 
-const SHARD_OPTIONS = SCORE_OPTIONS.filter((name) => name !== 'onStart' && name !== 'onFrame');
+/** What concerns frames as they are finished, which a shard leaves to the merger. */
+const OF_FRAMES = ['onStart', 'onFrame', 'keep'];
+const SHARD_OPTIONS = SCORE_OPTIONS.filter((name) => !OF_FRAMES.includes(name));
 
 /**
  * Measures a shard. When the promise settles, all threads, processes, open files and timers of the run are gone.
@@ -134,7 +136,7 @@ class ShardRun {
     const known = await inputs.known;
     if (known.plan) checkMeasurable(known.plan.format);
     refuseUnreadable(known);
-    const backend = openCore(platform, checked, await loading, options, []);
+    const backend = openCore(platform, checked, await loading, { options, steering: undefined }, []);
     const leads = shard.number === shard.count;
     await this.#checks.refuse(known, backend.requested, leads);
     signal.throwIfAborted();

@@ -42,7 +42,7 @@ export type ShardOptions = Omit<
 >;
 
 /** Options of measuring a shard. */
-export type ScoreShardOptions = Omit<ScoreOptions, 'onStart' | 'onFrame'>;
+export type ScoreShardOptions = Omit<ScoreOptions, 'onStart' | 'onFrame' | 'keep'>;
 
 /** Pairs of a shard, numbered from the first pair of the run. */
 export interface ShardPairs {

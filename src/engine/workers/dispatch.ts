@@ -29,6 +29,8 @@ export interface Dispatching {
   readonly ahead?: (chunk: Chunk) => boolean;
   /** Number of the first pair. Default 0. */
   readonly first?: number;
+  /** Whether to hand out no more chunks. */
+  readonly stopped?: (() => boolean) | undefined;
   /** The pair after the last, if known: where a GPU takes part, what is left towards the end goes by the workers' rates. */
   readonly total?: number | null;
 }
@@ -51,6 +53,7 @@ class Dispatcher {
   readonly #chunks: Iterator<Chunk, void>;
   readonly #sink: RecordSink;
   readonly #gate: Dispatching['gate'];
+  readonly #stopped: () => boolean;
   readonly #ahead: (chunk: Chunk) => boolean;
   readonly #total: number;
   /** Per worker: chunks it has to do, and pairs of the one it is at that were counted already. */
@@ -68,7 +71,7 @@ class Dispatcher {
     pool: WorkerPool,
     chunks: Iterator<Chunk, void>,
     sink: RecordSink,
-    { gate, ahead = () => false, first = 0, total = null }: Dispatching,
+    { gate, ahead = () => false, first = 0, stopped = () => false, total = null }: Dispatching,
   ) {
     this.#extent = { pairs: first, ended: null };
     this.#pool = pool;
@@ -76,6 +79,7 @@ class Dispatcher {
     this.#sink = sink;
     this.#gate = gate;
     this.#ahead = ahead;
+    this.#stopped = stopped;
     this.#total = total ?? Number.POSITIVE_INFINITY;
     this.#workers = Array.from({ length: pool.size }, () => ({ chunks: 0, counted: 0 }));
     this.#balance = total !== null && pool.gpus.size > 0 ? new Balance(pool) : undefined;
@@ -111,7 +115,7 @@ class Dispatcher {
   #assign(number: number): boolean {
     const worker = this.#workers[number];
     const next = this.#next;
-    if (!worker || !next || this.#ended || this.#pool.share(number) === 0) return false;
+    if (!worker || !next || this.#ended || this.#stopped() || this.#pool.share(number) === 0) return false;
     if (worker.chunks > 1 || (worker.chunks === 1 && !this.#ahead(next))) return false;
     if (this.#balance?.leaves(number, next.count, this.#left(next))) return false;
     const chunk = this.#join(number, next);

@@ -5,9 +5,10 @@
 
 import { usageError } from '../../../core/errors.js';
 import type { VideoFormat } from '../../../core/frame.js';
-import type { CoreOptions } from '../../contract/options.js';
+import { type CoreOptions, framesToKeep } from '../../contract/options.js';
 import type { Platform } from '../../contract/platform.js';
 import type { ScoreOptions } from '../../contract/types.js';
+import type { Steering } from '../../live/steering.js';
 import { chooseThreads, coreTime } from '../../plan/chunks.js';
 import { planRun, type Requested, type RunPlan, reportModel } from '../../plan/plan.js';
 import { createHeatmaps, type HeatmapRun } from '../../results/heatmaps.js';
@@ -15,8 +16,9 @@ import { Scoring } from '../../results/scoring.js';
 import type { TinyPlan, TinyRegressors, TinySessionFacts } from '../../results/tiny.js';
 import type { Contest } from '../../workers/contest.js';
 import type { RecordSink } from '../../workers/dispatch.js';
+import type { Extend } from '../../workers/extras.js';
 import type { WorkerSetup } from '../../workers/protocol.js';
-import { measureHere, measureOnWorkers } from '../../workers/run.js';
+import { measureHere, measureOnWorkers, type SteeredMeasuring } from '../../workers/run.js';
 import type { WorkerPool } from '../../workers/worker-pool.js';
 import type { GpuMeasurer, GpuUse } from '../gpu.js';
 import { type GpuRun, gpuNotes, gpuPairs, reportGpu } from '../gpu-report.js';
@@ -32,8 +34,12 @@ interface CoreRun {
   readonly checked: CoreOptions;
   readonly module: WebAssembly.Module;
   readonly options: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>;
+  readonly steering: Steering | undefined;
   readonly notes: readonly string[];
 }
+
+/** The pairs to measure. */
+type PairWork = Omit<MeasurementWork, 'onStart'>;
 
 /** Tiny models of a run, and the code that runs them. */
 type Tiny = typeof import('../../results/tiny.js') & { readonly plan: TinyPlan };
@@ -46,13 +52,20 @@ export function openCore(
   platform: Platform,
   checked: CoreOptions,
   [requested, module]: readonly [Requested, WebAssembly.Module],
-  options: CoreRun['options'],
+  { options, steering }: Pick<CoreRun, 'options' | 'steering'>,
   notes: readonly string[],
 ): OpenBackend & { planFor(format: VideoFormat): CoreMeasurement } {
-  const run = { platform, checked, module, options, notes };
-  const planFor = (format: VideoFormat) =>
-    new CoreMeasurement(run, planRun(requested, format, checked.compat));
-  return { requested, planFor, plan: ({ reference }) => planFor(reference.info) };
+  const run = { platform, checked, module, options, steering, notes };
+  const planFor = (format: VideoFormat, keep?: number) =>
+    new CoreMeasurement(run, planRun(requested, format, checked.compat), keep);
+  return {
+    requested,
+    planFor,
+    plan: ({ reference: { info } }) => {
+      const rate = info.frameRate && info.frameRate.num / info.frameRate.den;
+      return planFor(info, framesToKeep(checked.keep, rate));
+    },
+  };
 }
 
 /** A run on the core that can start. */
@@ -69,9 +82,14 @@ export class CoreMeasurement implements PlannedMeasurement {
   /** Of picture models in the calling thread. */
   #sessions: readonly TinySessionFacts[] = [];
 
-  constructor(run: CoreRun, plan: RunPlan) {
+  /** Ends workers that measure more than the plan. */
+  readonly #extras: (() => Promise<void>)[] = [];
+  readonly #keep: number | undefined;
+
+  constructor(run: CoreRun, plan: RunPlan, keep: number | undefined) {
     this.#run = run;
     this.#plan = plan;
+    this.#keep = keep;
   }
 
   isAside(expected: number | null): boolean {
@@ -82,15 +100,19 @@ export class CoreMeasurement implements PlannedMeasurement {
     const { notes, options } = this.#run;
     await this.#open();
     const scoring = this.#score(work);
-    const extent = await this.#measurePairs(work, scoring.add.bind(scoring));
+    const extent = await this.#measurePairs(work, scoring.add.bind(scoring), scoring);
     const finished = await scoring.finish();
     options.signal?.throwIfAborted();
     if (extent.pairs > 0) this.#heatmaps?.keep();
     const tiny = this.#tiny?.tinyWarnings(this.#tiny.plan, this.#facts()) ?? [];
+    const steered = this.#run.steering?.report(finished.frameNumbers.at(-1) ?? -1);
+    const start = this.#start();
     return {
       extent,
       ...finished,
-      ...this.#start(),
+      ...start,
+      ...(steered &&
+        steered.swaps.length > 0 && { swaps: steered.swaps, models: [...start.models, ...steered.models] }),
       ...reportGpu(this.#gpuRun(), extent.pairs),
       warnings: [...notes, ...this.#notes(), ...this.#plan.warnings, ...finished.warnings, ...tiny],
     };
@@ -102,7 +124,7 @@ export class CoreMeasurement implements PlannedMeasurement {
    * @throws {AnyvmafError} `usage` if metrics write heatmaps, which belong to whole runs
    */
   async record(
-    work: Omit<MeasurementWork, 'onStart'>,
+    work: PairWork,
     add: (first: number, count: number, records: Float64Array) => void,
   ): Promise<Recorded> {
     if (heatmapFiles(this.#plan.features.extraction).length > 0) {
@@ -133,6 +155,7 @@ export class CoreMeasurement implements PlannedMeasurement {
   async close(): Promise<void> {
     await this.#gpu?.close();
     await this.#pool?.terminate();
+    for (const end of this.#extras) await end();
     await this.#heatmaps?.discard();
     await this.#regressors?.close();
   }
@@ -184,15 +207,16 @@ export class CoreMeasurement implements PlannedMeasurement {
         options.onFrame?.(frame);
       },
       this.#regressors,
+      this.#keep,
     );
   }
 
-  #measurePairs(
-    { pair, first = 0, expected, bound, meter, continuity }: Omit<MeasurementWork, 'onStart'>,
-    add: RecordSink['add'],
-  ) {
+  /** @param scoring where the frames are finished at once, and the run may be steered */
+  #measurePairs(work: PairWork, add: RecordSink['add'], scoring?: Scoring) {
+    const { pair, first = 0, expected, bound, meter, continuity } = work;
     const { platform, checked, options } = this.#run;
     const task = {
+      steered: scoring && this.#steer(work, scoring),
       platform,
       setup: { ...this.#setup(), ...(continuity && { signs: true }) },
       pair,
@@ -231,6 +255,47 @@ export class CoreMeasurement implements PlannedMeasurement {
         this.#contest = contest;
       },
     });
+  }
+
+  /** Lets the run be steered, where somebody wants to. */
+  #steer({ pair, expected, meter }: PairWork, scoring: Scoring): SteeredMeasuring | undefined {
+    const { steering, checked, platform } = this.#run;
+    if (!steering) return undefined;
+    const plan = this.#plan;
+    const { info } = pair.reference;
+    let extend: Extend = () => {
+      throw usageError('The measurement has not begun; ask again after its first frame.');
+    };
+    steering.begin({
+      facts: {
+        format: info,
+        reference: info.name,
+        distorted: pair.distorted.info.name,
+        rate: info.frameRate ? info.frameRate.num / info.frameRate.den : null,
+        total: expected,
+        metrics: plan.metrics,
+        models: plan.models.map((model) => reportModel(model, plan.chosen)),
+        extractors: plan.features.extractors.map(({ instance }) => instance.spec.name),
+        backend: this.#backendUsed(),
+        threads: this.#threads(expected),
+        subsample: checked.subsample,
+        taken: () => meter.done,
+      },
+      plan,
+      format: info,
+      compat: checked.compat,
+      scoring,
+      platform,
+      extend: (extraction, sink, wished) => extend(extraction, sink, wished),
+    });
+    return {
+      gate: steering.gate,
+      stopped: () => steering.stopped,
+      onExtend: (given) => {
+        extend = given;
+      },
+      own: (close) => this.#extras.push(close),
+    };
   }
 
   #setup(): WorkerSetup {

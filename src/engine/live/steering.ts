@@ -1,0 +1,281 @@
+/**
+ * @module engine/live/steering
+ * Steers one measurement while it runs: pauses and stops it, and changes its models at frame boundaries. It belongs to the
+ * thread that puts frames together, so that whatever it is told between two tasks is told between two frames.
+ */
+import type { Compat } from '../../core/choices.js';
+import { AnyvmafError, usageError } from '../../core/errors.js';
+import type { VideoFormat } from '../../core/frame.js';
+import type { Origin } from '../../core/origin.js';
+import { quoted } from '../../core/printable.js';
+import { loadModels } from '../../models/load.js';
+import { Predictor } from '../../models/predict.js';
+import type { LoadedModel } from '../../models/types.js';
+import type { ReportModel } from '../../report/types.js';
+import type { Platform } from '../contract/platform.js';
+import { type FeaturePlan, planFeatures } from '../plan/features.js';
+import { chooseModel, isOpen, settle } from '../plan/model-choice.js';
+import { type RunPlan, reportModel } from '../plan/plan.js';
+import type { FrameWatcher, Scoring } from '../results/scoring.js';
+import type { Extend } from '../workers/extras.js';
+
+/**
+ * Frames that features measured from some frame on need before they equal those of a run from the start: motion looks back
+ * by at most four.
+ */
+const WARM_UP = 5;
+
+/** Without folders, only models that ship or were pulled are loaded. */
+const UNKNOWN: Origin = { by: 'foreign', folders: [] };
+
+/** A change of models, as the report tells it. */
+export interface ModelSwap {
+  /** The first frame that the new model scored. */
+  readonly frame: number;
+  /** Key of the score that ended with the frame before. */
+  readonly from: string;
+  /** Key of the score that begins. */
+  readonly to: string;
+}
+
+/** What came of a request to change the model. */
+export interface SwapOutcome extends ModelSwap {
+  /** Where the new model comes from. */
+  readonly source: string;
+  /** Names of the extractors that are measured for it from now on. */
+  readonly measuring: readonly string[];
+}
+
+/** How to change a model. */
+export interface SwapOptions {
+  /** Key of the score to end. Default: the only one. */
+  readonly replace?: string | undefined;
+  /** Whether to measure features that the run lacks. */
+  readonly measure?: boolean | undefined;
+}
+
+/** Looks on from outside. Its functions must not throw. */
+export interface Onlooker extends FrameWatcher {
+  /** The run is planned; called once, before its first frame. */
+  planned(facts: RunFacts): void;
+  /** A change of models took effect, or will. */
+  swapped(swap: SwapOutcome): void;
+  /** The run is over. @param error why it failed */
+  ended(error?: unknown): void;
+}
+
+/** What is known of a run with its plan. */
+export interface RunFacts {
+  readonly format: Pick<VideoFormat, 'width' | 'height' | 'bitDepth' | 'chroma'>;
+  readonly reference: string;
+  readonly distorted: string;
+  /** Pictures per second; `null` while unknown. */
+  readonly rate: number | null;
+  /** Pairs there are at most, `null` while unknown. */
+  readonly total: number | null;
+  readonly metrics: readonly string[];
+  readonly models: readonly ReportModel[];
+  readonly extractors: readonly string[];
+  readonly backend: string;
+  readonly threads: number;
+  readonly subsample: number;
+  /** Pairs taken from the videos so far. */
+  readonly taken: () => number;
+}
+
+/** A planned run, as steering needs it. */
+export interface SteeredRun {
+  readonly facts: RunFacts;
+  readonly plan: RunPlan;
+  readonly format: VideoFormat;
+  readonly compat: Compat;
+  readonly scoring: Scoring;
+  readonly platform: Pick<Platform, 'models' | 'ofOrigin'>;
+  readonly extend: Extend;
+}
+
+/** Steers one measurement. */
+export class Steering {
+  readonly #onlooker: Onlooker;
+  readonly #origin: Origin;
+  #run: SteeredRun | undefined;
+  /** Models that predict, in the report's order, and all that ever did by the key of their score. */
+  #current: LoadedModel[] = [];
+  readonly #known = new Map<string, LoadedModel>();
+  readonly #swaps: ModelSwap[] = [];
+  #pause: { readonly promise: Promise<void>; readonly end: () => void } | undefined;
+  #stopped = false;
+
+  /** @param origin who names models that are to take over */
+  constructor(onlooker: Onlooker, origin: Origin = UNKNOWN) {
+    this.#onlooker = onlooker;
+    this.#origin = origin;
+  }
+
+  /** Whether the run is to end with the pairs that it has taken. */
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  get paused(): boolean {
+    return this.#pause !== undefined;
+  }
+
+  /** What to wait for before the next pair is taken. */
+  readonly gate = (): Promise<void> | undefined => this.#pause?.promise;
+
+  pause(): void {
+    if (this.#pause || this.#stopped) return;
+    let end = () => {};
+    const promise = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#pause = { promise, end };
+  }
+
+  resume(): void {
+    this.#pause?.end();
+    this.#pause = undefined;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.resume();
+  }
+
+  /** The run is planned and can be steered. */
+  begin(run: SteeredRun): void {
+    this.#run = run;
+    this.#current = [...run.plan.models];
+    for (const model of run.plan.models) this.#known.set(model.name, model);
+    run.scoring.watch(this.#onlooker);
+    this.#onlooker.planned(run.facts);
+  }
+
+  ended(error?: unknown): void {
+    this.resume();
+    this.#onlooker.ended(error);
+  }
+
+  /** Changes of models that took effect by the end of the run, for the report, and the models that they brought. */
+  report(last: number): { readonly swaps: readonly ModelSwap[]; readonly models: readonly ReportModel[] } {
+    const swaps = this.#swaps.filter(({ frame }) => frame <= last);
+    const first = new Set(this.#run?.plan.models.map(({ name }) => name));
+    const named = new Set(swaps.map(({ to }) => to).filter((name) => !first.has(name)));
+    const models = [...named].flatMap((name) => this.#known.get(name) ?? []);
+    return { swaps, models: models.map((model) => reportModel(model)) };
+  }
+
+  /**
+   * Loads a model that may take over. Needs no frame boundary.
+   * @throws {AnyvmafError} `usage`, `model`, `feature` or `io` if it cannot be loaded
+   */
+  async prepare(text: string): Promise<LoadedModel> {
+    const { platform, format } = this.#required();
+    const { models } = platform.ofOrigin?.(this.#origin) ?? platform;
+    const settled = isOpen(text) ? settle(text, chooseModel(format)) : text;
+    const load = async (string: string) => {
+      const [model] = await loadModels([string], models);
+      if (!model) throw usageError(`The model string ${quoted(text)} names no model.`);
+      return model;
+    };
+    const model = await load(settled);
+    const taken = this.#known.get(model.name);
+    if (taken === undefined || isSame(taken, model)) return model;
+    if (/(^|:)name=/.test(settled)) {
+      throw usageError(
+        `The name ${quoted(model.name)} belongs to another model of this run; give the new one another with name=.`,
+      );
+    }
+    return load(`${settled}:name=${nameOf(model.source)}`);
+  }
+
+  /**
+   * Changes the model from a frame on. To be called between two frames.
+   * @throws {AnyvmafError} `usage` if there is nothing to replace or a change is under way, `feature` if the model needs
+   * what is not measured
+   */
+  swap(model: LoadedModel, { replace, measure = false }: SwapOptions = {}): SwapOutcome {
+    const run = this.#required();
+    if (this.#stopped)
+      throw usageError('The measurement is being stopped; a new model would score no frame.');
+    if (run.plan.tiny)
+      throw usageError('Models cannot be changed in a run with tiny models; start it without them.');
+    if (run.scoring.swapping)
+      throw usageError('Another change of models is still to take effect; ask again after its frame.');
+    const from = this.#replaced(replace);
+    const others = this.#current.filter((other) => other !== from);
+    if (others.some(({ name }) => name === model.name))
+      throw usageError(`The model ${quoted(model.name)} scores this run already.`);
+    const missing = model.extractors.filter(({ key }) => !run.scoring.measures(key));
+    if (missing.length > 0 && !measure) throw lacking(model, missing);
+    const models = this.#current.map((other) => (other === from ? model : other));
+    const features = planFeatures(missing, run.format, run.compat);
+    const predictor = new Predictor(models, [...run.scoring.features, ...features.names]);
+    const start = missing.length > 0 ? extend(run, features) : 0;
+    const frame = run.scoring.swap(predictor, start);
+    this.#current = models;
+    this.#known.set(model.name, model);
+    const swap = { frame, from: from.name, to: model.name };
+    this.#swaps.push(swap);
+    const outcome = {
+      ...swap,
+      source: model.source,
+      measuring: [...new Set(missing.map(({ spec }) => spec.name))],
+    };
+    this.#onlooker.swapped(outcome);
+    return outcome;
+  }
+
+  #replaced(name: string | undefined): LoadedModel {
+    const [only, second] = this.#current;
+    const names = this.#current.map((model) => model.name).join(', ');
+    if (!only) throw usageError('This run predicts no score, so there is no model to replace.');
+    if (name === undefined && !second) return only;
+    const found = this.#current.find((model) => model.name === name);
+    if (found) return found;
+    throw usageError(
+      name === undefined
+        ? `This run has the models ${names}; say with replace which one is to end.`
+        : `There is no model ${quoted(name)} in this run; there are ${names}.`,
+    );
+  }
+
+  #required(): SteeredRun {
+    if (this.#run) return this.#run;
+    throw usageError('The measurement has not begun; ask again after its first frame.');
+  }
+}
+
+/** Measures further features. @returns the first frame whose values are right */
+function extend({ scoring, extend: measure }: SteeredRun, features: FeaturePlan): number {
+  const sink = (first: number) => scoring.extend(features, first);
+  const first = measure(features.extraction, sink, scoring.following - WARM_UP);
+  return first === 0 ? 0 : first + WARM_UP;
+}
+
+function lacking(model: LoadedModel, missing: LoadedModel['extractors']): AnyvmafError {
+  const names = [...new Set(missing.map(({ key }) => key))].join(', ');
+  return new AnyvmafError(
+    'feature',
+    `The model ${quoted(model.source)} needs what this run does not measure: ${names}; ask for it with measure: true, which ` +
+      'measures it from there on, or start the run with these features.',
+  );
+}
+
+/** The last part of a path without its ending. */
+function nameOf(source: string): string {
+  return (source.split(/[\\/]/).at(-1) ?? source).replace(/\.json$/i, '').replace(/[:=]/g, '_');
+}
+
+/** Whether two models give the same scores under the same keys. */
+function isSame(one: LoadedModel, other: LoadedModel): boolean {
+  const inputs = ({ members }: LoadedModel) =>
+    members.flatMap((member) => member.inputs.map((input) => input.logName)).join(' ');
+  return (
+    one.source === other.source &&
+    one.disableClip === other.disableClip &&
+    one.enableTransform === other.enableTransform &&
+    inputs(one) === inputs(other)
+  );
+}

@@ -1,0 +1,158 @@
+/**
+ * @module engine/results/series
+ * Growing columns of doubles, one per metric, over the scored frames: all of them, or the latest.
+ */
+import type { MetricSeries } from '../../report/build.js';
+import type { PooledMetric } from '../../report/types.js';
+
+/** Rows that there is room for at first. */
+const FIRST_ROOM = 64;
+
+/** One metric. */
+class Column {
+  values = new Float64Array(FIRST_ROOM);
+  /** Absent while every row has a value. */
+  present: Uint8Array | undefined;
+  /** Statistics over all rows, those that are dropped included; sums in the order of the frames. */
+  count = 0;
+  min = Number.NaN;
+  max = Number.NaN;
+  sum = 0;
+  inverse = 0;
+
+  constructor(readonly name: string) {}
+
+  grow(room: number): void {
+    this.values = moved(new Float64Array(room), this.values);
+    if (this.present) this.present = moved(new Uint8Array(room), this.present);
+  }
+
+  set(row: number, value: number): void {
+    this.values[row] = value;
+    if (this.present) this.present[row] = 1;
+  }
+
+  /** Counts a value as `pool` of report/pool does. */
+  tally(value: number): void {
+    if (this.count++ === 0) {
+      this.min = value;
+      this.max = value;
+    }
+    if (value < this.min) this.min = value;
+    if (value > this.max) this.max = value;
+    this.sum += value;
+    this.inverse += 1 / (value + 1);
+  }
+
+  /** Leaves rows from `from` to `to` without a value. */
+  skip(from: number, to: number): void {
+    if (to <= from) return;
+    this.present ??= new Uint8Array(this.values.length).fill(1, 0, from);
+    this.present.fill(0, from, to);
+  }
+
+  drop(rows: number): void {
+    this.values.copyWithin(0, rows);
+    this.present?.copyWithin(0, rows);
+  }
+}
+
+function moved<T extends Float64Array | Uint8Array>(to: T, from: T): T {
+  to.set(from.subarray(0, to.length));
+  return to;
+}
+
+/** The metrics of a run. */
+export class Series {
+  readonly #columns: Column[];
+  readonly #keep: number | undefined;
+  readonly #frames: number[] = [];
+  #room = FIRST_ROOM;
+
+  /** @param keep rows to keep at least; older ones are dropped */
+  constructor(names: readonly string[], keep?: number) {
+    this.#columns = names.map((name) => new Column(name));
+    this.#keep = keep;
+  }
+
+  /** Numbers of the frames that are kept, ascending. */
+  get frames(): readonly number[] {
+    const first = this.#first();
+    return first === 0 ? this.#frames : this.#frames.slice(first);
+  }
+
+  get names(): readonly string[] {
+    return this.#columns.map(({ name }) => name);
+  }
+
+  /** The column of a metric, which is made if there is none; earlier rows then have no value in it. */
+  column(name: string): number {
+    const found = this.#columns.findIndex((column) => column.name === name);
+    if (found >= 0) return found;
+    const column = new Column(name);
+    column.grow(this.#room);
+    column.skip(0, this.#frames.length);
+    return this.#columns.push(column) - 1;
+  }
+
+  /**
+   * Adds a row.
+   * @param values of the columns in `active`, of all where that is absent
+   */
+  push(frame: number, values: Float64Array, active?: readonly number[]): void {
+    this.#makeRoom();
+    const row = this.#frames.push(frame) - 1;
+    if (active) for (const column of this.#columns) column.skip(row, row + 1);
+    for (let i = 0; i < values.length; i++) {
+      const column = this.#columns[active ? (active[i] ?? -1) : i];
+      const value = values[i] ?? Number.NaN;
+      column?.set(row, value);
+      if (this.#keep !== undefined) column?.tally(value);
+    }
+  }
+
+  /** How many frames had a value of a metric, where rows may be dropped. */
+  counted(name: string): number {
+    return this.#columns.find((column) => column.name === name)?.count ?? 0;
+  }
+
+  /** The rows that are kept, as the report takes them. */
+  columns(): MetricSeries[] {
+    const [first, end] = [this.#first(), this.#frames.length];
+    return this.#columns.map(({ name, values, present }) => ({
+      name,
+      values: values.subarray(first, end),
+      // Features and scores have a value in every frame; NaN is a value too.
+      present: present?.subarray(first, end) ?? new Uint8Array(end - first).fill(1),
+    }));
+  }
+
+  /** Statistics over all frames, where some may have been dropped. */
+  pooled(): ReadonlyMap<string, PooledMetric> | undefined {
+    if (this.#keep === undefined) return undefined;
+    const counted = this.#columns.filter(({ count }) => count > 0);
+    return new Map(
+      counted.map(({ name, count, min, max, sum, inverse }) => [
+        name,
+        { min, max, mean: sum / count, harmonic_mean: count / inverse - 1 },
+      ]),
+    );
+  }
+
+  #first(): number {
+    return this.#keep === undefined ? 0 : Math.max(0, this.#frames.length - this.#keep);
+  }
+
+  #makeRoom(): void {
+    const rows = this.#frames.length;
+    if (rows < this.#room) return;
+    if (this.#keep !== undefined && rows >= 2 * this.#keep) {
+      const dropped = rows - this.#keep;
+      this.#frames.splice(0, dropped);
+      for (const column of this.#columns) column.drop(dropped);
+      return;
+    }
+    this.#room *= 2;
+    for (const column of this.#columns) column.grow(this.#room);
+  }
+}

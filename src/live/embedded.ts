@@ -1,0 +1,262 @@
+/**
+ * @module live/embedded
+ * The server of running measurements as their program has it: the thread that talks to clients, and a link to each.
+ */
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { requireObject } from '../core/arguments.js';
+import { AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
+import { showValue } from '../core/printable.js';
+import type { ScoreRun, Scorer } from '../engine/contract/types.js';
+import { requireSteerable, STEERED } from '../engine/live/steerable.js';
+import { type Alarm, parseAlarm } from './alarms.js';
+import { Link, type SecondLine } from './link.js';
+import type { FromServer, Listening, Refusal, ServerSettings, ToServer } from './messages.js';
+
+/** The script of the server's thread. */
+const SCRIPT = new URL('./live-thread.js', import.meta.url);
+
+const MAX_DEPTH = 4096;
+const MAX_DRAIN = 64;
+
+/** Options of `createEmbeddedServer`. */
+export interface EmbeddedServerOptions {
+  /** Commands of one measurement that may wait for a frame boundary, 1..4096; more are answered "busy". Default 64. */
+  readonly queueDepth?: number;
+  /** Commands that are carried out at one frame boundary, 1..64. Default 4. */
+  readonly maxDrainPerFrame?: number;
+  /** Real paths of folders from which clients may name videos and model files. Default: none. */
+  readonly folders?: readonly string[];
+  /** Frames of each measurement that clients can ask about; older ones count in pooled values only. Default: all. */
+  readonly keepFrames?: number;
+  /** The same in seconds of video, at 25 frames where the source states no rate. */
+  readonly keepSeconds?: number;
+  /** Rules such as `p5<80 for 3s`; clients get a notification when one comes true and when it is over. */
+  readonly alarms?: readonly string[];
+  /** Called in this thread for each of these. */
+  readonly onAlarm?: (alarm: Alarm) => void;
+  /** Called for every second of video, or 25 frames where the source states no rate. */
+  readonly onSecond?: (line: SecondLine) => void;
+  /** What the measurement is called. Default `main`. */
+  readonly name?: string;
+  /** What the server calls itself. Default `anyvmaf-live`. */
+  readonly userAgent?: string;
+}
+
+/** A server of running measurements. */
+export interface EmbeddedServer extends AsyncDisposable {
+  /**
+   * Adds a further measurement.
+   * @param name by which clients choose it
+   * @throws {AnyvmafError} `usage` for a name that is taken, or a measurement that has a server
+   */
+  add(measurement: Scorer | ScoreRun, name: string): void;
+  /**
+   * Starts to listen; may be called several times.
+   * @returns where: a URL, or a path
+   * @throws {AnyvmafError} `io` if it cannot be bound
+   */
+  listen(where: Listening): Promise<{ readonly address: string }>;
+  /** Alarms that were raised so far. */
+  readonly alarmsRaised: number;
+  /** Ends all connections and the thread; the measurement goes on. May be called twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes a server for a measurement.
+ * @param script the thread's script, for tests
+ * @throws {AnyvmafError} `usage` for wrong options or a measurement that cannot be served
+ */
+export function openEmbeddedServer(
+  measurement: Scorer | ScoreRun,
+  options: EmbeddedServerOptions = {},
+  script: URL = SCRIPT,
+): EmbeddedServer {
+  const settings = checkServerOptions(options);
+  requireSteerable(measurement);
+  const server = new MeasurementServer(settings, options, script);
+  try {
+    server.add(measurement, options.name ?? 'main');
+  } catch (error) {
+    void server.close();
+    throw error;
+  }
+  return server;
+}
+
+interface Checked extends ServerSettings {
+  readonly maxDrainPerFrame: number;
+}
+
+function checkServerOptions(options: EmbeddedServerOptions): Checked {
+  requireObject('options', options);
+  const { queueDepth = 64, maxDrainPerFrame = 4, folders = [], keepFrames, keepSeconds, userAgent } = options;
+  count('queueDepth', queueDepth, MAX_DEPTH);
+  count('maxDrainPerFrame', maxDrainPerFrame, MAX_DRAIN);
+  if (keepFrames !== undefined) count('keepFrames', keepFrames, 2 ** 31);
+  if (keepSeconds !== undefined && !(typeof keepSeconds === 'number' && keepSeconds > 0))
+    throw usageError(`keepSeconds is ${showValue(keepSeconds)}, but it must be a number above 0.`);
+  if (!Array.isArray(folders) || !folders.every((folder) => typeof folder === 'string'))
+    throw usageError(`folders is ${showValue(folders)}, but it must be a list of paths.`);
+  for (const name of ['onAlarm', 'onSecond'] as const) {
+    if (options[name] !== undefined && typeof options[name] !== 'function')
+      throw usageError(`${name} is ${showValue(options[name])}, but it must be a function.`);
+  }
+  return {
+    queueDepth,
+    maxDrainPerFrame,
+    folders,
+    keep: keepFrames,
+    keepSeconds,
+    name: userAgent ?? 'anyvmaf-live',
+  };
+}
+
+function count(name: string, value: number, most: number): void {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return;
+  throw usageError(`${name} is ${showValue(value)}, but it must be a whole number from 1 to ${most}.`);
+}
+
+class MeasurementServer implements EmbeddedServer {
+  readonly #settings: Checked;
+  readonly #options: EmbeddedServerOptions;
+  readonly #script: URL;
+  readonly #rules;
+  readonly #links = new Map<string, Link>();
+  readonly #byId: Link[] = [];
+  readonly #tickets = new Map<number, (message: FromServer & { readonly kind: 'listening' }) => void>();
+  #ticket = 0;
+  readonly #worker: Worker;
+  readonly #port: MessagePort;
+  #failure: unknown;
+  #closing: Promise<void> | undefined;
+
+  constructor(settings: Checked, options: EmbeddedServerOptions, script: URL) {
+    this.#settings = settings;
+    this.#options = options;
+    this.#script = script;
+    const { alarms = [] } = options;
+    if (!Array.isArray(alarms) || !alarms.every((rule) => typeof rule === 'string'))
+      throw usageError(`alarms is ${showValue(alarms)}, but it must be a list of rules.`);
+    this.#rules = alarms.map(parseAlarm);
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    const { maxDrainPerFrame: _, ...workerData } = settings;
+    this.#worker = new Worker(this.#script, {
+      name: 'anyvmaf-live',
+      execArgv: [],
+      workerData: { ...workerData, port: port2 },
+      transferList: [port2],
+    });
+    this.#worker.on('error', (error) => this.#fail(error));
+    this.#worker.on('exit', () => this.#fail(new Error('the thread of the server has ended')));
+    this.#port.on('message', (message: FromServer) => this.#take(message));
+    this.#port.unref();
+  }
+
+  get alarmsRaised(): number {
+    return [...this.#links.values()].reduce((sum, link) => sum + link.alarmsRaised, 0);
+  }
+
+  add(measurement: Scorer | ScoreRun, name: string): void {
+    const steerable = requireSteerable(measurement);
+    if (typeof name !== 'string' || !/^[\w.-]{1,64}$/.test(name))
+      throw usageError(
+        `The name ${showValue(name)} of the measurement must have 1 to 64 letters, digits, -, _ or dots.`,
+      );
+    if (this.#links.has(name)) throw usageError(`There is a measurement ${showValue(name)} already.`);
+    const { maxDrainPerFrame, folders } = this.#settings;
+    const { onAlarm, onSecond } = this.#options;
+    const link = new Link({
+      id: this.#byId.length,
+      name,
+      post: (message, transfer = []) => this.#post(message, transfer),
+      poll: () => this.#poll(),
+      maxDrainPerFrame,
+      folders,
+      alarms: this.#rules,
+      onAlarm,
+      onSecond,
+    });
+    this.#byId.push(link);
+    try {
+      steerable[STEERED](link.steering);
+    } catch (error) {
+      link.ended(error);
+      throw error;
+    }
+    this.#links.set(name, link);
+  }
+
+  async listen(where: Listening): Promise<{ readonly address: string }> {
+    requireObject('where to listen', where);
+    const { transport } = where;
+    if (transport !== 'stdio' && transport !== 'unix' && transport !== 'sse')
+      throw usageError(`transport is ${showValue(transport)}, but it must be stdio, unix or sse.`);
+    if (this.#closing) throw usageError('The server is closed; make another one.');
+    if (this.#failure) throw new AnyvmafError('internal', 'The server has failed.', { cause: this.#failure });
+    const ticket = this.#ticket++;
+    this.#port.ref();
+    const answer = await new Promise<FromServer & { readonly kind: 'listening' }>((resolve) => {
+      this.#tickets.set(ticket, resolve);
+      this.#post({ kind: 'listen', ticket, where });
+    });
+    this.#tickets.delete(ticket);
+    if (this.#tickets.size === 0) this.#port.unref();
+    if (answer.refusal) throw errorOf(answer.refusal);
+    return { address: answer.address ?? '' };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #end(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()));
+    this.#post({ kind: 'close' });
+    const late = setTimeout(() => void this.#worker.terminate(), CLOSE_TIME);
+    if (this.#failure === undefined) await closed;
+    clearTimeout(late);
+    this.#port.close();
+  }
+
+  #post(message: ToServer, transfer: ArrayBuffer[] = []): void {
+    if (this.#failure === undefined) this.#port.postMessage(message, transfer);
+  }
+
+  /** Takes what has arrived although this thread has not been between two tasks since. */
+  #poll(): void {
+    for (;;) {
+      const received = receiveMessageOnPort(this.#port);
+      if (!received) return;
+      this.#take(received.message);
+    }
+  }
+
+  #take(message: FromServer): void {
+    if (message.kind === 'listening') this.#tickets.get(message.ticket)?.(message);
+    if (message.kind !== 'command') return;
+    this.#byId[message.id]?.command(message.call, message.command);
+  }
+
+  /** The thread is gone: the measurement goes on without it. */
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    for (const [ticket, answer] of this.#tickets) {
+      const refusal = { code: 'internal', message: 'The thread of the server has ended.' };
+      answer({ kind: 'listening', ticket, refusal });
+    }
+  }
+}
+
+/** Milliseconds that the thread gets to end its connections. */
+const CLOSE_TIME = 3000;
+
+function errorOf({ code, message }: Refusal): AnyvmafError {
+  return new AnyvmafError(code as ErrorCode, message);
+}

@@ -1,0 +1,269 @@
+/**
+ * @module live/history
+ * What the server's thread knows of one measurement: its frames, statistics of all and of parts, and its worst moments.
+ * Questions are answered from here, whatever the measuring side is doing.
+ */
+
+import type { SwapOutcome } from '../engine/live/steering.js';
+import { Series } from '../engine/results/series.js';
+import { distribution, pool } from '../report/pool.js';
+import type { MetricDistribution, PooledMetric } from '../report/types.js';
+import { type Alarm, ASSUMED_RATE } from './alarms.js';
+import type { MeasurementFacts, RunState, ServerSettings } from './messages.js';
+
+/** Worst moments that are remembered. */
+const WORST = 32;
+/** Alarms that are remembered. */
+const ALARMS = 256;
+/** Milliseconds over which the present rate is taken. */
+const RATE_TIME = 5000;
+/** Milliseconds that percentiles of all frames serve at least, and how many times what they took. */
+const SPREAD_TIME = 250;
+const SPREAD_SHARE = 50;
+/** Seconds of video that are remembered for charts. */
+const SECONDS = 7200;
+
+/** A low score, the lowest within a second of video. */
+export interface WorstMoment {
+  readonly frame: number;
+  readonly metric: string;
+  readonly value: number;
+}
+
+/** The scores of a second of video. */
+export interface SecondPoint {
+  readonly second: number;
+  readonly metric: string;
+  readonly mean: number;
+  readonly min: number;
+}
+
+/** Statistics of some frames. */
+export type Pooled = PooledMetric & Partial<MetricDistribution> & { readonly frames: number };
+
+/** One measurement. */
+export class History {
+  readonly id: number;
+  readonly name: string;
+  facts: MeasurementFacts | undefined;
+  state: RunState = 'waiting';
+  error: string | undefined;
+  taken = 0;
+  /** Frames that are scored. */
+  measured = 0;
+  /** The last frame that is scored; -1 before the first. */
+  last = -1;
+  readonly swaps: SwapOutcome[] = [];
+  readonly alarms: Alarm[] = [];
+  readonly seconds: SecondPoint[] = [];
+  /** Counts changes. */
+  version = 0;
+  #series: Series;
+  #keep: number;
+  readonly #keepSeconds: number | undefined;
+  #names: readonly string[] = [];
+  #active: readonly number[] = [];
+  #main: string | undefined;
+  readonly #spreads = new Map<
+    string,
+    { readonly version: number; readonly until: number; readonly pooled: Pooled | undefined }
+  >();
+  readonly #worst: WorstMoment[] = [];
+  #second: { values: number[]; count: number } = { values: [], count: 0 };
+  #arrived: { readonly at: number; readonly measured: number }[] = [];
+  #began = 0;
+  #lastAt = 0;
+
+  /** @param keep frames or seconds of video to keep; absent for all */
+  constructor(id: number, name: string, { keep, keepSeconds }: Pick<ServerSettings, 'keep' | 'keepSeconds'>) {
+    this.#keepSeconds = keepSeconds;
+    this.id = id;
+    this.name = name;
+    this.#keep = keep ?? Number.POSITIVE_INFINITY;
+    this.#series = new Series([], this.#keep);
+  }
+
+  /** Scored frames per second of video. */
+  get framesPerSecond(): number {
+    return (this.facts?.rate ?? ASSUMED_RATE) / (this.facts?.subsample ?? 1);
+  }
+
+  /** Names of all metrics that any frame had. */
+  get metrics(): readonly string[] {
+    return this.#series.names;
+  }
+
+  /** Key of the score that scores now. */
+  get main(): string | undefined {
+    return this.#main;
+  }
+
+  get isOver(): boolean {
+    return this.state === 'finished' || this.state === 'failed';
+  }
+
+  plan(facts: MeasurementFacts): void {
+    this.facts = facts;
+    this.state = 'running';
+    this.#main = facts.models[0]?.name;
+    this.#began = performance.now();
+    if (this.#keepSeconds !== undefined && this.#keep === Number.POSITIVE_INFINITY) {
+      this.#keep = Math.max(1, Math.ceil(this.#keepSeconds * this.framesPerSecond));
+      this.#series = new Series([], this.#keep);
+    }
+    this.version++;
+  }
+
+  setNames(names: readonly string[]): void {
+    this.#names = names;
+    this.#active = names.map((name) => this.#series.column(name));
+  }
+
+  /** Takes frames: their numbers, and their values row by row. */
+  take(numbers: Float64Array, values: Float64Array): void {
+    const width = this.#names.length;
+    for (const [row, frame] of numbers.entries()) {
+      this.#swapTo(frame);
+      const own = values.subarray(row * width, (row + 1) * width);
+      this.#series.push(frame, own, this.#active);
+      this.#judge(frame, own);
+      this.last = frame;
+    }
+    this.measured += numbers.length;
+    this.#lastAt = performance.now();
+    this.#arrived.push({ at: this.#lastAt, measured: this.measured });
+    const old = this.#arrived.findIndex(({ at }) => this.#lastAt - at <= RATE_TIME);
+    if (old > 1) this.#arrived.splice(0, old - 1);
+    this.version++;
+  }
+
+  swap(swap: SwapOutcome): void {
+    this.swaps.push(swap);
+    this.version++;
+  }
+
+  alarm(alarm: Alarm): void {
+    this.alarms.push(alarm);
+    if (this.alarms.length > ALARMS) this.alarms.shift();
+    this.version++;
+  }
+
+  /** Frames per second of time: over the last seconds, and from the start. */
+  rate(): { readonly now: number; readonly average: number } {
+    const [first] = this.#arrived;
+    const end = this.isOver ? this.#lastAt : performance.now();
+    const recent = first && end - first.at > 0 ? (this.measured - first.measured) / (end - first.at) : 0;
+    const whole = end - this.#began > 0 ? this.measured / (end - this.#began) : 0;
+    return { now: 1000 * (this.#arrived.length > 1 ? recent : whole), average: 1000 * whole };
+  }
+
+  /** The lowest scores so far, each the lowest within a second, the worst first. */
+  worst(count: number): readonly WorstMoment[] {
+    return this.#worst.slice(0, count);
+  }
+
+  /** Values of a frame; `undefined` where it is not scored or kept. */
+  frame(number: number): Readonly<Record<string, number>> | undefined {
+    const row = lowerBound(this.#series.frames, number);
+    if (this.#series.frames[row] !== number) return undefined;
+    const entries = this.#series
+      .columns()
+      .flatMap(({ name, values, present }): [string, number][] =>
+        present?.[row] === 0 ? [] : [[name, values[row] ?? Number.NaN]],
+      );
+    return Object.fromEntries(entries);
+  }
+
+  /** Numbers of the first and the last frame that are kept. */
+  get kept(): readonly [first: number, last: number] | undefined {
+    const { frames } = this.#series;
+    const [first, last] = [frames[0], frames.at(-1)];
+    return first === undefined || last === undefined ? undefined : [first, last];
+  }
+
+  /**
+   * Statistics of a metric over all frames, those that are not kept included; percentiles, where all are kept, may be those
+   * of a moment ago, as they cost more the longer a run is.
+   */
+  pooled(metric: string): Pooled | undefined {
+    const all = this.#series.pooled()?.get(metric);
+    if (!all) return undefined;
+    const frames = this.#series.counted(metric);
+    const kept = this.#spread(metric);
+    const whole = kept !== undefined && this.#series.frames.length === this.measured;
+    return { ...all, frames, ...(whole && { percentiles: kept.percentiles, stddev: kept.stddev }) };
+  }
+
+  /** Mean of a metric over all frames. */
+  mean(metric: string): number | undefined {
+    return this.#series.pooled()?.get(metric)?.mean;
+  }
+
+  #spread(metric: string): Pooled | undefined {
+    const now = performance.now();
+    const known = this.#spreads.get(metric);
+    const fresh = known && (known.version === this.version || now < known.until);
+    if (fresh) return known.pooled;
+    const pooled = this.range(metric, 0, Number.POSITIVE_INFINITY);
+    const cost = performance.now() - now;
+    const until = now + Math.max(SPREAD_TIME, SPREAD_SHARE * cost);
+    this.#spreads.set(metric, { version: this.version, until: this.isOver ? 0 : until, pooled });
+    return pooled;
+  }
+
+  /** Statistics of a metric over the frames from `first` to `last` that are kept. */
+  range(metric: string, first: number, last: number): Pooled | undefined {
+    const { frames } = this.#series;
+    const [from, to] = [lowerBound(frames, first), lowerBound(frames, last + 1)];
+    const column = this.#series.columns().find(({ name }) => name === metric);
+    const values = column?.values
+      .subarray(from, to)
+      .filter((_, i) => column.present === undefined || column.present[from + i] !== 0);
+    const statistics = values && pool(values);
+    return values && statistics && { ...statistics, ...distribution(values), frames: values.length };
+  }
+
+  #swapTo(frame: number): void {
+    const swap = this.swaps.find((one) => one.frame === frame);
+    if (swap && swap.from === this.#main) this.#main = swap.to;
+  }
+
+  #judge(frame: number, values: Float64Array): void {
+    const metric = this.#main;
+    const value = metric === undefined ? undefined : values[this.#names.indexOf(metric)];
+    if (metric === undefined || value === undefined || Number.isNaN(value)) return;
+    this.#rank({ frame, metric, value });
+    const second = this.#second;
+    second.values.push(value);
+    if (second.values.length < Math.max(1, Math.round(this.framesPerSecond))) return;
+    const mean = second.values.reduce((sum, one) => sum + one, 0) / second.values.length;
+    this.seconds.push({ second: ++second.count, metric, mean, min: Math.min(...second.values) });
+    if (this.seconds.length > SECONDS) this.seconds.shift();
+    second.values = [];
+  }
+
+  #rank(moment: WorstMoment): void {
+    const worst = this.#worst;
+    if (worst.length === WORST && moment.value >= (worst.at(-1)?.value ?? 0)) return;
+    const gap = this.framesPerSecond * (this.facts?.subsample ?? 1);
+    const near = worst.findIndex(({ frame }) => moment.frame - frame < gap);
+    if (near >= 0) {
+      if ((worst[near]?.value ?? 0) <= moment.value) return;
+      worst.splice(near, 1);
+    }
+    const at = worst.findIndex(({ value }) => moment.value < value);
+    worst.splice(at < 0 ? worst.length : at, 0, moment);
+    worst.length = Math.min(worst.length, WORST);
+  }
+}
+
+/** The first place in ascending numbers that is not below `wanted`. */
+function lowerBound(numbers: readonly number[], wanted: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] ?? 0) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,246 @@
+/**
+ * @module live/link
+ * The measuring side of one measurement: tells the server's thread what is done, and carries out commands at frame boundaries.
+ */
+import { AnyvmafError } from '../core/errors.js';
+import { type Onlooker, type RunFacts, Steering, type SwapOutcome } from '../engine/live/steering.js';
+import { type Alarm, type AlarmRule, Alarms, ASSUMED_RATE } from './alarms.js';
+import type { Command, Refusal, RunState, ToServer } from './messages.js';
+
+/** Milliseconds that finished frames may wait to be told. */
+const BATCH_TIME = 50;
+/** Most frames that wait to be told. */
+const BATCH = 256;
+/** Milliseconds after which commands are carried out although no frame comes: a pause is a frame boundary too. */
+const IDLE_TIME = 20;
+
+/** Statistics of a second of video. */
+export interface SecondLine {
+  /** Seconds of video that are done. */
+  readonly second: number;
+  /** Its last frame. */
+  readonly frame: number;
+  readonly metric: string;
+  readonly mean: number;
+  readonly min: number;
+}
+
+/** How a measurement is linked. */
+export interface LinkOptions {
+  readonly id: number;
+  readonly name: string;
+  /** Sends to the server's thread; absent where there is none. */
+  readonly post?: ((message: ToServer, transfer?: ArrayBuffer[]) => void) | undefined;
+  /** Takes commands that have arrived; called at each boundary. */
+  readonly poll?: (() => void) | undefined;
+  readonly maxDrainPerFrame: number;
+  /** Folders from which clients may name models. */
+  readonly folders: readonly string[];
+  readonly alarms: readonly AlarmRule[];
+  readonly onAlarm?: ((alarm: Alarm) => void) | undefined;
+  readonly onSecond?: ((line: SecondLine) => void) | undefined;
+}
+
+/** A command that waits for a boundary. */
+interface Waiting {
+  readonly call: number;
+  /** Whether it can be carried out: a model must be loaded first. */
+  ready: boolean;
+  carryOut: () => object;
+}
+
+/** One measurement as the server sees it. */
+export class Link implements Onlooker {
+  readonly steering: Steering;
+  readonly #options: LinkOptions;
+  readonly #alarms: Alarms;
+  #facts: RunFacts | undefined;
+  #state: RunState = 'waiting';
+  readonly #waiting: Waiting[] = [];
+  #idle: NodeJS.Timeout | undefined;
+  #names: readonly string[] | undefined;
+  #numbers: number[] = [];
+  #values: number[] = [];
+  #told = 0;
+  #late: NodeJS.Timeout | undefined;
+  /** Key of the score that alarms and lines are about. */
+  #main: string | undefined;
+  /** The frame that comes next. */
+  #next = 0;
+  #second: { values: number[]; length: number; count: number } = { values: [], length: 1, count: 0 };
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.steering = new Steering(this, { by: 'foreign', folders: options.folders });
+    this.#alarms = new Alarms(options.alarms);
+    this.#post({ kind: 'measurement', id: options.id, name: options.name });
+  }
+
+  /** Alarms that were raised so far. */
+  get alarmsRaised(): number {
+    return this.#alarms.raised;
+  }
+
+  planned(facts: RunFacts): void {
+    this.#facts = facts;
+    this.#state = 'running';
+    this.#main = facts.models[0]?.name;
+    const perSecond = (facts.rate ?? ASSUMED_RATE) / facts.subsample;
+    this.#alarms.start(perSecond);
+    this.#second.length = Math.max(1, Math.round(perSecond));
+    const { taken: _, format, ...told } = facts;
+    const { width, height, bitDepth, chroma } = format;
+    const plain = { ...told, format: { width, height, bitDepth, chroma } };
+    this.#post({ kind: 'planned', id: this.#options.id, facts: plain });
+  }
+
+  boundary(): void {
+    this.#options.poll?.();
+    this.#drain();
+  }
+
+  frame(frame: number, values: Float64Array, names: readonly string[]): void {
+    this.#watch(frame, values, names);
+    if (!this.#options.post) return;
+    if (names !== this.#names) {
+      this.#flush();
+      this.#names = names;
+      this.#post({ kind: 'names', id: this.#options.id, names: [...names] });
+    }
+    this.#numbers.push(frame);
+    for (let i = 0; i < values.length; i++) this.#values.push(values[i] ?? Number.NaN);
+    if (this.#numbers.length >= BATCH || performance.now() - this.#told >= BATCH_TIME) this.#flush();
+    else this.#late ??= setTimeout(() => this.#flush(), 2 * BATCH_TIME).unref();
+  }
+
+  swapped(swap: SwapOutcome): void {
+    if (swap.from === this.#main) this.#main = swap.to;
+    this.#post({ kind: 'swapped', id: this.#options.id, swap });
+  }
+
+  ended(error?: unknown): void {
+    this.#flush();
+    this.#state = error === undefined ? 'finished' : 'failed';
+    clearTimeout(this.#idle);
+    for (const { call } of this.#waiting.splice(0))
+      this.#refuse(call, new AnyvmafError('usage', 'The measurement has ended.'));
+    this.#post({
+      kind: 'ended',
+      id: this.#options.id,
+      ...(error !== undefined && { error: error instanceof Error ? error.message : String(error) }),
+    });
+  }
+
+  /** Takes a command; it is carried out at a frame boundary. */
+  command(call: number, command: Command): void {
+    if (this.#state === 'finished' || this.#state === 'failed') {
+      this.#refuse(call, new AnyvmafError('usage', 'The measurement has ended.'));
+      return;
+    }
+    const waiting: Waiting = { call, ready: true, carryOut: () => this.#carryOut(command) };
+    this.#waiting.push(waiting);
+    if (command.kind === 'swap') this.#prepare(waiting, command);
+    this.#drainLater();
+  }
+
+  #prepare(waiting: Waiting, command: Command & { readonly kind: 'swap' }): void {
+    waiting.ready = false;
+    const { model, ...options } = command;
+    this.steering.prepare(model).then(
+      (loaded) => {
+        waiting.carryOut = () => this.steering.swap(loaded, options);
+        waiting.ready = true;
+      },
+      (error) => {
+        waiting.carryOut = () => {
+          throw error;
+        };
+        waiting.ready = true;
+      },
+    );
+  }
+
+  #carryOut({ kind }: Command): object {
+    if (kind === 'pause') this.steering.pause();
+    else if (kind === 'resume') this.steering.resume();
+    else if (kind === 'stop') this.steering.stop();
+    const { stopped, paused } = this.steering;
+    this.#state = stopped ? 'stopping' : paused ? 'paused' : 'running';
+    this.#flush();
+    return { state: this.#state, frame: this.#next };
+  }
+
+  #drain(): void {
+    let left = this.#options.maxDrainPerFrame;
+    for (let i = 0; i < this.#waiting.length && left > 0; ) {
+      const waiting = this.#waiting[i];
+      if (!waiting?.ready) {
+        i++;
+        continue;
+      }
+      this.#waiting.splice(i, 1);
+      left--;
+      try {
+        const result = waiting.carryOut();
+        this.#post({ kind: 'answer', call: waiting.call, result });
+      } catch (error) {
+        this.#refuse(waiting.call, error);
+      }
+    }
+  }
+
+  /** Between two tasks of this thread no frame is being scored, so commands need not wait for the next. */
+  #drainLater(): void {
+    if (this.#idle || this.#waiting.length === 0) return;
+    this.#idle = setTimeout(() => {
+      this.#idle = undefined;
+      this.#drain();
+      this.#drainLater();
+    }, IDLE_TIME);
+  }
+
+  #refuse(call: number, error: unknown): void {
+    const refusal: Refusal =
+      error instanceof AnyvmafError
+        ? { code: error.code, message: error.message }
+        : { code: 'internal', message: error instanceof Error ? error.message : String(error) };
+    this.#post({ kind: 'answer', call, refusal });
+  }
+
+  #watch(frame: number, values: Float64Array, names: readonly string[]): void {
+    this.#next = frame + (this.#facts?.subsample ?? 1);
+    const { onAlarm, onSecond, id } = this.#options;
+    for (const alarm of this.#alarms.take(frame, values, names, this.#main)) {
+      onAlarm?.(alarm);
+      this.#post({ kind: 'alarm', id, alarm });
+    }
+    const value = this.#main === undefined ? undefined : values[names.indexOf(this.#main)];
+    if (!onSecond || this.#main === undefined || value === undefined) return;
+    const second = this.#second;
+    second.values.push(value);
+    if (second.values.length < second.length) return;
+    second.count++;
+    const mean = second.values.reduce((sum, one) => sum + one, 0) / second.values.length;
+    onSecond({ second: second.count, frame, metric: this.#main, mean, min: Math.min(...second.values) });
+    second.values = [];
+  }
+
+  #flush(): void {
+    clearTimeout(this.#late);
+    this.#late = undefined;
+    this.#told = performance.now();
+    const { id } = this.#options;
+    if (this.#numbers.length > 0) {
+      const numbers = Float64Array.from(this.#numbers);
+      const values = Float64Array.from(this.#values);
+      this.#numbers = [];
+      this.#values = [];
+      this.#post({ kind: 'frames', id, numbers, values }, [numbers.buffer, values.buffer]);
+    }
+    this.#post({ kind: 'pulse', id, taken: this.#facts?.taken() ?? 0, state: this.#state });
+  }
+
+  #post(message: ToServer, transfer?: ArrayBuffer[]): void {
+    this.#options.post?.(message, transfer);
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * @module mcp/live/failures
+ * How the live server says no: with an error of JSON-RPC, or with a result of a tool.
+ */
+
+/** An error of the protocol. */
+export class ProtocolFailure extends Error {
+  constructor(
+    readonly code: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A tool that understood, and says no. */
+export class Refused extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Codes of JSON-RPC. */
+export const CODE = { parse: -32700, request: -32600, method: -32601, params: -32602, internal: -32603 };

@@ -1,0 +1,195 @@
+/**
+ * @module mcp/live/hub
+ * The measurements that the server's thread knows, the commands that are under way to them, and who wants to hear of changes.
+ */
+import { quoted } from '../../core/printable.js';
+import { History } from '../../live/history.js';
+import type { Command, FromServer, Refusal, ServerSettings, ToServer } from '../../live/messages.js';
+import { Refused } from './failures.js';
+
+/** Milliseconds between two notifications of progress. */
+const UPDATE_TIME = 500;
+
+/** Something that happened to a measurement. */
+export interface LiveEvent {
+  readonly kind: 'progress' | 'swap' | 'alarm' | 'state' | 'end';
+  readonly measurement: History;
+  readonly data: object;
+}
+
+/** Most seconds that one notification tells of. */
+const MOST_SECONDS = 600;
+
+/** When progress was told, and up to which second. */
+interface Due {
+  readonly at: number;
+  timer: NodeJS.Timeout | undefined;
+  readonly told: number;
+}
+
+/** All measurements. */
+export class Hub {
+  readonly settings: ServerSettings;
+  readonly #post: (message: FromServer) => void;
+  readonly #histories = new Map<number, History>();
+  readonly #calls = new Map<
+    number,
+    { resolve(result: object): void; reject(reason: unknown): void; id: number }
+  >();
+  readonly #listeners = new Set<(event: LiveEvent) => void>();
+  readonly #due = new Map<History, Due>();
+  #call = 0;
+
+  constructor(settings: ServerSettings, post: (message: FromServer) => void) {
+    this.settings = settings;
+    this.#post = post;
+  }
+
+  get measurements(): readonly History[] {
+    return [...this.#histories.values()];
+  }
+
+  /** Calls a listener with what happens from now on. @returns ends that */
+  listen(listener: (event: LiveEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** @throws {Refused} if there is no measurement of that name, or there are several and none is named */
+  measurement(name: string | undefined): History {
+    const all = this.measurements;
+    const names = all.map((one) => one.name).join(', ');
+    const found = name === undefined ? all[0] : all.find((one) => one.name === name);
+    if (found) return found;
+    throw new Refused('usage', `There is no measurement ${quoted(name ?? '')}; there are ${names}.`);
+  }
+
+  /** Commands to a measurement that are under way. */
+  waiting({ id }: History): number {
+    return [...this.#calls.values()].filter((call) => call.id === id).length;
+  }
+
+  /**
+   * Has a command carried out at a frame boundary.
+   * @throws {Refused} `busy` at once if too many wait; what the measuring side refuses it with
+   */
+  command(measurement: History, command: Command): Promise<object> {
+    const { queueDepth } = this.settings;
+    if (this.waiting(measurement) >= queueDepth) {
+      throw new Refused(
+        'busy',
+        `busy: ${queueDepth} commands wait for a frame boundary already; ask again in a moment.`,
+      );
+    }
+    if (measurement.isOver) throw new Refused('usage', 'The measurement has ended.');
+    return new Promise((resolve, reject) => {
+      const call = this.#call++;
+      this.#calls.set(call, { resolve, reject, id: measurement.id });
+      this.#post({ kind: 'command', call, id: measurement.id, command });
+    });
+  }
+
+  /** Takes what the measuring side tells. */
+  take(message: ToServer): void {
+    if (message.kind === 'answer') this.#answer(message.call, message.result, message.refusal);
+    if (message.kind === 'measurement') {
+      const { id, name } = message;
+      this.#histories.set(id, new History(id, name, this.settings));
+    }
+    const history = 'id' in message ? this.#histories.get(message.id) : undefined;
+    if (history) this.#tell(history, message);
+  }
+
+  close(): void {
+    for (const { timer } of this.#due.values()) clearTimeout(timer);
+    this.#due.clear();
+    this.#listeners.clear();
+  }
+
+  #tell(measurement: History, message: ToServer): void {
+    switch (message.kind) {
+      case 'planned':
+        measurement.plan(message.facts);
+        break;
+      case 'names':
+        measurement.setNames(message.names);
+        break;
+      case 'frames':
+        measurement.take(message.numbers, message.values);
+        this.#progress(measurement);
+        break;
+      case 'pulse': {
+        measurement.taken = message.taken;
+        const changed = measurement.state !== message.state && !measurement.isOver;
+        if (!changed) break;
+        measurement.state = message.state;
+        this.#emit({ kind: 'state', measurement, data: { state: message.state } });
+        break;
+      }
+      case 'swapped':
+        measurement.swap(message.swap);
+        this.#emit({ kind: 'swap', measurement, data: message.swap });
+        break;
+      case 'alarm':
+        measurement.alarm(message.alarm);
+        this.#emit({ kind: 'alarm', measurement, data: message.alarm });
+        break;
+      case 'ended':
+        measurement.state = message.error === undefined ? 'finished' : 'failed';
+        measurement.error = message.error;
+        measurement.version++;
+        this.#emitProgress(measurement);
+        this.#emit({ kind: 'end', measurement, data: { state: measurement.state, error: message.error } });
+    }
+  }
+
+  #answer(call: number, result: object | undefined, refusal: Refusal | undefined): void {
+    const waiting = this.#calls.get(call);
+    this.#calls.delete(call);
+    if (refusal) waiting?.reject(new Refused(refusal.code, refusal.message));
+    else waiting?.resolve(result ?? {});
+  }
+
+  /** Tells of progress, at most twice a second. */
+  #progress(measurement: History): void {
+    const due = this.#due.get(measurement) ?? { at: 0, timer: undefined, told: 0 };
+    this.#due.set(measurement, due);
+    if (due.timer) return;
+    const wait = Math.max(0, due.at + UPDATE_TIME - performance.now());
+    due.timer = setTimeout(() => this.#emitProgress(measurement), wait);
+    due.timer.unref();
+  }
+
+  #emitProgress(measurement: History): void {
+    const due = this.#due.get(measurement);
+    clearTimeout(due?.timer);
+    const told = due?.told ?? 0;
+    const fresh = measurement.seconds.slice(-MOST_SECONDS).filter(({ second }) => second > told);
+    this.#due.set(measurement, {
+      at: performance.now(),
+      timer: undefined,
+      told: measurement.seconds.at(-1)?.second ?? 0,
+    });
+    this.#emit({ kind: 'progress', measurement, data: { ...progressOf(measurement), fresh } });
+  }
+
+  #emit(event: LiveEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+}
+
+/** What a chart needs to go on. */
+export function progressOf(measurement: History): object {
+  const { name, state, measured, taken, facts, main } = measurement;
+  return {
+    measurement: name,
+    state,
+    frames: measured,
+    taken,
+    total: facts?.total ?? null,
+    rate: measurement.rate(),
+    metric: main ?? null,
+    mean: (main === undefined ? undefined : measurement.mean(main)) ?? null,
+    worst: measurement.worst(5),
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * @module mcp/live/live-thread
+ * The thread that talks to clients of running measurements. It touches no measurement: it answers from what it is told, and
+ * hands commands over.
+ */
+import { type MessagePort, workerData } from 'node:worker_threads';
+import { AnyvmafError } from '../../core/errors.js';
+import type { FromServer, Listening, ServerSettings, ToServer } from '../../live/messages.js';
+import { Hub } from './hub.js';
+import type { Listener } from './transports/listener.js';
+
+const { port, ...settings }: ServerSettings & { readonly port: MessagePort } = workerData;
+const post = (message: FromServer) => port.postMessage(message);
+const hub = new Hub(settings, post);
+const listeners: Listener[] = [];
+/** Starting to listen and ending come one after the other. */
+let last: Promise<void> = Promise.resolve();
+
+async function open(where: Listening): Promise<Listener> {
+  switch (where.transport) {
+    case 'stdio':
+      return (await import('./transports/stdio.js')).serveDescriptors(hub, where.input, where.output);
+    case 'unix':
+      return (await import('./transports/unix.js')).serveUnixSocket(hub, where.path);
+    case 'sse':
+      return (await import('./transports/http.js')).serveHttpStream(hub, where);
+  }
+}
+
+async function listen(ticket: number, where: Listening): Promise<void> {
+  try {
+    const listener = await open(where);
+    listeners.push(listener);
+    post({ kind: 'listening', ticket, address: listener.address });
+  } catch (error) {
+    const code = error instanceof AnyvmafError ? error.code : 'internal';
+    const message = error instanceof Error ? error.message : String(error);
+    post({ kind: 'listening', ticket, refusal: { code, message } });
+  }
+}
+
+async function close(): Promise<void> {
+  await Promise.all(listeners.map((listener) => listener.close()));
+  hub.close();
+  post({ kind: 'closed' });
+  port.close();
+}
+
+port.on('message', (message: ToServer) => {
+  if (message.kind === 'listen') last = last.then(() => listen(message.ticket, message.where));
+  else if (message.kind === 'close') last = last.then(close);
+  else hub.take(message);
+});

@@ -1,0 +1,100 @@
+/**
+ * @module mcp/live/tool
+ * What a tool of the live server is, and the check of its arguments against its schema.
+ */
+import { quoted, showValue } from '../../core/printable.js';
+import { CODE, ProtocolFailure } from './failures.js';
+import type { Hub } from './hub.js';
+
+/** A parameter of a tool, in the part of JSON Schema that the tools use. */
+export interface Parameter {
+  readonly type: 'string' | 'integer' | 'number' | 'boolean';
+  readonly description: string;
+  readonly enum?: readonly (string | number)[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+}
+
+/** Arguments that fit a tool's schema. */
+export type Arguments = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** A tool. */
+export interface LiveTool {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: Readonly<Record<string, Parameter>>;
+  readonly required: readonly string[];
+  /** Whether it changes the measurement. */
+  readonly steers: boolean;
+  /**
+   * Answers a call with what the client gets as JSON.
+   * @throws {ProtocolFailure} for a JSON-RPC error; {@link Refused} for a result that says no
+   */
+  call(args: Arguments, hub: Hub): object | Promise<object>;
+}
+
+/** The tool's schema as clients see it. */
+export function inputSchema({ parameters, required }: LiveTool): object {
+  return { type: 'object', properties: parameters, required, additionalProperties: false };
+}
+
+/**
+ * Checks arguments.
+ * @throws {ProtocolFailure} naming the argument, its value and what was expected
+ */
+export function checkArguments(tool: LiveTool, given: unknown): Arguments {
+  const wrong = (problem: string) => new ProtocolFailure(CODE.params, `${tool.name}: ${problem}`);
+  if (given === undefined || given === null) given = {};
+  if (typeof given !== 'object' || Array.isArray(given)) throw wrong('the arguments must be an object.');
+  const args: Record<string, string | number | boolean> = {};
+  for (const [name, value] of Object.entries(given as object)) {
+    const parameter = Object.hasOwn(tool.parameters, name) ? tool.parameters[name] : undefined;
+    const known = Object.keys(tool.parameters).join(', ') || 'none';
+    if (!parameter) throw wrong(`there is no argument ${quoted(name.slice(0, 100))}; there are ${known}.`);
+    const problem = mismatch(value, parameter);
+    if (problem) throw wrong(`${name} is ${showValue(value)}, but it must be ${problem}.`);
+    args[name] = value;
+  }
+  const missing = tool.required.find((name) => args[name] === undefined);
+  if (missing !== undefined)
+    throw wrong(`${missing} is missing; give ${tool.parameters[missing]?.description ?? 'it'}`);
+  return args;
+}
+
+/** What a value must be, where it is not. */
+function mismatch(value: unknown, parameter: Parameter): string | undefined {
+  const { type, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = parameter;
+  if (parameter.enum && !parameter.enum.some((choice) => choice === value))
+    return `one of ${parameter.enum.join(', ')}`;
+  if (type === 'string') {
+    const most = parameter.maxLength ?? 1024;
+    return typeof value === 'string' && value.length <= most
+      ? undefined
+      : `text of at most ${most} characters`;
+  }
+  if (type === 'boolean') return typeof value === 'boolean' ? undefined : 'true or false';
+  const whole = type === 'integer' ? 'a whole number' : 'a number';
+  const bounds =
+    (minimum > Number.NEGATIVE_INFINITY ? ` from ${minimum}` : '') +
+    (maximum < Number.POSITIVE_INFINITY ? ` to ${maximum}` : '');
+  const fits =
+    typeof value === 'number' &&
+    Number.isFinite(value) &&
+    (type === 'number' || Number.isSafeInteger(value)) &&
+    value >= minimum &&
+    value <= maximum;
+  return fits ? undefined : `${whole}${bounds}`;
+}
+
+/** Text of an argument. */
+export function textOf(args: Arguments, name: string): string | undefined {
+  const value = args[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Number of an argument. */
+export function numberOf(args: Arguments, name: string): number | undefined {
+  const value = args[name];
+  return typeof value === 'number' ? value : undefined;
+}

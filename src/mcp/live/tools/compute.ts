@@ -1,0 +1,111 @@
+/**
+ * @module mcp/live/tools/compute
+ * `compute_vmaf`: scores a pair of files beside the running measurement, on one worker of its own.
+ */
+import { realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { AnyvmafError, type ChromaFormat, type RawVideoFormat, score } from '../../../index.js';
+import { CODE, ProtocolFailure } from '../failures.js';
+import type { Hub } from '../hub.js';
+import { type Arguments, type LiveTool, numberOf, textOf } from '../tool.js';
+
+const DEPTHS = [8, 9, 10, 11, 12, 13, 14, 15, 16] as const;
+const LAYOUTS = ['420', '422', '444', '400'] as const;
+const DEFAULT_MODEL = 'vmaf_v0.6.1';
+
+/** Code of an answer while another pair is being scored. */
+const BUSY = -32000;
+
+/** Hubs that score a pair now: one at a time, since the measurement has the machine. */
+const scoring = new WeakSet<Hub>();
+
+/** Scores a pair of files. */
+export const COMPUTE_VMAF: LiveTool = {
+  name: 'compute_vmaf',
+  description:
+    'Scores a pair of stored videos beside the running measurement: raw YUV with its geometry, Y4M, or what a decoder ' +
+    'of this machine reads. Files must lie in a folder that the server was given.',
+  parameters: {
+    reference_path: { type: 'string', description: 'Path of the reference.', maxLength: 4096 },
+    distorted_path: { type: 'string', description: 'Path of the distorted video.', maxLength: 4096 },
+    width: {
+      type: 'integer',
+      description: 'Width of raw YUV; not for other files.',
+      minimum: 1,
+      maximum: 16384,
+    },
+    height: {
+      type: 'integer',
+      description: 'Height of raw YUV; not for other files.',
+      minimum: 1,
+      maximum: 16384,
+    },
+    bitdepth: { type: 'integer', description: 'Bits of a sample of raw YUV. Default 8.', enum: DEPTHS },
+    pixel_format: { type: 'string', description: 'Layout of raw YUV. Default 420.', enum: LAYOUTS },
+    model_version: { type: 'string', description: `Model. Default ${DEFAULT_MODEL}.` },
+  },
+  required: ['reference_path', 'distorted_path'],
+  steers: false,
+  async call(args, hub) {
+    const raw = rawFormat(args);
+    const { folders } = hub.settings;
+    if (folders.length === 0) {
+      throw new ProtocolFailure(
+        CODE.params,
+        'compute_vmaf: no folder is open to clients; start the server with one (--allow, or folders in the API).',
+      );
+    }
+    if (scoring.has(hub)) throw new ProtocolFailure(BUSY, 'busy: another pair is being scored; ask again.');
+    scoring.add(hub);
+    try {
+      return await compute(args, raw, folders);
+    } catch (error) {
+      if (!(error instanceof AnyvmafError)) throw error;
+      const code = error.code === 'internal' ? CODE.internal : CODE.params;
+      throw new ProtocolFailure(code, `compute_vmaf: ${error.message}`);
+    } finally {
+      scoring.delete(hub);
+    }
+  },
+};
+
+async function compute(args: Arguments, raw: RawVideoFormat | undefined, folders: readonly string[]) {
+  const named = [textOf(args, 'reference_path') ?? '', textOf(args, 'distorted_path') ?? ''] as const;
+  const [reference, distorted] = await Promise.all(named.map(realName));
+  const model = textOf(args, 'model_version') ?? DEFAULT_MODEL;
+  const roots = await Promise.all(folders.map(realName));
+  const report = await score(
+    { reference: reference ?? '', distorted: distorted ?? '', ...(raw && { raw }) },
+    {
+      models: [/^[\w.-]+$/.test(model) ? `version=${model}` : model],
+      threads: 1,
+      origin: { by: 'foreign', folders: roots },
+    },
+  );
+  const name = report.models[0]?.name ?? '';
+  return {
+    score: report.pooled_metrics[name]?.mean ?? null,
+    frames_scored: report.frames.length,
+    model_version: model,
+    bitdepth: report.distorted.bitDepth,
+    reference_path: named[0],
+    distorted_path: named[1],
+    pool_method: 'mean',
+  };
+}
+
+/** Follows links, so that the check of folders sees where a file is; what is not there is refused by who opens it. */
+async function realName(path: string): Promise<string> {
+  const absolute = resolve(path);
+  return realpath(absolute).catch(() => absolute);
+}
+
+/** @throws {ProtocolFailure} for half a geometry */
+function rawFormat(args: Arguments): RawVideoFormat | undefined {
+  const [width, height] = [numberOf(args, 'width'), numberOf(args, 'height')];
+  if (width === undefined && height === undefined) return undefined;
+  if (width === undefined || height === undefined)
+    throw new ProtocolFailure(CODE.params, 'compute_vmaf: raw YUV needs both width and height.');
+  const chroma = (textOf(args, 'pixel_format') ?? '420') as ChromaFormat;
+  return { width, height, chroma, bitDepth: numberOf(args, 'bitdepth') ?? 8 };
+}

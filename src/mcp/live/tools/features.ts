@@ -1,0 +1,19 @@
+/**
+ * @module mcp/live/tools/features
+ * `list_features`: names of the extractors.
+ */
+import { listExtractors } from '../../../index.js';
+import type { LiveTool } from '../tool.js';
+
+/** Extractors, under the names that feature strings take. */
+export const LIST_FEATURES: LiveTool = {
+  name: 'list_features',
+  description: 'Lists the feature extractors that can be measured, by the names that feature strings take.',
+  parameters: {},
+  required: [],
+  steers: false,
+  call() {
+    const features = [...new Set(listExtractors().map(({ name }) => name))];
+    return { features, count: features.length };
+  },
+};

@@ -1,0 +1,48 @@
+/**
+ * @module mcp/live/tools/steer
+ * `vmaf.request_model_swap`, `vmaf.pause`, `vmaf.resume` and `vmaf.stop`: carried out at a frame boundary.
+ */
+import { type LiveTool, textOf } from '../tool.js';
+import { MEASUREMENT } from './read.js';
+
+/** Changes the model. */
+export const SWAP: LiveTool = {
+  name: 'vmaf.request_model_swap',
+  description:
+    'Changes the model at a frame boundary; the answer names the first frame of the new one. Refused if the model needs ' +
+    'features that are not measured, unless measure is true: then they are measured from there on.',
+  parameters: {
+    ...MEASUREMENT,
+    model: { type: 'string', description: 'Model string, such as vmaf_v0.6.1neg.', maxLength: 1024 },
+    replace: {
+      type: 'string',
+      description: 'Key of the score to end. Default: the only one.',
+      maxLength: 256,
+    },
+    measure: { type: 'boolean', description: 'Measure features that are missing. Default false.' },
+  },
+  required: ['model'],
+  steers: true,
+  call(args, hub) {
+    const model = textOf(args, 'model') ?? '';
+    const [replace, measure] = [textOf(args, 'replace'), args.measure === true];
+    const measurement = hub.measurement(textOf(args, 'measurement'));
+    return hub.command(measurement, { kind: 'swap', model, replace, measure });
+  },
+};
+
+const EFFECTS = {
+  pause: 'Pauses the measurement at a frame boundary; what is being measured is finished.',
+  resume: 'Goes on after a pause.',
+  stop: 'Ends the measurement with the frames that were taken; its program gets a report of these.',
+} as const;
+
+/** Pause, resume, stop. */
+export const STEERING: readonly LiveTool[] = (['pause', 'resume', 'stop'] as const).map((kind) => ({
+  name: `vmaf.${kind}`,
+  description: EFFECTS[kind],
+  parameters: MEASUREMENT,
+  required: [],
+  steers: true,
+  call: (args, hub) => hub.command(hub.measurement(textOf(args, 'measurement')), { kind }),
+}));

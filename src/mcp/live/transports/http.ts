@@ -1,0 +1,177 @@
+/**
+ * @module mcp/live/transports/http
+ * HTTP on 127.0.0.1: an event stream and requests at one path, the protocol's Streamable HTTP at `/mcp`, and a page on request.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { AnyvmafError, usageError } from '../../../core/errors.js';
+import { quoted, showValue } from '../../../core/printable.js';
+import type { Listening } from '../../../live/messages.js';
+import { Guard, readTarget } from '../../guard.js';
+import { type Hub, type LiveEvent, progressOf } from '../hub.js';
+import { Session } from '../session.js';
+import { bodyOf, json, problem } from './answers.js';
+import { FLUSH_TIME } from './connection.js';
+import type { Listener } from './listener.js';
+import { Streamable } from './streamable.js';
+import { EventStreams } from './streams.js';
+
+const HOST = '127.0.0.1';
+const DEFAULT_PATH = '/mcp/sse';
+/** Milliseconds within which a request must arrive. */
+const ARRIVAL = 10_000;
+/** Connections at the same time. */
+const MOST_CONNECTIONS = 1024;
+
+/** Answers one request whose sender may call. */
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+
+/** @throws {AnyvmafError} `usage` for a wrong port or path, `io` if the port cannot be bound */
+export async function serveHttpStream(
+  hub: Hub,
+  { port, path = DEFAULT_PATH, dashboard = false }: Listening & { readonly transport: 'sse' },
+): Promise<Listener> {
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw usageError(`port is ${showValue(port)}, but it must be a whole number from 0 to 65535.`);
+  if (typeof path !== 'string' || !/^\/[\w./-]{1,100}$/.test(path) || path === '/mcp')
+    throw usageError(`path is ${showValue(path)}, but it must begin with / and differ from /mcp.`);
+  const server = createServer({ requestTimeout: ARRIVAL, headersTimeout: ARRIVAL });
+  server.maxConnections = MOST_CONNECTIONS;
+  await bind(server, port);
+  const bound = server.address();
+  const own = typeof bound === 'object' && bound !== null ? bound.port : port;
+  const door = new Door(hub, own, path, dashboard);
+  server.on('request', (request, response) => void door.answer(request, response));
+  return {
+    address: `http://${HOST}:${own}${path}`,
+    async close() {
+      const closed = new Promise<void>((done) => server.close(() => done()));
+      door.close();
+      server.closeIdleConnections();
+      const late = setTimeout(() => server.closeAllConnections(), FLUSH_TIME);
+      await closed;
+      clearTimeout(late);
+    },
+  };
+}
+
+function bind(server: Server, port: number): Promise<void> {
+  return new Promise((done, fail) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const why = cause.code === 'EADDRINUSE' ? 'something else listens there already' : cause.message;
+      fail(new AnyvmafError('io', `Cannot listen on ${HOST}:${port}: ${why}.`, { cause }));
+    });
+    server.listen(port, HOST, done);
+  });
+}
+
+class Door {
+  readonly #hub: Hub;
+  readonly #guard: Guard;
+  readonly #path: string;
+  readonly #dashboard: boolean;
+  readonly #streams = new EventStreams();
+  readonly #streamable: Streamable;
+  /** Answers what is posted beside the streams. */
+  readonly #session: Session;
+  readonly #forget: () => void;
+
+  constructor(hub: Hub, port: number, path: string, dashboard: boolean) {
+    this.#hub = hub;
+    this.#path = path;
+    this.#dashboard = dashboard;
+    this.#guard = new Guard({ address: { host: HOST, port }, token: undefined, origins: [] });
+    this.#session = new Session(hub, (text) => this.#streams.send('message', text));
+    this.#streamable = new Streamable(hub);
+    this.#forget = hub.listen((event) => this.#tell(event));
+  }
+
+  close(): void {
+    this.#forget();
+    this.#session.close();
+    this.#streamable.close();
+    this.#streams.close();
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on('error', () => response.destroy());
+    try {
+      const refusal = this.#refusal(request);
+      if (refusal) problem(response, 403, refusal);
+      else await this.#route(request)(request, response);
+    } catch {
+      response.destroy();
+    }
+  }
+
+  /** Why a sender is refused: a page of another origin, or one that came by another name. */
+  #refusal({ headers, url = '/' }: IncomingMessage): string | undefined {
+    const host = readTarget(url, headers.host)?.host ?? null;
+    const origin = headers.origin ?? null;
+    if (this.#guard.refuseSender({ host, origin: null }))
+      return 'The Host header does not name this server; use 127.0.0.1 or localhost.';
+    if (origin !== null && !this.#guard.allowsOrigin(origin))
+      return `Pages of the origin ${quoted(origin.slice(0, 200))} may not call this server.`;
+    return undefined;
+  }
+
+  #route(request: IncomingMessage): Handler {
+    const path = (readTarget(request.url ?? '/', request.headers.host)?.path ?? '').replace(/\?.*$/s, '');
+    const { method } = request;
+    if (path === '/mcp') return (req, res) => this.#streamable.answer(req, res);
+    if (path === this.#path && method === 'GET') return (req, res) => this.#stream(req, res);
+    if (path === this.#path && method === 'POST') return (req, res) => this.#post(req, res);
+    if (path === '/' && method === 'GET') return (req, res) => this.#front(req, res);
+    if (path === '/history' && method === 'GET' && this.#dashboard)
+      return (_, res) => json(res, 200, JSON.stringify(this.#history()));
+    if (path === this.#path) return (_, res) => problem(res, 405, 'Use GET or POST.');
+    return (_, res) => problem(res, 404, `There is nothing here; the server answers at ${this.#path}.`);
+  }
+
+  #stream(request: IncomingMessage, response: ServerResponse): void {
+    const last = request.headers['last-event-id'];
+    const ready = JSON.stringify({ transport: 'sse', version: 4, path: this.#path });
+    const hello = `: anyvmaf live\n\nevent: ready\ndata: ${ready}\n\n`;
+    this.#streams.open(response, hello, typeof last === 'string' ? last : undefined);
+  }
+
+  /** Answers in place, and tells the streams. */
+  async #post(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await bodyOf(request, response);
+    if (body === undefined) return;
+    const reply = await this.#session.answer(body);
+    if (reply === undefined) {
+      response.writeHead(204).end();
+      return;
+    }
+    json(response, 200, reply);
+    this.#streams.send('message', reply);
+  }
+
+  async #front(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const wantsPage = /\btext\/html\b/.test(request.headers.accept ?? '');
+    if (!this.#dashboard || !wantsPage) {
+      const about = { server: 'vmaf-mcp', transport: 'sse', path: this.#path, mcp: '/mcp' };
+      json(response, 200, JSON.stringify({ ...about, dashboard: this.#dashboard }));
+      return;
+    }
+    const { dashboardPage, PAGE_POLICY } = await import('../dashboard.js');
+    const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PAGE_POLICY };
+    response.writeHead(200, { ...headers, 'cache-control': 'no-store' }).end(dashboardPage(this.#path));
+  }
+
+  /** What the page draws before its stream goes on. */
+  #history(): object {
+    return this.#hub.measurements.map((measurement) => ({
+      ...progressOf(measurement),
+      reference: measurement.facts?.reference ?? null,
+      distorted: measurement.facts?.distorted ?? null,
+      seconds: measurement.seconds,
+      swaps: measurement.swaps,
+      alarms: measurement.alarms,
+    }));
+  }
+
+  #tell({ kind, measurement, data }: LiveEvent): void {
+    this.#streams.send(kind, JSON.stringify({ measurement: measurement.name, ...data }));
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * The command line's options of watching a run.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { score } from '../../src/index.js';
+import { y4mFile } from '../../src/sample/files.js';
+import { makeSample } from '../../src/sample/generator.js';
+import { file } from '../engine/clips.js';
+import { anyvmaf } from './run.js';
+
+const FRAMES = 110;
+const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-cli-live-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+beforeAll(() => {
+  const clip = makeSample({ width: 96, height: 64, bitDepth: 8, chroma: '420' }, { seed: 2 });
+  for (const side of ['reference', 'distorted'] as const)
+    file(folder, `${side}.y4m`, y4mFile(clip, side, FRAMES));
+});
+
+const PAIR = ['reference.y4m', 'distorted.y4m'];
+const run = (...args: string[]) => anyvmaf([...PAIR, ...args], { cwd: folder });
+
+describe('--window and --alarm', () => {
+  it('keep the last frames, tell every second, and exit with a status of their own', async () => {
+    const { code, stderr } = await run(
+      '--window',
+      '2s',
+      '--alarm',
+      'max<101 for 2s',
+      '--json',
+      '-o',
+      'w.json',
+      '--precision',
+      'max',
+    );
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/2 s, frame 49: vmaf \d+\.\d\d, lowest \d+\.\d\d/);
+    expect(stderr.match(/alarm: max<101 for 2s; vmaf is at [\d.]+ up to frame 49/g)).toHaveLength(1);
+    const report = JSON.parse(readFileSync(join(folder, 'w.json'), 'utf8'));
+    const whole = await score({
+      reference: join(folder, 'reference.y4m'),
+      distorted: join(folder, 'distorted.y4m'),
+    });
+    expect(report.frames.map(({ frameNum }: { frameNum: number }) => frameNum)).toEqual(
+      Array.from({ length: 50 }, (_, i) => FRAMES - 50 + i),
+    );
+    expect(report.frames.at(-1).metrics).toEqual(whole.frames.at(-1)?.metrics);
+    expect(report.pooled_metrics.vmaf).toEqual(whole.pooled_metrics.vmaf);
+    expect(report.frame_count).toBe(FRAMES);
+    expect(report.warnings.join()).toContain(`The report holds the last 50 of ${FRAMES} frames`);
+  });
+
+  it('exit with 0 where no rule came true', async () => {
+    expect((await run('--alarm', 'p5<1', '-q')).code).toBe(0);
+  });
+});
+
+describe('--live', () => {
+  it('gives the report of a run without it, and leaves no socket', async () => {
+    const socket = join(folder, 'private', 's');
+    const [alone, live] = [
+      await run('--json'),
+      await run('--json', '--live', `unix:${socket}`, '--live', 'sse:0', '--dashboard'),
+    ];
+    expect(live.code).toBe(0);
+    const frames = (text: string) => JSON.parse(text).frames;
+    expect(frames(live.stdout)).toEqual(frames(alone.stdout));
+    expect(live.stderr).toMatch(/the live server listens at http:\/\/127\.0\.0\.1:\d+\/mcp\/sse/);
+    expect(existsSync(socket)).toBe(false);
+  });
+
+  it('can be paused by a client, and is ended by a signal without a trace', async () => {
+    const socket = join(folder, 'ended', 's');
+    const outcome = await anyvmaf([...PAIR, '--live', `unix:${socket}`, '--threads', '1'], {
+      cwd: folder,
+      meanwhile: (child) => {
+        child.stderr?.once('data', () => {
+          const client = connect(socket).on('error', () => {});
+          const pause = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'vmaf.pause' } };
+          client.write(`${JSON.stringify(pause)}\n`);
+          // Answered at a frame boundary, or refused because the run is over: it ends either way.
+          client.once('data', () => child.kill('SIGTERM'));
+        });
+      },
+    });
+    expect([0, 143, null]).toContain(outcome.code);
+    expect(existsSync(socket)).toBe(false);
+  });
+
+  it.each([
+    [['--live', 'nowhere'], /--live is "nowhere", but it must be sse:PORT, unix:PATH or stdio-fd:IN,OUT/],
+    [['--alarm', 'bad'], /The alarm is "bad", but it must be a statistic, a comparison and a time/],
+    [['--window', '0s'], /--window is "0s", but it must be a time such as 10s/],
+    [['--dashboard'], /--dashboard is a page of --live sse:PORT/],
+    [['--allow', '.'], /--allow is for clients of --live/],
+    [['reference.y4m', '--live', 'sse:0'], /watch one pair, but 2 distorted videos are given/],
+  ])('refuses %s', async (args, message) => {
+    const { code, stderr } = await run(...args);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(message);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+});

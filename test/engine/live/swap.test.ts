@@ -1,0 +1,159 @@
+/**
+ * Models that change while a measurement runs: frames before and after equal runs with either model.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { prepareRun } from '../../../src/engine/live/run.js';
+import { isSteerable, STEERED } from '../../../src/engine/live/steerable.js';
+import {
+  type Onlooker,
+  Steering,
+  type SwapOptions,
+  type SwapOutcome,
+} from '../../../src/engine/live/steering.js';
+import { createScorer, type Report, type ScoreOptions, score } from '../../../src/index.js';
+import { nodePlatform } from '../../../src/platform/node/platform.js';
+import { sampleSource } from '../../../src/sample/files.js';
+import { seeded } from '../../support/random.js';
+import { ownSource, SMALL, y4mPair } from '../clips.js';
+
+const FRAMES = 60;
+/** Changes at random frames in each way of measuring. */
+const RUNS = Number(process.env.ANYVMAF_SWAPS ?? 3);
+const OLD = 'version=vmaf_v0.6.1';
+const NEG = 'version=vmaf_v0.6.1neg:name=neg';
+const FLAGGED = 'version=vmaf_v0.6.1:disable_clip:name=unclipped';
+
+const pair = y4mPair(SMALL, FRAMES);
+const random = seeded(Date.now());
+let expected: Report;
+
+beforeAll(async () => {
+  expected = await score(pair, { models: [OLD, NEG, FLAGGED], threads: 0 });
+});
+
+/** Asks for a change at the boundary of a frame, and says what came of it. */
+class Swapper implements Onlooker {
+  readonly steering = new Steering(this);
+  outcome: SwapOutcome | undefined;
+  refusal: unknown;
+  #model: Awaited<ReturnType<Steering['prepare']>> | undefined;
+
+  constructor(
+    readonly at: number,
+    readonly text: string,
+    readonly options: SwapOptions,
+  ) {}
+
+  planned(): void {
+    this.steering.pause();
+    void this.steering.prepare(this.text).then((model) => {
+      this.#model = model;
+      this.steering.resume();
+    });
+  }
+
+  boundary(frame: number): void {
+    if (frame !== this.at || !this.#model) return;
+    try {
+      this.outcome = this.steering.swap(this.#model, this.options);
+    } catch (error) {
+      this.refusal = error;
+    }
+  }
+
+  frame(): void {}
+  swapped(): void {}
+  ended(): void {}
+}
+
+async function runWith(swapper: Swapper, options: ScoreOptions, from: 'stored' | 'passing'): Promise<Report> {
+  const sides = { reference: pair.reference, distorted: pair.distorted };
+  const source = (side: 'reference' | 'distorted') => ownSource(pair.clip, side, FRAMES);
+  const request =
+    from === 'stored' ? sides : { reference: source('reference'), distorted: source('distorted') };
+  const run = prepareRun(nodePlatform, request, { models: [OLD], ...options });
+  if (!isSteerable(run)) throw new Error('a run can be steered');
+  run[STEERED](swapper.steering);
+  return run.start();
+}
+
+async function pushWith(swapper: Swapper, threads: number): Promise<Report> {
+  const scorer = await createScorer(SMALL, { models: [OLD], threads });
+  if (!isSteerable(scorer)) throw new Error('a scorer can be steered');
+  scorer[STEERED](swapper.steering);
+  const sources = (['reference', 'distorted'] as const).map((side) => sampleSource(pair.clip, side, FRAMES));
+  const planes = () => ({ y: new Uint8Array(SMALL.width * SMALL.height) });
+  for (let i = 0; i < FRAMES; i++) {
+    const [reference, distorted] = [planes(), planes()];
+    await sources[0]?.readFrame(i, reference);
+    await sources[1]?.readFrame(i, distorted);
+    await scorer.push(reference, distorted);
+  }
+  return scorer.finish();
+}
+
+/** Compares every frame with the run that had all models. */
+function check(report: Report, { frame, to }: SwapOutcome): void {
+  expect(report.frames).toHaveLength(FRAMES);
+  for (const { frameNum, metrics } of report.frames) {
+    const all = expected.frames[frameNum]?.metrics ?? {};
+    const [has, lacks] = frameNum < frame ? ['vmaf', to] : [to, 'vmaf'];
+    expect(metrics[has], `${has} of frame ${frameNum}, changed at ${frame}`).toBe(all[has]);
+    expect(metrics[lacks], `${lacks} of frame ${frameNum}`).toBeUndefined();
+    for (const [name, value] of Object.entries(metrics)) expect(value, `${name} ${frameNum}`).toBe(all[name]);
+  }
+  expect(report.swaps).toEqual([{ frame, from: 'vmaf', to }]);
+  expect(report.models.map(({ name }) => name)).toEqual(['vmaf', to]);
+}
+
+describe('a change of the model', () => {
+  const cases = [
+    ['a run on 2 threads', (swapper: Swapper) => runWith(swapper, { threads: 2, chunkFrames: 3 }, 'stored')],
+    ['a run in the calling thread', (swapper: Swapper) => runWith(swapper, { threads: 0 }, 'stored')],
+    ['a run whose frames pass through', (swapper: Swapper) => runWith(swapper, { threads: 2 }, 'passing')],
+    ['a scorer without threads', (swapper: Swapper) => pushWith(swapper, 0)],
+    ['a scorer on 2 threads', (swapper: Swapper) => pushWith(swapper, 2)],
+  ] as const;
+
+  it.each(cases)('to one with the same features is exact at any frame, in %s', async (_, run) => {
+    for (let i = 0; i < RUNS; i++) {
+      const at = random.int(0, FRAMES - 1);
+      const swapper = new Swapper(at, FLAGGED, {});
+      const report = await run(swapper);
+      expect(swapper.refusal).toBeUndefined();
+      expect(swapper.outcome).toMatchObject({ frame: at, from: 'vmaf', to: 'unclipped', measuring: [] });
+      check(report, { frame: at, to: 'unclipped' } as SwapOutcome);
+    }
+  });
+
+  it.each(cases)(
+    'to one with further features is exact from the frame it names on, in %s',
+    async (_, run) => {
+      const at = random.int(0, 20);
+      const swapper = new Swapper(at, NEG, { measure: true });
+      const report = await run(swapper);
+      expect(swapper.refusal).toBeUndefined();
+      const { outcome } = swapper;
+      if (!outcome) throw new Error('there is an outcome');
+      expect(outcome.frame).toBeGreaterThanOrEqual(at);
+      expect(outcome.frame).toBeLessThan(FRAMES);
+      expect(outcome.measuring).not.toEqual([]);
+      check(report, outcome);
+    },
+  );
+
+  it('to one with further features is refused with what is missing, unless it is to be measured', async () => {
+    const swapper = new Swapper(5, NEG, {});
+    const report = await pushWith(swapper, 0);
+    expect(swapper.outcome).toBeUndefined();
+    expect(String(swapper.refusal)).toMatch(
+      /vmaf_v0\.6\.1neg.* needs what this run does not measure: .*measure: true/,
+    );
+    expect(report.swaps).toBeUndefined();
+    expect(report.frames.map(({ metrics }) => metrics.vmaf)).toEqual(
+      expected.frames.map(({ metrics }) => metrics.vmaf),
+    );
+  });
+});
+
+afterAll(() => console.log(`seed: ${random.seed}`));

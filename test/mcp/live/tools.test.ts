@@ -1,0 +1,201 @@
+/**
+ * The tools of the live server: what they say of a measurement, and how they steer it.
+ */
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Alarm, score } from '../../../src/index.js';
+import { y4mFile, yuvFile } from '../../../src/sample/files.js';
+import { makeSample } from '../../../src/sample/generator.js';
+import { callOf, callTool, pairOf, post, privateFolder, request, served } from './support.js';
+
+const sse = { transport: 'sse', port: 0 } as const;
+
+describe('the live tools', () => {
+  it('say where a measurement stands and what it scored, as the report does at the end', async () => {
+    const { scorer, server, push } = await served();
+    const { address } = await server.listen(sse);
+    await push(30);
+    await expect.poll(async () => (await callTool(address, 'vmaf.status')).frames.measured).toBe(29);
+    const status = await callTool(address, 'vmaf.status');
+    expect(status).toMatchObject({
+      measurement: 'main',
+      state: 'running',
+      model: 'vmaf',
+      frames: { measured: 29, queued: 1, taken: 30, total: null },
+      backends: { vif: 'wasm', adm: 'wasm', motion: 'wasm' },
+      pressure: { commands: 0, depth: 64, share: 0 },
+    });
+    const report = await scorer.finish();
+    await expect.poll(async () => (await callTool(address, 'vmaf.status')).state).toBe('finished');
+    const { pooled } = await callTool(address, 'vmaf.score');
+    expect(pooled.vmaf).toMatchObject({
+      ...report.pooled_metrics.vmaf,
+      ...report.distribution.vmaf,
+      frames: 30,
+    });
+    const { frame } = await callTool(address, 'vmaf.score', { frame: 7 });
+    expect(frame.metrics).toEqual(report.frames[7]?.metrics);
+    const values = report.frames.map(({ metrics }) => metrics.vmaf ?? 0);
+    const last = await callTool(address, 'vmaf.score', { last_frames: 4 });
+    expect(last.range).toEqual({ first: 26, last: 29 });
+    expect(last.pooled.vmaf.mean).toBe(values.slice(26).reduce((sum, one) => sum + one, 0) / 4);
+    const { worst } = await callTool(address, 'vmaf.score', { worst: 1 });
+    expect(worst).toEqual([
+      { frame: values.indexOf(Math.min(...values)), metric: 'vmaf', value: Math.min(...values) },
+    ]);
+    expect(await callTool(address, 'vmaf.score', { frame: 99 })).toMatchObject({
+      isError: true,
+      error: 'usage',
+    });
+  });
+
+  it('pause and resume at a frame boundary, and stop with a report of what was taken', async () => {
+    const { scorer, server, push } = await served();
+    const { address } = await server.listen(sse);
+    await push(3);
+    expect(await callTool(address, 'vmaf.pause')).toMatchObject({ state: 'paused' });
+    let arrived = false;
+    const pushing = push(1).then(() => {
+      arrived = true;
+    });
+    expect((await callTool(address, 'vmaf.status')).state).toBe('paused');
+    expect(arrived).toBe(false);
+    expect(await callTool(address, 'vmaf.resume')).toMatchObject({ state: 'running' });
+    await pushing;
+    expect(await callTool(address, 'vmaf.stop')).toMatchObject({ state: 'stopping' });
+    expect(scorer.stopped).toBe(true);
+    await push(1);
+    expect((await scorer.finish()).frames).toHaveLength(4);
+  });
+
+  it('are busy at once when the queue is full, although the measuring thread looks at nothing', async () => {
+    const { server, push } = await served({ queueDepth: 2, maxDrainPerFrame: 1 });
+    const { address } = await server.listen(sse);
+    await push(2);
+    // This thread, which measures, is blocked while another process asks twelve times and gets ten answers.
+    const script = `
+      let busy = 0;
+      for (let i = 0; i < 12; i++) {
+        fetch(${JSON.stringify(address)}, { method: 'POST', body: ${JSON.stringify(callOf('vmaf.resume'))} })
+          .then((response) => response.json())
+          .then(({ result }) => {
+            if (result.isError && JSON.parse(result.content[0].text).error === 'busy') busy++;
+            if (busy === 10) process.exit(0);
+          });
+      }`;
+    const { status } = spawnSync(process.execPath, ['-e', script], { timeout: 30_000 });
+    expect(status).toBe(0);
+    await expect
+      .poll(() => callTool(address, 'vmaf.resume'))
+      .toMatchObject({ isError: false, state: 'running' });
+  });
+
+  it('read while a frame keeps the measuring thread busy', async () => {
+    const { server, push } = await served();
+    const { address } = await server.listen(sse);
+    await push(4);
+    const script = `const r = await fetch(${JSON.stringify(address)}, { method: 'POST', body: ${JSON.stringify(request('tools/call', { name: 'vmaf.status', arguments: {} }))} }); console.log(await r.text())`;
+    // This thread, which measures, is blocked while another process asks.
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(stdout).result.isError).toBe(false);
+  });
+
+  it('raise alarms once, and say when they are over', async () => {
+    const alarms: Alarm[] = [];
+    const { scorer, server, push } = await served({
+      alarms: ['max<97 for 2f', 'p50(integer_adm2)>2'],
+      onAlarm: (alarm) => alarms.push(alarm),
+    });
+    const { address } = await server.listen(sse);
+    await push(6);
+    const [same] = await pairOf(0);
+    for (let i = 0; i < 8; i++) await scorer.push(same, same);
+    const { frames } = await scorer.finish();
+    const score = (frame: number) => frames[frame]?.metrics.vmaf ?? 0;
+    expect(alarms.map(({ raised }) => raised)).toEqual([true, false]);
+    expect(alarms[0]).toMatchObject({ rule: 'max<97 for 2f', metric: 'vmaf', frame: 1 });
+    expect(alarms[0]?.value).toBe(Math.max(score(0), score(1)));
+    expect(server.alarmsRaised).toBe(1);
+    await expect.poll(async () => (await callTool(address, 'vmaf.status')).alarms).toEqual(alarms);
+  });
+
+  it('name what is wrong with arguments as JSON-RPC errors', async () => {
+    const { server } = await served();
+    const { address } = await server.listen(sse);
+    const cases = [
+      ['vmaf.nope', {}, -32601, /no such tool; there are list_features, compute_vmaf/],
+      ['vmaf.score', { frame: -1 }, -32602, /frame is -1, but it must be a whole number from 0/],
+      ['vmaf.score', { nope: 1 }, -32602, /there is no argument "nope"/],
+      ['list_features', { a: 1 }, -32602, /there are none/],
+      ['compute_vmaf', { reference_path: 'a' }, -32602, /distorted_path is missing/],
+      ['compute_vmaf', { reference_path: 'a', distorted_path: 'b' }, -32602, /no folder is open/],
+    ] as const;
+    for (const [name, args, code, message] of cases) {
+      const { error } = await post(address, request('tools/call', { name, arguments: args }));
+      expect(error.code, name).toBe(code);
+      expect(error.message, name).toMatch(message);
+    }
+  });
+});
+
+describe('compute_vmaf', () => {
+  const clip = makeSample({ width: 64, height: 48, bitDepth: 10, chroma: '422' }, { seed: 5 });
+
+  it('scores stored pairs of an open folder, raw and with a header, as score does', async () => {
+    const folder = privateFolder();
+    const path = (name: string, bytes: Uint8Array) => {
+      writeFileSync(join(folder, name), bytes);
+      return join(folder, name);
+    };
+    const y4m = [path('r.y4m', y4mFile(clip, 'reference', 3)), path('d.y4m', y4mFile(clip, 'distorted', 3))];
+    const yuv = [path('r.yuv', yuvFile(clip, 'reference', 3)), path('d.yuv', yuvFile(clip, 'distorted', 3))];
+    const { server } = await served({ folders: [folder] });
+    const { address } = await server.listen(sse);
+    const report = await score({ reference: y4m[0] ?? '', distorted: y4m[1] ?? '' });
+    const expected = {
+      score: report.pooled_metrics.vmaf?.mean,
+      frames_scored: 3,
+      bitdepth: 10,
+      pool_method: 'mean',
+    };
+    const named = ([reference_path, distorted_path]: string[]) => ({ reference_path, distorted_path });
+    expect(await callTool(address, 'compute_vmaf', named(y4m))).toMatchObject({
+      ...expected,
+      ...named(y4m),
+      model_version: 'vmaf_v0.6.1',
+    });
+    const geometry = { width: 64, height: 48, bitdepth: 10, pixel_format: '422' };
+    expect(await callTool(address, 'compute_vmaf', { ...named(yuv), ...geometry })).toMatchObject(expected);
+    await expect(
+      callTool(address, 'compute_vmaf', { reference_path: '/etc/passwd', distorted_path: '/etc/passwd' }),
+    ).rejects.toThrow(/-32602: compute_vmaf: /);
+    await expect(
+      callTool(address, 'vmaf.request_model_swap', { model: 'path=/etc/passwd' }),
+    ).resolves.toMatchObject({
+      isError: true,
+      error: 'io',
+    });
+  });
+});
+
+describe('the report so far', () => {
+  it('is a resource whose subscribers hear of changes', async () => {
+    const { server, push } = await served();
+    const { address } = await server.listen(sse);
+    await push(5);
+    const { result } = await post(address, request('resources/list'));
+    expect(result.resources).toHaveLength(1);
+    const { uri } = result.resources[0];
+    await expect
+      .poll(async () => {
+        const read = await post(address, request('resources/read', { uri }));
+        return JSON.parse(read.result.contents[0].text).frames.length;
+      })
+      .toBe(4);
+    expect((await post(address, request('resources/read', { uri: 'vmaf://nope' }))).error.code).toBe(-32002);
+  });
+});

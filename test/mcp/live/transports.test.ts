@@ -1,0 +1,290 @@
+/**
+ * The reference system's sample requests, by raw bytes over each transport, and both generations of the SDK's clients.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { type Duplex, PassThrough } from 'node:stream';
+import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as Stdio2 } from '@modelcontextprotocol/client/stdio';
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { listExtractors } from '../../../src/index.js';
+import { built } from '../../support/built.js';
+import { callOf, post, privateFolder, request, served } from './support.js';
+
+const sse = { transport: 'sse', port: 0 } as const;
+
+/** Sends bytes, and gives what comes back once there is enough of it. */
+function exchange(stream: Duplex, bytes: string, enough: (text: string) => boolean): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk;
+      if (enough(text)) resolve(text);
+    });
+    stream.on('error', reject).on('close', () => resolve(text));
+    stream.write(bytes);
+  });
+}
+
+const lines = (count: number) => (text: string) => text.split('\n').length > count;
+
+/** What the reference document describes for its two sample requests. */
+function checkSamples(list: string, call: string): void {
+  const listed = JSON.parse(list);
+  expect(listed).toMatchObject({ jsonrpc: '2.0', id: 1 });
+  expect(listed.result.tools.slice(0, 2).map(({ name }: { name: string }) => name)).toEqual([
+    'list_features',
+    'compute_vmaf',
+  ]);
+  for (const tool of listed.result.tools)
+    expect(tool).toMatchObject({ description: expect.any(String), inputSchema: { type: 'object' } });
+  const { id, result } = JSON.parse(call);
+  expect(id).toBe(2);
+  expect(result.isError).toBe(false);
+  expect(result.content).toHaveLength(1);
+  const { features, count } = JSON.parse(result.content[0].text);
+  expect(features).toEqual(listExtractors().map(({ name }) => name));
+  expect(count).toBe(features.length);
+}
+
+const LIST = request('tools/list');
+const CALL = callOf('list_features', {}, 2);
+
+describe('a Unix socket', () => {
+  it('answers the sample requests line by line, for its owner only, and goes with the server', async () => {
+    const { server } = await served();
+    const path = join(privateFolder(), 'sub', 'live.sock');
+    const { address } = await server.listen({ transport: 'unix', path });
+    expect(address).toBe(path);
+    expect(statSync(path).mode & 0o777).toBe(0o700);
+    expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
+    const answers = await exchange(connect(path), `${LIST}\r\n${CALL}\n`, lines(2));
+    const [list = '', call = ''] = answers.split('\n');
+    checkSamples(list, call);
+    await server.close();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('serves several clients at once, and answers errors as the reference does', async () => {
+    const { server } = await served();
+    const path = join(privateFolder(), 'live.sock');
+    await server.listen({ transport: 'unix', path });
+    const clients = Array.from({ length: 20 }, () => exchange(connect(path), `${LIST}\n`, lines(1)));
+    for (const text of await Promise.all(clients)) expect(JSON.parse(text).result.tools).toHaveLength(8);
+    const broken = ['nonsense', '[]', '{"id":4}', '{"id":5,"method":"nope"}', 'x'.repeat(70_000), LIST];
+    const answers = await exchange(connect(path), `${broken.join('\n')}\n`, lines(6));
+    const codes = answers
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).error?.code ?? 'ok');
+    expect(codes.sort()).toEqual([-32600, -32600, -32601, -32700, -32700, 'ok']);
+  });
+
+  it('replaces the socket of a dead process, and refuses that of a living one, files, and open folders', async () => {
+    const folder = privateFolder();
+    const path = join(folder, 'live.sock');
+    const script = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
+    await new Promise((done) => spawn(process.execPath, ['-e', script]).once('exit', done));
+    expect(existsSync(path)).toBe(true);
+    const { server } = await served();
+    await server.listen({ transport: 'unix', path });
+    await expect(server.listen({ transport: 'unix', path })).rejects.toThrow(
+      /Somebody listens at .* already/,
+    );
+    writeFileSync(join(folder, 'file'), '');
+    await expect(server.listen({ transport: 'unix', path: join(folder, 'file') })).rejects.toThrow(
+      /is no socket/,
+    );
+    mkdirSync(join(folder, 'open'), { mode: 0o755 });
+    await expect(server.listen({ transport: 'unix', path: join(folder, 'open', 's') })).rejects.toThrow(
+      /mode 0700/,
+    );
+    await expect(server.listen({ transport: 'unix', path: 'x'.repeat(200) })).rejects.toThrow(
+      /1 to 100 bytes/,
+    );
+  });
+});
+
+describe('HTTP', () => {
+  it('answers the sample requests in place, tells the streams, and begins them with ready', async () => {
+    const { server } = await served();
+    const { address } = await server.listen(sse);
+    const { port, pathname } = new URL(address);
+    expect(pathname).toBe('/mcp/sse');
+    const get = `GET ${pathname} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
+    const socket = connect(Number(port), '127.0.0.1');
+    const stream = exchange(socket, '', (text) => text.includes('"id":2,'));
+    await exchange(socket, get, (text) => text.includes('event: ready'));
+    const answers: string[] = [];
+    for (const body of [LIST, CALL])
+      answers.push(await (await fetch(address, { method: 'POST', body })).text());
+    checkSamples(answers[0] ?? '', answers[1] ?? '');
+    const text = await stream;
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(text).toMatch(/content-type: text\/event-stream/i);
+    expect(text).toMatch(/: anyvmaf live\n\nevent: ready\ndata: \{"transport":"sse"/);
+    expect(text).toMatch(/event: message\nid: 1\ndata: \{"jsonrpc":"2\.0","id":1,/);
+    const notification = await fetch(address, { method: 'POST', body: '{"jsonrpc":"2.0","method":"x"}' });
+    expect(notification.status).toBe(204);
+    const about = await (await fetch(`http://127.0.0.1:${port}/`)).json();
+    expect(about).toMatchObject({ server: 'vmaf-mcp', transport: 'sse' });
+    expect((await fetch(`http://127.0.0.1:${port}/other`)).status).toBe(404);
+  });
+
+  it('goes on after the event that a client got last', async () => {
+    const { server } = await served();
+    const { address } = await server.listen(sse);
+    const { port, pathname } = new URL(address);
+    for (const id of [1, 2, 3]) await post(address, request('ping', undefined, `p${id}`));
+    const get = `GET ${pathname} HTTP/1.1\r\nHost: localhost:${port}\r\nLast-Event-ID: 1\r\n\r\n`;
+    const text = await exchange(connect(Number(port), '127.0.0.1'), get, (all) => all.includes('p3'));
+    expect(text).not.toContain('"p1"');
+    expect(text.indexOf('id: 2')).toBeGreaterThan(0);
+    expect(text.indexOf('id: 3')).toBeGreaterThan(text.indexOf('id: 2'));
+  });
+
+  it('refuses other origins and names, and bodies that are too long', async () => {
+    const { server } = await served();
+    const { address } = await server.listen(sse);
+    const { port } = new URL(address);
+    const foreign = await fetch(address, {
+      method: 'POST',
+      body: LIST,
+      headers: { origin: 'http://evil.example' },
+    });
+    expect(foreign.status).toBe(403);
+    const own = await fetch(address, {
+      method: 'POST',
+      body: LIST,
+      headers: { origin: `http://127.0.0.1:${port}` },
+    });
+    expect(own.status).toBe(200);
+    const rebound = `POST /mcp/sse HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 2\r\n\r\n{}`;
+    const answer = await exchange(connect(Number(port), '127.0.0.1'), rebound, (text) => text.includes('}'));
+    expect(answer).toMatch(/^HTTP\/1\.1 403 /);
+    const long = await fetch(address, { method: 'POST', body: 'x'.repeat(100_000) });
+    expect(long.status).toBe(400);
+  });
+
+  it('refuses a port that is taken', async () => {
+    const other = createServer();
+    await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
+    const bound = other.address();
+    const { server } = await served();
+    const port = typeof bound === 'object' && bound ? bound.port : 0;
+    await expect(server.listen({ transport: 'sse', port })).rejects.toThrow(
+      /something else listens there already/,
+    );
+    other.close();
+  });
+
+  it.each([
+    ['1.x', Client1, Http1],
+    ['2.x', Client2, Http2],
+  ] as const)('serves the client %s of the SDK at /mcp', async (_, Client, Transport) => {
+    const { server, push } = await served();
+    const { address } = await server.listen(sse);
+    const client = new Client({ name: 'test', version: '1' });
+    const transport = new Transport(new URL('/mcp', address));
+    await client.connect(transport as never);
+    await push(4);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('vmaf.status');
+    const called = (await client.callTool({ name: 'vmaf.status', arguments: {} })) as {
+      content: { text: string }[];
+    };
+    expect(JSON.parse(called.content[0]?.text ?? '')).toMatchObject({ measurement: 'main' });
+    const { resources } = await client.listResources();
+    await client.subscribeResource({ uri: resources[0]?.uri ?? '' });
+    const read = await client.readResource({ uri: resources[0]?.uri ?? '' });
+    expect(read.contents).toHaveLength(1);
+    await client.close();
+  });
+});
+
+const PROGRAM = `
+  import { createEmbeddedServer, createScorer } from '${built('dist/bundle/js/index.js')}';
+  const scorer = await createScorer({ width: 64, height: 64, bitDepth: 8, chroma: '420' }, { threads: 0 });
+  const server = await createEmbeddedServer(scorer);
+  await server.listen({ transport: 'stdio', input: 3, output: 4 });
+  console.log('ready');
+  process.stdin.on('data', async (text) => {
+    console.log('host got ' + text);
+    await server.close();
+    await scorer.close();
+    process.stdin.destroy();
+  });
+`;
+
+describe('a pair of descriptors', () => {
+  const hosts: ChildProcess[] = [];
+  afterEach(() => {
+    for (const host of hosts.splice(0)) host.kill('SIGKILL');
+  });
+
+  /** A host whose server listens on descriptors 3 and 4. */
+  async function host() {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM], {
+      stdio: ['pipe', 'pipe', 'inherit', 'pipe', 'pipe'],
+    });
+    hosts.push(child);
+    const [, out, , input, output] = child.stdio;
+    await new Promise((done) => out?.once('data', done));
+    const stream = new PassThrough();
+    (output as Duplex).pipe(stream);
+    return { child, input: input as Duplex, output: stream };
+  }
+
+  it('answers the sample requests line by line, and leaves the standard streams to the host', async () => {
+    const { child, input, output } = await host();
+    const got = exchange(output, '', lines(2));
+    input.write(`${LIST}\n${CALL.slice(0, 10)}`);
+    input.write(`${CALL.slice(10)}\n`);
+    const [list = '', call = ''] = (await got).split('\n');
+    checkSamples(list, call);
+    const said = new Promise((done) => child.stdout?.once('data', (text) => done(String(text))));
+    const ended = new Promise((done) => child.once('exit', done));
+    child.stdin?.write('hello');
+    expect(await said).toBe('host got hello\n');
+    expect(await ended).toBe(0);
+  });
+
+  it.each([
+    ['1.x', Client1, Stdio1],
+    ['2.x', Client2, Stdio2],
+  ] as const)('serves the client %s of the SDK', async (_, Client, Transport) => {
+    const client = new Client({ name: 'test', version: '1' });
+    // Clients start programs on standard streams: a shell moves these to where the server listens.
+    const shell = `exec '${process.execPath}' --input-type=module -e "$PROGRAM" 3<&0 4>&1 0</dev/null 1>&2`;
+    const env = { PROGRAM, PATH: process.env.PATH ?? '' };
+    const transport = new Transport({ command: 'sh', args: ['-c', shell], env, stderr: 'ignore' });
+    await client.connect(transport as never);
+    expect((await client.listTools()).tools).toHaveLength(8);
+    const { content } = (await client.callTool({ name: 'list_features', arguments: {} })) as {
+      content: { text: string }[];
+    };
+    expect(JSON.parse(content[0]?.text ?? '').count).toBe(17);
+    await client.close();
+  });
+
+  it('answers them behind Content-Length headers, told by the first bytes', async () => {
+    const { input, output } = await host();
+    const framed = (text: string) => `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+    const got = exchange(output, '', (text) => text.includes('count'));
+    const bytes = framed(LIST) + framed(CALL);
+    for (const part of [bytes.slice(0, 5), bytes.slice(5, 40), bytes.slice(40)]) input.write(part);
+    const text = await got;
+    const messages: string[] = [];
+    for (let at = 0; at < text.length; ) {
+      const end = text.indexOf('\r\n\r\n', at);
+      const length = Number(/^Content-Length: (\d+)$/.exec(text.slice(at, end))?.[1]);
+      messages.push(text.slice(end + 4, end + 4 + length));
+      at = end + 4 + length;
+    }
+    checkSamples(messages[0] ?? '', messages[1] ?? '');
+  });
+});
