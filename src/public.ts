@@ -165,6 +165,14 @@ export {
   type WriteOptions,
   writeReport,
 } from './report/write.js';
+export {
+  type BdOptions,
+  type BdResult,
+  bdQuality,
+  bdRate,
+  type Interpolation,
+  type RatePoint,
+} from './search/bd-rate.js';
 export type { ParameterName, ValueRange } from './search/encoders.js';
 export type { Estimate } from './search/estimate.js';
 export { type CompleteTarget, parseTarget, type QualityTarget, type Statistic } from './search/targets.js';

@@ -20,6 +20,8 @@ describe('the public API', () => {
       'AnyvmafError',
       'HEATMAP_FULLS',
       'align',
+      'bdQuality',
+      'bdRate',
       'compareModels',
       'configure',
       'createScorer',

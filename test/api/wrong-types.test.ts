@@ -75,6 +75,10 @@ const text: Argument = { fits: 'x', takes: ['text'] };
 const csv = readReport('Frame,psnr_y,\n0,30.5,\n');
 const whole = readReport('{"frames":[]}');
 const request: Argument = { fits: { reference: 'a.y4m', distorted: 'b.y4m' } };
+const curve = [
+  { kbps: 1, quality: 1 },
+  { kbps: 2, quality: 2 },
+];
 const ranked: Argument = { fits: { metric: 'psnr_y', worse: 'low' } };
 
 const CALLS: Readonly<Record<string, readonly Argument[]>> = {
@@ -92,6 +96,8 @@ const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   ],
   forgetSearches: [{ fits: 'x', takes: ['text', 'undefined'] }],
   parseTarget: [text],
+  bdRate: [{ fits: curve, takes: [] }, { fits: curve, takes: [] }, loose],
+  bdQuality: [{ fits: curve, takes: [] }, { fits: curve, takes: [] }, loose],
   createScorer: [{ fits: { width: 16, height: 16, bitDepth: 8, chroma: '420' } }, options],
   listModels: [],
   describeModel: [text],
