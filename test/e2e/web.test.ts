@@ -595,6 +595,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await screenshot(page, 'page-one-bad');
 
       // Where none is left, the run has failed.
+      await page.getByRole('button', { name: 'Change' }).click();
       await page.getByRole('button', { name: 'Remove distorted.y4m' }).click();
       await page.setInputFiles('#pick-distorted', worse);
       await page.getByRole('button', { name: 'Score again' }).click();

@@ -7,6 +7,7 @@ import { keepOffline } from './offline.js';
 import { Session } from './session.js';
 import { announce, announcer } from './setup/announce.js';
 import { findings } from './setup/findings.js';
+import { foldedSetup } from './setup/fold.js';
 import { icon } from './setup/icons.js';
 import { inspectPairs } from './setup/inspect.js';
 import { fromHash, type Linked, toHash } from './setup/link.js';
@@ -81,11 +82,13 @@ document.body.append(
     {},
     hero,
     trouble,
-    slots(session, openReports),
-    formats,
-    rawForm(session),
-    findings(session),
-    settingsForm(session),
+    foldedSetup(session, [
+      slots(session, openReports),
+      formats,
+      rawForm(session),
+      findings(session),
+      settingsForm(session),
+    ]),
     runBar(session, new Runner(session)),
     results,
     frames,
@@ -196,8 +199,11 @@ const showFrames = once(async () => {
 session.results.watch((shown) => {
   if (shown.length > 0) showResults();
 });
-session.watchPhase((phase) => {
-  if (phase === 'running') showResults();
+session.watchPhase((phase, before) => {
+  if (phase !== 'running' || before === 'paused') return;
+  showResults();
+  // Progress and the result below it come into view; the setup is folded.
+  scrollTo({ top: 0 });
 });
 session.cursor.watch((cursor) => {
   if (cursor) showFrames();

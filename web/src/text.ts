@@ -36,6 +36,8 @@ export const text = {
     dropNow: 'Drop here',
     formats: 'MP4, MOV, MKV, WebM, TS, Y4M or raw YUV',
     swap: 'Swap reference and distorted',
+    change: 'Change',
+    encodes: (count: number) => `${count} encodes`,
     remove: (name: string) => `Remove ${name}`,
     took: (name: string, side: 'reference' | 'distorted') =>
       side === 'reference' ? `${name} is the reference.` : `${name} will be compared with the reference.`,

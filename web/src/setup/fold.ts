@@ -1,0 +1,51 @@
+/**
+ * @module web/setup/fold
+ * Folds the setup into one line while a run or its result has the stage.
+ */
+import { button, fill, h } from '../dom.js';
+import { isActive, type Session } from '../session.js';
+import { text } from '../text.js';
+import { summary } from './models.js';
+
+/**
+ * The line and the setup that it stands for. A run folds the setup; what must be changed for the next run unfolds it: other
+ * files, a run that failed or was cancelled, and the button.
+ * @param parts files, findings and settings
+ */
+export function foldedSetup(session: Session, parts: readonly HTMLElement[]): HTMLElement {
+  const setup = h('div', { class: 'setup', id: 'setup' }, ...parts);
+  const what = h('p', { class: 'setup-what' });
+  const change = button(
+    { 'aria-expanded': 'false', 'aria-controls': 'setup', onclick: () => fold(false, true) },
+    text.setup.change,
+  );
+  const line = h('div', { class: 'setup-line' }, what, change);
+  const fold = (folded: boolean, byHand = false) => {
+    setup.hidden = folded;
+    line.hidden = !folded;
+    document.body.classList.toggle('folded', folded);
+    if (!byHand) return;
+    const first = setup.querySelector<HTMLElement>('.slot-distorted .pick');
+    first?.focus({ preventScroll: true });
+    scrollTo({ top: 0 });
+  };
+  const describe = () => {
+    const [only, ...others] = session.distorted.value;
+    const encodes = only && others.length === 0 ? only.file.name : text.setup.encodes(others.length + 1);
+    const reference = session.reference.value?.file.name;
+    const settings = summary(session.settings.value).join(' · ');
+    fill(
+      what,
+      h('b', {}, reference === undefined ? encodes : `${reference} → ${encodes}`),
+      h('span', { class: 'soft small' }, settings),
+    );
+  };
+  for (const cell of [session.reference, session.distorted, session.settings]) cell.watch(describe);
+  for (const cell of [session.reference, session.distorted]) cell.watch(() => fold(false));
+  session.watchPhase((phase, before) => {
+    change.disabled = isActive(session.run.value);
+    if (phase === 'running' && before !== 'paused') fold(true);
+    else if (phase === 'failed' || phase === 'cancelled') fold(false);
+  });
+  return h('div', { class: 'setting-up' }, setup, line);
+}
