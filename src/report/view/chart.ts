@@ -74,6 +74,7 @@ export class FrameChart {
       },
       state.zoom.watch(() => this.update()),
       state.shown.watch(() => this.update()),
+      state.lit.watch(() => this.update()),
       state.pointed.watch(() => this.#point()),
     ];
   }
@@ -179,10 +180,14 @@ export class FrameChart {
     pen.rect(-1, -top, scale.width + 2, scale.height + top + 2);
     pen.clip();
     pen.lineWidth = large ? 1.6 : 1.2;
-    pen.globalAlpha = this.kind === 'map' ? 0.75 : 1;
-    for (const { columns, index } of visible) {
+    const lit = this.state.lit.value;
+    // The one that stands out lies above the others.
+    for (const { columns, index } of visible.toSorted(
+      (a, b) => Number(a.index === lit) - Number(b.index === lit),
+    )) {
       const values = columns.values(this.metric);
-      pen.strokeStyle = pen.fillStyle = colour(`--s${index % 8}`);
+      pen.globalAlpha = lit !== null && lit !== index ? 0.2 : this.kind === 'map' ? 0.75 : 1;
+      pen.strokeStyle = pen.fillStyle = colour(`--e${index}`) || colour(`--s${index % 8}`);
       if (values) drawLine(pen, scale, { frames: columns.numbers, values }, large);
     }
     pen.restore();

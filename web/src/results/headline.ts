@@ -5,7 +5,6 @@
 import type { Trust } from 'anyvmaf';
 import {
   baseName,
-  colourOf,
   compare,
   flawNote,
   flawSign,
@@ -14,24 +13,29 @@ import {
   joined,
   labelOf,
   meaningOf,
-  NONE,
   scale,
-  skippedText,
   tiles,
-  track,
 } from 'anyvmaf/view';
 import { text } from '../text.js';
+import { encodeTable, type Sorting } from './encode-table.js';
 import type { Encode, Encodes, Pooled } from './encodes.js';
 import type { Section } from './section.js';
 import { html, made, render, type TemplateResult, templates } from './templates.js';
+import type { View } from './view.js';
 
 const words = text.results;
 
-export function headlineSection(encodes: Encodes): Section {
+export function headlineSection(encodes: Encodes, view: View): Section {
   const element = made(html`<section class="card headline" aria-labelledby="result-heading"></section>`);
+  let sorting: Sorting = null;
+  const sort = (to: Sorting) => {
+    sorting = to;
+    update();
+  };
   const update = () => {
     const [only, ...others] = encodes.list;
-    if (only) render(others.length === 0 ? single(encodes, only) : several(encodes), element);
+    if (only)
+      render(others.length === 0 ? single(encodes, only) : several(encodes, view, sorting, sort), element);
   };
   return { element, update, close: () => {} };
 }
@@ -88,9 +92,13 @@ function origin({ result }: Encode, pooled: Pooled | undefined): TemplateResult 
 
 // --- several encodes ---
 
-function several(encodes: Encodes): TemplateResult {
+function several(
+  encodes: Encodes,
+  view: View,
+  sorting: Sorting,
+  sort: (to: Sorting) => void,
+): TemplateResult {
   const { list, ranking, apart } = encodes;
-  const label = labelOf(ranking?.metric ?? '');
   const references = [
     ...new Set(list.map(({ facts, result }) => facts.reference?.name ?? result.source?.reference.name)),
   ];
@@ -104,19 +112,6 @@ function several(encodes: Encodes): TemplateResult {
   const why = growing ? undefined : incomparable(scored, references);
   const marked = !growing && why === undefined && scored.length > 1;
   const compared = compare(encodes);
-  const heads = [label, words.table.worst, words.table.bitrate, words.table.size];
-  const rows = compared.map(({ texts, best, trust, ...row }, i) => {
-    const cells = heads.map((head, column) => {
-      const is = marked && best[column];
-      return html`<td data-label="${head}" class="${column === 0 ? 'main' : ''}${is ? ' best' : ''}">${texts[column] ?? NONE}${column === 0 ? flawSign(templates, trust) : ''}${is ? html`<span class="unseen"> (${words.table.best})</span>` : ''}</td>`;
-    });
-    const { name, facts, result } = list[i] as Encode;
-    const skipped =
-      apart && facts.reference
-        ? html`<span class="skipped soft small">${words.table.skipped(skippedText(facts))}</span>`
-        : '';
-    return html`<tr .style=${colourOf(i)}><th scope="row" title="${result.name}"><span class="swatch"></span><span>${name}</span>${skipped}</th>${cells[0]}<td class="track-cell" aria-hidden="true">${track(templates, { texts, best, trust, ...row })}</td>${cells.slice(1)}</tr>`;
-  });
   const frames = Math.min(...scored.map(({ count }) => count));
   const bests = marked && compared.some(({ best }) => best.includes(true)) ? words.table.bestNote : '';
   const said = growing
@@ -124,12 +119,9 @@ function several(encodes: Encodes): TemplateResult {
     : why === undefined
       ? bests
       : words.table.incomparable(why);
-  const [first, ...others] = heads.map((head) => html`<th scope="col">${head}</th>`);
   return html`<h2 id="result-heading" class="title">${words.severalOf(list.length, of)}</h2>
 <p class="files">${joined([...format, modelText(list, ranking?.metric)], ' · ')}</p>
-<div class="scroll"><table class="encodes"><caption class="unseen">${words.table.caption}</caption>
-<thead><tr><th scope="col">${words.table.encode}</th>${first}<th class="track-cell" aria-hidden="true">${words.table.spread}</th>${others}</tr></thead>
-<tbody>${rows}</tbody></table></div>
+${encodeTable(encodes, view, compared, marked, sorting, sort)}
 ${compared.map(({ trust }, i) => note(trust, list[i]?.name))}
 <p class="soft small note">${said}</p>
 ${list[0]?.result.saved ? html`<p class="small soft">${words.saved.noFrames}</p>` : ''}`;
@@ -143,7 +135,7 @@ function modelText(list: readonly Encode[], metric: string | undefined): string 
 }
 
 /** Why no encode is better than another, where numbers do not compare. */
-function incomparable(
+export function incomparable(
   list: readonly Encode[],
   references: readonly (string | undefined)[],
 ): string | undefined {

@@ -7,12 +7,14 @@ import {
   AnyvmafError,
   type FrameMetrics,
   formatHtml,
+  type Precision,
   type ReadReport,
   type Report,
   type ReportFormat,
   readReport,
   writeReport,
 } from 'anyvmaf';
+import { writeTableCsv } from 'anyvmaf/view';
 import type { CallContext } from '../engine/calls.js';
 
 /** Frames per message. */
@@ -26,10 +28,20 @@ export type ReadEvent =
   | { readonly saved: Omit<ReadReport, 'frames'> }
   | { readonly frames: readonly FrameMetrics[] };
 
+/** One report, a page of several, or several in one file as the command line writes them. */
+export type WriteFormat = ReportFormat | 'html' | 'all.csv' | 'all.json';
+
+export interface WriteOptions {
+  /** When an HTML report was made. */
+  readonly written?: string;
+  /** Of the other formats; default `legacy`. */
+  readonly precision?: Precision;
+}
+
 /** The format to write, and its options. */
 export interface WriteCall {
-  readonly format: ReportFormat | 'html';
-  readonly options: { readonly written?: string };
+  readonly format: WriteFormat;
+  readonly options: WriteOptions;
 }
 
 /** The reports to write, as they arrive. */
@@ -57,11 +69,24 @@ export const paper = {
     const reports = gathered.map(({ head, frames }): Report => ({ ...head, frames }));
     gathered = [];
     if (format === 'html') return new Blob([await formatHtml(reports, options)], { type: 'text/html' });
+    const { precision = 'legacy' } = options;
+    if (format === 'all.csv') return new Blob([...writeTableCsv(reports, precision)], { type: 'text/csv' });
+    if (format === 'all.json')
+      return new Blob([...jsonList(reports, precision)], { type: 'application/json' });
     const [report] = reports;
     if (!report)
       throw new AnyvmafError('internal', 'There is no report to write; please report this as a bug.');
-    return new Blob([...writeReport(report, format)], { type: 'text/plain' });
+    return new Blob([...writeReport(report, format, { precision })], { type: 'text/plain' });
   },
 };
+
+/** Whole reports in an array. */
+function* jsonList(reports: readonly Report[], precision: Precision): Generator<string, void, undefined> {
+  for (const [i, report] of reports.entries()) {
+    yield i === 0 ? '[\n' : ',\n';
+    yield* writeReport(report, 'json', { precision });
+  }
+  yield ']\n';
+}
 
 export type Paper = typeof paper;
