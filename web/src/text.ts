@@ -377,7 +377,7 @@ export const text = {
       point: (frame: number) => `Show frame ${frame} in the chart`,
     },
     features: {
-      heading: 'Metrics and features',
+      heading: 'Features',
       hint: 'all charts zoom together, click one to enlarge it',
       all: 'All features',
       allHint: 'what the score is made of: detail, contrast and motion',

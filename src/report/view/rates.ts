@@ -41,7 +41,7 @@ export function ratePoints<E extends Encode>(
 function rateAxes(points: readonly RatePoint[], limits: readonly [number, number] | undefined) {
   const rates = points.map(({ rate }) => Math.log(rate));
   const [low, high] = [Math.min(...rates), Math.max(...rates)];
-  const air = Math.max(0.06 * (high - low), 0.1);
+  const air = Math.max(0.06 * (high - low), 0.05);
   const across = [low - air, high + air] as const;
   const mega = Math.exp(high) >= 1e7;
   return {

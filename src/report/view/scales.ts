@@ -61,7 +61,7 @@ export function logTicks(low: number, high: number, parts: number): number[] {
       .flatMap((power) => steps.map((step) => Number((step * 10 ** power).toPrecision(6))))
       .filter((value) => value >= low && value <= high),
   );
-  const fitting = choices.findLast(({ length }) => length > 1 && length <= parts);
+  const fitting = choices.findLast(({ length }) => length > 2 && length <= parts);
   // Within a small part of a power of ten, steps are as even as on any axis.
   return fitting ?? ticks(low, high, parts);
 }
