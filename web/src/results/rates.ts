@@ -38,7 +38,7 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   const key = h('div', { class: 'key small soft', 'aria-hidden': 'true' });
   const differences = h('div', {});
   const table = made(
-    html`<div class="scroll" tabindex="0" role="region" aria-labelledby="rates-heading"></div>`,
+    html`<div class="scroll" tabindex="0" role="region" aria-label="${words.asTable}"></div>`,
   );
   const element = made(
     html`<section class="card" aria-labelledby="rates-heading" hidden><div class="bar">${heading}${hint}</div>${key}${plot}${differences}<details><summary>${words.asTable}</summary>${table}</details></section>`,
