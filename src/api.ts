@@ -99,7 +99,7 @@ export const align =
 export const extractFrames = (platform: Platform) =>
   async function* (
     request: ScoreRequest,
-    frames: readonly number[],
+    frames: readonly number[] | AsyncIterable<number>,
     options: ExtractOptions = {},
   ): AsyncGenerator<FramePair, void, undefined> {
     const { extractPairs } = await import('./engine/extract.js');

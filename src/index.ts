@@ -55,7 +55,7 @@ export const align = /* @__PURE__ */ api.align(nodePlatform);
  * Yields single pairs of frames as they are scored: paired, scaled, in one format. Each has its pictures, a map of its
  * differences, and measured facts. One pair is in memory at a time.
  * @param frames numbers of pairs, as `frameNum` in a report of the same request and options; they come in ascending
- * order, each once
+ * order, each once. Or an async iterable: its pairs come in its order, from files that stay open until it ends
  * @param options those that decide how frames are paired, the same as when scoring; pass the report's
  * `pairing.frames.offset` instead of `auto`
  * @throws {AnyvmafError} `usage` for a number beyond the last pair and for a video that can be read only once, and as

@@ -131,7 +131,7 @@ export {
 export type { PicturePart, Place } from './pictures/place.js';
 export type { AdmBandCells, AdmCells, ScaleCells, VifCells } from './pictures/quality-maps.js';
 export type { Precision } from './report/format.js';
-export type { HtmlOptions } from './report/html.js';
+export type { HtmlOptions, HtmlPictures } from './report/html.js';
 export { type Opinion, viewerOpinion } from './report/opinion.js';
 export { formatProgress, type ProgressOptions, type ProgressView } from './report/progress.js';
 export { isReport, type ReadReport, readReport } from './report/read.js';

@@ -164,7 +164,7 @@ function offline(): Plugin {
       const chunk = entry === undefined ? undefined : bundle[entry];
       const first = chunk?.type === 'chunk' ? [chunk.fileName, ...chunk.imports] : [];
       const styles = names.filter((name) => /^assets\/index-.*\.css$/.test(name));
-      const shell = ['./', ...first, ...styles, 'icon.svg', 'manifest.webmanifest'];
+      const shell = ['./', ...first, ...styles, 'icon.svg', 'manifest.webmanifest', 'file.js'];
       // Large and rarely needed files are cached on first use.
       const seldom = /^ffmpeg\/|^ort\/|^assets\/[nf]r_vmaf_|\.html$/;
       const rest = names.filter((name) => !shell.includes(name) && !seldom.test(name));

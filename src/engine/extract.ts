@@ -10,7 +10,14 @@ import { type AnyvmafError, usageError } from '../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import { allocateFrame } from '../core/frame.js';
 import { shown, showValue } from '../core/printable.js';
-import { nameOf, openPlanned, partOfPlan, type Side } from '../media/pairing/prepare.js';
+import {
+  nameOf,
+  openPlanned,
+  type PairingPlan,
+  type PreparedPair,
+  partOfPlan,
+  type Side,
+} from '../media/pairing/prepare.js';
 import { colorMeaning } from '../pictures/color.js';
 import { FramePair, FramePicture } from '../pictures/frame-pair.js';
 import { checkOptions, checkRequest, EXTRACT_OPTIONS, type InputOptions } from './contract/options.js';
@@ -24,21 +31,28 @@ import { Scope } from './scope.js';
 /** Most frames to skip before the next requested one; beyond that, a new decoder starts. */
 const PASSED_OVER = 48;
 
+/** Frames that a decoder may go on for, where they are asked for one by one. */
+const LENGTH = 4096;
+
+/** Numbers of pairs: all of them, or one by one as they are wanted. */
+export type FrameNumbers = readonly number[] | AsyncIterable<number>;
+
 /**
- * Pairs of frames by number, in ascending order; reads each on request.
- * @param frames numbers of pairs, as `frameNum` in a report of the same request and options
+ * Pairs of frames by number; reads each on request.
+ * @param frames numbers of pairs, as `frameNum` in a report of the same request and options. Those of an array come in
+ * ascending order; those of an async iterable come as it gives them, from files that stay open
  * @throws {AnyvmafError} as the public `extractFrames`
  */
 export async function* extractPairs(
   platform: Platform,
   request: ScoreRequest,
-  frames: readonly number[],
+  frames: FrameNumbers,
   options: ExtractOptions,
 ): AsyncGenerator<FramePair, void, undefined> {
   requireObject('options', options);
   checkRequest(request);
   const checked = checkOptions(options, EXTRACT_OPTIONS);
-  const wanted = checkFrames(frames);
+  const wanted = isAsync(frames) ? eachChecked(frames) : checkFrames(frames);
   const { signal } = options;
   const scope = new Scope(signal);
   try {
@@ -49,7 +63,9 @@ export async function* extractPairs(
     refuseUnreadable(known.sides.reference);
     refuseUnreadable(known.sides.distorted);
     yield* known.plan && isEncoded(known)
-      ? decodeRuns(known, wanted, scope.signal)
+      ? 'length' in wanted
+        ? decodeRuns(known, wanted, scope.signal)
+        : decodeAsked(known, wanted, scope.signal)
       : readStored(known, checked, wanted, scope.signal);
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
@@ -66,14 +82,14 @@ function isEncoded({ sides }: KnownInputs): boolean {
 async function* readStored(
   known: KnownInputs,
   checked: InputOptions,
-  wanted: readonly number[],
+  wanted: FrameNumbers,
   signal: AbortSignal,
 ): AsyncGenerator<FramePair, void, undefined> {
   const pair = await openForScoring(known, checked);
   const { expected } = expectPairs(pair, pair.limit);
   const first = known.plan?.first ?? { reference: pair.skipReference, distorted: pair.skipDistorted };
   const distorted = known.plan?.paired?.frames;
-  for (const index of wanted) {
+  for await (const index of wanted) {
     if (expected !== null && index >= expected) throw beyond(known, index, expected);
     const frames = {
       reference: first.reference + index,
@@ -89,7 +105,7 @@ async function* decodeRuns(
   wanted: readonly number[],
   signal: AbortSignal,
 ): AsyncGenerator<FramePair, void, undefined> {
-  const { plan, sides } = known;
+  const { plan } = known;
   if (!plan) throw new Error('a plan is needed to decode');
   for (const run of runsOf(wanted)) {
     const [start = 0] = run;
@@ -107,11 +123,54 @@ async function* decodeRuns(
         yield await take(known, prepared, { index, at, frames }, signal);
       }
     } finally {
-      // Reuse files that are not decoded for the next run.
-      for (const role of ['reference', 'distorted'] as const)
-        if (sides[role].kind === 'encoded') await prepared[role].close();
+      await closeDecoders(known, prepared);
     }
   }
+}
+
+/** Frames in any order: decoding goes on while the next one is near, else a decoder starts there. */
+async function* decodeAsked(
+  known: KnownInputs,
+  asked: AsyncIterable<number>,
+  signal: AbortSignal,
+): AsyncGenerator<FramePair, void, undefined> {
+  const { plan } = known;
+  if (!plan) throw new Error('a plan is needed to decode');
+  let run:
+    | { readonly part: PairingPlan; readonly start: number; next: number; readonly pair: PreparedPair }
+    | undefined;
+  try {
+    for await (const index of asked) {
+      if (plan.count !== null && index >= plan.count) throw beyond(known, index, plan.count);
+      const leads = run && index >= run.next && index - run.next <= PASSED_OVER && index < run.start + LENGTH;
+      if (!run || !leads) {
+        if (run) await closeDecoders(known, run.pair);
+        run = undefined;
+        const part = partOfPlan(
+          plan,
+          index,
+          Math.min(LENGTH, (plan.count ?? Number.POSITIVE_INFINITY) - index),
+        );
+        run = { part, start: index, next: index, pair: await openPlanned(part) };
+      }
+      const { part, start, pair } = run;
+      const at = index - start;
+      const frames = {
+        reference: part.first.reference + at,
+        distorted: part.paired?.frames[at] ?? part.first.distorted + at,
+      };
+      run.next = index + 1;
+      yield await take(known, pair, { index, at, frames }, signal);
+    }
+  } finally {
+    if (run) await closeDecoders(known, run.pair);
+  }
+}
+
+/** Ends decoders; files that are not decoded serve the next ones. */
+async function closeDecoders({ sides }: KnownInputs, prepared: PreparedPair): Promise<void> {
+  for (const role of ['reference', 'distorted'] as const)
+    if (sides[role].kind === 'encoded') await prepared[role].close();
 }
 
 /** Groups of numbers that are near enough to share a decoder. */
@@ -155,13 +214,27 @@ async function take(
   const picture = (role: 'reference' | 'distorted', planes: FramePlanes) => {
     const side = known.sides[role];
     const frame = frames[role];
-    return new FramePicture({ frame, time: timeOf(side, frame) }, format, planes, meaningOf(side));
+    return new FramePicture(
+      { frame, time: timeOf(side, frame) },
+      format,
+      planes,
+      meaningOf(side),
+      aspectOf(side),
+    );
   };
   return new FramePair(index, picture('reference', reference), picture('distorted', distorted));
 }
 
 function meaningOf(side: Side) {
   return colorMeaning(side.kind === 'encoded' ? side.video.facts : side.source.info);
+}
+
+/** Width over height as shown: a video that was scaled keeps the shape it had. */
+function aspectOf(side: Side): number {
+  const { width, height, sampleAspect } = side.kind === 'encoded' ? side.video.facts : side.source.info;
+  const sample =
+    sampleAspect && sampleAspect.num > 0 && sampleAspect.den > 0 ? sampleAspect.num / sampleAspect.den : 1;
+  return (width * sample) / height;
 }
 
 function timeOf(side: Side, frame: number): number | null {
@@ -190,16 +263,31 @@ function beyond({ sides }: KnownInputs, index: number, count: number | null): An
   );
 }
 
+function isAsync(frames: FrameNumbers): frames is AsyncIterable<number> {
+  return typeof frames === 'object' && frames !== null && Symbol.asyncIterator in frames;
+}
+
+/** The numbers, each checked as it comes. */
+async function* eachChecked(frames: AsyncIterable<number>): AsyncGenerator<number, void, undefined> {
+  for await (const frame of frames) {
+    refuseNumber(frame);
+    yield frame;
+  }
+}
+
+/** @throws {AnyvmafError} `usage` for what is not the number of a frame */
+function refuseNumber(frame: unknown): void {
+  if (Number.isSafeInteger(frame) && (frame as number) >= 0) return;
+  throw usageError(
+    `${showValue(frame)} is not the number of a frame; frames are counted from 0, in whole numbers.`,
+  );
+}
+
 /** Ascending, without duplicates. */
 function checkFrames(frames: readonly number[]): number[] {
   if (!isArray(frames)) {
     throw usageError(`frames is ${showValue(frames)}, but it must be an array of frame numbers.`);
   }
-  const wrong: unknown = frames.find((frame) => !(Number.isSafeInteger(frame) && frame >= 0));
-  if (wrong !== undefined) {
-    throw usageError(
-      `${showValue(wrong)} is not the number of a frame; frames are counted from 0, in whole numbers.`,
-    );
-  }
+  for (const frame of frames) refuseNumber(frame);
   return [...new Set(frames)].sort((a, b) => a - b);
 }

@@ -21,6 +21,8 @@ export class FramePicture {
   readonly planes: FramePlanes;
   /** Matrix and range for conversion to RGB. */
   readonly color: ColorMeaning;
+  /** Width over height of the picture as a player shows it; samples need not be square. */
+  readonly displayAspect: number;
   /** The full-size picture, drawn on demand. */
   #image: RgbImage | undefined;
 
@@ -29,12 +31,14 @@ export class FramePicture {
     format: VideoFormat,
     planes: FramePlanes,
     color: ColorMeaning,
+    displayAspect = format.width / format.height,
   ) {
     this.frame = place.frame;
     this.time = place.time;
     this.format = format;
     this.planes = planes;
     this.color = color;
+    this.displayAspect = displayAspect;
   }
 
   /** The picture in 8-bit RGB, samples square as scored. */

@@ -9,6 +9,7 @@ import { type HtmlOptions, Page } from './html/page.js';
 import type { Report } from './types.js';
 import { requireParts, WHOLE } from './whole.js';
 
+export type { HtmlPictures } from './html/pictures.js';
 export type { HtmlOptions };
 
 /**

@@ -438,6 +438,93 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     await page.context().close();
   });
 
+  it('shows one encode against another, and saves the pictures sample by sample', async () => {
+    const { reference, distorted } = h264('320x240');
+    const better = encode({ codec: 'h264', frames: FRAMES, rate: 5, extra: ['-crf', '24', ...TAGGED] });
+    const { page, complaints } = await scored({ reference, distorted: [distorted, better] });
+    await show(page, 17);
+    const save = async (name: string) => {
+      await page.getByText('Save PNG').click();
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.locator('.frames-saves').getByRole('button', { name, exact: true }).click(),
+      ]);
+      const { decode } = await import('fast-png');
+      const { data, channels } = decode(readFileSync(await download.path()));
+      return { name: download.suggestedFilename(), data: [...data].filter((_, i) => i % channels < 3) };
+    };
+    await page.getByRole('combobox', { name: 'Against' }).selectOption({ label: basename(better) });
+    await page.locator('dialog[data-against="1"][data-frame="17"]:not([data-busy])').waitFor();
+    const both = await pairInNode({ reference: better, distorted }, 17);
+    expect(await hash(page, 'reference')).toBe(expectedHash(both.reference.image()));
+    expect(await hash(page, 'distorted')).toBe(expectedHash(both.distorted.image()));
+    const badges = page.locator('.frames-badge');
+    expect(await badges.allTextContents()).toEqual([basename(better), basename(distorted)]);
+    await page.keyboard.press('4');
+    await page.locator('dialog[data-made="difference 17"]').waitFor();
+    const difference = await save('Difference');
+    expect(difference.name).toBe(`${basename(distorted, '.mp4')}.frame-17.difference.png`);
+    expect(difference.data).toEqual([...both.difference().image.data]);
+    await page.keyboard.press('b');
+    await page.locator('dialog[data-against=""][data-made="difference 17"]').waitFor();
+    await page.keyboard.press('1');
+    const encoded = await save(basename(distorted));
+    expect(encoded.data).toEqual([...both.distorted.image().data]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('plays and pauses, fills the screen, and changes what is said together with the picture', async () => {
+    const { page, complaints } = await scored(h264('320x240'));
+    await show(page, 0);
+    // Whatever is said of a frame is said of the one on show.
+    await page.evaluate(() => {
+      const dialog = document.querySelector('dialog');
+      const wrong: string[] = [];
+      new MutationObserver(() => {
+        const said = /\d+/.exec(dialog?.querySelector('h2')?.textContent ?? '')?.[0];
+        if (said !== dialog?.dataset.frame) wrong.push(`${said} ${dialog?.dataset.frame}`);
+      }).observe(document.body, { subtree: true, childList: true, characterData: true });
+      Object.assign(window, { wrong });
+    });
+    await page.keyboard.press('k');
+    await page.locator('dialog[data-playing]').waitFor();
+    await expect
+      .poll(async () => Number(await page.locator('dialog').getAttribute('data-frame')))
+      .toBeGreaterThan(4);
+    await page.keyboard.press('k');
+    await page.locator('dialog:not([data-playing])').waitFor();
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await shown(page, FRAMES - 1);
+    await page.locator('dialog:not([data-playing])').waitFor();
+    expect(await page.evaluate(() => (window as unknown as { wrong: string[] }).wrong)).toEqual([]);
+    await page.locator('.frames-stage').focus();
+    await page.keyboard.press('x');
+    await expect
+      .poll(() => page.evaluate(() => document.fullscreenElement?.className))
+      .toBe('frames-theatre');
+    await page.keyboard.press('Home');
+    await shown(page, 0);
+    await page.keyboard.press('x');
+    await expect.poll(() => page.evaluate(() => document.fullscreenElement)).toBe(null);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('shows samples that are not square as wide as they are', async () => {
+    const wide = (crf: string) =>
+      encode({ codec: 'h264', frames: 6, size: '160x120', extra: ['-crf', crf, '-vf', 'setsar=4/3'] });
+    const { page } = await scored({ reference: wide('12'), distorted: wide('38') });
+    await show(page, 3);
+    await placed(page);
+    const shape = await page.locator('.frames-reference canvas').evaluate((canvas) => {
+      const { width, height } = canvas.getBoundingClientRect();
+      return width / height;
+    });
+    expect(shape).toBeCloseTo(16 / 9, 2);
+    await page.context().close();
+  });
+
   it('shows a 4K picture, every sample of it', async () => {
     const pair = y4m('3840x2160', 2);
     const { page, complaints } = await scored(pair);
@@ -552,12 +639,13 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
   });
 
   it('does not flicker by itself for those who want less motion', async () => {
-    const { page } = await scored(h264());
+    const pair = h264();
+    const { page } = await scored(pair);
     await show(page, 3);
     await page.keyboard.press('3');
     await page.waitForTimeout(900);
     const badge = page.locator('.frames-badge').first();
-    expect(await badge.textContent()).toBe('Distorted');
+    expect(await badge.textContent()).toBe(basename(pair.distorted));
     await page.keyboard.press('Space');
     await expect.poll(() => badge.textContent()).toBe('Reference');
     expect(await page.getByRole('button', { name: 'Hold' }).count()).toBe(0);

@@ -3,11 +3,12 @@
  * What the page shows after Score is pressed, in headless Chromium: the setup in one line, the result in view, the verdict on
  * the number with what mends it, and results that no longer fit the settings.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import { extractFrames, type FramePair } from 'anyvmaf';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { y4mFile } from '../../src/sample/files.js';
+import { y4mFile, y4mFrame, y4mHeader } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { noChromium, PATIENT } from '../support/chromium.js';
 import { encodeFolder } from '../support/encode.js';
@@ -15,9 +16,11 @@ import { openPage, type ServedPage, screenshot, servePage, settled, type View } 
 
 vi.setConfig(PATIENT);
 
+const FORMAT = { width: 160, height: 90, bitDepth: 8, chroma: '420' } as const;
+
 describe.skipIf(noChromium)(`the result on stage${noChromium}`, () => {
   let served: ServedPage;
-  const clip = makeSample({ width: 160, height: 90, bitDepth: 8, chroma: '420' }, { seed: 9 });
+  const clip = makeSample(FORMAT, { seed: 9, cut: 20 });
 
   beforeAll(async () => {
     served = await servePage();
@@ -77,4 +80,100 @@ describe.skipIf(noChromium)(`the result on stage${noChromium}`, () => {
     await page.getByRole('button', { name: 'Remove encode-6.y4m' }).waitFor();
     expect(complaints).toEqual([]);
   });
+
+  it('says a wrong pair on its number, mends it and scores again, and marks what no longer fits', async () => {
+    const reference = write('whole.y4m', 'reference', 60);
+    // Ten frames late, which its scene cut tells.
+    const late = join(encodeFolder(), 'late.y4m');
+    const [head, frame] = [y4mHeader(FORMAT), (n: number) => y4mFrame(clip, 'distorted', n)];
+    writeFileSync(
+      late,
+      Buffer.concat([Buffer.from(head), ...Array.from({ length: 50 }, (_, n) => frame(n + 10))]),
+    );
+    await using view = await chosen(reference, [late]);
+    const { page, complaints } = view;
+    await score(page);
+    const badge = page.locator('.answer .badge');
+    expect(await badge.textContent()).toBe('wrong pair');
+    expect(await page.locator('.flaw-note').count()).toBe(1);
+    expect(await page.locator('.flaw-note').textContent()).toContain('[offset');
+    // The number does not stand at full weight, and what follows from the cause is folded.
+    expect(await page.locator('.score').evaluate((element) => getComputedStyle(element).fontWeight)).toBe(
+      '400',
+    );
+    expect(await page.locator('.found').evaluate((details: HTMLDetailsElement) => details.open)).toBe(false);
+    await screenshot(page, 'stage-wrong-pair');
+    await page.getByRole('button', { name: 'Fix and score again' }).click();
+    await expect.poll(() => badge.textContent()).not.toBe('wrong pair');
+    await page.getByText(/^Done in/).waitFor();
+    await settled(page);
+    await expect
+      .poll(() => page.locator('.compared').textContent())
+      .toBe('Compared at 160×90, reference frames 10 to 59, offset 10.');
+
+    const outdated = page.locator('.outdated');
+    expect(await outdated.count()).toBe(0);
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByText('Settings', { exact: true }).click();
+    // More threads give the same numbers.
+    await page.fill('#setting-threads', '2');
+    await page.locator('#setting-threads').blur();
+    expect(await outdated.count()).toBe(0);
+    await page.fill('#setting-subsample', '2');
+    await page.locator('#setting-subsample').blur();
+    await outdated.filter({ hasText: 'other files or settings' }).waitFor();
+    await page.fill('#setting-subsample', '1');
+    await page.locator('#setting-subsample').blur();
+    await outdated.waitFor({ state: 'detached' });
+    await page.fill('#setting-subsample', '2');
+    await page.locator('#setting-subsample').blur();
+    await page.getByRole('button', { name: 'Score again' }).click();
+    await outdated.waitFor({ state: 'detached' });
+    await expect.poll(() => page.locator('.compared').textContent()).toContain('one of 2');
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows files and worst moments as pictures, opens the viewer from them, and takes them into the report', async () => {
+    const reference = write('pictured.y4m', 'reference');
+    await using view = await chosen(reference, [write('pictured-encode.y4m', 'distorted')]);
+    const { page, complaints } = view;
+    const first = await firstPair(reference);
+    for (const side of ['reference', 'distorted'] as const) {
+      const thumb = page.locator(`.slot-${side} .file-thumb:not([hidden])`);
+      await thumb.waitFor();
+      expect(await pixels(thumb)).toEqual([...first[side].image({ maxSide: 192 }).data]);
+    }
+    await score(page);
+    const shots = page.locator('.moments button').first().locator('.shot canvas');
+    await expect.poll(() => shots.count()).toBe(3);
+    const [report, encode, map] = await Promise.all([0, 1, 2].map((i) => pixels(shots.nth(i))));
+    expect(report).not.toEqual(encode);
+    // Grey where nothing is lost, coloured elsewhere.
+    expect(map?.some((_, i) => i % 3 === 0 && map[i] !== map[i + 2])).toBe(true);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'HTML report' }).click(),
+    ]);
+    const html = readFileSync(await download.path(), 'utf8');
+    const moments = await page.locator('.moments button').count();
+    expect(html.match(/<img alt="" src="data:image\/jpeg;base64,/g)).toHaveLength(3 * moments);
+    await page.locator('.moments .shots').first().click();
+    await page.locator('dialog[open][data-frame]').waitFor();
+    await screenshot(page, 'stage-pictures');
+    expect(complaints).toEqual([]);
+  });
 });
+
+async function firstPair(file: string): Promise<FramePair> {
+  const distorted = file.replace('.y4m', '-encode.y4m');
+  for await (const pair of extractFrames({ reference: file, distorted }, [0])) return pair;
+  throw new Error('there is no frame');
+}
+
+/** Red, green and blue of every pixel of a canvas. */
+function pixels(canvas: Locator): Promise<number[]> {
+  return canvas.evaluate((element: HTMLCanvasElement) => {
+    const { data } = element.getContext('2d')?.getImageData(0, 0, element.width, element.height) ?? {};
+    return data ? [...data].filter((_, i) => i % 4 < 3) : [];
+  });
+}

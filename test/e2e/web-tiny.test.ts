@@ -108,7 +108,7 @@ describe.skipIf(noChromium)(`tiny models in the page${noChromium}`, () => {
       expect(Object.keys(frames[i]?.metrics ?? {})).toEqual([name]);
       expect(frames[i]?.metrics[name]).toBeCloseTo(metrics[name] ?? Number.NaN, 2);
     });
-    await page.getByText(name).first().waitFor();
+    await page.locator('#results').getByText(name).first().waitFor();
     // On which device it ran stands among how it was run.
     const device = page.locator('dd', { hasText: 'onnxruntime-web' });
     await device.first().waitFor({ state: 'attached' });

@@ -7,6 +7,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join, relative, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -731,7 +732,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     });
   });
 
-  it('works without a network once files were chosen, scoring and every view included', async () => {
+  it('works without a network after a first visit, scoring and every view included, and says what does not', async () => {
     const own = await servePage();
     try {
       const { page, complaints } = await openPage(own);
@@ -742,19 +743,24 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
           return requests.map(({ url }) => url.slice(document.baseURI.length));
         });
       await page.evaluate(() => navigator.serviceWorker.ready);
-      // The first screen alone, until there is something to score.
       const needed = (await readdir(own.folder, { recursive: true, withFileTypes: true }))
         .filter((entry) => entry.isFile())
         .map((entry) => relative(own.folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
         .filter((name) => /^(assets|model)\//.test(name) && !LARGE.test(name));
+      // The first screen first, then quietly the rest; no file was chosen.
       await expect.poll(async () => (await kept()).includes('')).toBe(true);
-      expect((await kept()).filter((name) => /\.wasm$|^model\//.test(name))).toEqual([]);
-      await page.setInputFiles('#pick-reference', files.reference);
       await expect.poll(kept).toEqual(expect.arrayContaining(needed));
+      await page.getByText('It works offline.').waitFor();
+      expect(await page.locator('.offline-note').isVisible()).toBe(false);
       await page.context().setOffline(true);
       await own.unplug();
       await page.reload();
       await page.waitForSelector('.slot');
+      const note = page.locator('.offline-note');
+      await expect
+        .poll(() => note.textContent())
+        .toContain('ffmpeg.wasm for formats that the browser cannot');
+      expect(await note.isVisible()).toBe(true);
       await choose(page, files.reference, files.distorted);
       await start(page);
       await done(page);
@@ -765,6 +771,19 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     } finally {
       await own.close();
     }
+  });
+
+  it('says how to serve it where it is opened as a file', async () => {
+    const context = await served.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(pathToFileURL(join(served.folder, 'index.html')).href);
+    await page.getByRole('heading', { name: 'This page needs a server' }).waitFor();
+    expect(await page.locator('pre code').textContent()).toBe(
+      `python3 -m http.server 8000 --bind 127.0.0.1 --directory '${served.folder}/'`,
+    );
+    expect(await serious(page)).toEqual([]);
+    await screenshot(page, 'page-file');
+    await context.close();
   });
 });
 

@@ -60,6 +60,18 @@ describe('frames of stored video', () => {
     }
   });
 
+  it('come in the order of an async iterable, whose numbers are checked one by one', async () => {
+    const clip = makeSample(FORMATS[0] as VideoFormat, { seed: 3 });
+    const request = { reference: y4mFile(clip, 'reference', 8), distorted: y4mFile(clip, 'distorted', 8) };
+    async function* asked(...numbers: number[]) {
+      yield* numbers;
+    }
+    const pairs = await all(extractFrames(request, asked(6, 0, 6, 1)));
+    expect(pairs.map(({ index }) => index)).toEqual([6, 0, 6, 1]);
+    expect(await sentence(extractFrames(request, asked(2, -1)))).toContain('-1 is not the number of a frame');
+    expect(await sentence(extractFrames(request, asked(8)))).toContain('frame 8 was asked for');
+  });
+
   it('are counted from the first that is not skipped', async () => {
     const format: VideoFormat = { width: 32, height: 18, bitDepth: 8, chroma: '420' };
     const clip = makeSample(format, { seed: 4 });
@@ -245,6 +257,22 @@ describe.runIf(hasFfmpeg)(`frames of encoded video (${needsFfmpeg})`, () => {
     const path = encode({ codec: 'h264', frames: 3, extra: tagged });
     const [pair] = await all(extractFrames({ reference: path, distorted: path }, [1]));
     expect(pair?.reference.color).toEqual({ matrix: 'bt709', range: 'full', assumed: [] });
+  });
+
+  it('are the same in any order as from the start, from files that stay open', async () => {
+    const path = encode({ codec: 'h264', frames: 60, size: '64x48' });
+    const request = { reference: path, distorted: path };
+    const expected = await all(
+      extractFrames(
+        request,
+        Array.from({ length: 60 }, (_, i) => i),
+      ),
+    );
+    async function* asked() {
+      yield* [10, 11, 59, 9, 9, 12, 0, 58];
+    }
+    for await (const pair of extractFrames(request, asked()))
+      expect(pair.distorted.planes, `${pair.index}`).toEqual(expected[pair.index]?.distorted.planes);
   });
 
   it('beyond the end are refused', async () => {

@@ -33,6 +33,37 @@ it('comes as one string through the public API too', async () => {
   await expect(formatHtml([])).rejects.toThrow('at least one report');
 });
 
+describe('pictures of worst frames', () => {
+  const jpeg = (last: number) => new Uint8Array([0xff, 0xd8, 0xff, last]);
+  const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47]);
+
+  it('are embedded beside the frames that they are of', () => {
+    const pictures = [{ report: 0, frame: 2, reference: jpeg(1), distorted: jpeg(2), map: png }];
+    const page = text(scored([80, 90, 40]), { pictures });
+    const [, row = ''] = /data-frame="2"(.*?)<\/button>/s.exec(page) ?? [];
+    expect(row.match(/src="[^"]*"/g)).toEqual([
+      'src="data:image/jpeg;base64,/9j/AQ=="',
+      'src="data:image/jpeg;base64,/9j/Ag=="',
+      'src="data:image/png;base64,iVBORw=="',
+    ]);
+    expect(page.match(/<img/g)).toHaveLength(3);
+  });
+
+  it.each([
+    [
+      { reference: new Uint8Array([60, 115, 118, 103]), distorted: png },
+      'the reference picture of frame 2 is no JPEG',
+    ],
+    [{ reference: png, distorted: 'data:' as never }, 'must be the bytes'],
+    [{ reference: png, distorted: new Uint8Array(2 ** 21) }, 'make it smaller'],
+  ])('are refused where they are no small pictures: %#', (files, why) => {
+    const make = () => text(scored([80, 90, 40]), { pictures: [{ report: 0, frame: 2, ...files }] });
+    expect(make).toThrow(AnyvmafError);
+    expect(make).toThrow(why);
+    expect(() => text(scored([80]), { pictures: 5 as never })).toThrow('options.pictures must be a list');
+  });
+});
+
 describe('the page of one report', () => {
   const page = text(scored([80, 90, 40]), { command: "anyvmaf 'a b' c", written: 'today' });
 

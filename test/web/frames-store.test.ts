@@ -53,6 +53,7 @@ function storeOf(budget: number) {
     made++;
     return {
       index,
+      sampleAspect: 1,
       width: SIDE,
       height: SIDE,
       reference: picture(`reference ${index} ${made}`),

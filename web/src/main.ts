@@ -3,10 +3,12 @@
  * Builds the page: the setup at once, results and the frame viewer when there is something to show.
  */
 import { button, fill, h, setBusy } from './dom.js';
-import { keepOffline } from './offline.js';
-import { Session } from './session.js';
+import { keepOffline, OfflineNote } from './offline.js';
+import type { Remedies } from './results/verdict.js';
+import { isActive, Session } from './session.js';
 import { announce, announcer } from './setup/announce.js';
 import { findings } from './setup/findings.js';
+import { applyFix, fixOf } from './setup/fixes.js';
 import { foldedSetup } from './setup/fold.js';
 import { icon } from './setup/icons.js';
 import { inspectPairs } from './setup/inspect.js';
@@ -15,7 +17,7 @@ import { TINY_NO_REFERENCE } from './setup/models.js';
 import { rawForm } from './setup/raw-form.js';
 import { runBar } from './setup/run-bar.js';
 import { sampleOffer } from './setup/sample-offer.js';
-import { Runner } from './setup/score.js';
+import { Runner, watchOutdated } from './setup/score.js';
 import { settingsForm } from './setup/settings.js';
 import { slots } from './setup/slots.js';
 import { text } from './text.js';
@@ -61,6 +63,7 @@ function restoreTiny({ guess, ownTiny }: Linked): void {
   session.tinyToPick.value = ownTiny && picked.length === 0;
 }
 
+const offline = new OfflineNote();
 const hero = h(
   'div',
   { class: 'hero' },
@@ -82,6 +85,7 @@ document.body.append(
   h(
     'main',
     {},
+    offline.note,
     hero,
     trouble,
     foldedSetup(session, [
@@ -100,6 +104,8 @@ document.body.append(
     'footer',
     { class: 'foot faint small' },
     text.page.foot,
+    ' ',
+    offline.foot,
     ' ',
     h('a', { href: './licences.txt' }, text.page.licences),
   ),
@@ -177,6 +183,7 @@ for (const cell of [session.reference, session.distorted, session.results]) cell
 session.reading.watch((reading) => setBusy(results, reading));
 
 inspectPairs(session);
+watchOutdated(session);
 
 /** Loads a part of the page once; shows a message if loading fails. */
 function once(load: () => Promise<void>): () => Promise<void> {
@@ -191,9 +198,30 @@ function once(load: () => Promise<void>): () => Promise<void> {
   };
 }
 
+/** What the page does about a result: of its own files only, and not during a run. */
+function remedies(): Remedies {
+  return {
+    canMend: (finding) =>
+      session.scored.value !== null &&
+      !session.outdated.value &&
+      !isActive(session.run.value) &&
+      finding.hint?.purpose === 'fix' &&
+      fixOf(finding) !== undefined,
+    mend(finding) {
+      const fix = fixOf(finding);
+      if (!fix) return;
+      applyFix(session, fix, session.distorted.value.length);
+      session.runsAsked.value++;
+    },
+    get outdated() {
+      return session.outdated.value && !isActive(session.run.value);
+    },
+  };
+}
+
 const showResults = once(async () => {
   const { mountResults } = await import('./results/index.js');
-  mountResults(results, session);
+  mountResults(results, session, remedies());
 });
 const showFrames = once(async () => {
   const { mountFrames } = await import('./frames/index.js');
@@ -245,4 +273,4 @@ addEventListener('hashchange', () => {
   restoreTiny(now);
 });
 
-keepOffline(session);
+keepOffline(session, offline);

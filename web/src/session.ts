@@ -158,6 +158,12 @@ export class Session {
   readonly run = new Cell<Run>({ phase: 'idle' });
   /** The results on show, in the order of the encodes' colours. */
   readonly results = new Cell<readonly EncodeResult[]>([]);
+  /** Files and settings of the run whose results are on show; `null` for saved reports. */
+  readonly scored = new Cell<string | null>(null);
+  /** Whether the results on show are of other files or settings than those chosen now. */
+  readonly outdated = new Cell(false);
+  /** How many runs views other than the run bar have asked for. */
+  readonly runsAsked = new Cell(0);
   /** Whether saved reports are being read. */
   readonly reading = new Cell(false);
   /** `null`: no frame is open. */

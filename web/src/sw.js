@@ -29,16 +29,30 @@ self.addEventListener('activate', (event) => {
 });
 
 self.addEventListener('message', (event) => {
-  if (event.data !== 'fetch-all') return;
+  const { data, source } = event;
+  if (data !== 'fetch-all' && data !== 'tell') return;
   event.waitUntil(
     (async () => {
       const cache = await caches.open(CACHE);
-      for (const name of REST) {
-        if (!(await cache.match(at(name)))) await cache.add(at(name)).catch(() => {});
-      }
+      if (data === 'fetch-all')
+        for (const name of REST) {
+          if (!(await cache.match(at(name)))) await cache.add(at(name)).catch(() => {});
+        }
+      source?.postMessage({ kept: await kept(cache) });
     })(),
   );
 });
+
+/** What works without a network. */
+async function kept(cache) {
+  const has = async (name) => (await cache.match(at(name))) !== undefined;
+  const all = await Promise.all([...SHELL, ...REST].map(has));
+  return {
+    engine: all.every((one) => one),
+    ffmpeg: await has('ffmpeg/ffmpeg-core.wasm'),
+    tiny: await has('ort/ort.bundle.min.js'),
+  };
+}
 
 self.addEventListener('fetch', (event) => {
   const { request } = event;

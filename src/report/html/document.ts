@@ -31,7 +31,7 @@ export function* renderPage(page: Page): Generator<string, void, undefined> {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
 <meta name="generator" content="anyvmaf ${first.version}">
 <meta name="color-scheme" content="light dark">
 <title>${value}${against}</title>

@@ -3,7 +3,17 @@
  * The top of the page: the score and what it means, or the table of several encodes with quality over bit rate.
  */
 import { causeText, TRUST_WORDS, type Trust } from '../trust.js';
-import { compare, flawNote, flawSign, meaningOf, scale, tiles, track } from '../view/headline.js';
+import {
+  compare,
+  comparedText,
+  flawNote,
+  flawSign,
+  meaningOf,
+  scale,
+  tiles,
+  track,
+  verdictBadge,
+} from '../view/headline.js';
 import { baseName, colourOf, inputFacts, joined, labelOf, NONE, skippedText } from '../view/numbers.js';
 import { rateChart, ratePoints } from '../view/rates.js';
 import { html, type Markup, templates } from './markup.js';
@@ -27,9 +37,9 @@ ${
   metric !== undefined &&
   pooled &&
   html`<div class="head">
-<div><div class="score">${page.valueText(metric, pooled.mean)}${flawSign(templates, trust)}<sup>${labelOf(metric)}</sup></div>
-${word && html`<span class="word" .style=${`--tone:var(--${tone})`}>${word}</span>`}</div>
-<div>${model && scale(templates, page, metric, pooled, word)}<p class="soft small">${text}</p></div>
+<div><div class="score is-${trust.verdict}">${page.valueText(metric, pooled.mean)}${flawSign(templates, trust)}<sup>${labelOf(metric)}</sup></div>
+${word && html`<span class="word" .style=${`--tone:var(--${tone})`}>${word}</span>`}${verdictBadge(templates, facts)}</div>
+<div>${model && scale(templates, page, metric, pooled, word)}<p class="soft small">${text}</p><p class="soft small">${comparedText(facts)}</p></div>
 </div>`
 }
 ${note(trust)}

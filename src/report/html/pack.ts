@@ -67,7 +67,8 @@ function isNumber(value: number | undefined): value is number {
 /** Bytes encoded at a time: a multiple of three, few enough to be arguments of a call. */
 const PIECE = 3 << 12;
 
-function base64(bytes: Uint8Array): string {
+/** Bytes as base64. */
+export function base64(bytes: Uint8Array): string {
   let text = '';
   for (let i = 0; i < bytes.length; i += PIECE) {
     text += btoa(String.fromCharCode(...bytes.subarray(i, i + PIECE)));

@@ -5,6 +5,7 @@
 import { axisOrigin } from '../facts.js';
 import type { FailedEncode, Report } from '../types.js';
 import { distinctNames, type Encode, EncodeList, type Pooled, statedPooled } from '../view/encodes.js';
+import { checkPictures, type HtmlPictures } from './pictures.js';
 
 /** What a page says beside what its reports do. */
 export interface HtmlOptions {
@@ -12,6 +13,8 @@ export interface HtmlOptions {
   readonly command?: string | undefined;
   /** When it was made, as the page shows it. */
   readonly written?: string | undefined;
+  /** Pictures of worst frames, which the page shows where it lists these frames. */
+  readonly pictures?: readonly HtmlPictures[] | undefined;
   /** Encodes of the same reference that could not be scored, which the page names with the reason. */
   readonly failed?: readonly Pick<FailedEncode, 'distorted' | 'message'>[] | undefined;
 }
@@ -29,6 +32,7 @@ export interface ReportEncode extends Encode {
 export class Page extends EncodeList<ReportEncode> {
   readonly list: readonly [ReportEncode, ...ReportEncode[]];
   readonly options: HtmlOptions;
+  readonly #pictures: ReadonlyMap<string, HtmlPictures>;
 
   constructor([first, ...others]: readonly [Report, ...Report[]], options: HtmlOptions) {
     super();
@@ -48,6 +52,14 @@ export class Page extends EncodeList<ReportEncode> {
     });
     this.list = [encode(first, 0), ...others.map((report, i) => encode(report, i + 1))];
     this.options = options;
+    this.#pictures = new Map(
+      checkPictures(options.pictures).map((one) => [`${one.report} ${one.frame}`, one] as const),
+    );
+  }
+
+  /** Pictures of a frame of the report. */
+  picturesOf({ index }: ReportEncode, frameNum: number): HtmlPictures | undefined {
+    return this.#pictures.get(`${index} ${frameNum}`);
   }
 
   pooled({ facts }: ReportEncode, metric: string | undefined): Pooled | undefined {

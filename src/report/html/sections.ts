@@ -8,6 +8,7 @@ import { pooledTables, runGroups } from '../view/tables.js';
 import { frameGap, worstFrames } from '../worst.js';
 import { html, type Markup, templates } from './markup.js';
 import type { Page } from './page.js';
+import { type HtmlPictures, pictureUrl } from './pictures.js';
 
 // --- preflight ---
 
@@ -61,12 +62,22 @@ export function worstSection(page: Page): Markup | undefined {
       const place = frameNum + encode.shift;
       const time = page.timeOf(place);
       const share = percentOf(value, Math.min(0, min), greatest);
-      return html`<li><button data-frame="${place}" .style=${colourOf(i)}><span>${place}</span><span class="soft">${time !== undefined && timeText(time)}</span><span class="line"><i style="width:${share}%"></i></span><b>${page.valueText(metric, value)}</b></button></li>`;
+      const shots = shotsOf(page.picturesOf(encode, frameNum));
+      return html`<li><button data-frame="${place}" data-of="${i}" .style=${colourOf(i)}>${shots}<span>${place}</span><span class="soft">${time !== undefined && timeText(time)}</span><span class="line"><i style="width:${share}%"></i></span><b>${page.valueText(metric, value)}</b></button></li>`;
     });
-    return html`${list.length > 1 && html`<h3 class="worst-of" .style=${colourOf(i)}><span class="swatch"></span>${encode.name}</h3>`}<ol class="worst">${rows}</ol>`;
+    return html`${list.length > 1 && html`<h3 class="worst-of" .style=${colourOf(i)}><span class="swatch"></span>${encode.name}</h3>`}<ol class="worst${(page.options.pictures ?? []).length > 0 ? ' pictured' : ''}">${rows}</ol>`;
   });
   const gap = frameGap(list[0].report);
   return html`<section><div class="bar"><h2>Worst frames</h2><span class="faint small">at least ${gap} frame${gap === 1 ? '' : 's'} apart${page.apart && ', numbered as in the reference'}</span></div>${lists}</section>`;
+}
+
+/** Both frames and the loss map; what they show is said by the numbers below. */
+function shotsOf(pictures: HtmlPictures | undefined): Markup | undefined {
+  if (!pictures) return undefined;
+  const shot = (name: 'reference' | 'distorted' | 'map', label: string) =>
+    pictures[name] &&
+    html`<span class="shot"><img alt="" src="${pictureUrl(`the ${label} picture of frame ${pictures.frame}`, pictures[name])}"><span class="faint">${label}</span></span>`;
+  return html`<span class="shots" aria-hidden="true">${shot('reference', 'reference')}${shot('distorted', 'encode')}${shot('map', 'loss')}</span>`;
 }
 
 // --- tables ---

@@ -75,6 +75,10 @@ p { margin: 0; }
 .score sup { font-size: 15px; letter-spacing: 0; font-weight: 600; color: var(--soft); vertical-align: top; position: relative; top: 8px; margin-left: 6px; }
 .word { display: inline-block; margin-top: 10px; padding: 2px 11px; border-radius: 99px; font-size: 13px; font-weight: 600;
   background: color-mix(in srgb, var(--tone) 14%, transparent); color: var(--tone); }
+.score.is-untrusted { font-weight: 400; color: var(--soft); }
+.badge { display: inline-block; margin: 10px 8px 0 0; padding: 1px 10px; border-radius: 6px; font-size: 13px; font-weight: 600;
+  border: 1.5px solid color-mix(in srgb, var(--tone) 60%, transparent); color: var(--tone); }
+.word + .badge { margin-left: 8px; }
 .scale { position: relative; padding: 4px 0 40px; }
 .scale .bands { display: flex; gap: 3px; }
 .scale .bands i { flex: 1; height: 10px; background: var(--grid); border-radius: 2px; }
@@ -166,6 +170,10 @@ summary::before { content: "›"; display: inline-block; transition: transform .
 .worst { list-style: none; margin: 0; padding: 0; } .worst + h3, .worst-of { margin-top: 12px; display: flex; gap: 7px; align-items: center; overflow-wrap: anywhere; }
 .worst button { display: grid; grid-template-columns: 64px 74px 1fr 58px; gap: 10px; align-items: center; width: 100%; border: 0; background: none; text-align: left; padding: 6px 8px; margin: 0 -8px; width: calc(100% + 16px); border-radius: 7px; font-size: 13.5px; }
 .live .worst button:hover { background: var(--sunk); } body:not(.live) .worst button { cursor: default; }
+.worst.pictured { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(280px, 100%), 1fr)); gap: 4px 18px; }
+.shots { grid-column: 1 / -1; display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 4px; }
+.shot { display: grid; font-size: 12px; line-height: 1.4; } .shot img { width: 100%; height: auto; border-radius: 4px; }
+.two:has(.pictured) { grid-template-columns: 1fr; }
 .worst .line { height: 6px; border-radius: 3px; background: var(--grid); overflow: hidden; } .worst .line i { display: block; height: 100%; background: var(--c); border-radius: 3px; } .worst b { text-align: right; font-weight: 600; }
 .findings { list-style: none; margin: 0; padding: 0; display: grid; gap: 10px; }
 .finding { display: grid; grid-template-columns: auto 1fr; gap: 2px 11px; padding: 11px 14px; border-radius: 10px; background: color-mix(in srgb, var(--tone) 7%, transparent); border: 1px solid color-mix(in srgb, var(--tone) 26%, transparent); overflow-wrap: anywhere; }

@@ -75,6 +75,22 @@ function valuesOf({ low, high, bytes, data }: PackedMetric): Float64Array {
   return values;
 }
 
+/** The mean of the values there are; that of a long run is asked for with every drawing. */
+function meanOf(values: Float64Array | undefined): number | undefined {
+  if (!values) return undefined;
+  const known = means.get(values);
+  if (known !== undefined) return known;
+  let [sum, count] = [0, 0];
+  for (const value of values) {
+    if (Number.isNaN(value)) continue;
+    sum += value;
+    count++;
+  }
+  means.set(values, sum / count);
+  return sum / count;
+}
+
+const means = new WeakMap<Float64Array, number>();
 const list = runs.map((run, index) => ({ index, name: run.name, columns: columnsOf(run) }));
 const first = Math.min(...list.map(({ columns }) => columns.numbers[0] ?? 0));
 const encodes: FrameEncodes = {
@@ -88,11 +104,17 @@ const encodes: FrameEncodes = {
     const time = rate === null ? '' : `  ·  ${timeText((frame + skipped) / rate)}`;
     return `${apart ? 'reference frame' : 'frame'} ${frame}${time}`;
   },
+  meanOf: (index, metric) => meanOf(list[index]?.columns.values(metric)),
   valueText: (metric, value) => (metric === score ? scoreText(value) : shortText(value)),
 };
 const state = new ChartState(encodes);
 
 // --- charts ---
+
+state.moments.value = [...document.querySelectorAll<HTMLElement>('[data-frame]')].map(({ dataset }) => ({
+  encode: Number(dataset.of),
+  frame: Number(dataset.frame),
+}));
 
 const soon = (work: () => void) => requestAnimationFrame(work);
 const CLASSES = { big: 'large', map: 'map', tiny: 'small' } as const;

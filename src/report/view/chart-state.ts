@@ -30,6 +30,15 @@ export interface FrameEncodes {
   /** A frame of the axis in words. */
   said(frame: number): string;
   valueText(metric: string, value: number): string;
+  /** The mean of a metric; `undefined` where it has none. */
+  meanOf(index: number, metric: string): number | undefined;
+}
+
+/** A frame to look at. */
+export interface Moment {
+  readonly encode: number;
+  /** On the frame axis. */
+  readonly frame: number;
 }
 
 /** A metric's value in a frame; NaN where there is none. */
@@ -45,6 +54,8 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
   readonly pointed = new Cell<number | null>(null);
   /** By encode: whether charts show it. */
   readonly shown: Cell<readonly boolean[]>;
+  /** Frames that large charts mark. */
+  readonly moments = new Cell<readonly Moment[]>([]);
   /** The encode that keys are about. */
   readonly lead = new Cell(0);
   /** The encode that stands out, as a pointer is on its name; `null`: none does. */

@@ -4,7 +4,8 @@
  * readout of the frame pointed at.
  */
 
-import { drawAxes, drawLine, penOf, Scale } from './chart-drawing.js';
+import { type Colours, drawAxes, drawLine, type Pen, penOf, Scale } from './chart-drawing.js';
+import { drawMean, drawMoment } from './chart-moments.js';
 import { type ChartState, type FrameEncodes, valueAt } from './chart-state.js';
 import type { Span } from './frames.js';
 import { colourOf, labelOf } from './numbers.js';
@@ -16,6 +17,9 @@ export type ChartKind = 'large' | 'small' | 'map';
 /** Pixels around the part that has the lines: above, right, below, left. */
 const LARGE = [8, 4, 26, 40] as const;
 const BARE = [4, 0, 4, 0] as const;
+
+/** Most encodes whose means a chart draws. */
+const MEANS = 3;
 
 /** Milliseconds without a change after which charts out of sight are drawn too: for who scrolls fast, or saves a picture. */
 const REST = 400;
@@ -76,6 +80,7 @@ export class FrameChart {
       state.shown.watch(() => this.update()),
       state.lit.watch(() => this.update()),
       state.pointed.watch(() => this.#point()),
+      ...(kind === 'large' ? [state.moments.watch(() => this.update())] : []),
     ];
   }
 
@@ -190,11 +195,31 @@ export class FrameChart {
       pen.strokeStyle = pen.fillStyle = colour(`--e${index}`) || colour(`--s${index % 8}`);
       if (values) drawLine(pen, scale, { frames: columns.numbers, values }, large);
     }
+    if (large) this.#drawMoments(pen, colour);
     pen.restore();
     // Up to where it is drawn.
     const last = Math.max(0, ...encodes.list.map(({ columns }) => columns.numbers.at(-1) ?? 0));
     this.element.dataset.last = String(last);
     this.#point();
+  }
+
+  /** The mean of few encodes, and the frames to look at. */
+  #drawMoments(pen: Pen, colour: Colours): void {
+    const { encodes, visible, moments } = this.state;
+    const { scale, metric } = this;
+    for (const { index } of visible.length <= MEANS ? visible : []) {
+      const mean = encodes.meanOf(index, metric);
+      if (mean === undefined) continue;
+      const label = visible.length === 1 ? `mean ${encodes.valueText(metric, mean)}` : '';
+      drawMean(pen, scale, mean, colour(`--s${index % 8}`), label);
+    }
+    for (const { encode, frame } of moments.value) {
+      const shown = visible.find(({ index }) => index === encode);
+      const [x, y] = [scale.x(frame), shown ? scale.y(valueAt(shown, metric, frame)) : Number.NaN];
+      if (Number.isNaN(y) || x < -1 || x > scale.width + 1) continue;
+      pen.fillStyle = colour(`--s${encode % 8}`);
+      drawMoment(pen, x, y, colour('--card'));
+    }
   }
 
   /** All values of the encodes on show, with some air. */

@@ -5,7 +5,7 @@
 import { viewerOpinion } from '../opinion.js';
 import { type Trust, trustOf, type Verdict } from '../trust.js';
 import type { ReportModel } from '../types.js';
-import { type Encode, type EncodeList, type Pooled, rateOf, sizeOf } from './encodes.js';
+import { type Encode, type EncodeList, type Facts, type Pooled, rateOf, sizeOf } from './encodes.js';
 import {
   bitrateText,
   framesText,
@@ -81,6 +81,36 @@ export function flawSign<T>({ html }: Templates<T>, trust: Trust | undefined): T
   if (!trust || trust.verdict === 'fine') return undefined;
   const [tone, sign] = FLAWS[trust.verdict];
   return html`<span class="flaw" .style=${`--tone:var(--${tone})`} role="img" aria-label="${trust.verdict}" title="${trust.verdict}">${sign}</span>`;
+}
+
+/** The verdict in two words at most. */
+const BADGES: Readonly<Record<Verdict, readonly [tone: string, words: string]>> = {
+  fine: ['good', 'pair checked, fine'],
+  doubtful: ['warn', 'doubtful'],
+  untrusted: ['bad', 'wrong pair'],
+};
+
+/** The verdict on the pair, for a place beside the number. Nothing where nobody looked at the pair. */
+export function verdictBadge<T>({ html }: Templates<T>, facts: Facts): T | undefined {
+  const { verdict } = trustOf(facts);
+  if (verdict === 'fine' && !facts.preflight) return undefined;
+  const [tone, words] = BADGES[verdict];
+  return html`<span class="badge" .style=${`--tone:var(--${tone})`}>${words}</span>`;
+}
+
+/** What was compared: `Compared at 1920×1080, reference frames 100 to 189, offset 12`; `undefined` where nobody knows. */
+export function comparedText({ reference, pairing, frameCount, subsample = 1 }: Facts): string | undefined {
+  if (!reference || frameCount === undefined || frameCount === 0) return undefined;
+  const { width, height } = pairing ?? reference;
+  const last = reference.skipped + frameCount - 1;
+  const offset = pairing?.frames.offset ?? 0;
+  const parts = [
+    `Compared at ${width}×${height}`,
+    `reference frames ${whole(reference.skipped)} to ${whole(last)}`,
+    subsample > 1 ? `one of ${subsample}` : '',
+    offset === 0 ? '' : `offset ${offset}`,
+  ];
+  return `${parts.filter((part) => part !== '').join(', ')}.`;
 }
 
 /**

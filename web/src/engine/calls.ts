@@ -130,14 +130,19 @@ export interface CallOptions<Event> {
 export class Remote<T extends { readonly [K in keyof T]: Served }> {
   readonly #start: () => Worker;
   readonly #died: string;
+  readonly #unloaded: string;
   #worker: Worker | undefined;
   #pending = new Map<number, Pending>();
   #next = 0;
 
-  /** @param died message of calls that the worker's death ended */
-  constructor(start: () => Worker, died: string) {
+  /**
+   * @param died message of calls that the worker's death ended
+   * @param unloaded message of calls to a worker that could not be loaded without a network
+   */
+  constructor(start: () => Worker, died: string, unloaded = died) {
     this.#start = start;
     this.#died = died;
+    this.#unloaded = unloaded;
   }
 
   call<K extends keyof T & string>(
@@ -176,6 +181,11 @@ export class Remote<T extends { readonly [K in keyof T]: Served }> {
     };
     worker.onerror = (event) => {
       event.preventDefault();
+      // A worker that could not be loaded has no message.
+      if (!event.message && !navigator.onLine) {
+        this.#die(this.#unloaded, 'offline');
+        return;
+      }
       this.#die(
         event.message ? `${this.#died} (${event.message})` : this.#died,
         OUT_OF_MEMORY.test(event.message) ? 'resource' : 'died',
@@ -192,7 +202,7 @@ export class Remote<T extends { readonly [K in keyof T]: Served }> {
     return pending;
   }
 
-  #die(message: string, code: 'died' | 'resource' = 'died'): void {
+  #die(message: string, code: 'died' | 'resource' | 'offline' = 'died'): void {
     this.#worker?.terminate();
     this.#worker = undefined;
     for (const call of [...this.#pending.keys()])

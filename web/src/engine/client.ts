@@ -9,4 +9,5 @@ import type { Engine } from './functions.js';
 export const engine = new Remote<Engine>(
   () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'anyvmaf engine' }),
   text.engineDied,
+  text.engineOffline,
 );

@@ -22,6 +22,8 @@ export interface ShownPair {
   readonly index: number;
   readonly width: number;
   readonly height: number;
+  /** Width of a sample over its height. */
+  readonly sampleAspect: number;
   readonly reference: ImageBitmap;
   readonly distorted: ImageBitmap;
   readonly facts: { readonly reference: FrameFacts; readonly distorted: FrameFacts };
@@ -66,7 +68,8 @@ export async function drawPair(pair: FramePair): Promise<ShownPair> {
     bitmapOf(pair.distorted.image()),
   ]);
   const facts = { reference: factsOf(pair.reference), distorted: factsOf(pair.distorted) };
-  return { index: pair.index, width, height, reference, distorted, facts };
+  const sampleAspect = (pair.reference.displayAspect * height) / width;
+  return { index: pair.index, width, height, sampleAspect, reference, distorted, facts };
 }
 
 function factsOf({ frame, time, format, color }: FramePicture): FrameFacts {

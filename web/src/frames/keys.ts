@@ -23,6 +23,10 @@ export interface Commands {
   exact(): void;
   fit(): void;
   pan(across: number, down: number): void;
+  play(): void;
+  save(): void;
+  fullScreen(): void;
+  nextAgainst(): void;
   help(): void;
 }
 
@@ -49,6 +53,10 @@ const PLAIN: Readonly<Record<string, (commands: Commands) => void>> = {
   z: (commands) => commands.exact(),
   f: (commands) => commands.fit(),
   '0': (commands) => commands.fit(),
+  k: (commands) => commands.play(),
+  s: (commands) => commands.save(),
+  x: (commands) => commands.fullScreen(),
+  b: (commands) => commands.nextAgainst(),
   '?': (commands) => commands.help(),
 };
 
@@ -83,6 +91,7 @@ export function runKey(event: KeyboardEvent, commands: Commands): boolean {
 /** The help for all keys. */
 export function keyList(): HTMLElement {
   const rows: readonly (readonly [keys: readonly string[], does: string])[] = [
+    [['K'], words.play],
     [['←', '→'], words.step],
     [['Page Up', 'Page Down'], words.leap],
     [['Home', 'End'], words.ends],
@@ -91,6 +100,9 @@ export function keyList(): HTMLElement {
     [['1', '2', '3', '4', '5'], words.modes],
     [['Space'], words.other],
     [['E'], words.encode],
+    [['B'], words.against],
+    [['S'], words.save],
+    [['X'], words.fullScreen],
     [['[', ']'], words.tune],
     [['+', '−'], words.zoom],
     [['Z'], words.exact],

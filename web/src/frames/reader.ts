@@ -1,25 +1,51 @@
 /**
  * @module web/frames/reader
- * Reads pairs of frames by number in any order. Caches recent pairs and keeps a decoder open near the last one.
+ * Reads pairs of frames by number in any order, from two files that stay open. Caches recent pairs.
  */
 import { type ExtractOptions, extractFrames, type FramePair, type ScoreRequest } from 'anyvmaf';
 import { unlessAborted } from 'anyvmaf/abort';
 import { ByteCache } from './byte-cache.js';
 
-/** Decode up to this many frames ahead instead of seeking. */
+/** Keep the frames up to this many ahead instead of passing them over: stepping back shows them again. */
 const READ_THROUGH = 24;
-/** Frames per decoder; bounds the list of requested frame numbers. */
-const LENGTH = 4096;
 /** Bytes of cached frames, for differences and maps. */
 const KEPT = 192 * 2 ** 20;
 
+/** Numbers that are asked for one by one. */
+class Asked implements AsyncIterable<number> {
+  readonly #waiting: number[] = [];
+  #wake: () => void = () => {};
+  #over = false;
+
+  push(index: number): void {
+    this.#waiting.push(index);
+    this.#wake();
+  }
+
+  end(): void {
+    this.#over = true;
+    this.#wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<number, void, undefined> {
+    while (!this.#over) {
+      const index = this.#waiting.shift();
+      if (index === undefined)
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      else yield index;
+    }
+  }
+}
+
+/** Two open files. */
 interface Stream {
+  readonly asked: Asked;
   readonly pairs: AsyncGenerator<FramePair, void, undefined>;
   readonly stop: AbortController;
-  /** Number of the next pair. */
+  /** Number after the last pair that was read. */
   next: number;
-  /** Number after the last. */
-  readonly end: number;
 }
 
 /** Reads the pairs of two videos. */
@@ -38,66 +64,59 @@ export class PairReader {
 
   /**
    * Reads a pair.
-   * @param total number of pairs
-   * @param signal stops waiting; the decoder continues, as the next pair is often near
+   * @param signal stops waiting; a read that was begun goes on, as the next pair is often near
    */
-  async get(index: number, total: number, signal: AbortSignal): Promise<FramePair> {
+  async get(index: number, signal: AbortSignal): Promise<FramePair> {
     signal.throwIfAborted();
     const kept = this.#kept.get(index);
     if (kept) return kept;
-    if (this.#stream && !leadsTo(this.#stream, index)) this.#stream.stop.abort(elsewhere());
     const reading = this.#turn.then(() => {
       signal.throwIfAborted();
-      return this.#kept.get(index) ?? this.#read(index, total);
+      return this.#kept.get(index) ?? this.#read(index);
     });
     this.#turn = reading.catch(() => {});
     return unlessAborted(signal, reading);
   }
 
-  /** Stops decoding and clears the cache. */
+  /** Closes the files and clears the cache. */
   close(): void {
     this.#end();
     this.#kept.clear();
   }
 
-  async #read(index: number, total: number): Promise<FramePair> {
-    for (;;) {
-      let stream = this.#stream;
-      if (!stream || !leadsTo(stream, index)) {
-        this.#end();
-        stream = this.#open(index, Math.max(total, index + 1));
-        this.#stream = stream;
+  async #read(index: number): Promise<FramePair> {
+    this.#stream ??= this.#open();
+    const stream = this.#stream;
+    try {
+      const { next } = stream;
+      let at = index >= next && index - next <= READ_THROUGH ? next : index;
+      for (;;) {
+        stream.asked.push(at);
+        const { value: pair } = await stream.pairs.next();
+        if (!pair) throw new Error(`Frame ${index} did not come.`);
+        stream.next = ++at;
+        this.#keep(pair);
+        if (pair.index === index) return pair;
       }
-      try {
-        for (;;) {
-          const { value: pair, done } = await stream.pairs.next();
-          if (done) throw new Error(`Frame ${index} did not come.`);
-          stream.next = pair.index + 1;
-          this.#keep(pair);
-          if (pair.index === index) return pair;
-        }
-      } catch (error) {
-        const elsewhere = stream.stop.signal.aborted;
-        const closed = this.#stream !== stream;
-        if (!closed) this.#end();
-        // Retry if the stream was aborted for another frame.
-        if (closed || !elsewhere) throw error;
-      }
+    } catch (error) {
+      // What threw is at its end.
+      if (this.#stream === stream) this.#end();
+      throw error;
     }
   }
 
-  #open(start: number, total: number): Stream {
-    const end = Math.min(total, start + LENGTH);
+  #open(): Stream {
+    const asked = new Asked();
     const stop = new AbortController();
-    const numbers = Array.from({ length: end - start }, (_, i) => start + i);
-    const pairs = extractFrames(this.#request, numbers, { ...this.#options, signal: stop.signal });
-    return { pairs, stop, next: start, end };
+    const pairs = extractFrames(this.#request, asked, { ...this.#options, signal: stop.signal });
+    return { asked, pairs, stop, next: Number.POSITIVE_INFINITY };
   }
 
   #end(): void {
     const stream = this.#stream;
     this.#stream = undefined;
-    stream?.stop.abort(elsewhere());
+    stream?.stop.abort(new DOMException('The reader was closed.', 'AbortError'));
+    stream?.asked.end();
     stream?.pairs.return().catch(() => {});
   }
 
@@ -107,13 +126,4 @@ export class PairReader {
     // Both frames' planes and RGB, and the latest difference.
     this.#kept.set(pair.index, pair, 2 * planes + 9 * width * height);
   }
-}
-
-/** True if decoding forward reaches the pair soon. */
-function leadsTo({ next, end, stop }: Stream, index: number): boolean {
-  return !stop.signal.aborted && index >= next && index - next <= READ_THROUGH && index < end;
-}
-
-function elsewhere(): DOMException {
-  return new DOMException('Other frames are wanted.', 'AbortError');
 }

@@ -2,7 +2,7 @@
  * @module web/frames/serve
  * The engine worker's functions for the frame viewer: pictures, differences and maps of pairs.
  */
-import type { ExtractOptions, ScoreRequest } from 'anyvmaf';
+import type { ExtractOptions, RawVideoFormat, ScoreRequest } from 'anyvmaf';
 import { type CallContext, Handover } from '../engine/calls.js';
 import type { RunOptions } from '../session.js';
 import {
@@ -14,6 +14,7 @@ import {
   type ShownPair,
 } from './draw.js';
 import { PairReader } from './reader.js';
+import { firstThumb, type Thumb, type ThumbPair, thumbPairs } from './thumbs.js';
 
 /** The two videos of an encode and their pairing. */
 export interface PairSource {
@@ -33,6 +34,8 @@ export interface FramesCall {
   readonly to: number;
   /** The pair to send first. */
   readonly first: number;
+  /** Distance of the pairs to send; default 1. */
+  readonly step?: number;
 }
 
 /** Number of readers to keep open. */
@@ -83,21 +86,21 @@ function pairingOf(options: RunOptions): ExtractOptions {
 export const frameFunctions = {
   /** Emits pictures of pairs: `first`, then those before it, then those after it. */
   async frames(
-    { source, from, to, first }: FramesCall,
+    { source, from, to, first, step = 1 }: FramesCall,
     { signal, emit }: CallContext<ShownPair>,
   ): Promise<void> {
     const reader = readerOf(source);
     const send = async (index: number) => {
-      const shown = await drawPair(await reader.get(index, source.total, signal));
+      const shown = await drawPair(await reader.get(index, signal));
       if (signal.aborted) for (const bitmap of [shown.reference, shown.distorted]) bitmap.close();
       signal.throwIfAborted();
       emit(shown, [shown.reference, shown.distorted]);
     };
     // Decoding goes forward, so read earlier pairs first but draw them later.
-    for (let index = from; index < first; index++) await reader.get(index, source.total, signal);
+    for (let index = from; index < first; index++) await reader.get(index, signal);
     await send(first);
     for (let index = from; index < first; index++) await send(index);
-    for (let index = first + 1; index <= to; index++) await send(index);
+    for (let index = first + step; index <= to; index += step) await send(index);
   },
 
   /** Draws the difference of a pair. */
@@ -105,7 +108,7 @@ export const frameFunctions = {
     { source, index, gain }: { readonly source: PairSource; readonly index: number; readonly gain?: number },
     { signal }: CallContext<never>,
   ): Promise<Handover<ShownDifference>> {
-    const pair = await readerOf(source).get(index, source.total, signal);
+    const pair = await readerOf(source).get(index, signal);
     const shown = await drawDifference(pair, gain);
     return new Handover(shown, [shown.bitmap]);
   },
@@ -119,7 +122,47 @@ export const frameFunctions = {
     }: { readonly source: PairSource; readonly index: number; readonly blockSize: number },
     { signal }: CallContext<never>,
   ): Promise<ShownMap> {
-    return measureMap(await readerOf(source).get(index, source.total, signal), blockSize);
+    return measureMap(await readerOf(source).get(index, signal), blockSize);
+  },
+
+  /** The first frame of a file, small; `undefined` if it has none. */
+  async thumb({
+    file,
+    raw,
+    decoder,
+    side,
+  }: {
+    readonly file: File;
+    readonly raw: RawVideoFormat | null;
+    readonly decoder: 'mediabunny' | 'wasm';
+    readonly side: number;
+  }): Promise<Thumb | undefined> {
+    const request = { reference: file, distorted: file, ...(raw && { raw }) };
+    return firstThumb(request, { decoder }, side);
+  },
+
+  /** Emits small pictures of pairs with their loss maps. */
+  async thumbs(
+    {
+      reference,
+      distorted,
+      options,
+      indices,
+      side,
+    }: {
+      readonly reference: File;
+      readonly distorted: File;
+      readonly options: RunOptions;
+      readonly indices: readonly number[];
+      readonly side: number;
+    },
+    { signal, emit }: CallContext<ThumbPair>,
+  ): Promise<void> {
+    const request = requestOf(reference, distorted, options);
+    for await (const pair of thumbPairs(request, indices, { ...pairingOf(options), signal }, side)) {
+      signal.throwIfAborted();
+      emit(pair);
+    }
   },
 
   /** Closes all readers. */

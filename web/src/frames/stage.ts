@@ -61,7 +61,11 @@ export class Stage {
   readonly #badges: readonly [HTMLSpanElement, HTMLSpanElement];
   readonly #pointers = new Map<number, { readonly x: number; readonly y: number }>();
   #mode: Mode = 'side';
+  /** As shown: wider than its samples where these are not square. */
   #picture: Size | undefined;
+  /** Width of a sample over its height. */
+  #aspect = 1;
+  #names: Readonly<Record<Role, string>> = { reference: words.reference, distorted: words.distorted };
   #view: View = { zoom: 1, x: 0, y: 0 };
   #fits = true;
   #split = 0.5;
@@ -138,6 +142,16 @@ export class Stage {
     return this.#shown;
   }
 
+  /** What the badges say. */
+  set names(names: Readonly<Record<Role, string>>) {
+    this.#names = names;
+    this.#updateLayers();
+  }
+
+  get names(): Readonly<Record<Role, string>> {
+    return this.#names;
+  }
+
   /** The picture under the map. */
   set base(role: Role) {
     this.#base = role;
@@ -159,8 +173,10 @@ export class Stage {
 
   /** Shows a pair; keeps zoom and position unless the size changes. */
   show(pair: ShownPair): void {
-    const changed = this.#picture?.width !== pair.width || this.#picture.height !== pair.height;
-    this.#picture = { width: pair.width, height: pair.height };
+    const width = pair.width * pair.sampleAspect;
+    const changed = this.#picture?.width !== width || this.#picture.height !== pair.height;
+    this.#picture = { width, height: pair.height };
+    this.#aspect = pair.sampleAspect;
     this.#reference.draw(pair.reference);
     this.#distorted.draw(pair.distorted);
     if (changed) {
@@ -193,6 +209,31 @@ export class Stage {
     this.#picture = undefined;
     this.clear();
     for (const { canvas } of [this.#reference, this.#distorted]) canvas.width = 0;
+  }
+
+  /** The canvas of a picture; `undefined` while it is empty. */
+  canvasOf(name: Role | 'difference'): HTMLCanvasElement | undefined {
+    const { canvas } = {
+      reference: this.#reference,
+      distorted: this.#distorted,
+      difference: this.#difference,
+    }[name];
+    return canvas.width > 0 && this.#picture ? canvas : undefined;
+  }
+
+  /** The loss map over its picture, as on show; `undefined` while there is none. */
+  mapCanvas(cover: number): HTMLCanvasElement | undefined {
+    const [base, map] = [this.canvasOf(this.#base), this.#map.canvas];
+    if (!base || map.width === 0) return undefined;
+    const canvas = h('canvas', { width: base.width, height: base.height });
+    const context = canvas.getContext('2d');
+    if (!context) return undefined;
+    context.filter = 'grayscale(1) brightness(0.62)';
+    context.drawImage(base, 0, 0);
+    context.filter = 'none';
+    context.globalAlpha = cover;
+    context.drawImage(map, 0, 0, map.width * this.#blockSize, map.height * this.#blockSize);
+    return canvas;
   }
 
   fit(): void {
@@ -262,12 +303,13 @@ export class Stage {
       const x = origin.x / ratio + correction(left);
       const y = origin.y / ratio + correction(top);
       const scale = (layer === this.#map ? zoom * this.#blockSize : zoom) / ratio;
-      canvas.style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
+      const across = this.#aspect === 1 ? '' : `, ${scale}`;
+      canvas.style.transform = `translate(${x}px, ${y}px) scale(${scale * this.#aspect}${across})`;
       canvas.style.imageRendering = sharp && layer !== this.#map ? 'pixelated' : 'auto';
       if (layer === this.#map) {
         // Clip border squares to the picture.
         const cut = (size: number, cells: number) => Math.max(0, cells - size / this.#blockSize);
-        canvas.style.clipPath = `inset(0 ${cut(picture.width, canvas.width)}px ${cut(picture.height, canvas.height)}px 0)`;
+        canvas.style.clipPath = `inset(0 ${cut(picture.width / this.#aspect, canvas.width)}px ${cut(picture.height, canvas.height)}px 0)`;
       }
     }
     this.element.dataset.sharp = String(sharp);
@@ -295,11 +337,11 @@ export class Stage {
     this.#reference.element.classList.toggle('frames-unseen', hidden('reference'));
     this.#distorted.element.classList.toggle('frames-unseen', hidden('distorted'));
     const names = {
-      side: [words.reference, words.distorted],
-      split: [words.reference, words.distorted],
-      flicker: [this.#shown === 'reference' ? words.reference : words.distorted],
+      side: [this.#names.reference, this.#names.distorted],
+      split: [this.#names.reference, this.#names.distorted],
+      flicker: [this.#names[this.#shown]],
       difference: [words.modes.difference],
-      map: [this.#base === 'reference' ? words.reference : words.distorted],
+      map: [this.#names[this.#base]],
     }[mode];
     this.#badges.forEach((element, i) => {
       element.textContent = names[i] ?? '';
@@ -379,9 +421,9 @@ export class Stage {
     const picture = this.#picture;
     if (!picture) return;
     const point = this.#fromMiddle(event.clientX, event.clientY);
-    const x = Math.floor(this.#view.x + point.x / this.#view.zoom);
+    const x = Math.floor((this.#view.x + point.x / this.#view.zoom) / this.#aspect);
     const y = Math.floor(this.#view.y + point.y / this.#view.zoom);
-    const inside = x >= 0 && y >= 0 && x < picture.width && y < picture.height;
+    const inside = x >= 0 && y >= 0 && x < picture.width / this.#aspect && y < picture.height;
     this.#listener.hovered(inside ? { x, y } : null);
   }
 

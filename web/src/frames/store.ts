@@ -26,6 +26,8 @@ interface Want {
   readonly index: number;
   /** Direction of stepping. */
   readonly direction: 1 | -1;
+  /** Frames from one wanted frame to the next while playing. */
+  readonly step: number;
 }
 
 interface Loading {
@@ -69,12 +71,15 @@ export class FrameStore {
     return this.#pairs.bytes;
   }
 
-  /** Requests a pair; notifies the listener at once if it is cached, else when it arrives. */
-  want(source: PairSource, index: number): void {
+  /**
+   * Requests a pair; notifies the listener at once if it is cached, else when it arrives.
+   * @param step how far the next wanted frames are apart
+   */
+  want(source: PairSource, index: number, step = 1): void {
     const before = this.#want;
     const same = before?.source.key === source.key;
     const direction = same && index < before.index ? -1 : 1;
-    this.#want = { source, index, direction };
+    this.#want = { source, index, direction, step };
     const pair = this.#pairs.get(keyOf(source, index));
     if (pair) this.#listener.ready(pair);
     const loading = this.#loading;
@@ -114,7 +119,9 @@ export class FrameStore {
     );
   }
 
-  #span({ source, index, direction }: Want): Omit<FramesCall, 'source'> | undefined {
+  #span(want: Want): Omit<FramesCall, 'source'> | undefined {
+    if (want.step > 1) return this.#stepping(want);
+    const { source, index, direction } = want;
     const has = (at: number) => this.#pairs.has(keyOf(source, at));
     const last = source.total - 1;
     // Half of the cache is for prefetching, the other half for viewed frames.
@@ -136,6 +143,15 @@ export class FrameStore {
       const end = Math.max(0, Math.min(last, index + way * reach));
       return way > 0 ? { from: at, to: end, first: at } : { from: end, to: at, first: at };
     }
+    return undefined;
+  }
+
+  /** Frames to come at steps, while playing. */
+  #stepping({ source, index, step }: Want): Omit<FramesCall, 'source'> | undefined {
+    const last = source.total - 1;
+    const end = Math.min(last, index + 3 * step);
+    for (let at = index; at <= end; at += step)
+      if (!this.#pairs.has(keyOf(source, at))) return { from: at, to: end, first: at, step };
     return undefined;
   }
 

@@ -23,6 +23,7 @@ export class Timeline {
   readonly #cursor = h('div', { class: 'frames-cursor', 'aria-hidden': 'true' });
   #data: TimelineData = { frames: [], metric: '', total: 1, marks: [] };
   #waiting = false;
+  #spoken = '';
 
   constructor(onFrame: (frame: number) => void) {
     this.#range = h('input', {
@@ -43,8 +44,14 @@ export class Timeline {
     this.#redraw();
   }
 
+  /** What screen readers say of the frame. */
+  get spoken(): string {
+    return this.#spoken;
+  }
+
   /** @param spoken text for screen readers */
   show(frame: number, spoken: string): void {
+    this.#spoken = spoken;
     if (this.#range.value !== String(frame)) this.#range.value = String(frame);
     this.#range.setAttribute('aria-valuetext', spoken);
     this.#cursor.style.left = `${(100 * (frame + 0.5)) / this.#data.total}%`;

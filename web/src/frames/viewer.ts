@@ -7,17 +7,21 @@ import { EngineError } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import { standIn } from '../focus.js';
 import type { Cursor, EncodeResult, EncodeSource, Session } from '../session.js';
+import { icon } from '../setup/icons.js';
 import { text } from '../text.js';
 import { fittingFull, paint } from './colours.js';
 import type { LossGrid, ShownMap, ShownPair } from './draw.js';
 import { Flicker } from './flicker.js';
 import { type Commands, keyList, runKey } from './keys.js';
+import { Player } from './player.js';
+import { type Savable, saveMenu, savePng } from './save.js';
 import type { PairSource } from './serve.js';
 import { lossText, modeButtons, tuned, ViewSettings, viewControls } from './settings.js';
 import { Stage } from './stage.js';
 import { FrameStore } from './store.js';
 import { Timeline } from './timeline.js';
 import { zoomName } from './transform.js';
+import { type Versus, versus } from './versus.js';
 import './frames.css';
 import { besideMoment, rankingOf, worstMoments } from './worst.js';
 
@@ -80,11 +84,24 @@ export class FrameViewer {
   readonly #readout = h('p', { class: 'frames-readout', hidden: true, 'aria-hidden': 'true' });
   readonly #spoken = h('p', { class: 'unseen', role: 'status' });
   readonly #help: HTMLDetailsElement;
+  readonly #save: HTMLDetailsElement;
+  readonly #against = h('select', { 'aria-label': words.against, onchange: () => this.#chooseAgainst() });
+  readonly #play: HTMLButtonElement;
+  readonly #player: Player;
 
   #subject: Subject | undefined;
   /** The focused element when the viewer opened. */
   #opener: Element | null = null;
   #frame = 0;
+  /** The frame on show, which is another one while the wanted one is fetched. */
+  #shown = -1;
+  #shownEncode = -1;
+  #shownOther: number | null = null;
+  /** The encode in the place of the reference; `null`: the reference itself. */
+  #other: number | null = null;
+  #versus: Versus | undefined;
+  /** Frames from one to the next while playing. */
+  #step = 1;
   #pair: ShownPair | undefined;
   #map: ShownMap | undefined;
   #gain = 1;
@@ -113,7 +130,16 @@ export class FrameViewer {
     this.#flicker = new Flicker(() => this.#switch());
     this.#timeline = new Timeline((frame) => this.#go(frame));
     this.#controls = viewControls(this.#settings, this.#flicker, () => this.#hold());
+    this.#player = new Player(
+      () => this.#played(),
+      (frame, step) => {
+        this.#step = step;
+        this.#go(frame);
+      },
+      (playing) => this.#tellPlaying(playing),
+    );
     this.#commands = this.#makeCommands();
+    this.#play = tool(words.playFilm, 'K', () => this.#player.toggle());
     this.#fit = tool(words.fit, 'F', () => this.#stage.fit());
     this.#number = h('input', {
       type: 'number',
@@ -124,7 +150,13 @@ export class FrameViewer {
       onchange: () => this.#go(Number(this.#number.value)),
     });
     this.#help = h('details', { class: 'frames-help' }, h('summary', { class: 'tool' }, words.keys));
-    this.#help.append(h('div', { class: 'frames-sheet' }, keyList(), h('p', {}, words.pointer)));
+    // It scrolls on small screens, for which keys need it to have the focus.
+    const sheet = { class: 'frames-sheet', tabindex: 0, role: 'region', 'aria-label': words.keys };
+    this.#help.append(h('div', sheet, keyList(), h('p', {}, words.pointer)));
+    this.#save = saveMenu(
+      () => this.#savable(),
+      (one) => this.#saveOne(one),
+    );
     this.#dialog = this.#build();
     element.append(this.#dialog);
     this.#watch();
@@ -140,13 +172,15 @@ export class FrameViewer {
           this.#session.cursor.value = null;
         },
         oncancel: (event) => {
-          // Escape closes the list of keys first.
-          if (!this.#help.open) return;
+          // Escape closes an open menu first.
+          const menus = [this.#help, this.#save].filter(({ open }) => open);
+          if (menus.length === 0) return;
           event.preventDefault();
-          this.#help.open = false;
+          for (const menu of menus) menu.open = false;
         },
         onpointerdown: (event) => {
-          if (!this.#help.contains(event.target as Node)) this.#help.open = false;
+          for (const menu of [this.#help, this.#save])
+            if (!menu.contains(event.target as Node)) menu.open = false;
         },
         onkeydown: (event) => {
           if (runKey(event as KeyboardEvent, this.#commands)) event.preventDefault();
@@ -172,12 +206,23 @@ export class FrameViewer {
       },
       '✕',
     );
+    const fullScreen = tool('', 'X', this.#commands.fullScreen, words.fullScreen);
+    fill(fullScreen, icon('full'));
     return h(
       'header',
       { class: 'frames-head' },
       h('div', { class: 'frames-name' }, this.#title, this.#meta),
       this.#score,
-      h('div', { class: 'frames-corner' }, this.#encodes, this.#help, close),
+      h(
+        'div',
+        { class: 'frames-corner' },
+        this.#encodes,
+        this.#against,
+        this.#save,
+        fullScreen,
+        this.#help,
+        close,
+      ),
     );
   }
 
@@ -212,6 +257,7 @@ export class FrameViewer {
       h(
         'div',
         { class: 'frames-steps' },
+        this.#play,
         tool('‹', 'ArrowLeft', () => step(-1), words.previous),
         this.#number,
         tool('›', 'ArrowRight', () => step(1), words.next),
@@ -223,7 +269,10 @@ export class FrameViewer {
 
   #makeCommands(): Commands {
     return {
-      step: (frames) => this.#go(this.#frame + frames),
+      step: (frames) => {
+        this.#player.stop();
+        this.#go(this.#frame + frames);
+      },
       leap: (direction) => this.#go(this.#frame + direction * this.#perSecond()),
       goTo: (end) => this.#go(end === 'first' ? 0 : (this.#subject?.total ?? 1) - 1),
       worst: () => this.#goToMoment(this.#subject?.moments[0]),
@@ -239,6 +288,13 @@ export class FrameViewer {
       exact: () => this.#stage.zoomCycle(),
       fit: () => this.#stage.fit(),
       pan: (across, down) => this.#stage.pan(across, down),
+      play: () => this.#player.toggle(),
+      save: () => {
+        const [first] = this.#savable();
+        if (first) this.#saveOne(first);
+      },
+      fullScreen: () => this.#toggleFullScreen(),
+      nextAgainst: () => this.#nextAgainst(),
       help: () => {
         this.#help.open = !this.#help.open;
       },
@@ -271,6 +327,7 @@ export class FrameViewer {
   #open({ encode, frame }: Cursor): void {
     clearTimeout(this.#freeing);
     this.#frame = frame;
+    if (this.#other === encode) this.#other = null;
     this.#refresh();
     if (!this.#dialog.open) {
       this.#element.hidden = false;
@@ -286,6 +343,8 @@ export class FrameViewer {
   }
 
   #close(): void {
+    this.#player.stop();
+    if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
     if (this.#dialog.open) this.#dialog.close();
     this.#element.hidden = true;
     this.#returnFocus();
@@ -300,6 +359,7 @@ export class FrameViewer {
       this.#store.close();
       this.#stage.empty();
       delete this.#dialog.dataset.frame;
+      this.#shown = -1;
       this.#subject = undefined;
       this.#pair = undefined;
       this.#map = undefined;
@@ -337,25 +397,65 @@ export class FrameViewer {
       this.#timeline.data = { frames, metric, total, marks: moments.slice(0, MARKS) };
       this.#number.max = String(total - 1);
     }
+    this.#listEncodes(cursor.encode);
+    if (this.#shown < 0 || this.#isShown) this.#describe();
+  }
+
+  /** The encodes to choose from, and those that can stand in the place of the reference. */
+  #listEncodes(encode: number): void {
+    const results = this.#session.results.value;
     if (this.#encodes.length !== results.length)
       fill(this.#encodes, ...results.map(({ name }, i) => h('option', { value: i }, name)));
     this.#encodes.hidden = results.length < 2;
-    this.#encodes.value = String(cursor.encode);
-    this.#describe();
+    this.#encodes.value = String(encode);
+    const others = results.flatMap(({ name }, i) => (this.#versusOf(encode, i) ? [{ name, i }] : []));
+    const listed = JSON.stringify(others);
+    if (this.#against.dataset.listed !== listed) {
+      this.#against.dataset.listed = listed;
+      fill(
+        this.#against,
+        h('option', { value: '' }, words.reference),
+        ...others.map(({ name, i }) => h('option', { value: i }, name)),
+      );
+    }
+    this.#against.hidden = others.length === 0;
+    this.#against.value = this.#other === null ? '' : String(this.#other);
+  }
+
+  /** The pairing of one encode with another. */
+  #versusOf(encode: number, other: number): Versus | undefined {
+    const [result, against] = [this.#session.results.value[encode], this.#session.results.value[other]];
+    const source = this.#subject?.source;
+    if (!result || !against || !source || encode === other) return undefined;
+    return versus(result, against, source);
   }
 
   #want(): void {
     const subject = this.#subject;
     if (!subject) return;
     this.#message.hidden = true;
-    this.#describe();
+    this.#place();
     if (!subject.source) {
+      this.#describe();
       this.#say(words.saved, false);
       return;
     }
+    const encode = this.#session.cursor.value?.encode ?? 0;
+    this.#versus = this.#other === null ? undefined : this.#versusOf(encode, this.#other);
     clearTimeout(this.#busy);
     this.#busy = setTimeout(() => this.#wait(true), TIMES.busy);
-    this.#store.want(subject.source, this.#frame);
+    this.#store.want(this.#source ?? subject.source, this.#frame + (this.#versus?.shift ?? 0), this.#step);
+  }
+
+  /** Whether the picture on show is the wanted one. */
+  get #isShown(): boolean {
+    const encode = this.#session.cursor.value?.encode;
+    return this.#shown === this.#frame && this.#shownEncode === encode && this.#shownOther === this.#other;
+  }
+
+  /** The files whose frames are on show. */
+  get #source(): PairSource | undefined {
+    return this.#versus?.source ?? this.#subject?.source;
   }
 
   #wait(waits: boolean): void {
@@ -369,9 +469,19 @@ export class FrameViewer {
     this.#pair = pair;
     this.#map = undefined;
     this.#message.hidden = true;
+    const results = this.#session.results.value;
+    const other = this.#other === null ? undefined : results[this.#other]?.name;
+    this.#stage.names = {
+      reference: (this.#versus && other) ?? words.reference,
+      distorted: this.#subject?.result.name ?? words.distorted,
+    };
     this.#stage.show(pair);
+    this.#shown = this.#frame;
+    this.#shownEncode = this.#session.cursor.value?.encode ?? -1;
+    this.#shownOther = this.#other;
     const { dataset } = this.#dialog;
-    dataset.frame = String(pair.index);
+    dataset.frame = String(this.#frame);
+    dataset.against = String(this.#versus ? this.#other : '');
     dataset.encode = String(this.#session.cursor.value?.encode ?? '');
     delete dataset.made;
     this.#describe();
@@ -380,10 +490,10 @@ export class FrameViewer {
 
   /** Requests the difference or map that the view needs. */
   #make(): void {
-    const [pair, source] = [this.#pair, this.#subject?.source];
+    const [pair, source] = [this.#pair, this.#source];
     const mode = this.#settings.mode.value;
     this.#making?.abort();
-    if (!pair || !source || pair.index !== this.#frame) return;
+    if (!pair || !source || !this.#isShown) return;
     this.#wait(false);
     if (mode !== 'difference' && mode !== 'map') return;
     if (mode === 'map' && this.#map) {
@@ -413,13 +523,13 @@ export class FrameViewer {
     this.#stage.showDifference(shown.bitmap);
     shown.bitmap.close();
     this.#controls.findings.gain(shown.gain);
-    this.#dialog.dataset.made = `difference ${index}`;
+    this.#dialog.dataset.made = `difference ${this.#shown}`;
   }
 
   async #makeMap(source: PairSource, { index }: ShownPair, signal: AbortSignal): Promise<void> {
     this.#map = await engine.call('maps', { source, index, blockSize: BLOCK }, { signal });
     this.#paintMap();
-    this.#dialog.dataset.made = `map ${index}`;
+    this.#dialog.dataset.made = `map ${this.#shown}`;
   }
 
   #paintMap(): void {
@@ -428,6 +538,13 @@ export class FrameViewer {
     const full = this.#settings.full.value ?? fittingFull(grid);
     this.#stage.showMap(paint(grid, full), grid.blockSize);
     this.#controls.findings.map({ full, total: grid.total, where: whereOf(grid) });
+  }
+
+  /** Moves the timeline to the wanted frame; what is said of a frame changes with its picture. */
+  #place(): void {
+    const { total = 1 } = this.#subject ?? {};
+    this.#timeline.show(Math.min(this.#frame, total - 1), this.#timeline.spoken);
+    this.#number.value = String(this.#frame);
   }
 
   /** Updates the texts: frame number, time and scores. */
@@ -441,8 +558,13 @@ export class FrameViewer {
     const value = score === undefined ? null : score.toFixed(2);
     this.#title.textContent = words.title(frame);
     const name = metricName(metric);
-    fill(this.#score, ...(value === null ? [] : [h('span', {}, name), h('strong', {}, value)]));
-    const facts = this.#pair?.index === frame ? this.#pair.facts : undefined;
+    const against = this.#versus && this.#otherScore(metric, frame);
+    fill(
+      this.#score,
+      ...(value === null ? [] : [h('span', {}, name), h('strong', {}, value)]),
+      against !== undefined && h('span', {}, `${words.against.toLowerCase()} ${against.toFixed(2)}`),
+    );
+    const facts = this.#isShown ? this.#pair?.facts : undefined;
     const time = facts?.reference.time ?? null;
     const about =
       facts && words.colours(facts.distorted.matrix, facts.distorted.range, facts.distorted.guessed);
@@ -463,6 +585,90 @@ export class FrameViewer {
     clearTimeout(this.#speaking);
     if (this.#dialog.open)
       this.#speaking = setTimeout(() => (this.#spoken.textContent = spoken), TIMES.speak);
+  }
+
+  /** The other encode's score of the same reference frame. */
+  #otherScore(metric: string, frame: number): number | undefined {
+    const other = this.#other === null ? undefined : this.#session.results.value[this.#other];
+    const [own, its] = [this.#subject?.result.report, other?.report];
+    if (!other || !own || !its) return undefined;
+    return metricsOf(other, frame + own.reference.skipped - its.reference.skipped)?.[metric];
+  }
+
+  #chooseAgainst(): void {
+    this.#other = this.#against.value === '' ? null : Number(this.#against.value);
+    this.#want();
+  }
+
+  #nextAgainst(): void {
+    const { options, selectedIndex } = this.#against;
+    if (this.#against.hidden) return;
+    this.#against.selectedIndex = (selectedIndex + 1) % options.length;
+    this.#chooseAgainst();
+  }
+
+  #toggleFullScreen(): void {
+    // Not the dialog, which browsers refuse: the pictures, which keep the focus and the keys.
+    const theatre = this.#stage.element.parentElement ?? this.#stage.element;
+    const change = document.fullscreenElement ? document.exitFullscreen() : theatre.requestFullscreen();
+    // A browser may refuse; the viewer fills its window anyway.
+    change.catch(() => {});
+  }
+
+  #played() {
+    const { total = 1, result } = this.#subject ?? {};
+    const rate = result?.report?.reference.frameRate;
+    const mode = this.#settings.mode.value;
+    const made =
+      (mode !== 'difference' && mode !== 'map') || this.#dialog.dataset.made === `${mode} ${this.#frame}`;
+    return {
+      rate: rate && rate.num > 0 && rate.den > 0 ? rate.num / rate.den : 25,
+      frame: this.#frame,
+      last: total - 1,
+      shown: this.#isShown && made,
+    };
+  }
+
+  #tellPlaying(playing: boolean): void {
+    fill(this.#play, playing ? words.pauseFilm : words.playFilm);
+    this.#play.title = `${playing ? words.pauseFilm : words.playFilm} (K)`;
+    this.#dialog.toggleAttribute('data-playing', playing);
+    if (!playing) this.#step = 1;
+  }
+
+  /** Pictures that can be saved, what is on show first. */
+  #savable(): readonly Savable[] {
+    const mode = this.#settings.mode.value;
+    const { reference, distorted } = this.#stage.names;
+    const all = [
+      {
+        kind: 'difference',
+        label: words.modes.difference,
+        canvas: mode === 'difference' ? this.#stage.canvasOf('difference') : undefined,
+      },
+      {
+        kind: 'map',
+        label: words.modes.map,
+        canvas: mode === 'map' ? this.#stage.mapCanvas(this.#settings.opacity.value) : undefined,
+      },
+      { kind: 'encode', label: distorted, canvas: this.#stage.canvasOf('distorted') },
+      { kind: 'reference', label: reference, canvas: this.#stage.canvasOf('reference') },
+    ] as const;
+    const there = all.flatMap(({ canvas, ...one }) => (canvas ? [{ ...one, canvas }] : []));
+    const flickering = mode === 'flicker' && this.#stage.shown === 'reference';
+    return flickering ? there.toReversed() : there;
+  }
+
+  #saveOne({ kind, canvas }: Savable): void {
+    const { result } = this.#subject ?? {};
+    const base = (result?.name ?? 'frame').replace(/\.[^.]*$/, '');
+    const name = `${base}.frame-${this.#shown}.${kind}.png`;
+    savePng(canvas, name).then(
+      () => {
+        this.#spoken.textContent = words.save.saved(name);
+      },
+      (error: unknown) => this.#say(error instanceof Error ? error.message : String(error), false),
+    );
   }
 
   #go(frame: number): void {
@@ -540,7 +746,7 @@ export class FrameViewer {
           'span',
           {},
           swatch(sampleOf(pair[role], at.x, at.y)),
-          `${words[role]} `,
+          `${this.#stage.names[role]} `,
           sampleOf(pair[role], at.x, at.y).join(' '),
         ),
       );
@@ -549,6 +755,8 @@ export class FrameViewer {
   }
 
   #fail(error: unknown): void {
+    this.#player.stop();
+    this.#describe();
     this.#wait(false);
     const name = error instanceof Error ? error.name : '';
     const message = error instanceof Error ? error.message : String(error);

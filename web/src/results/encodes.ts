@@ -107,6 +107,11 @@ export class Encodes extends EncodeList<Encode> {
     return time === undefined ? name : words.at(name, timeText(time));
   }
 
+  meanOf(index: number, metric: string): number | undefined {
+    const encode = this.list[index];
+    return encode && this.pooled(encode, metric)?.mean;
+  }
+
   /** Pooled values of a metric: the report's own, or made of the frames there are. */
   pooled({ index, facts, columns, growing }: Encode, metric: string | undefined): Pooled | undefined {
     if (metric === undefined) return undefined;

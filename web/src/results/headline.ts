@@ -2,11 +2,10 @@
  * @module web/results/headline
  * The answer: one encode's score and what it means, or several encodes in a table.
  */
-import type { Trust } from 'anyvmaf';
 import {
   baseName,
   compare,
-  flawNote,
+  comparedText,
   flawSign,
   framesText,
   inputFacts,
@@ -15,17 +14,19 @@ import {
   meaningOf,
   scale,
   tiles,
+  verdictBadge,
 } from 'anyvmaf/view';
 import { text } from '../text.js';
 import { encodeTable, type Sorting } from './encode-table.js';
 import type { Encode, Encodes, Pooled } from './encodes.js';
 import type { Section } from './section.js';
 import { html, made, render, type TemplateResult, templates } from './templates.js';
+import { outdatedNote, type Remedies, verdict } from './verdict.js';
 import type { View } from './view.js';
 
 const words = text.results;
 
-export function headlineSection(encodes: Encodes, view: View): Section {
+export function headlineSection(encodes: Encodes, view: View, remedies: Remedies): Section {
   const element = made(html`<section class="card headline" aria-labelledby="result-heading"></section>`);
   let sorting: Sorting = null;
   const sort = (to: Sorting) => {
@@ -34,8 +35,12 @@ export function headlineSection(encodes: Encodes, view: View): Section {
   };
   const update = () => {
     const [only, ...others] = encodes.list;
+    element.classList.toggle('is-outdated', remedies.outdated);
     if (only)
-      render(others.length === 0 ? single(encodes, only) : several(encodes, view, sorting, sort), element);
+      render(
+        html`${outdatedNote(remedies)}${others.length === 0 ? single(encodes, only, remedies) : several(encodes, { view, sorting, sort }, remedies)}`,
+        element,
+      );
   };
   return { element, update, close: () => {} };
 }
@@ -45,16 +50,9 @@ function soFar({ running }: Encodes, frames: string): string {
   return running ? words.soFarFrames(frames) : words.stopped(frames);
 }
 
-function note(trust: Trust, name?: string): TemplateResult | undefined {
-  const { verdict, codes, cause = '' } = trust;
-  const said = verdict === 'fine' ? '' : words.trust.notes[verdict];
-  const named = codes.length > 0 ? `[${codes.join(', ')}] ` : '';
-  return flawNote(templates, trust, said, `${named}${cause}`, name);
-}
-
 // --- one encode ---
 
-function single(encodes: Encodes, encode: Encode): TemplateResult {
+function single(encodes: Encodes, encode: Encode, remedies: Remedies): TemplateResult {
   const { facts, count } = encode;
   const metric = encodes.ranking?.metric;
   const pooled = encodes.pooled(encode, metric);
@@ -65,12 +63,12 @@ function single(encodes: Encodes, encode: Encode): TemplateResult {
   return html`<h2 id="result-heading" class="title">${encode.name}</h2>
 <p class="files">${joined([against && words.against(baseName(against)), ...(reference ? inputFacts(reference) : [])], ' · ')}</p>
 <div class="answer">
-<div><div class="score">${encodes.valueText(metric, pooled?.mean)}${flawSign(templates, trust)}<sup>${labelOf(metric ?? '')}${growing && encodes.running ? ` ${words.soFar}` : ''}</sup></div>
-${word === undefined ? '' : html`<span class="pill" .style=${`--tone:var(--${tone})`}>${word}</span>`}</div>
+<div><div class="score is-${trust.verdict}">${encodes.valueText(metric, pooled?.mean)}${flawSign(templates, trust)}<sup>${labelOf(metric ?? '')}${growing && encodes.running ? ` ${words.soFar}` : ''}</sup></div>
+${word === undefined ? '' : html`<span class="pill" .style=${`--tone:var(--${tone})`}>${word}</span>`}${verdictBadge(templates, facts)}</div>
 <div>${metric !== undefined && pooled && encodes.isScore(metric) ? scale(templates, encodes, metric, pooled, word) : ''}
-<p class="soft small">${growing ? soFar(encodes, framesText(count)) : meaning}</p></div>
+<p class="soft small">${growing ? soFar(encodes, framesText(count)) : meaning}</p><p class="soft small compared">${comparedText(facts)}</p></div>
 </div>
-${note(trust)}${tiles(templates, encodes, encode)}${origin(encode, pooled)}`;
+${verdict(encodes, remedies)}${tiles(templates, encodes, encode)}${origin(encode, pooled)}`;
 }
 
 /** Where a saved report's numbers come from, and what its file does not say. */
@@ -92,12 +90,14 @@ function origin({ result }: Encode, pooled: Pooled | undefined): TemplateResult 
 
 // --- several encodes ---
 
-function several(
-  encodes: Encodes,
-  view: View,
-  sorting: Sorting,
-  sort: (to: Sorting) => void,
-): TemplateResult {
+/** How the table is shown, and what a click on it asks for. */
+interface Table {
+  readonly view: View;
+  readonly sorting: Sorting;
+  readonly sort: (to: Sorting) => void;
+}
+
+function several(encodes: Encodes, { view, sorting, sort }: Table, remedies: Remedies): TemplateResult {
   const { list, ranking, apart } = encodes;
   const references = [
     ...new Set(list.map(({ facts, result }) => facts.reference?.name ?? result.source?.reference.name)),
@@ -122,7 +122,7 @@ function several(
   return html`<h2 id="result-heading" class="title">${words.severalOf(list.length, of)}</h2>
 <p class="files">${joined([...format, modelText(list, ranking?.metric)], ' · ')}</p>
 ${encodeTable(encodes, view, compared, marked, sorting, sort)}
-${compared.map(({ trust }, i) => note(trust, list[i]?.name))}
+${verdict(encodes, remedies)}
 <p class="soft small note">${said}</p>
 ${list[0]?.result.saved ? html`<p class="small soft">${words.saved.noFrames}</p>` : ''}`;
 }

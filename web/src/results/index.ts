@@ -9,10 +9,12 @@ import { distributionSection } from './distribution.js';
 import { Encodes } from './encodes.js';
 import { featureSection } from './features.js';
 import { headlineSection } from './headline.js';
+import { MomentPictures } from './pictures.js';
 import { ratesSection } from './rates.js';
 import { type Follower, following, type Section } from './section.js';
-import { detailsSection, findingsSection, pooledSection } from './tables.js';
+import { detailsSection, pooledSection } from './tables.js';
 import { takeSection } from './take.js';
+import { NO_REMEDIES, type Remedies } from './verdict.js';
 import { View } from './view.js';
 import { worstSection } from './worst.js';
 import './results.css';
@@ -25,11 +27,17 @@ const APART = 80;
 
 /**
  * Shows the session's results in an element, from the first frame on.
+ * @param remedies what can be done about a result
  * @returns takes them away again; the session is not to change after that
  */
-export function mountResults(element: HTMLElement, session: Session): () => void {
+export function mountResults(
+  element: HTMLElement,
+  session: Session,
+  remedies: Remedies = NO_REMEDIES,
+): () => void {
   const encodes = new Encodes(session);
   const view = new View(encodes, session);
+  let pictures = new MomentPictures(encodes, session);
   let parts: Follower[] = [];
   let coloured = '';
   /** How often the parts were made: what is left of an earlier time stops. */
@@ -40,6 +48,8 @@ export function mountResults(element: HTMLElement, session: Session): () => void
     coloured = '';
     for (const part of parts) part.close();
     view.reset();
+    pictures.close();
+    pictures = new MomentPictures(encodes, session);
     element.hidden = encodes.list.length === 0;
     parts = [];
     built++;
@@ -47,7 +57,7 @@ export function mountResults(element: HTMLElement, session: Session): () => void
     if (encodes.list.length === 0) return;
     const two = h('div', { class: 'two' });
     const generation = built;
-    partsOf(encodes, view, two).forEach(([make, milliseconds, into = element], i) => {
+    partsOf({ encodes, view, two, remedies, pictures }).forEach(([make, milliseconds, into = element], i) => {
       const add = () => {
         if (generation !== built) return;
         const section = make();
@@ -80,12 +90,15 @@ export function mountResults(element: HTMLElement, session: Session): () => void
   };
   build();
   encodes.onGrown();
+  const stopOutdated = session.outdated.watch(() => encodes.onGrown());
   const stopPaper = onPaper(() => {
     for (const part of parts) part.complete();
   });
   return () => {
     built++;
     for (const part of parts) part.close();
+    pictures.close();
+    stopOutdated();
     stopPaper();
     element.replaceChildren();
   };
@@ -93,17 +106,26 @@ export function mountResults(element: HTMLElement, session: Session): () => void
 
 type Part = readonly [make: () => Section, milliseconds: number, into?: HTMLElement];
 
+/** What parts are made of. */
+interface Shared {
+  readonly encodes: Encodes;
+  readonly view: View;
+  /** Where two parts stand side by side. */
+  readonly two: HTMLElement;
+  readonly remedies: Remedies;
+  readonly pictures: MomentPictures;
+}
+
 /** The answer at once, the rest one by one; and how often each is drawn again at most. */
-function partsOf(encodes: Encodes, view: View, two: HTMLElement): readonly Part[] {
+function partsOf({ encodes, view, two, remedies, pictures }: Shared): readonly Part[] {
   return [
-    [() => headlineSection(encodes, view), 500],
-    [() => findingsSection(encodes), 500],
+    [() => headlineSection(encodes, view, remedies), 500],
     [() => ratesSection(encodes, view), 500],
     [() => chartSection(encodes, view), 500],
+    [() => worstSection(encodes, view, pictures), 1000],
     [() => distributionSection(encodes, view), 1000, two],
-    [() => worstSection(encodes, view), 1000, two],
     [() => featureSection(encodes, view), 1000],
-    [() => takeSection(encodes), 500],
+    [() => takeSection(encodes, pictures), 500],
     [() => pooledSection(encodes), 2000],
     [() => detailsSection(encodes), 500],
   ];

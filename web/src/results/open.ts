@@ -20,6 +20,8 @@ export async function openReports(files: readonly File[], session: Session): Pro
   const before = session.results.value;
   const opened: EncodeResult[] = [];
   session.cursor.value = null;
+  const scored = session.scored.value;
+  session.scored.value = null;
   try {
     for (const file of files) {
       if (file.size > LIMIT) throw new Error(text.saved.tooLarge(file.name, sizeText(file.size) ?? ''));
@@ -40,6 +42,7 @@ export async function openReports(files: readonly File[], session: Session): Pro
     }
   } catch (error) {
     session.results.value = before;
+    session.scored.value = scored;
     throw error;
   }
 }

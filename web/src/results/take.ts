@@ -2,13 +2,15 @@
  * @module web/results/take
  * Files to take away: libvmaf's formats, ours, and the report as a page of its own.
  */
-import type { Report, ReportFormat } from 'anyvmaf';
+import type { HtmlPictures, Report, ReportFormat } from 'anyvmaf';
 import { baseName } from 'anyvmaf/view';
 import { h } from '../dom.js';
+import type { Thumb } from '../frames/thumbs.js';
 import { writeSaved } from '../saved/client.js';
 import type { WriteFormat } from '../saved/functions.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
+import type { MomentPictures } from './pictures.js';
 import type { Section } from './section.js';
 import { html, made, render } from './templates.js';
 
@@ -24,7 +26,7 @@ const labels: Readonly<Record<WriteFormat, string>> = {
   'all.json': `${words.comparison} ${words.formats.json}`,
 };
 
-export function takeSection(encodes: Encodes): Section {
+export function takeSection(encodes: Encodes, pictures: MomentPictures): Section {
   const said = made(html`<p class="small soft" role="status"></p>`);
   const which = h('select', { 'aria-label': words.which });
   const precise = h('input', { type: 'checkbox', id: 'take-precise' });
@@ -57,7 +59,7 @@ ${together}<label class="check small" for="take-precise" title="${words.preciseH
         of,
         format,
         format === 'html'
-          ? { written: new Date().toISOString().slice(0, 10) }
+          ? { written: new Date().toISOString().slice(0, 10), pictures: await picturesFor(of) }
           : precise.checked
             ? { precision: 'max' }
             : {},
@@ -69,6 +71,23 @@ ${together}<label class="check small" for="take-precise" title="${words.preciseH
     } catch (error) {
       said.textContent = words.failed(error instanceof Error ? error.message : String(error));
     }
+  }
+
+  /** The pictures that were made of reports to be written, in files. */
+  async function picturesFor(of: readonly Report[]): Promise<HtmlPictures[]> {
+    const made = of.flatMap((report, index) => {
+      const encode = reports().indexOf(report);
+      return pictures.of(encode).map((pair) => ({ index, pair }));
+    });
+    return Promise.all(
+      made.map(async ({ index, pair }) => ({
+        report: index,
+        frame: pair.index,
+        reference: await jpeg(pair.reference),
+        distorted: await jpeg(pair.distorted),
+        map: await jpeg(pair.map),
+      })),
+    );
   }
 
   function update(): void {
@@ -91,6 +110,16 @@ ${together}<label class="check small" for="take-precise" title="${words.preciseH
   }
 
   return { element, update, close: () => {} };
+}
+
+/** A small picture as a file. */
+async function jpeg({ width, height, aspect, data }: Thumb): Promise<Uint8Array> {
+  const image = await createImageBitmap(new ImageData(data, width, height));
+  // Square pixels: the file says nothing of others.
+  const canvas = h('canvas', { width: Math.max(1, Math.round(height * aspect)), height });
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, height);
+  const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/jpeg', 0.8));
+  return new Uint8Array((await blob?.arrayBuffer()) ?? new ArrayBuffer(0));
 }
 
 function download(blob: Blob, name: string): void {

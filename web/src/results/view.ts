@@ -20,6 +20,7 @@ export class View extends ChartState<Encodes> {
     this.zoom.value = null;
     this.pointed.value = null;
     this.chosen.value = null;
+    this.moments.value = [];
     this.lead.value = 0;
     this.lit.value = null;
     this.shown.value = this.encodes.list.map(() => true);

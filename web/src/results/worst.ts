@@ -6,9 +6,11 @@ import { frameGap, type Ranking, worstFrames } from 'anyvmaf';
 import { colourOf, percentOf, timeText } from 'anyvmaf/view';
 import { h, setBusy } from '../dom.js';
 import { replacedBy } from '../focus.js';
+import type { Thumb, ThumbPair } from '../frames/thumbs.js';
 import { spaced } from '../schedule.js';
 import { text } from '../text.js';
 import type { Encode, Encodes } from './encodes.js';
+import type { MomentPictures } from './pictures.js';
 import type { Section } from './section.js';
 import { html, made, render, type TemplateResult } from './templates.js';
 import type { View } from './view.js';
@@ -21,7 +23,12 @@ interface Row {
   readonly frame: number;
   readonly item: HTMLElement;
   readonly button: HTMLElement;
+  /** Reference, encode and loss map; hidden until they are there. */
+  readonly shots: HTMLElement;
 }
+
+/** Most encodes whose moments are all unfolded. */
+const UNFOLDED = 4;
 
 interface Moment {
   readonly frame: number;
@@ -29,14 +36,14 @@ interface Moment {
   readonly causes: readonly string[];
 }
 
-export function worstSection(encodes: Encodes, view: View): Section {
+export function worstSection(encodes: Encodes, view: View, pictures: MomentPictures): Section {
   const hint = made(html`<span class="faint small"></span>`);
   const lists = made(html`<div class="moments" aria-busy="true"></div>`);
   const element = made(
-    html`<section class="card" aria-labelledby="worst-heading"><div class="bar"><h2 id="worst-heading">${words.heading}</h2>${hint}</div>${lists}</section>`,
+    html`<section class="card worst" aria-labelledby="worst-heading"><div class="bar"><h2 id="worst-heading">${words.heading}</h2>${hint}</div>${lists}</section>`,
   );
   const found = new Map<number, readonly Moment[]>();
-  const draw = momentLists(lists, encodes, view);
+  const draw = momentLists(lists, encodes, view, pictures);
   let next = 0;
   let searched = '';
   /** A search is under way. */
@@ -59,7 +66,20 @@ export function worstSection(encodes: Encodes, view: View): Section {
 
   function end(): void {
     due = false;
+    view.moments.value = [...found].flatMap(([encode, moments]) =>
+      moments.map(({ frame }) => ({ encode, frame })),
+    );
     tell();
+    // The search that saw all frames: pictures of others would be made in vain.
+    if (encodes.settled)
+      pictures.want(
+        new Map(
+          [...found].map(([encode, moments]) => {
+            const shift = encodes.list[encode]?.columns.shift ?? 0;
+            return [encode, moments.map(({ frame }) => frame - shift)];
+          }),
+        ),
+      );
   }
 
   /** Says whether rows may still come and go: until the search that saw all frames is drawn. */
@@ -99,7 +119,7 @@ function grows({ growing }: Encode, encodes: Encodes): boolean {
 
 /** The worst moments of an encode, at least `gap` frames apart. */
 function momentsOf(encode: Encode, encodes: Encodes, rank: Ranking, gap: number): Moment[] {
-  const most = Math.max(3, Math.floor(8 / encodes.list.length));
+  const most = Math.max(3, Math.floor(6 / encodes.list.length));
   const worst = worstFrames({ frames: encode.result.frames }, rank, most, gap);
   return worst.map(({ frameNum, value }) => {
     const frame = frameNum + encode.columns.shift;
@@ -108,10 +128,16 @@ function momentsOf(encode: Encode, encodes: Encodes, rank: Ranking, gap: number)
 }
 
 /** Draws the moments of every encode, when they are others than before. */
-function momentLists(lists: HTMLElement, encodes: Encodes, view: View) {
+function momentLists(lists: HTMLElement, encodes: Encodes, view: View, pictures: MomentPictures) {
   /** Rows by encode and frame: those that stay keep their element, to which the focus may have to return. */
   let rows = new Map<string, Row>();
   let drawn = '';
+
+  pictures.listener = (encode, pair) => {
+    const shift = encodes.list[encode]?.columns.shift ?? 0;
+    const row = rows.get(`${encode} ${pair.index + shift}`);
+    if (row) drawShots(row.shots, pair);
+  };
 
   /** The row that is nearest in time, of the same encode; a row itself as long as it is there. */
   function nearest({ encode, frame }: Row): Row | undefined {
@@ -138,13 +164,16 @@ function momentLists(lists: HTMLElement, encodes: Encodes, view: View) {
           const key = `${index} ${moment.frame}`;
           const row = kept.get(key) ?? emptyRow(encode, moment.frame, encodes, view);
           rows.set(key, row);
-          render(content(encode, metric, moment, encodes), row.button);
+          const made = pictures.get(index, moment.frame - encode.columns.shift);
+          if (made) drawShots(row.shots, made);
+          render(content(encode, metric, moment, encodes, row.shots), row.button);
           return row.item;
         });
-        const heading = several
-          ? html`<h3 .style=${colourOf(index)}><span class="swatch"></span><span>${name}</span></h3>`
-          : '';
-        return html`${heading}<ol aria-label="${several ? name : words.heading}">${items}</ol>`;
+        const list = html`<ol aria-label="${several ? name : words.heading}">${items}</ol>`;
+        if (!several) return list;
+        const heading = html`<h3 .style=${colourOf(index)}><span class="swatch"></span><span>${name}</span></h3>`;
+        if (encodes.list.length <= UNFOLDED) return html`${heading}${list}`;
+        return html`<details ?open=${index === 0}><summary>${heading}</summary>${list}</details>`;
       }),
       lists,
     );
@@ -169,7 +198,8 @@ function emptyRow(encode: Encode, frame: number, encodes: Encodes, view: View): 
       view.open(encode.index, frame);
     },
   });
-  return { encode: encode.index, frame, item: h('li', {}, button), button };
+  const shots = h('span', { class: 'shots', 'aria-hidden': 'true', hidden: true });
+  return { encode: encode.index, frame, item: h('li', {}, button), button, shots };
 }
 
 function content(
@@ -177,16 +207,33 @@ function content(
   metric: string,
   { frame, value, causes }: Moment,
   encodes: Encodes,
+  shots: HTMLElement,
 ): TemplateResult {
   const time = encodes.timeOf(frame);
   const frameText = encodes.apart ? text.results.chart.referenceFrame : text.results.chart.frame;
   const [low, high] = encode.columns.extent(metric) ?? [0, 1];
   const range = encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined;
   const share = percentOf(value, ...(range ?? ([Math.min(0, low), high] as const)));
-  return html`<span class="when"><span>${time === undefined ? frameText(frame) : timeText(time)}</span>${time === undefined ? '' : html`<span class="faint">${frameText(frame)}</span>`}</span>
+  return html`${shots}<span class="when"><span>${time === undefined ? frameText(frame) : timeText(time)}</span>${time === undefined ? '' : html`<span class="faint">${frameText(frame)}</span>`}</span>
 <span class="line" aria-hidden="true"><i .style=${`width:${share}%`}></i></span>
 <b>${encodes.valueText(metric, value)}</b>
 ${causes.length > 0 ? html`<span class="causes soft">${causes.join(', ')}</span>` : ''}`;
+}
+
+/** Shows both frames and the loss map of a moment. */
+function drawShots(shots: HTMLElement, { reference, distorted, map }: ThumbPair): void {
+  if (!shots.hidden) return;
+  const shot = ({ width, height, aspect, data }: Thumb, name: string) => {
+    const canvas = h('canvas', { width, height, style: `aspect-ratio:${aspect}` });
+    canvas.getContext('2d')?.putImageData(new ImageData(data, width, height), 0, 0);
+    return h('span', { class: 'shot' }, canvas, h('span', { class: 'faint' }, name));
+  };
+  shots.replaceChildren(
+    shot(reference, words.shots.reference),
+    shot(distorted, words.shots.distorted),
+    shot(map, words.shots.map),
+  );
+  shots.hidden = false;
 }
 
 /** Features that fell most against what they are in the rest of the video: more than two deviations below its mean. */

@@ -7,6 +7,7 @@ import {
   AnyvmafError,
   type FrameMetrics,
   formatHtml,
+  type HtmlOptions,
   type Precision,
   type ReadReport,
   type Report,
@@ -31,9 +32,8 @@ export type ReadEvent =
 /** One report, a page of several, or several in one file as the command line writes them. */
 export type WriteFormat = ReportFormat | 'html' | 'all.csv' | 'all.json';
 
-export interface WriteOptions {
-  /** When an HTML report was made. */
-  readonly written?: string;
+/** What an HTML report says, or how the values of the other formats are written. */
+export interface WriteOptions extends Pick<HtmlOptions, 'written' | 'pictures'> {
   /** Of the other formats; default `legacy`. */
   readonly precision?: Precision;
 }

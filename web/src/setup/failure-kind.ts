@@ -12,6 +12,7 @@ export type FailureKind =
   | 'differs'
   | 'memory'
   | 'died'
+  | 'offline'
   | 'media'
   | 'io'
   | 'model'
@@ -47,6 +48,8 @@ export function kindOfFailure(failure: Failure, settings: Settings): FailureKind
     case 'died':
     case 'internal':
       return 'died';
+    case 'offline':
+      return code;
     case 'mismatch':
       return 'differs';
     case 'media':

@@ -8,8 +8,7 @@ import type { Failure } from '../engine/calls.js';
 import { isActive, type Session, type Settings } from '../session.js';
 import { text } from '../text.js';
 import { failureView, sentence } from './failure.js';
-import { swapSides } from './files.js';
-import { type Fix, fixOf, formatRange } from './fixes.js';
+import { applyFix, type Fix, fixOf, forAll, formatRange } from './fixes.js';
 
 const TONES = { error: 'var(--bad)', warning: 'var(--warn)', info: 'var(--note)' } as const;
 const SIGNS = { error: '!', warning: '!', info: 'i' } as const;
@@ -86,12 +85,7 @@ function gather({ distorted, inspections }: Session) {
 function item(session: Session, { finding, names }: Shared, encodes: number): HTMLElement {
   const { severity, message, reference, distorted, hint, fix } = finding;
   const action = fixOf(finding);
-  const apply = () => {
-    if (action?.kind === 'swap') swapSides(session);
-    else if (action?.kind === 'raw') session.raw.value = action.format;
-    else if (action)
-      session.settings.value = { ...session.settings.value, ...forAll(action.change, encodes) };
-  };
+  const apply = () => action && applyFix(session, action, encodes);
   return h(
     'li',
     { class: 'finding', style: `--tone: ${TONES[severity]}` },
@@ -122,11 +116,6 @@ function actionText(action: Fix, encodes: number): string {
   if (action.kind === 'raw')
     return fixes.raw(action.format.width, action.format.height, action.format.bitDepth);
   return fixText(forAll(action.change, encodes));
-}
-
-/** Several encodes may differ in their offsets: detect each when it is scored. */
-function forAll(change: Partial<Settings>, encodes: number): Partial<Settings> {
-  return encodes > 1 && typeof change.offset === 'number' ? { offset: 'auto' } : change;
 }
 
 function fixText({ offset, scale, scaleTo, frameRatePolicy, models, range }: Partial<Settings>): string {

@@ -3,7 +3,8 @@
  * Fixes of findings as changes of settings, for buttons.
  */
 import type { Finding, FrameRange, RawVideoFormat } from 'anyvmaf';
-import type { Settings } from '../session.js';
+import type { Session, Settings } from '../session.js';
+import { swapSides } from './files.js';
 
 /** What a button does. */
 export type Fix =
@@ -29,6 +30,18 @@ export function fixOf({ hint }: Finding): Fix | undefined {
     default:
       return undefined;
   }
+}
+
+/** Several encodes may differ in their offsets: detect each when it is scored. */
+export function forAll(change: Partial<Settings>, encodes: number): Partial<Settings> {
+  return encodes > 1 && typeof change.offset === 'number' ? { offset: 'auto' } : change;
+}
+
+/** Makes a fix, for all of so many encodes. */
+export function applyFix(session: Session, fix: Fix, encodes: number): void {
+  if (fix.kind === 'swap') swapSides(session);
+  else if (fix.kind === 'raw') session.raw.value = fix.format;
+  else session.settings.value = { ...session.settings.value, ...forAll(fix.change, encodes) };
 }
 
 /** Parses `100-200` in frames or `1.5s-10s` in seconds, the end optional; `undefined` for anything else. */

@@ -54,6 +54,9 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
     if (run.phase === 'running' && before.phase === 'running') showSoon();
     else show(run);
   });
+  session.runsAsked.watch((asked) => {
+    if (asked > 0) start();
+  });
   addEventListener('beforeunload', (event) => {
     if (isActive(session.run.value)) event.preventDefault();
   });

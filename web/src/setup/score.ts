@@ -2,7 +2,7 @@
  * @module web/setup/score
  * Starts, pauses and ends the run.
  */
-import type { Progress } from 'anyvmaf';
+import type { Progress, Report } from 'anyvmaf';
 import { type Failure, failureOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import type { ScoreEvent } from '../engine/functions.js';
@@ -37,6 +37,28 @@ export function unreadable({ distorted, inspections, settings }: Session): Failu
   return failures.length === pairs.length ? (failures[0] ?? null) : null;
 }
 
+/** The files and settings that decide on a run's numbers, as text. */
+function runKey({ reference, distorted, raw, settings, tiny }: Session): string {
+  // The same numbers come of any number of threads, and of a GPU.
+  const { threads, backend, ...deciding } = settings.value;
+  return JSON.stringify([
+    reference.value?.id,
+    distorted.value.map(({ id }) => id),
+    raw.value,
+    deciding,
+    tiny.value.map(({ model }) => model),
+  ]);
+}
+
+/** Keeps `session.outdated` up to date. */
+export function watchOutdated(session: Session): void {
+  const { reference, distorted, raw, settings, tiny, scored, outdated } = session;
+  const update = () => {
+    outdated.value = scored.value !== null && scored.value !== runKey(session);
+  };
+  for (const cell of [reference, distorted, raw, settings, tiny, scored]) cell.watch(update);
+}
+
 /** The run of a session. */
 export class Runner {
   readonly #session: Session;
@@ -66,6 +88,7 @@ export class Runner {
     );
     session.cursor.value = null;
     session.results.value = [];
+    session.scored.value = runKey(session);
     session.run.value = { phase: 'running', progress: distorted.map(() => null) };
     /** By encode. */
     const failures = new Map<number, Failure>();
@@ -94,7 +117,8 @@ export class Runner {
 
   /** A listener that writes the events of a run to the session and to `failures`. */
   #collect(encodes: EncodeResult[], failures: Map<number, Failure>, signal: AbortSignal) {
-    const { run, results } = this.#session;
+    const { run, results, distorted } = this.#session;
+    const ids = distorted.value.map(({ id }) => id);
     let progress: readonly (Progress | null)[] = encodes.map(() => null);
     return (event: ScoreEvent) => {
       if (signal.aborted) return;
@@ -108,8 +132,11 @@ export class Runner {
         const encode = encodes[index];
         if (!encode) return;
         if (event.kind === 'start') encodes[index] = { ...encode, skipped: event.skipped };
-        // The report shares the array of frames, so that it has them all.
-        else encodes[index] = { ...encode, report: { ...event.report, frames: encode.frames } };
+        else {
+          // The report shares the array of frames, so that it has them all.
+          const report = { ...event.report, frames: encode.frames };
+          encodes[index] = { ...encode, report: this.#withFindings(report, ids[index]) };
+        }
       }
       if (isActive(run.value))
         run.value = { ...run.value, progress: progress.filter((_, index) => !failures.has(index)) };
@@ -130,6 +157,21 @@ export class Runner {
     if (!cursor.value || cursor.value.encode < place) return;
     cursor.value =
       cursor.value.encode === place ? null : { ...cursor.value, encode: cursor.value.encode - 1 };
+  }
+
+  /**
+   * Adds what was found before the run to the report of stored frames. A run of encoded ones looks at their pictures itself; a
+   * short run of stored ones does not.
+   */
+  #withFindings(report: Report, id: number | undefined): Report {
+    const { reference, distorted, inspections } = this.#session;
+    const pair = id === undefined ? undefined : inspections.value.get(id);
+    const files = [reference.value, distorted.value.find((one) => one.id === id)];
+    if (pair?.phase !== 'found' || !report.preflight || files.some((one) => one?.kind === 'encoded'))
+      return report;
+    const known = new Set(report.preflight.map(({ code }) => code));
+    const further = pair.inspection.findings.filter(({ code }) => !known.has(code));
+    return { ...report, preflight: [...report.preflight, ...further] };
   }
 
   /** Pauses or resumes the run. */

@@ -9,6 +9,7 @@ import { announce } from './announce.js';
 import { describeFacts, formatBytes } from './facts.js';
 import { addFiles, removeFile, type Side, swapSides } from './files.js';
 import { icon, pictogram } from './icons.js';
+import { FileThumbs } from './thumbs.js';
 
 /** Files that the picker offers first; any other can be picked too. */
 const ACCEPT =
@@ -42,12 +43,13 @@ export function slots(session: Session, openReports: (files: readonly File[]) =>
     },
     icon('swap'),
   );
+  const thumbs = new FileThumbs(session);
   const element = h(
     'section',
     { class: 'pair', 'aria-label': text.setup.section },
-    slot(session, 'reference', add),
+    slot(session, 'reference', add, thumbs),
     swap,
-    slot(session, 'distorted', add),
+    slot(session, 'distorted', add, thumbs),
     error,
   );
   const both = () => {
@@ -64,7 +66,7 @@ export function slots(session: Session, openReports: (files: readonly File[]) =>
 
 type Add = (files: readonly File[], side: Side | null) => Promise<void>;
 
-function slot(session: Session, side: Side, add: Add): HTMLElement {
+function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLElement {
   const many = side === 'distorted';
   const input = h('input', {
     type: 'file',
@@ -101,7 +103,7 @@ function slot(session: Session, side: Side, add: Add): HTMLElement {
     const files = many ? session.distorted.value : [session.reference.value].filter((one) => one !== null);
     const empty = files.length === 0;
     element.classList.toggle('filled', !empty);
-    fill(list, ...files.map((one, index) => row(session, one, many ? index : undefined)));
+    fill(list, ...files.map((one, index) => row(session, one, thumbs.place(one), many ? index : undefined)));
     list.hidden = empty;
     hint.hidden = !empty;
     const { chooseSeveral, choose, add: addAnother, replace } = text.setup;
@@ -111,6 +113,7 @@ function slot(session: Session, side: Side, add: Add): HTMLElement {
   };
   session[side].watch(show);
   session.inspections.watch(show);
+  session.watchPhase((phase) => phase === 'done' && show());
   markDraggedOver(element);
   return element;
 }
@@ -127,7 +130,12 @@ function markDraggedOver(element: HTMLElement): void {
   element.addEventListener('drop', () => over(-depth));
 }
 
-function row(session: Session, { id, file }: ChosenFile, index: number | undefined): HTMLElement {
+function row(
+  session: Session,
+  { id, file }: ChosenFile,
+  thumb: HTMLElement,
+  index: number | undefined,
+): HTMLElement {
   const [first] = session.inspections.value.values();
   const found = index === undefined ? first : session.inspections.value.get(id);
   const facts =
@@ -137,6 +145,7 @@ function row(session: Session, { id, file }: ChosenFile, index: number | undefin
     'li',
     { class: 'file' },
     index !== undefined && h('span', { class: 'swatch', style: `--c: var(--s${index % 8})` }),
+    thumb,
     h(
       'div',
       { class: 'file-text' },

@@ -1,0 +1,100 @@
+/**
+ * @module web/frames/thumbs
+ * Small pictures: the first frame of a file, and both frames of a pair with its loss map. Runs in the worker.
+ */
+import {
+  type ExtractOptions,
+  extractFrames,
+  type FramePair,
+  type RgbImage,
+  type ScoreRequest,
+} from 'anyvmaf';
+import { fittingFull, tint } from './colours.js';
+import { type LossGrid, measureMap } from './draw.js';
+
+/** A small picture: red, green, blue and 255 of each pixel. */
+export interface Thumb {
+  readonly width: number;
+  readonly height: number;
+  /** Width over height as shown; pixels need not be square. */
+  readonly aspect: number;
+  readonly data: Uint8ClampedArray<ArrayBuffer>;
+}
+
+/** Both frames of a pair, and where the distorted one lost quality. */
+export interface ThumbPair {
+  readonly index: number;
+  readonly reference: Thumb;
+  readonly distorted: Thumb;
+  readonly map: Thumb;
+}
+
+/** Side of a map's square in samples. */
+const BLOCK = 16;
+/** Opacity of the map's colours, and brightness of the grey picture below; as in the viewer. */
+const [COVER, DIM] = [0.85, 0.62];
+
+/** The first frame of a video. @param side longest side in pixels */
+export async function firstThumb(
+  request: ScoreRequest,
+  options: ExtractOptions,
+  side: number,
+): Promise<Thumb | undefined> {
+  for await (const { reference } of extractFrames(request, [0], options))
+    return rgba(reference.image({ maxSide: side }), reference.displayAspect);
+  return undefined;
+}
+
+/** Small pictures of pairs, in ascending order. */
+export async function* thumbPairs(
+  request: ScoreRequest,
+  indices: readonly number[],
+  options: ExtractOptions,
+  side: number,
+): AsyncGenerator<ThumbPair, void, undefined> {
+  for await (const pair of extractFrames(request, indices, options)) yield thumbsOf(pair, side);
+}
+
+async function thumbsOf(pair: FramePair, side: number): Promise<ThumbPair> {
+  const { width } = pair.reference.format;
+  const aspect = pair.reference.displayAspect;
+  const { grids } = await measureMap(pair, BLOCK);
+  const [reference, distorted] = [pair.reference, pair.distorted].map((picture) =>
+    picture.image({ maxSide: side }),
+  ) as [RgbImage, RgbImage];
+  return {
+    index: pair.index,
+    reference: rgba(reference, aspect),
+    distorted: rgba(distorted, aspect),
+    map: mapOver(rgba(distorted, aspect), grids.both, width),
+  };
+}
+
+function rgba({ width, height, data }: RgbImage, aspect: number): Thumb {
+  const pixels = new Uint8ClampedArray(4 * width * height).fill(255);
+  for (let i = 0; i < width * height; i++) pixels.set(data.subarray(3 * i, 3 * i + 3), 4 * i);
+  return { width, height, aspect, data: pixels };
+}
+
+/** The loss in colours over the grey of a picture that is `fullWidth` wide before it was made small. */
+function mapOver(thumb: Thumb, grid: LossGrid, fullWidth: number): Thumb {
+  const { width, height, data } = thumb;
+  const full = fittingFull(grid);
+  const squares = (at: number, most: number) =>
+    Math.min(most - 1, Math.floor(((at + 0.5) * fullWidth) / width / grid.blockSize));
+  for (let y = 0; y < height; y++) {
+    const row = squares(y, grid.height) * grid.width;
+    for (let x = 0; x < width; x++) {
+      const at = 4 * (y * width + x);
+      const [r = 0, g = 0, b = 0] = data.subarray(at, at + 3);
+      const grey = DIM * (0.2126 * r + 0.7152 * g + 0.0722 * b);
+      const [red, green, blue, cover] = tint((grid.density[row + squares(x, grid.width)] ?? 0) / full);
+      const share = COVER * cover;
+      data.set(
+        [red, green, blue].map((colour) => grey + share * (colour - grey)),
+        at,
+      );
+    }
+  }
+  return thumb;
+}

@@ -1,0 +1,109 @@
+/**
+ * @module web/results/pictures
+ * Small pictures of the worst moments, made once the run is over: one encode at a time, and not while the viewer is open, which
+ * needs the same worker.
+ */
+import { engine } from '../engine/client.js';
+import type { ThumbPair } from '../frames/thumbs.js';
+import { isActive, type Session } from '../session.js';
+import type { Encodes } from './encodes.js';
+
+/** Longest side of a picture in pixels: sharp at the width that a moment has on a large screen. */
+const SIDE = 320;
+
+export class MomentPictures {
+  readonly #encodes: Encodes;
+  readonly #session: Session;
+  /** By encode and by the report's frame number. */
+  readonly #made = new Map<string, ThumbPair>();
+  /** Frames that cannot be had again are not asked for twice. */
+  readonly #failed = new Set<number>();
+  #wanted: ReadonlyMap<number, readonly number[]> = new Map();
+  #stop: AbortController | undefined;
+  #listener: (encode: number, pair: ThumbPair) => void = () => {};
+  readonly #unwatch: (() => void)[];
+
+  constructor(encodes: Encodes, session: Session) {
+    this.#encodes = encodes;
+    this.#session = session;
+    const turn = () => (this.#allowed ? this.#next() : this.#stop?.abort());
+    this.#unwatch = [session.run.watch(turn), session.cursor.watch(turn)];
+  }
+
+  /** Called for every picture that is made. */
+  set listener(listener: (encode: number, pair: ThumbPair) => void) {
+    this.#listener = listener;
+  }
+
+  get(encode: number, frame: number): ThumbPair | undefined {
+    return this.#made.get(keyOf(encode, frame));
+  }
+
+  /** All pictures of an encode, by frame. */
+  of(encode: number): readonly ThumbPair[] {
+    return [...this.#made]
+      .filter(([key]) => key.startsWith(`${encode} `))
+      .map(([, pair]) => pair)
+      .sort((a, b) => a.index - b.index);
+  }
+
+  /** Asks for the pictures of frames, by encode. */
+  want(frames: ReadonlyMap<number, readonly number[]>): void {
+    this.#wanted = frames;
+    if (this.#allowed) this.#next();
+  }
+
+  close(): void {
+    for (const stop of this.#unwatch) stop();
+    this.#wanted = new Map();
+    this.#stop?.abort();
+  }
+
+  get #allowed(): boolean {
+    return !isActive(this.#session.run.value) && this.#session.cursor.value === null;
+  }
+
+  /** Makes what is missing of the first encode that lacks something. */
+  #next(): void {
+    if (this.#stop) return;
+    for (const [encode, frames] of this.#wanted) {
+      const source = this.#encodes.list[encode]?.result.source;
+      const indices = frames.filter((frame) => !this.#made.has(keyOf(encode, frame)));
+      if (!source || indices.length === 0 || this.#failed.has(encode)) continue;
+      this.#load(encode, indices);
+      return;
+    }
+  }
+
+  async #load(encode: number, indices: readonly number[]): Promise<void> {
+    const result = this.#encodes.list[encode]?.result;
+    if (!result?.source) return;
+    const stop = new AbortController();
+    this.#stop = stop;
+    const { reference, distorted, options } = result.source;
+    const offset = result.report?.pairing?.frames.offset;
+    const pairing = offset === undefined ? options : { ...options, offset };
+    try {
+      await engine.call(
+        'thumbs',
+        { reference, distorted, options: pairing, indices, side: SIDE },
+        {
+          signal: stop.signal,
+          onEvent: (pair) => {
+            this.#made.set(keyOf(encode, pair.index), pair);
+            this.#listener(encode, pair);
+          },
+        },
+      );
+    } catch {
+      // Without pictures, the numbers stand as they are; the viewer says what is wrong with the files.
+      if (!stop.signal.aborted) this.#failed.add(encode);
+    }
+    this.#stop = undefined;
+    if (this.#allowed) this.#next();
+  }
+}
+
+function keyOf(encode: number, frame: number): string {
+  return `${encode} ${frame}`;
+}

@@ -1,0 +1,75 @@
+/**
+ * @module web/setup/thumbs
+ * The first frame of every chosen file, small, made while no run needs the worker.
+ */
+import { h } from '../dom.js';
+import { engine } from '../engine/client.js';
+import type { Thumb } from '../frames/thumbs.js';
+import { type ChosenFile, isActive, type Session } from '../session.js';
+
+/** Longest side in pixels. */
+const SIDE = 192;
+
+/** The small pictures of a session's files. */
+export class FileThumbs {
+  readonly #session: Session;
+  /** By file and the format it is read in; `null` while it is made, and where it cannot be. */
+  readonly #made = new Map<string, Thumb | null>();
+  /** Where each is shown; lists are drawn again while it is made. */
+  readonly #places = new Map<string, HTMLCanvasElement>();
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** A place for the picture of a file, which fills as soon as there is one. */
+  place(chosen: ChosenFile): HTMLElement {
+    const canvas = h('canvas', { class: 'file-thumb', 'aria-hidden': 'true', hidden: true });
+    const { raw, settings, run, inspections } = this.#session;
+    const format = chosen.kind === 'raw' ? raw.value : null;
+    const { decoder } = settings.value;
+    const key = JSON.stringify([chosen.id, format, decoder]);
+    this.#places.set(key, canvas);
+    const known = this.#made.get(key);
+    if (known) drawThumb(canvas, known);
+    // What is found about the pair comes first; lists are drawn again then.
+    const waits =
+      isActive(run.value) || [...inspections.value.values()].some(({ phase }) => phase === 'pending');
+    if (known === undefined && !waits && (chosen.kind !== 'raw' || format))
+      this.#make(key, { file: chosen.file, raw: format, decoder, side: SIDE });
+    return canvas;
+  }
+
+  #make(
+    key: string,
+    asked: { readonly file: File; readonly raw: Session['raw']['value'] } & {
+      readonly decoder: 'mediabunny' | 'wasm';
+      readonly side: number;
+    },
+  ): void {
+    this.#made.set(key, null);
+    this.#turn = this.#turn.then(async () => {
+      if (isActive(this.#session.run.value)) {
+        // Asked for again after the run, which has the worker to itself.
+        this.#made.delete(key);
+        return;
+      }
+      // What is wrong with a file is said by the look at the pair.
+      const thumb = await engine.call('thumb', asked).catch(() => undefined);
+      const place = this.#places.get(key);
+      if (!thumb || !place) return;
+      this.#made.set(key, thumb);
+      drawThumb(place, thumb);
+    });
+  }
+}
+
+/** Draws a small picture and shows it. */
+function drawThumb(canvas: HTMLCanvasElement, { width, height, aspect, data }: Thumb): void {
+  canvas.width = width;
+  canvas.height = height;
+  canvas.getContext('2d')?.putImageData(new ImageData(data, width, height), 0, 0);
+  canvas.style.aspectRatio = String(aspect);
+  canvas.hidden = false;
+}
