@@ -291,6 +291,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
     const value = Number.parseFloat((await page.locator('.score').textContent()) ?? '');
     expect(value).toBeGreaterThan(30);
     expect(value).toBeLessThan(95);
+    expect(await page.locator('.flaw, .flaw-note').count()).toBe(0);
     // The second that is worse than the rest is found.
     const first = await page.locator('.moments .when').first().textContent();
     const frame = Number(/frame (\d+)/.exec(first ?? '')?.[1]);

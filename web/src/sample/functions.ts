@@ -20,8 +20,8 @@ export interface SamplePair {
 
 export const sampler = {
   async make(_: null): Promise<SamplePair> {
-    const mild = makeSample(FORMAT, { ...CONTENT, distortion: { blur: 1, quantiser: 14, noise: 2 } });
-    const bad = makeSample(FORMAT, { ...CONTENT, distortion: { blur: 4, quantiser: 40, noise: 4 } });
+    const mild = makeSample(FORMAT, { ...CONTENT, distortion: { blur: 2, quantiser: 6 } });
+    const bad = makeSample(FORMAT, { ...CONTENT, distortion: { blur: 7, quantiser: 12 } });
     const file = (side: SampleSide): Blob => {
       const parts: BlobPart[] = [y4mHeader(FORMAT)];
       for (let i = 0; i < FRAMES; i++)
