@@ -184,10 +184,13 @@ export default defineConfig({
   base: './',
   plugins: [fetchedFiles(), shaders(), collectPackages(), licences(), offline()],
   resolve: {
-    // The built library, and the modules that its HTML report shares with the page.
+    // The built library, the modules that its HTML report shares with the page, and its generated videos.
     alias: {
       'anyvmaf/abort': join(ROOT, 'dist/core/abort.js'),
       'anyvmaf/view': join(ROOT, 'dist/report/view.js'),
+      'anyvmaf/bd-rate': join(ROOT, 'dist/search/bd-rate.js'),
+      'anyvmaf/sample/files': join(ROOT, 'dist/sample/files.js'),
+      'anyvmaf/sample/generator': join(ROOT, 'dist/sample/generator.js'),
       anyvmaf: join(ROOT, 'dist/index.browser.js'),
     },
   },

@@ -231,6 +231,8 @@ export const tinyModel = object({
   runtime: nullable(text),
   /** The GPU as its driver calls it, where the platform says. */
   adapter: optional(text),
+  /** Threads of each of its sessions on the processor, where known. */
+  threads: optional(integer),
   /** The encoder, for a codec-aware model. */
   codec: optional(text),
   preset: optional(text),

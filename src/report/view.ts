@@ -4,9 +4,11 @@
  * their words. The charts over the frames draw on a canvas; no other module here knows a document.
  */
 export { remarks } from './findings.js';
+export { writeTableCsv } from './table.js';
 export * from './view/cell.js';
 export * from './view/chart.js';
 export * from './view/chart-state.js';
+export * from './view/colours.js';
 export * from './view/distribution.js';
 export * from './view/encodes.js';
 export * from './view/frames.js';

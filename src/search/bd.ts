@@ -13,7 +13,7 @@ import type { BdOptions, BdResult, RatePoint } from './bd-rate.js';
  * const { value } = await bdRate(
  *   [{ kbps: 500, quality: 70 }, { kbps: 1000, quality: 82 }, { kbps: 2000, quality: 91 }],
  *   [{ kbps: 400, quality: 71 }, { kbps: 800, quality: 83 }, { kbps: 1600, quality: 91.5 }],
- * ); // about -22: the second needs 22 % less
+ * ); // about -25: the second needs 25 % less
  * ```
  */
 export async function bdRate(

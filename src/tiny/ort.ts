@@ -69,7 +69,15 @@ export function openOrt(
   { runtime, device, provider, adapter, notes = [] }: OrtTarget,
 ): Promise<TinySession> {
   const { bytes, external } = model.program;
-  const facts = { runtime, device, ...(adapter !== undefined && { adapter }), notes };
+  // The web's library is kept to one thread by whoever loads it.
+  const used = device !== 'cpu' ? 0 : runtime === 'onnxruntime-web' ? 1 : threads;
+  const facts = {
+    runtime,
+    device,
+    ...(adapter !== undefined && { adapter }),
+    ...(used > 0 && { threads: used }),
+    notes,
+  };
   return openSession<OrtTensor>(model, facts, async () => {
     const session = await ort.InferenceSession.create(bytes, {
       executionProviders: [provider],

@@ -23,7 +23,7 @@ export interface LibrarySession<Tensor> {
  */
 export async function openSession<Tensor>(
   { source, graph }: Pick<TinyModel, 'source' | 'graph'>,
-  facts: Pick<TinySession, 'runtime' | 'device' | 'adapter' | 'notes'>,
+  facts: Pick<TinySession, 'runtime' | 'device' | 'adapter' | 'threads' | 'notes'>,
   start: () => Promise<LibrarySession<Tensor>>,
 ): Promise<TinySession> {
   const { runtime, device } = facts;

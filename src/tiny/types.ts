@@ -244,6 +244,8 @@ export interface TinySession {
   readonly device: TinyDevice;
   /** The GPU's name from its driver, if known. */
   readonly adapter?: string;
+  /** Threads of this session on the processor, if known. */
+  readonly threads?: number;
   /** Why `auto` skipped earlier devices, full sentences. */
   readonly notes: readonly string[];
   /**

@@ -197,11 +197,18 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     await expect.poll(() => best.count()).toBe(2);
     await says(best.first()).toContain((high.pooled_metrics.vmaf?.mean ?? 0).toFixed(2));
     const legend = page.locator('.legend button');
-    await legend.first().click();
+    await legend.first().click({ modifiers: ['Shift'] });
     await expect.poll(() => legend.first().getAttribute('aria-pressed')).toBe('false');
     // The last line stays.
-    await legend.last().click();
+    await legend.last().click({ modifiers: ['Shift'] });
     await expect.poll(() => legend.last().getAttribute('aria-pressed')).toBe('true');
+    // A click shows one alone, and another all of them.
+    const pressed = () =>
+      legend.evaluateAll((buttons) => buttons.map((button) => button.getAttribute('aria-pressed')));
+    await legend.first().click();
+    await expect.poll(pressed).toEqual(['true', 'false']);
+    await legend.first().click();
+    await expect.poll(pressed).toEqual(['true', 'true']);
     await screenshot(page, 'web-results-two');
   });
 
@@ -221,9 +228,9 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     const area = await chart.locator('.marks').boundingBox();
     const dots = await Promise.all((await chart.locator('.dot').all()).map((dot) => dot.boundingBox()));
     const across = dots.map((box) => ((box?.x ?? 0) + 7 - (area?.x ?? 0)) / (area?.width ?? 1));
-    // By bit rate, from 0 to a tenth more than the greatest.
-    for (const [i, expected] of [500, 2000, 4000].entries())
-      expect(across[i]).toBeCloseTo(expected / 4400, 2);
+    // By the logarithm of the bit rate, with 6 % of the span free on either side.
+    for (const [i, rate] of [500, 2000, 4000].entries())
+      expect(across[i]).toBeCloseTo((Math.log(rate / 500) / Math.log(8) + 0.06) / 1.12, 2);
     const [first] = dots;
     await page.mouse.move((first?.x ?? 0) + 10, (first?.y ?? 0) + 4);
     await says(chart.locator('.tip')).toBe(
@@ -341,6 +348,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     const row = page.locator('.data tbody tr').first();
     await says(row.locator('th')).toBe('200');
     await says(row).toContain((high.frames[200]?.metrics.vmaf ?? 0).toFixed(4));
+    await page.locator('.inner > summary').click();
     await page.getByTitle('Show integer_adm2 in the large chart').click();
     await expect.poll(() => slider(page).getAttribute('aria-label')).toBe('integer_adm2 of every frame');
     await page.getByLabel('Metric').selectOption('vmaf');
@@ -496,8 +504,9 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     for (let i = 0; i < 6; i++) await page.mouse.wheel(0, -120);
     for (let i = 0; i < 10; i++) await page.mouse.move(x + 20 * i, y);
     await page.locator('.legend button').first().click();
-    await page.locator('.features').scrollIntoViewIfNeeded();
-    await page.locator('.features canvas').first().waitFor();
+    await page.locator('.inner > summary').click();
+    await page.locator('.inner .features').scrollIntoViewIfNeeded();
+    await page.locator('.inner .features canvas').first().waitFor();
     const trace: { traceEvents: TraceEvent[] } = JSON.parse((await served.browser.stopTracing()).toString());
     await page.context().close();
     return mainTasks(trace.traceEvents);

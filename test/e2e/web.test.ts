@@ -595,13 +595,33 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(await serious(page)).toEqual([]);
       await screenshot(page, 'page-one-bad');
 
-      // Where none is left, the run has failed.
+      // The failed file is among the failures and nowhere in the results.
+      expect(await page.locator('#results').textContent()).not.toContain('bad.mp4');
+      expect(await page.locator('table.encodes').count()).toBe(0);
+
+      // Where none is left, nothing can be scored, and the reason stands beside the button.
       await page.getByRole('button', { name: 'Change' }).click();
       await page.getByRole('button', { name: 'Remove distorted.y4m' }).click();
       await page.setInputFiles('#pick-distorted', worse);
-      await page.getByRole('button', { name: 'Score again' }).click();
-      await page.getByText(/^Done in/).waitFor({ state: 'detached' });
-      await page.locator('.runner .failure').waitFor();
+      const again = page.getByRole('button', { name: 'Score again' });
+      await expect.poll(() => again.isDisabled()).toBe(true);
+      expect(await page.locator('#run-hint').textContent()).toMatch(
+        /^Nothing can be scored yet\. .*(bad|worse)\.mp4/,
+      );
+      await page.getByRole('button', { name: 'Remove bad.mp4' }).click();
+      await page.setInputFiles('#pick-distorted', files.distorted);
+      await expect.poll(() => again.isDisabled()).toBe(false);
+    });
+
+    it('with an empty file among others, which are taken', async () => {
+      const empty = join(encodeFolder(), 'nothing.mp4');
+      writeFileSync(empty, '');
+      await using opened = await open();
+      const { page } = opened;
+      await drop(page, 'body', [files.distorted, empty, files.reference]);
+      await page.locator('.slot-error', { hasText: 'nothing.mp4 is empty (0 bytes)' }).waitFor();
+      expect(await page.locator('.slot-reference .file-name').textContent()).toBe('reference.y4m');
+      expect(await page.locator('.slot-distorted .file-name').allTextContents()).toEqual(['distorted.y4m']);
     });
 
     it('with an empty file', async () => {

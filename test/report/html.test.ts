@@ -172,11 +172,13 @@ describe('quality over bit rate', () => {
     return { ...one, distorted: { ...one.distorted, ...parts } };
   };
 
-  it('has a point for each encode on linear axes', () => {
+  it('has a point for each encode, bit rates by their logarithm', () => {
     const page = text([sized(2000, 90), sized(500, 70)]);
-    // From 0 to a tenth more than 2000: 500 lies at 22.73 %, 2000 at 90.91 %.
-    expect(page).toContain('left:22.73%');
-    expect(page).toContain('left:90.91%');
+    // 6 % of the span are free on either side: 6 of 112 parts from the left and from the right.
+    expect(page).toContain('left:5.36%');
+    expect(page).toContain('left:94.64%');
+    // 1000 is half way.
+    expect(page).toContain('<i class="gx" style="left:50%">');
     expect(page).toContain('title="2000.mp4: VMAF 90.00 at 2.00 Mb/s"');
     expect(page).toContain('bit rate in kb/s');
     expect(page).toMatch(/class="tag left" style="[^"]*">2000\.mp4</);
@@ -240,7 +242,7 @@ describe('encodes that begin on different frames of the reference', () => {
 
   it('have their dips at one place of the drawing that needs no script', () => {
     const [whole = '', late = ''] = [
-      ...page.matchAll(/<path d="(M[^"]+)" fill="none" stroke="var\(--s[01]\)"/g),
+      ...page.matchAll(/<path d="(M[^"]+)" fill="none" stroke="var\(--e[01],var\(--s[01]\)\)"/g),
     ].map(([, path]) => path ?? '');
     // The lowest point, by its distance from the top.
     const lowest = (path: string) =>

@@ -44,6 +44,42 @@ export function report(parts: Partial<Report> = {}): Report {
   };
 }
 
+/** A pairing frame by frame, with what is known of the distorted file. */
+export function paired(distorted: {
+  readonly codec?: string;
+  readonly bitrate?: number;
+  readonly fileSize?: number;
+}): NonNullable<Report['pairing']> {
+  const side = {
+    decoder: 'mediabunny',
+    decodedBy: 'a decoder',
+    bitDepth: 8,
+    chroma: '420',
+    width: 1920,
+    height: 1080,
+    conversions: [],
+  } as const;
+  const none = { count: 0, frames: [] };
+  return {
+    reference: side,
+    distorted: { ...side, ...distorted },
+    width: 1920,
+    height: 1080,
+    bitDepth: 8,
+    chroma: '420',
+    scale: 'bicubic',
+    frames: {
+      policy: 'number',
+      offset: 0,
+      offsetRequested: 0,
+      pairs: 250,
+      missing: none,
+      repeated: none,
+      dropped: none,
+    },
+  };
+}
+
 /** The default model. */
 export const vmafModel: ReportModel = {
   name: 'vmaf',

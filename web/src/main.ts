@@ -16,6 +16,7 @@ import { fromHash, type Linked, toHash } from './setup/link.js';
 import { TINY_NO_REFERENCE } from './setup/models.js';
 import { rawForm } from './setup/raw-form.js';
 import { runBar } from './setup/run-bar.js';
+import { sampleOffer } from './setup/sample-offer.js';
 import { Runner, watchOutdated } from './setup/score.js';
 import { settingsForm } from './setup/settings.js';
 import { slots } from './setup/slots.js';
@@ -69,6 +70,7 @@ const hero = h(
   h('h1', {}, text.page.heading),
   h('p', { class: 'lead' }, `${text.page.lead} `, h('b', {}, text.page.privacy)),
 );
+const runner = new Runner(session);
 const formats = h('p', { class: 'faint small formats' }, text.setup.formats);
 
 document.body.append(
@@ -89,11 +91,12 @@ document.body.append(
     foldedSetup(session, [
       slots(session, openReports),
       formats,
+      sampleOffer(session, runner),
       rawForm(session),
       findings(session),
       settingsForm(session),
     ]),
-    runBar(session, new Runner(session)),
+    runBar(session, runner),
     results,
     frames,
   ),

@@ -61,6 +61,7 @@ export interface TinySessionFacts {
   readonly runtime: TinySession['runtime'];
   readonly device: TinySession['device'];
   readonly adapter?: string;
+  readonly threads?: number;
   readonly notes: readonly string[];
   /** Tally of its pictures so far, if the model needs it. */
   readonly content?: ContentTally;
@@ -173,8 +174,15 @@ export function pictureModels({ attached }: TinyPlan): readonly PictureModel[] {
   }));
 }
 
-function factsOf(name: string, { runtime, device, adapter, notes }: TinySession): TinySessionFacts {
-  return { name, runtime, device, ...(adapter !== undefined && { adapter }), notes };
+function factsOf(name: string, { runtime, device, adapter, threads, notes }: TinySession): TinySessionFacts {
+  return {
+    name,
+    runtime,
+    device,
+    ...(adapter !== undefined && { adapter }),
+    ...(threads !== undefined && { threads }),
+    notes,
+  };
 }
 
 /** The picture models of one thread. */
@@ -368,6 +376,7 @@ export function reportTiny(
       device: session?.device ?? null,
       runtime: session?.runtime ?? null,
       ...(session?.adapter !== undefined && { adapter: session.adapter }),
+      ...(session?.threads !== undefined && { threads: session.threads }),
       ...(codec !== undefined && { codec }),
       ...(preset !== undefined && { preset }),
       ...(crf !== undefined && { crf }),

@@ -76,6 +76,7 @@ const session = objectOf<TinySessionFacts>({
   runtime: openChoice<TinySessionFacts['runtime']>(),
   device: openChoice<TinySessionFacts['device']>(),
   adapter: optional(text),
+  threads: optional(integer),
   notes: list(text),
   content: optional(
     objectOf<NonNullable<TinySessionFacts['content']>>({ frames: integer, flat: integer, noise: integer }),

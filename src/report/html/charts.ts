@@ -3,8 +3,8 @@
  * Charts over the frames: a drawing of the score that needs no script, and the places where the script draws. And how the
  * score is spread over the frames.
  */
-import { distribution, distributionMarks, percentileTable } from '../view/distribution.js';
-import { colourOf, labelOf, shortText } from '../view/numbers.js';
+import { distribution, distributionMarks, percentileTable, spreadKind } from '../view/distribution.js';
+import { colourOf, encodeColour, labelOf, shortText } from '../view/numbers.js';
 import { extentOf } from '../view/scales.js';
 import { linePath } from '../view/thin.js';
 import { html, type Markup, templates } from './markup.js';
@@ -47,7 +47,7 @@ function still({ list }: Page, metric: string): Markup {
   const range = extentOf(lines.map(({ values }) => values)) ?? { low: 0, high: 1 };
   const paths = lines.map(
     (line, i) =>
-      html`<path d="${linePath(line, span, range, STILL_COLUMNS, STILL_HEIGHT)}" fill="none" stroke="var(--s${i % 8})" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`,
+      html`<path d="${linePath(line, span, range, STILL_COLUMNS, STILL_HEIGHT)}" fill="none" stroke="${encodeColour(i)}" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`,
   );
   return html`<p class="faint small">${shortText(range.high)}</p><svg viewBox="0 0 ${STILL_COLUMNS} ${STILL_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${metric} of every frame">${paths}</svg><p class="faint small">${shortText(range.low)}</p>`;
 }
@@ -69,14 +69,16 @@ export function distributionSection(page: Page): Markup | undefined {
   const metric = page.ranking?.metric;
   if (metric === undefined) return undefined;
   const [only, ...more] = page.list;
+  const kind = spreadKind(page.list.length);
   const shown = distribution(
     templates,
     page.list.map((encode) => ({ index: encode.index, values: seriesOf(encode, metric) })),
+    kind,
   );
   if (!shown) return undefined;
   return html`<section>
-<div class="bar"><h2>Distribution</h2><span class="faint small">share of the frames by ${metric}</span></div>
-<div class="hist" role="img" aria-label="Histogram of ${metric}">${shown.drawing}${more.length === 0 && distributionMarks(templates, page, only, metric, shown.range)}</div>
+<div class="bar"><h2>Distribution</h2><span class="faint small">share of the frames ${kind === 'histogram' ? 'by' : 'at or below'} ${metric}</span></div>
+<div class="hist" role="img" aria-label="${kind === 'histogram' ? 'Histogram' : 'Cumulative share'} of ${metric}">${shown.drawing}${more.length === 0 && distributionMarks(templates, page, only, metric, shown.range)}</div>
 <div class="scroll">${percentileTable(templates, page, metric)}</div>
 </section>`;
 }

@@ -4,6 +4,7 @@
  */
 import { baseName } from '../facts.js';
 import { TRUST_SIGNS, trustOf } from '../trust.js';
+import { encodeColours } from '../view/colours.js';
 import { scoreText } from '../view/numbers.js';
 import { chartSection, distributionSection, featureSection } from './charts.js';
 import { headline } from './headline.js';
@@ -34,7 +35,7 @@ export function* renderPage(page: Page): Generator<string, void, undefined> {
 <meta name="generator" content="anyvmaf ${first.version}">
 <meta name="color-scheme" content="light dark">
 <title>${value}${against}</title>
-<style>${raw(STYLES)}</style>
+<style>${raw(STYLES)}${raw(seriesStyle(page))}</style>
 </head>
 <body>
 <main>
@@ -55,6 +56,14 @@ ${preflightSection(page)}
   yield `<footer>${html`anyvmaf ${first.version}${options.written && ` · ${options.written}`}`.text} · nothing on this page was loaded from elsewhere</footer>\n</main>\n`;
   yield* data(page);
   yield `<script>${VIEWER_SCRIPT}</script>\n</body>\n</html>\n`;
+}
+
+/** The colours of many encodes, where the numbers of their hues do not say enough. */
+function seriesStyle({ list }: Page): string {
+  if (list.length < 2) return '';
+  return `:root{${encodeColours(list)
+    .map((colour, i) => `--e${i}:${colour}`)
+    .join(';')}}`;
 }
 
 /** The values of every frame, for the script; written metric by metric. */

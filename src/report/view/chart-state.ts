@@ -58,6 +58,8 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
   readonly moments = new Cell<readonly Moment[]>([]);
   /** The encode that keys are about. */
   readonly lead = new Cell(0);
+  /** The encode that stands out, as a pointer is on its name; `null`: none does. */
+  readonly lit = new Cell<number | null>(null);
   /** The chart that the pointer is over, which has the readout; `null`: the large one has it. */
   over: HTMLElement | null = null;
 
@@ -79,6 +81,14 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
   toggle(index: number): void {
     const shown = this.shown.value.map((is, i) => (i === index ? !is : is));
     if (shown.includes(true)) this.shown.value = shown;
+  }
+
+  /** Shows an encode alone, or all of them if it already is alone. */
+  isolate(index: number): void {
+    const { value } = this.shown;
+    const alone = value[index] === true && value.filter((is) => is).length === 1;
+    this.shown.value = value.map((_, i) => alone || i === index);
+    if (!alone) this.lead.value = index;
   }
 
   /** Shows a part, kept within what there is and not closer than a few frames. */

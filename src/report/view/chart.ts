@@ -24,6 +24,11 @@ const MEANS = 3;
 /** Milliseconds without a change after which charts out of sight are drawn too: for who scrolls fast, or saves a picture. */
 const REST = 400;
 
+/** The colour of an encode on a canvas: what its page says, else the hue of its number. */
+function hueOf(index: number, colour: Colours): string {
+  return colour(`--e${index}`) || colour(`--s${index % 8}`);
+}
+
 export class FrameChart {
   /** What the chart reads now: the last drawing's scale. */
   scale = new Scale(1, 1, [0, 1], [0, 1]);
@@ -78,6 +83,7 @@ export class FrameChart {
       },
       state.zoom.watch(() => this.update()),
       state.shown.watch(() => this.update()),
+      state.lit.watch(() => this.update()),
       state.pointed.watch(() => this.#point()),
       ...(kind === 'large' ? [state.moments.watch(() => this.update())] : []),
     ];
@@ -184,10 +190,14 @@ export class FrameChart {
     pen.rect(-1, -top, scale.width + 2, scale.height + top + 2);
     pen.clip();
     pen.lineWidth = large ? 1.6 : 1.2;
-    pen.globalAlpha = this.kind === 'map' ? 0.75 : 1;
-    for (const { columns, index } of visible) {
+    const lit = this.state.lit.value;
+    // The one that stands out lies above the others.
+    for (const { columns, index } of visible.toSorted(
+      (a, b) => Number(a.index === lit) - Number(b.index === lit),
+    )) {
       const values = columns.values(this.metric);
-      pen.strokeStyle = pen.fillStyle = colour(`--s${index % 8}`);
+      pen.globalAlpha = lit !== null && lit !== index ? 0.2 : this.kind === 'map' ? 0.75 : 1;
+      pen.strokeStyle = pen.fillStyle = hueOf(index, colour);
       if (values) drawLine(pen, scale, { frames: columns.numbers, values }, large);
     }
     if (large) this.#drawMoments(pen, colour);
@@ -200,19 +210,22 @@ export class FrameChart {
 
   /** The mean of few encodes, and the frames to look at. */
   #drawMoments(pen: Pen, colour: Colours): void {
-    const { encodes, visible, moments } = this.state;
+    const { encodes, visible, moments, lit } = this.state;
     const { scale, metric } = this;
+    const fade = (index: number) => (lit.value !== null && lit.value !== index ? 0.2 : 1);
     for (const { index } of visible.length <= MEANS ? visible : []) {
       const mean = encodes.meanOf(index, metric);
       if (mean === undefined) continue;
       const label = visible.length === 1 ? `mean ${encodes.valueText(metric, mean)}` : '';
-      drawMean(pen, scale, mean, colour(`--s${index % 8}`), label);
+      pen.globalAlpha = fade(index);
+      drawMean(pen, scale, mean, hueOf(index, colour), label);
     }
     for (const { encode, frame } of moments.value) {
       const shown = visible.find(({ index }) => index === encode);
       const [x, y] = [scale.x(frame), shown ? scale.y(valueAt(shown, metric, frame)) : Number.NaN];
       if (Number.isNaN(y) || x < -1 || x > scale.width + 1) continue;
-      pen.fillStyle = colour(`--s${encode % 8}`);
+      pen.globalAlpha = fade(encode);
+      pen.fillStyle = hueOf(encode, colour);
       drawMoment(pen, x, y, colour('--card'));
     }
   }

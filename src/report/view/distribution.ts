@@ -3,12 +3,20 @@
  * How a metric is spread over the frames: histogram or cumulative share, and percentiles.
  */
 import { type Encode, type EncodeList, PERCENTS } from './encodes.js';
-import { colourOf, labelOf, NONE, percentOf, shortName } from './numbers.js';
+import { colourOf, encodeColour, labelOf, NONE, percentOf, shortName } from './numbers.js';
 import { type Extent, extentOf, fixed, roundStep, ticks } from './scales.js';
 import type { Templates } from './template.js';
 
 const BINS = 42;
 const HEIGHT = 100;
+
+/** Above so many encodes, histograms cover each other. */
+const MOST_HISTOGRAMS = 3;
+
+/** What shows the distribution of so many encodes best. */
+export function spreadKind(encodes: number): 'histogram' | 'cumulative' {
+  return encodes > MOST_HISTOGRAMS ? 'cumulative' : 'histogram';
+}
 
 /** Values counted in bins of equal width. */
 export interface Histogram extends Extent {
@@ -62,9 +70,7 @@ export function distribution<T>(
   });
   const tallest = Math.max(Number.MIN_VALUE, ...shares.flat());
   const draw = kind === 'cumulative' ? curve : shares.length === 1 ? bars : outline;
-  const shapes = shares.map((share, i) =>
-    draw(svg, share, `var(--s${(spreads[i]?.index ?? 0) % 8})`, tallest),
-  );
+  const shapes = shares.map((share, i) => draw(svg, share, encodeColour(spreads[i]?.index ?? 0), tallest));
   const axis = ticks(range.low, range.high, 6).map((value) => {
     const at = percentOf(value, range.low, range.high);
     const side = at < 3 ? ' first' : at > 96 ? ' last' : '';

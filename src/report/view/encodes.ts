@@ -55,6 +55,10 @@ export function statedPooled({ pooled_metrics, distribution }: Facts, metric: st
   );
 }
 
+/** Inner features of VMAF's models: what a score is made of, not a measure of quality by itself. */
+const INNER =
+  /^(?:VMAF_)?(?:integer_|float_)?(?:feature_)?(?:vif|adm|aim|motion|speed|moment|ansnr|anpsnr)(?:[_\d]|$)/;
+
 /** A log that names no models: libvmaf's scores are called vmaf and something. */
 const SCORE = /^vmaf(_(?!bagging|stddev|ci_)|$)/;
 
@@ -91,6 +95,22 @@ export abstract class EncodeList<E extends Encode> {
   get ordered(): string[] {
     const main = this.ranking?.metric;
     return this.metrics.sort((a, b) => Number(b === main) - Number(a === main));
+  }
+
+  /** Scores, and metrics that say something of quality by themselves, such as PSNR; the main one first. */
+  get asked(): string[] {
+    const spreads = this.list.flatMap(
+      ({ facts }) => facts.models?.filter(({ collection }) => collection).map(({ name }) => `${name}_`) ?? [],
+    );
+    return this.ordered.filter(
+      (name) => !INNER.test(name) && !spreads.some((start) => name.startsWith(start)),
+    );
+  }
+
+  /** All other metrics. */
+  get inner(): string[] {
+    const { asked } = this;
+    return this.metrics.filter((name) => !asked.includes(name));
   }
 
   /**
@@ -150,6 +170,11 @@ export abstract class EncodeList<E extends Encode> {
 /** Bytes of the distorted file. */
 export function sizeOf({ facts, fileSize }: Encode): number | undefined {
   return fileSizeOf(facts) ?? fileSize;
+}
+
+/** The codec of the distorted video. */
+export function codecOf({ facts }: Encode): string | undefined {
+  return facts.pairing?.distorted.codec;
 }
 
 /** Bits per second of the distorted video. */

@@ -6,7 +6,16 @@ import { viewerOpinion } from '../opinion.js';
 import { type Trust, trustOf, type Verdict } from '../trust.js';
 import type { ReportModel } from '../types.js';
 import { type Encode, type EncodeList, type Facts, type Pooled, rateOf, sizeOf } from './encodes.js';
-import { bitrateText, framesText, percentOf, scoreText, sizeText, timeText, whole } from './numbers.js';
+import {
+  bitrateText,
+  framesText,
+  labelOf,
+  percentOf,
+  scoreText,
+  sizeText,
+  timeText,
+  whole,
+} from './numbers.js';
 import { ticks } from './scales.js';
 import type { Templates } from './template.js';
 
@@ -183,6 +192,10 @@ export function tiles<T, E extends Encode>({ html }: Templates<T>, encodes: Enco
     ['worst frame', value(low ? pooled?.min : pooled?.max)],
     ['harmonic mean', value(pooled?.harmonic_mean)],
     ['deviation', value(pooled?.stddev)],
+    ...furtherMetrics(encodes).map((name) => {
+      const mean = encodes.pooled(encode, name)?.mean;
+      return [labelOf(name), mean === undefined ? undefined : encodes.valueText(name, mean)] as const;
+    }),
     [`frames${all}`, whole(count)],
     ['length', rate && frameCount !== undefined ? timeText(frameCount / rate, 1) : undefined],
     ['bit rate', bitrateText(rateOf(encode))],
@@ -194,11 +207,26 @@ export function tiles<T, E extends Encode>({ html }: Templates<T>, encodes: Enco
 
 // --- several encodes ---
 
+/** Metrics in columns of their own at most. */
+const MOST_COLUMNS = 6;
+
+/** What was asked for beside the main metric: of several planes the first, which says most. */
+export function furtherMetrics<E extends Encode>(encodes: EncodeList<E>): string[] {
+  const main = encodes.ranking?.metric;
+  return encodes.asked
+    .filter((name) => name !== main && !/_c[br]$|^a?mse_/.test(name))
+    .slice(0, MOST_COLUMNS);
+}
+
 /** The row of an encode among others. */
 export interface ComparedRow {
   /** Mean, worst percent, bit rate, size as texts; `undefined` where not known. */
   readonly texts: readonly [mean?: string, tail?: string, rate?: string, size?: string];
-  /** Whether each of them is the best of its column, as far as can be read. */
+  /** The same as numbers, to sort by. */
+  readonly values: readonly (number | undefined)[];
+  /** The mean of each of {@link furtherMetrics}. */
+  readonly further: readonly { readonly value: number | undefined; readonly text: string | undefined }[];
+  /** Whether each of `texts` is the best of its column, as far as can be read. */
   readonly best: readonly boolean[];
   readonly trust: Trust;
   /** Where the mean and 98 % of the frames lie, in per cent of the track; `undefined` where not known. */
@@ -235,11 +263,20 @@ export function compare<E extends Encode>(encodes: EncodeList<E>): ComparedRow[]
     Math.max(...known.map(Number)),
   ];
   const at = (value: number) => percentOf(value, from, to);
-  return trusts.map((trust, i) => {
+  const names = furtherMetrics(encodes);
+  const furtherOf = (encode: E) =>
+    names.map((name) => {
+      const value = encodes.pooled(encode, name)?.mean;
+      return { value, text: value === undefined ? undefined : encodes.valueText(name, value) };
+    });
+  return list.map((encode, i) => {
     const [mean, tail, top] = [means[i], tails[i], tops[i]];
+    const trust = trusts[i] as Trust;
     const [left = 0, right = 0] = [tail, top].map((value) => at(value ?? 0)).sort((a, b) => a - b);
     return {
       trust,
+      values: [mean, tail, rates[i], sizes[i]],
+      further: furtherOf(encode),
       texts: columns.map(({ texts }) => texts[i]) as unknown as ComparedRow['texts'],
       best: columns.map(({ best }) => best.includes(i)),
       dot: mean === undefined ? undefined : at(mean),

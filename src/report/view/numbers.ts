@@ -62,9 +62,26 @@ export function formatFacts({
   return [`${width}×${height}`, chroma === '400' ? 'luma only' : [...chroma].join(':'), `${bitDepth} bit`];
 }
 
-/** What to call a metric: the default model's score by its name. */
+/** Metrics by the names that people know them by. */
+const LABELS: Readonly<Record<string, string>> = {
+  vmaf: 'VMAF',
+  vmaf_neg: 'VMAF NEG',
+  vmaf_4k: 'VMAF 4K',
+  vmaf_4k_neg: 'VMAF 4K NEG',
+  vmaf_phone: 'VMAF Phone',
+  vmaf_v1: 'VMAF v1',
+  psnr_y: 'PSNR',
+  psnr_cb: 'PSNR Cb',
+  psnr_cr: 'PSNR Cr',
+  float_ssim: 'SSIM',
+  float_ms_ssim: 'MS-SSIM',
+  cambi: 'CAMBI',
+  ciede2000: 'CIEDE2000',
+};
+
+/** What to call a metric: by its name where it has one, else by its key in the log. */
 export function labelOf(metric: string): string {
-  return metric === 'vmaf' ? 'VMAF' : metric;
+  return Object.hasOwn(LABELS, metric) ? (LABELS[metric] ?? metric) : metric;
 }
 
 /** A name of at most so many characters, its middle left out: encodes often differ at their ends. */
@@ -84,7 +101,12 @@ export function percentOf(value: number, low: number, high: number): number {
   return Math.round(Math.min(1, Math.max(0, share)) * 1e4) / 100;
 }
 
+/** The colour of an encode: what its page says, else the hue of its number. */
+export function encodeColour(index: number): string {
+  return `var(--e${index},var(--s${index % 8}))`;
+}
+
 /** The style that gives an element the colour of an encode. */
 export function colourOf(index: number): string {
-  return `--c:var(--s${index % 8})`;
+  return `--c:${encodeColour(index)}`;
 }

@@ -2,9 +2,10 @@
  * @module report/view/rates
  * Quality over bit rate: a point for every encode, the encodes of a codec joined.
  */
-import { type Encode, type EncodeList, rateOf } from './encodes.js';
+import { codecColour } from './colours.js';
+import { codecOf, type Encode, type EncodeList, rateOf } from './encodes.js';
 import { bitrateText, colourOf, joined, labelOf, percentOf, shortName } from './numbers.js';
-import { fixed, roundStep, ticks } from './scales.js';
+import { fixed, logTicks, roundStep, ticks } from './scales.js';
 import type { Templates } from './template.js';
 
 /** An encode that has both. */
@@ -26,27 +27,28 @@ export function ratePoints<E extends Encode>(
     .flatMap((encode): RatePoint[] => {
       const [rate, quality] = [rateOf(encode), encodes.pooled(encode, metric)?.mean];
       if (rate === undefined || !(rate > 0) || quality === undefined || !Number.isFinite(quality)) return [];
-      const { index, name, facts } = encode;
-      return [{ index, name, rate, quality, codec: facts.pairing?.distorted.codec }];
+      const { index, name } = encode;
+      return [{ index, name, rate, quality, codec: codecOf(encode) }];
     })
     .sort((a, b) => a.rate - b.rate);
 }
 
 /**
- * Axes of the chart: bit rates from nothing on unless that leaves most of it empty, qualities within their range.
+ * Axes of the chart: bit rates by their logarithm, since quality goes with it, and both fitted to the points.
  * @param limits what scores can be
  * @returns among others the bits per second of a unit, and its name
  */
 function rateAxes(points: readonly RatePoint[], limits: readonly [number, number] | undefined) {
-  const rates = points.map(({ rate }) => rate);
+  const rates = points.map(({ rate }) => Math.log(rate));
   const [low, high] = [Math.min(...rates), Math.max(...rates)];
-  const from = low < 0.5 * high ? 0 : Math.max(0, low - 0.15 * (high - low || high));
-  const to = high + 0.1 * (high - from);
+  const air = Math.max(0.06 * (high - low), 0.05);
+  const across = [low - air, high + air] as const;
+  const mega = Math.exp(high) >= 1e7;
   return {
-    across: [from, to],
+    across,
     up: qualityRange(points, limits),
-    bits: to >= 1e7 ? 1e6 : 1e3,
-    unit: to >= 1e7 ? 'Mb/s' : 'kb/s',
+    bits: mega ? 1e6 : 1e3,
+    unit: mega ? 'Mb/s' : 'kb/s',
   } as const;
 }
 
@@ -57,8 +59,8 @@ function qualityRange(
 ): [number, number] {
   const values = points.map(({ quality }) => quality);
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  const air = Math.max((high - low) * 0.15, Math.abs(high) / 100, 1e-6);
-  const step = roundStep(high - low + 2 * air, 6);
+  const air = Math.max((high - low) * 0.1, Math.abs(high) / 100, 1e-6);
+  const step = roundStep(high - low + 2 * air, 10);
   return [
     Math.max(limits[0], Math.floor((low - air) / step) * step),
     Math.min(limits[1], Math.ceil((high + air) / step) * step),
@@ -97,17 +99,17 @@ export function rateChart<T, E extends Encode>(
 ): RateChart<T> {
   const limits = encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined;
   const { across, up, bits, unit } = rateAxes(points, limits);
-  const x = (rate: number) => percentOf(rate, ...across);
+  const x = (rate: number) => percentOf(Math.log(rate), ...across);
   const y = (quality: number) => Number(fixed(100 - percentOf(quality, ...up)));
   const places = points.map((point) => ({ point, x: x(point.rate), y: y(point.quality) }));
   const codecs = [...new Set(points.map(({ codec }) => codec))];
-  const lines = codecs.map((codec, i) => {
-    const line = places.filter(({ point }) => point.codec === codec);
+  const curves = codecs.map((codec) => places.filter(({ point }) => point.codec === codec));
+  const lines = curves.map((line, i) => {
     const path = line.map((at, n) => `${n === 0 ? 'M' : 'L'}${at.x} ${at.y}`).join('');
-    return svg`<path d="${path}" fill="none" stroke="var(--faint)" stroke-width="1.5" stroke-dasharray="${dashOf(i)}" vector-effect="non-scaling-stroke"></path>`;
+    return svg`<path d="${path}" fill="none" stroke="${codecColour(encodes.list, codecs[i])}" stroke-width="1.5" stroke-dasharray="${dashOf(i)}" vector-effect="non-scaling-stroke"></path>`;
   });
   const names = points.map(({ name }) => shortName(name, room.width < 480 ? 14 : 28));
-  const sides = nameSides(places, names, room);
+  const sides = nameSides(places, names, curves, room);
   const dots = places.map(({ point, ...at }, i) => {
     const place = `left:${at.x}%;top:${at.y}%`;
     const value = encodes.valueText(metric, point.quality);
@@ -119,25 +121,29 @@ export function rateChart<T, E extends Encode>(
     (value) =>
       html`<i class="gy" .style=${`top:${y(value)}%`}></i><span class="y" .style=${`top:${y(value)}%`}>${String(Number(value.toFixed(6)))}</span>`,
   );
-  const gridX = ticks(...across, Math.max(2, Math.min(6, room.width / 110))).map(
-    (value) =>
-      html`<i class="gx" .style=${`left:${x(value)}%`}></i><span class="x" .style=${`left:${x(value)}%`}>${String(Number((value / bits).toPrecision(6)))}</span>`,
-  );
+  const [from, to] = across.map(Math.exp) as [number, number];
+  const gridX = logTicks(from / bits, to / bits, Math.max(2, room.width / 90)).map((value) => {
+    const left = `left:${x(value * bits)}%`;
+    return html`<i class="gx" .style=${left}></i><span class="x" .style=${left}>${String(value)}</span>`;
+  });
   return {
     drawing: [
       ...gridY,
       ...gridX,
       html`<svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">${lines}</svg>`,
       ...dots,
-      html`<span class="axis">bit rate in ${unit}</span>`,
+      html`<span class="axis">bit rate in ${unit}, logarithmic</span>`,
     ],
-    key: codecs.length > 1 ? codecs.map((codec, i) => codecKey(html, codec, i)) : [],
+    key:
+      codecs.length > 1
+        ? codecs.map((codec, i) => codecKey(html, codec, codecColour(encodes.list, codec), i))
+        : [],
     places,
   };
 }
 
-function codecKey<T>(html: Templates<T>['html'], codec: string | undefined, i: number): T {
-  return html`<span><svg width="28" height="8"><line x2="28" y1="4" y2="4" stroke="var(--faint)" stroke-width="1.5" stroke-dasharray="${dashOf(i)}"></line></svg>${codec ?? 'codec not known'}</span>`;
+function codecKey<T>(html: Templates<T>['html'], codec: string | undefined, colour: string, i: number): T {
+  return html`<span><svg width="28" height="8"><line x2="28" y1="4" y2="4" stroke="${colour}" stroke-width="1.5" stroke-dasharray="${dashOf(i)}"></line></svg>${codec ?? 'codec not known'}</span>`;
 }
 
 /** Pixels of a letter and of a line of text: about what they are. */
@@ -155,27 +161,55 @@ const SIDES: readonly (readonly [side: string, place: (wide: number) => readonly
     ['over', (wide) => [-wide / 2, -10 - LINE]],
   ];
 
-/** The side of each point on which its name has room; `undefined` where there is none. */
+type Pixels = readonly [x: number, y: number];
+type Box = readonly [left: number, top: number, right: number, bottom: number];
+
+/** The side of each point on which its name has room and covers no line; `undefined` where there is none. */
 function nameSides(
   places: readonly { readonly x: number; readonly y: number }[],
   names: readonly string[],
+  curves: readonly (readonly { readonly x: number; readonly y: number }[])[],
   { width, height }: Room,
 ): (string | undefined)[] {
-  const at = places.map(({ x, y }) => [(x / 100) * width, (y / 100) * height] as const);
-  const taken = at.map(([x, y]) => [x - 8, y - 8, x + 8, y + 8] as const);
-  return at.map(([x, y], i) => {
+  const pixels = ({ x, y }: { readonly x: number; readonly y: number }): Pixels => [
+    (x / 100) * width,
+    (y / 100) * height,
+  ];
+  const parts = curves.flatMap((curve) =>
+    curve.slice(1).map((end, i) => [pixels(curve[i] ?? end), pixels(end)] as const),
+  );
+  const taken = places.map(pixels).map(([x, y]): Box => [x - 8, y - 8, x + 8, y + 8]);
+  return places.map(pixels).map(([x, y], i) => {
     const wide = (names[i]?.length ?? 0) * LETTER;
     for (const [side, place] of SIDES) {
       const [dx, dy] = place(wide);
-      const [left, top, right, bottom] = [x + dx, y + dy, x + dx + wide, y + dy + LINE];
+      const box: Box = [x + dx, y + dy, x + dx + wide, y + dy + LINE];
+      const [left, top, right, bottom] = box;
       const inside = left >= -30 && right <= width + 10 && bottom <= height;
       const free = taken.every(
         ([l, t, r, b], other) => other === i || left > r || right < l || top > b || bottom < t,
       );
-      if (!inside || !free) continue;
-      taken.push([left, top, right, bottom]);
+      if (!inside || !free || parts.some(([from, to]) => crosses(box, from, to))) continue;
+      taken.push(box);
       return side;
     }
     return undefined;
   });
+}
+
+/** Whether a straight line has a part in a box, by cutting it off at each of the four sides. */
+function crosses([left, top, right, bottom]: Box, [x0, y0]: Pixels, [x1, y1]: Pixels): boolean {
+  let [enters, leaves] = [0, 1];
+  const sides = [
+    [x0 - x1, x0 - left],
+    [x1 - x0, right - x0],
+    [y0 - y1, y0 - top],
+    [y1 - y0, bottom - y0],
+  ] as const;
+  for (const [along, room] of sides) {
+    if (along === 0 && room < 0) return false;
+    if (along < 0) enters = Math.max(enters, room / along);
+    else if (along > 0) leaves = Math.min(leaves, room / along);
+  }
+  return enters <= leaves;
 }

@@ -43,6 +43,29 @@ export function ticks(low: number, high: number, parts: number): number[] {
   return multiples(low, high, roundStep(high - low || 1, parts));
 }
 
+/** Parts of a power of ten that are marked on a logarithmic axis, the sparser ones first. */
+const LOG_STEPS = [
+  [1],
+  [1, 3],
+  [1, 2, 5],
+  [1, 1.5, 2, 3, 5, 7],
+  [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9],
+];
+
+/** Round values within a range above 0, at most about `parts` of them, for a logarithmic axis. */
+export function logTicks(low: number, high: number, parts: number): number[] {
+  const first = Math.floor(Math.log10(low));
+  const count = Math.ceil(Math.log10(high)) - first + 1;
+  const choices = LOG_STEPS.map((steps) =>
+    Array.from({ length: count }, (_, i) => first + i)
+      .flatMap((power) => steps.map((step) => Number((step * 10 ** power).toPrecision(6))))
+      .filter((value) => value >= low && value <= high),
+  );
+  const fitting = choices.findLast(({ length }) => length > 2 && length <= parts);
+  // Within a small part of a power of ten, steps are as even as on any axis.
+  return fitting ?? ticks(low, high, parts);
+}
+
 /** Steps that clocks know, in seconds. */
 const SECONDS = [0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
 

@@ -3,6 +3,7 @@
  * Statistics of every metric, and how the numbers were made.
  */
 import { measurerText, offsetStateText, skippedText } from '../facts.js';
+import type { ReportTinyModel } from '../types.js';
 import type { Encode, EncodeList, Facts } from './encodes.js';
 import {
   bitrateText,
@@ -97,6 +98,7 @@ export function runGroups<T, E extends Encode>({ html }: Templates<T>, encodes: 
     // Said of each encode where they differ in it.
     ['Comparison', comparisonRows(first.facts).filter(([name]) => !apart || name !== OFFSET)],
     ['Engine', engineRows(first.facts)],
+    ['What measured', measuredRows(first.facts)],
   ];
   return groups.flatMap(([title, rows]) => {
     const known = rows.filter(([, value]) => value);
@@ -153,15 +155,9 @@ function comparisonRows(facts: Facts): Row[] {
         ),
     ],
     ...(facts.tiny ?? []).map(
-      ({ name, source, device, runtime, adapter, quantisation }): Row => [
+      ({ name, source, quantisation }): Row => [
         'tiny model',
-        joined([
-          `${name} on ${device}`,
-          name !== source && source,
-          adapter,
-          runtime,
-          quantisation !== 'fp32' && '8 bit',
-        ]),
+        joined([name, name !== source && source, quantisation !== 'fp32' && '8 bit']),
       ],
     ),
     ...(facts.models ?? []).map(
@@ -185,7 +181,7 @@ function workersText({ threads, backend_used: used, measurers }: Facts): string 
 }
 
 function engineRows(facts: Facts): Row[] {
-  const { backend_used: used, backend_requested: asked = used, threads, fps = Number.NaN } = facts;
+  const { backend_used: used, backend_requested: asked = used, fps = Number.NaN } = facts;
   return [
     // A file that does not say what ran is libvmaf's.
     [used === undefined ? 'written by' : 'anyvmaf', facts.version],
@@ -193,9 +189,37 @@ function engineRows(facts: Facts): Row[] {
       'backend',
       used && joined([asked === used ? used : `${used} (asked for: ${asked})`, facts.implementation]),
     ],
-    ...(facts.measurers ?? []).map((one): Row => ['measured', measurerText(one)]),
-    ['workers', threads === 0 ? 'the calling thread' : workersText(facts)],
     ['speed', Number.isFinite(fps) && `${fps.toFixed(2)} frames a second`],
     ['arithmetic', facts.compat],
   ];
+}
+
+/** Devices of tiny models in words. */
+const DEVICES: Readonly<Record<string, string>> = {
+  cpu: 'the processor',
+  wasm: 'the processor',
+  webgpu: 'the GPU',
+};
+
+/** Devices, adapters, runtimes and threads: of the metrics, and of each tiny model. */
+function measuredRows(facts: Facts): Row[] {
+  const { backend_used: used, implementation, measurers, native, threads, tiny = [] } = facts;
+  if (used === undefined) return [];
+  const core = native ? joined([used, implementation]) : `the processor, WebAssembly (${implementation})`;
+  return [
+    ...(measurers?.map((one): Row => ['metrics', measurerText(one)]) ?? [['metrics', core] as const]),
+    ['threads', threads === 0 ? 'the calling thread' : workersText(facts)],
+    ...tiny.map((model): Row => [model.name, tinyText(model)]),
+  ];
+}
+
+function tinyText({ device, device_requested: asked, runtime, adapter, threads }: ReportTinyModel): string {
+  if (device === null) return 'not run: no frame was scored';
+  return joined([
+    DEVICES[device] ?? device,
+    adapter,
+    runtime,
+    threads !== undefined && (threads === 1 ? '1 thread' : `${threads} threads`),
+    asked !== device && `asked for: ${asked}`,
+  ]);
 }

@@ -95,8 +95,22 @@ function metricSelect(encodes: Encodes, view: View) {
       if (metrics.join() !== listed) {
         listed = metrics.join();
         const order = metrics.sort((a, b) => Number(encodes.isScore(b)) - Number(encodes.isScore(a)));
+        const { asked } = encodes;
+        const group = (label: string, names: readonly string[]) =>
+          names.length > 0
+            ? html`<optgroup label="${label}">${names.map((name) => html`<option value="${name}">${labelOf(name)}</option>`)}</optgroup>`
+            : '';
         render(
-          order.map((name) => html`<option value="${name}">${labelOf(name)}</option>`),
+          [
+            group(
+              words.asked,
+              order.filter((name) => asked.includes(name)),
+            ),
+            group(
+              words.inner,
+              order.filter((name) => !asked.includes(name)),
+            ),
+          ],
           element,
         );
       }
@@ -134,10 +148,16 @@ function drawLegend(legend: HTMLElement, encodes: Encodes, view: View): void {
   render(
     encodes.list.map(
       ({ index, name }) =>
-        html`<button type="button" aria-pressed="${String(view.shown.value[index] ?? true)}" title="${name}" .style=${colourOf(index)} @click=${() => view.toggle(index)}><span class="swatch"></span><span>${name}</span></button>`,
+        html`<button type="button" aria-pressed="${String(view.shown.value[index] ?? true)}" title="${words.legend(name)}" .style=${colourOf(index)} @click=${(event: MouseEvent) => choose(event, index, view)} @pointerenter=${() => view.light(index, true)} @pointerleave=${() => view.light(index, false)} @focus=${() => view.light(index, true)} @blur=${() => view.light(index, false)}><span class="swatch"></span><span>${name}</span></button>`,
     ),
     legend,
   );
+}
+
+/** A click shows an encode alone; with Shift or Control it takes it away, or back. */
+function choose(event: MouseEvent, index: number, view: View): void {
+  if (event.shiftKey || event.ctrlKey || event.metaKey) view.toggle(index);
+  else view.isolate(index);
 }
 
 /** The chart in words: for those who do not see it. */

@@ -2,7 +2,7 @@
  * @module web/results/distribution
  * How the main metric is spread over the frames: a histogram or the cumulative share, and the percentiles.
  */
-import { distribution, distributionMarks, labelOf, percentileTable } from 'anyvmaf/view';
+import { distribution, distributionMarks, labelOf, percentileTable, spreadKind } from 'anyvmaf/view';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
 import type { Section } from './section.js';
@@ -13,17 +13,19 @@ const words = text.results.distribution;
 const KINDS = ['histogram', 'cumulative'] as const;
 
 export function distributionSection(encodes: Encodes, view: View): Section {
-  let kind: (typeof KINDS)[number] = 'histogram';
+  /** As somebody chose it. */
+  let chosen: (typeof KINDS)[number] | undefined;
   const element = made(html`<section class="card" aria-labelledby="distribution-heading"></section>`);
 
-  function choose(name: typeof kind): void {
-    kind = name;
+  function choose(name: (typeof KINDS)[number]): void {
+    chosen = name;
     update();
   }
 
   function update(): void {
     const { metric } = view;
     if (metric === undefined) return;
+    const kind = chosen ?? spreadKind(encodes.list.length);
     const shown = encodes.list.filter(({ index }) => view.shown.value[index]);
     const extents = shown.flatMap(({ columns }) => columns.extent(metric) ?? []);
     element.hidden = extents.length === 0 && encodes.list.every(({ columns }) => !columns.extent(metric));
@@ -49,7 +51,14 @@ export function distributionSection(encodes: Encodes, view: View): Section {
     );
   }
 
-  const stops = [view.shown.watch(update), view.chosen.watch(update)];
+  /** The shapes of the others fade. */
+  const light = (lit: number | null) => {
+    const shown = encodes.list.filter(({ index }) => view.shown.value[index]);
+    element.querySelectorAll<SVGElement>('.hist path').forEach((path, i) => {
+      path.style.opacity = lit === null || shown[i]?.index === lit ? '' : '0.2';
+    });
+  };
+  const stops = [view.shown.watch(update), view.chosen.watch(update), view.lit.watch(light)];
   return {
     element,
     update,

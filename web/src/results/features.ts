@@ -1,6 +1,6 @@
 /**
  * @module web/results/features
- * Every metric but the main one as a small chart on the same frames.
+ * Every metric but the main one as a small chart on the same frames: what was asked for, and on demand what scores are made of.
  */
 import { FrameChart, labelOf, shortText } from 'anyvmaf/view';
 import { h } from '../dom.js';
@@ -8,7 +8,7 @@ import { inTurn } from '../schedule.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
 import type { Section } from './section.js';
-import { html, made, render } from './templates.js';
+import { html, made, render, type TemplateResult } from './templates.js';
 import type { View } from './view.js';
 
 const words = text.results.features;
@@ -19,9 +19,13 @@ interface Feature {
 }
 
 export function featureSection(encodes: Encodes, view: View): Section {
-  const grid = h('div', { class: 'features' });
+  const grid = h('div', { class: 'features asked' });
+  const inner = h('div', { class: 'features' });
+  const more = made(
+    html`<details class="inner"><summary>${words.all}<span class="hint faint small">${words.allHint}</span></summary>${inner}</details>`,
+  ) as HTMLDetailsElement;
   const element = made(
-    html`<section class="card" aria-labelledby="features-heading"><div class="bar"><h2 id="features-heading">${words.heading}</h2><span class="hint faint small">${words.hint}</span></div>${grid}</section>`,
+    html`<section class="card" aria-labelledby="features-heading"><div class="bar"><h2 id="features-heading">${words.heading}</h2><span class="hint faint small">${words.hint}</span></div>${grid}${more}</section>`,
   );
   let features: Feature[] = [];
   let listed = '';
@@ -32,13 +36,13 @@ export function featureSection(encodes: Encodes, view: View): Section {
       chart: new FrameChart(h('div', { class: 'plot small' }), view, 'small', metric, inTurn),
       now: h('span', { class: 'now' }),
     }));
-    render(
-      features.map(
-        ({ chart: { metric, element: drawing }, now }) =>
-          html`<button type="button" class="feature" title="${words.enlarge(labelOf(metric))}" @click=${() => enlarge(metric, view)}><span class="label"><span>${labelOf(metric)}</span>${now}</span>${drawing}</button>`,
-      ),
-      grid,
-    );
+    const { asked } = encodes;
+    const drawn = (is: boolean) =>
+      features.filter(({ chart }) => asked.includes(chart.metric) === is).map((one) => button(one, view));
+    render(drawn(true), grid);
+    render(drawn(false), inner);
+    grid.hidden = grid.childElementCount === 0;
+    more.hidden = inner.childElementCount === 0;
   }
 
   function tell(): void {
@@ -63,11 +67,20 @@ export function featureSection(encodes: Encodes, view: View): Section {
   }
 
   const stop = view.pointed.watch(() => tell());
+  /** Whether features are folded on the screen, while they are open for paper. */
+  let folded: boolean | undefined;
   return {
     element,
     update,
     hasContent: () => shown().length > 0,
     complete() {
+      if (document.documentElement.classList.contains('paper')) {
+        folded ??= !more.open;
+        more.open = true;
+      } else if (folded !== undefined) {
+        more.open = !folded;
+        folded = undefined;
+      }
       for (const { chart } of features) chart.complete();
     },
     close() {
@@ -75,6 +88,18 @@ export function featureSection(encodes: Encodes, view: View): Section {
       for (const { chart } of features) chart.close();
     },
   };
+}
+
+function button({ chart: { metric, element }, now }: Feature, view: View): TemplateResult {
+  const meaning = meaningOf(metric);
+  return html`<button type="button" class="feature" title="${words.enlarge(labelOf(metric))}" @click=${() => enlarge(metric, view)}><span class="label"><span>${labelOf(metric)}</span>${now}</span>${meaning === undefined ? '' : html`<span class="meaning faint small">${meaning}</span>`}${element}</button>`;
+}
+
+/** What an inner feature measures, in words. */
+function meaningOf(metric: string): string | undefined {
+  return labelOf(metric) === metric
+    ? words.meanings.find(([pattern]) => pattern.test(metric))?.[1]
+    : undefined;
 }
 
 /** The values in the frame pointed at, else the mean of an encode by itself. */

@@ -4,7 +4,6 @@
  */
 import {
   baseName,
-  colourOf,
   compare,
   comparedText,
   flawSign,
@@ -13,29 +12,33 @@ import {
   joined,
   labelOf,
   meaningOf,
-  NONE,
   scale,
-  skippedText,
   tiles,
-  track,
   verdictBadge,
 } from 'anyvmaf/view';
 import { text } from '../text.js';
+import { encodeTable, type Sorting } from './encode-table.js';
 import type { Encode, Encodes, Pooled } from './encodes.js';
 import type { Section } from './section.js';
 import { html, made, render, type TemplateResult, templates } from './templates.js';
 import { outdatedNote, type Remedies, verdict } from './verdict.js';
+import type { View } from './view.js';
 
 const words = text.results;
 
-export function headlineSection(encodes: Encodes, remedies: Remedies): Section {
+export function headlineSection(encodes: Encodes, view: View, remedies: Remedies): Section {
   const element = made(html`<section class="card headline" aria-labelledby="result-heading"></section>`);
+  let sorting: Sorting = null;
+  const sort = (to: Sorting) => {
+    sorting = to;
+    update();
+  };
   const update = () => {
     const [only, ...others] = encodes.list;
     element.classList.toggle('is-outdated', remedies.outdated);
     if (only)
       render(
-        html`${outdatedNote(remedies)}${others.length === 0 ? single(encodes, only, remedies) : several(encodes, remedies)}`,
+        html`${outdatedNote(remedies)}${others.length === 0 ? single(encodes, only, remedies) : several(encodes, { view, sorting, sort }, remedies)}`,
         element,
       );
   };
@@ -87,9 +90,15 @@ function origin({ result }: Encode, pooled: Pooled | undefined): TemplateResult 
 
 // --- several encodes ---
 
-function several(encodes: Encodes, remedies: Remedies): TemplateResult {
+/** How the table is shown, and what a click on it asks for. */
+interface Table {
+  readonly view: View;
+  readonly sorting: Sorting;
+  readonly sort: (to: Sorting) => void;
+}
+
+function several(encodes: Encodes, { view, sorting, sort }: Table, remedies: Remedies): TemplateResult {
   const { list, ranking, apart } = encodes;
-  const label = labelOf(ranking?.metric ?? '');
   const references = [
     ...new Set(list.map(({ facts, result }) => facts.reference?.name ?? result.source?.reference.name)),
   ];
@@ -103,19 +112,6 @@ function several(encodes: Encodes, remedies: Remedies): TemplateResult {
   const why = growing ? undefined : incomparable(scored, references);
   const marked = !growing && why === undefined && scored.length > 1;
   const compared = compare(encodes);
-  const heads = [label, words.table.worst, words.table.bitrate, words.table.size];
-  const rows = compared.map(({ texts, best, trust, ...row }, i) => {
-    const cells = heads.map((head, column) => {
-      const is = marked && best[column];
-      return html`<td data-label="${head}" class="${column === 0 ? 'main' : ''}${is ? ' best' : ''}">${texts[column] ?? NONE}${column === 0 ? flawSign(templates, trust) : ''}${is ? html`<span class="unseen"> (${words.table.best})</span>` : ''}</td>`;
-    });
-    const { name, facts, result } = list[i] as Encode;
-    const skipped =
-      apart && facts.reference
-        ? html`<span class="skipped soft small">${words.table.skipped(skippedText(facts))}</span>`
-        : '';
-    return html`<tr .style=${colourOf(i)}><th scope="row" title="${result.name}"><span class="swatch"></span><span>${name}</span>${skipped}</th>${cells[0]}<td class="track-cell" aria-hidden="true">${track(templates, { texts, best, trust, ...row })}</td>${cells.slice(1)}</tr>`;
-  });
   const frames = Math.min(...scored.map(({ count }) => count));
   const bests = marked && compared.some(({ best }) => best.includes(true)) ? words.table.bestNote : '';
   const said = growing
@@ -123,12 +119,9 @@ function several(encodes: Encodes, remedies: Remedies): TemplateResult {
     : why === undefined
       ? bests
       : words.table.incomparable(why);
-  const [first, ...others] = heads.map((head) => html`<th scope="col">${head}</th>`);
   return html`<h2 id="result-heading" class="title">${words.severalOf(list.length, of)}</h2>
 <p class="files">${joined([...format, modelText(list, ranking?.metric)], ' · ')}</p>
-<div class="scroll"><table class="encodes"><caption class="unseen">${words.table.caption}</caption>
-<thead><tr><th scope="col">${words.table.encode}</th>${first}<th class="track-cell" aria-hidden="true">${words.table.spread}</th>${others}</tr></thead>
-<tbody>${rows}</tbody></table></div>
+${encodeTable(encodes, view, compared, marked, sorting, sort)}
 ${verdict(encodes, remedies)}
 <p class="soft small note">${said}</p>
 ${list[0]?.result.saved ? html`<p class="small soft">${words.saved.noFrames}</p>` : ''}`;
@@ -142,7 +135,7 @@ function modelText(list: readonly Encode[], metric: string | undefined): string 
 }
 
 /** Why no encode is better than another, where numbers do not compare. */
-function incomparable(
+export function incomparable(
   list: readonly Encode[],
   references: readonly (string | undefined)[],
 ): string | undefined {

@@ -2,6 +2,7 @@
  * @module web/results
  * What came of a run: scores, charts, worst moments, and what to take away.
  */
+import { encodeColours } from 'anyvmaf/view';
 import type { Session } from '../session.js';
 import { chartSection } from './chart.js';
 import { distributionSection } from './distribution.js';
@@ -38,11 +39,13 @@ export function mountResults(
   const view = new View(encodes, session);
   let pictures = new MomentPictures(encodes, session);
   let parts: Follower[] = [];
+  let coloured = '';
   /** How often the parts were made: what is left of an earlier time stops. */
   let built = 0;
 
   /** The parts anew: for other encodes. Growing ones keep theirs. */
   function build(): void {
+    coloured = '';
     for (const part of parts) part.close();
     view.reset();
     pictures.close();
@@ -69,8 +72,20 @@ export function mountResults(
     });
   }
 
+  /** Colours follow codecs and rates, which come with the reports. */
+  function colour(): void {
+    const colours = encodeColours(encodes.list);
+    if (colours.join() === coloured) return;
+    coloured = colours.join();
+    // Of the whole page, for the viewer too.
+    colours.forEach((value, i) => {
+      document.documentElement.style.setProperty(`--e${i}`, value);
+    });
+  }
+
   encodes.onReplaced = build;
   encodes.onGrown = () => {
+    colour();
     for (const part of parts) part.update();
   };
   build();
@@ -104,7 +119,7 @@ interface Shared {
 /** The answer at once, the rest one by one; and how often each is drawn again at most. */
 function partsOf({ encodes, view, two, remedies, pictures }: Shared): readonly Part[] {
   return [
-    [() => headlineSection(encodes, remedies), 500],
+    [() => headlineSection(encodes, view, remedies), 500],
     [() => ratesSection(encodes, view), 500],
     [() => chartSection(encodes, view), 500],
     [() => worstSection(encodes, view, pictures), 1000],

@@ -15,7 +15,9 @@ import {
 } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import { text } from '../text.js';
+import { bdTable } from './bd.js';
 import type { Encodes } from './encodes.js';
+import { incomparable } from './headline.js';
 import type { Section } from './section.js';
 import { html, made, render, type TemplateResult, templates } from './templates.js';
 import type { View } from './view.js';
@@ -34,13 +36,15 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   const tip = h('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' });
   const plot = h('div', { class: 'plot rates', role: 'img' }, area, tip);
   const key = h('div', { class: 'key small soft', 'aria-hidden': 'true' });
+  const differences = h('div', {});
   const table = made(
-    html`<div class="scroll" tabindex="0" role="region" aria-labelledby="rates-heading"></div>`,
+    html`<div class="scroll" tabindex="0" role="region" aria-label="${words.asTable}"></div>`,
   );
   const element = made(
-    html`<section class="card" aria-labelledby="rates-heading" hidden><div class="bar">${heading}${hint}</div>${key}${plot}<details><summary>${words.asTable}</summary>${table}</details></section>`,
+    html`<section class="card" aria-labelledby="rates-heading" hidden><div class="bar">${heading}${hint}</div>${key}${plot}${differences}<details><summary>${words.asTable}</summary>${table}</details></section>`,
   );
   let places: Places = [];
+  let told = '';
 
   function update(): void {
     const { metric = '', worse } = encodes.ranking ?? {};
@@ -59,11 +63,24 @@ export function ratesSection(encodes: Encodes, view: View): Section {
     render(chart?.drawing ?? '', area);
     render(chart?.key ?? '', key);
     render(tableOf(rated, encodes, metric), table);
+    compareCodecs(rated, label);
+  }
+
+  /** BD-rate, where numbers compare and more is better; made anew for other points only. */
+  function compareCodecs(rated: readonly RatePoint[], label: string): void {
+    const { list, ranking, running } = encodes;
+    const references = [...new Set(list.map(({ facts }) => facts.reference?.name))];
+    const sound = !running && ranking?.worse !== 'high' && incomparable(list, references) === undefined;
+    const now = JSON.stringify([sound, rated]);
+    if (now === told) return;
+    told = now;
+    render(sound ? bdTable(rated, label) : '', differences);
   }
 
   const point = (event: PointerEvent) => {
     const nearest = nearestPlace(places, area, event);
     tip.hidden = nearest === undefined;
+    view.lit.value = nearest?.point.index ?? null;
     if (!nearest) return;
     render(pointText(nearest.point, encodes), tip);
     placeBeside(tip, plot, area, nearest);
@@ -71,17 +88,23 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   for (const name of ['pointermove', 'pointerdown'] as const) plot.addEventListener(name, point);
   plot.addEventListener('pointerleave', () => {
     tip.hidden = true;
+    view.lit.value = null;
   });
   const resize = new ResizeObserver(() => update());
   resize.observe(plot);
-  const stop = view.shown.watch(() => update());
+  const light = (lit: number | null) => {
+    area.querySelectorAll<HTMLElement>('.dot').forEach((dot, i) => {
+      dot.classList.toggle('unlit', lit !== null && places[i]?.point.index !== lit);
+    });
+  };
+  const stops = [view.shown.watch(() => update()), view.lit.watch(light)];
   return {
     element,
     update,
     hasContent: () => ratePoints(encodes, encodes.ranking?.metric).length > 1,
     close() {
       resize.disconnect();
-      stop();
+      for (const stop of stops) stop();
     },
   };
 }

@@ -7,6 +7,7 @@ import { baseName } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import type { Thumb } from '../frames/thumbs.js';
 import { writeSaved } from '../saved/client.js';
+import type { WriteFormat } from '../saved/functions.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
 import type { MomentPictures } from './pictures.js';
@@ -14,28 +15,44 @@ import type { Section } from './section.js';
 import { html, made, render } from './templates.js';
 
 const words = text.results.take;
+/** Of all encodes in one file. */
+const COMPARISONS = ['csv', 'json'] as const;
 const FORMATS = ['json', 'csv', 'xml', 'sub', 'ndjson'] as const satisfies readonly ReportFormat[];
+
+const labels: Readonly<Record<WriteFormat, string>> = {
+  ...words.formats,
+  html: words.all,
+  'all.csv': `${words.comparison} ${words.formats.csv}`,
+  'all.json': `${words.comparison} ${words.formats.json}`,
+};
 
 export function takeSection(encodes: Encodes, pictures: MomentPictures): Section {
   const said = made(html`<p class="small soft" role="status"></p>`);
   const which = h('select', { 'aria-label': words.which });
+  const precise = h('input', { type: 'checkbox', id: 'take-precise' });
   const save = (format: (typeof FORMATS)[number]) => {
     const report = reports()[Number(which.value)];
     if (report) take([report], format);
   };
+  const together = made(
+    html`<div class="bar together" hidden><h3>${words.comparison}</h3><span class="tools">${COMPARISONS.map(
+      (format) =>
+        html`<button type="button" class="tool" title="${words.comparisonHints[format]}" aria-label="${words.download(`${words.comparison} ${words.formats[format]}`)}" @click=${() => take(present(), `all.${format}`)}>${words.formats[format]}</button>`,
+    )}</span></div>`,
+  );
   const element = made(html`<section class="card take" aria-labelledby="take-heading">
 <div class="bar"><h2 id="take-heading">${words.heading}</h2><span class="tools">${which}${FORMATS.map(
     (format) =>
       html`<button type="button" class="tool" title="${words.hints[format]}" aria-label="${words.download(words.formats[format])}" @click=${() => save(format)}>${words.formats[format]}</button>`,
   )}<button type="button" class="tool strong" title="${words.allHint}" @click=${() => take(present(), 'html')}>${words.all}</button></span></div>
-${said}</section>`);
+${together}<label class="check small" for="take-precise" title="${words.preciseHint}">${precise}<span>${words.precise}<span class="faint"> ${words.preciseHint}</span></span></label>${said}</section>`);
   const buttons = element.querySelectorAll('button');
 
   const reports = () => encodes.list.map(({ result }) => result.report);
   const present = () => reports().filter((report) => report !== undefined);
 
-  async function take(of: readonly Report[], format: ReportFormat | 'html'): Promise<void> {
-    const label = format === 'html' ? words.all : words.formats[format];
+  async function take(of: readonly Report[], format: WriteFormat): Promise<void> {
+    const label = labels[format];
     said.textContent = words.making(label);
     try {
       const blob = await writeSaved(
@@ -43,10 +60,12 @@ ${said}</section>`);
         format,
         format === 'html'
           ? { written: new Date().toISOString().slice(0, 10), pictures: await picturesFor(of) }
-          : {},
+          : precise.checked
+            ? { precision: 'max' }
+            : {},
       );
       const [first] = of;
-      const name = `${of.length === 1 && first ? baseName(first.distorted.name).replace(/\.[^.]*$/, '') : 'comparison'}.vmaf.${format}`;
+      const name = `${of.length === 1 && first ? baseName(first.distorted.name).replace(/\.[^.]*$/, '') : 'comparison'}.vmaf.${format.replace('all.', '')}`;
       download(blob, name);
       said.textContent = words.made(name);
     } catch (error) {
@@ -81,6 +100,7 @@ ${said}</section>`);
       which,
     );
     which.hidden = ready.length < 2;
+    together.hidden = ready.length < 2;
     for (const button of buttons) button.disabled = ready.length === 0;
     const saved = encodes.list.some(({ result }) => result.saved);
     const why = encodes.running ? words.unfinished : saved ? words.incomplete : words.stopped;

@@ -22,6 +22,7 @@ export class View extends ChartState<Encodes> {
     this.chosen.value = null;
     this.moments.value = [];
     this.lead.value = 0;
+    this.lit.value = null;
     this.shown.value = this.encodes.list.map(() => true);
   }
 
@@ -33,6 +34,25 @@ export class View extends ChartState<Encodes> {
   /** Whether the frames of an encode can be shown: not those of a saved report. */
   canOpen(encode: number): boolean {
     return this.encodes.list[encode]?.result.source !== undefined;
+  }
+
+  /** Has an encode stand out, or no longer. */
+  light(encode: number, on: boolean): void {
+    if (on && this.encodes.list.length > 1) this.lit.value = encode;
+    else if (this.lit.value === encode) this.lit.value = null;
+  }
+
+  /** Opens the worst frame of an encode. */
+  openWorst(encode: number): void {
+    const { metric, worse } = this.encodes.ranking ?? {};
+    const columns = this.encodes.list[encode]?.columns;
+    const values = metric === undefined ? undefined : columns?.values(metric);
+    const extent = metric === undefined ? undefined : columns?.extent(metric);
+    if (!columns || !values || !extent) return;
+    const frame = columns.numbers[values.indexOf(extent[worse === 'high' ? 1 : 0])];
+    if (frame === undefined) return;
+    if (!this.canOpen(encode)) document.getElementById('chart-heading')?.scrollIntoView({ block: 'start' });
+    this.open(encode, frame);
   }
 
   /** Opens the frame at a place of the axis in the viewer; of a saved report, shows it in the chart. */

@@ -2,10 +2,10 @@
  * @module web/saved/client
  * Reads and writes saved reports in a worker, batch by batch.
  */
-import type { HtmlOptions, Report, ReportFormat } from 'anyvmaf';
+import type { Report } from 'anyvmaf';
 import { Remote } from '../engine/calls.js';
 import { text } from '../text.js';
-import type { Paper, ReadEvent } from './functions.js';
+import type { Paper, ReadEvent, WriteFormat, WriteOptions } from './functions.js';
 
 const paper = new Remote<Paper>(
   () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'anyvmaf reports' }),
@@ -23,11 +23,11 @@ export function readSaved(file: File, onEvent: (event: ReadEvent) => void): Prom
 /** The last write; writes are serialized. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** Writes one report, or for HTML any number with the same reference. */
+/** Writes one report, or for HTML and comparisons any number with the same reference. */
 export function writeSaved(
   reports: readonly Report[],
-  format: ReportFormat | 'html',
-  options: Pick<HtmlOptions, 'written' | 'pictures'> = {},
+  format: WriteFormat,
+  options: WriteOptions = {},
 ): Promise<Blob> {
   const made = last.then(async () => {
     await paper.call(

@@ -8,12 +8,14 @@ import {
   type FrameMetrics,
   formatHtml,
   type HtmlOptions,
+  type Precision,
   type ReadReport,
   type Report,
   type ReportFormat,
   readReport,
   writeReport,
 } from 'anyvmaf';
+import { writeTableCsv } from 'anyvmaf/view';
 import type { CallContext } from '../engine/calls.js';
 
 /** Frames per message. */
@@ -27,10 +29,19 @@ export type ReadEvent =
   | { readonly saved: Omit<ReadReport, 'frames'> }
   | { readonly frames: readonly FrameMetrics[] };
 
+/** One report, a page of several, or several in one file as the command line writes them. */
+export type WriteFormat = ReportFormat | 'html' | 'all.csv' | 'all.json';
+
+/** What an HTML report says, or how the values of the other formats are written. */
+export interface WriteOptions extends Pick<HtmlOptions, 'written' | 'pictures'> {
+  /** Of the other formats; default `legacy`. */
+  readonly precision?: Precision;
+}
+
 /** The format to write, and its options. */
 export interface WriteCall {
-  readonly format: ReportFormat | 'html';
-  readonly options: Pick<HtmlOptions, 'written' | 'pictures'>;
+  readonly format: WriteFormat;
+  readonly options: WriteOptions;
 }
 
 /** The reports to write, as they arrive. */
@@ -58,11 +69,24 @@ export const paper = {
     const reports = gathered.map(({ head, frames }): Report => ({ ...head, frames }));
     gathered = [];
     if (format === 'html') return new Blob([await formatHtml(reports, options)], { type: 'text/html' });
+    const { precision = 'legacy' } = options;
+    if (format === 'all.csv') return new Blob([...writeTableCsv(reports, precision)], { type: 'text/csv' });
+    if (format === 'all.json')
+      return new Blob([...jsonList(reports, precision)], { type: 'application/json' });
     const [report] = reports;
     if (!report)
       throw new AnyvmafError('internal', 'There is no report to write; please report this as a bug.');
-    return new Blob([...writeReport(report, format)], { type: 'text/plain' });
+    return new Blob([...writeReport(report, format, { precision })], { type: 'text/plain' });
   },
 };
+
+/** Whole reports in an array. */
+function* jsonList(reports: readonly Report[], precision: Precision): Generator<string, void, undefined> {
+  for (const [i, report] of reports.entries()) {
+    yield i === 0 ? '[\n' : ',\n';
+    yield* writeReport(report, 'json', { precision });
+  }
+  yield ']\n';
+}
 
 export type Paper = typeof paper;

@@ -21,47 +21,45 @@ export function kindOf(name: string, start: Uint8Array): FileKind {
   return RAW_NAME.test(name) ? 'raw' : 'encoded';
 }
 
-/**
- * Tells the kind of each file by its first bytes.
- * @throws {Error} if a file is empty or cannot be read
- */
-async function choose(files: readonly File[]): Promise<ChosenFile[]> {
-  return Promise.all(
-    files.map(async (file) => {
-      if (file.size === 0) throw new Error(text.setup.empty(file.name));
-      let start: ArrayBuffer;
-      try {
-        start = await file.slice(0, START_BYTES).arrayBuffer();
-      } catch {
-        throw new Error(text.setup.unreadable(file.name));
-      }
-      return { id: nextId++, file, kind: kindOf(file.name, new Uint8Array(start)) };
-    }),
-  );
+/** Tells the kind of a file by its first bytes; of one that is empty or cannot be read, why it is refused. */
+async function choose(file: File): Promise<ChosenFile | string> {
+  if (file.size === 0) return text.setup.empty(file.name);
+  try {
+    const start = await file.slice(0, START_BYTES).arrayBuffer();
+    return { id: nextId++, file, kind: kindOf(file.name, new Uint8Array(start)) };
+  } catch {
+    return text.setup.unreadable(file.name);
+  }
+}
+
+/** What became of files: sentences for people. */
+export interface Added {
+  /** Where each that was taken went. */
+  readonly took: readonly string[];
+  /** Why others were not. */
+  readonly refused: readonly string[];
 }
 
 /**
- * Adds files to their side.
+ * Adds files to their side. One that is empty or cannot be read keeps no other from being taken.
  * @param side where they were dropped; `null`: anywhere
- * @returns a sentence per file that says where it went
- * @throws {Error} if a file is empty or cannot be read
  */
-export async function addFiles(
-  session: Session,
-  files: readonly File[],
-  side: Side | null,
-): Promise<readonly string[]> {
-  const chosen = await choose(files);
+export async function addFiles(session: Session, files: readonly File[], side: Side | null): Promise<Added> {
+  const all = await Promise.all(files.map(choose));
+  const chosen = all.filter((one) => typeof one !== 'string');
   const [first, ...others] =
     side === 'distorted' ? [undefined, ...chosen] : withReferenceFirst(chosen, session, side);
   if (first) session.reference.value = first;
   const rest = others.filter((one) => one !== undefined);
   if (rest.length > 0) session.distorted.value = [...session.distorted.value, ...rest];
   guess(session);
-  return [
-    ...(first ? [text.setup.took(first.file.name, 'reference')] : []),
-    ...rest.map(({ file }) => text.setup.took(file.name, 'distorted')),
-  ];
+  return {
+    took: [
+      ...(first ? [text.setup.took(first.file.name, 'reference')] : []),
+      ...rest.map(({ file }) => text.setup.took(file.name, 'distorted')),
+    ],
+    refused: all.filter((one) => typeof one === 'string'),
+  };
 }
 
 const REFERENCE_NAME =

@@ -25,6 +25,22 @@ export const MODELS = {
   v1HfrUhdFar: 'version=vmaf_v1.0.16_hfr_3d0h_2160:name=vmaf_v1_hfr_4k_far',
 } as const;
 
+/** Metrics with a box of their own, by their names in libvmaf. */
+export const METRIC_KEYS = ['psnr', 'float_ssim', 'float_ms_ssim', 'cambi', 'ciede'] as const;
+/** A metric of the list. */
+export type MetricKey = (typeof METRIC_KEYS)[number];
+
+/** Features after one with a box was ticked or unticked: those first, then what was typed. */
+export function withMetric(features: readonly string[], key: MetricKey, on: boolean): readonly string[] {
+  const ticked = METRIC_KEYS.filter((one) => (one === key ? on : features.includes(one)));
+  return [...ticked, ...typedMetrics(features)];
+}
+
+/** Features without a box. */
+export function typedMetrics(features: readonly string[]): readonly string[] {
+  return features.filter((one) => !METRIC_KEYS.some((key) => key === one));
+}
+
 /** A model of the list. */
 export type ModelKey = keyof typeof MODELS;
 /** In the order of the list. */
@@ -59,7 +75,12 @@ export function summary(settings: Settings): readonly string[] {
     const key = MODEL_KEYS.find((one) => MODELS[one] === model);
     return key ? (text.settings.model[key][0] ?? model) : model.replace(/^version=/, '');
   });
-  const metrics = features.map((feature) => feature.split('=', 1)[0]?.toUpperCase() ?? feature);
+  const metrics = features.map((feature) => {
+    const key = METRIC_KEYS.find((one) => one === feature);
+    return key
+      ? (text.settings.metrics[key][0] ?? key)
+      : (feature.split('=', 1)[0]?.toUpperCase() ?? feature);
+  });
   return [
     [...names, ...metrics].join(' + ') || text.settings.noModel,
     range ? text.settings.summaryRange(formatRange(range)) : text.settings.summaryAll,

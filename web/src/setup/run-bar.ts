@@ -8,9 +8,10 @@ import { type ActiveRun, isActive, type Run, type Session } from '../session.js'
 import { text } from '../text.js';
 import { announce } from './announce.js';
 import { formatTime } from './facts.js';
-import { failureView } from './failure.js';
+import { failureView, sentence } from './failure.js';
+import { failureWords } from './failure-kind.js';
 import { Stopwatch, type Sum, sumProgress } from './progress.js';
-import { missing, type Runner } from './score.js';
+import { missing, type Runner, unreadable } from './score.js';
 
 /** The bar: a button before and after a run, progress during it. */
 export function runBar(session: Session, runner: Runner): HTMLElement {
@@ -75,14 +76,16 @@ function startButton(session: Session, start: () => void) {
   const element = h('div', { class: 'go' }, go, hint);
   const update = () => {
     const lacks = missing(session);
-    go.disabled = lacks !== null;
+    const failure = lacks ? null : unreadable(session);
+    go.disabled = lacks !== null || failure !== null;
     const { need, needReference, needDistorted, needRaw } = text.run;
     const needs = { both: need, reference: needReference, distorted: needDistorted, raw: needRaw };
-    fill(hint, lacks ? needs[lacks] : null);
-    hint.hidden = lacks === null;
+    fill(hint, lacks ? needs[lacks] : failure && text.run.unreadable(sentence(failureWords(failure))));
+    hint.hidden = lacks === null && failure === null;
     element.hidden = isActive(session.run.value) || lacks === 'both';
   };
   for (const cell of [session.reference, session.distorted, session.raw, session.tiny]) cell.watch(update);
+  session.inspections.watch(update);
   return { element, button: go, update };
 }
 

@@ -7,6 +7,7 @@ import { type Failure, failureOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import type { ScoreEvent } from '../engine/functions.js';
 import { type EncodeResult, isActive, type Session } from '../session.js';
+import { type FailureKind, kindOfFailure } from './failure-kind.js';
 import { rawFiles } from './files.js';
 import { noReferenceOptions, runOptions } from './options.js';
 
@@ -20,6 +21,20 @@ export function missing(session: Session): Missing | null {
   if (!reference.value && tiny.value.length === 0) return 'reference';
   if (distorted.value.length === 0) return 'distorted';
   return rawFiles(session).length > 0 && !raw.value ? 'raw' : null;
+}
+
+/** Failures of files themselves, which no other file and no run can help. */
+const OF_FILES: readonly FailureKind[] = ['undecodable', 'media', 'io'];
+
+/** Why no encode can be scored, as far as is known: each pair that was looked at has a file that cannot be read. */
+export function unreadable({ distorted, inspections, settings }: Session): Failure | null {
+  const pairs = distorted.value.map(({ id }) => inspections.value.get(id));
+  const failures = pairs.flatMap((pair) =>
+    pair?.phase === 'failed' && OF_FILES.includes(kindOfFailure(pair.failure, settings.value))
+      ? [pair.failure]
+      : [],
+  );
+  return failures.length === pairs.length ? (failures[0] ?? null) : null;
 }
 
 /** The files and settings that decide on a run's numbers, as text. */
@@ -92,6 +107,9 @@ export class Runner {
       session.run.value = signal.aborted
         ? { phase: 'cancelled' }
         : { phase: 'failed', failure: failureOf(error) };
+      // Of a file that failed before its first frame there is nothing to show.
+      if (!signal.aborted)
+        session.results.value = session.results.value.filter(({ frames }) => frames.length > 0);
     } finally {
       this.#stop = undefined;
     }
@@ -108,7 +126,7 @@ export class Runner {
         for (const [index, { frames }] of event.encodes.entries())
           for (const frame of frames) encodes[index]?.frames.push(frame);
         progress = progress.map((known, index) => event.encodes[index]?.progress ?? known);
-      } else if (event.kind === 'failure') failures.set(event.index, event.failure);
+      } else if (event.kind === 'failure') this.#giveUp(event, encodes, failures);
       else {
         const { index } = event;
         const encode = encodes[index];
@@ -122,8 +140,23 @@ export class Runner {
       }
       if (isActive(run.value))
         run.value = { ...run.value, progress: progress.filter((_, index) => !failures.has(index)) };
-      results.value = [...encodes];
+      // A failed file stands among the failures and nowhere else.
+      results.value = encodes.filter((_, index) => !failures.has(index));
     };
+  }
+
+  /** Takes a failed encode off the results; the open frame stays that of its encode. */
+  #giveUp(
+    { index, failure }: Extract<ScoreEvent, { kind: 'failure' }>,
+    encodes: readonly EncodeResult[],
+    failures: Map<number, Failure>,
+  ): void {
+    const { cursor } = this.#session;
+    const place = encodes.slice(0, index).filter((_, i) => !failures.has(i)).length;
+    failures.set(index, failure);
+    if (!cursor.value || cursor.value.encode < place) return;
+    cursor.value =
+      cursor.value.encode === place ? null : { ...cursor.value, encode: cursor.value.encode - 1 };
   }
 
   /**

@@ -10,12 +10,19 @@ import { announce } from './announce.js';
 import { check, choice, field, whole } from './fields.js';
 import { rawFiles } from './files.js';
 import { formatRange, parseRange } from './fixes.js';
-import { FURTHER_KEYS, MODEL_KEYS, MODELS, type ModelKey, summary, withModel } from './models.js';
+import {
+  FURTHER_KEYS,
+  METRIC_KEYS,
+  MODEL_KEYS,
+  MODELS,
+  type ModelKey,
+  summary,
+  typedMetrics,
+  withMetric,
+  withModel,
+} from './models.js';
 import { missing } from './score.js';
 import { tinyModels } from './tiny.js';
-
-/** The metric with its own box. */
-const PSNR = 'psnr';
 
 /** Applies a change to the settings. */
 type Change = (change: Partial<Settings>) => void;
@@ -55,7 +62,7 @@ export function settingsForm(session: Session): HTMLElement {
     { class: 'card fold settings' },
     h('summary', {}, h('h2', {}, text.settings.heading), state),
     group(text.settings.models, 'ticks', models.elements),
-    group(text.settings.features, 'fields two', metrics.elements),
+    group(text.settings.features, 'fields stacked', metrics.elements),
     group(text.tiny.heading, 'fields two', tinyModels(session)),
     group(
       text.settings.pairing,
@@ -107,12 +114,14 @@ function modelBoxes({ settings }: Session, set: Change): Part {
   };
 }
 
-/** PSNR, and other metrics as text. */
+/** A box for each of the usual metrics, and others as text. */
 function metricFields({ settings }: Session, set: Change): Part {
-  const [psnrName = '', psnrHint = ''] = text.settings.psnr;
-  const psnr = check('feature-psnr', psnrName, psnrHint, (on) => {
-    const rest = settings.value.features.filter((one) => one !== PSNR);
-    set({ features: on ? [PSNR, ...rest] : rest });
+  const boxes = METRIC_KEYS.map((key) => {
+    const [name = '', hint = ''] = text.settings.metrics[key];
+    const box = check(`feature-${key}`, name, hint, (on) => {
+      set({ features: withMetric(settings.value.features, key, on) });
+    });
+    return { key, ...box };
   });
   const others = field('features', text.settings.otherFeatures, {
     type: 'text',
@@ -121,14 +130,15 @@ function metricFields({ settings }: Session, set: Change): Part {
     autocomplete: 'off',
   });
   others.input.addEventListener('change', () => {
-    const typed = others.input.value.split(/[\s,|]+/).filter((one) => one !== '' && one !== PSNR);
-    set({ features: [...(settings.value.features.includes(PSNR) ? [PSNR] : []), ...typed] });
+    const typed = others.input.value.split(/[\s,|]+/).filter((one) => one !== '');
+    const ticked = METRIC_KEYS.filter((key) => settings.value.features.includes(key) || typed.includes(key));
+    set({ features: [...ticked, ...typedMetrics(typed)] });
   });
   return {
-    elements: [psnr.element, others.element],
+    elements: [h('div', { class: 'ticks wide' }, ...boxes.map(({ element }) => element)), others.element],
     show({ features }) {
-      psnr.input.checked = features.includes(PSNR);
-      others.input.value = features.filter((one) => one !== PSNR).join(', ');
+      for (const { key, input } of boxes) input.checked = features.includes(key);
+      others.input.value = typedMetrics(features).join(', ');
     },
   };
 }

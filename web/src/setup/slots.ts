@@ -29,12 +29,10 @@ export function slots(session: Session, openReports: (files: readonly File[]) =>
     if (reports.length > 0) openReports(reports);
     const files = picked.filter((file) => !reports.includes(file));
     if (files.length === 0) return;
-    try {
-      announce((await addFiles(session, files, side)).join(' '));
-    } catch (problem) {
-      error.textContent = problem instanceof Error ? problem.message : String(problem);
-      error.hidden = false;
-    }
+    const { took, refused } = await addFiles(session, files, side);
+    if (took.length > 0) announce(took.join(' '));
+    fill(error, ...refused.map((why) => h('span', {}, why)));
+    error.hidden = refused.length === 0;
   };
   const swap = button(
     {

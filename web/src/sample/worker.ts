@@ -1,0 +1,8 @@
+/**
+ * @module web/sample/worker
+ * The worker that makes the sample pair.
+ */
+import { serve } from '../engine/calls.js';
+import { sampler } from './functions.js';
+
+serve(sampler, self);
