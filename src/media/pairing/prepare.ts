@@ -83,6 +83,8 @@ export interface PairingPlan {
   readonly paired?: PairedTimes;
   /** Reference frames per distorted frame if both show the same moments; 1 if their rates do not differ. */
   readonly ratio: number;
+  /** Decoders start near the first frame by its time: a part that is read by itself. */
+  readonly seeks?: true;
 }
 
 /** Two sources whose n-th frames pair. */
@@ -186,8 +188,19 @@ export function partOfPlan(plan: PairingPlan, start: number, count: number): Pai
     },
     asked: count,
     count,
+    seeks: true,
     ...(paired && frames && { paired: { ...paired, frames } }),
   };
+}
+
+/** Seconds between frames of which each can be told by its time. */
+const DISTINCT = 1e-4;
+
+/** When a frame is shown, where no frame beside it is shown at the same time. */
+function timeOf({ times }: Side, frame: number): { readonly at: number } | undefined {
+  const [first, before, own] = [times?.[0], times?.[frame - 1], times?.[frame]];
+  if (first === undefined || before === undefined || own === undefined) return undefined;
+  return own - before >= DISTINCT ? { at: own - first } : undefined;
 }
 
 /** The end of a video of unknown length. */
@@ -272,7 +285,9 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
     side.video,
     {
       ...(resizes && { size: { width: format.width, height: format.height, filter } }),
-      ...((from > 0 || end < all) && { frames: { start: from, end: Math.min(end, all, UNKNOWN_END) } }),
+      ...((from > 0 || end < all) && {
+        frames: { start: from, end: Math.min(end, all, UNKNOWN_END), ...(plan.seeks && timeOf(side, from)) },
+      }),
       ...(options.allowDamaged && { allowDamaged: true }),
       ...(options.signal && { signal: options.signal }),
     },
