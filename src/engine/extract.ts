@@ -264,7 +264,13 @@ function beyond({ sides }: KnownInputs, index: number, count: number | null): An
 }
 
 function isAsync(frames: FrameNumbers): frames is AsyncIterable<number> {
-  return typeof frames === 'object' && frames !== null && Symbol.asyncIterator in frames;
+  if (isArray(frames) || typeof frames !== 'object' || frames === null) return false;
+  try {
+    return typeof (frames as AsyncIterable<number>)[Symbol.asyncIterator] === 'function';
+  } catch {
+    // A proxy may throw whatever it is asked.
+    return false;
+  }
 }
 
 /** The numbers, each checked as it comes. */
@@ -286,7 +292,9 @@ function refuseNumber(frame: unknown): void {
 /** Ascending, without duplicates. */
 function checkFrames(frames: readonly number[]): number[] {
   if (!isArray(frames)) {
-    throw usageError(`frames is ${showValue(frames)}, but it must be an array of frame numbers.`);
+    throw usageError(
+      `frames is ${showValue(frames)}, but it must be an array of frame numbers.`,
+    );
   }
   for (const frame of frames) refuseNumber(frame);
   return [...new Set(frames)].sort((a, b) => a - b);

@@ -60,8 +60,11 @@ export type { DecoderChoice, DecoderId, ScaleFilter } from '../core/choices.js';
 export interface DecodeRequest {
   /** Size to resize to, if the decoder can; see {@link DecodedSource.scaledBy}. */
   readonly size?: { readonly width: number; readonly height: number; readonly filter: ScaleFilter };
-  /** First frame and the one after the last, in presentation order. Default: all. */
-  readonly frames?: { readonly start: number; readonly end: number };
+  /**
+   * First frame and the one after the last, in presentation order. Default: all. `at` is when the first one is shown, in
+   * seconds from the track's first frame, where that tells it from its neighbours: a decoder may start near it.
+   */
+  readonly frames?: { readonly start: number; readonly end: number; readonly at?: number };
   /** Seconds from the track's start, instead of frames; decodes from the nearest key frame. */
   readonly time?: { readonly start: number; readonly end: number };
   /** End at the first damage instead of failing. */

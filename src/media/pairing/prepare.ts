@@ -85,6 +85,8 @@ export interface PairingPlan {
   readonly ratio: number;
   /** The plan of which this is a shard. */
   readonly whole?: PairingPlan;
+  /** Decoders start near the first frame by its time: a part that is read by itself. */
+  readonly seeks?: true;
 }
 
 /** Two sources whose n-th frames pair. */
@@ -188,6 +190,7 @@ export function partOfPlan(plan: PairingPlan, start: number, count: number): Pai
     },
     asked: count,
     count,
+    seeks: true,
     ...(paired && frames && { paired: { ...paired, frames } }),
   };
 }
@@ -200,6 +203,16 @@ export function partOfPlan(plan: PairingPlan, start: number, count: number): Pai
 export function shardOfPlan(plan: PairingPlan, start: number, end: number | null): PairingPlan {
   const part = partOfPlan(plan, start, (end ?? plan.count ?? plan.asked) - start);
   return { ...part, ...(end === null && { asked: plan.asked - start }), whole: plan };
+}
+
+/** Seconds between frames of which each can be told by its time. */
+const DISTINCT = 1e-4;
+
+/** When a frame is shown, where no frame beside it is shown at the same time. */
+function timeOf({ times }: Side, frame: number): { readonly at: number } | undefined {
+  const [first, before, own] = [times?.[0], times?.[frame - 1], times?.[frame]];
+  if (first === undefined || before === undefined || own === undefined) return undefined;
+  return own - before >= DISTINCT ? { at: own - first } : undefined;
 }
 
 /** The end of a video of unknown length. */
@@ -284,7 +297,9 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
     side.video,
     {
       ...(resizes && { size: { width: format.width, height: format.height, filter } }),
-      ...((from > 0 || end < all) && { frames: { start: from, end: Math.min(end, all, UNKNOWN_END) } }),
+      ...((from > 0 || end < all) && {
+        frames: { start: from, end: Math.min(end, all, UNKNOWN_END), ...(plan.seeks && timeOf(side, from)) },
+      }),
       ...(options.allowDamaged && { allowDamaged: true }),
       ...(options.signal && { signal: options.signal }),
     },

@@ -15,6 +15,9 @@ import type { MediabunnyHost } from './host.js';
 import { type Orientation, SampleCopier, samplePixelFormat } from './samples.js';
 import { DECODING, mediaError, type OpenedTrack, orientation, SAME } from './track.js';
 
+/** Half of what frames are apart that their times tell apart, seconds. */
+const NEAR = 5e-5;
+
 /** A video being decoded. */
 export class MediabunnySource implements DecodedSource {
   readonly seekable = false;
@@ -32,6 +35,8 @@ export class MediabunnySource implements DecodedSource {
   readonly #times: number[] = [];
   readonly #warnings: string[] = [];
   #forget = () => {};
+  /** Seconds from the first frame to the first that is wanted, where it is told by its time. */
+  readonly #from: number | undefined;
   /** Frames still to be passed over before the first that is wanted. */
   #before: number;
   #next = 0;
@@ -57,10 +62,11 @@ export class MediabunnySource implements DecodedSource {
     this.#request = request;
     this.#zero = zero;
     this.#copier = new SampleCopier(this.info, upright);
-    this.#before = frames?.start ?? 0;
+    this.#before = frames?.at === undefined ? (frames?.start ?? 0) : 0;
+    this.#from = time?.start ?? (frames?.at === undefined ? undefined : frames.at - NEAR);
     const sink = new opened.library.VideoSampleSink(opened.track, DECODING);
     this.#samples = sink.samples(
-      time && time.start > 0 ? time.start + zero - SAME : undefined,
+      this.#from !== undefined && this.#from > 0 ? this.#from + zero - SAME : undefined,
       time && Number.isFinite(time.end) ? time.end + zero - SAME : Number.POSITIVE_INFINITY,
     );
     this.#forget = onAbort(signal, () => void this.close());
@@ -134,7 +140,7 @@ export class MediabunnySource implements DecodedSource {
 
   /** The next sample of the range; the caller closes it. */
   async #sample(): Promise<VideoSample | undefined> {
-    const { signal, time } = this.#request;
+    const { signal } = this.#request;
     for (;;) {
       signal?.throwIfAborted();
       if (this.#ended) return undefined;
@@ -167,7 +173,9 @@ export class MediabunnySource implements DecodedSource {
       }
       const at = sample.timestamp;
       // The first one may have begun before the range does.
-      const wanted = at >= -SAME && (!time || at - this.#zero >= time.start - SAME) && this.#before-- <= 0;
+      const from = this.#from;
+      const within = from === undefined || at - this.#zero >= from - SAME;
+      const wanted = at >= -SAME && within && this.#before-- <= 0;
       if (wanted) {
         this.#before = 0;
         return sample;
