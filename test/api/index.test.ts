@@ -30,6 +30,7 @@ describe('the public API', () => {
       'evaluateModel',
       'extractFrames',
       'forgetSearches',
+      'formatFrames',
       'formatHtml',
       'formatProgress',
       'formatReport',
