@@ -276,6 +276,13 @@ export const writeFeatures = (platform: Platform) =>
     return yield* makeDataset(platform, pairs, options);
   };
 
+export const formatFrames =
+  () =>
+  async (report: Report): Promise<Uint8Array> => {
+    const { framesParquet } = await import('./evaluate/table/frames.js');
+    return framesParquet(report);
+  };
+
 export const listTinyModels = (platform: Platform) => async (): Promise<readonly TinyRegistryEntry[]> => {
   const { listTinyModels } = await import('./tiny/describe.js');
   return listTinyModels(await platform.tiny());

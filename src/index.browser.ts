@@ -33,6 +33,7 @@ export const openModel = /* @__PURE__ */ api.openModel(browserPlatform);
 export const evaluateModel = /* @__PURE__ */ api.evaluateModel(browserPlatform);
 export const compareModels = /* @__PURE__ */ api.compareModels(browserPlatform);
 export const writeFeatures = /* @__PURE__ */ api.writeFeatures(browserPlatform);
+export const formatFrames = /* @__PURE__ */ api.formatFrames();
 export const listTinyModels = /* @__PURE__ */ api.listTinyModels(browserPlatform);
 export const describeTinyModel = /* @__PURE__ */ api.describeTinyModel(browserPlatform);
 export const listTinyDevices = /* @__PURE__ */ api.listTinyDevices(browserPlatform);

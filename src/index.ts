@@ -322,6 +322,13 @@ export const compareModels = /* @__PURE__ */ api.compareModels(nodePlatform);
  */
 export const writeFeatures = /* @__PURE__ */ api.writeFeatures(nodePlatform);
 
+/**
+ * The values per frame of a report as a Parquet file: the column `frame`, and one of doubles for each metric. Needs the package
+ * hyparquet-writer, which is loaded when it is called.
+ * @throws {AnyvmafError} `usage` for what is no report
+ */
+export const formatFrames = /* @__PURE__ */ api.formatFrames();
+
 /** Lists the tiny ONNX models that ship with the package. */
 export const listTinyModels = /* @__PURE__ */ api.listTinyModels(nodePlatform);
 

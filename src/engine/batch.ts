@@ -6,9 +6,11 @@
 import { onAbort } from '../core/abort.js';
 import { requireArray, requireObject } from '../core/arguments.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
+import { showValue } from '../core/printable.js';
 import { readsOnce } from '../media/pair.js';
 import { folderOption } from '../metrics/options.js';
 import type { Report } from '../report/types.js';
+import { checkOptions, SCORE_OPTIONS } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { Progress, ScoreOptions, ScoreRequest } from './contract/types.js';
 import { scorePair } from './score.js';
@@ -49,6 +51,8 @@ export interface BatchResult {
   readonly error?: AnyvmafError;
 }
 
+const KNOWN = SCORE_OPTIONS.filter((name) => name !== 'onStart' && name !== 'onFrame');
+
 const MOST_TOGETHER = 64;
 const USUAL_TOGETHER = 8;
 
@@ -67,11 +71,17 @@ export async function* scoreJobs(
     if (job.options !== undefined) requireObject(`jobs[${i}].options`, job.options);
   }
   requireObject('options', options);
-  const { together = Math.min(USUAL_TOGETHER, Math.max(1, platform.parallelism)), ...rest } = options;
-  if (!Number.isInteger(together) || together < 1 || together > MOST_TOGETHER) {
-    throw usageError(`together is ${together}, but it must be a whole number from 1 to ${MOST_TOGETHER}.`);
+  const { together: asked, onProgress, signal, ...shared } = options;
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw usageError(`onProgress is ${showValue(onProgress)}, but it must be a function.`);
   }
-  const { onProgress, signal, ...shared } = rest;
+  checkOptions({ ...shared, ...(signal && { signal }) }, KNOWN);
+  const together = asked ?? Math.min(USUAL_TOGETHER, Math.max(1, platform.parallelism));
+  if (!Number.isInteger(together) || together < 1 || together > MOST_TOGETHER) {
+    throw usageError(
+      `together is ${showValue(together)}, but it must be a whole number from 1 to ${MOST_TOGETHER}.`,
+    );
+  }
   const stop = new AbortController();
   const forget = onAbort(signal, (reason) => stop.abort(reason));
   const counter = new Counter(jobs.length, onProgress);

@@ -39,6 +39,7 @@ describe('the public API', () => {
       'extractFrames',
       'forgetSearches',
       'formatEncodingResult',
+      'formatFrames',
       'formatHtml',
       'formatProgress',
       'formatReport',

@@ -105,6 +105,7 @@ const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   scoreShard: [request, { fits: { number: 1, count: 2 } }, options],
   mergeShards: [{ fits: [], takes: ['array'] }, options],
   formatShard: [{ fits: {} }],
+  formatFrames: [{ fits: csv }],
   readShard: [text, { fits: 'x', takes: ['undefined', 'text'] }],
   inspect: [request, options],
   align: [request, options],

@@ -138,8 +138,8 @@ export class BatchRun {
       throw new AnyvmafError('io', `cannot make the folder "${folder}": ${why}`, { cause });
     });
     const path = join(folder, `${id}.parquet`);
-    const { framesParquet } = await import('./frames.js');
-    await (await openOutput(path, inputs)).write([framesParquet(report)]);
+    const { formatFrames } = await import('../../index.js');
+    await (await openOutput(path, inputs)).write([await formatFrames(report)]);
     return path;
   }
 

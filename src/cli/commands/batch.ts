@@ -19,10 +19,7 @@ import type { Terminal } from '../terminal.js';
 import { BATCH_OPTIONS, type BatchSettings, batchSettings } from './batch-options.js';
 
 const page: HelpPage = {
-  usage: [
-    'anyvmaf batch [options] TABLE -o RESULTS',
-    'anyvmaf batch [options] ENCODES... --reference RULE -o RESULTS',
-  ],
+  usage: ['anyvmaf batch [options] TABLE -o RESULTS', 'anyvmaf batch [options] ENCODES... -r RULE'],
   about:
     'Scores many pairs. A table is CSV with the columns reference and distorted, or JSON lines with these keys; every other ' +
     'column is an option of scoring, by its name. Pairs of one reference share its decoding. Each result is added to the ' +

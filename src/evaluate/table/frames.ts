@@ -1,16 +1,36 @@
 /**
- * @module cli/batch/frames
- * The values per frame of a job as a Parquet file: the frame's number, and a column of doubles for each metric.
+ * @module evaluate/table/frames
+ * The values per frame of a report as a Parquet file: the frame's number, and a column of doubles for each metric.
  */
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { requireArray, requireObject, requireTexts } from '../../core/arguments.js';
 import { version } from '../../core/version.js';
-import type { Report } from '../../index.js';
 
 /** Rows of a row group. */
 const GROUP_ROWS = 16_384;
 
-/** The whole file. A metric without a value in a frame is null there. */
-export function framesParquet({ frames, metrics, reference, distorted }: Report): Uint8Array {
+/** What is written of a report. */
+export interface FramesOfReport {
+  readonly frames: readonly {
+    readonly frameNum: number;
+    readonly metrics: Readonly<Record<string, number>>;
+  }[];
+  readonly metrics: readonly string[];
+  readonly reference: { readonly name: string };
+  readonly distorted: { readonly name: string };
+}
+
+/**
+ * The whole file. A metric without a value in a frame is null there.
+ * @throws {AnyvmafError} `usage` for what is no report
+ */
+export function framesParquet(report: FramesOfReport): Uint8Array {
+  requireObject('report', report);
+  const { frames, metrics, reference, distorted } = report;
+  requireArray('report.frames', frames);
+  requireTexts('report.metrics', metrics);
+  requireObject('report.reference', reference);
+  requireObject('report.distorted', distorted);
   const bytes = new ByteWriter(1 << 16);
   const facts = { version, reference: reference.name, distorted: distorted.name };
   const writer = new ParquetWriter({
