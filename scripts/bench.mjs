@@ -7,7 +7,7 @@
  *     [--sizes NAME,...] [--software]
  *
  * --rows    any of native, depth, workers, size, inside, stages, memory, module, start, decode, evaluation, tiny, metrics, webgpu, live;
- *           default: all but metrics and webgpu, which take several minutes
+ *           default: all but metrics and webgpu, which take several minutes, and live, which wants the machine for itself
  * --frames  frames of the 1080p pairs, default 144 (2160p: a quarter of that)
  * --runs    runs of each timing, default 3; the median counts, the spread is min to max
  * --write   writes the tables to docs/performance.md and README.md; needs all rows of the default
