@@ -212,19 +212,21 @@ export type {
   Takeover,
 } from './search/ladder-types.js';
 export { formatEncodingResult, type ResultFormat, readEncodingResult } from './search/result.js';
-export { formatShots, SHOT_FORMATS, type ShotFormat } from './search/shots-text.js';
-export type {
-  DetectedShots,
-  JoinedEncode,
-  Shot,
-  ShotGoal,
-  ShotLimits,
-  ShotOptions,
-  ShotStage,
-  SingleSetting,
-  TunedShot,
-  TuneShotsOptions,
-  TuneShotsResult,
+export { formatShots } from './search/shots-format.js';
+export {
+  type DetectedShots,
+  type JoinedEncode,
+  SHOT_FORMATS,
+  type Shot,
+  type ShotFormat,
+  type ShotGoal,
+  type ShotLimits,
+  type ShotOptions,
+  type ShotStage,
+  type SingleSetting,
+  type TunedShot,
+  type TuneShotsOptions,
+  type TuneShotsResult,
 } from './search/shots-types.js';
 export {
   type CompleteTarget,

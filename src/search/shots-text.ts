@@ -4,17 +4,10 @@
  */
 import { oneOf, requireArray, requireObject } from '../core/arguments.js';
 import { quotedWord } from '../core/shell.js';
-import type { TunedShot, TuneShotsResult } from './shots-types.js';
+import { SHOT_FORMATS, type ShotFormat, type TunedShot, type TuneShotsResult } from './shots-types.js';
 
-/** Forms of a result. `shell` is a script for a POSIX shell. */
-export const SHOT_FORMATS = ['json', 'csv', 'shell'] as const;
-export type ShotFormat = (typeof SHOT_FORMATS)[number];
-
-/**
- * A result as text.
- * @throws {AnyvmafError} `usage` for what is no result, and for a format that there is not
- */
-export function formatShots(result: TuneShotsResult, format: ShotFormat): string {
+/** @throws {AnyvmafError} `usage` for what is no result, and for a format that there is not */
+export function shotsText(result: TuneShotsResult, format: ShotFormat): string {
   requireObject('result', result, 'what tuneShots gave');
   requireArray('result.shots', result.shots);
   switch (oneOf('format', format, SHOT_FORMATS)) {

@@ -50,6 +50,10 @@ export interface DetectedShots {
   readonly shots: readonly Shot[];
 }
 
+/** Forms of a result. `shell` is a script for a POSIX shell that makes the encode with ffmpeg. */
+export const SHOT_FORMATS = ['json', 'csv', 'shell'] as const;
+export type ShotFormat = (typeof SHOT_FORMATS)[number];
+
 /** What is to hold: `each`: every shot reaches the targets; `whole`: all frames together do, with the fewest bytes. */
 export type ShotGoal = 'each' | 'whole';
 

@@ -182,7 +182,9 @@ describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
     expect(result.saving).toBeGreaterThan(0);
   });
 
-  it('reach it together with fewer bytes than each by itself, and say so where they cannot', async () => {
+  it('reach it together with fewer bytes than each by itself, and say so where they cannot', {
+    timeout: 120_000,
+  }, async () => {
     const whole = await tune({ goal: 'whole', targets: [{ atLeast: 85 }], cache: points });
     expect(whole.reached).toBe(true);
     expect(whole.pooled.vmaf?.mean).toBeGreaterThanOrEqual(85);
@@ -248,6 +250,7 @@ describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
 
   it.skipIf(!joins)(
     'make a script that makes the same with ffmpeg alone, a table, and exit codes',
+    { timeout: 120_000 },
     async () => {
       const args = [
         'shots',

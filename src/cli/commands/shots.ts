@@ -79,7 +79,7 @@ async function work(
   const reached = result.reached && result.final?.reached !== false;
   return {
     text: tunedText(result),
-    data: formatShots(result, format),
+    data: await formatShots(result, format),
     code: reached ? EXIT.ok : EXIT.below,
   };
 }

@@ -67,7 +67,7 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
     mimeType: format === 'csv' ? 'text/csv' : 'text/x-shellscript',
     description:
       format === 'csv' ? 'The shots as a table.' : 'Makes the encode with ffmpeg, in a POSIX shell.',
-    data: formatShots(result, format),
+    data: await formatShots(result, format),
   });
   return { document: documentOf(result, uri), content: [link] };
 }
