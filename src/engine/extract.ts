@@ -292,9 +292,7 @@ function refuseNumber(frame: unknown): void {
 /** Ascending, without duplicates. */
 function checkFrames(frames: readonly number[]): number[] {
   if (!isArray(frames)) {
-    throw usageError(
-      `frames is ${showValue(frames)}, but it must be an array of frame numbers.`,
-    );
+    throw usageError(`frames is ${showValue(frames)}, but it must be an array of frame numbers.`);
   }
   for (const frame of frames) refuseNumber(frame);
   return [...new Set(frames)].sort((a, b) => a - b);
