@@ -95,5 +95,7 @@ await build({
   format: 'esm',
   platform: 'neutral',
   target: 'es2022',
+  // A third less to fetch and to parse.
+  minify: true,
   logLevel: 'warning',
 });

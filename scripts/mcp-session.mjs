@@ -1,7 +1,7 @@
 /**
  * @module scripts/mcp-session
  * `npm run mcp:session`: writes docs/mcp-session.md, a real session of a client with the built server. It finds the worst
- * moment of an encode, scores it with tiny models and evaluates these. Needs ffmpeg with libx264 and onnxruntime-node.
+ * moment of an encode and the setting it should have had, scores it with tiny models and evaluates these. Needs ffmpeg with libx264 and onnxruntime-node.
  */
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, realpathSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -155,11 +155,38 @@ async function converse() {
     );
     const [worst] = frames;
     pages.push(`It answers in the words of the result: *${worst.summary}*`);
+    await settings(ask);
     await tinyModels(ask);
     return document(tools, pages);
   } finally {
     await client.close();
   }
+}
+
+/** What the encode should have been: the setting for a quality, and whether another encoder needs less. */
+async function settings(ask) {
+  const fast = { preset: 'medium' };
+  const { value, parameter } = await ask(
+    '*What should I have encoded with?* The agent asks for the setting with which the same encoder reaches a mean of 93, with its ' +
+      'worst frames at 85 or above. The server encodes and scores a few settings, and writes no encode.',
+    'find_quality',
+    { source: 'master.mkv', encoder: 'libx264', encoder_options: fast, targets: ['93', 'p5>=85'] },
+    ['summary', 'parameter', 'value', 'predicted', 'interval_99', 'points', 'encodes', 'command'],
+  );
+  await ask(
+    `It answers ${parameter} ${value} and passes on the command. *Would x265 need less?*`,
+    'run_compare',
+    {
+      src: 'master.mkv',
+      encoders: ['libx264:preset=medium', 'libx265:preset=medium'],
+      target_vmafs: [93],
+    },
+    ({ summary, encoders, deltas }) => ({
+      summary,
+      encoders: encoders.map(({ name, at_targets }) => ({ name, at_targets })),
+      deltas,
+    }),
+  );
 }
 
 /** The second half: tiny models with a reference and without, and their evaluation. */

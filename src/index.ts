@@ -80,7 +80,7 @@ export const scoreBatch = /* @__PURE__ */ api.scoreBatch(nodePlatform);
  * @example
  * ```ts
  * const shard = await scoreShard({ reference: 'master.mov', distorted: 'encode.mp4' }, { number: 2, count: 7 });
- * await writeFile('part-2.json', formatShard(shard));
+ * await writeFile('part-2.json', await formatShard(shard));
  * ```
  */
 export const scoreShard = /* @__PURE__ */ api.scoreShard(nodePlatform);

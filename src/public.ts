@@ -55,7 +55,7 @@ export type {
   RenderOptions,
   VifMap,
 } from './engine/quality-maps.js';
-export { formatShard, readShard } from './engine/shards/shard-file.js';
+export { formatShard, readShard } from './engine/shards/shard-text.js';
 export type {
   MergeOptions,
   ScoreShardOptions,

@@ -6,7 +6,15 @@ import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import type { VideoInput } from '../media/types.js';
 import { bdQuality, bdRate } from './bd-rate.js';
-import { byGrid, fineChoice, measureCurve, measureOf, qualityOf, rises } from './curve-points.js';
+import {
+  byGrid,
+  type CurveTask,
+  fineChoice,
+  measureCurve,
+  measureOf,
+  qualityOf,
+  rises,
+} from './curve-points.js';
 import type { SearchPlatform } from './host.js';
 import type {
   ComparedCurve,
@@ -18,7 +26,7 @@ import type {
 } from './ladder-types.js';
 import { sampledSource } from './material.js';
 import { checkCompareOptions } from './options.js';
-import type { KnownPoint, Measured } from './points.js';
+import type { KnownPoint } from './points.js';
 import { Probe } from './probe.js';
 import { inSession, sourceName } from './session.js';
 import { settingOf } from './setting.js';
@@ -44,9 +52,9 @@ export async function compareEncoders(
       const probe = await Probe.open(session, { material, setting, metrics: [measure.metric] });
       contestants.push({ name: names[i] as string, choice, probe });
     }
-    const quality = (point: Measured) => qualityOf(point, measure, session.perSecond);
+    const task = { targets: options.targets, measure, perSecond: session.perSecond };
     const curves: ComparedCurve[] = [];
-    for (const contestant of contestants) curves.push(await measureOne(contestant, options, quality));
+    for (const contestant of contestants) curves.push(await measureOne(contestant, task, options.onPoint));
     const points = curves.flatMap((curve) => curve.points);
     return {
       kind: 'comparison',
@@ -70,15 +78,15 @@ interface Contestant {
 
 async function measureOne(
   { name, choice, probe }: Contestant,
-  { targets = [], onPoint }: CompareOptions,
-  quality: (point: Measured) => number,
+  task: CurveTask,
+  onPoint: CompareOptions['onPoint'],
 ): Promise<ComparedCurve> {
   const compared = (point: KnownPoint): ComparedPoint => ({
     name,
     ...probe.encoded(point),
-    quality: quality(point),
+    quality: qualityOf(point, task.measure, task.perSecond),
   });
-  const values = await measureCurve(probe, choice, targets, quality, (point) => onPoint?.(compared(point)));
+  const values = await measureCurve(probe, choice, task, (point) => onPoint?.(compared(point)));
   const { encoder, parameter } = probe.setting;
   const points = byGrid(probe.points().map(compared), parameter.grid);
   const speeds = points.flatMap(({ framesPerSecond, cached }) => (cached ? [] : (framesPerSecond ?? [])));
@@ -90,7 +98,7 @@ async function measureOne(
     points,
     notMonotone: rises(points),
     atTargets: values.map((value, i) => {
-      const target = targets[i] as number;
+      const target = task.targets?.[i] as number;
       const point = points.find((one) => one.value === value) as ComparedPoint;
       return { target, value, kbps: point.kbps, quality: point.quality, reached: point.quality >= target };
     }),

@@ -9,7 +9,7 @@ import type { KnownPoint, Measured } from './points.js';
 import { type Probe, samplesOf } from './probe.js';
 import { findValue } from './search.js';
 import type { Grid } from './strategy.js';
-import { type Statistic, scoreName } from './targets.js';
+import { ceilingOf, type Statistic, scoreName } from './targets.js';
 import type { EncoderChoice } from './types.js';
 
 /** Points that a curve between values of a parameter is drawn with. */
@@ -37,18 +37,25 @@ export function qualityOf(
   return ofSamples(samplesOf(point, metric), statistic, perSecond);
 }
 
+/** How a curve is measured. */
+export interface CurveTask {
+  /** Qualities to search for; without any, values of the parameter. */
+  readonly targets?: readonly number[] | undefined;
+  readonly measure: CompleteMeasure;
+  /** Frames of the source per second. */
+  readonly perSecond: number;
+}
+
 /**
  * Measures a curve.
  * @param choice the range of values among others
- * @param targets qualities to search for; without any, values of the parameter
  * @param onPoint called with each point that is measured
  * @returns values by target
  */
 export async function measureCurve(
   probe: Probe,
   choice: EncoderChoice,
-  targets: readonly number[],
-  quality: (point: Measured) => number,
+  { targets = [], measure, perSecond }: CurveTask,
   onPoint: (point: KnownPoint) => void,
 ): Promise<readonly number[]> {
   for (const known of probe.points()) onPoint(known);
@@ -60,9 +67,15 @@ export async function measureCurve(
     }
     return [];
   }
+  const findTarget = (target: number) =>
+    findValue(
+      probe,
+      (point) => qualityOf(point, measure, perSecond) - target,
+      onPoint,
+      ceilingOf([{ ...measure, atLeast: target }]),
+    );
   const values: number[] = [];
-  for (const target of targets)
-    values.push(await findValue(probe, (point) => quality(point) - target, onPoint));
+  for (const target of targets) values.push(await findTarget(target));
   return values;
 }
 

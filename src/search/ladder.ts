@@ -91,17 +91,11 @@ class Ladder {
   }
 
   async run(): Promise<LadderResult> {
-    const { targets = [], onPoint } = this.#options;
+    const { targets, onPoint } = this.#options;
+    const task = { targets, measure: this.#measure, perSecond: this.#session.perSecond };
     for (const step of this.#steps) {
       const tell = (point: KnownPoint) => onPoint?.(this.#point(step, point));
-      const quality = (point: KnownPoint) => this.#point(step, point).quality;
-      await measureCurve(
-        step.probe,
-        this.#options,
-        targets,
-        (point) => quality({ ...point, cached: false }),
-        tell,
-      );
+      await measureCurve(step.probe, this.#options, task, tell);
     }
     const rungs = await this.#rungs();
     return this.#result(rungs);

@@ -2,6 +2,7 @@
  * @module search/result-tables
  * What the results of searches, ladders and comparisons say, as tables of texts: for terminals, pages and documents.
  */
+import { counted } from '../core/printable.js';
 import { type CurveResult, qualityName, valueText } from './curve-view.js';
 import type {
   ComparedCurve,
@@ -26,7 +27,7 @@ export const ALL_POINTS = 'All points';
 /** A result in a line. */
 export function titleOf(result: CurveResult): string {
   if (result.kind === 'ladder')
-    return `${result.rungs.length} rungs for ${result.source} with ${result.encoder}`;
+    return `${counted(result.rungs.length, 'rung')} for ${result.source} with ${result.encoder}`;
   if (result.kind === 'comparison') return `${result.curves.length} encoders on ${result.source}`;
   const { encoder, parameter, value, targets, source } = result;
   const [{ metric, statistic, atLeast }] = targets as readonly [CompleteTarget];

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { score } from '../../src/index.js';
+import { formatEncodingResult, score } from '../../src/index.js';
 import { buildReport } from '../../src/report/build.js';
 import { writeTableCsv } from '../../src/report/table.js';
 import type { Report } from '../../src/report/types.js';
@@ -19,6 +19,7 @@ import { bdRate } from '../../src/search/bd-rate.js';
 import { paired, report as plain, vmafModel } from '../report/sample.js';
 import { noChromium, PATIENT } from '../support/chromium.js';
 import { encodeFolder } from '../support/encode.js';
+import { LADDER } from '../support/encoding-results.js';
 import { openPage, type ServedPage, screenshot, servePage, settled, type View } from '../support/page.js';
 
 vi.setConfig(PATIENT);
@@ -92,6 +93,27 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
   }
 
   const names = (page: Page) => page.locator('table.encodes tbody .open').allTextContents();
+
+  it('opens the result of a ladder as its page, beside what was there, in the colours of the page', async () => {
+    const path = join(encodeFolder(), 'ladder.json');
+    writeFileSync(path, await formatEncodingResult(LADDER, 'json'));
+    await using view = await open({ width: 1280, height: 720 });
+    const { page, complaints } = view;
+    await page.setInputFiles('#pick-reports', [path]);
+    const inner = page.frameLocator('#curves iframe');
+    await expect.poll(() => inner.locator('h1').textContent()).toBe('1 rung for a.mkv with libx264');
+    expect(await inner.locator('.plot .ring').count()).toBe(1);
+    await expect
+      .poll(() => page.locator('#curves iframe').evaluate((frame) => frame.clientHeight))
+      .toBeGreaterThan(600);
+    expect(await violations(page)).toEqual([]);
+    writeFileSync(path, JSON.stringify({ ...LADDER, hull: 5 }));
+    await page.setInputFiles('#pick-reports', [path]);
+    await expect.poll(() => page.getByRole('alert').first().textContent()).toContain('hull is not a list');
+    await page.locator('#curves').getByRole('button', { name: 'Close' }).click();
+    expect(await page.locator('#curves').isVisible()).toBe(false);
+    expect(complaints).toEqual([]);
+  });
 
   it('sorts the table by any column, and says so', async () => {
     await using view = await opened(ELEVEN.slice(2, 6));

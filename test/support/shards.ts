@@ -11,7 +11,7 @@ export async function inParts(request: ScoreRequest, count: number, options: Sco
   const shards = [];
   for (let number = 1; number <= count; number++) {
     const shard = await scoreShard(request, { number, count }, own);
-    shards.push(readShard(formatShard(shard), `part ${number}`));
+    shards.push(await readShard(await formatShard(shard), `part ${number}`));
   }
   return mergeShards(shards.reverse(), onFrame ? { onFrame } : {});
 }

@@ -36,6 +36,12 @@ const results = h('section', {
   tabindex: -1,
   hidden: true,
 });
+const curves = h('section', { id: 'curves', class: 'card', hidden: true });
+session.curves.watch(async (shown) => {
+  if (!shown) return;
+  const { showCurves } = await import('./results/curves.js');
+  showCurves(curves, shown);
+});
 const frames = h('section', { id: 'frames', 'aria-label': text.page.frameLabel, hidden: true });
 const toResults = h('a', { class: 'skip', href: '#results', hidden: true, onclick: skip }, text.page.skip);
 const trouble = h('p', { class: 'slot-error', role: 'alert', hidden: true });
@@ -47,7 +53,7 @@ async function openReports(files: readonly File[]): Promise<void> {
   try {
     const { openReports } = await import('./results/open.js');
     await openReports(files, session);
-    results.scrollIntoView({ block: 'start' });
+    (curves.hidden ? results : curves).scrollIntoView({ block: 'start' });
   } catch (error) {
     trouble.textContent = error instanceof Error ? error.message : String(error);
     trouble.hidden = false;
@@ -97,6 +103,7 @@ document.body.append(
       settingsForm(session),
     ]),
     runBar(session, runner),
+    curves,
     results,
     frames,
   ),

@@ -166,6 +166,8 @@ export class Session {
   readonly runsAsked = new Cell(0);
   /** Whether saved reports are being read. */
   readonly reading = new Cell(false);
+  /** The page of the result of a search, a ladder or a comparison that was opened. */
+  readonly curves = new Cell<{ readonly name: string; readonly page: string } | null>(null);
   /** `null`: no frame is open. */
   readonly cursor = new Cell<Cursor | null>(null);
 

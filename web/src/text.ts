@@ -460,6 +460,11 @@ export const text = {
     tooLarge: (name: string, size: string) => `${name} is ${size}; reports of up to 500 MB can be opened.`,
     died: 'Reading the report stopped; it may be too large for this browser.',
   },
+  curves: {
+    label: (name: string) => `Curves of ${name}`,
+    opened: (name: string) => `${name} opened.`,
+    close: 'Close',
+  },
   engineOffline:
     'The scoring engine could not be loaded, because there is no network. Connect once, and reload.',
   engineDied: 'The scoring engine stopped, usually because memory ran out. Reload the page and try again.',

@@ -71,7 +71,7 @@ async function mergeParts(
     const shards: Shard[] = [];
     for (const name of parts) {
       stop.signal.throwIfAborted();
-      shards.push(api.readShard(await textOf(name), name));
+      shards.push(await api.readShard(await textOf(name), name));
     }
     const merged = await api.mergeShards(shards, { signal: stop.signal });
     const { preflight } = merged;

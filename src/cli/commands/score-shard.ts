@@ -32,7 +32,7 @@ export async function measurePart(
     const run = { ...options, signal: stop.signal, ...(bar && { onProgress: bar.show }) };
     const measured = await api.scoreShard(request, shard, run).finally(() => bar?.clear());
     for (const warning of ignored) terminal.complain(warning);
-    const text = api.formatShard(measured);
+    const text = await api.formatShard(measured);
     if (file) await file.write([text], stop.signal);
     stop.release();
     if (!file) await terminal.print(text);

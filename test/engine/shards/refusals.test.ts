@@ -2,7 +2,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fromBase64, toBase64 } from '../../../src/core/base64.js';
 import { cutShard } from '../../../src/engine/shards/cut.js';
-import { formatShard, mergeShards, readShard, type Shard, scoreShard } from '../../../src/index.js';
+import { formatShard, readShard } from '../../../src/engine/shards/shard-file.js';
+import { mergeShards, type Shard, scoreShard } from '../../../src/index.js';
 import { seeded } from '../../support/random.js';
 import { file, SMALL, scratchFolder, streamOf, y4mPair } from '../clips.js';
 

@@ -27,19 +27,32 @@ export async function openReports(files: readonly File[], session: Session): Pro
       if (file.size > LIMIT) throw new Error(text.saved.tooLarge(file.name, sizeText(file.size) ?? ''));
       announce(text.saved.opening(file.name));
       const frames: FrameMetrics[] = [];
+      const pages: string[] = [];
       let result: EncodeResult = { name: file.name, frames };
       await readSaved(file, (event) => {
+        if ('page' in event) {
+          pages.push(event.page);
+          return;
+        }
         if ('saved' in event)
           result = { name: event.saved.distorted?.name ?? file.name, frames, saved: event.saved };
         else for (const frame of event.frames) frames.push(frame);
         session.results.value = [...opened, result];
       });
+      const [page] = pages;
+      if (page !== undefined) {
+        session.curves.value = { name: file.name, page };
+        announce(text.curves.opened(file.name));
+        continue;
+      }
       const whole = result.saved && { ...result.saved, frames };
       if (whole && isReport(whole)) result = { ...result, report: whole };
       opened.push(result);
       session.results.value = [...opened];
       announce(text.saved.opened(file.name, framesText(frames.length)));
     }
+    // Curves are shown beside the results that were there.
+    if (opened.length === 0) session.scored.value = scored;
   } catch (error) {
     session.results.value = before;
     session.scored.value = scored;

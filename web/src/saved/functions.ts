@@ -6,12 +6,14 @@
 import {
   AnyvmafError,
   type FrameMetrics,
+  formatEncodingResult,
   formatHtml,
   type HtmlOptions,
   type Precision,
   type ReadReport,
   type Report,
   type ReportFormat,
+  readEncodingResult,
   readReport,
   writeReport,
 } from 'anyvmaf';
@@ -26,6 +28,8 @@ export type Head = Omit<Report, 'frames'>;
 
 /** The contents of a saved report, then its frames. */
 export type ReadEvent =
+  /** The result of a search, a ladder or a comparison, as a page. */
+  | { readonly page: string }
   | { readonly saved: Omit<ReadReport, 'frames'> }
   | { readonly frames: readonly FrameMetrics[] };
 
@@ -44,13 +48,21 @@ export interface WriteCall {
   readonly options: WriteOptions;
 }
 
+/** How the result of a search, a ladder or a comparison begins, which is no report. */
+const ENCODING = /^\s{0,8}\{\s{0,8}"kind"\s{0,8}:\s{0,8}"(?:search|ladder|comparison)"/;
+
 /** The reports to write, as they arrive. */
 let gathered: { readonly head: Head; readonly frames: FrameMetrics[] }[] = [];
 
 export const paper = {
   /** Reads a file; emits its contents, then its frames. */
   async read({ file }: { file: File }, { emit }: CallContext<ReadEvent>): Promise<void> {
-    const { frames, ...saved } = readReport(await file.text(), file.name);
+    const text = await file.text();
+    if (ENCODING.test(text.slice(0, 200))) {
+      emit({ page: await formatEncodingResult(await readEncodingResult(text), 'html') });
+      return;
+    }
+    const { frames, ...saved } = readReport(text, file.name);
     emit({ saved });
     for (let i = 0; i < frames.length; i += BATCH) emit({ frames: frames.slice(i, i + BATCH) });
   },
