@@ -12,9 +12,9 @@ import {
   INTERPOLATIONS,
   type Interpolation,
   meanDifference,
-} from './curves.js';
+} from './interpolation.js';
 
-export type { Interpolation } from './curves.js';
+export type { Interpolation } from './interpolation.js';
 
 /** One encode: its quality and its rate, which is either `kbps` or `bytes`. */
 export interface RatePoint {

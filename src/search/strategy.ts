@@ -3,7 +3,7 @@
  * Chooses which value of a rate control parameter to encode next, from all that is known of the curve so far. Pure: the
  * same points give the same answer, so that a search goes on from points of an earlier one.
  */
-import { type CurvePrior, chances } from './curve.js';
+import { type CurvePrior, chances } from './chances.js';
 
 /** The values that a search may choose from. */
 export interface Grid {

@@ -1,5 +1,5 @@
 /**
- * @module search/curve
+ * @module search/chances
  * What a few measured points say of a whole curve: a Gaussian process whose mean is a falling line, and from it how
  * likely each value holds the target. The curves of encoders are rough, so that the roughness is inferred as well.
  */
