@@ -3,7 +3,7 @@
  * Curves of quality over rate, on a logarithmic axis: measured points, the hull over them, and places that were chosen.
  */
 import { colourOf, joined, percentOf } from './numbers.js';
-import { fixed, roundStep, ticks } from './scales.js';
+import { fittedRange, fixed, logTicks, ticks } from './scales.js';
 import type { Templates } from './template.js';
 
 /** A place of the chart. */
@@ -49,7 +49,7 @@ export function curveChart<T>({ html, svg }: Templates<T>, set: CurveSet): Curve
   const { curves, hull, chosen, target } = set;
   const points = [...curves.flatMap((curve) => curve.points), ...chosen];
   const across = rateRange(points);
-  const up = qualityRange(
+  const up = fittedRange(
     [...points.map(({ quality }) => quality), ...(target === undefined ? [] : [target])],
     set.limits,
   );
@@ -63,7 +63,7 @@ export function curveChart<T>({ html, svg }: Templates<T>, set: CurveSet): Curve
     (value) =>
       html`<i class="gy" .style=${`top:${y(value)}%`}></i><span class="y" .style=${`top:${y(value)}%`}>${numberText(value)}</span>`,
   );
-  const gridX = logTicks(...across).map(
+  const gridX = logTicks(...across, 8).map(
     (value) =>
       html`<i class="gx" .style=${`left:${x(value)}%`}></i><span class="x" .style=${`left:${x(value)}%`}>${numberText(value / scale)}</span>`,
   );
@@ -108,33 +108,6 @@ function rateRange(points: readonly CurvePoint[]): readonly [number, number] {
   const [low, high] = [Math.min(...rates), Math.max(...rates)];
   const air = Math.max(1.05, (high / low) ** 0.05);
   return [low / air, high * air];
-}
-
-function qualityRange(
-  values: readonly number[],
-  limits: readonly [number, number] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
-): readonly [number, number] {
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const air = Math.max((high - low) * 0.06, Math.abs(high) / 200, 1e-6);
-  const step = roundStep(high - low + 2 * air, 6);
-  return [
-    Math.max(limits[0], Math.floor((low - air) / step) * step),
-    Math.min(limits[1], Math.ceil((high + air) / step) * step),
-  ];
-}
-
-/** 1, 2 and 5 times powers of ten within a range; round numbers where these are fewer than three. */
-function logTicks(low: number, high: number): readonly number[] {
-  const first = Math.floor(Math.log10(low));
-  const decades = Array.from(
-    { length: Math.ceil(Math.log10(high)) - first + 1 },
-    (_, i) => 10 ** (first + i),
-  );
-  const factors = decades.length > 4 ? [1, 3] : [1, 2, 5];
-  const found = decades
-    .flatMap((decade) => factors.map((factor) => factor * decade))
-    .filter((value) => value >= low && value <= high);
-  return found.length >= 3 ? found : ticks(low, high, 5);
 }
 
 function numberText(value: number): string {

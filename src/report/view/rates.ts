@@ -5,7 +5,7 @@
 import { codecColour } from './colours.js';
 import { codecOf, type Encode, type EncodeList, rateOf } from './encodes.js';
 import { bitrateText, colourOf, joined, labelOf, percentOf, shortName } from './numbers.js';
-import { fixed, logTicks, roundStep, ticks } from './scales.js';
+import { fittedRange, fixed, logTicks, ticks } from './scales.js';
 import type { Templates } from './template.js';
 
 /** An encode that has both. */
@@ -46,25 +46,13 @@ function rateAxes(points: readonly RatePoint[], limits: readonly [number, number
   const mega = Math.exp(high) >= 1e7;
   return {
     across,
-    up: qualityRange(points, limits),
+    up: fittedRange(
+      points.map(({ quality }) => quality),
+      limits,
+    ),
     bits: mega ? 1e6 : 1e3,
     unit: mega ? 'Mb/s' : 'kb/s',
   } as const;
-}
-
-/** All points with some air, within what scores can be. */
-function qualityRange(
-  points: readonly RatePoint[],
-  limits: readonly [number, number] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
-): [number, number] {
-  const values = points.map(({ quality }) => quality);
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const air = Math.max((high - low) * 0.1, Math.abs(high) / 100, 1e-6);
-  const step = roundStep(high - low + 2 * air, 10);
-  return [
-    Math.max(limits[0], Math.floor((low - air) / step) * step),
-    Math.min(limits[1], Math.ceil((high + air) / step) * step),
-  ];
 }
 
 /** What tells the lines of codecs apart: pixels drawn and left out in turn. */

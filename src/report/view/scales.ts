@@ -52,6 +52,23 @@ const LOG_STEPS = [
   [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9],
 ];
 
+/**
+ * All values with some air, between round ones.
+ * @param limits what values can be
+ */
+export function fittedRange(
+  values: readonly number[],
+  limits: readonly [number, number] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
+): [low: number, high: number] {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const air = Math.max((high - low) * 0.1, Math.abs(high) / 100, 1e-6);
+  const step = roundStep(high - low + 2 * air, 10);
+  return [
+    Math.max(limits[0], Math.floor((low - air) / step) * step),
+    Math.min(limits[1], Math.ceil((high + air) / step) * step),
+  ];
+}
+
 /** Round values within a range above 0, at most about `parts` of them, for a logarithmic axis. */
 export function logTicks(low: number, high: number, parts: number): number[] {
   const first = Math.floor(Math.log10(low));
