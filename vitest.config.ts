@@ -17,6 +17,7 @@ export default defineConfig({
     // What users import, here from the sources.
     alias: {
       'anyvmaf/abort': fileURLToPath(new URL('src/core/abort.ts', import.meta.url)),
+      'anyvmaf/result-view': fileURLToPath(new URL('src/search/result-view.ts', import.meta.url)),
       'anyvmaf/bd-rate': fileURLToPath(new URL('src/search/bd-rate.ts', import.meta.url)),
       'anyvmaf/view': fileURLToPath(new URL('src/report/view.ts', import.meta.url)),
       anyvmaf: fileURLToPath(new URL('src/index.ts', import.meta.url)),

@@ -188,6 +188,7 @@ export default defineConfig({
     alias: {
       'anyvmaf/abort': join(ROOT, 'dist/core/abort.js'),
       'anyvmaf/view': join(ROOT, 'dist/report/view.js'),
+      'anyvmaf/result-view': join(ROOT, 'dist/search/result-view.js'),
       'anyvmaf/bd-rate': join(ROOT, 'dist/search/bd-rate.js'),
       'anyvmaf/sample/files': join(ROOT, 'dist/sample/files.js'),
       'anyvmaf/sample/generator': join(ROOT, 'dist/sample/generator.js'),

@@ -159,7 +159,7 @@ async function realPath(named: string, files: ToolFiles): Promise<CheckedPath> {
   return (await files.resolveInput(named)) as CheckedPath;
 }
 
-async function checkFile(named: string, files: ToolFiles): Promise<InputFile> {
+export async function checkFile(named: string, files: ToolFiles): Promise<InputFile> {
   return { named, path: await realPath(named, files) };
 }
 
@@ -167,7 +167,7 @@ async function checkFile(named: string, files: ToolFiles): Promise<InputFile> {
 const SHIPPED = /^model\/([\w.-]+)\.json$/;
 const SHIPPED_TINY = /^model\/tiny\/([\w./-]+\.onnx)$/;
 
-async function checkModelString(named: string, files: ToolFiles): Promise<InputModel> {
+export async function checkModelString(named: string, files: ToolFiles): Promise<InputModel> {
   const items: string[] = [];
   // libvmaf's grammar takes the last of repeated items, and version before path: paths that do not count are checked too.
   for (const item of named.split(':')) {

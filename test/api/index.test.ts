@@ -19,8 +19,8 @@ describe('the public API', () => {
     expect(Object.keys(node).sort()).toEqual([
       'AnyvmafError',
       'HEATMAP_FULLS',
-      'STATISTICS',
       'SHOT_FORMATS',
+      'STATISTICS',
       'align',
       'bdQuality',
       'bdRate',

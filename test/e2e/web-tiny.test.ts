@@ -113,7 +113,10 @@ describe.skipIf(noChromium)(`tiny models in the page${noChromium}`, () => {
     const device = page.locator('dd', { hasText: 'onnxruntime-web' });
     await device.first().waitFor({ state: 'attached' });
     const rows = await device.allTextContents();
-    expect(rows).toEqual([expect.stringMatching(/^tiny_nr on (cpu|webgpu), .*onnxruntime-web$/)]);
+    expect(rows).toEqual([
+      expect.stringMatching(/^the (processor|GPU)\b.*, onnxruntime-web, .*asked for: auto$/),
+    ]);
+    expect(await page.locator('dt', { hasText: 'tiny_nr' }).count()).toBe(1);
     await screenshot(page, 'page-tiny-alone');
     expect(complaints).toEqual([]);
   }, 180_000);

@@ -36,7 +36,7 @@ const results = h('section', {
   tabindex: -1,
   hidden: true,
 });
-const curves = h('section', { id: 'curves', class: 'card', hidden: true });
+const curves = h('section', { id: 'curves', 'aria-label': text.curves.label, hidden: true });
 session.curves.watch(async (shown) => {
   if (!shown) return;
   const { showCurves } = await import('./results/curves.js');

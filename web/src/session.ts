@@ -4,6 +4,7 @@
  * know each other. `openReports(files, session)` of results/open opens saved reports, from the toolbar or dropped.
  */
 import type {
+  CurveResult,
   FrameMetrics,
   FrameRange,
   FrameRatePolicy,
@@ -166,8 +167,8 @@ export class Session {
   readonly runsAsked = new Cell(0);
   /** Whether saved reports are being read. */
   readonly reading = new Cell(false);
-  /** The page of the result of a search, a ladder or a comparison that was opened. */
-  readonly curves = new Cell<{ readonly name: string; readonly page: string } | null>(null);
+  /** The result of a search, a ladder or a comparison that was opened. */
+  readonly curves = new Cell<{ readonly name: string; readonly result: CurveResult } | null>(null);
   /** `null`: no frame is open. */
   readonly cursor = new Cell<Cursor | null>(null);
 

@@ -461,7 +461,7 @@ export const text = {
     died: 'Reading the report stopped; it may be too large for this browser.',
   },
   curves: {
-    label: (name: string) => `Curves of ${name}`,
+    label: 'Curves of encodes',
     opened: (name: string) => `${name} opened.`,
     close: 'Close',
   },

@@ -2,7 +2,7 @@
  * @module web/results/open
  * Opens saved reports, ours and libvmaf's, in place of the results on show.
  */
-import { type FrameMetrics, isReport } from 'anyvmaf';
+import { type CurveResult, type FrameMetrics, isReport } from 'anyvmaf';
 import { framesText, sizeText } from 'anyvmaf/view';
 import { readSaved } from '../saved/client.js';
 import type { EncodeResult, Session } from '../session.js';
@@ -27,11 +27,11 @@ export async function openReports(files: readonly File[], session: Session): Pro
       if (file.size > LIMIT) throw new Error(text.saved.tooLarge(file.name, sizeText(file.size) ?? ''));
       announce(text.saved.opening(file.name));
       const frames: FrameMetrics[] = [];
-      const pages: string[] = [];
+      const curves: CurveResult[] = [];
       let result: EncodeResult = { name: file.name, frames };
       await readSaved(file, (event) => {
-        if ('page' in event) {
-          pages.push(event.page);
+        if ('curves' in event) {
+          curves.push(event.curves);
           return;
         }
         if ('saved' in event)
@@ -39,9 +39,9 @@ export async function openReports(files: readonly File[], session: Session): Pro
         else for (const frame of event.frames) frames.push(frame);
         session.results.value = [...opened, result];
       });
-      const [page] = pages;
-      if (page !== undefined) {
-        session.curves.value = { name: file.name, page };
+      const [found] = curves;
+      if (found) {
+        session.curves.value = { name: file.name, result: found };
         announce(text.curves.opened(file.name));
         continue;
       }

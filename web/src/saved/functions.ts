@@ -5,8 +5,8 @@
  */
 import {
   AnyvmafError,
+  type CurveResult,
   type FrameMetrics,
-  formatEncodingResult,
   formatHtml,
   type HtmlOptions,
   type Precision,
@@ -26,10 +26,9 @@ const BATCH = 400;
 /** A report without its frames, which are sent separately. */
 export type Head = Omit<Report, 'frames'>;
 
-/** The contents of a saved report, then its frames. */
+/** The contents of a saved report, then its frames; or the result of a search, a ladder or a comparison. */
 export type ReadEvent =
-  /** The result of a search, a ladder or a comparison, as a page. */
-  | { readonly page: string }
+  | { readonly curves: CurveResult }
   | { readonly saved: Omit<ReadReport, 'frames'> }
   | { readonly frames: readonly FrameMetrics[] };
 
@@ -59,7 +58,7 @@ export const paper = {
   async read({ file }: { file: File }, { emit }: CallContext<ReadEvent>): Promise<void> {
     const text = await file.text();
     if (ENCODING.test(text.slice(0, 200))) {
-      emit({ page: await formatEncodingResult(await readEncodingResult(text), 'html') });
+      emit({ curves: await readEncodingResult(text) });
       return;
     }
     const { frames, ...saved } = readReport(text, file.name);

@@ -4,7 +4,7 @@
  */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { AnyvmafError, type ChromaFormat, type RawVideoFormat, score } from '../../../index.js';
+import { AnyvmafError, type ChromaFormat, type RawVideoFormat } from '../../../index.js';
 import { CODE, ProtocolFailure } from '../failures.js';
 import type { Hub } from '../hub.js';
 import { type Arguments, type LiveTool, numberOf, textOf } from '../tool.js';
@@ -70,17 +70,20 @@ export const COMPUTE_VMAF: LiveTool = {
 };
 
 async function compute(args: Arguments, raw: RawVideoFormat | undefined, folders: readonly string[]) {
+  // Loaded with the first pair: the tools that steer need none of it.
+  const [{ AllowedFiles }, { checkFile, checkModelString }, { score }] = await Promise.all([
+    import('../../files.js'),
+    import('../../paths.js'),
+    import('../../checked-api.js'),
+  ]);
   const named = [textOf(args, 'reference_path') ?? '', textOf(args, 'distorted_path') ?? ''] as const;
-  const [reference, distorted] = await Promise.all(named.map(realName));
+  const files = new AllowedFiles(await Promise.all(folders.map(realName)), process.cwd());
+  const [reference, distorted] = [await checkFile(named[0], files), await checkFile(named[1], files)];
   const model = textOf(args, 'model_version') ?? DEFAULT_MODEL;
-  const roots = await Promise.all(folders.map(realName));
+  const { text } = await checkModelString(/^[\w.-]+$/.test(model) ? `version=${model}` : model, files);
   const report = await score(
-    { reference: reference ?? '', distorted: distorted ?? '', ...(raw && { raw }) },
-    {
-      models: [/^[\w.-]+$/.test(model) ? `version=${model}` : model],
-      threads: 1,
-      origin: { by: 'foreign', folders: roots },
-    },
+    { reference: reference.path, distorted: distorted.path, ...(raw && { raw }) },
+    { models: [text], threads: 1, origin: files.origin },
   );
   const name = report.models[0]?.name ?? '';
   return {
@@ -94,7 +97,7 @@ async function compute(args: Arguments, raw: RawVideoFormat | undefined, folders
   };
 }
 
-/** Follows links, so that the check of folders sees where a file is; what is not there is refused by who opens it. */
+/** Follows links, as files are compared with where a folder is. */
 async function realName(path: string): Promise<string> {
   const absolute = resolve(path);
   return realpath(absolute).catch(() => absolute);
