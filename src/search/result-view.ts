@@ -3,6 +3,7 @@
  * A search, a ladder or a comparison as sections to look at: its answer, its curves, every point, and the command to go on
  * with. The HTML page and the web page show the same.
  */
+import { counted } from '../core/printable.js';
 import { quotedWord } from '../core/shell.js';
 import { type CurveChart, curveChart } from '../report/view/curves.js';
 import type { Templates } from '../report/view/template.js';
@@ -46,8 +47,8 @@ export function resultSections<T>(
 /** How the points came about. */
 function sampledText({ samples, encodes, cached }: CurveResult): string {
   const frames = samples?.reduce((sum, { count }) => sum + count, 0);
-  const what = samples ? `${samples.length} samples, ${frames} frames` : 'the whole source';
-  return `measured on ${what}; ${encodes} encodes, ${cached} points known from before`;
+  const what = samples ? `${counted(samples.length, 'sample')}, ${frames} frames` : 'the whole source';
+  return `measured on ${what}; ${counted(encodes, 'encode')}, ${counted(cached, 'point')} known from before`;
 }
 
 function tableOf<T>({ html }: Templates<T>, { title, heads, rows }: ResultTable): T {
