@@ -78,7 +78,9 @@ export type SharedName =
   | (typeof SCORING_OPTIONS | typeof WORK_OPTIONS | typeof ENDING_OPTIONS)[number]['name'];
 
 /** What they say, as far as it has been read. */
-export type SharedDraft = { -readonly [Key in keyof EncodingOptions]?: EncodingOptions[Key] } & {
+export type SharedDraft = {
+  -readonly [Key in Exclude<keyof EncodingOptions, 'onStage'>]?: EncodingOptions[Key];
+} & {
   quiet?: boolean;
 };
 

@@ -5,37 +5,39 @@
 import { extname } from 'node:path';
 import { usageError } from '../../core/errors.js';
 import {
-  type ParameterName,
   parseTarget,
   SHOT_FORMATS,
   type ShotFormat,
   type ShotGoal,
   type ShotLimits,
   type TuneShotsOptions,
-  type ValueRange,
 } from '../../index.js';
 import {
   grouped,
   type OptionReaders,
   type OptionSpec,
-  type OptionUse,
   orList,
   parseArguments,
   takeOption,
 } from '../options.js';
-import { choiceValue, numberValue, refusedValue, unsignedValue } from '../values.js';
+import { choiceValue, numberValue } from '../values.js';
+import {
+  ENCODER_ARG_OPTION,
+  ENCODER_OPTION,
+  ENDING_OPTIONS,
+  PARAMETERS,
+  PIX_FMT_OPTION,
+  rangeValue,
+  SCORING_OPTIONS,
+  type SharedName,
+  sharedReaders,
+  WORK_OPTIONS,
+  withEncoderOption,
+} from './encoding-options.js';
 
 export const NAME = 'anyvmaf shots';
 
-const PARAMETERS = [
-  'crf',
-  'cq',
-  'qp',
-  'global_quality',
-  'bitrate',
-] as const satisfies readonly ParameterName[];
 const GOALS = ['each', 'whole'] as const satisfies readonly ShotGoal[];
-const MAX_THREADS = 1024;
 
 export const SHOTS_OPTIONS = [
   ...grouped('Shots', [
@@ -52,17 +54,9 @@ export const SHOTS_OPTIONS = [
     },
   ]),
   ...grouped('Encoding', [
-    {
-      name: 'encoder',
-      argument: 'NAME',
-      help: 'encoder of the installed ffmpeg; without one the shots are only found',
-    },
-    {
-      name: 'encoder-arg',
-      argument: 'NAME=VALUE',
-      help: 'option of the encoder, such as preset=slow. May be repeated',
-    },
-    { name: 'pix-fmt', argument: 'FORMAT', help: "pixel format of the encode. Default: the source's" },
+    { ...ENCODER_OPTION, help: 'encoder of the installed ffmpeg; without one the shots are only found' },
+    ENCODER_ARG_OPTION,
+    PIX_FMT_OPTION,
     {
       name: 'encode',
       argument: 'FILE',
@@ -80,8 +74,7 @@ export const SHOTS_OPTIONS = [
       argument: 'GOAL',
       help: 'each: every shot reaches the target; whole: all together do, with the fewest bytes. Default: each',
     },
-    { name: 'model', short: 'm', argument: 'MODEL', help: 'model to score with. May be repeated' },
-    { name: 'feature', argument: 'FEATURE', help: 'further metric to measure. May be repeated' },
+    ...SCORING_OPTIONS,
   ]),
   ...grouped('Search', [
     {
@@ -90,13 +83,7 @@ export const SHOTS_OPTIONS = [
       help: `what to set: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
     },
     { name: 'range', argument: 'LOW..HIGH', help: 'values to choose from' },
-    {
-      name: 'cache',
-      argument: 'DIR',
-      help: "where to keep points: a folder, or none. Default: the user's cache",
-    },
-    { name: 'max-temp', argument: 'GB', help: 'temporary files at most. Default: 8' },
-    { name: 'threads', argument: 'N', help: 'worker threads of the scorer' },
+    ...WORK_OPTIONS,
   ]),
   ...grouped('Result', [
     {
@@ -112,8 +99,7 @@ export const SHOTS_OPTIONS = [
     },
     { name: 'json', help: 'as --format json' },
     { name: 'csv', help: 'as --format csv' },
-    { name: 'quiet', short: 'q', help: 'no progress on the terminal' },
-    { name: 'help', help: 'show this help', last: true },
+    ...ENDING_OPTIONS,
   ]),
 ] as const satisfies readonly OptionSpec[];
 
@@ -138,29 +124,21 @@ type Draft = { -readonly [Key in keyof TuneShotsOptions]?: TuneShotsOptions[Key]
 type Name = (typeof SHOTS_OPTIONS)[number]['name'];
 
 /** Options that may be repeated add to what is there. */
-const readersOf = (draft: Draft): OptionReaders<Name, Draft> => ({
+const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName>, Draft> => ({
   threshold: (use) => ({ threshold: numberValue(use) }),
   'min-length': (use) => ({ minSeconds: numberValue(use) }),
   'max-length': (use) => ({ maxSeconds: numberValue(use) }),
   encoder: ({ value }) => ({ encoder: value }),
-  'encoder-arg': (use) => ({ encoderOptions: { ...draft.encoderOptions, ...encoderOption(use) } }),
-  'pix-fmt': ({ value }) => ({ pixelFormat: value }),
+  'encoder-arg': (use) => ({ encoderOptions: withEncoderOption(draft.encoderOptions, use) }),
   encode: ({ value }) => ({ output: value }),
   target: ({ value }) => ({ targets: [...(draft.targets ?? []), parseTarget(value)] }),
   goal: (use) => ({ goal: choiceValue(use, GOALS) }),
-  model: ({ value }) => ({ models: [...(draft.models ?? []), value] }),
-  feature: ({ value }) => ({ features: [...(draft.features ?? []), value] }),
   parameter: (use) => ({ parameter: choiceValue(use, PARAMETERS) }),
   range: (use) => ({ range: rangeValue(use) }),
-  cache: ({ value }) => ({ cache: value === 'none' ? false : value }),
-  'max-temp': (use) => ({ scratchBytes: numberValue(use) * 1e9 }),
-  threads: (use) => ({ threads: unsignedValue(use, 4, MAX_THREADS) }),
   output: ({ value }) => ({ file: value }),
   format: (use) => ({ format: choiceValue(use, SHOT_FORMATS) }),
   json: () => ({ format: 'json' }),
   csv: () => ({ format: 'csv' }),
-  quiet: () => ({ quiet: true }),
-  help: () => ({}),
 });
 
 /**
@@ -172,7 +150,7 @@ export function shotsSettings(args: readonly string[]): ShotsSettings | 'help' {
   const { options: uses, positionals } = parseArguments(args, SHOTS_OPTIONS, NAME);
   if (uses.at(-1)?.name === 'help') return 'help';
   const draft: Draft = {};
-  const readers = readersOf(draft);
+  const readers = { ...sharedReaders(draft), ...readersOf(draft) };
   for (const use of uses) takeOption(readers, use, draft);
   const { file: output, format, quiet = false, encoder, ...rest } = draft;
   const [source, ...more] = positionals;
@@ -204,18 +182,4 @@ function formatOf(output: string | undefined): ShotFormat | undefined {
   if (output === undefined) return undefined;
   const ending = extname(output).toLowerCase();
   return ending === '.csv' ? 'csv' : ending === '.sh' ? 'shell' : 'json';
-}
-
-function encoderOption(use: OptionUse): Readonly<Record<string, string>> {
-  const equals = use.value.indexOf('=');
-  if (equals > 0) return { [use.value.slice(0, equals)]: use.value.slice(equals + 1) };
-  throw refusedValue(use, 'NAME=VALUE, such as preset=slow');
-}
-
-/** `18..40`. */
-function rangeValue(use: OptionUse): ValueRange {
-  const [, min, max] = /^(\d{1,10}(?:\.\d{1,6})?)\.\.(\d{1,10}(?:\.\d{1,6})?)$/.exec(use.value) ?? [];
-  if (min !== undefined && max !== undefined && Number(min) <= Number(max))
-    return { min: Number(min), max: Number(max) };
-  throw refusedValue(use, 'a range such as 18..40');
 }
