@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach } from 'vitest';
+import { afterAll, afterEach } from 'vitest';
 import {
   createScorer,
   type EmbeddedServer,
@@ -55,10 +55,16 @@ export async function served(options: EmbeddedServerOptions = {}, threads = 0) {
   return { scorer, server, push };
 }
 
-/** A folder of its own. */
+const folders: string[] = [];
+
+afterAll(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder of its own, gone after the tests of the file. */
 export function privateFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-live-'));
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  folders.push(folder);
   return folder;
 }
 
