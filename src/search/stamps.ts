@@ -44,7 +44,7 @@ export function clockOf({ track, times }: Pick<SourceFacts, 'track' | 'times'>):
 /**
  * Times of a segment's packets from its first frame, in decoding order.
  * @param ranks the place in presentation order of each packet
- * @param delay packets by which decoding runs ahead, at least as many as any segment needs
+ * @param delay packets by which decoding runs ahead, at least as many as each segment needs
  */
 export function segmentStamps(
   clock: Clock,

@@ -46,6 +46,12 @@ export const PIX_FMT_OPTION = {
   help: "pixel format of the encode. Default: the source's",
 } as const;
 
+export const TARGET_OPTION = {
+  name: 'target',
+  argument: 'BOUND',
+  help: '95, or a statistic: p5>=90, min>=80, worst_second>=85, psnr_y:mean>=40. May be repeated. Default: 95',
+} as const;
+
 export const SCORING_OPTIONS = [
   { name: 'model', short: 'm', argument: 'MODEL', help: 'model to score with. May be repeated' },
   { name: 'feature', argument: 'FEATURE', help: 'further metric to measure. May be repeated' },

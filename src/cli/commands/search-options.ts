@@ -25,6 +25,7 @@ import {
   SCORING_OPTIONS,
   type SharedName,
   sharedReaders,
+  TARGET_OPTION,
   WORK_OPTIONS,
   withEncoderOption,
 } from './encoding-options.js';
@@ -43,11 +44,7 @@ export const SEARCH_OPTIONS = [
     },
   ]),
   ...grouped('Quality', [
-    {
-      name: 'target',
-      argument: 'BOUND',
-      help: '95, or a statistic: p5>=90, min>=80, worst_second>=85, psnr_y:mean>=40. May be repeated. Default: 95',
-    },
+    TARGET_OPTION,
     { name: 'between', argument: 'LOW..HIGH', help: 'a mean from LOW to HIGH' },
     { name: 'max-size', argument: 'SHARE', help: "largest size, as a share of the source's: 60%" },
     ...SCORING_OPTIONS,

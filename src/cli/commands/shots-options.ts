@@ -31,6 +31,7 @@ import {
   SCORING_OPTIONS,
   type SharedName,
   sharedReaders,
+  TARGET_OPTION,
   WORK_OPTIONS,
   withEncoderOption,
 } from './encoding-options.js';
@@ -64,11 +65,7 @@ export const SHOTS_OPTIONS = [
     },
   ]),
   ...grouped('Quality', [
-    {
-      name: 'target',
-      argument: 'BOUND',
-      help: '95, or a statistic: p5>=90, min>=80, worst_second>=85, psnr_y:mean>=40. May be repeated. Default: 95',
-    },
+    TARGET_OPTION,
     {
       name: 'goal',
       argument: 'GOAL',

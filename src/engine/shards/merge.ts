@@ -44,7 +44,8 @@ export async function mergeRun(
   const [first] = all;
   const checked = checkOptions(first.options, SCORE_OPTIONS);
   const { parts, extent } = untilEnd(all);
-  if (extent.pairs === 0) throw new AnyvmafError('media', 'There are no frames to score: no shard has any.');
+  if (extent.pairs === 0)
+    throw new AnyvmafError('media', 'There are no frames to score: each shard is empty.');
   const plan = planRun(
     await loadRequested(checked, platform, () => first.format),
     first.format,

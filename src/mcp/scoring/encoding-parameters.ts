@@ -10,9 +10,8 @@ export const encoderOptions = z
   .default({})
   .describe('Options of the encoder by name, such as {"preset": "slow"}.');
 
-/** What a call may take, and how much of the source it encodes. */
-export const encodingLimits = {
-  full: z.boolean().default(false).describe('Encode the whole source for every point, not samples.'),
+/** What a call may take. */
+export const callLimits = {
   max_seconds: z.int().min(1).max(7200).default(900).describe('The call fails when it takes longer.'),
   max_temp_gb: z
     .number()
@@ -20,4 +19,10 @@ export const encodingLimits = {
     .max(100)
     .default(4)
     .describe('The call fails when temporary files take more.'),
+};
+
+/** What a call may take, and how much of the source it encodes. */
+export const encodingLimits = {
+  full: z.boolean().default(false).describe('Encode the whole source for every point, not samples.'),
+  ...callLimits,
 };

@@ -2,18 +2,17 @@
  * @module mcp/scoring/shots
  * The tuning of a video's shots within one call: on the pool, with progress and limits on time and disk.
  */
-import { AnyvmafError, formatShots, type ShotStage, type TuneShotsResult } from '../../index.js';
+import { formatShots, type ShotStage, type TuneShotsResult } from '../../index.js';
 import { tuneShots } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel } from '../paths.js';
+import { type EncodingLimits, encodingCall } from './encoding.js';
 
-/** Bytes of temporary files that a call may take. */
-const SCRATCH = 4e9;
 /** Frames between two notices while shots are looked for. */
 const NOTICE = 50;
 
 /** What to tune. */
-export interface ShotsInput {
+export interface ShotsInput extends EncodingLimits {
   readonly src: InputFile;
   readonly target_vmaf: number;
   readonly encoder: string;
@@ -26,40 +25,27 @@ export interface ShotsInput {
   readonly min_seconds: number;
   readonly max_seconds_per_shot: number;
   readonly model: InputModel;
-  readonly max_seconds: number;
 }
 
 /** @throws {AnyvmafError} as the public `tuneShots`; `resource` when it takes longer than it may */
 export async function tunePerShot(input: ShotsInput, context: ToolContext) {
-  const result = await context.pool.run('run_tune_per_shot', null, async ({ threads }) => {
-    const late = AbortSignal.timeout(input.max_seconds * 1000);
-    try {
-      return await tuneShots(input.src.path, {
-        encoder: input.encoder,
-        encoderOptions: input.encoder_options,
-        targets: [{ atLeast: input.target_vmaf }],
-        goal: input.goal,
-        threshold: input.scene_threshold,
-        minSeconds: input.min_seconds,
-        maxSeconds: input.max_seconds_per_shot,
-        ...(input.range && { range: input.range }),
-        ...(input.pix_fmt !== undefined && { pixelFormat: input.pix_fmt }),
-        models: [input.model.text],
-        cache: false,
-        scratchBytes: SCRATCH,
-        threads,
-        origin: context.files.origin,
-        signal: AbortSignal.any([context.signal, late]),
-        onStage: progressOf(context),
-      });
-    } catch (error) {
-      if (!late.aborted || context.signal.aborted) throw error;
-      throw new AnyvmafError(
-        'resource',
-        `the tuning took longer than max_seconds, ${input.max_seconds}; allow more, or give a range.`,
-      );
-    }
-  });
+  const result = await encodingCall('run_tune_per_shot', input, context, (call) =>
+    tuneShots(input.src.path, {
+      ...call,
+      encoder: input.encoder,
+      encoderOptions: input.encoder_options,
+      targets: [{ atLeast: input.target_vmaf }],
+      goal: input.goal,
+      threshold: input.scene_threshold,
+      minSeconds: input.min_seconds,
+      maxSeconds: input.max_seconds_per_shot,
+      ...(input.range && { range: input.range }),
+      ...(input.pix_fmt !== undefined && { pixelFormat: input.pix_fmt }),
+      models: [input.model.text],
+      origin: context.files.origin,
+      onStage: progressOf(context),
+    }),
+  );
   const { format } = input;
   if (format === 'json') return { document: documentOf(result, null) };
   const { uri, link } = await context.resources.publish({

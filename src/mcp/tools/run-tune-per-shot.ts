@@ -5,6 +5,7 @@
  */
 import * as z from 'zod/v4';
 import { inputPath } from '../paths.js';
+import { callLimits, encoderOptions } from '../scoring/encoding-parameters.js';
 import { model } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
@@ -54,10 +55,7 @@ export const runTunePerShotTool = defineTool({
       .describe(
         'Ours: each shot reaches the target, or the mean over all frames does with the fewest bytes.',
       ),
-    encoder_options: z
-      .record(z.string().max(64), z.string().max(400))
-      .default({})
-      .describe('Ours: options of the encoder by name, such as {"preset": "slow"}.'),
+    encoder_options: encoderOptions,
     range: z
       .object({ min: z.number(), max: z.number() })
       .optional()
@@ -69,12 +67,8 @@ export const runTunePerShotTool = defineTool({
       .default(10)
       .describe('Ours: longest shot; a longer one is taken in parts.'),
     model,
-    max_seconds: z
-      .int()
-      .min(1)
-      .max(7200)
-      .default(1800)
-      .describe('Ours: the call fails when it takes longer.'),
+    ...callLimits,
+    max_seconds: callLimits.max_seconds.default(1800),
   }),
   outputSchema: z.object({
     summary: z.string(),
