@@ -6,8 +6,8 @@
  *   node scripts/bench.mjs [NAME...] [--rows NAME,...] [--frames N] [--runs N] [--write] [--folder DIR]
  *     [--sizes NAME,...] [--software]
  *
- * --rows    any of native, depth, workers, size, inside, stages, memory, module, start, decode, evaluation, tiny, metrics, webgpu, live;
- *           default: all but metrics and webgpu, which take several minutes, and live, which wants the machine for itself
+ * --rows    any of native, depth, workers, size, inside, stages, memory, module, start, decode, evaluation, tiny, metrics, webgpu, live, batch;
+ *           default: all but metrics and webgpu, which take several minutes, and live and batch, which want the machine for themselves
  * --frames  frames of the 1080p pairs, default 144 (2160p: a quarter of that)
  * --runs    runs of each timing, default 3; the median counts, the spread is min to max
  * --write   writes the tables to docs/performance.md and README.md; needs all rows of the default
@@ -34,6 +34,7 @@ import { cpus, release, totalmem } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { benchBatch } from './lib/bench-batch.mjs';
 import { benchDecode } from './lib/bench-decode.mjs';
 import { benchEvaluation } from './lib/bench-evaluation.mjs';
 import { benchLive } from './lib/bench-live.mjs';
@@ -58,8 +59,9 @@ const ALL_ROWS = [
   'metrics',
   'webgpu',
   'live',
+  'batch',
 ];
-const DEFAULT_ROWS = ALL_ROWS.filter((name) => !['metrics', 'webgpu', 'live'].includes(name));
+const DEFAULT_ROWS = ALL_ROWS.filter((name) => !['metrics', 'webgpu', 'live', 'batch'].includes(name));
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -428,8 +430,23 @@ function tiny() {
 /** A run that clients watch; see lib/bench-live. */
 function live() {
   const { reference, distorted } = files('hd');
-  const args = ['-r', reference, '-d', distorted, '-m', MODEL, '--threads', '2'];
+  const args = ['-r', reference, '-d', distorted, '-m', MODEL];
   return benchLive({ command: CLI, args, folder: FOLDER, runs: RUNS, median, report });
+}
+
+/** Two processes with a table of pairs; see lib/bench-batch. */
+function batch() {
+  const { reference, distorted } = files('hd');
+  return benchBatch({
+    command: CLI,
+    reference,
+    distorted,
+    model: MODEL,
+    folder: FOLDER,
+    runs: RUNS,
+    median,
+    report,
+  });
 }
 
 /** A GPU through WebGPU; see lib/bench-webgpu. */
@@ -485,6 +502,7 @@ const ACTIONS = {
   metrics,
   webgpu,
   live,
+  batch,
 };
 for (const name of ALL_ROWS) if (rows.includes(name)) await ACTIONS[name]();
 

@@ -25,6 +25,7 @@ const ENTRIES = [
   'platform/browser/browser-parser-worker.js',
   'mcp/pictures/picture-worker.js',
   'mcp/live/live-thread.js',
+  'cli/queue/scoring-child.js',
   'bench/pair-maker.js',
 ];
 

@@ -10,8 +10,9 @@ import { join } from 'node:path';
 import { loadBuilt, ROOT, table } from './lib/project.mjs';
 
 const { TOOLS } = await loadBuilt('mcp/tools/index.js');
-const { listTools } = await loadBuilt('mcp/server.js');
-const tools = listTools(TOOLS);
+const { describeTools, listTools } = await loadBuilt('mcp/server.js');
+/** With all descriptions. */
+const tools = describeTools(TOOLS);
 
 /** `string`, `"a" or "b"`, `integer >= 1`, `list of string`, … */
 function typeOf(schema) {
@@ -104,7 +105,7 @@ ${tools.map(section).join('\n\n')}
 
 const files = {
   'docs/mcp-tools.md': page,
-  'test/fixtures/mcp-tools.json': `${JSON.stringify(tools, null, 1)}\n`,
+  'test/fixtures/mcp-tools.json': `${JSON.stringify(listTools(TOOLS), null, 1)}\n`,
 };
 const stale = Object.entries(files).filter(([file, text]) => {
   const path = join(ROOT, file);

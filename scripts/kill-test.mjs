@@ -24,7 +24,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { builtCommand, loadBuilt } from './lib/project.mjs';
+import { builtCommand, loadBuilt, processesMarked } from './lib/project.mjs';
 
 const SIGNALS = ['SIGKILL', 'SIGKILL', 'SIGTERM', 'SIGINT'];
 const FRAMES = 8;
@@ -193,18 +193,6 @@ async function complete(scenario) {
   return ended;
 }
 
-/** Orphaned processes of a command. */
-function leftProcesses() {
-  return readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
-    try {
-      return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`ANYVMAF_KILL_TEST=${root}`);
-    } catch {
-      return false;
-    }
-  });
-}
-
 /** Files below the output folder, by their path in it. */
 function outputs() {
   return readdirSync(out, { recursive: true, withFileTypes: true })
@@ -278,8 +266,12 @@ async function killOnce(scenario, time, number) {
   const noticed = code === 130 || code === 143;
   if (noticed) checkNothingLeft(scenario, `${detail}, exit ${code}`);
   if (code === 70 || /\bat .*\.js:\d+/.test(text)) complain(`said ${text}`, scenario, detail);
-  if (!(await until(() => leftProcesses().length === 0)))
-    complain(`left the processes ${leftProcesses().join(', ')}`, scenario, detail);
+  if (!(await until(() => processesMarked(`ANYVMAF_KILL_TEST=${root}`).length === 0)))
+    complain(
+      `left the processes ${processesMarked(`ANYVMAF_KILL_TEST=${root}`).join(', ')}`,
+      scenario,
+      detail,
+    );
   const left = readdirSync(tmp).length + outputs().filter((name) => basename(name).startsWith('.')).length;
   const again = await complete(scenario);
   if (!scenario.endless && again.code !== 0)

@@ -1,9 +1,13 @@
 /**
  * @module scripts/live-endurance
- * A live measurement of fast frames for as long as asked, watched by 20 clients and attacked all the while: prints the memory
- * of the process every ten seconds, and what the last half gained over the first.
+ * A live measurement of fast frames for as long as asked, watched by 20 clients and attacked all the while over its Unix socket
+ * and HTTP: prints the memory of the process every ten seconds. Ends with status 1 if the second half has more memory than the
+ * first by a tenth, if a score differs from that of a run without a server, or if a socket or port is left.
  *
- *     npm run live:endurance -- --minutes 120
+ *     npm run live:endurance -- --minutes 120 [--hangups 20000] [--share 100]
+ *
+ * --hangups  how often clients hang up, spread over the time; half of the ways and more are of HTTP
+ * --share    percent of one core that measuring may take, with its server
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -11,12 +15,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { startClients } from './lib/live-clients.mjs';
 import { loadBuilt } from './lib/project.mjs';
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '120' }, hangups: { type: 'string', default: '1000' } },
+  options: {
+    minutes: { type: 'string', default: '120' },
+    hangups: { type: 'string', default: '20000' },
+    share: { type: 'string', default: '100' },
+  },
 });
-const end = Date.now() + 60_000 * Number(values.minutes);
+const duration = 60_000 * Number(values.minutes);
+const share = Number(values.share) / 100;
+const CLIENTS = 20;
+/** Frames that the clip repeats, and those that are kept. */
+const [PERIOD, KEPT] = [25, 250];
 
 const { createEmbeddedServer, createScorer } = await loadBuilt('bundle/js/index.js');
 const { makeSample } = await loadBuilt('sample/generator.js');
@@ -24,81 +37,83 @@ const { sampleBytes } = await loadBuilt('sample/files.js');
 
 const format = { width: 64, height: 64, bitDepth: 8, chroma: '420' };
 const clip = makeSample(format, { seed: 1 });
-const frames = Array.from({ length: 25 }, (_, i) =>
+const frames = Array.from({ length: PERIOD }, (_, i) =>
   ['reference', 'distorted'].map((side) => ({ y: sampleBytes(clip.frame(side, i)[0]) })),
 );
-const scorer = await createScorer(format, { threads: 1, keep: { frames: 250 } });
-const server = await createEmbeddedServer(scorer, { keepFrames: 250 });
+const push = (scorer) => scorer.push(...frames[scorer.pushed % PERIOD]);
+
+/** Scores of one period, far from the ends, without a server. */
+async function expectedScores() {
+  const scorer = await createScorer(format, { threads: 0 });
+  while (scorer.pushed < 3 * PERIOD) await push(scorer);
+  const report = await scorer.finish();
+  return report.frames.slice(PERIOD, 2 * PERIOD).map(({ metrics }) => metrics);
+}
+
+const expected = await expectedScores();
+const scorer = await createScorer(format, { threads: 1, keep: { frames: KEPT } });
+const server = await createEmbeddedServer(scorer, { keepFrames: KEPT });
 const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-endurance-'));
 const path = join(folder, 'live.sock');
 const { address } = await server.listen({ transport: 'sse', port: 0 });
 await server.listen({ transport: 'unix', path });
 
-let running = true;
-let asked = 0;
-let hungUp = 0;
-
-async function poll() {
-  const body = JSON.stringify({
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'tools/call',
-    params: { name: 'vmaf.status', arguments: {} },
-  });
-  while (running) {
-    await (await fetch(address, { method: 'POST', body })).text();
-    asked++;
-    await sleep(100);
-  }
-}
-
-/** Connects, says half of something or too much, and hangs up. */
-async function attack() {
-  const texts = [
-    '',
-    '{"jsonrpc":',
-    `${'x'.repeat(5 << 20)}\n`,
-    'garbage\n'.repeat(100),
-    '{"id":1,"method":"ping"}\n',
-  ];
-  while (running && hungUp < Number(values.hangups)) {
-    const socket = connect(path).on('error', () => {});
-    socket.write(texts[hungUp % texts.length]);
-    await sleep(20);
-    socket.destroy();
-    hungUp++;
-  }
-}
+const begin = performance.now();
+const busy = () => process.cpuUsage().user + process.cpuUsage().system;
+const busyBefore = busy();
 
 async function measure() {
-  while (Date.now() < end) {
-    for (let i = 0; i < 50; i++) await scorer.push(...frames[scorer.pushed % frames.length]);
-    await sleep(0);
+  for (;;) {
+    for (let i = 0; i < 50; i++) await push(scorer);
+    const gone = performance.now() - begin;
+    if (gone >= duration) return;
+    const used = (busy() - busyBefore) / 1000;
+    await sleep(Math.min(1000, Math.max(0, used / share - gone)));
   }
 }
 
+const clients = startClients({
+  address,
+  path,
+  clients: CLIENTS,
+  every: duration / Number(values.hangups),
+});
 const samples = [];
-async function watch() {
-  while (running) {
-    await sleep(10_000, undefined, { ref: false });
-    const megabytes = process.memoryUsage().rss / 2 ** 20;
-    samples.push(megabytes);
-    console.log(`${scorer.pushed} frames, ${asked} answers, ${hungUp} hang-ups, ${megabytes.toFixed(1)} MB`);
-  }
-}
+const watch = setInterval(async () => {
+  const { rss, heapUsed, external } = process.memoryUsage();
+  const megabytes = [rss, heapUsed, external].map((bytes) => (bytes / 2 ** 20).toFixed(1));
+  samples.push(rss / 2 ** 20);
+  const { answers, failures, hangUps, overHttp, dropped } = await clients.counts();
+  console.log(
+    `${((performance.now() - begin) / 60_000).toFixed(1)} min: ${scorer.pushed} frames, ${answers} answers, ${failures} ` +
+      `failures, ${hangUps} hang-ups (${overHttp} over HTTP), ${dropped} dropped; RSS ${megabytes[0]} MB, heap of this ` +
+      `thread ${megabytes[1]} MB, buffers ${megabytes[2]} MB`,
+  );
+}, 10_000);
 
-const clients = Array.from({ length: 20 }, poll);
-void watch();
-const attacking = attack();
 await measure();
-running = false;
-await Promise.all([...clients, attacking]);
+clearInterval(watch);
+const { answers, failures, hangUps, dropped } = await clients.stop();
 const report = await scorer.finish();
 await server.close();
+
+const wrong = report.frames
+  // The last frame has no next one, which its motion would look at.
+  .slice(0, -1)
+  .filter(({ frameNum, metrics }) => metrics.vmaf !== expected[frameNum % PERIOD].vmaf);
+const portLeft = await new Promise((resolve) => {
+  const socket = connect(Number(new URL(address).port), '127.0.0.1');
+  socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+});
 const mean = (list) => list.reduce((sum, one) => sum + one, 0) / list.length;
-const half = Math.floor(samples.length / 2);
+// Threads start and the heap finds its size within the first tenth.
+const settled = samples.slice(Math.ceil(samples.length / 10));
+const half = Math.floor(settled.length / 2);
+const [first, second] = [mean(settled.slice(0, half)), mean(settled.slice(half))];
 console.log(
-  `${report.frameCount} frames, ${report.frames.length} kept, ${asked} answers, ${hungUp} hang-ups; memory: first half ` +
-    `${mean(samples.slice(0, half)).toFixed(1)} MB, second half ${mean(samples.slice(half)).toFixed(1)} MB, socket left: ${existsSync(path)}`,
+  `${report.frameCount} frames, ${report.frames.length} kept, ${wrong.length} wrong; ${answers} answers, ${failures} failures, ` +
+    `${hangUps} hang-ups, ${dropped} dropped; memory: first half ${first.toFixed(1)} MB, second half ${second.toFixed(1)} MB; ` +
+    `socket left: ${existsSync(path)}, port left: ${portLeft}`,
 );
+if (wrong.length > 0 || second > 1.1 * first || existsSync(path) || portLeft) process.exitCode = 1;
 rmSync(folder, { recursive: true });

@@ -18,6 +18,7 @@ const DEBIAN = [
   { program: '/usr/bin/emcc', name: 'emscripten', use: 'rebuilding the WebAssembly module' },
   { program: '/usr/bin/ffmpeg', name: 'ffmpeg', use: 'comparing with a native libvmaf on encoded video' },
   { program: '/usr/bin/chromium', name: 'chromium', use: 'scoring in a browser' },
+  { program: '/usr/bin/redis-server', name: 'redis-server', use: 'scoring by workers of a queue' },
 ];
 
 /** Exit status of a check that cannot run here. */

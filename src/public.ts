@@ -55,6 +55,7 @@ export type {
   RenderOptions,
   VifMap,
 } from './engine/quality-maps.js';
+export type { SampleSizes, Samples } from './engine/sampling/choose.js';
 export { formatShard, readShard } from './engine/shards/shard-text.js';
 export type {
   MergeOptions,
@@ -90,6 +91,7 @@ export type {
   ScaleFilter,
   TrackFacts,
 } from './media/decoder.js';
+export type { FilterOptions } from './media/filters/types.js';
 export type {
   FrameList,
   FramePairing,
@@ -164,6 +166,7 @@ export type {
   ReportInput,
   ReportMeasurer,
   ReportModel,
+  ReportSampling,
   ReportSwap,
   ReportTinyModel,
   ReportTinyNotice,
@@ -191,6 +194,7 @@ export type {
   RatePoint,
 } from './search/bd-rate.js';
 export type { CurveResult } from './search/curve-view.js';
+export { parseEncoder } from './search/encoder-text.js';
 export type { ParameterName, ValueRange } from './search/encoders.js';
 export type { Estimate } from './search/estimate.js';
 export type { PictureSize } from './search/host.js';

@@ -1,73 +1,95 @@
 /**
  * @module scripts/lib/bench-live
- * Row `live` of the benchmark: a run on two threads without a server, and with one that 20 clients ask ten times a second each.
+ * Row `live` of the benchmark: runs without a server, and with one that 20 clients ask ten times a second each. On one thread a
+ * machine of two cores has a core for the server and the clients; on two threads it has none.
+ *
+ * The clients are a process of their own, but on two cores their time is also lost to what is measured. So besides the rate,
+ * which they take part in, the row gives the processor's time of the measuring threads, and that of all else in their process:
+ * what this gains with the server, times the questions of a second, is what the server takes of two cores.
  */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PAUSE, startClients } from './live-clients.mjs';
 
 const CLIENTS = 20;
-const PAUSE = 100;
+const THREADS = [1, 2];
+/** Milliseconds between two looks at the threads. */
+const LOOK = 50;
 
-/** Asks for the status until told to stop; returns the number of answers. */
-function poll(address) {
-  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
-  const body = JSON.stringify({
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'tools/call',
-    params: { name: 'vmaf.status', arguments: {} },
-  });
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-  let answers = 0;
-  const ask = () => {
-    const asking = request(address, { method: 'POST', agent, headers }, (response) => {
-      response.resume().on('end', () => answers++);
-    });
-    asking.on('error', () => {}).end(body);
-  };
-  const timers = Array.from({ length: CLIENTS }, () => setInterval(ask, PAUSE));
-  return () => {
-    for (const timer of timers) clearInterval(timer);
-    agent.destroy();
-    return answers;
-  };
+/** Notes what each thread of a process has taken so far, in milliseconds; nothing off Linux. */
+function lookAt(pid, times) {
+  const folder = `/proc/${pid}/task`;
+  try {
+    for (const thread of readdirSync(folder))
+      times.set(thread, Number(readFileSync(join(folder, thread, 'schedstat'), 'utf8').split(' ')[0]) / 1e6);
+  } catch {
+    // A thread or the process has ended, and what was noted stands.
+  }
 }
 
-/** One run: frames per second as its report has them, and answers that clients got. */
-function run(command, args, output, live) {
-  const all = [...args, '--quiet', '--json', '--output', output, ...(live ? ['--live', 'sse:0'] : [])];
-  const child = spawn(process.execPath, [command, ...all], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let stop = () => 0;
+/**
+ * One run: frames per second as its report has them, processor milliseconds of the measuring threads a frame and of all else,
+ * answers that clients got, and the clients' own processor milliseconds a second.
+ */
+async function run({ command, args, folder, threads, live }) {
+  const output = join(folder, 'live.json');
+  const all = [...args, '--threads', String(threads), '--quiet', '--json', '--output', output];
+  const child = spawn(process.execPath, [command, ...all, ...(live ? ['--live', 'sse:0'] : [])], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let clients;
+  let said = '';
   child.stderr.on('data', (text) => {
-    const address = /http:\/\/\S+/.exec(text)?.[0];
-    if (address) stop = poll(address);
+    said += text;
+    const address = /http:\/\/\S+(?=\n)/.exec(said)?.[0];
+    if (address) clients ??= startClients({ address, clients: CLIENTS });
   });
-  return new Promise((resolve, reject) => {
-    child.once('exit', (code) => {
-      const answers = stop();
-      if (code !== 0) reject(new Error(`a run ended with status ${code}`));
-      else resolve({ fps: JSON.parse(readFileSync(output, 'utf8')).fps, answers });
-    });
-  });
+  const times = new Map();
+  const looking = setInterval(() => lookAt(child.pid, times), LOOK);
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  clearInterval(looking);
+  const counts = await clients?.stop();
+  if (code !== 0) throw new Error(`a run ended with status ${code}: ${said}`);
+  const { fps, frames } = JSON.parse(readFileSync(output, 'utf8'));
+  const sorted = [...times.values()].sort((a, b) => b - a);
+  const sum = (list) => (times.size === 0 ? Number.NaN : list.reduce((total, one) => total + one, 0));
+  return {
+    fps,
+    measuring: sum(sorted.slice(0, threads)) / frames.length,
+    beside: sum(sorted.slice(threads)),
+    answers: counts?.answers ?? 0,
+    theirs: counts?.seconds ?? 0,
+  };
 }
 
 /** @param tools command, arguments of a pair, folder, runs, median, report */
 export async function benchLive({ command, args, folder, runs, median, report }) {
-  const rates = { without: [], live: [] };
-  let answers = 0;
-  // Turn about, so that both meet the same machine.
-  for (let i = 0; i < runs; i++) {
-    for (const kind of ['without', 'live']) {
-      const one = await run(command, args, join(folder, 'live.json'), kind === 'live');
-      rates[kind].push(one.fps);
-      answers += one.answers;
+  for (const threads of THREADS) {
+    const without = [];
+    const live = [];
+    // Turn about, and each first in half of them, so that both meet the same machine.
+    for (let i = 0; i < runs; i++) {
+      const kinds = [without, live];
+      for (const kind of i % 2 ? kinds.reverse() : kinds)
+        kind.push(await run({ command, args, folder, threads, live: kind === live }));
     }
+    const of = (kind, what) => median(kind.map((one) => one[what]));
+    // Each run is compared with its neighbour, as machines change their speed.
+    const more = (what) => 100 * (median(live.map((one, i) => one[what] / without[i][what])) - 1);
+    const each = median(live.map((one, i) => (1000 * (one.beside - without[i].beside)) / one.answers));
+    const theirs = median(live.map((one) => (1e6 * one.theirs) / one.answers));
+    /** Microseconds a question as percent of two cores. */
+    const ofTwo = (time) => percent((100 * time * CLIENTS * (1000 / PAUSE)) / 1e6 / 2);
+    const percent = (value) => `${value.toFixed(1)} %`;
+    const say = (what, value, target = '') =>
+      report('live', `${threads === 1 ? 'one thread' : `${threads} threads`}, ${what}`, value, target);
+    say('without a server', `${of(without, 'fps').toFixed(2)} fps`);
+    say(`with ${CLIENTS} clients, ${of(live, 'answers')} answers a run`, `${of(live, 'fps').toFixed(2)} fps`);
+    say('loss of the rate, to the clients too', percent(-more('fps')), 'below 2 %');
+    say('more time of the measuring threads a frame', percent(more('measuring')), 'below 2 %');
+    say('time of all other threads an answer', `${each.toFixed(0)} us`);
+    say('the same, of two cores', ofTwo(each), 'below 2 %');
+    say('the clients, of two cores', ofTwo(theirs));
   }
-  const [without, live] = [median(rates.without), median(rates.live)];
-  const loss = (100 * (without - live)) / without;
-  report('live', 'without a server', `${without.toFixed(1)} fps`, '');
-  report('live', `with ${CLIENTS} clients, ${answers} answers in all`, `${live.toFixed(1)} fps`, '');
-  report('live', 'loss', `${loss.toFixed(1)} %`, 'below 2 %');
 }

@@ -1,8 +1,8 @@
 /**
  * @module scripts/lib/project
- * Shared by several scripts: the repository, its build, and tables in its documents.
+ * Shared by several scripts: the repository, its build, tables in its documents, and what a script left running.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -44,4 +44,16 @@ export function replaceBlock(document, name, text) {
   const to = old.indexOf(end);
   if (from < 0 || to < from) throw new Error(`${document} has no block "${name}"`);
   writeFileSync(path, `${old.slice(0, from)}${begin}\n\n${text}\n\n${old.slice(to)}`);
+}
+
+/** Other processes whose environment holds a text, by number: what a script started, and what that left. */
+export function processesMarked(text) {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(text);
+    } catch {
+      return false;
+    }
+  });
 }

@@ -44,6 +44,16 @@ export const COMMANDS: readonly [CommandEntry, ...CommandEntry[]] = [
     load: async () => (await import('./commands/merge.js')).merge,
   },
   {
+    name: 'work',
+    summary: 'score the jobs of a queue; as many workers as there are machines',
+    load: async () => (await import('./commands/work.js')).work,
+  },
+  {
+    name: 'queue',
+    summary: 'watch a queue, list its dead jobs, put them back, or cancel jobs',
+    load: async () => (await import('./commands/queue.js')).queue,
+  },
+  {
     name: 'inspect',
     summary: 'say what would make the score of two videos wrong, without scoring them',
     load: async () => (await import('./commands/inspect.js')).inspect,

@@ -12,10 +12,15 @@ import type { AlignResult, Finding } from '../index.js';
 const FLAGS: Readonly<Record<string, string>> = {
   allowDamaged: '--allow-damaged',
   allowUrl: '--allow-url',
+  colorRange: '--color-range',
+  cropDistorted: '--crop-dis',
+  cropReference: '--crop-ref',
   features: '--feature',
   frameRatePolicy: '--frame-rate-policy',
   raw: '-w, -h, -p and -b',
   scaleTo: '--scale-to',
+  vfDistorted: '--vf-dis',
+  vfReference: '--vf-ref',
   vmafBin: '--vmaf-bin or VMAF_BIN',
 };
 
@@ -38,6 +43,9 @@ const flags: HintName = (hint) => {
       return `${flag} ${hint.value.width}x${hint.value.height}`;
     case 'swap':
       return `--reference ${shellWord(shown(hint.value.reference))} --distorted ${shellWord(shown(hint.value.distorted))}`;
+    case 'vfDistorted':
+    case 'vfReference':
+      return `${flag} ${shellWord(hint.value)}`;
     case 'window':
       return `--offset auto --window ${hint.value}`;
     default:

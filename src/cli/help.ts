@@ -50,7 +50,9 @@ export function renderHelp(page: HelpPage, width: number): string {
 
 function optionColumn(option: OptionSpec): string {
   const short = option.short === undefined ? '    ' : `-${option.short}, `;
-  return `${short}--${option.name}${option.argument === undefined ? '' : ` ${option.argument}`}`;
+  const { argument, optional } = option;
+  const value = argument === undefined ? '' : optional ? ` [${argument}]` : ` ${argument}`;
+  return `${short}--${option.name}${value}`;
 }
 
 /**

@@ -5,7 +5,7 @@
  */
 import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
-import { quoted, shown } from '../core/printable.js';
+import { quoted, shown, withoutAccess } from '../core/printable.js';
 import { quotedWord } from '../core/shell.js';
 
 /** One option as it is declared; the help text is made from the same declaration. */
@@ -16,6 +16,10 @@ export interface OptionSpec<Name extends string = string> {
   readonly short?: string;
   /** Placeholder of the value in help. An option without one takes no value. */
   readonly argument?: string;
+  /**
+   * Its value may be left out: it is what follows `=`, or the next argument if this says that it is meant to be one.
+   */
+  readonly optional?: (next: string) => boolean;
   /** Heading under which help lists it. An option without one is not listed. */
   readonly group?: string;
   /** What it does, for help. */
@@ -94,10 +98,17 @@ export function parseArguments<Name extends string>(
   const positionals: string[] = [];
   let next = 0;
 
+  const separate = ({ optional }: OptionSpec): string | undefined => {
+    const ahead = args[next];
+    if (optional && (ahead === undefined || !optional(ahead))) return '';
+    next++;
+    return ahead;
+  };
+
   /** Records one use; `glued` is a value that came in the same argument. Returns whether parsing ends here. */
   const use = (option: OptionSpec<Name>, glued: string | undefined): boolean => {
     const label = optionLabel(option);
-    const value = option.argument === undefined ? '' : (glued ?? args[next++]);
+    const value = option.argument === undefined ? '' : (glued ?? separate(option));
     if (value === undefined) {
       const hint = option.short === 'h' ? `; for help type '${program} --help'` : '';
       throw usageError(`option ${label} needs a value: ${label} ${option.argument}${hint}`);
@@ -198,7 +209,7 @@ export function orList(items: readonly string[]): string {
   return head === '' ? tail : `${head} or ${tail}`;
 }
 
-/** A command line as a POSIX shell reads it back. */
+/** A command line as a POSIX shell reads it back, without what gives access to its URLs. */
 export function commandLine(program: string, args: readonly string[]): string {
-  return [program, ...args.map(quotedWord)].join(' ');
+  return [program, ...args.map((arg) => quotedWord(withoutAccess(arg)))].join(' ');
 }

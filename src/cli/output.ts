@@ -4,8 +4,9 @@
  */
 import { renameSync } from 'node:fs';
 import { lstat, open, realpath, rm, stat } from 'node:fs/promises';
+import { basename, parse, resolve } from 'node:path';
 import { AnyvmafError, usageError } from '../core/errors.js';
-import { shown } from '../core/printable.js';
+import { clause, shown } from '../core/printable.js';
 import { forgetScratch, removeScratch, scratchBeside } from '../files/scratch.js';
 
 /** A place for a result that has been found writable. */
@@ -44,9 +45,15 @@ type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
  * A file appears under its name only when complete. Devices and pipes are written to directly, and so is an existing
  * file in a folder in which no new one can be made.
  * @param inputs files that must not be overwritten
- * @throws {AnyvmafError} `io` when it cannot be written, `usage` when it is one of the inputs
+ * @param allowUrl hosts to which it may be put where `path` is a URL
+ * @throws {AnyvmafError} `io` when it cannot be written, `usage` when it is one of the inputs, or a URL that is not allowed
  */
-export async function openOutput(path: string, inputs: readonly string[] = []): Promise<OutputFile> {
+export async function openOutput(
+  path: string,
+  inputs: readonly string[] = [],
+  allowUrl?: boolean | readonly string[],
+): Promise<OutputFile> {
+  if (/^https?:\/\//i.test(path)) return openRemote(path, allowUrl);
   for (const input of inputs) {
     if (await sameFile(path, input)) {
       throw usageError(`the output "${shown(path)}" is one of the videos; give it another name`);
@@ -62,6 +69,55 @@ export async function openOutput(path: string, inputs: readonly string[] = []): 
     };
   } catch (error) {
     throw outputError(path, error);
+  }
+}
+
+/** A result that is put to a URL at the end; where that fails, it is kept in a file here. */
+async function openRemote(
+  url: string,
+  allowUrl: boolean | readonly string[] | undefined,
+): Promise<OutputFile> {
+  if (typeof allowUrl !== 'object') {
+    throw usageError(
+      `"${shown(url)}" is a URL; results of scoring are put to hosts that --allow-url=HOST names, all others are written to files`,
+    );
+  }
+  const { openPlace } = await import('../remote/put.js');
+  const place = openPlace(url, allowUrl);
+  const write = async (pieces: Pieces, signal?: AbortSignal) => {
+    const kept: Uint8Array[] = [];
+    for await (const piece of pieces) kept.push(typeof piece === 'string' ? Buffer.from(piece) : piece);
+    const bytes = Buffer.concat(kept);
+    try {
+      await place.put(bytes, signal);
+    } catch (error) {
+      const file = await keepHere(url, bytes);
+      const why = error instanceof AnyvmafError ? clause(error.message) : 'it was not put there';
+      throw new AnyvmafError('io', `${why}; the result is in ${shown(file)}.`, { cause: error });
+    }
+  };
+  return {
+    write,
+    prepare() {
+      throw new Error('what is put to a URL does not wait for others');
+    },
+  };
+}
+
+/** Writes what could not be put to a URL into a new file in this folder. */
+async function keepHere(url: string, bytes: Uint8Array): Promise<string> {
+  const named = basename(new URL(url).pathname).replace(/[^\w.-]/g, '_');
+  const { name, ext } = parse(named === '' || named.startsWith('.') ? 'result' : named.slice(-100));
+  for (let count = 0; ; count++) {
+    const path = resolve(`${name}${count === 0 ? '' : `-${count}`}${ext}`);
+    try {
+      const file = await open(path, 'wx');
+      await file.writeFile(bytes).finally(() => file.close());
+      return path;
+    } catch (error) {
+      const taken = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+      if (!taken || count >= 1000) throw outputError(path, error);
+    }
   }
 }
 

@@ -46,21 +46,23 @@ export function modelsBelow(
 }
 
 /**
- * The message of `--fail-under` about a flawed score; `undefined` if the score has no flaw.
+ * The message of a gate about a flawed score; `undefined` if the score has no flaw.
  * @param of which encode, in words that follow "the score"; empty where there is only one
  * @param accept scores of a wrong pair are judged like any other
+ * @param option that judges
  */
 export function objection(
   report: Pick<Report, 'preflight' | 'warnings'>,
   of: string,
   accept: boolean,
+  option = '--fail-under',
 ): { readonly message: string; readonly fails: boolean } | undefined {
   const trust = trustOf(report);
   if (trust.verdict === 'fine') return undefined;
   const fails = trust.verdict === 'untrusted' && !accept;
   const message = fails
-    ? `--fail-under fails because the score${of} cannot be trusted: ${causeText(trust)}; --accept-untrusted judges it all the same`
-    : `--fail-under judges a score${of} that is ${trust.verdict}: ${causeText(trust)}`;
+    ? `${option} fails because the score${of} cannot be trusted: ${causeText(trust)}; --accept-untrusted judges it all the same`
+    : `${option} judges a score${of} that is ${trust.verdict}: ${causeText(trust)}`;
   return { message: printable(message), fails };
 }
 

@@ -20,8 +20,9 @@ export interface Interruption {
 /**
  * Listens for SIGINT and SIGTERM; the first one aborts, a second one ends the process at once, as does time. Signals
  * reach a thread only between two tasks: work that may keep it busy for long belongs elsewhere, see parsing/parser.
+ * @param patience milliseconds until the process is ended
  */
-export function interruption(): Interruption {
+export function interruption(patience = PATIENCE): Interruption {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const stop = (name: NodeJS.Signals) => {
@@ -29,7 +30,7 @@ export function interruption(): Interruption {
     const end = () => endNow(name, reason.exitCode);
     if (controller.signal.aborted) return end();
     controller.abort(reason);
-    timer = setTimeout(end, PATIENCE);
+    timer = setTimeout(end, patience);
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
   return {

@@ -13,6 +13,14 @@ export type DecoderChoice = (typeof DECODER_CHOICES)[number];
 /** Chroma formats from the coarsest to the finest. */
 export const CHROMA_FORMATS = ['400', '420', '422', '444'] as const;
 
+/** Ranges of sample values: 16 to 235 of 256 for luma, or all. */
+export const COLOR_RANGES = ['limited', 'full'] as const;
+export type ColorRange = (typeof COLOR_RANGES)[number];
+
+/** Matrices between RGB and luma with chroma, by ffmpeg's scale filter. */
+export const COLOR_MATRICES = ['bt601', 'bt709', 'bt2020'] as const;
+export type ColorMatrix = (typeof COLOR_MATRICES)[number];
+
 /** `strict`: one distorted frame for each reference frame, at the same time. `nearest`: the nearest in time. */
 export const FRAME_RATE_POLICIES = ['strict', 'nearest'] as const;
 export type FrameRatePolicy = (typeof FRAME_RATE_POLICIES)[number];

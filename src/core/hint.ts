@@ -3,7 +3,7 @@
  * What resolves a finding or a refusal, as data, and the sentences made of it: only the names of options differ between
  * the doors, which have flags, parameters or buttons.
  */
-import type { ScaleFilter } from './choices.js';
+import type { ColorMatrix, ColorRange, ScaleFilter } from './choices.js';
 import type { ChromaFormat } from './frame.js';
 import { shown } from './printable.js';
 import { quotedWord, shellWord } from './shell.js';
@@ -12,8 +12,13 @@ import { quotedWord, shellWord } from './shell.js';
 interface OptionValues {
   readonly allowDamaged: true;
   readonly allowUrl: true;
+  readonly colorRange: ColorRange;
+  readonly cropDistorted: string;
+  readonly cropReference: string;
   readonly decoder: 'none' | 'wasm';
+  readonly deinterlace: true;
   readonly frameRatePolicy: 'nearest';
+  readonly matrix: ColorMatrix;
   readonly model: string;
   readonly offset: number | 'auto';
   /** The geometry of raw video. */
@@ -29,6 +34,8 @@ interface OptionValues {
   readonly scaleTo: { readonly width: number; readonly height: number };
   /** Which of the two files is to be the reference, and which the distorted one. */
   readonly swap: { readonly reference: string; readonly distorted: string };
+  readonly vfDistorted: string;
+  readonly vfReference: string;
   /** Frames to either side in which `align` is to search. */
   readonly window: number;
 }
@@ -62,6 +69,8 @@ export interface PrepareHint {
   readonly purpose: 'prepare';
   readonly option?: never;
   readonly commands: readonly FfmpegCommand[];
+  /** Options that do the same without another file, each for what it names. Absent where there are none. */
+  readonly instead?: readonly OptionHint[];
 }
 
 /** An option whose value only the user knows. */
@@ -98,9 +107,19 @@ export interface Objection {
 /** A door's name for what a hint says: `--scale bicubic`. */
 export type HintName = (hint: OptionHint | OpenHint | PullHint) => string;
 
-/** A hint in a few words: `scale: 'bicubic'`, `to accept, pass scale: 'bicubic'`, or ffmpeg command lines. */
-export function hintText(hint: Exclude<Remedy, string>, name: HintName = nameInApi): string {
-  if (hint.purpose === 'prepare') return hint.commands.map(ffmpegCommand).join(' && ');
+/**
+ * A hint in a few words: `scale: 'bicubic'`, `to accept, pass scale: 'bicubic'`, or ffmpeg command lines.
+ * @param name says options in place of command lines, where there are such
+ */
+export function hintText(hint: Exclude<Remedy, string>, name?: HintName): string {
+  if (hint.purpose === 'prepare') {
+    if (name && hint.instead) return hint.instead.map(name).join(' ');
+    return hint.commands.map(ffmpegCommand).join(' && ');
+  }
+  return namedText(hint, name ?? nameInApi);
+}
+
+function namedText(hint: Exclude<Remedy, string | PrepareHint>, name: HintName): string {
   return hint.purpose === 'accept' ? `to accept, pass ${name(hint)}` : name(hint);
 }
 
@@ -135,7 +154,7 @@ const VERBS: Readonly<Record<Exclude<Remedy, string>['purpose'], string>> = {
 
 function stepText(hint: Remedy, name: HintName): string {
   if (typeof hint === 'string') return hint;
-  const step = VERBS[hint.purpose] + hintText(hint, name);
+  const step = VERBS[hint.purpose] + hintText(hint, name === nameInApi ? undefined : name);
   if (hint.purpose === 'pull') return `${step} once; it then works offline`;
   return 'aim' in hint ? `${step} ${hint.aim}` : step;
 }

@@ -22,7 +22,22 @@ export function printable(text: string): string {
   });
 }
 
-/** A name or value, printable; of a long one its two ends and its length: `aaa…zzz (80,000 characters)`. */
+/** URLs in a text, to where they may hold what gives access: a name and password, and a query, as signed ones have. */
+const ACCESS = /\b(https?:\/\/)(?:[^\s/?#"'<>]*@)?([^\s?#"'<>]*)(?:([?])[^\s"'<>]*)?/gi;
+
+/** Without what gives access to the files behind its URLs: `https://host/a.mp4?...`. */
+export function withoutAccess(text: string): string {
+  return text.replace(
+    ACCESS,
+    (_, scheme: string, place: string, query?: string) =>
+      scheme + place + (query === undefined ? '' : '?...'),
+  );
+}
+
+/**
+ * A name or value, printable, without what gives access to a URL in it; of a long one its two ends and its length:
+ * `aaa…zzz (80,000 characters)`.
+ */
 export function shown(text: string, most = VALUE): string {
   const [found, length] = within(text, most, printable);
   return found + length;
@@ -82,7 +97,7 @@ export function clause(text: string): string {
 /** A whole message, printable; what exceeds its limit is left out of its middle. */
 export function sentence(text: string): string {
   // Escapes are longer than what they stand for.
-  return withinMessage(printable(withinMessage(text.trim())));
+  return withinMessage(printable(withinMessage(withoutAccess(text.trim()))));
 }
 
 function withinMessage(text: string): string {
@@ -106,7 +121,8 @@ function ends(text: string, most: number): string {
 }
 
 /** Both ends of a text as they are written, and how long it is where something was left out. */
-function within(text: string, most: number, write: (kept: string) => string): readonly [string, string] {
+function within(whole: string, most: number, write: (kept: string) => string): readonly [string, string] {
+  const text = withoutAccess(whole);
   const kept = ends(text, most);
   const written = write(kept);
   // Escapes are longer than what they stand for.

@@ -8,6 +8,7 @@ import { requireArray, requireObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
 import type { Decoder, TrackFacts } from '../media/decoder.js';
 import { openDecoded } from '../media/decoders.js';
+import { FILTER_OPTIONS } from '../media/filters/types.js';
 import { requireVideo } from '../media/open.js';
 import { readsOnce } from '../media/pair.js';
 import { Fan, type FramePart, hull } from '../media/pairing/fan.js';
@@ -66,7 +67,10 @@ export async function scoreEach(
     const seat = fans.seat();
     try {
       const request = { reference, distorted: video, ...(raw && { raw }) };
-      const report = await scorePair(sharing, request, own, { openDecoder: seat.open, inspection });
+      // Filters may make other pictures of the reference for each run.
+      const shares = !FILTER_OPTIONS.some((name) => own[name] !== undefined);
+      const variant = { openDecoder: seat.open, ...(shares && { inspection }) };
+      const report = await scorePair(sharing, request, own, variant);
       onReport?.(report, index);
       return report;
     } catch (error) {
@@ -166,7 +170,7 @@ class ReferenceFans {
         if (role === 'distorted') return openDecoded(video, request);
         // The decoder ends with its last reader, not on one reader's abort.
         const { signal: _, frames, ...form } = request;
-        const key = JSON.stringify([video.decoder.id, form]);
+        const key = JSON.stringify([video.decoder.id, video.filters, form]);
         const group = this.#groups.get(key) ?? { parts: [] };
         this.#groups.set(key, group);
         const own = frames ?? { start: 0, end: Number.POSITIVE_INFINITY };
@@ -186,7 +190,7 @@ class ReferenceFans {
 }
 
 /** The platform with decoders that probe `input` only once. */
-function asksOnce(platform: Platform, input: VideoInput): Platform {
+export function asksOnce(platform: Platform, input: VideoInput): Platform {
   const wrapped = new Map<Decoder, Decoder>();
   const once = (decoder: Decoder): Decoder => {
     let facts: Promise<TrackFacts> | undefined;
@@ -207,6 +211,7 @@ function asksOnce(platform: Platform, input: VideoInput): Platform {
         return times;
       },
       ...(decoder.setBacks && { setBacks: decoder.setBacks.bind(decoder) }),
+      ...(decoder.withFilters && { withFilters: decoder.withFilters.bind(decoder) }),
       open: (video, known, request) => decoder.open(video, known, request),
     };
   };

@@ -4,6 +4,7 @@
  */
 
 import { unlessAborted } from '../core/abort.js';
+import { usageError } from '../core/errors.js';
 import { checkMeasurable } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import { buildReport } from '../report/build.js';
@@ -51,6 +52,15 @@ export async function scorePair(
 ): Promise<Report> {
   const checked = checkOptions(options, SCORE_OPTIONS);
   checkRequest(request, checked.noReference);
+  if (options.samples !== undefined) {
+    if (variant.steering) {
+      throw usageError(
+        'samples and a run that is watched or steered exclude each other; leave one of them out.',
+      );
+    }
+    const { scoreSampled } = await import('./sampling/score.js');
+    return unlessAborted(options.signal, scoreSampled(platform, request, options));
+  }
   const scope = new Scope(options.signal);
   try {
     return await unlessAborted(options.signal, run({ platform, request, options, checked, variant }, scope));

@@ -30,6 +30,11 @@ const swept = new Map<string, Promise<void>>();
 
 let identity: Promise<string> | undefined;
 
+/** Whether a path has the name of a temporary file or folder. */
+export function isScratch(path: string): boolean {
+  return NAME.test(basename(path));
+}
+
 /**
  * Makes a folder that only this user can read.
  * @param parent an existing folder
@@ -124,16 +129,21 @@ async function isLeft(path: string): Promise<boolean> {
 }
 
 async function newName(prefix: string): Promise<string> {
+  return `${prefix}-${await processMark()}-${Math.random().toString(36).slice(2, 12) || '0'}`;
+}
+
+/** This process among all that ever ran: `MACHINE-PID-START`. */
+export function processMark(): Promise<string> {
   identity ??= (async () => {
     const start =
       (await startOf(process.pid)) ?? Math.round(Date.now() / 1000 - process.uptime()).toString(36);
     return `${await machineMark()}-${process.pid}-${start}`;
   })();
-  return `${prefix}-${await identity}-${Math.random().toString(36).slice(2, 12) || '0'}`;
+  return identity;
 }
 
 /** Process numbers mean something on one machine and in one container only, and folders may be shared by several. */
-async function machineMark(): Promise<string> {
+export async function machineMark(): Promise<string> {
   const space = await readlink('/proc/self/ns/pid').catch(() => '');
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(`${hostname()}\n${space}`)) hash = Math.imul(hash ^ byte, 0x01000193);
@@ -141,7 +151,7 @@ async function machineMark(): Promise<string> {
 }
 
 /** Whether the process that had this number at its start still has it. In doubt it is. */
-async function isAlive(pid: number, start: string): Promise<boolean> {
+export async function isAlive(pid: number, start: string): Promise<boolean> {
   try {
     process.kill(pid, 0);
   } catch (error) {
@@ -164,7 +174,8 @@ async function startOf(pid: number): Promise<string | undefined> {
   return ticks === undefined ? undefined : Number(ticks).toString(36);
 }
 
-function remember(path: string): void {
+/** Has a file removed when this process ends; {@link forgetScratch} takes that back. */
+export function remember(path: string): void {
   if (made.size === 0) process.on('exit', removeAll);
   made.add(path);
 }

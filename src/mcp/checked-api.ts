@@ -38,6 +38,11 @@ export const scoreMany: (
   options: FromCall<api.ScoreManyOptions>,
 ) => ReturnType<typeof api.scoreMany> = api.scoreMany;
 
+export const scoreBatch: (
+  jobs: readonly CheckedRequest[],
+  options: FromCall<api.BatchOptions>,
+) => ReturnType<typeof api.scoreBatch> = api.scoreBatch;
+
 export const extractFrames: (
   request: CheckedRequest,
   frames: readonly number[],

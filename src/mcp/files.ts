@@ -94,20 +94,24 @@ export class AllowedFiles implements ToolFiles {
   readonly #roots: Set<string>;
   readonly #cwd: string;
   readonly #translate: (path: string) => Promise<string | undefined>;
+  readonly #advice: string;
 
   /**
    * @param roots real paths of folders
    * @param cwd where relative paths start
    * @param translate gives the path of one of the server's own resource addresses, `undefined` for other text
+   * @param advice how to allow more folders
    */
   constructor(
     roots: Iterable<string>,
     cwd: string,
     translate: (path: string) => Promise<string | undefined> = async () => undefined,
+    advice = HOW_TO_EXTEND,
   ) {
     this.#roots = new Set(roots);
     this.#cwd = cwd;
     this.#translate = translate;
+    this.#advice = advice;
   }
 
   /** Allows one more folder by its real path: the server's own results and samples. */
@@ -176,7 +180,7 @@ export class AllowedFiles implements ToolFiles {
     const absolute = resolve(this.#cwd, path);
     const refusal = new AnyvmafError(
       'io',
-      `${quoted(asked)} is not under an allowed folder; ${HOW_TO_EXTEND}`,
+      `${quoted(asked)} is not under an allowed folder; ${this.#advice}`,
     );
     const allowed = (real: string) => [...this.#roots].some((root) => isInside(root, real));
     // Walk up to the first folder that exists: only its real path shows whether it lies under a root.

@@ -17,6 +17,7 @@ import { quoted } from '../core/printable.js';
 import { version } from '../core/version.js';
 import type { ToolContext } from './context.js';
 import type { McpHost } from './host.js';
+import { fitting } from './large-results.js';
 import { CallProgress } from './progress.js';
 import { ProtocolServer } from './protocol-server.js';
 import type { ResourceScope } from './resources.js';
@@ -47,12 +48,20 @@ export interface ListedTool {
 
 /** JSON Schema 2020-12 of a tool's parameters or result. */
 function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['inputSchema'] {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, target: 'draft-2020-12' });
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io,
+    target: 'draft-2020-12',
+    // Bounds of a double's whole numbers say nothing.
+    override: ({ jsonSchema: made }) => {
+      if (made.minimum === Number.MIN_SAFE_INTEGER) delete made.minimum;
+      if (made.maximum === Number.MAX_SAFE_INTEGER) delete made.maximum;
+    },
+  });
   return { ...rest, type: 'object' };
 }
 
-/** The list of tools in the protocol's shape. */
-export function listTools(tools: readonly Tool[]): ListedTool[] {
+/** The tools with all that is known of them, for docs/mcp-tools.md. */
+export function describeTools(tools: readonly Tool[]): ListedTool[] {
   return tools.map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
     name,
     title,
@@ -61,6 +70,99 @@ export function listTools(tools: readonly Tool[]): ListedTool[] {
     outputSchema: jsonSchema(outputSchema, 'output'),
     annotations: { title, ...annotations },
   }));
+}
+
+/**
+ * The list of tools in the protocol's shape. A model may have to read all of it before its first call, so that results are
+ * listed by their members and types only; what they mean is in docs/mcp-tools.md.
+ */
+export function listTools(tools: readonly Tool[]): ListedTool[] {
+  return describeTools(tools).map((tool, i) => ({
+    ...tool,
+    inputSchema: lean(tool.inputSchema),
+    outputSchema: outline(tool.outputSchema),
+    // The title is beside them.
+    annotations: tools[i]?.annotations ?? tool.annotations,
+  }));
+}
+
+/** The members that a result always has. */
+function outline({ required }: ListedTool['outputSchema']): ListedTool['outputSchema'] {
+  return { type: 'object', ...(Array.isArray(required) && required.length > 0 && { required }) };
+}
+
+/** Descriptions in the list of parameters that many tools have, or whose names say nearly all; the others are in full. */
+const SHORT: Readonly<Record<string, string>> = {
+  allow_damaged: 'Score up to the damage.',
+  cpumask: 'Of libvmaf.',
+  csv: 'As output_fmt.',
+  decoder: 'What decodes.',
+  dnn_ep: 'As tiny_device.',
+  encoder_options: 'By name.',
+  frame_skip_dist: 'Frames.',
+  frame_skip_ref: 'Frames.',
+  gpumask: 'Of libvmaf.',
+  height: 'In lines.',
+  hip_device: 'Number.',
+  backend: 'What measures, or fails; see list_backends.',
+  max_seconds: 'Time limit.',
+  max_temp_gb: 'Disk limit.',
+  metal_device: 'Number.',
+  model: 'version=NAME (list_models), path=FILE or auto.',
+  offset: 'Distorted n goes with reference n + offset.',
+  precision: 'legacy (six decimals), 1 to 17 digits, max or full.',
+  range: 'Of the reference.',
+  scale: 'To one size. Default: bicubic; none for two Y4M or raw videos.',
+  scale_to: 'ref (default), dis or WIDTHxHEIGHT.',
+  frame_rate_policy: 'nearest in time, or strict.',
+  pix_fmt: 'Of encodes.',
+  pixel_format: 'Of encodes.',
+  seed: 'Of draws.',
+  strict: 'Refuse warnings.',
+  sub: 'As output_fmt.',
+  sycl_device: 'Number.',
+  tiny_crf: 'Of the encode.',
+  tiny_preset: 'Of the encode.',
+};
+
+/** Parameters whose description tells the words that they take. */
+const TOLD: ReadonlySet<string> = new Set(['dnn_ep', 'precision']);
+
+/** Largest value of a counter, which is no bound that a model has to know. */
+const MAX_COUNT = 2 ** 32 - 1;
+
+/**
+ * Parameters without what a model need not read: whether they are ours, bounds that nobody meets, flags that are off, and
+ * what the server refuses. The server checks them by the whole schema.
+ */
+function lean(schema: ListedTool['inputSchema']): ListedTool['inputSchema'] {
+  const text = JSON.stringify(schema, (key, value: unknown) => {
+    if (key === 'description' && typeof value === 'string')
+      return value.replace(/^Ours[.:] (.)/, (_, first: string) => first.toUpperCase());
+    if (key === 'minLength' || key === 'maxLength' || key === 'pattern' || key === 'propertyNames')
+      return undefined;
+    if (key === 'exclusiveMinimum' || (key === 'minimum' && (value === 0 || value === 1))) return undefined;
+    if ((key === 'maximum' && value === MAX_COUNT) || (key === 'default' && value === false))
+      return undefined;
+    if (isRefused(value)) return undefined;
+    if (!isSchema(value)) return value;
+    const { description, enum: words, ...rest } = value;
+    return {
+      ...rest,
+      ...(words !== undefined && !TOLD.has(key) && { enum: words }),
+      ...(description !== undefined && { description: SHORT[key] ?? description }),
+    };
+  });
+  return JSON.parse(text);
+}
+
+function isSchema(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && 'type' in value;
+}
+
+function isRefused(value: unknown): boolean {
+  const { description } = Object(value) as { readonly description?: unknown };
+  return typeof description === 'string' && description.startsWith('Reserved;');
 }
 
 /** Cached lists: building one takes milliseconds, and stateless clients ask for it on every request. */
@@ -153,8 +255,7 @@ async function call(
     log: (message) => host.log(`${tool.name}: ${message}`),
   };
   try {
-    const outcome = await tool.call(args, toolContext);
-    const result = answer(outcome);
+    const result = answer(await fitting(tool.name, await tool.call(args, toolContext), scope));
     const fits = tool.outputSchema.safeParse(result.structuredContent);
     if (fits.success) return result;
     const [issue] = fits.error.issues;

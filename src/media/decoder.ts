@@ -6,6 +6,7 @@ import type { DecoderId, ScaleFilter } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
 import type { ChromaFormat, VideoFormat } from '../core/frame.js';
 import { shown } from '../core/printable.js';
+import type { DecoderFilters } from './filters/types.js';
 import type { FrameSource, VideoInfo, VideoInput } from './types.js';
 
 /** A fraction as containers write it. */
@@ -152,4 +153,9 @@ export interface Decoder {
    */
   setBacks?(input: VideoInput): Promise<readonly number[]>;
   open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource>;
+  /**
+   * This decoder with filters between the decoded pictures and all else: its facts are of what the filters give, its times
+   * `null` where they give other frames. Absent if it has no filters.
+   */
+  withFilters?(filters: DecoderFilters): Decoder;
 }

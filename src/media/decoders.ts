@@ -27,6 +27,8 @@ export interface EncodedVideo {
   readonly facts: TrackFacts;
   /** Fallback decoders if this one probed the file but cannot open it. */
   readonly others: readonly Decoder[];
+  /** What is done to its pictures, in words; such videos are told apart by it. */
+  readonly filters?: string;
   /** Set for a truncated file: what is missing, a clause. */
   readonly cutOff?: string;
 }
@@ -206,11 +208,22 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
   }
   const { error } = first;
   const { message, hints = [] }: Objection = error.objections?.[0] ?? error;
-  const [, ...others] = tried.map(({ decoder }) => decoder.id);
+  const others = tried.slice(1);
+  // What says the same of another decoder is not repeated.
+  const alike = others
+    .filter((one) => reasonOf(one, name) === reasonOf(first, name))
+    .map(({ decoder }) => decoder.id);
+  const apart = others
+    .filter(({ decoder }) => !alike.includes(decoder.id))
+    .map(
+      (one) =>
+        `${one.decoder.id}: ${clause(one.error?.objections?.[0]?.message ?? one.error?.message ?? '')}`,
+    );
   const end = encoded.cutOff === undefined ? '' : `the file is cut off: ${encoded.cutOff}`;
   const cutOff = end === '' || message.includes(end) ? '' : `; ${end}`;
   const clauses = [
-    others.length > 0 ? `${others.join(' and ')} could not decode it either` : '',
+    alike.length > 0 ? `${alike.join(' and ')} could not decode it either` : '',
+    ...apart,
     idle.length > 0 ? `${others.length > 0 ? '' : `tried ${first.decoder.id}; `}${idle.join('; ')}` : '',
   ].filter((clause) => clause !== '' && !message.includes(clause));
   const known = looksLike !== undefined || /^https?:/i.test(name) || hints.some(declaresRaw);
@@ -219,6 +232,12 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
   const what = clause(message) + why + cutOff;
   const all = known ? hints : [...hints, DECLARE_RAW];
   return new AnyvmafError('media', what, { hints: all, file: name, cause: error });
+}
+
+/** Why a decoder failed, without its name and that of the file. */
+function reasonOf({ decoder, error }: Attempt, name: string): string {
+  const { message = '' } = error?.objections?.[0] ?? error ?? {};
+  return clause(message).replaceAll(shown(name), '').replaceAll(decoder.id, '');
 }
 
 function declaresRaw(hint: Remedy): boolean {

@@ -12,7 +12,16 @@ export interface Delivery extends SampleFormat {
   readonly pixelFormat: string;
   /** Describes the repetition of chroma samples, if the format requires it, for the report. */
   readonly note?: string;
+  /** Filters of ffmpeg that make luma and chroma of RGB. */
+  readonly fromRgb?: string;
 }
+
+/** How RGB becomes luma and chroma: no file says, so it is stated here and in the report. */
+const FROM_RGB = 'scale=out_color_matrix=bt709:out_range=limited';
+
+/** ffmpeg's layouts of red, green and blue, with or without alpha; those of floating point are left out. */
+const RGB =
+  /^(?:(?:[abrgx0]{3,4}|rgb|bgr)(?:24|48|64|0)?(?:le|be)?|gbra?p(9|1[0246])?(?:le|be)?|pal8|rgb8|bgr8|x2rgb10(?:le|be))$/;
 
 /** Chroma formats without support, and the supported one that holds their samples repeated. */
 const REPEATED: Readonly<Record<string, { readonly ratio: string; readonly chroma: '422' | '444' }>> = {
@@ -24,9 +33,15 @@ const REPEATED: Readonly<Record<string, { readonly ratio: string; readonly chrom
  * @param name ffmpeg's name of the decoded layout
  * @param rotation of the picture in degrees
  * @param file name of the file, for messages
+ * @param converts RGB is converted by {@link Delivery.fromRgb}; otherwise it is refused
  * @throws {AnyvmafError} `media` if no planar format holds the samples
  */
-export function delivery(name: string, rotation: 0 | 90 | 180 | 270, file: string): Delivery {
+export function delivery(
+  name: string,
+  rotation: 0 | 90 | 180 | 270,
+  file: string,
+  converts = false,
+): Delivery {
   const known = pixelFormat(name);
   // Full-range layouts have names of their own; any other name would make ffmpeg convert the range.
   const full = /^yuvj4\d\dp$/.test(name);
@@ -50,6 +65,11 @@ export function delivery(name: string, rotation: 0 | 90 | 180 | 270, file: strin
     const note = `${turned ? 'turned, ' : ''}chroma samples of ${repeated.ratio} repeated, as ${ratio(format)}`;
     return { ...format, pixelFormat: named(format), note };
   }
+  if (converts && RGB.test(name)) {
+    const format: SampleFormat = { bitDepth: rgbDepth(name), chroma: '444' };
+    const pixelFormat = pixelFormatName(format);
+    return { ...format, pixelFormat, fromRgb: `${FROM_RGB},format=${pixelFormat}` };
+  }
   const remedy = 'use the same conversion for both videos';
   throw new AnyvmafError(
     'media',
@@ -59,6 +79,23 @@ export function delivery(name: string, rotation: 0 | 90 | 180 | 270, file: strin
       : `the frames of ${shown(file)} are ${shown(name)}, which is not 4:2:0, 4:2:2, 4:4:4 or luma only with 8 to 16 ` +
           `bit; convert them first, for example with ffmpeg -pix_fmt yuv420p, and ${remedy}.`,
   );
+}
+
+function rgbDepth(name: string): number {
+  const [, planar] = /^gbra?p(\d+)/.exec(name) ?? [];
+  if (planar !== undefined) return Number(planar);
+  if (/48|64/.test(name)) return 16;
+  return /^x2rgb10/.test(name) ? 10 : 8;
+}
+
+/** What becomes of the planes that are not compared, a phrase each. */
+export function deliveryPhrases(name: string, { fromRgb, pixelFormat }: Delivery): string[] {
+  return [
+    ...(fromRgb === undefined
+      ? []
+      : [`${name} (RGB) to ${pixelFormat} by the matrix BT.709 in limited range (${FROM_RGB})`]),
+    ...(/^(?:yuva|ya\d|gbrap|rgba|argb|abgr|bgra)/.test(name) ? ['alpha left out'] : []),
+  ];
 }
 
 function ratio({ chroma }: SampleFormat): string {

@@ -23,9 +23,10 @@ export interface ProbedTrack {
  * sample aspect are those after cropping and rotation.
  * @param json has the stream first in `streams` and, if decodable, its first frame in `frames`
  * @param name the file, for messages
+ * @param converts the decoder makes luma and chroma of RGB; the facts are then of these
  * @throws {AnyvmafError} `media` if the track is encrypted, has an unknown codec, or samples that cannot be scored
  */
-export function parseProbe(json: unknown, name: string): ProbedTrack {
+export function parseProbe(json: unknown, name: string, converts = false): ProbedTrack {
   const stream = object(list(object(json)?.streams)[0]);
   if (!stream) throw new AnyvmafError('media', `${shown(name)} has no video track.`);
   const format = object(object(json)?.format) ?? {};
@@ -39,7 +40,8 @@ export function parseProbe(json: unknown, name: string): ProbedTrack {
 
   const rotation = quarterTurns(sideDataOf('Display Matrix')?.rotation);
   const turned = rotation === 90 || rotation === 270;
-  const deliveredAs = delivery(pixelFormat, rotation, name);
+  const deliveredAs = delivery(pixelFormat, rotation, name, converts);
+  const converted = deliveredAs.fromRgb !== undefined;
   const crop = cropping(sideDataOf('Frame Cropping'));
   const stored = {
     width: number(frame.width) ?? (number(stream.width) ?? 0) - (crop ? crop.left + crop.right : 0),
@@ -69,10 +71,13 @@ export function parseProbe(json: unknown, name: string): ProbedTrack {
     ...present('sampleAspect', aspect && turned ? { num: aspect.den, den: aspect.num } : aspect),
     rotation,
     ...present('crop', crop),
-    ...present('colorRange', range(frame.color_range ?? stream.color_range, pixelFormat)),
+    ...present(
+      'colorRange',
+      converted ? 'limited' : range(frame.color_range ?? stream.color_range, pixelFormat),
+    ),
     ...present('primaries', word(stream.color_primaries) ?? word(frame.color_primaries)),
     ...present('transfer', word(stream.color_transfer) ?? word(frame.color_transfer)),
-    ...present('matrix', word(stream.color_space) ?? word(frame.color_space)),
+    ...present('matrix', converted ? 'bt709' : (word(stream.color_space) ?? word(frame.color_space))),
     fieldOrder: fieldOrder(stream, frame),
   };
   return { facts, delivery: deliveredAs };

@@ -6,12 +6,19 @@ import { onAbort } from '../core/abort.js';
 import { requireArray, requireAttached, requireObject, requireText, wrongType } from '../core/arguments.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { describeFormat, formatProblem } from '../core/frame.js';
-import { shown } from '../core/printable.js';
+import { shown, withoutAccess } from '../core/printable.js';
 import { STANDARD_INPUT } from '../core/shell.js';
 import { convertCommand } from './advice.js';
 import { blankSource } from './blank.js';
 import { DECLARE_RAW, incompleteFrame } from './errors.js';
-import type { ByteReader, ByteStream, FilePlatform } from './platform.js';
+import { FilteredSource } from './filters/own.js';
+import {
+  type ByteReader,
+  type ByteStream,
+  type DecodedStream,
+  type FilePlatform,
+  RemoteVideo,
+} from './platform.js';
 import { RandomAccessSource } from './random.js';
 import { blobReader, bytesReader } from './readers.js';
 import { SequentialSource } from './sequential.js';
@@ -36,10 +43,16 @@ export interface OpenOptions {
   readonly name?: string | undefined;
   readonly platform: FilePlatform;
   /**
-   * There are decoders: URLs are theirs (when allowed), and what surely is an encoded file is not read as raw video.
-   * Default: URLs are unknown files.
+   * There are decoders: URLs are theirs (when allowed, without a list of hosts that they must be on), and what surely is
+   * an encoded file is not read as raw video. Default: URLs are unknown files.
    */
-  readonly decoding?: { readonly allowUrl: boolean } | undefined;
+  readonly decoding?:
+    | {
+        readonly allowUrl: boolean | readonly string[];
+        /** Encoded video that comes as a stream is decoded in order, where the platform can. */
+        readonly streams?: boolean;
+      }
+    | undefined;
   /**
    * What to do about raw video that ends within a frame: refuse it at once, or leave that frame out with a warning.
    * Default: reading the frame fails.
@@ -59,6 +72,8 @@ export interface EncodedInput {
   readonly looksLike?: string;
   /** Set for a truncated file: what is missing, a clause. */
   readonly cutOff?: string;
+  /** Set for pictures in files of their own. */
+  readonly sequence?: true;
 }
 
 /**
@@ -91,25 +106,35 @@ export async function openInput(
     }
     return input;
   }
-  const name = options.name ?? inputName(input);
   const url = options.decoding && urlOf(input);
-  if (url !== undefined) {
-    if (options.decoding?.allowUrl) return { kind: 'encoded', name, input: url };
+  const allowUrl = options.decoding?.allowUrl;
+  const remote =
+    url !== undefined && typeof allowUrl === 'object' ? await openUrl(url, allowUrl, options) : undefined;
+  const name = options.name ?? withoutAccess(inputName(input));
+  if (url !== undefined && !remote) {
+    if (allowUrl) return { kind: 'encoded', name, input: url };
     throw usageError(`${shown(url)} is a URL, which is not fetched unless asked for`, {
       hints: [{ purpose: 'fix', option: 'allowUrl', value: true }, 'download the video and give its path'],
     });
   }
-  const bytes = await openBytes(input, name, options.platform);
+  if (options.decoding && typeof input === 'string' && options.platform.namesSequence?.(input)) {
+    return { kind: 'encoded', name, input, looksLike: 'a sequence of pictures', sequence: true };
+  }
+  const bytes = remote ? bytesOfRemote(remote) : await openBytes(input, name, options.platform);
   const close = (): void => (bytes.kind === 'random' ? bytes.reader : bytes.stream).close();
   const forget = onAbort(signal, close);
   try {
     signal?.throwIfAborted();
-    if (bytes.kind === 'stream') return await openStream(bytes.stream, name, raw);
+    if (bytes.kind === 'stream') {
+      const { platform, decoding } = options;
+      return await openStream(bytes.stream, name, raw, decoding?.streams ? platform.decodeStream : undefined);
+    }
     const opened = await openRandom(bytes, name, options);
     if (!('encoded' in opened)) return opened;
     close();
     const { looksLike, cutOff } = opened;
-    return { kind: 'encoded', name, input, ...(looksLike && { looksLike }), ...(cutOff && { cutOff }) };
+    const kept = remote ?? input;
+    return { kind: 'encoded', name, input: kept, ...(looksLike && { looksLike }), ...(cutOff && { cutOff }) };
   } catch (error) {
     close();
     // Closing looks like the end of the stream, so throw the abort reason instead.
@@ -125,6 +150,9 @@ export async function openInput(
  */
 export function reopen(descriptor: SourceDescriptor, platform: FilePlatform): FrameSource {
   if (descriptor.kind === 'blank') return blankSource(descriptor.info, descriptor.info.frameCount);
+  if (descriptor.kind === 'filtered') {
+    return new FilteredSource(reopen(descriptor.of, platform), descriptor.filters);
+  }
   return new RandomAccessSource(
     readerOf(descriptor, platform),
     descriptor.info,
@@ -146,7 +174,9 @@ export async function bytesOfInput(
   const { input, name } = opened;
   if (input instanceof Uint8Array) return { name, reader: bytesReader(input) };
   if (input instanceof Blob) return { name, reader: blobReader(input, name) };
+  if (input instanceof RemoteVideo) return { name, reader: input.content.reader() };
   if ((typeof input !== 'string' && !(input instanceof URL)) || urlOf(input) !== undefined) return undefined;
+  if (typeof input === 'string' && platform.namesSequence?.(input)) return undefined;
   const file = await platform.open(input);
   if (file.kind === 'random') return { name, reader: file.reader };
   file.stream.close();
@@ -155,10 +185,14 @@ export async function bytesOfInput(
 
 /** Opens the bytes of a described source; `undefined` if it has none. */
 function bytesOf(descriptor: SourceDescriptor, platform: FilePlatform): ByteReader | undefined {
-  return descriptor.kind === 'blank' ? undefined : readerOf(descriptor, platform);
+  if (descriptor.kind === 'blank') return undefined;
+  return descriptor.kind === 'filtered' ? bytesOf(descriptor.of, platform) : readerOf(descriptor, platform);
 }
 
-function readerOf(stored: Exclude<SourceDescriptor, { kind: 'blank' }>, platform: FilePlatform): ByteReader {
+function readerOf(
+  stored: Exclude<SourceDescriptor, { kind: 'blank' | 'filtered' }>,
+  platform: FilePlatform,
+): ByteReader {
   switch (stored.kind) {
     case 'file':
       return platform.reopen(stored.path, stored.origin);
@@ -166,6 +200,8 @@ function readerOf(stored: Exclude<SourceDescriptor, { kind: 'blank' }>, platform
       return blobReader(stored.blob, stored.info.name);
     case 'bytes':
       return bytesReader(stored.bytes);
+    case 'here':
+      return stored.open();
   }
 }
 
@@ -174,6 +210,27 @@ interface RandomBytes {
   readonly kind: 'random';
   readonly reader: ByteReader;
   describe(info: VideoInfo, layout: FrameLayout): SourceDescriptor;
+}
+
+/** @throws {AnyvmafError} `usage` where nothing is fetched; as the platform's */
+async function openUrl(
+  url: string,
+  hosts: readonly string[],
+  { platform, signal }: OpenOptions,
+): Promise<RemoteVideo> {
+  if (platform.openUrl) return platform.openUrl(url, hosts, signal);
+  throw usageError(
+    `${shown(url)} is a URL, and nothing is fetched here; download the video and give the file.`,
+  );
+}
+
+function bytesOfRemote({ content }: RemoteVideo): RandomBytes {
+  const open = () => content.reader();
+  return {
+    kind: 'random',
+    reader: open(),
+    describe: (info, layout) => ({ kind: 'here', open, info, layout }),
+  };
 }
 
 type OpenedBytes = RandomBytes | { readonly kind: 'stream'; readonly stream: ByteStream };
@@ -273,15 +330,27 @@ function settlePartialFrame(info: VideoInfo, what: 'refuse' | 'drop'): VideoInfo
   return { ...rest, warnings: [...info.warnings, warning] };
 }
 
+/** Encoded video of a stream, as its decoder writes it. */
+async function openDecodedStream({ stream, decodedBy }: DecodedStream, name: string): Promise<FrameSource> {
+  const source = await openStream(stream, name, undefined);
+  const warning = `${shown(name)} was decoded in order while it came, by ${decodedBy}; its frames are paired by number.`;
+  return Object.assign(source, { info: { ...source.info, warnings: [...source.info.warnings, warning] } });
+}
+
 async function openStream(
   stream: ByteStream,
   name: string,
   raw: RawVideoFormat | undefined,
+  decodeStream?: FilePlatform['decodeStream'],
 ): Promise<FrameSource> {
   const queue = new ByteQueue(stream);
   const start = await queue.peek(STREAM_HEADER_MAX);
   const recognised = recognise(start, name, raw);
-  if (recognised.kind === 'other') throw notY4m({ name, ...recognised });
+  if (recognised.kind === 'other') {
+    const decoded = recognised.looksLike && (await decodeStream?.(queue.rest(), name));
+    if (!decoded) throw notY4m({ name, ...recognised });
+    return openDecodedStream(decoded, name);
+  }
   if (recognised.kind === 'yuv') {
     const info = rawInfo(recognised.raw, name, null, start);
     return new SequentialSource(stream, queue, info, rawLayout(recognised.raw).frameBytes);

@@ -47,4 +47,49 @@ export interface FilePlatform {
    * @throws {AnyvmafError} `io`
    */
   reopen(path: string, origin?: Origin): ByteReader;
+  /** Whether a name stands for pictures in files of their own, which a decoder opens together. Absent where none may. */
+  namesSequence?(name: string): boolean;
+  /**
+   * Decodes encoded video that comes as a stream, in order.
+   * @param bytes what the stream gives, to its end
+   * @returns the video as a Y4M stream, and what decodes; `undefined` where nothing can
+   */
+  decodeStream?(bytes: ByteStream, name: string): Promise<DecodedStream | undefined>;
+  /**
+   * Opens a URL on one of these hosts, which is then read in parts. Absent if the platform fetches nothing.
+   * @throws {AnyvmafError} `usage` for a URL or host that is not allowed; `io` if it cannot be read so
+   */
+  openUrl?(url: string, hosts: readonly string[], signal?: AbortSignal): Promise<RemoteVideo>;
+}
+
+/** A stream that is decoded. */
+export interface DecodedStream {
+  readonly stream: ByteStream;
+  /** `ffmpeg 5.1.9`. */
+  readonly decodedBy: string;
+}
+
+/** What a platform knows of a file behind a URL. */
+export interface RemoteContent {
+  /** The URL without name, password and query. */
+  readonly name: string;
+  /** Changes when the content does. */
+  readonly version: string;
+  /** Why it could not be read, once it could not; whoever else reads it meanwhile may not have been told. */
+  readonly failure: Error | undefined;
+  /** A reader of its own for each user. */
+  reader(): ByteReader;
+}
+
+/**
+ * A video behind a URL that has been opened with the checks of its platform, as an input of decoders. As text it is the URL
+ * without what gives access to it, so that no message can tell that.
+ */
+export class RemoteVideo extends URL {
+  readonly content: RemoteContent;
+
+  constructor(content: RemoteContent) {
+    super(content.name);
+    this.content = content;
+  }
 }

@@ -22,6 +22,7 @@ const SIGNATURES: readonly Signature[] = [
   { name: 'a MOV file', at: 4, magic: 'mdat' },
   { name: 'a Matroska or WebM file', at: 0, magic: '\x1aE\xdf\xa3' },
   { name: 'an AVI file', at: 0, magic: 'RIFF', also: { at: 8, magic: 'AVI ' } },
+  { name: 'a WebP image', at: 0, magic: 'RIFF', also: { at: 8, magic: 'WEBP' } },
   { name: 'an IVF file', at: 0, magic: 'DKIF' },
   { name: 'an FLV file', at: 0, magic: 'FLV\x01' },
   { name: 'an Ogg file', at: 0, magic: 'OggS' },

@@ -51,6 +51,19 @@ export class ByteQueue {
     return this.#take(count, () => {});
   }
 
+  /** All that was not read, as a stream. */
+  rest(): ByteStream {
+    return {
+      next: async () => {
+        const waiting = this.#peeked.length > 0 ? this.#peeked : this.#chunk;
+        if (this.#peeked.length > 0) this.#peeked = NOTHING;
+        else this.#chunk = NOTHING;
+        return waiting.length > 0 ? waiting : this.#stream.next();
+      },
+      close: () => this.#stream.close(),
+    };
+  }
+
   async #take(count: number, give: (bytes: Uint8Array, at: number) => void): Promise<number> {
     let done = 0;
     while (done < count) {

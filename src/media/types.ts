@@ -4,6 +4,8 @@
  */
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import type { Origin } from '../core/origin.js';
+import type { OwnFilters } from './filters/types.js';
+import type { ByteReader } from './platform.js';
 
 /** Format and facts of a video. */
 export interface VideoInfo extends VideoFormat {
@@ -37,7 +39,7 @@ export interface IncompleteFrame {
   readonly foundBytes: number;
 }
 
-/** A structured-cloneable recipe from which a worker opens its own copy of a random-access source. */
+/** A recipe from which a worker opens its own copy of a random-access source: structured-cloneable, but for `here`. */
 export type SourceDescriptor =
   | {
       readonly kind: 'file';
@@ -51,6 +53,20 @@ export type SourceDescriptor =
   | {
       readonly kind: 'bytes';
       readonly bytes: Uint8Array;
+      readonly info: VideoInfo;
+      readonly layout: FrameLayout;
+    }
+  /** Another one with filters of this package. */
+  | {
+      readonly kind: 'filtered';
+      readonly of: SourceDescriptor;
+      readonly filters: OwnFilters;
+      readonly info: VideoInfo;
+    }
+  /** What only this thread can read. */
+  | {
+      readonly kind: 'here';
+      readonly open: () => ByteReader;
       readonly info: VideoInfo;
       readonly layout: FrameLayout;
     }
@@ -74,7 +90,7 @@ export interface FrameSource {
   readonly info: VideoInfo;
   /** False: frames must be read in ascending order, each at most once (a pipe). */
   readonly seekable: boolean;
-  /** Set if a worker can open the same frames itself. */
+  /** Set if the same frames can be opened again. */
   readonly descriptor?: SourceDescriptor;
   /**
    * Reads frame `index` (0-based). One call at a time; the planes must stay valid until a promise settles.

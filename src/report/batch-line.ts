@@ -2,6 +2,7 @@
  * @module report/batch-line
  * A job of a batch as one line of JSON: the report without its frames, or why there is none.
  */
+import { withoutAccess } from '../core/printable.js';
 import { jsonNumber, type Precision } from './format.js';
 import { compact, distributionEntry, failureEntries, fpsText, trustEntry } from './json.js';
 import { entriesOf, type JsonEntries, quote } from './kinds.js';
@@ -21,7 +22,9 @@ export interface BatchJobFacts {
 
 /** How a job's score was judged. */
 export interface BatchGate {
-  readonly failUnder: number;
+  readonly failUnder?: number;
+  /** Bounds on pooled values: `vmaf.p5>=80`. */
+  readonly limits?: readonly string[];
   readonly passed: boolean;
   /** Why not, or what to know; full sentences. */
   readonly notes: readonly string[];
@@ -75,14 +78,15 @@ function jobJson({ id, line, args }: BatchJobFacts) {
   const map: JsonEntries = [
     ['id', quote(id)],
     ['line', String(line)],
-    ['args', { list: args.map(quote) }],
+    ['args', { list: args.map((arg) => quote(withoutAccess(arg))) }],
   ];
   return { map };
 }
 
-function gateJson({ failUnder, passed, notes }: BatchGate) {
+function gateJson({ failUnder, limits, passed, notes }: BatchGate) {
   const map: JsonEntries = [
-    ['fail_under', String(failUnder)],
+    ...(failUnder === undefined ? [] : [['fail_under', String(failUnder)] as const]),
+    ...(limits ? [['limits', { list: limits.map(quote) }] as const] : []),
     ['passed', String(passed)],
     ['notes', { list: notes.map(quote) }],
   ];

@@ -76,6 +76,7 @@ export function buildReport(parts: ReportParts): Report {
     threads: parts.threads,
     subsample: parts.subsample,
     ...(parts.swaps && { swaps: parts.swaps }),
+    ...(parts.sampling && { sampling: parts.sampling }),
     frameCount: parts.frameCount,
     ...(parts.measurers && { measurers: parts.measurers }),
     warnings: parts.warnings,

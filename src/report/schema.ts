@@ -446,10 +446,40 @@ const swap = object({
 /** A change of models during a run. */
 export interface ReportSwap extends ValueOf<typeof swap> {}
 
+const sampledInterval = object({
+  metric: text,
+  /** `mean`, `p1`, `p5`, `p10` or `p50`. */
+  statistic: text,
+  low: number,
+  high: number,
+});
+
+const sampling = object({
+  /** Runs that were scored, and pairs of each. */
+  runs: integer,
+  run_frames: integer,
+  /** Pairs that were scored, of so many. */
+  frames: integer,
+  total: integer,
+  /** By which the runs were drawn. */
+  seed: integer,
+  /** Confidence of the intervals, 0..1. */
+  level: number,
+  /** First pairs of the runs. */
+  starts: list(number, ' '),
+  /** Where pooled values of the whole lie. */
+  intervals: list(sampledInterval),
+});
+
+/** What was scored of a pair, where that was not all. */
+export interface ReportSampling extends ValueOf<typeof sampling> {}
+
 /** How the run ended. */
 export const outcome = object({
   /** Changes of models while it ran, in order; absent where there was none. */
   swaps: optional(list<ReportSwap>(swap)),
+  /** Runs that were scored in place of all pairs; pooled values are estimates then. */
+  sampling: optional<Kind<ReportSampling>>(sampling),
   /** Pairs measured, before subsampling. */
   frameCount: integer,
   /** Who measured what, where a GPU measured. */

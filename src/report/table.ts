@@ -20,6 +20,7 @@ import { pooledMetric } from './pool.js';
 import { aligned, columns, cut, grid, type Paint, paint, wrap } from './terminal.js';
 import { TRUST_SIGNS, TRUST_WORDS, type Trust, trustOf } from './trust.js';
 import type { FailedEncode, Report, ReportInput } from './types.js';
+import { askedOf } from './view/encodes.js';
 import { ranking } from './worst.js';
 
 export interface TableOptions {
@@ -59,6 +60,12 @@ function tableMetrics(reports: readonly Report[]): string[] {
   const rank = reports.map(ranking).find((found) => found !== undefined);
   const metric = rank?.metric ?? reports[0]?.metrics[0];
   return metric === undefined ? [] : [metric];
+}
+
+/** All metrics of a comparison: those of its heading, then all others that were asked for. */
+function comparedMetrics(reports: readonly Report[]): string[] {
+  const others = reports.flatMap(({ metrics }) => metrics);
+  return [...new Set([...tableMetrics(reports), ...askedOf(others, reports)])];
 }
 
 function rowsOf(reports: readonly Report[], metrics: readonly string[]): EncodeRow[] {
@@ -192,15 +199,16 @@ function run(reports: readonly Report[]): string {
 }
 
 /** Columns of the CSV table that are not metrics. */
-const FACTS = ['frames', 'bitrate', 'size', 'trust', 'trust_codes'] as const;
+const FACTS = ['codec', 'kbps', 'offset', 'frames', 'bitrate', 'size', 'trust', 'trust_codes'] as const;
 
 /** The column with the reasons of encodes that were not scored, if there are any. */
 const ERROR = 'error';
 
 /**
- * The table as CSV (RFC 4180): per encode its name, then of every score mean, harmonic mean, least, and 1st and 5th
- * percentile, then frames, bits per second and bytes, the verdict of {@link trustOf}, and the codes behind it with
- * blanks between. Unknown values are empty. Where encodes could not be scored, a last column says why.
+ * The table as CSV (RFC 4180): per encode its name, then of every score and every metric that was asked for mean, harmonic
+ * mean, least, and 1st and 5th percentile, then codec, thousands of bits per second, frames by which it begins later than
+ * the reference, frames, bits per second and bytes, the verdict of {@link trustOf}, and the codes behind it with blanks
+ * between. Unknown values are empty. Where encodes could not be scored, a last column says why.
  * @param results in the order of the rows
  * @returns the file line by line
  * @throws {AnyvmafError} `usage` when the precision is not one
@@ -212,7 +220,7 @@ export function* writeTableCsv(
   const number = textNumber(precision);
   const reports = results.filter((result) => 'frames' in result);
   const failing = reports.length < results.length;
-  const metrics = tableMetrics(reports);
+  const metrics = comparedMetrics(reports);
   const statistics = ['mean', 'harmonic_mean', 'min', 'p1', 'p5'] as const;
   const head = metrics.flatMap((metric) => statistics.map((name) => `${metric}_${name}`));
   yield line(['reference', 'distorted', ...head, ...FACTS, ...(failing ? [ERROR] : [])]);
@@ -228,12 +236,17 @@ export function* writeTableCsv(
       return [pooled?.mean, pooled?.harmonic_mean, pooled?.min, percentiles?.p1, percentiles?.p5];
     });
     const { verdict, codes } = trustOf(report);
+    const bitrate = bitrateOf(report);
+    const { pairing } = report;
     yield line([
       report.reference.name,
       report.distorted.name,
       ...values.map((value) => (value === undefined ? '' : number(value))),
+      pairing?.distorted.codec ?? '',
+      bitrate === undefined ? '' : String(bitrate / 1000),
+      String(pairing?.frames.offset ?? ''),
       String(report.frames.length),
-      String(bitrateOf(report) ?? ''),
+      String(bitrate ?? ''),
       String(fileSizeOf(report) ?? ''),
       ...[verdict, codes.join(' ')],
       ...(failing ? [''] : []),

@@ -21,6 +21,7 @@ export type {
   ReportInput,
   ReportMeasurer,
   ReportModel,
+  ReportSampling,
   ReportSwap,
   ReportTinyModel,
   ReportTinyNotice,

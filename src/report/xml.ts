@@ -102,7 +102,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** Escapes text for content and attributes; what XML 1.0 cannot hold at all becomes U+FFFD. */
-function escapeXml(text: string): string {
+export function escapeXml(text: string): string {
   return text
     .replace(/[&<>"\t\n\r]/g, (c) => ENTITIES[c] ?? c)
     .replace(/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, '\uFFFD');

@@ -21,15 +21,15 @@ export interface CurvePrior {
 }
 
 /** Standard deviations of the prior: of the crossing in steps of average slope, and of the slope relative to it. */
-const CROSSING_SPREAD = 14;
-const SLOPE_SPREAD = 0.5;
+const CROSSING_SPREAD = 18;
+const SLOPE_SPREAD = 0.65;
 /** Bends: by how many units a curve leaves its line, and over how many units of fall it does so. */
 const BEND = 2;
-const BEND_LENGTH = 8;
+const BEND_LENGTH = 12;
 /** How far values leave the smooth curve, in units, and how likely each is beforehand. */
 const ROUGHNESS = [
   { noise: 0.06, weight: 0.45 },
-  { noise: 0.25, weight: 0.4 },
+  { noise: 0.22, weight: 0.4 },
   { noise: 0.8, weight: 0.15 },
 ] as const;
 /** By what share of its height a point may be off: what is far from the target says little of the curve near it. */

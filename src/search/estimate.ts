@@ -18,20 +18,34 @@ const T99 = [63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.25, 3.16
 /** Values of each sample's frames. */
 export type SampleValues = readonly (readonly number[])[];
 
-/** By which part of their spread within a sample frames may be coded otherwise there than in the whole video. */
-const CONTEXT = 0.3;
+/**
+ * By which part of their spread frames may be coded otherwise in samples than in the whole video: of the spread within a
+ * sample, and of all, since an encoder makes more of what it has seen for long.
+ */
+const CONTEXT = 0.1;
+const CONTEXT_OF_ALL = 0.055;
+
+/** Pairs of neighbouring samples of one shot that tell how much samples differ. */
+const ENOUGH_PAIRS = 12;
+
+/** What samples are of. */
+export interface SampledWhole {
+  /** Of the whole video: what is sampled of it leaves nothing to estimate. */
+  readonly frames?: number;
+  /** Of which shot each sample is, where every shot has its share of samples. */
+  readonly shots?: readonly number[] | undefined;
+}
 
 /**
  * Predicts a statistic of the whole video.
  * @param samples values of each; one alone is the whole video, which leaves nothing to estimate
  * @param second frames of a second
- * @param frames of the whole video: what is sampled of it leaves nothing to estimate either
  */
 export function estimate(
   samples: SampleValues,
   statistic: Statistic,
   second: number,
-  frames = Number.POSITIVE_INFINITY,
+  { frames = Number.POSITIVE_INFINITY, shots }: SampledWhole = {},
 ): Estimate {
   const value = ofSamples(samples, statistic, second);
   const count = samples.length;
@@ -41,12 +55,11 @@ export function estimate(
     const others = samples.filter((_, i) => i !== out);
     return count * value - (count - 1) * ofSamples(others, statistic, second);
   });
-  // Samples are spread over time, so that neighbours differ by chance, and distant ones by what the video shows too.
-  const steps = parts.slice(1).map((part, i) => (part - (parts[i] as number)) ** 2);
+  const chance = chanceOf(parts, shots);
   const scored = samples.reduce((sum, { length }) => sum + length, 0);
-  const chance = steps.reduce((sum, one) => sum + one, 0) / (2 * (count - 1) * count);
-  const error = Math.sqrt(chance * Math.max(0, 1 - scored / frames) + CONTEXT ** 2 * spreadWithin(samples));
-  const freedom = Math.max(1, Math.round((2 * (count - 1)) / 3));
+  const left = Math.max(0, 1 - scored / frames);
+  const error = Math.sqrt((chance.variance / count) * left + contextOf(samples));
+  const freedom = Math.max(1, Math.round((2 * chance.pairs) / 3));
   const around = (t: number): readonly [number, number] => [value - t * error, value + t * error];
   return {
     value,
@@ -55,13 +68,33 @@ export function estimate(
   };
 }
 
-/** Variance of frames within their samples, on average. */
-function spreadWithin(samples: SampleValues): number {
-  const variances = samples.map((values) => {
-    const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
-    return values.reduce((sum, one) => sum + (one - mean) ** 2, 0) / values.length;
-  });
-  return variances.reduce((sum, one) => sum + one, 0) / variances.length;
+/**
+ * By how much parts differ by chance: as neighbours do, since distant ones differ by what the video shows too. Where shots
+ * have their share of samples, only neighbours of one shot tell.
+ */
+function chanceOf(
+  parts: readonly number[],
+  shots: readonly number[] | undefined,
+): { readonly variance: number; readonly pairs: number } {
+  const steps = parts.slice(1).map((part, i) => (part - (parts[i] as number)) ** 2);
+  const inShots = shots ? steps.filter((_, i) => shots[i] === shots[i + 1]) : [];
+  const used = inShots.length >= ENOUGH_PAIRS ? inShots : steps;
+  return { variance: used.reduce((sum, one) => sum + one, 0) / (2 * used.length), pairs: used.length };
+}
+
+/** Variance of what the surroundings of samples change. */
+function contextOf(samples: SampleValues): number {
+  const within = meanOf(samples.map(varianceOf));
+  return CONTEXT ** 2 * within + CONTEXT_OF_ALL ** 2 * varianceOf(samples.flat());
+}
+
+function varianceOf(values: readonly number[]): number {
+  const mean = meanOf(values);
+  return meanOf(values.map((one) => (one - mean) ** 2));
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, one) => sum + one, 0) / values.length;
 }
 
 export function ofSamples(samples: SampleValues, statistic: Statistic, second: number): number {

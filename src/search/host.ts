@@ -146,12 +146,15 @@ export interface EncodingFolder {
   close(): Promise<void>;
 }
 
+/** Begins keys of what sources show, which is kept beside points and does not count as a search. */
+export const ACTIVITY_KEY = 'source-';
+
 /** Points of earlier searches, by key. */
 export interface PointStore {
   /** Lines of JSON, as they were added. */
   read(key: string): Promise<readonly string[]>;
   add(key: string, line: string): Promise<void>;
-  /** Forgets everything. @returns how many keys there were */
+  /** Forgets everything. @returns how many searches had points */
   clear(): Promise<number>;
 }
 

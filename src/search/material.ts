@@ -4,8 +4,9 @@
  */
 import type { VideoInput } from '../media/types.js';
 import type { FrameRun } from './host.js';
-import { chooseSamples, type Sample } from './samples.js';
+import { chooseSamples, isSampled, type Sample } from './samples.js';
 import type { Session } from './session.js';
+import { activityOf } from './source-cuts.js';
 
 /** Scored frames in what is encoded. */
 interface ScoredRun {
@@ -19,6 +20,8 @@ export interface Material {
   readonly key: unknown;
   /** Scored frames as frames of the source; `null` for the whole. */
   readonly samples: readonly FrameRun[] | null;
+  /** Of which shot each sample is, where that is known. */
+  readonly shots?: readonly number[];
   /** Frames that an encoder is given. */
   readonly frames: number;
   readonly scored: readonly ScoredRun[];
@@ -46,12 +49,26 @@ export function wholeSource({ source, facts }: Session): Material {
   };
 }
 
-/** Samples of the source in one lossless file; the whole where it is too short for samples, or `full`. */
-export function sampledSource(session: Session, full: boolean | undefined): Material {
-  const samples = full ? null : chooseSamples(session.facts);
+/**
+ * Samples of the source in one lossless file; the whole where it is too short for samples, or `full`.
+ * @param least seconds that a sample has at least
+ */
+export async function sampledSource(
+  session: Session,
+  full: boolean | undefined,
+  least = 0,
+): Promise<Material> {
+  // Whether there are samples does not depend on what it shows, which takes a while to see.
+  if (full || !isSampled({ times: session.facts.times, least })) return wholeSource(session);
+  const activity = await activityOf(session);
+  const samples = chooseSamples({ ...session.facts, activity, least });
   if (!samples) return wholeSource(session);
   // Encoders begin key frames where they do in the whole: after cuts, if anywhere.
-  return { ...cutMaterial(session, samples, 'samples.y4m'), keys: [] };
+  return {
+    ...cutMaterial(session, samples, 'samples.y4m'),
+    keys: [],
+    shots: samples.map(({ shot }) => shot),
+  };
 }
 
 /** Runs of the source's frames in one lossless file of the private folder, cut once. */

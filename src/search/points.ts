@@ -68,6 +68,13 @@ export class KnownPoints {
   }
 }
 
+/** A key of a store: a digest of what its lines are about. */
+export async function keyOf(parts: readonly unknown[]): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(parts));
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return Array.from(digest.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 /** The pooled values of every metric over all samples. */
 export function pooledOf(metrics: Measured['metrics']): Record<string, PooledMetric> {
   return Object.fromEntries(

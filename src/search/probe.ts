@@ -10,7 +10,7 @@ import type { Report } from '../report/types.js';
 import type { SampleValues } from './estimate.js';
 import type { EncodeResult } from './host.js';
 import { type Material, wholeSource } from './material.js';
-import { type KnownPoint, KnownPoints, type Measured, pooledOf } from './points.js';
+import { type KnownPoint, KnownPoints, keyOf, type Measured, pooledOf } from './points.js';
 import type { Session } from './session.js';
 import type { Setting } from './setting.js';
 import { surroundedEncode } from './surrounded.js';
@@ -302,10 +302,4 @@ function valuesOf(
 /** Sum of the bytes of frames. */
 export function total(sizes: Float64Array): number {
   return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-async function keyOf(parts: readonly unknown[]): Promise<string> {
-  const bytes = new TextEncoder().encode(JSON.stringify(parts));
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  return Array.from(digest.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,9 +1,11 @@
 /**
  * @module search/samples
- * Chooses the short runs of frames that stand for a whole video: one in each of many equally long parts, spread over how
- * much the parts' pictures cost.
+ * Chooses the short runs of frames that stand for a whole video: one in each part of every shot, as long as its share of
+ * the video, so that together they move, are detailed and begin shots as the whole does.
  */
 import { storedFrameBytes, type VideoFormat } from '../core/frame.js';
+import type { Activity } from './activity.js';
+import { Balance } from './balance.js';
 import type { FrameRun, SourceFacts } from './host.js';
 
 /** A run of frames that is scored, and those around it that are encoded with it. */
@@ -14,88 +16,172 @@ export interface Sample {
   readonly encoded: FrameRun;
 }
 
+/** A sample, and the number of the shot that it is of. */
+export interface ShotSample extends Sample {
+  readonly shot: number;
+}
+
 /** How much to sample. */
 interface SampleSizes {
-  /** Seconds of a sample. */
-  readonly seconds: number;
-  /** Share of the video that samples cover. */
+  /** Seconds of a part of a shot, where that many parts may be sampled. */
+  readonly part: number;
+  /** Share of a part that is scored, and the seconds that are enough of it. */
   readonly share: number;
-  /** Fewest samples, and most, where frames and bytes allow them. */
-  readonly least: number;
-  readonly most: number;
+  readonly seconds: number;
   /** Samples that half of a short video must hold: with fewer, the whole is encoded. */
   readonly fewest: number;
-  /** Frames of all samples together at most, those that are not scored among them, and their bytes. */
+  /** Frames of all samples together at most, those that are not scored among them, as share of the video, and their bytes. */
   readonly mostFrames: number;
+  readonly mostShare: number;
   readonly mostBytes: number;
 }
 
 /**
- * Many short samples: scenes differ more than the frames of a scene do, so that the number of samples counts, not their
- * length. Half a second is enough for a rate control that 8 frames lead in to.
+ * Many short samples: shots differ more than the frames of a shot do, so that the number of samples counts, not their
+ * length.
  */
 const SAMPLE_SIZES: SampleSizes = {
+  part: 2.2,
+  share: 0.2,
   seconds: 0.5,
-  share: 1 / 8,
-  least: 64,
-  most: 128,
   fewest: 24,
   mostFrames: 4000,
+  mostShare: 0.5,
   mostBytes: 6e9,
 };
 
-/** Frames before and after those that are scored: a rate control settles, and looks as far ahead. */
-const AROUND = 8;
+/** Frames before those that are scored, with which a rate control settles, and after them, to which it looks ahead. */
+const LEAD = 10;
+const AHEAD = 6;
+const AROUND = LEAD + AHEAD;
+/** Frames of the groups in which encoders order pictures: samples that share one are coded worse. */
+const GROUP = 16;
 
-/** Golden ratio: successive multiples of it, modulo 1, spread evenly whatever their number. */
-const GOLDEN = (Math.sqrt(5) - 1) / 2;
+/** By how much parts grow until their samples fit. */
+const GROWTH = 1.03;
 
-/**
- * The samples of a video.
- * @returns in order; `null` where samples would not be much shorter than the whole
- */
-export function chooseSamples(
-  { times, sizes, track }: Pick<SourceFacts, 'times' | 'sizes'> & { readonly track?: VideoFormat },
-  { seconds, share, least, most, fewest, mostFrames, mostBytes }: SampleSizes = SAMPLE_SIZES,
-): readonly Sample[] | null {
+/** A part of a shot, which one sample stands for. */
+interface Part extends FrameRun {
+  readonly shot: number;
+}
+
+/** What samples are chosen by. */
+export interface SampledVideo extends Pick<SourceFacts, 'times' | 'sizes'> {
+  readonly track?: VideoFormat;
+  /** Without it the whole counts as one shot, whose packets tell what its pictures cost. */
+  readonly activity?: Activity | undefined;
+  /** Seconds that a sample has at least, where what is measured needs them in a row. */
+  readonly least?: number;
+}
+
+/** Whether half of a video holds enough samples. */
+export function isSampled(video: Pick<SampledVideo, 'times' | 'least'>, limits = SAMPLE_SIZES): boolean {
+  const { frames, duration, enough } = lengths(video, limits);
+  return duration > 0 && frames / 2 >= limits.fewest * (enough + AROUND);
+}
+
+/** Frames and seconds of a video, and the frames that a sample has where its part is long enough. */
+function lengths({ times, least = 0 }: Pick<SampledVideo, 'times' | 'least'>, { seconds }: SampleSizes) {
   const frames = times.length;
   const duration = (times.at(-1) ?? 0) * (frames / Math.max(1, frames - 1));
   const perSecond = frames / duration;
-  const length = Math.max(1, Math.round(seconds * perSecond));
-  const each = length + 2 * AROUND;
-  const inHalf = Math.floor(frames / 2 / each);
-  if (!(duration > 0) || inHalf < fewest) return null;
-  const stored = track ? mostBytes / storedFrameBytes(track) : mostFrames;
-  const fitting = Math.max(2, Math.floor(Math.min(mostFrames, stored) / each));
-  const count = Math.min(most, fitting, inHalf, Math.max(least, Math.ceil((duration * share) / seconds)));
-  const cost = costs(sizes, length);
-  return Array.from({ length: count }, (_, part) => {
-    const start = Math.floor((part * frames) / count);
-    const end = Math.floor(((part + 1) * frames) / count);
-    const first = startIn(start, Math.min(end, frames) - length, (part * GOLDEN + 0.5) % 1, cost);
-    const from = Math.max(0, first - AROUND);
-    const until = Math.min(frames, first + length + AROUND);
-    return { scored: { first, count: length }, encoded: { first: from, count: until - from } };
-  });
-}
-
-/** Bytes of the source in the sample that would begin at each frame. */
-function costs(sizes: Float64Array, length: number): Float64Array {
-  const cost = new Float64Array(Math.max(0, sizes.length - length + 1));
-  let sum = 0;
-  sizes.forEach((size, i) => {
-    sum += size - (i >= length ? (sizes[i - length] as number) : 0);
-    if (i >= length - 1) cost[i - length + 1] = sum;
-  });
-  return cost;
+  return { frames, duration, perSecond, enough: Math.max(1, Math.max(seconds, least) * perSecond) };
 }
 
 /**
- * The start between two frames whose cost stands at `rank` (0 the least, 1 the most). Shots are not preferred: what follows
- * a cut is coded better or worse than the rest of its shot, which would show in the prediction.
+ * The samples of a video. All frames of it have the same chance to be scored.
+ * @returns in order; `null` where samples would not be much shorter than the whole
  */
-function startIn(start: number, last: number, rank: number, cost: Float64Array): number {
-  const places = Array.from({ length: Math.max(1, last - start + 1) }, (_, i) => start + i);
-  const byCost = places.sort((a, b) => (cost[a] as number) - (cost[b] as number) || a - b);
-  return byCost[Math.min(byCost.length - 1, Math.floor(rank * byCost.length))] as number;
+export function chooseSamples(
+  { times, sizes, track, activity, least = 0 }: SampledVideo,
+  limits: SampleSizes = SAMPLE_SIZES,
+): readonly ShotSample[] | null {
+  if (!isSampled({ times, least }, limits)) return null;
+  const { frames, perSecond, enough } = lengths({ times, least }, limits);
+  const stored = track ? limits.mostBytes / storedFrameBytes(track) : frames;
+  const fitting = Math.min(limits.mostFrames, stored, frames * limits.mostShare);
+  const length = Math.max(limits.part, least / limits.share) * perSecond;
+  const whole = [0, frames];
+  const shots = [0, ...(activity?.cuts ?? []), frames];
+  // With more shots than samples, parts without shots are as good.
+  const ways = [shots, whole].flatMap((starts) => [GROUP, 1].map((group) => ({ starts, group })));
+  const plans = ways.map((way) => planThatFits({ ...way, length, enough, share: limits.share, fitting }));
+  const plan = plans.find((one) => one && one.length >= limits.fewest) ?? plans.find((one) => one);
+  return plan ? place(plan, frames, new Balance(activity, sizes)) : null;
+}
+
+/** How to sample. */
+interface Way {
+  /** First frames of shots, and the number of frames. */
+  readonly starts: readonly number[];
+  /** Runs of frames are multiples of this. */
+  readonly group: number;
+  /** Frames of a part at least. */
+  readonly length: number;
+  /** The share of a part that is scored, and the frames that are enough of it. */
+  readonly share: number;
+  readonly enough: number;
+  /** Frames that may be encoded. */
+  readonly fitting: number;
+}
+
+/** A part, and how many frames of it are scored and encoded. */
+interface Planned extends Part {
+  readonly scored: number;
+  readonly encoded: number;
+}
+
+/**
+ * Parts as short as may be for their samples to fit.
+ * @returns `undefined` where there are more shots than samples fit
+ */
+function planThatFits({
+  starts,
+  group,
+  length,
+  enough,
+  share,
+  fitting,
+}: Way): readonly Planned[] | undefined {
+  for (let part = length; ; part *= GROWTH) {
+    const parts = partsOf(starts, part);
+    const plan = planOf(parts, Math.min(share, enough / part), group);
+    if (plan.reduce((sum, { encoded }) => sum + encoded, 0) <= fitting) return plan;
+    if (parts.length === starts.length - 1 || parts.length <= 2)
+      return starts.length === 2 ? plan : undefined;
+  }
+}
+
+/** As many frames of each part as its share, in the long run: what is left of one is taken from the next. */
+function planOf(parts: readonly Part[], share: number, group: number): readonly Planned[] {
+  let owed = 0.5;
+  return parts.flatMap((part) => {
+    owed += part.count * share;
+    const scored = Math.min(part.count, Math.floor(owed));
+    owed -= scored;
+    return scored === 0 ? [] : [{ ...part, scored, encoded: Math.ceil((scored + AROUND) / group) * group }];
+  });
+}
+
+/** Shots in equal parts of about a length. */
+function partsOf(starts: readonly number[], length: number): readonly Part[] {
+  return starts.slice(0, -1).flatMap((first, shot) => {
+    const all = (starts[shot + 1] as number) - first;
+    const count = Math.max(1, Math.round(all / length));
+    const at = (part: number) => first + Math.floor((part * all) / count);
+    return Array.from({ length: count }, (_, part) => ({
+      shot,
+      first: at(part),
+      count: at(part + 1) - at(part),
+    }));
+  });
+}
+
+function place(plan: readonly Planned[], frames: number, balance: Balance): readonly ShotSample[] {
+  return plan.map(({ shot, first, count, scored, encoded }) => {
+    const start = balance.place({ first, count }, scored);
+    const until = Math.min(frames, start + scored + AHEAD);
+    const from = Math.max(0, until - encoded);
+    return { shot, scored: { first: start, count: scored }, encoded: { first: from, count: until - from } };
+  });
 }

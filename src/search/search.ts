@@ -31,9 +31,11 @@ export async function searchQuality(
 ): Promise<SearchResult> {
   checkSearchOptions(options);
   return inSession(platform, source, options, async (session) => {
+    // Not after an hour of encoding.
+    if (options.output !== undefined) await session.folder.checkOutput(session.source, options.output);
     const targets = completeTargets(options.targets, options.models);
     const probe = await Probe.open(session, {
-      material: sampledSource(session, options.full),
+      material: await sampledSource(session, options.full, secondsInARow(targets)),
       setting: await settingOf(session, options),
       metrics: metricsOf(targets),
     });
@@ -56,6 +58,11 @@ export function metricsOf(targets: readonly CompleteTarget[]): readonly string[]
   return [...new Set(targets.map(({ metric }) => metric))];
 }
 
+/** Seconds that targets look at together. */
+function secondsInARow(targets: readonly CompleteTarget[]): number {
+  return targets.some(({ statistic }) => statistic === 'worst_second') ? 1 : 0;
+}
+
 /**
  * Measures values until it is known which is the last that reaches the targets.
  * @param onPoint called with each point that is measured
@@ -69,9 +76,9 @@ export async function findValue(
   ceiling?: number,
 ): Promise<number> {
   const grid = { ...probe.setting.parameter.grid, ...(ceiling !== undefined && { ceiling }) };
-  for (;;) {
+  for (let encodes = 0; ; encodes++) {
     const curve = probe.points().map((one) => ({ value: one.value, margin: marginOf(one) }));
-    const next = nextStep(curve, grid);
+    const next = nextStep(curve, grid, encodes);
     if (next.kind !== 'try') return next.value;
     onPoint(await probe.measure(next.value));
   }
@@ -143,12 +150,10 @@ class Search {
       .map((one) => this.#point(one))
       .sort((a, b) => order(a.value) - order(b.value));
     const [first] = this.#targets as readonly [CompleteTarget];
-    const predicted = estimate(
-      samplesOf(found, first.metric),
-      first.statistic,
-      perSecond,
-      facts.times.length,
-    );
+    const predicted = estimate(samplesOf(found, first.metric), first.statistic, perSecond, {
+      frames: facts.times.length,
+      shots: material.shots,
+    });
     const scored = material.scored.reduce((sum, { count }) => sum + count, 0);
     const predictedBytes = (found.bytes / scored) * facts.times.length;
     return {

@@ -77,7 +77,6 @@ export interface TuneShotsOptions
 /** What is being done, and in which shot. */
 export type ShotStage =
   | (SearchStage & { readonly shot?: number; readonly shots?: number })
-  | { readonly kind: 'finding'; readonly frames: number; readonly total: number }
   | { readonly kind: 'joining'; readonly shots: number };
 
 /** A shot, and what to encode it with. */

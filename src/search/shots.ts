@@ -5,13 +5,13 @@
 import { AnyvmafError } from '../core/errors.js';
 import { counted, shown } from '../core/printable.js';
 import type { VideoInput } from '../media/types.js';
-import { CutFinder, THUMBNAIL } from './cuts.js';
+import { CutFinder } from './cuts.js';
 import type { FrameRun, SearchPlatform } from './host.js';
 import { inSession, type Session } from './session.js';
 import { checkShotOptions } from './shots-options.js';
 import type { DetectedShots, Shot, ShotLimits, ShotOptions } from './shots-types.js';
+import { SHORTEST_SHOT, spaced, watchSource } from './source-cuts.js';
 
-const SHORTEST = 0.5;
 const LONGEST = 10;
 /** Frames of a shot at most: its lossless copy and the list of its times stay small. */
 const MOST_FRAMES = 2000;
@@ -44,15 +44,13 @@ export async function shotsOf(
   onProgress?: ShotOptions['onProgress'],
   most: number = MOST_FRAMES,
 ): Promise<readonly Shot[]> {
-  const { host, source, facts, perSecond, signal } = session;
+  const { facts, perSecond } = session;
   const { times, track } = facts;
   const finder = new CutFinder(perSecond, limits.threshold);
-  const onFrame = (luma: Uint8Array, index: number) => {
+  const decoded = await watchSource(session, (luma, seen) => {
     finder.add(luma);
-    onProgress?.(index + 1, times.length);
-  };
-  const decoded = await host.thumbnails(source, track, THUMBNAIL, onFrame, signal);
-  signal.throwIfAborted();
+    onProgress?.(seen, times.length);
+  });
   if (decoded !== times.length) {
     throw new AnyvmafError(
       'media',
@@ -84,7 +82,7 @@ function shotOf(
  * @param most frames that a shot may have for other reasons
  */
 export function frameLimits(
-  { minSeconds = SHORTEST, maxSeconds = LONGEST }: ShotLimits,
+  { minSeconds = SHORTEST_SHOT, maxSeconds = LONGEST }: ShotLimits,
   perSecond: number,
   most: number,
 ): { readonly shortest: number; readonly longest: number } {
@@ -93,22 +91,6 @@ export function frameLimits(
     longest,
     shortest: Math.max(1, Math.min(Math.floor(longest / 2), Math.round(minSeconds * perSecond))),
   };
-}
-
-/** Cuts with those left out that would make a shot too short: of two, the weaker one. */
-export function spaced(
-  cuts: readonly number[],
-  changes: readonly number[],
-  frames: number,
-  shortest: number,
-): readonly number[] {
-  const strongest = cuts.toSorted((a, b) => (changes[b] as number) - (changes[a] as number) || a - b);
-  const kept: number[] = [];
-  for (const cut of strongest) {
-    const near = [0, frames, ...kept].some((other) => Math.abs(other - cut) < shortest);
-    if (!near) kept.push(cut);
-  }
-  return kept.sort((a, b) => a - b);
 }
 
 function runsBetween(cuts: readonly number[], frames: number): readonly FrameRun[] {

@@ -1,7 +1,7 @@
 /**
  * @module search/strategy
- * Chooses which value of a rate control parameter to encode next, from all that is known of the curve so far. Pure: the
- * same points give the same answer, so that a search goes on from points of an earlier one.
+ * Chooses which value of a rate control parameter to encode next, from all that is known of the curve so far: points of an
+ * earlier search count like its own. Pure.
  */
 import { type CurvePrior, chances } from './chances.js';
 
@@ -44,8 +44,6 @@ const STRAIGHT = 4;
 const NARROW = 0.6;
 /** Encodes after which a search ends with what it has. */
 const MOST_ENCODES = 7;
-/** The same where it is not known that a value within two steps fails. */
-const MOST_UNCLOSED = 9;
 /** The target that {@link Grid.start} is meant for. */
 const USUAL_TARGET = 95;
 /** Where the slope of a curve that ends at 100 is the grid's. */
@@ -60,8 +58,13 @@ interface Known {
 /**
  * The next value to measure, never one twice.
  * @param points what is known, in any order, each value once; those that are not on the grid are passed over
+ * @param encodes points that this search has encoded; the others were known before
  */
-export function nextStep(points: readonly CurvePoint[], grid: Grid): NextStep {
+export function nextStep(
+  points: readonly CurvePoint[],
+  grid: Grid,
+  encodes: number = points.length,
+): NextStep {
   const known = points
     .map(({ value, margin }) => ({ at: grid.values.indexOf(value), margin }))
     .filter(({ at }) => at >= 0)
@@ -82,13 +85,13 @@ export function nextStep(points: readonly CurvePoint[], grid: Grid): NextStep {
   );
   const ends = noneBeyond(hold);
   const closed = !best || hold[best.at + 1] === 0 || hold[best.at + 2] === 0;
-  if (best && known.length >= (closed ? MOST_ENCODES : MOST_UNCLOSED)) return found(grid, best);
+  if (best && encodes >= MOST_ENCODES) return found(grid, best);
   if (best?.at === last - 1 && (hold[last] as number) > 0.5 && !measured.has(last))
     return propose(grid, last);
   const done = !closed ? 0 : best ? (ends[best.at + 2] as number) : measured.has(0) ? (ends[0] as number) : 0;
   if (done >= 1 - RISK) {
     const next = best && beyondNarrow(known, best, grid);
-    if (next !== undefined && known.length < MOST_ENCODES) return propose(grid, next);
+    if (next !== undefined && encodes < MOST_ENCODES) return propose(grid, next);
     return best ? found(grid, best) : missed(grid, known);
   }
   return propose(grid, mostTelling(hold, ends, measured, best?.at));

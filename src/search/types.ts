@@ -59,6 +59,8 @@ export interface SearchOptions extends EncodingOptions, EncoderChoice {
 /** What a search is doing. */
 export type SearchStage =
   | { readonly kind: 'reading' }
+  /** Decodes the source to find where its shots begin. */
+  | { readonly kind: 'finding'; readonly frames: number; readonly total: number }
   | { readonly kind: 'cutting'; readonly samples: number; readonly frames: number }
   | {
       readonly kind: 'encoding' | 'scoring';

@@ -9,7 +9,9 @@ import { file, scratchFolder, y4mPair } from '../engine/clips.js';
 import { ffmpeg, hasFfmpeg } from '../support/encode.js';
 
 const examples = new URL('../../docs/examples/', import.meta.url);
-const names = readdirSync(examples).map((name) => name.replace('.ts', ''));
+const names = readdirSync(examples)
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => name.replace('.ts', ''));
 const pair = y4mPair({ width: 192, height: 108, bitDepth: 8, chroma: '420' }, 8);
 const folder = scratchFolder();
 const before = process.cwd();

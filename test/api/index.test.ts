@@ -58,6 +58,7 @@ describe('the public API', () => {
       'mapQuality',
       'mergeShards',
       'openModel',
+      'parseEncoder',
       'parseTarget',
       'prepareRun',
       'probeBackend',

@@ -133,6 +133,7 @@ const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   ],
   formatShots: [{ fits: { shots: [] }, takes: [] }, { fits: 'json' }],
   forgetSearches: [{ fits: 'x', takes: ['text', 'undefined'] }],
+  parseEncoder: [text],
   parseTarget: [text],
   bdRate: [{ fits: curve, takes: [] }, { fits: curve, takes: [] }, loose],
   bdQuality: [{ fits: curve, takes: [] }, { fits: curve, takes: [] }, loose],

@@ -2,11 +2,11 @@
  * @module test/cli/batch
  * A batch as a user runs it: results as they end, what is done is not done again, and a kill loses and doubles nothing.
  */
-import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, describe, expect, it } from 'vitest';
 import { seeded } from '../support/random.js';
-import { anyvmaf, videos } from './run.js';
+import { anyvmaf, type Outcome, videos } from './run.js';
 
 const files = videos();
 afterAll(() => files[Symbol.dispose]());
@@ -112,6 +112,37 @@ describe('batch', () => {
       stdout: expect.stringContaining('2 jobs; 0 failed'),
     });
     expect(inOrder(results)).toHaveLength(2);
+  });
+
+  it('refuses results that another process writes, by whatever name, until that one is gone', async () => {
+    const results = files.at('locked.jsonl');
+    symlinkSync('locked.jsonl', files.at('link.jsonl'));
+    const jobs = files.put('two.csv', 'reference,distorted\nr.y4m,d.y4m\nr.y4m,e.y4m\n');
+    let pid: number | undefined;
+    const second: Promise<Outcome>[] = [];
+    await anyvmaf(['batch', jobs, '-o', results], {
+      meanwhile: (child) => {
+        child.stdin?.end();
+        pid = child.pid;
+        const watch = setInterval(() => {
+          if (!readdirSync(files.at('.')).some((name) => name.endsWith('.lock'))) return;
+          clearInterval(watch);
+          // It stands still, so that it is not done before the second one has looked.
+          child.kill('SIGSTOP');
+          second.push(anyvmaf(['batch', jobs, '-o', files.at('link.jsonl')]));
+          void second[0]?.then(() => child.kill('SIGKILL'));
+        }, 20);
+        child.once('exit', () => clearInterval(watch));
+      },
+    });
+    expect(await second[0]).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(new RegExp(`is locked: process ${pid} writes it; wait until`)),
+    });
+    const after = await anyvmaf(['batch', jobs, '-o', files.at('link.jsonl')]);
+    expect(after, after.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('2 jobs') });
+    expect(linesOf(results)).toHaveLength(2);
+    expect(readdirSync(files.at('.')).filter((name) => name.startsWith('.anyvmaf'))).toEqual([]);
   });
 
   it('that is killed again and again loses and doubles nothing', async () => {

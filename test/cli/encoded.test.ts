@@ -107,7 +107,13 @@ describe.skipIf(!hasFfmpeg)('encoded video', () => {
     ]);
     const [head = '', ...rows] = csv.stdout.trimEnd().split('\n');
     expect(head).toBe(
-      'reference,distorted,vmaf_mean,vmaf_harmonic_mean,vmaf_min,vmaf_p1,vmaf_p5,frames,bitrate,size,trust,trust_codes',
+      [
+        'reference,distorted',
+        ...['vmaf', 'psnr_y', 'psnr_cb', 'psnr_cr'].map((name) =>
+          ['mean', 'harmonic_mean', 'min', 'p1', 'p5'].map((statistic) => `${name}_${statistic}`).join(','),
+        ),
+        'codec,kbps,offset,frames,bitrate,size,trust,trust_codes',
+      ].join(','),
     );
     const reports = JSON.parse(json.stdout);
     expect(reports.map((one: { distorted: { name: string } }) => one.distorted.name)).toEqual([good, poor]);
@@ -115,6 +121,8 @@ describe.skipIf(!hasFfmpeg)('encoded video', () => {
       const cells = row.split(',');
       expect(cells[1]).toBe([good, poor][i]);
       expect(Number(cells[2])).toBeCloseTo(reports[i].pooled_metrics.vmaf.mean, 6);
+      expect(cells[head.split(',').indexOf('codec')]).toBe('h264');
+      expect(cells[head.split(',').indexOf('offset')]).toBe('0');
       expect(Number(cells[head.split(',').indexOf('size')])).toBe(readFileSync([good, poor][i] ?? '').length);
     });
   });

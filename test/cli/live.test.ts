@@ -74,6 +74,45 @@ describe('--live', () => {
     expect(existsSync(socket)).toBe(false);
   });
 
+  it('answers about a video that comes through a pipe and has no end yet, from a window of it', async () => {
+    const socket = join(folder, 'piped', 's');
+    const distorted = readFileSync(join(folder, 'distorted.y4m'));
+    const half = distorted.length >> 1;
+    const asked: { frames: { measured: number; total: number | null }; state: string }[] = [];
+    const { code, stdout, stderr } = await anyvmaf(
+      ['reference.y4m', '-', '--live', `unix:${socket}`, '--window', '10f', '--json', '--threads', '1'],
+      {
+        cwd: folder,
+        meanwhile: (child) => {
+          child.stdin?.write(distorted.subarray(0, half));
+          child.stderr?.once('data', () => {
+            const client = connect(socket).on('error', () => {});
+            const question = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'vmaf.status' } };
+            const ask = () => client.write(`${JSON.stringify(question)}\n`);
+            client.on('data', (line) => {
+              const status = JSON.parse(JSON.parse(String(line)).result.content[0].text);
+              asked.push(status);
+              if (status.frames?.measured < 20) setTimeout(ask, 20);
+              else child.stdin?.end(distorted.subarray(half));
+            });
+            ask();
+          });
+        },
+      },
+    );
+    expect(code, stderr).toBe(0);
+    expect(asked.at(-1)?.frames.measured).toBeGreaterThanOrEqual(20);
+    expect(asked.at(-1)?.frames.measured).toBeLessThan(FRAMES);
+    expect(asked.at(-1)?.state).toBe('running');
+    const report = JSON.parse(stdout);
+    expect(report.frame_count).toBe(FRAMES);
+    expect(report.frames).toHaveLength(10);
+    const whole = JSON.parse((await run('--json')).stdout);
+    expect(report.frames).toEqual(whole.frames.slice(-10));
+    expect(report.pooled_metrics.vmaf.mean).toBe(whole.pooled_metrics.vmaf.mean);
+    expect(existsSync(socket)).toBe(false);
+  });
+
   it('can be paused by a client, and is ended by a signal without a trace', async () => {
     const socket = join(folder, 'ended', 's');
     const outcome = await anyvmaf([...PAIR, '--live', `unix:${socket}`, '--threads', '1'], {

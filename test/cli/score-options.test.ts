@@ -152,6 +152,8 @@ test('a page goes to a file, or to standard output when nothing else does', () =
   expect(settings('a', 'b', '--html=-').html).toBe('-');
   expect(complaint('a', 'b', '--html=-', '--json')).toContain('standard output cannot take both');
   expect(complaint('a', 'b', '--html=')).toContain('--html is empty');
+  expect(settings('a', 'b', '--html=x', '--no-pictures').noPictures).toBe(true);
+  expect(complaint('a', 'b', '--no-pictures')).toContain('--html is not given');
 });
 
 describe('raw geometry', () => {

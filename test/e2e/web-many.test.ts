@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { formatEncodingResult, score } from '../../src/index.js';
+import { formatEncodingResult, score, scoreMany } from '../../src/index.js';
 import { buildReport } from '../../src/report/build.js';
 import { writeTableCsv } from '../../src/report/table.js';
 import type { Report } from '../../src/report/types.js';
@@ -175,6 +175,28 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
     expect(complaints).toEqual([]);
   });
 
+  it('has eleven encodes on four screens, and the worst moments of the encode that is picked', async () => {
+    await using view = await opened(ELEVEN, { width: 1440, height: 900 });
+    const { page, complaints } = view;
+    await page.locator('.bd table').waitFor();
+    await page.locator('.features.asked canvas').first().waitFor({ state: 'attached' });
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(4 * 900);
+    const lists = page.locator('.moments ol:visible');
+    const label = () => lists.evaluateAll((all) => all.map((list) => list.getAttribute('aria-label')));
+    expect(await label()).toEqual(['h264-0.mp4']);
+    const chip = page
+      .getByRole('group', { name: 'Worst moments of' })
+      .getByRole('button', { name: 'av1-2.mp4' });
+    await chip.focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(label).toEqual(['av1-2.mp4']);
+    expect(await chip.getAttribute('aria-pressed')).toBe('true');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('av1-2.mp4');
+    expect(await lists.locator('b').first().textContent()).toBe((40 + Math.sin(100 / 7) - 9).toFixed(2));
+    await screenshot(page, 'web-many-eleven');
+    expect(complaints).toEqual([]);
+  });
+
   it('states BD-rate between codecs as the public function does, and where there is none', async () => {
     await using view = await opened(ELEVEN);
     const { page } = view;
@@ -202,6 +224,11 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       .locator('.plot.rates .marks .tag')
       .evaluateAll((tags) => tags.map((tag) => tag.getBoundingClientRect().toJSON()));
     expect(boxes.length).toBeGreaterThan(3);
+    // Nor on a number of the axis.
+    const left = await page
+      .locator('.plot.rates .marks')
+      .evaluate((area) => area.getBoundingClientRect().left);
+    for (const box of boxes) expect(box.left).toBeGreaterThanOrEqual(left);
     for (const [i, a] of boxes.entries())
       for (const b of boxes.slice(i + 1))
         expect(a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top).toBe(true);
@@ -231,6 +258,44 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
     expect((await save('Download JSON')).text).toBe(
       formatReport(three[0] as Report, 'json', { precision: 'max' }),
     );
+  });
+
+  it('scores twenty pairs with the numbers of Node, which it saves with every digit', async () => {
+    const format = { width: 96, height: 80, bitDepth: 8, chroma: '420' } as const;
+    const write = (name: string, bytes: Uint8Array) => {
+      const path = join(encodeFolder(), name);
+      writeFileSync(path, bytes);
+      return path;
+    };
+    const reference = write('twenty.y4m', y4mFile(makeSample(format, { seed: 20 }), 'reference', 4));
+    const encodes = Array.from({ length: 20 }, (_, i) => {
+      const clip = makeSample(format, { seed: 20, distortion: { blur: i % 4, quantiser: 4 + 3 * i } });
+      return write(`twenty-${i}.y4m`, y4mFile(clip, 'distorted', 4));
+    });
+    await using view = await open();
+    const { page } = view;
+    await page.setInputFiles('#pick-reference', reference);
+    await page.setInputFiles('#pick-distorted', encodes);
+    await page.locator('#findings:not(:has(.waiting)) .findings-body > *').first().waitFor();
+    await page.locator('button.primary').click();
+    await page.getByText(/^Done in/).waitFor();
+    await settled(page);
+    await page.getByLabel('Full precision').check();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download Comparison JSON', exact: true }).click(),
+    ]);
+    const there = await scoreMany(reference, encodes, { threads: 0 });
+    const saved = JSON.parse(readFileSync(await download.path(), 'utf8')) as Report[];
+    expect(saved).toHaveLength(20);
+    for (const [i, report] of there.entries()) {
+      // As the command line writes it with --precision max.
+      const written = JSON.parse(formatReport(report, 'json', { precision: 'max' }));
+      expect(saved[i]?.frames).toEqual(written.frames);
+      expect(saved[i]?.pooled_metrics).toEqual(written.pooled_metrics);
+      expect(saved[i]?.distribution).toEqual(written.distribution);
+    }
+    expect(new Set(saved.map(({ pooled_metrics }) => pooled_metrics.vmaf?.mean)).size).toBeGreaterThan(10);
   });
 
   it('scores metrics with a box, and shows each as a column, a curve and in the choice of the chart', async () => {
@@ -302,6 +367,54 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
     expect(complaints).toEqual([]);
   });
 
+  it('keeps a settings box under the pointer while pairs are checked again', async () => {
+    const clip = makeSample({ width: 256, height: 224, bitDepth: 8, chroma: '420' }, { seed: 4 });
+    const write = (name: string, side: 'reference' | 'distorted') => {
+      const path = join(encodeFolder(), name);
+      writeFileSync(path, y4mFile(clip, side, 6));
+      return path;
+    };
+    await using view = await open({ width: 1280, height: 720 });
+    const { page, complaints } = view;
+    await page.setInputFiles('#pick-reference', write('still-ref.y4m', 'reference'));
+    await page.setInputFiles(
+      '#pick-distorted',
+      ['a', 'b'].map((n) => write(`still-${n}.y4m`, 'distorted')),
+    );
+    const checked = page.locator('#findings:not(:has(.waiting)) .findings-body > *').first();
+    await checked.waitFor();
+    await page.getByText('Settings', { exact: true }).click();
+    const box = page.getByLabel('VMAF NEG', { exact: false }).first();
+    await box.hover();
+    const place = await box.boundingBox();
+    // Every height that the findings take, and every place of the box, frame by frame.
+    await page.evaluate(() => {
+      const seen = { tops: new Set<number>(), texts: new Set<string>() };
+      const look = () => {
+        const input = document.querySelector('[id$="model-neg"], [id*="model-"][id*="neg"]');
+        seen.tops.add(Math.round(input?.getBoundingClientRect().top ?? 0));
+        seen.texts.add(document.querySelector('.findings-body')?.textContent ?? '');
+        document.body.dataset.seen = JSON.stringify([[...seen.tops], [...seen.texts]]);
+        requestAnimationFrame(look);
+      };
+      look();
+    });
+    // Another model: both pairs are checked again.
+    await page.mouse.click((place?.x ?? 0) + 8, (place?.y ?? 0) + 8);
+    await page.locator('#findings .waiting').waitFor();
+    await checked.waitFor();
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
+    const [tops, texts] = JSON.parse((await page.locator('body').getAttribute('data-seen')) ?? '[]') as [
+      number[],
+      string[],
+    ];
+    expect(texts.length).toBeGreaterThan(1);
+    // Scrolling is by whole pixels, once for each change.
+    expect(Math.max(...tops) - Math.min(...tops)).toBeLessThanOrEqual(2);
+    expect(await box.isChecked()).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
   it('makes and scores a sample at one click, and says what measured', async () => {
     await using view = await open();
     const { page, complaints } = view;
@@ -324,6 +437,10 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
     expect(await run.textContent()).toContain('the processor, WebAssembly (simd128)');
     expect(await run.locator('dt').allTextContents()).toEqual(['metrics', 'threads']);
     expect(complaints).toEqual([]);
+    await page.locator('#results .details > summary').click();
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.locator('.moments .shot canvas').nth(3).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(2 * 900);
     await screenshot(page, 'page-sample');
   });
 

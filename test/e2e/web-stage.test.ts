@@ -133,6 +133,58 @@ describe.skipIf(noChromium)(`the result on stage${noChromium}`, () => {
     expect(complaints).toEqual([]);
   });
 
+  it('goes by keyboard alone from the files to a saved picture of the worst frame of another encode', async () => {
+    const files = {
+      reference: write('keys-ref.y4m', 'reference'),
+      distorted: ['keys-a', 'keys-b'].map((name) => write(`${name}.y4m`, 'distorted')),
+    };
+    const { page, complaints } = await openPage(served, { width: 1280, height: 720 });
+    // Chromium would show its own dialog while nobody listens.
+    page.on('filechooser', () => {});
+    const focused = () =>
+      page.evaluate(() => {
+        const at = document.activeElement;
+        return [at?.textContent?.trim(), at?.getAttribute('title')].map((name) => name ?? '');
+      });
+    const tabTo = async (name: RegExp) => {
+      for (let n = 0; n < 80; n++) {
+        if ((await focused()).some((one) => name.test(one))) return;
+        await page.keyboard.press('Tab');
+      }
+      throw new Error(`Tab does not lead to ${name}.`);
+    };
+    const pick = async (name: RegExp, chosen: string | string[]) => {
+      await tabTo(name);
+      const chooser = page.waitForEvent('filechooser');
+      await page.keyboard.press('Enter');
+      await (await chooser).setFiles(chosen);
+    };
+    await pick(/^Choose a file$/, files.reference);
+    await page.locator('.slot-reference .file-name').waitFor();
+    await pick(/^Choose files$/, files.distorted);
+    await page.locator('#findings:not(:has(.waiting)) .findings-body > *').first().waitFor();
+    await tabTo(/^Score$/);
+    await page.keyboard.press('Enter');
+    await page.getByText(/^Done in/).waitFor();
+    await settled(page);
+    await tabTo(/^Look at the worst frame of keys-a\.y4m$/);
+    const opener = await focused();
+    await page.keyboard.press('Enter');
+    const dialog = page.locator('dialog[open]');
+    await page.locator('dialog[open][data-encode="0"]').waitFor();
+    await page.keyboard.press('e');
+    await page.locator('dialog[open][data-encode="1"]').waitFor();
+    const frame = await dialog.getAttribute('data-frame');
+    const saved = page.waitForEvent('download');
+    await page.keyboard.press('s');
+    expect((await saved).suggestedFilename()).toBe(`keys-b.frame-${frame}.encode.png`);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await focused()).toEqual(opener);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   it('shows files and worst moments as pictures, opens the viewer from them, and takes them into the report', async () => {
     const reference = write('pictured.y4m', 'reference');
     await using view = await chosen(reference, [write('pictured-encode.y4m', 'distorted')]);

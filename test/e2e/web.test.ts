@@ -183,7 +183,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
         (sum, path) => sum + gzipSync(readFileSync(join(served.folder, path || 'index.html'))).length,
         0,
       );
-      expect(weight).toBeLessThan(250_000);
+      expect(weight).toBeLessThan(90_000);
       expect(opened.complaints).toEqual([]);
     });
 

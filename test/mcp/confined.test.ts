@@ -30,6 +30,7 @@ import type { Tool } from '../../src/mcp/tool.js';
 import { TOOLS } from '../../src/mcp/tools/index.js';
 import { parquet } from '../evaluate/tables.js';
 import { encode, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+import { FileServer } from '../support/file-server.js';
 import { linear } from '../support/onnx.js';
 import { type Attack, attacks } from '../support/playlists.js';
 import { fakeContext, writePair } from './tools/support.js';
@@ -126,6 +127,16 @@ const DOORS: readonly Door[] = [
   })),
   door('compare_encodes', 'distorted', 'video', (path, decoder) => ({
     reference: video,
+    distorted: [path],
+    ...by(decoder),
+  })),
+  door('score_batch', 'references', 'video', (path, decoder) => ({
+    references: [path],
+    distorted: [video],
+    ...by(decoder),
+  })),
+  door('score_batch', 'distorted', 'video', (path, decoder) => ({
+    references: [video],
     distorted: [path],
     ...by(decoder),
   })),
@@ -303,6 +314,18 @@ describe.runIf(hasFfmpeg && process.platform === 'linux')(`files that name other
         `${path} is not a video but makes ffmpeg open other files (hls), which is not allowed here; give the video itself, ` +
         'in one file.',
     });
+  });
+
+  it('URLs are fetched by no tool', { timeout: 120_000 }, async () => {
+    await using server = await FileServer.start();
+    const wrong: string[] = [];
+    for (const one of DOORS) {
+      const url = server.add(`/${one.kind}.mp4`, readFileSync(good[one.kind]));
+      const { refused } = await outcome(one, url, context());
+      if (!refused) wrong.push(one.title);
+    }
+    expect(wrong).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 
   it('leave files that hold their own video as they were', { timeout: 300_000 }, async () => {

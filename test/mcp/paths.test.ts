@@ -17,9 +17,11 @@ import { fakeContext, videoFolder } from './tools/support.js';
 
 /** Parameters of any text that names no file. */
 const NO_FILE = [
+  'contains',
   'encoder',
   'encoders',
   'feature',
+  'filters',
   'input_name',
   'pix_fmt',
   'pixel_format',

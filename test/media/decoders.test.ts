@@ -131,6 +131,12 @@ describe('choosing a decoder', () => {
     expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: all }), 'media')).toBe(
       'clip.mp4 is av1, which ffmpeg does not know (wasm could not decode it either).',
     );
+    const other = decoder('wasm', 'refuses');
+    const probe = () => Promise.reject(new AnyvmafError('media', 'clip.mp4 has no picture.'));
+    const apart = [decoder('ffmpeg', 'refuses'), { ...other, probe }];
+    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: apart }), 'media')).toBe(
+      'clip.mp4 is av1, which ffmpeg does not know (wasm: clip.mp4 has no picture).',
+    );
     const installed = [decoder('ffmpeg', 'refuses'), decoder('mediabunny', 'absent')];
     expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: installed }), 'media')).toBe(
       'clip.mp4 is av1, which ffmpeg does not know.',

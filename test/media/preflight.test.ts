@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { findingsInFlags } from '../../src/cli/flags.js';
+import { hintText } from '../../src/core/hint.js';
 import type { AlignResult } from '../../src/media/align.js';
 import type { TrackFacts } from '../../src/media/decoder.js';
 import {
@@ -129,6 +130,8 @@ interface Case {
   readonly says?: string;
   readonly values?: readonly [unknown, unknown];
   readonly fix?: string;
+  /** The command that prepares a file, where an option does the same. */
+  readonly command?: string;
 }
 
 const NO_SIZE = { width: 1280, height: 720 };
@@ -173,7 +176,8 @@ const CASES: readonly Case[] = [
       code: 'sample-aspect',
       severity: 'warning',
       values: ['1', '4/3'],
-      fix: 'ffmpeg -i encode.mp4 -vf setsar=1 -an -c:v ffv1 encode-prepared.mkv',
+      fix: '--vf-dis setsar=1',
+      command: 'ffmpeg -i encode.mp4 -vf setsar=1 -an -c:v ffv1 encode-prepared.mkv',
     },
   },
   {
@@ -192,7 +196,8 @@ const CASES: readonly Case[] = [
       code: 'display-aspect',
       severity: 'warning',
       values: [1.5, 1.333],
-      fix: 'ffmpeg -i encode.mp4 -vf setsar=9/8 -an -c:v ffv1 encode-prepared.mkv',
+      fix: '--vf-dis setsar=9/8',
+      command: 'ffmpeg -i encode.mp4 -vf setsar=9/8 -an -c:v ffv1 encode-prepared.mkv',
     },
   },
   {
@@ -211,7 +216,8 @@ const CASES: readonly Case[] = [
     ...{
       code: 'black-borders',
       severity: 'warning',
-      fix: 'ffmpeg -i encode.mp4 -vf crop=1920:800:0:140 -an -c:v ffv1 encode-prepared.mkv',
+      fix: '--crop-dis 1920:800:0:140',
+      command: 'ffmpeg -i encode.mp4 -vf crop=1920:800:0:140 -an -c:v ffv1 encode-prepared.mkv',
     },
     says: 'Distorted 1920x1080 has black borders (top 140, bottom 139) where reference has picture',
   },
@@ -222,7 +228,8 @@ const CASES: readonly Case[] = [
     ...{
       code: 'black-borders',
       severity: 'warning',
-      fix: 'ffmpeg -i master.mov -vf crop=1920:800:0:140 -an -c:v ffv1 master-prepared.mkv',
+      fix: '--crop-ref 1920:800:0:140',
+      command: 'ffmpeg -i master.mov -vf crop=1920:800:0:140 -an -c:v ffv1 master-prepared.mkv',
     },
     says: 'Reference 1920x1080 has black borders',
   },
@@ -322,7 +329,8 @@ const CASES: readonly Case[] = [
     what: 'interlaced video',
     reference: { fieldOrder: 'top-first' },
     ...{ code: 'interlaced', severity: 'warning', values: ['top-first', 'progressive'] },
-    fix: 'ffmpeg -i master.mov -vf bwdif=send_frame -an -c:v ffv1 master-prepared.mkv',
+    fix: '--deinterlace',
+    command: 'ffmpeg -i master.mov -vf bwdif=send_frame -an -c:v ffv1 master-prepared.mkv',
   },
   {
     what: 'a better offset',
@@ -369,7 +377,9 @@ const CASES: readonly Case[] = [
     reference: { colorRange: 'limited' },
     distorted: { colorRange: 'full' },
     ...{ code: 'color-range', severity: 'warning', values: ['limited', 'full'] },
-    fix: 'ffmpeg -i encode.mp4 -vf scale=in_range=full:out_range=limited -color_range tv -an -c:v ffv1 encode-prepared.mkv',
+    fix: '--color-range limited',
+    command:
+      'ffmpeg -i encode.mp4 -vf scale=in_range=full:out_range=limited -color_range tv -an -c:v ffv1 encode-prepared.mkv',
   },
   {
     what: 'limited range expanded to full, and labelled',
@@ -399,7 +409,9 @@ const CASES: readonly Case[] = [
     ...{
       code: 'levels',
       severity: 'warning',
-      fix: 'ffmpeg -i encode.mp4 -vf scale=in_range=full:out_range=limited -color_range tv -an -c:v ffv1 encode-prepared.mkv',
+      fix: '--vf-dis scale=in_range=full:out_range=limited',
+      command:
+        'ffmpeg -i encode.mp4 -vf scale=in_range=full:out_range=limited -color_range tv -an -c:v ffv1 encode-prepared.mkv',
     },
     says: 'limited range was expanded to full',
   },
@@ -409,7 +421,9 @@ const CASES: readonly Case[] = [
     ...{
       code: 'levels',
       severity: 'warning',
-      fix: 'ffmpeg -i encode.mp4 -vf scale=in_range=limited:out_range=full -color_range pc -an -c:v ffv1 encode-prepared.mkv',
+      fix: '--vf-dis scale=in_range=limited:out_range=full',
+      command:
+        'ffmpeg -i encode.mp4 -vf scale=in_range=limited:out_range=full -color_range pc -an -c:v ffv1 encode-prepared.mkv',
     },
     says: 'full range was reduced to limited',
   },
@@ -426,7 +440,8 @@ const CASES: readonly Case[] = [
       code: 'primaries',
       severity: 'warning',
       values: ['bt2020', 'bt709'],
-      fix: 'ffmpeg -i encode.mp4 -vf zscale=p=bt2020 -an -c:v ffv1 encode-prepared.mkv',
+      fix: '--vf-dis zscale=p=bt2020',
+      command: 'ffmpeg -i encode.mp4 -vf zscale=p=bt2020 -an -c:v ffv1 encode-prepared.mkv',
     },
   },
   {
@@ -445,7 +460,8 @@ const CASES: readonly Case[] = [
       severity: 'warning',
       values: [null, 'bt709'],
       says: 'videos of its size are usually in smpte170m',
-      fix: 'ffmpeg -i encode.mp4 -vf zscale=m=smpte170m -an -c:v ffv1 encode-prepared.mkv',
+      fix: '--matrix bt601',
+      command: 'ffmpeg -i encode.mp4 -vf zscale=m=smpte170m -an -c:v ffv1 encode-prepared.mkv',
     },
   },
   {
@@ -521,6 +537,8 @@ describe('preflight finds', () => {
     if (expected.says !== undefined) expect(found?.message).toContain(expected.says);
     if (expected.values) expect([found?.reference, found?.distorted]).toEqual(expected.values);
     if (expected.fix !== undefined) expect(found?.fix).toBe(expected.fix);
+    if (expected.command !== undefined && found?.hint) expect(hintText(found.hint)).toBe(expected.command);
+    else expect(expected.command).toBeUndefined();
   });
 
   it('what to do about frames that are missing inside, and not where the videos begin', () => {

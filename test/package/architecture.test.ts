@@ -22,6 +22,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   report: ['media', 'metrics'],
   engine: ['media', 'parsing', 'metrics', 'models', 'pictures', 'tiny', 'evaluate', 'report'],
   search: ['engine', 'media', 'models', 'report'],
+  // Files behind URLs, and where they may be.
+  remote: [],
   // What programs in Node share: temporary files, and the one place that opens what somebody else named.
   files: [],
   // Platforms implement what others declare; their worker scripts start the body that the engine brings.
@@ -36,6 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'tiny',
     'sample',
     'files',
+    'remote',
   ],
   public: [
     'live',
@@ -54,9 +57,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   live: ['engine', 'report'],
   index: ['api', 'public', 'platform', 'live'],
   'index.browser': ['api', 'public', 'platform'],
+  // The queue is of Node: it has its own processes, and is driven by the command line.
+  queue: ['files'],
   bench: ['index', 'sample', 'files'],
   mcp: ['index', 'live', 'report', 'sample', 'bench', 'files'],
-  cli: ['index', 'live', 'mcp', 'report', 'bench', 'files'],
+  cli: ['index', 'live', 'mcp', 'report', 'bench', 'files', 'queue', 'remote'],
 };
 
 /** Parts that run unchanged in Node, browsers and workers. */

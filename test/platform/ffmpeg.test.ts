@@ -495,10 +495,12 @@ describe.runIf(hasFfmpeg)(`bad input (${needsFfmpeg})`, () => {
     expect(await failure(() => decoder.probe(path), 'media')).toContain('is encrypted');
   });
 
-  it('that is RGB, which has no luma', async () => {
-    const path = encode({ codec: 'ffv1', pixelFormat: 'gbrp10le', frames: 2 });
+  it('that is RGB of floating point, which has no luma', async () => {
+    const path = ffmpeg(file('float.exr'), [
+      ...['-f', 'lavfi', '-i', 'testsrc2=s=64x64', '-frames:v', '1', '-pix_fmt', 'gbrpf32le'],
+    ]);
     const message = await failure(() => decoder.probe(path), 'media');
-    expect(message).toContain('RGB (gbrp10le)');
+    expect(message).toContain('RGB (gbrpf32le)');
     expect(message).toContain('-pix_fmt yuv444p');
   });
 

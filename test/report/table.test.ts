@@ -3,7 +3,7 @@ import { buildReport } from '../../src/report/build.js';
 import { encodesTable, writeTableCsv } from '../../src/report/table.js';
 import { columns } from '../../src/report/terminal.js';
 import type { Report } from '../../src/report/types.js';
-import { report, vmafModel } from './sample.js';
+import { paired, report, vmafModel } from './sample.js';
 
 const side = {
   decoder: 'ffmpeg',
@@ -105,9 +105,38 @@ describe('writeTableCsv', () => {
       ...writeTableCsv([encode('a, "b".mp4', [90, 92], 1_840_000), encode('c.mp4', [50, 50])]),
     ].join('');
     expect(text).toBe(
-      'reference,distorted,vmaf_mean,vmaf_harmonic_mean,vmaf_min,vmaf_p1,vmaf_p5,frames,bitrate,size,trust,trust_codes\n' +
-        'ref.yuv,"a, ""b"".mp4",91.000000,90.989130,90.000000,90.020000,90.100000,2,1840000,230000,fine,\n' +
-        'ref.yuv,c.mp4,50.000000,50.000000,50.000000,50.000000,50.000000,2,,,fine,\n',
+      'reference,distorted,vmaf_mean,vmaf_harmonic_mean,vmaf_min,vmaf_p1,vmaf_p5,codec,kbps,offset,frames,bitrate,size,trust,trust_codes\n' +
+        'ref.yuv,"a, ""b"".mp4",91.000000,90.989130,90.000000,90.020000,90.100000,,1840,0,2,1840000,230000,fine,\n' +
+        'ref.yuv,c.mp4,50.000000,50.000000,50.000000,50.000000,50.000000,,,,2,,,fine,\n',
     );
+  });
+
+  it('has codec, rate and offset, and every metric that was asked for, but not what scores are made of', () => {
+    const pairing = paired({ codec: 'av1', bitrate: 812_345, fileSize: 1000 });
+    const wide = encode('wide.mp4', [90, 92], undefined, {
+      pairing: { ...pairing, frames: { ...pairing.frames, offset: -12 } },
+    });
+    const values = (...list: number[]) => Float64Array.from(list);
+    const scored = buildReport({
+      ...wide,
+      frameNumbers: [0, 1],
+      series: [
+        { name: 'vmaf', values: values(90, 92) },
+        { name: 'integer_adm2', values: values(0.9, 0.9) },
+        { name: 'VMAF_integer_feature_motion2_score', values: values(0, 1) },
+        { name: 'psnr_y', values: values(30, 40) },
+        { name: 'cambi', values: values(1, 3) },
+      ],
+    });
+    const [head = '', row = ''] = [...writeTableCsv([scored, encode('narrow.mp4', [1, 2])])].map((text) =>
+      text.trimEnd(),
+    );
+    const names = head.split(',');
+    const means = names.filter((name) => name.endsWith('_mean') && !name.endsWith('harmonic_mean'));
+    expect(means).toEqual(['vmaf_mean', 'psnr_y_mean', 'cambi_mean']);
+    const cell = (name: string) => row.split(',')[names.indexOf(name)];
+    expect(['codec', 'kbps', 'offset', 'psnr_y_mean', 'psnr_y_min', 'cambi_mean'].map(cell)).toEqual([
+      ...['av1', '812.345', '-12', '35.000000', '30.000000', '2.000000'],
+    ]);
   });
 });

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { storedFrameBytes } from '../../src/core/frame.js';
+import { parseEncoder } from '../../src/search/encoder-text.js';
 import { encoderArguments, parameterOf } from '../../src/search/encoders.js';
 import { estimate } from '../../src/search/estimate.js';
 import type { EncoderFacts } from '../../src/search/host.js';
 import { chooseSamples, type Sample } from '../../src/search/samples.js';
 import { parseTarget, statisticOf } from '../../src/search/targets.js';
+import { seeded } from '../support/random.js';
 
 const encoder = (name: string, options: Record<string, string>): EncoderFacts => ({
   name,
@@ -86,6 +88,21 @@ describe('options of an encoder', () => {
   ])('%j is refused', (options, message) => expect(() => encoderArguments(X264, options)).toThrow(message));
 });
 
+describe('an encoder as people write it', () => {
+  it.each([
+    ['libx264', { encoder: 'libx264', encoderOptions: {} }],
+    [
+      'libx264:preset=slow:tune=film',
+      { encoder: 'libx264', encoderOptions: { preset: 'slow', tune: 'film' } },
+    ],
+    ['libx265:x265-params=a=b', { encoder: 'libx265', encoderOptions: { 'x265-params': 'a=b' } }],
+  ])('%s is read', (text, encoder) => expect(parseEncoder(text)).toEqual(encoder));
+
+  it.each(['', ':preset=slow', 'libx264:', 'libx264:slow', 'libx264:=slow'])('%j is refused', (text) =>
+    expect(() => parseEncoder(text)).toThrow(/must be ffmpeg's name of one/),
+  );
+});
+
 describe('samples of a video', () => {
   const video = (frames: number, perSecond: number) => ({
     times: Float64Array.from({ length: frames }, (_, i) => i / perSecond),
@@ -95,14 +112,64 @@ describe('samples of a video', () => {
 
   it('lie in order, one in each part, within the video, with frames around them', () => {
     const samples = chooseSamples(video(4500, 25)) ?? [];
-    expect(samples).toHaveLength(64);
+    expect(samples).toHaveLength(69);
     samples.forEach(({ scored, encoded }, part) => {
-      expect(scored.count).toBe(13);
-      expect(scored.first).toBeGreaterThanOrEqual(Math.floor((part * 4500) / 64));
-      expect(scored.first + scored.count).toBeLessThanOrEqual(Math.floor(((part + 1) * 4500) / 64));
-      expect(encoded.first).toBe(Math.max(0, scored.first - 8));
-      expect(encoded.first + encoded.count).toBe(Math.min(4500, scored.first + 21));
+      expect([12, 13]).toContain(scored.count);
+      expect(scored.first).toBeGreaterThanOrEqual(Math.floor((part * 4500) / 69));
+      expect(scored.first + scored.count).toBeLessThanOrEqual(Math.floor(((part + 1) * 4500) / 69));
+      const end = Math.min(4500, scored.first + scored.count + 6);
+      expect(encoded).toEqual({ first: Math.max(0, end - 32), count: Math.min(end, 32) });
     });
+  });
+
+  it('take each shot for as much as its length', () => {
+    const cuts = [30, 90, 400, 1000, 1010, 2500, 4480];
+    const { motion, texture } = flat(4500);
+    const samples = chooseSamples({ ...video(4500, 25), activity: { cuts, motion, texture } }) ?? [];
+    const share = samples.reduce((sum, one) => sum + one.scored.count, 0) / 4500;
+    expect(share).toBeGreaterThan(0.17);
+    [0, ...cuts].forEach((cut, shot) => {
+      const end = cuts[shot] ?? 4500;
+      const own = samples.filter((one) => one.shot === shot);
+      const scored = own.reduce((sum, one) => sum + one.scored.count, 0);
+      expect(Math.abs(scored - share * (end - cut))).toBeLessThanOrEqual(1.5);
+      for (const { scored: run } of own) {
+        expect(run.first).toBeGreaterThanOrEqual(cut);
+        expect(run.first + run.count).toBeLessThanOrEqual(end);
+      }
+    });
+  });
+
+  it('move as much as the whole does, and follow cuts as often', () => {
+    const { next } = seeded(7);
+    const { texture } = flat(4500);
+    const cuts = Array.from({ length: 44 }, (_, i) => 100 * (i + 1));
+    const motion = texture.map((_, i) => 3 + 2 * Math.sin(i / 17) + next());
+    const settled = (at: number) => Math.exp(-(at % 100) / 8);
+    const samples = chooseSamples({ ...video(4500, 25), activity: { cuts, motion, texture } }) ?? [];
+    const frames = samples.flatMap(({ scored: { first, count } }) =>
+      Array.from({ length: count }, (_, i) => first + i),
+    );
+    const mean = (of: (at: number) => number, at: readonly number[]) =>
+      at.reduce((sum, one) => sum + of(one), 0) / at.length;
+    const all = Array.from({ length: 4500 }, (_, i) => i);
+    expect(Math.abs(mean((at) => motion[at] ?? 0, frames) - mean((at) => motion[at] ?? 0, all))).toBeLessThan(
+      0.03,
+    );
+    expect(Math.abs(mean(settled, frames) - mean(settled, all))).toBeLessThan(0.01);
+  });
+
+  it('are spread over the whole where there are more shots than samples', () => {
+    const cuts = Array.from({ length: 749 }, (_, i) => 20 * (i + 1));
+    const samples = chooseSamples({ ...video(15_000, 25), activity: { cuts, ...flat(15_000) } }) ?? [];
+    expect(encoded(samples)).toBeLessThanOrEqual(4000);
+    expect(samples.length).toBeGreaterThanOrEqual(115);
+  });
+
+  it('are as long as what is measured needs in a row', () => {
+    const samples = chooseSamples({ ...video(9000, 25), least: 1 }) ?? [];
+    expect(samples.length).toBeGreaterThanOrEqual(24);
+    for (const { scored } of samples) expect(scored.count).toBeGreaterThanOrEqual(25);
   });
 
   it('cost on average what the whole costs', () => {
@@ -147,11 +214,12 @@ describe('an estimate from samples', () => {
   });
 
   it('has an interval by hand: two samples of means 90 and 94', () => {
-    // Neighbours differ by 4: standard error sqrt(16 / (2 * 1 * 2)) = 2, one degree of freedom.
+    // Neighbours differ by 4: variance 16 / (2 * 1 * 2); all values by 2: surroundings (0.055 * 2) ** 2; one degree of freedom.
+    const error = Math.sqrt(4 + 0.0121);
     const { value, interval95, interval99 } = estimate([[90], [94]], 'mean', 25);
     expect(value).toBe(92);
-    expect(interval95[1]).toBeCloseTo(92 + 2 * 12.706, 9);
-    expect(interval99[0]).toBeCloseTo(92 - 2 * 63.657, 9);
+    expect(interval95[1]).toBeCloseTo(92 + error * 12.706, 9);
+    expect(interval99[0]).toBeCloseTo(92 - error * 63.657, 9);
   });
 
   it('holds the whole video’s mean in the 99 % interval of nearly all of 400 videos that drift', () => {
@@ -180,12 +248,15 @@ describe('an estimate from samples', () => {
   });
 
   it('covers the whole as often as it says on videos of scenes, with intervals that are of use', () => {
-    const next = mulberry32(20261123);
+    const { next } = seeded(20261123);
     const outcomes = Array.from({ length: 200 }, () => {
-      const { facts, scores } = scenes(next);
-      const samples = chooseSamples(facts) ?? [];
+      const { facts, activity, scores } = scenes(next);
+      const samples = chooseSamples({ ...facts, activity }) ?? [];
       const values = samples.map(({ scored: { first, count } }) => scores.slice(first, first + count));
-      const { value, interval95, interval99 } = estimate(values, 'mean', 25, scores.length);
+      const { value, interval95, interval99 } = estimate(values, 'mean', 25, {
+        frames: scores.length,
+        shots: samples.map(({ shot }) => shot),
+      });
       const mean = scores.reduce((sum, one) => sum + one, 0) / scores.length;
       const holds = ([low, high]: readonly [number, number]) => mean >= low && mean <= high;
       const half = (interval99[1] - interval99[0]) / 2;
@@ -212,15 +283,9 @@ describe('an estimate from samples', () => {
   });
 });
 
-/** A seeded stream of numbers from 0 to 1. */
-function mulberry32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
+function flat(frames: number): { readonly motion: number[]; readonly texture: number[] } {
+  const same = Array.from({ length: frames }, () => 1);
+  return { motion: same, texture: same };
 }
 
 /** A video of 3 minutes: scenes of 1 to 10 seconds whose quality differs by 4 points, and frames by 1. */
@@ -228,15 +293,20 @@ function scenes(next: () => number) {
   const gauss = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
   const scores: number[] = [];
   const sizes: number[] = [];
+  const cuts: number[] = [];
+  const motion: number[] = [];
   while (scores.length < 4500) {
     const frames = Math.min(4500 - scores.length, Math.round(25 + 225 * next()));
+    if (scores.length > 0) cuts.push(scores.length);
     const level = 88 + 4 * gauss();
     const cost = Math.exp(8 - (level - 88) / 8 + 0.5 * gauss());
     for (let i = 0; i < frames; i++) {
       scores.push(Math.min(100, level + gauss() + Math.sin(i / 4)));
       sizes.push(cost * (i % 8 === 0 ? 3 : 1));
+      motion.push(1 + next());
     }
   }
   const times = Float64Array.from(scores, (_, i) => i / 25);
-  return { scores, facts: { times, sizes: Float64Array.from(sizes) } };
+  const activity = { cuts, motion, texture: motion.map(() => 3) };
+  return { scores, activity, facts: { times, sizes: Float64Array.from(sizes) } };
 }

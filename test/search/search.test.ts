@@ -126,6 +126,7 @@ describe.skipIf(!hasFfmpeg)(`a search with real encoders (${needsFfmpeg})`, () =
     [{ targets: [{ metric: 'psnr_y', atLeast: 30 }] }, 'feature', /names psnr_y, which no frame has/],
     [{ scratchBytes: 2000 }, 'io', /temporary files/],
     [{ output: '/nonexistent/x.txt' }, 'usage', /must end in \.mp4/],
+    [{ output: '/nonexistent/x.mkv' }, 'io', /cannot write \/nonexistent\/x\.mkv: /],
     [{ nonesuch: 1 }, 'usage', /There is no option "nonesuch"/],
   ])('refuses %j', async (options, code, message) => {
     const task = search({
@@ -134,6 +135,22 @@ describe.skipIf(!hasFfmpeg)(`a search with real encoders (${needsFfmpeg})`, () =
       ...(options as Partial<SearchOptions>),
     });
     await expect(task).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+  it('finds that its encode cannot be written before it encodes anything', async () => {
+    const encoded: number[] = [];
+    const task = search({
+      cache: false,
+      output: join(folder, 'missing', 'out.mkv'),
+      onPoint: ({ value }) => encoded.push(value),
+    });
+    await expect(task).rejects.toMatchObject({ code: 'io' });
+    expect(encoded).toEqual([]);
+  });
+
+  it('names the release of the encoder’s library', async () => {
+    const { version } = await search({ cache: false, range: { min: 30, max: 30 } });
+    expect(version).toMatch(/^ffmpeg \S+, libavcodec \S+, libx264 \d+/);
   });
 
   it('stops at once when it is told to, with no file and no process left', async () => {

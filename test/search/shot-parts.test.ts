@@ -5,7 +5,8 @@
 import { describe, expect, it } from 'vitest';
 import { allocate, bytesAt, type Curve, type FrameValues, valuesAt } from '../../src/search/allocate.js';
 import { CutFinder, THUMBNAIL } from '../../src/search/cuts.js';
-import { frameLimits, spaced, split } from '../../src/search/shots.js';
+import { frameLimits, split } from '../../src/search/shots.js';
+import { spaced } from '../../src/search/source-cuts.js';
 import { clockOf, lookup, segmentStamps } from '../../src/search/stamps.js';
 import { seeded } from '../support/random.js';
 

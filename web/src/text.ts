@@ -370,7 +370,7 @@ export const text = {
       cumulative: 'Cumulative',
       hintHistogram: (metric: string) => `share of the frames by ${metric}`,
       hintCumulative: (metric: string) => `share of the frames at or below ${metric}`,
-      label: (metric: string) => `Distribution of ${metric}; the percentiles are in the table below`,
+      label: (metric: string) => `Distribution of ${metric}; the percentiles are in a table further down`,
     },
     worst: {
       heading: 'Worst moments',
@@ -378,6 +378,7 @@ export const text = {
       open: (frame: number) => `Look at frame ${frame}`,
       shots: { reference: 'reference', distorted: 'encode', map: 'loss' },
       point: (frame: number) => `Show frame ${frame} in the chart`,
+      of: 'Worst moments of',
     },
     features: {
       heading: 'Features',
@@ -411,7 +412,10 @@ export const text = {
       [/psnr_c[br]/, 'colour error (PSNR)'],
       [/ssim/, 'structure (SSIM)'],
     ] satisfies [RegExp, string][],
-    pooled: { heading: 'Pooled values' },
+    pooled: {
+      heading: 'Percentiles and pooled values',
+      percentiles: (metric: string) => `Percentiles of ${metric}`,
+    },
     details: { heading: 'How it was run' },
     take: {
       heading: 'Download',

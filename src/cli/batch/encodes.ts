@@ -6,6 +6,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted, shown } from '../../core/printable.js';
+import { isUrl } from '../commands/pairing-options.js';
 import type { TableLine } from './table.js';
 
 /** Endings of files that are taken from a folder. */
@@ -49,6 +50,7 @@ export async function encodeLines(
 }
 
 async function videosOf(name: string): Promise<readonly string[]> {
+  if (isUrl(name)) return [name];
   if (/[*?]/.test(basename(name)) && !(await stat(name).catch(() => undefined))) {
     const pattern = patternOf(basename(name));
     return (await filesOf(dirname(name))).filter((path) => pattern.test(basename(path)));

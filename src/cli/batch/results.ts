@@ -3,10 +3,20 @@
  * The file of results: JSON lines that are only ever added, each whole, so that a run that was killed loses and doubles
  * nothing.
  */
-import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { isObject } from '../../core/arguments.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
+import { type FileLock, lockFile } from '../../files/lock.js';
 import { openOutput } from '../output.js';
 
 /** What a batch reads back of a line. */
@@ -21,25 +31,30 @@ export interface ResultLine {
   readonly below: boolean;
 }
 
-/** An open file of results. */
+/** An open file of results, which no other process writes meanwhile. */
 export class ResultsFile {
   readonly #path: string;
   readonly #fd: number;
+  readonly #lock: FileLock | undefined;
   readonly #lines = new Map<string, ResultLine>();
 
-  private constructor(path: string, fd: number, lines: readonly ResultLine[]) {
+  private constructor(path: string, fd: number, lock: FileLock | undefined, lines: readonly ResultLine[]) {
     this.#path = path;
     this.#fd = fd;
+    this.#lock = lock;
     for (const line of lines) this.#lines.set(line.id, line);
   }
 
   /**
    * Opens the file, or makes it. A last line without an end, which a kill left, is dropped.
    * @param retry drops failed jobs too
-   * @throws {AnyvmafError} `io` if it cannot be written, or holds something else
+   * @throws {AnyvmafError} `io` if it cannot be written, another process writes it, or it holds something else
    */
   static async open(path: string, inputs: readonly string[], retry: boolean): Promise<ResultsFile> {
     const output = await openOutput(path, inputs);
+    // Before it is read: what another process adds would be missed.
+    const regular = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+    const lock = regular ? await lockFile(path) : undefined;
     try {
       const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
       const whole = text.slice(0, text.lastIndexOf('\n') + 1);
@@ -52,8 +67,9 @@ export class ResultsFile {
       const fd = openSync(path, 'a');
       if (kept.length === lines.length && whole.length < text.length)
         ftruncateSync(fd, Buffer.byteLength(whole));
-      return new ResultsFile(path, fd, kept);
+      return new ResultsFile(path, fd, lock, kept);
     } catch (error) {
+      await lock?.release();
       throw error instanceof AnyvmafError ? error : writeError(path, error);
     }
   }
@@ -69,6 +85,7 @@ export class ResultsFile {
    */
   add(text: string): ResultLine {
     const line = readLine(text, this.#lines.size + 1, this.#path);
+    this.#lock?.require();
     try {
       const bytes = Buffer.from(`${text}\n`);
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at);
@@ -80,8 +97,9 @@ export class ResultsFile {
     return line;
   }
 
-  close(): void {
+  async close(): Promise<void> {
     closeSync(this.#fd);
+    await this.#lock?.release();
   }
 }
 

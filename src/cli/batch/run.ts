@@ -4,14 +4,17 @@
  */
 import { join, resolve } from 'node:path';
 import { AnyvmafError } from '../../core/errors.js';
+import { withoutAccess } from '../../core/printable.js';
 import { makeFolders } from '../../files/folders.js';
 import type { BatchJob, BatchProgress, BatchResult, Report } from '../../index.js';
 import { type BatchGate, type BatchJobFacts, failureLine, reportLine } from '../../report/batch-line.js';
+import { pooledText } from '../../report/limits.js';
+import type { FailedEncode } from '../../report/types.js';
 import type { BatchSettings } from '../commands/batch-options.js';
 import type { ScoreSettings } from '../commands/score-options.js';
 import { findingsInFlags, messageInFlags } from '../flags.js';
+import { judgeReport } from '../gate.js';
 import { openOutput } from '../output.js';
-import { modelsBelow, objection } from '../plain-result.js';
 import { type ProgressBar, progressBar } from '../progress-bar.js';
 import type { Terminal } from '../terminal.js';
 import { jobId } from './identity.js';
@@ -29,10 +32,13 @@ interface BatchWork {
 }
 
 /** A job to score. */
-interface OpenJob {
+export interface OpenJob {
   readonly job: Job;
   readonly id: string;
 }
+
+/** Why a job has no report. */
+type JobFailure = Pick<FailedEncode, 'code' | 'message'>;
 
 /** A batch with its open file of results. */
 export class BatchRun {
@@ -62,7 +68,7 @@ export class BatchRun {
     const ids = new Map<string, OpenJob>();
     for (const job of jobs) {
       signal.throwIfAborted();
-      const id = await jobId(job);
+      const id = await jobId(job, signal);
       const earlier = ids.get(id);
       if (earlier) terminal.complain(`line ${job.line} repeats line ${earlier.job.line}, and is scored once`);
       else ids.set(id, { job, id });
@@ -78,11 +84,15 @@ export class BatchRun {
   }
 
   async #scoreOpen(open: readonly OpenJob[], bar: ProgressBar | undefined): Promise<void> {
-    const { settings, terminal, signal } = this.#work;
+    const { settings, signal } = this.#work;
     if (open.length === 0) return;
-    const { scoreBatch } = await import('../../index.js');
     const before = this.#work.jobs.length - open.length;
+    if (settings.queue !== undefined) {
+      await this.#followOpen(settings.queue, open, bar);
+      return;
+    }
     const { together } = settings;
+    const { scoreBatch } = await import('../../index.js');
     const running = scoreBatch(
       open.map(({ job }) => requestOf(job.settings)),
       {
@@ -95,60 +105,105 @@ export class BatchRun {
       const done = open[result.index];
       if (!done) continue;
       const added = await this.#add(done, result);
-      if (!added.failed && !added.below) continue;
-      bar?.clear();
-      const said = added.failed
-        ? `: ${result.error ? messageInFlags(result.error) : 'failed'}`
-        : ' is below its limit or cannot be trusted';
-      terminal.complain(`line ${done.job.line}, ${done.job.settings.distorted[0]}${said}`);
+      this.#say(done, added, bar, result.error ? messageInFlags(result.error) : 'failed');
     }
   }
 
-  async #add({ job, id }: OpenJob, { report, error }: BatchResult): Promise<ResultLine> {
-    const facts: BatchJobFacts = { id, line: job.line, args: job.args };
-    const { reference = '', distorted, ignored } = job.settings;
-    if (!report) {
-      const { version } = await import('../../core/version.js');
-      const failure = error ?? new AnyvmafError('internal', 'The job ended without a report.');
-      const { code } = failure;
-      const message = messageInFlags(failure);
-      return this.#results.add(
-        failureLine(facts, { version, reference, distorted: distorted[0], code, message }),
-      );
+  /** Lets workers of a queue score, and adds their lines. */
+  async #followOpen(address: string, open: readonly OpenJob[], bar: ProgressBar | undefined): Promise<void> {
+    const { settings, terminal, signal } = this.#work;
+    const { followBatch } = await import('./queued.js');
+    const show = bar && ((text: string) => bar.say(text));
+    try {
+      for await (const ended of followBatch(address, { open, settings, signal, show })) {
+        const { done, line, frames, failure } = ended;
+        if (frames) await this.#saveFrames(done.id, frames);
+        const added = failure ? await this.#addFailure(done, failure) : this.#results.add(line ?? '');
+        this.#say(done, added, bar, failure?.message ?? '');
+      }
+    } finally {
+      if (signal.aborted) {
+        bar?.clear();
+        terminal.complain('the jobs stay in the queue; start again to follow them');
+      }
     }
-    const { preflight } = report;
-    const complete: Report = {
-      ...report,
-      warnings: [...report.warnings, ...ignored],
-      ...(preflight && { preflight: findingsInFlags(preflight) }),
-    };
+  }
+
+  /** Complains about a job that failed or is below its limit. */
+  #say({ job }: OpenJob, added: ResultLine, bar: ProgressBar | undefined, failure: string): void {
+    if (!added.failed && !added.below) return;
+    bar?.clear();
+    const said = added.failed ? `: ${failure}` : ' is below its limit or cannot be trusted';
+    this.#work.terminal.complain(`line ${job.line}, ${withoutAccess(job.settings.distorted[0])}${said}`);
+  }
+
+  async #addFailure({ job, id }: OpenJob, { code, message }: JobFailure): Promise<ResultLine> {
+    const { version } = await import('../../core/version.js');
+    const facts: BatchJobFacts = { id, line: job.line, args: job.args };
+    const reference = withoutAccess(job.settings.reference ?? '');
+    const distorted = withoutAccess(job.settings.distorted[0]);
+    return this.#results.add(failureLine(facts, { version, reference, distorted, code, message }));
+  }
+
+  async #add(open: OpenJob, { report, error }: BatchResult): Promise<ResultLine> {
+    if (!report) {
+      const failure = error ?? new AnyvmafError('internal', 'The job ended without a report.');
+      return this.#addFailure(open, { code: failure.code, message: messageInFlags(failure) });
+    }
+    try {
+      return await this.#addReport(open, report);
+    } catch (thrown) {
+      // A limit may name a metric that was not measured.
+      if (!(thrown instanceof AnyvmafError) || thrown.code !== 'usage') throw thrown;
+      return this.#addFailure(open, { code: thrown.code, message: messageInFlags(thrown) });
+    }
+  }
+
+  async #addReport({ job, id }: OpenJob, report: Report): Promise<ResultLine> {
+    const facts: BatchJobFacts = { id, line: job.line, args: job.args };
+    const complete = completeReport(report, job.settings);
     const { precision } = this.#work.settings;
-    const frames = await this.#writeFrames(id, complete);
     const gate = gateOf(complete, job.settings);
+    const frames = await this.#writeFrames(id, complete);
     return this.#results.add(reportLine(facts, complete, { precision, gate, frames }));
   }
 
   /** Before the line that names it, so that a kill between the two leaves a file that the next run replaces. */
   async #writeFrames(id: string, report: Report): Promise<string | undefined> {
+    if (!this.#work.settings.frames) return undefined;
+    const { formatFrames } = await import('../../index.js');
+    return this.#saveFrames(id, await formatFrames(report));
+  }
+
+  async #saveFrames(id: string, bytes: Uint8Array): Promise<string> {
     const { settings, inputs } = this.#work;
-    if (!settings.frames) return undefined;
     const folder = `${settings.output}.frames`;
     await makeFolders(resolve(folder)).catch((cause: unknown) => {
       const why = cause instanceof Error ? cause.message : String(cause);
       throw new AnyvmafError('io', `cannot make the folder "${folder}": ${why}`, { cause });
     });
     const path = join(folder, `${id}.parquet`);
-    const { formatFrames } = await import('../../index.js');
-    await (await openOutput(path, inputs)).write([await formatFrames(report)]);
+    await (await openOutput(path, inputs)).write([bytes]);
     return path;
   }
 
-  close(): void {
-    this.#results.close();
+  close(): Promise<void> {
+    return this.#results.close();
   }
 }
 
-function requestOf({ reference, distorted, raw, options }: ScoreSettings): BatchJob {
+/** A report as a batch writes it: with the options that its line ignored, and findings as flags. */
+export function completeReport(report: Report, { ignored }: ScoreSettings): Report {
+  const { preflight } = report;
+  return {
+    ...report,
+    warnings: [...report.warnings, ...ignored],
+    ...(preflight && { preflight: findingsInFlags(preflight) }),
+  };
+}
+
+/** A pair and its options, without what a batch decides. */
+export function requestOf({ reference, distorted, raw, options }: ScoreSettings): BatchJob {
   const {
     gate: _,
     onProgress: __,
@@ -166,17 +221,18 @@ function requestOf({ reference, distorted, raw, options }: ScoreSettings): Batch
   };
 }
 
-function gateOf(report: Report, { failUnder, acceptUntrusted }: ScoreSettings): BatchGate | undefined {
-  if (failUnder === undefined) return undefined;
-  const against = objection(report, '', acceptUntrusted === true);
-  const low = modelsBelow(report, failUnder);
-  const notes = [
-    ...(against ? [against.message] : []),
-    ...low.map(
-      ({ model, mean }) => `the mean of ${model.source} is ${mean}, below --fail-under ${failUnder}`,
-    ),
-  ];
-  return { failUnder, passed: low.length === 0 && !against?.fails, notes };
+/** How limits judge a report; `undefined` without them. */
+export function gateOf(report: Report, settings: ScoreSettings): BatchGate | undefined {
+  const { failUnder, limits } = settings;
+  if (failUnder === undefined && !limits) return undefined;
+  const { passed, complaints } = judgeReport(report, settings);
+  const texts = limits?.map((limit) => `${pooledText(limit)}${limit.relation}${limit.bound}`);
+  return {
+    ...(failUnder !== undefined && { failUnder }),
+    ...(texts && { limits: texts }),
+    passed,
+    notes: complaints,
+  };
 }
 
 function progressText(

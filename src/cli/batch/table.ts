@@ -6,6 +6,7 @@ import { isObject } from '../../core/arguments.js';
 import { usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted, shown, showValue } from '../../core/printable.js';
+import { isUrl } from '../commands/pairing-options.js';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../commands/score-options.js';
 import { csvLines } from '../csv.js';
 import type { OptionSpec } from '../options.js';
@@ -20,6 +21,11 @@ const NOT_OF_LINES: ReadonlySet<string> = new Set([
   'sub',
   'ndjson',
   'html',
+  'baseline',
+  'max-drop',
+  'junit',
+  'summary',
+  'github-summary',
   'precision',
   'quiet',
   'shard',
@@ -137,6 +143,11 @@ function optionOf(column: string, value: unknown, where: string): LineOption | u
     );
   }
   const { name } = spec;
+  if (name === 'allow-url') {
+    throw usageError(
+      `${where} has ${quoted(column)}, but whoever runs a batch decides what it may fetch; give --allow-url=HOST on the command line`,
+    );
+  }
   if (value === null || value === undefined) return undefined;
   if (spec.argument === undefined) {
     const said = String(value).toLowerCase();
@@ -166,7 +177,9 @@ export function jobsOf(
 ): readonly Job[] {
   return lines.map(({ line, reference, distorted, options }) => {
     const own = new Set(options.map(({ name }) => name));
-    const all = [...common.filter(({ name }) => !own.has(name)), ...options];
+    const remote = [reference ?? '', distorted].some(isUrl);
+    const shared = common.filter(({ name }) => !own.has(name) && (name !== 'allow-url' || remote));
+    const all = [...shared, ...options];
     const args = [
       ...all.flatMap(({ name, values }) =>
         values.length === 0 ? [`--${name}`] : values.map((value) => `--${name}=${value}`),

@@ -8,7 +8,13 @@ import { alignmentAdvice } from '../flags.js';
 import type { HelpPage } from '../help.js';
 import { grouped, type OptionSpec, parseArguments } from '../options.js';
 import { interruptible } from '../signals.js';
-import { PAIRING_OPTIONS, type PairingDraft, takePairingOption, windowValue } from './pairing-options.js';
+import {
+  PAIRING_OPTIONS,
+  type PairingDraft,
+  refuseUnusedHosts,
+  takePairingOption,
+  windowValue,
+} from './pairing-options.js';
 import { VIDEO_OPTIONS, VideoArguments } from './video-options.js';
 
 const NAME = 'anyvmaf align';
@@ -52,6 +58,7 @@ export const align: Command = {
       else window = windowValue(use);
     }
     const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
+    refuseUnusedHosts(options, [reference, ...distorted]);
     const [api, view] = await Promise.all([import('../../index.js'), import('../../report/alignment.js')]);
     return interruptible(async (stop) => {
       const result = await api.align(

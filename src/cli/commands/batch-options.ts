@@ -3,10 +3,13 @@
  * The options of the batch command. Pure: opens nothing.
  */
 import { usageError } from '../../core/errors.js';
+import { MOST_ATTEMPTS, MOST_PRIORITY } from '../../queue/payload.js';
+import type { PartLength } from '../../queue/types.js';
 import { type Precision, parsePrecision } from '../../report/format.js';
 import { LINE_OPTIONS, type LineOption } from '../batch/table.js';
 import { grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
 import { refusedValue, unsignedValue } from '../values.js';
+import { RESULTS_OPTION } from './queue-options.js';
 import { fileName } from './video-options.js';
 
 const NAME = 'anyvmaf batch';
@@ -48,11 +51,32 @@ const OWN = grouped(BATCH, [
   { name: 'help', help: 'show this help', last: true },
 ]);
 
-const OWN_NAMES: ReadonlySet<string> = new Set(OWN.map(({ name }) => name));
+const OF_QUEUE = grouped('Queue', [
+  {
+    name: 'queue',
+    argument: 'URL',
+    help: "let workers of the queue at redis://HOST score the jobs, and follow them; see 'anyvmaf work --help'",
+  },
+  RESULTS_OPTION,
+  {
+    name: 'part-length',
+    argument: 'LENGTH',
+    help: 'cut longer pairs into parts of so many seconds or frames, such as 60s (default) or 1500f',
+  },
+  { name: 'priority', argument: 'N', help: 'from 1, scored first, to 1000 (default: 100)' },
+  {
+    name: 'attempts',
+    argument: 'N',
+    help: 'how often a pair or part is tried that fails for a reason that may pass (default: 3)',
+  },
+]);
+
+const OWN_NAMES: ReadonlySet<string> = new Set([...OWN, ...OF_QUEUE].map(({ name }) => name));
 
 /** The options in the order in which help lists them. */
 export const BATCH_OPTIONS: readonly OptionSpec[] = [
   ...OWN,
+  ...OF_QUEUE,
   ...LINE_OPTIONS.filter(({ name }) => !OWN_NAMES.has(name)),
 ];
 
@@ -71,6 +95,13 @@ export interface BatchSettings {
   readonly retryFailed: boolean;
   readonly precision: Precision;
   readonly quiet: boolean;
+  /** Workers score, not this process. */
+  readonly queue?: string;
+  /** The folder that workers and this machine share. */
+  readonly results?: string;
+  readonly partLength?: PartLength;
+  readonly priority?: number;
+  readonly attempts?: number;
 }
 
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -109,6 +140,7 @@ export function batchSettings(args: readonly string[]): BatchSettings | 'help' {
       `${first} is no table (.csv, .jsonl), and encodes need a rule for their reference: --reference 'masters/{stem}.mov'`,
     );
   }
+  refuseWithoutQueue(draft);
   return {
     sources: [first, ...others],
     common: [...common].map(([name, values]) => ({ name, values })),
@@ -119,6 +151,25 @@ export function batchSettings(args: readonly string[]): BatchSettings | 'help' {
     ...draft,
     output: draft.output,
   };
+}
+
+/** @throws {AnyvmafError} `usage` for options of a queue without one, and the other way round */
+function refuseWithoutQueue(draft: Partial<BatchSettings>): void {
+  const { queue, results, partLength, priority, attempts, together } = draft;
+  if (queue !== undefined && together !== undefined)
+    throw usageError(
+      '--together is for pairs that this machine scores; with --queue workers do, leave it out',
+    );
+  if (queue !== undefined) return;
+  const named = Object.entries({
+    '--results': results,
+    '--part-length': partLength,
+    '--priority': priority,
+    '--attempts': attempts,
+  });
+  const alone = named.find(([, value]) => value !== undefined)?.[0];
+  if (alone !== undefined)
+    throw usageError(`${alone} is for --queue, which is not given; add it, or leave it out`);
 }
 
 /** @returns false if it is an option of all jobs */
@@ -141,6 +192,21 @@ function takeOwn(use: OptionUse, draft: Draft<Partial<BatchSettings>>): boolean 
       draft.together = together;
       return true;
     }
+    case 'queue':
+      draft.queue = use.value;
+      return true;
+    case 'results':
+      draft.results = fileName(use);
+      return true;
+    case 'part-length':
+      draft.partLength = lengthValue(use);
+      return true;
+    case 'priority':
+      draft.priority = fromOne(use, 10, MOST_PRIORITY);
+      return true;
+    case 'attempts':
+      draft.attempts = fromOne(use, 3, MOST_ATTEMPTS);
+      return true;
     case 'precision':
       try {
         draft.precision = parsePrecision(use.value);
@@ -157,6 +223,20 @@ function takeOwn(use: OptionUse, draft: Draft<Partial<BatchSettings>>): boolean 
       return true;
   }
   return false;
+}
+
+function fromOne(use: OptionUse, example: number, most: number): number {
+  const number = unsignedValue(use, example);
+  if (number >= 1 && number <= most) return number;
+  throw refusedValue(use, `a number from 1 to ${most}`);
+}
+
+function lengthValue(use: OptionUse): PartLength {
+  const [, digits, unit] = /^(\d{1,7}(?:\.\d{1,3})?)([sf])$/.exec(use.value) ?? [];
+  const length = Number(digits);
+  const fits = unit === 'f' ? Number.isInteger(length) : length <= 86_400;
+  if (length > 0 && fits) return { unit: unit === 'f' ? 'frames' : 'seconds', length };
+  throw refusedValue(use, 'a time such as 60s, or frames such as 1500f');
 }
 
 function patternValue(use: OptionUse): RegExp {

@@ -98,7 +98,7 @@ async function runBatch(
       }
       return failed > 0 ? EXIT.failed : below > 0 ? EXIT.below : EXIT.ok;
     } finally {
-      run.close();
+      await run.close();
     }
   });
 }

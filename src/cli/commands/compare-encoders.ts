@@ -3,21 +3,13 @@
  * `anyvmaf compare-encoders SOURCE --encoder A --encoder B`: which encoder, or which preset, needs less for equal quality.
  */
 import { usageError } from '../../core/errors.js';
-import type { ComparedEncoder, ComparedPoint, CompareOptions } from '../../index.js';
+import { type ComparedEncoder, type ComparedPoint, type CompareOptions, parseEncoder } from '../../index.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
-import {
-  grouped,
-  type OptionReaders,
-  type OptionSpec,
-  type OptionUse,
-  parseArguments,
-  takeOption,
-} from '../options.js';
+import { grouped, type OptionReaders, type OptionSpec, parseArguments, takeOption } from '../options.js';
 import { curveHead, curveLine } from '../search-text.js';
 import type { Terminal } from '../terminal.js';
-import { refusedValue } from '../values.js';
 import {
   CURVE_OPTIONS,
   type CurveDraft,
@@ -99,7 +91,7 @@ type Draft = CurveDraft & { encoders?: readonly ComparedEncoder[] };
 type Name = (typeof OPTIONS)[number]['name'];
 
 const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName | CurveName>, Draft> => ({
-  encoder: (use) => ({ encoders: [...(draft.encoders ?? []), encoderValue(use)] }),
+  encoder: ({ value }) => ({ encoders: [...(draft.encoders ?? []), parseEncoder(value)] }),
 });
 
 /** @throws {AnyvmafError} `usage` */
@@ -115,16 +107,4 @@ function settingsOf(args: readonly string[]): CompareSettings | 'help' {
     throw usageError(`${NAME} needs two encoders or more, for instance --encoder libx264 --encoder libx265`);
   }
   return { result, options: { ...options, encoders } };
-}
-
-/** `libx264` or `libx264:preset=slow:tune=film`. */
-function encoderValue(use: OptionUse): ComparedEncoder {
-  const [encoder = '', ...options] = use.value.split(':');
-  const pairs = options.map((option) => /^([^=]+)=(.*)$/.exec(option));
-  if (encoder === '' || pairs.some((pair) => pair === null))
-    throw refusedValue(use, 'an encoder with its options, such as libx264:preset=slow');
-  return {
-    encoder,
-    encoderOptions: Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? ''])),
-  };
 }

@@ -1,16 +1,17 @@
 /**
  * @module cli/commands/delivery
- * Delivers reports: to files, standard output and a person, and judges scores.
+ * Delivers reports: to files, standard output and a person.
  */
 import type { AnyvmafError } from '../../core/errors.js';
 import type { FailedEncode, Report } from '../../report/types.js';
 import type { ReportFormat } from '../../report/write.js';
-import { EXIT } from '../exit.js';
+import type { Gate } from '../gate.js';
 import { commandLine } from '../options.js';
 import { type OutputFile, openOutput } from '../output.js';
+import type { PagePictures } from '../page-pictures.js';
 import type { SeveralFormat } from '../score-many.js';
 import type { Terminal } from '../terminal.js';
-import type { OutputSettings } from './output-options.js';
+import { isGated, type OutputSettings } from './output-options.js';
 
 /** What to deliver where. */
 export interface DeliverySettings extends OutputSettings {
@@ -34,14 +35,21 @@ export interface Failure {
   readonly failed: FailedEncode;
 }
 
-/** Opens the files to write before scoring starts; `-` is standard output. */
+/** Opens the files to write before scoring starts, those of a gate too; `-` is standard output. */
 export async function openOutputs(
-  { output, html }: DeliverySettings,
-  inputs: readonly string[],
-): Promise<{ file?: OutputFile; page?: OutputFile }> {
-  const file = output === undefined || output === '-' ? undefined : await openOutput(output, inputs);
-  const page = html === undefined || html === '-' ? undefined : await openOutput(html, inputs);
-  return { ...(file && { file }), ...(page && { page }) };
+  settings: DeliverySettings,
+  videos: readonly string[],
+  allowUrl?: boolean | readonly string[],
+): Promise<{ file?: OutputFile; page?: OutputFile; gate?: Gate }> {
+  const { output, html, distorted, baseline } = settings;
+  const inputs = baseline === undefined ? videos : [...videos, baseline];
+  const gate = isGated(settings)
+    ? await (await import('../gate.js')).Gate.open(settings, distorted, inputs)
+    : undefined;
+  const file =
+    output === undefined || output === '-' ? undefined : await openOutput(output, inputs, allowUrl);
+  const page = html === undefined || html === '-' ? undefined : await openOutput(html, inputs, allowUrl);
+  return { ...(file && { file }), ...(page && { page }), ...(gate && { gate }) };
 }
 
 /** Whether the report goes to standard output. */
@@ -71,15 +79,26 @@ function severalFormat(format: ReportFormat | undefined): SeveralFormat {
   return format === undefined || format === 'xml' || format === 'sub' ? 'json' : format;
 }
 
-/** The page. @param args of the command line that it repeats */
+/**
+ * The page.
+ * @param args of the command line that it repeats
+ * @param pictures of worst frames, and why there are not more
+ */
 export async function htmlText(
   { reports, failures }: Outcome,
   args: readonly string[],
+  { pictures, lacking }: Partial<PagePictures> = {},
 ): Promise<Iterable<string>> {
   const { writeHtml } = await import('../../report/html.js');
   const written = `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const failed = failures.map((failure) => failure.failed);
-  return writeHtml(reports, { command: commandLine('anyvmaf', args), written, failed });
+  return writeHtml(reports, {
+    command: commandLine('anyvmaf', args),
+    written,
+    failed,
+    pictures,
+    picturesLacking: lacking,
+  });
 }
 
 /**
@@ -126,30 +145,4 @@ export async function deliver(
     const files = [output, html].filter((name) => name !== undefined);
     if (files.length > 0) await terminal.print(`\nThe report is in ${files.join(' and ')}\n`);
   }
-}
-
-/** Reports models below the limit, and scores that cannot be judged. */
-export async function judge(
-  { reports }: Outcome,
-  limit: number,
-  settings: DeliverySettings,
-  terminal: Terminal,
-): Promise<number> {
-  const [{ modelsBelow, objection }, { textNumber }] = await Promise.all([
-    import('../plain-result.js'),
-    import('../../report/format.js'),
-  ]);
-  const number = textNumber(settings.precision);
-  let code: number = EXIT.ok;
-  for (const report of reports) {
-    const of = settings.distorted.length > 1 ? ` for ${report.distorted.name}` : '';
-    const against = objection(report, of, settings.acceptUntrusted === true);
-    if (against) terminal.complain(against.message);
-    if (against?.fails) code = EXIT.below;
-    for (const { model, mean } of modelsBelow(report, limit)) {
-      terminal.complain(`the mean of ${model.source}${of} is ${number(mean)}, below --fail-under ${limit}`);
-      code = EXIT.below;
-    }
-  }
-  return code;
 }

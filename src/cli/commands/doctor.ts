@@ -18,6 +18,8 @@ const OPTIONAL: readonly (readonly [name: string, use: string])[] = [
   ['@mediabunny/server', 'decodes video where there is no ffmpeg'],
   ['@ffmpeg/core', 'decodes video where there is nothing else'],
   ['@huggingface/transformers', 'describes frames in words, for agents'],
+  ['bullmq', 'a queue of jobs for many machines, with ioredis'],
+  ['ioredis', 'speaks to the Redis server of a queue'],
   ['onnxruntime-node', 'runs tiny models, on GPUs too'],
   ['onnxruntime-web', 'runs tiny models where onnxruntime-node is not installed'],
   ['openvino-node', 'runs tiny models on Intel GPUs and NPUs'],

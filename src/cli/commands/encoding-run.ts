@@ -37,8 +37,9 @@ export async function encodingRun<Result extends CurveResult>(
   terminal: Terminal,
   work: (listeners: EncodingListeners) => Promise<Result>,
 ): Promise<Result> {
+  const formats = outputs.map((path) => ({ path, as: formatOf(path) }));
   const files: (readonly [OutputFile, ResultFormat])[] = [];
-  for (const path of outputs) files.push([await openOutput(path, [source]), formatOf(path)]);
+  for (const { path, as } of formats) files.push([await openOutput(path, [source]), as]);
   const bar =
     terminal.canDraw && !quiet ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
   const line = (text: string) => {
@@ -79,6 +80,7 @@ function formatOf(path: string): ResultFormat {
 /** What is being done, in a line. */
 export function stageText(stage: SearchStage): string {
   if (stage.kind === 'reading') return 'reading the source';
+  if (stage.kind === 'finding') return `looking for cuts, frame ${stage.frames} of ${stage.total}`;
   if (stage.kind === 'cutting') return `cutting ${stage.samples} samples, ${stage.frames} frames`;
   const { kind, encoder, size, value, whole } = stage;
   const what = whole ? 'the whole source' : 'samples';

@@ -10,7 +10,12 @@ import type { HelpPage } from '../help.js';
 import { grouped, type OptionSpec, parseArguments } from '../options.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
+import {
+  checkPairingOptions,
+  PAIRING_OPTIONS,
+  refuseUnusedHosts,
+  takePairingOption,
+} from './pairing-options.js';
 import { VIDEO_OPTIONS, VideoArguments } from './video-options.js';
 
 const NAME = 'anyvmaf inspect';
@@ -60,6 +65,7 @@ export const inspect: Command = {
     }
     checkPairingOptions(options);
     const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
+    refuseUnusedHosts(options, [reference, ...distorted]);
     const request = { reference, distorted: distorted[0], ...(raw && { raw }) };
     const { strict = false, ...pairing } = options;
     return report(request, { ...pairing, ...(models.length > 0 && { models }) }, { json, strict }, terminal);

@@ -9,17 +9,19 @@ import type { Shard } from '../../index.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { findingsInFlags } from '../flags.js';
+import { sayVerdict } from '../gate.js';
 import type { HelpPage } from '../help.js';
 import { grouped, type OptionSpec, parseArguments } from '../options.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import { type DeliverySettings, deliver, htmlText, judge, openOutputs, reportText } from './delivery.js';
+import { type DeliverySettings, deliver, htmlText, openOutputs, reportText } from './delivery.js';
 import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from './output-options.js';
 
 const NAME = 'anyvmaf merge';
 
 const MERGE_OPTIONS = [
-  ...OUTPUT_OPTIONS,
+  // The videos need not be there any more.
+  ...OUTPUT_OPTIONS.filter(({ name }) => name !== 'no-pictures'),
   ...grouped('Running', [
     { name: 'quiet', short: 'q', help: 'plain scores instead of the summary' },
     { name: 'help', help: 'show this help', last: true },
@@ -65,7 +67,7 @@ async function mergeParts(
   args: readonly string[],
   terminal: Terminal,
 ): Promise<number> {
-  const { file, page: pageFile } = await openOutputs({ ...settings, distorted: [] }, parts);
+  const { file, page: pageFile, gate } = await openOutputs({ ...settings, distorted: [] }, parts);
   return interruptible(async (stop) => {
     const api = await import('../../index.js');
     const shards: Shard[] = [];
@@ -81,11 +83,11 @@ async function mergeParts(
     if (file) await file.write(await reportText(outcome, delivery), stop.signal);
     const text = settings.html === undefined ? undefined : await htmlText(outcome, ['merge', ...args]);
     if (pageFile && text) await pageFile.write(text, stop.signal);
+    const verdict = await gate?.judge(outcome, stop.signal);
     stop.release();
     await deliver(outcome, delivery, terminal, false);
     if (text && !pageFile) for (const piece of text) await terminal.print(piece);
-    const { failUnder } = settings;
-    return failUnder === undefined ? EXIT.ok : judge(outcome, failUnder, delivery, terminal);
+    return verdict ? sayVerdict(verdict, terminal) : EXIT.ok;
   });
 }
 

@@ -4,9 +4,13 @@
  */
 import { REPORT_FORMATS, type ReportFormat } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
+import type { Drop } from '../../report/baseline.js';
 import { type Precision, parsePrecision } from '../../report/format.js';
+import { decimalBound, type Limit, parseLimit, parsePooledName } from '../../report/limits.js';
 import { grouped, type OptionUse } from '../options.js';
-import { numberValue, refusedValue } from '../values.js';
+import { refusedValue } from '../values.js';
+import { isUrl } from './pairing-options.js';
 import { fileName } from './video-options.js';
 
 /** The options in the order in which help lists them. */
@@ -28,6 +32,7 @@ export const OUTPUT_OPTIONS = grouped('Output', [
     ours: true,
     help: 'also write a page with charts to FILE, in itself complete',
   },
+  { name: 'no-pictures', ours: true, help: 'no pictures of the worst frames on the page of --html' },
   {
     name: 'precision',
     argument: 'P',
@@ -36,14 +41,40 @@ export const OUTPUT_OPTIONS = grouped('Output', [
   },
   {
     name: 'fail-under',
-    argument: 'SCORE',
+    argument: 'LIMIT',
     ours: true,
-    help: 'exit with status 3 when the mean of a model is below SCORE, or a score cannot be trusted',
+    help:
+      'exit with status 3 when the mean of a model is below LIMIT, or a score cannot be trusted; also for any pooled value: ' +
+      'vmaf.p5>=80, psnr_y.mean>=38, cambi.max<=5. May be repeated',
+  },
+  {
+    name: 'baseline',
+    argument: 'REPORT',
+    ours: true,
+    help: 'compare with this earlier report of anyvmaf, as --max-drop says',
+  },
+  {
+    name: 'max-drop',
+    argument: 'DROP',
+    ours: true,
+    help: 'exit with status 3 when a mean is worse than the baseline by more than DROP; or vmaf.p5=1. May be repeated',
   },
   {
     name: 'accept-untrusted',
     ours: true,
-    help: 'let --fail-under judge scores of pairs that preflight found wrong like any other',
+    help: 'let --fail-under and --baseline judge scores of pairs that preflight found wrong like any other',
+  },
+  { name: 'junit', argument: 'FILE', ours: true, help: 'also write what was judged as JUnit XML' },
+  {
+    name: 'summary',
+    argument: 'FILE',
+    ours: true,
+    help: 'also write scores, checks and worst frames as Markdown',
+  },
+  {
+    name: 'github-summary',
+    ours: true,
+    help: 'add that Markdown to the summary of a GitHub step (GITHUB_STEP_SUMMARY)',
   },
 ]);
 
@@ -53,13 +84,46 @@ export interface OutputSettings {
   readonly output?: string;
   /** File for the page. */
   readonly html?: string;
+  /** Whether the page goes without pictures of the worst frames. */
+  readonly noPictures?: boolean;
   /** Format that was asked for by name. */
   readonly format?: ReportFormat;
   readonly precision: Precision;
   readonly failUnder?: number;
-  /** Whether `failUnder` judges scores of wrong pairs too, which otherwise fail. */
+  /** Bounds on pooled values. */
+  readonly limits?: readonly Limit[];
+  /** File of an earlier report to compare with. */
+  readonly baseline?: string;
+  /** How far values may fall below those of the baseline. */
+  readonly drops?: readonly Drop[];
+  /** File for JUnit XML. */
+  readonly junit?: string;
+  /** File for a summary in Markdown. */
+  readonly summary?: string;
+  /** Whether to add that summary to the one of a GitHub step. */
+  readonly githubSummary?: boolean;
+  /** Whether the gate judges scores of wrong pairs too, which otherwise fail. */
   readonly acceptUntrusted?: boolean;
   readonly quiet: boolean;
+}
+
+/** Whether any option judges or writes verdicts. */
+export function isGated({
+  failUnder,
+  limits,
+  drops,
+  junit,
+  summary,
+  githubSummary,
+}: OutputSettings): boolean {
+  return (
+    failUnder !== undefined ||
+    limits !== undefined ||
+    drops !== undefined ||
+    junit !== undefined ||
+    summary !== undefined ||
+    githubSummary === true
+  );
 }
 
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -77,13 +141,28 @@ export class OutputArguments {
     switch (name) {
       case 'output':
       case 'html':
+      case 'baseline':
+      case 'junit':
+      case 'summary':
         this.#settings[name] = fileName(use);
         return true;
       case 'precision':
         this.#settings.precision = precisionValue(use);
         return true;
       case 'fail-under':
-        this.#settings.failUnder = numberValue(use);
+        this.#takeLimits(use);
+        return true;
+      case 'max-drop':
+        this.#settings.drops = [
+          ...(this.#settings.drops ?? []),
+          ...use.value.split(',').map((one) => dropOf(one, use)),
+        ];
+        return true;
+      case 'github-summary':
+        this.#settings.githubSummary = true;
+        return true;
+      case 'no-pictures':
+        this.#settings.noPictures = true;
         return true;
       case 'accept-untrusted':
         this.#settings.acceptUntrusted = true;
@@ -97,46 +176,119 @@ export class OutputArguments {
     return format !== undefined;
   }
 
+  /** A number judges the means of models, as a vmaf tool's users know it; several bounds have commas between them. */
+  #takeLimits(use: OptionUse): void {
+    for (const part of use.value.split(',')) {
+      const alone = decimalBound(part.trim());
+      if (alone !== undefined) this.#settings.failUnder = alone;
+      else this.#settings.limits = [...(this.#settings.limits ?? []), limitOf(part, use)];
+    }
+  }
+
   /**
    * @param option which writes something else than a report
    * @throws {AnyvmafError} `usage` for options of reports
    */
   refuseBeside(option: string): void {
-    const { format, html, failUnder } = this.#settings;
-    const other =
-      format !== undefined
-        ? `--${format}`
-        : html !== undefined
-          ? '--html'
-          : failUnder !== undefined
-            ? '--fail-under'
-            : '';
-    if (other === '') return;
+    const { format, html, failUnder, limits, baseline, drops, junit, summary, githubSummary } =
+      this.#settings;
+    const [other] = [
+      format === undefined ? '' : `--${format}`,
+      html === undefined ? '' : '--html',
+      failUnder === undefined && !limits ? '' : '--fail-under',
+      baseline === undefined ? '' : '--baseline',
+      drops ? '--max-drop' : '',
+      junit === undefined ? '' : '--junit',
+      summary === undefined ? '' : '--summary',
+      githubSummary ? '--github-summary' : '',
+    ].filter((name) => name !== '');
+    if (other === undefined) return;
     throw usageError(
       `${other} is about a report, but ${option} writes the record of a part; give it to 'anyvmaf merge', which makes the report`,
     );
   }
 
+  /** Each file has one writer, and the baseline none. */
+  #refuseSharedFiles(): void {
+    const { output, html, junit, summary, baseline } = this.#settings;
+    for (const [name, value] of Object.entries({ junit, summary, baseline })) {
+      if (value === '-') throw usageError(`--${name} needs the name of a file, not - for a standard stream`);
+    }
+    const seen = new Map<string, string>();
+    for (const [name, value] of Object.entries({ baseline, output, html, junit, summary })) {
+      if (value === undefined || value === '-') continue;
+      const other = seen.get(value);
+      if (other !== undefined)
+        throw usageError(`--${other} and --${name} are both ${quoted(value)}; give each a file of its own`);
+      seen.set(value, name);
+    }
+  }
+
   /** @throws {AnyvmafError} `usage` where options exclude each other */
   finish(): OutputSettings {
-    const { output, html, failUnder, acceptUntrusted } = this.#settings;
+    const { output, html, failUnder, limits, baseline, drops, acceptUntrusted } = this.#settings;
     const format = this.#settings.format ?? formatOf(output);
-    if (acceptUntrusted && failUnder === undefined) {
+    if (acceptUntrusted && failUnder === undefined && !limits && !drops) {
       throw usageError(
         '--accept-untrusted says what --fail-under lets pass, but --fail-under is not given; add it, or leave both out',
+      );
+    }
+    this.#refuseSharedFiles();
+    if (baseline !== undefined && !drops) {
+      throw usageError(
+        '--baseline needs to know how much worse is too much; add --max-drop, such as --max-drop 0.5',
+      );
+    }
+    if (drops && baseline === undefined) {
+      throw usageError(
+        '--max-drop is about an earlier report, but none is given; add --baseline report.json',
+      );
+    }
+    if (this.#settings.noPictures && html === undefined) {
+      throw usageError(
+        '--no-pictures leaves the pictures out of the page of --html, but --html is not given; add it, or leave both out',
       );
     }
     if (html === '-' && (output === '-' || (output === undefined && format))) {
       throw usageError('standard output cannot take both the page and the report; name a file for one');
     }
-    return { precision: 'legacy', quiet: false, ...this.#settings, ...(format && { format }) };
+    return {
+      precision: 'legacy',
+      quiet: false,
+      ...this.#settings,
+      ...(format && { format }),
+    };
   }
 }
 
 /** The format of a file's extension, if no format option is given. The `vmaf` tool ignores the extension. */
 function formatOf(output: string | undefined): ReportFormat | undefined {
-  const ending = /\.([a-z]+)$/i.exec(output ?? '')?.[1]?.toLowerCase();
+  const path = output !== undefined && isUrl(output) ? output.replace(/[?#].*$/, '') : (output ?? '');
+  const ending = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
   return REPORT_FORMATS.find((format) => format === ending);
+}
+
+function limitOf(text: string, use: OptionUse): Limit {
+  try {
+    return parseLimit(text);
+  } catch {
+    throw refusedValue(
+      use,
+      'a number such as 93.5, or a pooled value and its bound such as vmaf.p5>=80, psnr_y.mean>=38 or cambi.max<=5',
+    );
+  }
+}
+
+/** `0.5`, `vmaf.p5=1`, `p5=1`. */
+function dropOf(text: string, use: OptionUse): Drop {
+  const at = text.lastIndexOf('=');
+  const most = decimalBound(text.slice(at + 1).trim());
+  const name = at < 0 ? {} : parsePooledName(text.slice(0, at).trim());
+  if (name && most !== undefined && most >= 0) return { ...name, most };
+  throw refusedValue(
+    use,
+    'a number from 0 such as 0.5, or a pooled value and how far it may fall: vmaf.p5=1',
+  );
 }
 
 function precisionValue(use: OptionUse): Precision {

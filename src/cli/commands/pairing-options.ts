@@ -2,7 +2,13 @@
  * @module cli/commands/pairing-options
  * The options that say how two videos are brought together: decoder, size, rate, offset, range. Pure.
  */
-import { DECODER_CHOICES, FRAME_RATE_POLICIES, SCALE_FILTERS } from '../../core/choices.js';
+import {
+  COLOR_MATRICES,
+  COLOR_RANGES,
+  DECODER_CHOICES,
+  FRAME_RATE_POLICIES,
+  SCALE_FILTERS,
+} from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { FrameRange, PairingOptions, ScaleFilter, ScaleTo } from '../../index.js';
@@ -52,10 +58,56 @@ export const PAIRING_OPTIONS = grouped(
       argument: 'A-B',
       help: 'only this part of the reference: frames 240-480, or times 1:30-2:00, 10s-12.5s; either end may be left out',
     },
+    {
+      name: 'crop',
+      argument: 'auto',
+      help: 'auto cuts off black borders: what lies outside the pictures of both',
+    },
+    {
+      name: 'crop-ref',
+      argument: 'W:H:X:Y',
+      help: 'the part of the reference to compare, in samples, as of ffmpeg; without X:Y its middle',
+    },
+    { name: 'crop-dis', argument: 'W:H:X:Y', help: 'the part of the distorted video' },
+    {
+      name: 'deinterlace',
+      help: 'make whole pictures of the fields of what is marked as interlaced (bwdif)',
+    },
+    {
+      name: 'color-range',
+      argument: 'RANGE',
+      help: 'convert samples of the other range: limited or full; what states none is limited',
+    },
+    {
+      name: 'matrix',
+      argument: 'NAME',
+      help: 'convert samples of another matrix: bt601, bt709 or bt2020 (ffmpeg)',
+    },
+    {
+      name: 'pix-fmt',
+      argument: 'NAME',
+      help: 'compare in this planar format, such as yuv420p10le',
+    },
+    {
+      name: 'vf-ref',
+      argument: 'CHAIN',
+      help: "ffmpeg's filters for the reference, as after -vf; only such as change pictures",
+    },
+    { name: 'vf-dis', argument: 'CHAIN', help: 'the same for the distorted video' },
     { name: 'strict', help: 'refuse a pair that preflight warns of' },
     { name: 'no-preflight', help: 'do not look for mismatches before scoring' },
     { name: 'allow-damaged', help: 'score a damaged video up to its first damage' },
-    { name: 'allow-url', help: 'let videos be URLs that a decoder fetches' },
+    {
+      name: 'rate',
+      argument: 'R',
+      help: 'pictures per second of frame_%04d.png, "shots/*.jpg" or a folder: 24, 24000/1001 (default: 25)',
+    },
+    {
+      name: 'allow-url',
+      argument: 'HOST',
+      optional: isHost,
+      help: 'read videos on HOST by URL, in parts and checked. May be repeated. Without HOST: ffmpeg fetches them, unchecked',
+    },
   ],
   { ours: true },
 );
@@ -63,7 +115,7 @@ export const PAIRING_OPTIONS = grouped(
 /** {@link PairingOptions} while they are gathered. */
 export type PairingDraft = { -readonly [Key in keyof PairingOptions]: PairingOptions[Key] };
 
-const READERS: OptionReaders<(typeof PAIRING_OPTIONS)[number]['name'], PairingDraft> = {
+const READERS: OptionReaders<Exclude<(typeof PAIRING_OPTIONS)[number]['name'], 'allow-url'>, PairingDraft> = {
   decoder: (use) => ({ decoder: choiceValue(use, DECODER_CHOICES) }),
   scale: (use) => ({ scale: choiceValue(use, FILTERS) }),
   'scale-to': (use) => ({ scaleTo: sizeValue(use) }),
@@ -71,10 +123,19 @@ const READERS: OptionReaders<(typeof PAIRING_OPTIONS)[number]['name'], PairingDr
   offset: (use) => ({ offset: offsetValue(use) }),
   window: (use) => ({ window: windowValue(use) }),
   range: (use) => ({ range: rangeValue(use) }),
+  crop: (use) => ({ crop: choiceValue(use, ['auto']) }),
+  'crop-ref': (use) => ({ cropReference: areaValue(use) }),
+  'crop-dis': (use) => ({ cropDistorted: areaValue(use) }),
+  deinterlace: () => ({ deinterlace: true }),
+  'color-range': (use) => ({ colorRange: choiceValue(use, COLOR_RANGES) }),
+  matrix: (use) => ({ matrix: choiceValue(use, COLOR_MATRICES) }),
+  'pix-fmt': (use) => ({ pixelFormat: use.value }),
+  'vf-ref': (use) => ({ vfReference: use.value }),
+  'vf-dis': (use) => ({ vfDistorted: use.value }),
   strict: () => ({ strict: true }),
   'no-preflight': () => ({ preflight: false }),
   'allow-damaged': () => ({ allowDamaged: true }),
-  'allow-url': () => ({ allowUrl: true }),
+  rate: (use) => ({ rate: use.value }),
 };
 
 /**
@@ -83,7 +144,54 @@ const READERS: OptionReaders<(typeof PAIRING_OPTIONS)[number]['name'], PairingDr
  * @throws {AnyvmafError} `usage`
  */
 export function takePairingOption(use: OptionUse, options: PairingDraft): boolean {
+  if (use.name === 'allow-url') {
+    options.allowUrl = withHost(options.allowUrl, use);
+    return true;
+  }
   return takeOption(READERS, use, options);
+}
+
+/** Endings of files that could be taken for those of a host: `--allow-url ref.mp4 dis.mp4` names no host. */
+const FILES =
+  /\.(?:mp4|m4v|mov|mkv|webm|avi|m?ts|m2ts|mpe?g|mxf|ivf|obu|264|h264|265|hevc|av1|y4m|yuv|wmv|flv|ogv|gif|png|jpe?g|csv|jsonl|ndjson|json|xml|html?)$/i;
+
+/** Whether an argument after `--allow-url` is its host: a name with a dot, an address, or anything with a port. */
+function isHost(text: string): boolean {
+  if (/^\[[\da-f:.]+\](?::\d+)?$/i.test(text) || /^[\da-f.:]+\/\d+$/i.test(text)) return true;
+  const [, name = '', port] = /^((?:\*\.)?[a-z\d_-]+(?:\.[a-z\d_-]+)*\.?)(:\d+)?$/i.exec(text) ?? [];
+  if (port !== undefined || name.toLowerCase() === 'localhost') return name !== '';
+  return name.includes('.') && !FILES.test(name);
+}
+
+/** The hosts named so far and another one; `true` where URLs are fetched unchecked. */
+function withHost(before: PairingOptions['allowUrl'], { label, value }: OptionUse): true | readonly string[] {
+  if ((value === '') === (typeof before === 'object') && before !== undefined) {
+    throw usageError(
+      `${label} is given with a host and without one; with hosts nothing else is fetched, so leave out one of the two`,
+    );
+  }
+  if (value === '') return true;
+  return [...(typeof before === 'object' ? before : []), value];
+}
+
+/** A video or a place for results on another machine. */
+export function isUrl(name: string): boolean {
+  return /^https?:\/\//i.test(name);
+}
+
+/**
+ * Refuses hosts where nothing is on any: one of them may be meant as a file.
+ * @throws {AnyvmafError} `usage`
+ */
+export function refuseUnusedHosts(
+  { allowUrl }: PairingOptions,
+  names: readonly (string | undefined)[],
+): void {
+  if (typeof allowUrl !== 'object' || names.some((name) => name !== undefined && isUrl(name))) return;
+  throw usageError(
+    `--allow-url names ${quoted(allowUrl[0] ?? '')}, but nothing here is a URL; leave it out, or, if that is a file, put ` +
+      '--allow-url after the videos',
+  );
 }
 
 /**
@@ -94,6 +202,11 @@ export function checkPairingOptions(options: PairingOptions): void {
   if (options.window !== undefined && options.offset !== 'auto') {
     throw usageError(
       '--window says how far --offset auto searches, but the offset is not searched; leave out --window, or add --offset auto',
+    );
+  }
+  if (options.crop && (options.cropReference ?? options.cropDistorted) !== undefined) {
+    throw usageError(
+      '--crop auto looks for what to cut off, but --crop-ref or --crop-dis says it; leave out one',
     );
   }
   if (options.strict && options.preflight === false) {
@@ -109,6 +222,12 @@ function sizeValue(use: OptionUse): ScaleTo {
   const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/i.exec(use.value) ?? [];
   if (width !== undefined && height !== undefined) return { width: Number(width), height: Number(height) };
   throw refusedValue(use, 'ref, dis or a size such as 1920x1080');
+}
+
+/** `1920:800:0:140`, `1920:800`. */
+function areaValue(use: OptionUse): string {
+  if (/^\d{1,5}:\d{1,5}(?::\d{1,5}:\d{1,5})?$/.test(use.value)) return use.value;
+  throw refusedValue(use, 'WIDTH:HEIGHT:X:Y in samples, such as 1920:800:0:140');
 }
 
 /** A whole number of frames with or without a sign, or `auto`. */

@@ -7,7 +7,8 @@ import { COMPATS, REPORT_FORMATS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { quoted } from '../../core/printable.js';
-import type { RawVideoFormat, ScoreOptions, ShardChoice } from '../../index.js';
+import type { RawVideoFormat, Samples, ScoreOptions, ShardChoice } from '../../index.js';
+import { extractorsFor } from '../../report/limits.js';
 import type { LiveSettings } from '../live.js';
 import {
   grouped,
@@ -20,7 +21,12 @@ import { choiceValue, refusedValue, unsignedValue } from '../values.js';
 import { LIVE_OPTIONS, LiveArguments } from './live-options.js';
 import { NATIVE_OPTIONS, NativeArguments } from './native-options.js';
 import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from './output-options.js';
-import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
+import {
+  checkPairingOptions,
+  PAIRING_OPTIONS,
+  refuseUnusedHosts,
+  takePairingOption,
+} from './pairing-options.js';
 import { TINY_OPTIONS, TinyArguments } from './tiny-options.js';
 import { VIDEO_OPTIONS, VideoArguments, type Videos } from './video-options.js';
 
@@ -49,6 +55,12 @@ export const SCORE_OPTIONS = [
     { name: 'frame_skip_ref', argument: 'N', help: 'leave out the first N frames of the reference' },
     { name: 'frame_skip_dist', argument: 'N', help: 'leave out the first N frames of the distorted video' },
     { name: 'subsample', argument: 'N', help: 'score only every Nth frame' },
+    {
+      name: 'samples',
+      argument: 'NxSs',
+      ours: true,
+      help: 'score N runs of S seconds spread over the video, such as 8x4s, or auto; values are estimates with an interval',
+    },
   ]),
   ...PAIRING_OPTIONS,
   ...grouped(WHAT, [
@@ -159,6 +171,13 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   if (keep) options.keep = keep;
   const settings = { ...chosen, ...draft.finish(), ...(watched && { live: watched }) };
   refuseContradictions(settings);
+  refuseUnusedHosts(options, [
+    settings.reference,
+    unread,
+    ...settings.distorted,
+    settings.output,
+    settings.html,
+  ]);
   return settings;
 }
 
@@ -172,6 +191,14 @@ const COUNTS = {
   frame_skip_ref: ['skipReference', 10],
   frame_skip_dist: ['skipDistorted', 10],
 } as const;
+
+/** `auto`, `8x4s`. */
+function samplesValue(use: OptionUse): Samples {
+  if (use.value === 'auto') return 'auto';
+  const [, runs, seconds] = /^(\d{1,4})x(\d{1,4}(?:\.\d{1,3})?)s$/i.exec(use.value) ?? [];
+  if (runs !== undefined && seconds !== undefined) return { runs: Number(runs), seconds: Number(seconds) };
+  throw refusedValue(use, 'auto, or a number of runs and their seconds such as 8x4s');
+}
 
 /** Settings in the making, option by option. */
 class SettingsDraft {
@@ -207,6 +234,9 @@ class SettingsDraft {
         this.#options[key] = unsignedValue(use, example, most);
         break;
       }
+      case 'samples':
+        this.#options.samples = samplesValue(use);
+        break;
       case 'no_prediction':
         this.#options.noPrediction = true;
         break;
@@ -258,13 +288,22 @@ class SettingsDraft {
     models.length = 0;
   }
 
+  /** Measures what limits name and models do not bring along. */
+  #addJudged({ limits = [], drops = [] }: OutputSettings): void {
+    const names = [...limits, ...drops].flatMap(({ metric }) => metric ?? []);
+    for (const feature of extractorsFor(names, this.#features))
+      if (this.#features.length < MAX_MODELS) this.#features.push(feature);
+  }
+
   finish(): Omit<ScoreSettings, 'reference' | 'distorted' | 'raw'> {
     if (this.#models.length > 0) this.#options.models = this.#models;
+    const outputs = this.#outputs.finish();
+    this.#addJudged(outputs);
     if (this.#features.length > 0) this.#options.features = this.#features;
     if (this.#shard) this.#outputs.refuseBeside('--shard');
     return {
       options: this.#options,
-      ...this.#outputs.finish(),
+      ...outputs,
       ...(this.#shard && { shard: this.#shard }),
       ignored: this.ignored,
     };
@@ -273,15 +312,29 @@ class SettingsDraft {
 
 /** @throws {AnyvmafError} `usage` where options exclude each other */
 function refuseContradictions(settings: ScoreSettings): void {
-  const { options, distorted, format, failUnder, shard } = settings;
-  if (failUnder !== undefined && options.noPrediction) {
-    throw usageError('--fail-under judges scores, but -n/--no_prediction makes none; leave out one');
+  const { options, distorted, format, failUnder, limits = [], drops = [], shard } = settings;
+  const ofModels =
+    failUnder !== undefined || [...limits, ...drops].some(({ metric }) => metric === undefined);
+  if (ofModels && options.noPrediction) {
+    const option = failUnder !== undefined || limits.length > 0 ? '--fail-under' : '--max-drop';
+    throw usageError(`${option} judges scores, but -n/--no_prediction makes none; leave out one`);
   }
   if (distorted.length > 1 && (format === 'xml' || format === 'sub')) {
     throw usageError(
       `${format.toUpperCase()} holds one report, but ${distorted.length} distorted videos are given; use --json, --csv or --ndjson, ` +
         'or score them one at a time',
     );
+  }
+  if (options.samples !== undefined) {
+    const other =
+      (shard && '--shard') ||
+      ((settings.live || options.keep) && 'an option of watching') ||
+      (format === 'ndjson' && '--ndjson') ||
+      ((options.subsample ?? 1) > 1 && '--subsample') ||
+      (options.tiny && options.tiny.length > 0 && '--tiny-model');
+    if (other) {
+      throw usageError(`--samples scores runs of the video, which does not go with ${other}; leave out one`);
+    }
   }
   if (distorted.length > 1 && shard) {
     throw usageError(

@@ -2,6 +2,7 @@
  * @module cli/commands/score-shard
  * `anyvmaf --shard I/N REFERENCE DISTORTED`: measures one part of a pair and writes its record.
  */
+import { withoutAccess } from '../../core/printable.js';
 import type { ShardChoice } from '../../index.js';
 import { EXIT } from '../exit.js';
 import { openOutput } from '../output.js';
@@ -16,14 +17,15 @@ export async function measurePart(
 ): Promise<number> {
   const { reference, distorted, raw, options, output, quiet, shard, ignored } = settings;
   const inputs = [...(reference === undefined ? [] : [reference]), ...distorted];
-  const file = output === undefined || output === '-' ? undefined : await openOutput(output, inputs);
+  const file =
+    output === undefined || output === '-' ? undefined : await openOutput(output, inputs, options.allowUrl);
   return interruptible(async (stop) => {
     const [api, { progressBar }] = await Promise.all([
       import('../../index.js'),
       import('../progress-bar.js'),
     ]);
     const bar = terminal.canDraw && !quiet ? progressBar(terminal) : undefined;
-    bar?.say(`reading ${inputs.join(', ')}`);
+    bar?.say(withoutAccess(`reading ${inputs.join(', ')}`));
     const request = {
       ...(reference !== undefined && { reference }),
       distorted: distorted[0],
@@ -40,8 +42,8 @@ export async function measurePart(
     if (file && !quiet && terminal.interactive) {
       await terminal.print(
         end > first
-          ? `Pairs ${first} to ${end - 1} are in ${output}; merge it with the others: anyvmaf merge\n`
-          : `${output} is a part without pairs; merge it with the others: anyvmaf merge\n`,
+          ? `Pairs ${first} to ${end - 1} are in ${withoutAccess(output ?? '')}; merge it with the others: anyvmaf merge\n`
+          : `${withoutAccess(output ?? '')} is a part without pairs; merge it with the others: anyvmaf merge\n`,
       );
     }
     return EXIT.ok;

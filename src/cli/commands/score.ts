@@ -2,21 +2,23 @@
  * @module cli/commands/score
  * `anyvmaf REFERENCE DISTORTED...`: scores one or several encodes of a reference and delivers the result.
  */
-import type { Report } from '../../report/types.js';
+import { withoutAccess } from '../../core/printable.js';
+import type { Report, ReportHead } from '../../report/types.js';
 import { COMMANDS, type Command } from '../command.js';
 import { EXIT, exitCodeOf } from '../exit.js';
 import { findingsInFlags, messageInFlags } from '../flags.js';
+import { type Gate, sayVerdict } from '../gate.js';
 import type { HelpPage } from '../help.js';
 import type { LiveLines } from '../live-lines.js';
+import type { PagePictures } from '../page-pictures.js';
 import type { ProgressBar } from '../progress-bar.js';
-import { interruptible } from '../signals.js';
+import { type Interruption, interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import {
   deliver,
   type Failure,
   htmlText,
   isPrinted,
-  judge,
   type Outcome,
   openOutputs,
   reportText,
@@ -46,6 +48,8 @@ const page: HelpPage = {
         ['anyvmaf ref.mp4 dis.mp4 -m auto --json', 'HD or 4K model; every frame'],
         ['anyvmaf a.yuv b.yuv -w 1920 -h 1080 -p 420 -b 8', 'raw video'],
         ['anyvmaf ref.mp4 dis.mp4 --fail-under 93', 'a gate for scripts'],
+        ["anyvmaf a.mp4 b.mp4 --fail-under 'vmaf.p5>=80'", 'for the worst frames'],
+        ['anyvmaf a.mp4 b.mp4 --baseline old.json --max-drop 0.5', 'not worse than before'],
       ],
     },
     { title: 'Commands', rows: COMMANDS.map(({ name, summary }) => [name, summary]) },
@@ -55,7 +59,7 @@ const page: HelpPage = {
         [`${EXIT.ok}`, 'all went well'],
         [`${EXIT.usage}`, 'the command line is wrong'],
         [`${EXIT.failed}`, 'a video, model, feature or file cannot be used'],
-        [`${EXIT.below}`, 'the score is below --fail-under, or cannot be trusted'],
+        [`${EXIT.below}`, 'a value misses --fail-under or --max-drop, or cannot be trusted'],
         [`${EXIT.alarm}`, 'an --alarm was raised'],
         [`${EXIT.internal}`, 'a defect of anyvmaf'],
         [`${EXIT.interrupted}`, 'interrupted by Ctrl-C'],
@@ -90,13 +94,12 @@ async function scoreVideos(
   args: readonly string[],
   terminal: Terminal,
 ): Promise<number> {
-  const { failUnder } = settings;
   const { reference, distorted } = settings;
   const inputs = [...(reference === undefined ? [] : [reference]), ...distorted];
-  const { file, page: pageFile } = await openOutputs(settings, inputs);
+  const { file, page: pageFile, gate } = await openOutputs(settings, inputs, settings.options.allowUrl);
   return interruptible(async (stop) => {
     const live = await liveLines(settings, terminal, stop.abort);
-    const outcome = await measure(settings, terminal, stop.signal, live);
+    const outcome = await measure(settings, terminal, stop, live, gate);
     const [failure] = outcome.failures;
     if (failure)
       (await import('../complaints.js')).complainOfFailures(
@@ -106,20 +109,44 @@ async function scoreVideos(
       );
     if (failure && outcome.reports.length === 0) {
       await live?.written();
+      await gate?.judge(outcome, stop.signal);
       return exitCodeOf(failure.error);
     }
     if (file) await file.write(await reportText(outcome, settings), stop.signal);
-    const pageText = settings.html === undefined ? undefined : await htmlText(outcome, args);
+    const pageText =
+      settings.html === undefined
+        ? undefined
+        : await htmlText(outcome, args, await picturesFor(outcome, settings, terminal, stop.signal));
     if (pageFile && pageText) await pageFile.write(pageText, stop.signal);
+    const verdict = await gate?.judge(outcome, stop.signal);
     // Nothing is left to clean up, and Ctrl-C must work while a reader of the output is slow.
     stop.release();
     await live?.written();
     await deliver(outcome, settings, terminal, live !== undefined);
     if (pageText && !pageFile) for (const piece of pageText) await terminal.print(piece);
-    const judged = failUnder === undefined ? EXIT.ok : await judge(outcome, failUnder, settings, terminal);
+    const judged = verdict ? sayVerdict(verdict, terminal) : EXIT.ok;
     if (outcome.failures.length > 0) return EXIT.failed;
     return judged === EXIT.ok && outcome.alarms ? EXIT.alarm : judged;
   });
+}
+
+/** Pictures for the page, made while the files are there; why there are none is said at once. */
+async function picturesFor(
+  { reports, failures }: Outcome,
+  { reference, distorted, raw, options, noPictures }: ScoreSettings,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<Partial<PagePictures>> {
+  if (noPictures || reference === undefined) return {};
+  const { pagePictures } = await import('../page-pictures.js');
+  const failed = new Set(failures.map(({ index }) => index));
+  const scored = distorted.filter((_, index) => !failed.has(index));
+  const made = await pagePictures(
+    reports.map((report, i) => ({ report, reference, distorted: scored[i] ?? '', raw, options })),
+    signal,
+  );
+  for (const why of made.lacking) terminal.complain(why);
+  return made;
 }
 
 /** Prints a report frame by frame, where NDJSON goes to standard output. */
@@ -138,28 +165,44 @@ async function liveLines(
 async function measure(
   settings: ScoreSettings,
   terminal: Terminal,
-  signal: AbortSignal,
+  stop: Interruption,
   live: LiveLines | undefined,
+  gate: Gate | undefined,
 ): Promise<Outcome> {
+  const { signal } = stop;
+  /** With the first frame: what could not be judged at the end is not measured to the end. */
+  const onStart = (head: ReportHead, index?: number) => {
+    try {
+      gate?.start(head, index);
+    } catch (error) {
+      return stop.abort(error);
+    }
+    live?.start(head, index);
+  };
+  // Each run of a sampled video has a start of its own; there the gate says at the end what it cannot judge.
+  const observed = live || (gate && !settings.options.samples) ? onStart : undefined;
   const { reference, distorted, quiet } = settings;
   const bar =
     terminal.canDraw && !quiet ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
   const names = [...(reference === undefined ? [] : [reference]), ...distorted];
-  bar?.say(`reading ${names.join(', ')}`);
+  bar?.say(withoutAccess(`reading ${names.join(', ')}`));
   try {
     return distorted.length === 1 || reference === undefined
-      ? await measureOne(settings, terminal, signal, live, bar)
-      : await measureMany({ ...settings, reference }, signal, live, bar);
+      ? await measureOne(settings, terminal, signal, live, observed, bar)
+      : await measureMany({ ...settings, reference }, signal, live, observed, bar);
   } finally {
     bar?.clear();
   }
 }
+
+type StartListener = (head: ReportHead, index?: number) => void;
 
 async function measureOne(
   settings: ScoreSettings,
   terminal: Terminal,
   signal: AbortSignal,
   live: LiveLines | undefined,
+  onStart: StartListener | undefined,
   bar: ProgressBar | undefined,
 ): Promise<Outcome> {
   const { reference, distorted, raw, options, ignored, quiet } = settings;
@@ -171,7 +214,8 @@ async function measureOne(
   const all = {
     ...options,
     signal,
-    ...(live && { onStart: live.start, onFrame: live.frame }),
+    ...(onStart && { onStart }),
+    ...(live && { onFrame: live.frame }),
     ...(bar && { onProgress: bar.show }),
   };
   if (settings.live) {
@@ -192,6 +236,7 @@ async function measureMany(
   { reference, distorted, raw, options, ignored }: ScoreSettings & { readonly reference: string },
   signal: AbortSignal,
   live: LiveLines | undefined,
+  onStart: StartListener | undefined,
   bar: ProgressBar | undefined,
 ): Promise<Outcome> {
   const [api, { progressSum }] = await Promise.all([import('../../index.js'), import('../progress-bar.js')]);
@@ -200,8 +245,8 @@ async function measureMany(
   const reports = await api.scoreMany(reference, distorted, {
     ...options,
     signal,
+    ...(onStart && { onStart }),
     ...(live && {
-      onStart: live.start,
       onFrame: live.frame,
       onReport: (report, index) => live.end(withIgnored(report, ignored), index),
     }),
@@ -210,7 +255,13 @@ async function measureMany(
     onFailure(error, index) {
       const { code } = error;
       const message = messageInFlags(error);
-      const failed = { version: api.version, reference, distorted: distorted[index] ?? '', code, message };
+      const failed = {
+        version: api.version,
+        reference: withoutAccess(reference),
+        distorted: withoutAccess(distorted[index] ?? ''),
+        code,
+        message,
+      };
       failures.push({ index, error, failed });
       sum?.(null, index);
       live?.fail(failed, index);

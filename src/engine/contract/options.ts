@@ -3,13 +3,21 @@
  * Checks options and fills in defaults.
  */
 import { isObject, oneOf, requireObject } from '../../core/arguments.js';
-import { COMPATS, DECODER_CHOICES, FRAME_RATE_POLICIES, SCALE_FILTERS } from '../../core/choices.js';
+import {
+  COLOR_MATRICES,
+  COLOR_RANGES,
+  COMPATS,
+  DECODER_CHOICES,
+  FRAME_RATE_POLICIES,
+  SCALE_FILTERS,
+} from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { checkOrigin } from '../../core/origin.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { quoted, showValue } from '../../core/printable.js';
 import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
+import { FILTER_OPTIONS, type FilterOptions } from '../../media/filters/types.js';
 import { requireVideo } from '../../media/open.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../../media/pairing/types.js';
 import { folderOption } from '../../metrics/options.js';
@@ -98,10 +106,21 @@ export interface CheckedPairing {
   readonly window: number | undefined;
   readonly range: FrameRange | undefined;
   readonly allowDamaged: boolean;
-  readonly allowUrl: boolean;
+  /** Whether URLs may be fetched; a list: on which hosts, with checks. */
+  readonly allowUrl: boolean | readonly string[];
+  /** Of sequences of pictures, as a fraction. */
+  readonly rate: string | undefined;
   readonly commonBitDepth: boolean;
+  /** `undefined` if none is set. */
+  readonly filters: CheckedFilters | undefined;
   readonly strict: boolean;
   readonly preflight: boolean;
+}
+
+/** Filters, of which those that need more are checked when inputs are opened. */
+export interface CheckedFilters extends FilterOptions {
+  /** Somebody else than the user asks. */
+  readonly foreign: boolean;
 }
 
 /** More threads than this are a mistake. */
@@ -137,16 +156,19 @@ const PAIRING = [
   'range',
   'allowDamaged',
   'allowUrl',
+  'rate',
   'origin',
   'commonBitDepth',
   'strict',
   'preflight',
+  ...FILTER_OPTIONS,
 ] as const satisfies readonly (keyof PairingOptions)[];
 
 /** Options of `score`. */
 export const SCORE_OPTIONS: readonly (keyof ScoreOptions)[] = [
   ...SHARED,
   'noReference',
+  'samples',
   'frameCount',
   'skipReference',
   'skipDistorted',
@@ -301,6 +323,8 @@ function checkAlone(options: ScoreOptions): boolean {
     ['skipReference', skipReference !== 0],
     ['scaleTo', options.scaleTo !== undefined],
     ['frameRatePolicy', options.frameRatePolicy !== undefined],
+    ['cropReference', options.cropReference !== undefined],
+    ['vfReference', options.vfReference !== undefined],
   ];
   const other = needs.find(([, given]) => given)?.[0];
   if (other === undefined) return true;
@@ -368,11 +392,43 @@ function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing 
     window,
     range: range && checkRange(range),
     allowDamaged: ofType('allowDamaged', options.allowDamaged ?? false, 'boolean', 'true or false'),
-    allowUrl: ofType('allowUrl', options.allowUrl ?? false, 'boolean', 'true or false'),
+    allowUrl: checkAllowUrl(options.allowUrl ?? false),
+    rate: checkRate(options.rate),
     commonBitDepth: ofType('commonBitDepth', options.commonBitDepth ?? anyDepth, 'boolean', 'true or false'),
+    filters: checkFilters(options),
     strict: ofType('strict', options.strict ?? false, 'boolean', 'true or false'),
     preflight: ofType('preflight', options.preflight ?? true, 'boolean', 'true or false'),
   };
+}
+
+/** @throws {AnyvmafError} `usage` */
+function checkRate(rate: number | string | undefined): string | undefined {
+  if (rate === undefined) return undefined;
+  const [, num = '', den = '1'] = /^(\d{1,7}(?:\.\d{1,6})?)(?:\/([1-9]\d{0,6}))?$/.exec(String(rate)) ?? [];
+  const value = Number(num) / Number(den);
+  if (num !== '' && value > 0 && value <= 1000 && !(num.includes('.') && den !== '1')) return String(rate);
+  throw usageError(
+    `rate is ${showValue(rate)}, but it must be pictures per second: a number up to 1000, or a fraction such as 24000/1001.`,
+  );
+}
+
+/** Types and words only. */
+function checkFilters(options: PairingOptions): CheckedFilters | undefined {
+  const given = FILTER_OPTIONS.filter((name) => options[name] !== undefined && options[name] !== false);
+  if (given.length === 0) return undefined;
+  const { crop, colorRange, matrix, deinterlace, origin } = options;
+  if (crop !== undefined && crop !== 'auto') {
+    throw usageError(
+      `crop is ${showValue(crop)}, but it must be auto; cropReference and cropDistorted take a part of the picture.`,
+    );
+  }
+  if (colorRange !== undefined) oneOf('colorRange', colorRange, COLOR_RANGES);
+  if (matrix !== undefined) oneOf('matrix', matrix, COLOR_MATRICES);
+  ofType('deinterlace', deinterlace ?? false, 'boolean', 'true or false');
+  for (const name of ['cropReference', 'cropDistorted', 'vfReference', 'vfDistorted', 'pixelFormat'] as const)
+    ofType(name, options[name] ?? '', 'string', 'a string');
+  const filters = Object.fromEntries(given.map((name) => [name, options[name]]));
+  return { ...filters, foreign: origin?.by === 'foreign' };
 }
 
 /** A request with both videos. */
@@ -414,6 +470,12 @@ export function checkFormat(what: string, format: VideoFormat): void {
 function ofType<T>(name: string, value: T, type: 'boolean' | 'function' | 'string', expected: string): T {
   if (typeof value === type) return value;
   throw usageError(`${name} is ${showValue(value)}, but it must be ${expected}.`);
+}
+
+function checkAllowUrl(value: boolean | readonly string[]): boolean | readonly string[] {
+  if (typeof value === 'boolean') return value;
+  if (Array.isArray(value) && value.every((host) => typeof host === 'string')) return value;
+  throw usageError(`allowUrl is ${showValue(value)}, but it must be true, false or a list of hosts.`);
 }
 
 function checkSize(size: ScaleTo): ScaleTo {

@@ -23,7 +23,11 @@ export interface Platform {
   readonly files: FilePlatform;
   readonly models: ModelStore;
   /** Video decoders, the preferred first. Loads their code, but not what they need to run. */
-  decoders(options: { readonly allowUrl: boolean }): Promise<readonly Decoder[]>;
+  decoders(options: {
+    readonly allowUrl: boolean;
+    /** Pictures per second of sequences of pictures. */
+    readonly rate?: string | undefined;
+  }): Promise<readonly Decoder[]>;
   /** Installed programs; absent if the platform cannot run any. */
   native?(): Promise<NativeHost>;
   /** Access to a GPU that measures; absent if the platform has none. */

@@ -9,11 +9,13 @@ import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import type { Origin } from '../../core/origin.js';
 import type { AomCtc, NflxCtc } from '../../core/presets.js';
 import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
+import type { FilterOptions } from '../../media/filters/types.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../../media/pairing/types.js';
 import type { RawVideoFormat, VideoInput } from '../../media/types.js';
 import type { FrameMetrics, Report, ReportHead } from '../../report/types.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
 import type { BackendChoice } from '../backends/native/types.js';
+import type { Samples } from '../sampling/choose.js';
 
 /** The pair to compare. */
 export interface ScoreRequest {
@@ -41,7 +43,7 @@ export interface Progress {
  * libvmaf, by number and only if they have one format, unless `scale`, `scaleTo` or `frameRatePolicy` says
  * otherwise.
  */
-export interface PairingOptions {
+export interface PairingOptions extends FilterOptions {
   /** Decoder of encoded video. Default `auto`: the first that is installed of ffmpeg, mediabunny and wasm. */
   readonly decoder?: DecoderChoice;
   /** Resizing filter if sizes differ; `none` refuses different sizes. Default `bicubic`. */
@@ -69,8 +71,18 @@ export interface PairingOptions {
   readonly range?: FrameRange;
   /** Score a damaged or truncated video up to its first damage instead of refusing it. Default false. */
   readonly allowDamaged?: boolean;
-  /** Let a decoder fetch videos from http or other URLs. Default false. */
-  readonly allowUrl?: boolean;
+  /**
+   * Fetch videos from `http` and `https` URLs. Node: a list of hosts, such as `media.example.com`, `*.example.com`,
+   * `localhost:9000`, `10.0.0.5` or `10.0.0.0/8`, has them read in parts, from these hosts only, and from private addresses
+   * only where they are listed; redirects are checked alike. `true` lets ffmpeg fetch whatever is named, unchecked.
+   * Default false.
+   */
+  readonly allowUrl?: boolean | readonly string[];
+  /**
+   * Pictures per second of sequences of pictures (`frame_%04d.png`, `shots/*.jpg`, a folder), a number or a fraction such as
+   * `24000/1001`. Default 25.
+   */
+  readonly rate?: number | string;
   /**
    * Node: who named the files. Use `{ by: 'foreign', folders: [...] }` for files that are uploaded or that an agent
    * requests: they are opened only below these folders, after following links, and never as playlists. Default
@@ -126,6 +138,11 @@ export interface ScoreOptions extends PairingOptions {
   readonly subsample?: number;
   /** At most this many pairs; 0 means all. Default 0. */
   readonly frameCount?: number;
+  /**
+   * Score short runs spread over the video instead of all of it. Pooled values are then estimates, whose intervals are in
+   * the report's `sampling`. Default: all pairs.
+   */
+  readonly samples?: Samples;
   /** Reference frames to discard at the start. Default 0. */
   readonly skipReference?: number;
   /** Distorted frames to discard at the start. Default 0. */

@@ -31,7 +31,10 @@ export async function identifyDistorted(
     signal,
   });
   try {
-    const distorted = await identifyVideo(platform, input, pairing, signal);
+    const found = await identifyVideo(platform, input, pairing, signal, 'distorted');
+    const distorted = pairing.filters
+      ? await (await import('./filters.js')).filterAlone(platform, found, pairing, signal)
+      : found;
     const { range } = pairing;
     const facts = distorted.kind === 'frames' ? distorted.source.info : distorted.video.facts;
     const { width, height, bitDepth, chroma } = facts;
@@ -47,7 +50,7 @@ export async function identifyDistorted(
       distorted.kind === 'frames'
         ? distorted.source.info.warnings
         : await setBackWarnings({ 'the video': distorted });
-    if (distorted.kind === 'frames' && range === undefined) return { sides, warnings };
+    if (distorted.kind === 'frames' && range === undefined && !pairing.filters) return { sides, warnings };
     const plan = planPairing(sides, {
       scale: 'none',
       scaleTo: 'dis',

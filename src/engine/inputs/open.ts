@@ -2,7 +2,7 @@
  * @module engine/inputs/open
  * Opens two inputs of any kind as two sources whose n-th frames form pairs.
  */
-import { ofInput } from '../../core/errors.js';
+import { ofInput, usageError } from '../../core/errors.js';
 import { checkPair, closeInput, openInputs } from '../../media/pair.js';
 import type { OpenDecoder, Side } from '../../media/pairing/prepare.js';
 import type { FrameSource } from '../../media/types.js';
@@ -35,18 +35,32 @@ export async function identifyInputs(
   const inputs = await openInputs(request.reference, request.distorted, {
     raw: request.raw,
     platform: platform.files,
-    decoding: { allowUrl: pairing.allowUrl },
+    decoding: {
+      allowUrl: pairing.allowUrl,
+      streams: pairing.decoder === 'auto' || pairing.decoder === 'ffmpeg',
+    },
     partialFrame: pairing.allowDamaged ? 'drop' : 'refuse',
     signal,
   });
   try {
     const [reference, distorted] = inputs;
+    if (pairing.rate !== undefined && !inputs.some((input) => 'kind' in input && input.sequence)) {
+      throw usageError(
+        `rate is ${pairing.rate}, but neither video is a sequence of pictures, and others have a rate of their own; leave it out.`,
+      );
+    }
     const ofBytes = pairing.preflight ? await findingsOfBytes(inputs, platform.files) : [];
     const sized = pairing.scale !== undefined || pairing.scaleTo !== undefined;
     const asked =
       sized || pairing.frameRatePolicy !== undefined || pairing.range !== undefined || pairing.offset !== 0;
     const encoded = 'kind' in reference || 'kind' in distorted;
-    if (encoded || asked || (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth)) {
+    const filtered = pairing.filters !== undefined;
+    if (
+      encoded ||
+      asked ||
+      filtered ||
+      (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth)
+    ) {
       const { pairVideos } = await import('./pairing.js');
       return { ...(await pairVideos(platform, inputs, sized, checked, signal, shared)), ofBytes };
     }

@@ -9,7 +9,7 @@ import { lumaBytes } from '../../core/frame.js';
 import { counted, shown } from '../../core/printable.js';
 import { MediaError } from '../../media/errors.js';
 import type { MappedSource } from '../../media/pairing/mapped.js';
-import type { FrameSource } from '../../media/types.js';
+import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import type { PicturesRead } from '../backends/types.js';
 import type { EndOfPair, PairDescriptor } from '../workers/protocol.js';
 
@@ -95,11 +95,17 @@ function ends(reference: Outcome, distorted: Outcome): EndOfPair | null {
 export function describePair(pair: OpenPair): PairDescriptor | undefined {
   const [reference, distorted] = [pair.reference, pair.distorted].map(({ seekable, descriptor }) => {
     if (!seekable || !descriptor) return undefined;
-    const copies = descriptor.kind === 'bytes' && descriptor.bytes.buffer instanceof ArrayBuffer;
-    return copies ? undefined : descriptor;
+    return staysHere(descriptor) ? undefined : descriptor;
   });
   const { skipReference, skipDistorted } = pair;
   return reference && distorted && { reference, distorted, skipReference, skipDistorted };
+}
+
+/** Whether only this thread can read it, or others only a copy. */
+function staysHere(descriptor: SourceDescriptor): boolean {
+  if (descriptor.kind === 'filtered') return staysHere(descriptor.of);
+  if (descriptor.kind === 'here') return true;
+  return descriptor.kind === 'bytes' && descriptor.bytes.buffer instanceof ArrayBuffer;
 }
 
 /** Number of pairs of a run. */

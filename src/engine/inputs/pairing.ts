@@ -6,7 +6,9 @@
 import { type InputRole, ofInput } from '../../core/errors.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { alignState } from '../../media/align/types.js';
-import { chooseDecoder, readTimes } from '../../media/decoders.js';
+import type { TrackFacts } from '../../media/decoder.js';
+import { chooseDecoder, type EncodedVideo, readTimes } from '../../media/decoders.js';
+import { type Delivery, delivery, deliveryPhrases } from '../../media/delivery.js';
 import { checkPair, type OpenedInput } from '../../media/pair.js';
 import { planPairing, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { VideoInfo } from '../../media/types.js';
@@ -25,7 +27,10 @@ export async function pairVideos(
   shared?: SharedInspection,
 ): Promise<KnownInputs> {
   const { pairing, skipReference, skipDistorted, frameCount } = checked;
-  const sides = await identifyVideos(platform, inputs, pairing, signal);
+  const found = await identifyVideos(platform, inputs, pairing, signal);
+  const sides = pairing.filters
+    ? await (await import('./filters.js')).filterSides(platform, found, pairing, signal)
+    : found;
   const { reference, distorted } = sides;
   const stored = reference.kind === 'frames' && distorted.kind === 'frames';
   const warnings =
@@ -89,7 +94,7 @@ async function identifyVideos(
   signal: AbortSignal,
 ): Promise<Sides> {
   const identify = (role: InputRole, input: OpenedInput) =>
-    ofInput(role, () => identifyVideo(platform, input, pairing, signal));
+    ofInput(role, () => identifyVideo(platform, input, pairing, signal, role));
   const [reference, distorted] = await Promise.allSettled([
     identify('reference', inputs[0]),
     identify('distorted', inputs[1]),
@@ -107,20 +112,34 @@ async function identifyVideos(
 export async function identifyVideo(
   platform: Platform,
   input: OpenedInput,
-  { decoder: choice, allowUrl }: CheckedPairing,
+  { decoder: choice, allowUrl, rate }: CheckedPairing,
   signal: AbortSignal,
+  role: InputRole,
 ): Promise<Side> {
   if (!('kind' in input)) return { kind: 'frames', source: input, times: storedTimes(input.info) };
-  const decoders = choice === 'none' ? [] : await platform.decoders({ allowUrl });
+  const decoders = choice === 'none' ? [] : await platform.decoders({ allowUrl: allowUrl === true, rate });
   const chosen = await chooseDecoder(input, { choice, decoders, signal });
   const { video, times } = await readTimes(chosen, signal);
   const setBacks = (await video.decoder.setBacks?.(video.input)) ?? [];
-  return {
+  const applied = deliveryPhrases(video.facts.pixelFormat, deliveryOf(video));
+  const side: Side = {
     kind: 'encoded',
     video,
     times: times && times.length > 0 ? times : null,
     ...(setBacks.length > 0 && { setBacks }),
+    ...(applied.length > 0 && { applied }),
   };
+  if (!isStill(video.facts)) return side;
+  return (await import('./filters.js')).filterStill(role, side, signal);
+}
+
+function deliveryOf({ facts: { pixelFormat, name } }: EncodedVideo): Delivery {
+  return delivery(pixelFormat, 0, name, true);
+}
+
+/** Pictures, as cameras and programs for drawing write them. */
+function isStill({ container, name }: TrackFacts): boolean {
+  return /_pipe\b|^image2|^gif\b|^apng\b/.test(container) || /\.avifs?$/i.test(name);
 }
 
 /** Frames at the header's rate; `null` if rate or number is unknown. */

@@ -321,11 +321,17 @@ function sideFacts(side: Side): SideFacts {
   return { ...video.facts, timestamps, ...(setBacks && { setBacks }) };
 }
 
-async function measure(platform: Platform, side: Side, signal: AbortSignal): Promise<SideMeasurements> {
+/** Measures a few frames spread over a video, opened once more; none of one that can be read only once. */
+export async function measure(
+  platform: Platform,
+  side: Side,
+  signal: AbortSignal,
+  count = MEASURED,
+): Promise<SideMeasurements> {
   const { measureEncoded, measureLuma, spreadFrames } = await import('../../media/preflight/measure.js');
   if (side.kind === 'encoded') {
     const { video, times } = side;
-    const frames = spreadFrames(times?.length ?? video.facts.frameCount, MEASURED);
+    const frames = spreadFrames(times?.length ?? video.facts.frameCount, count);
     const rate = video.facts.frameRate ? video.facts.frameRate.num / video.facts.frameRate.den : 25;
     const at = frames.map((frame) => times?.[frame] ?? frame / rate);
     const { openDecoded } = await import('../../media/decoders.js');
@@ -335,7 +341,7 @@ async function measure(platform: Platform, side: Side, signal: AbortSignal): Pro
   if (!descriptor) return { frames: [], sharpness: [], borders: null };
   const source = reopen(descriptor, platform.files);
   try {
-    return await measureLuma(source, undefined, signal);
+    return await measureLuma(source, spreadFrames(source.info.frameCount, Math.max(count, 5)), signal);
   } finally {
     await source.close();
   }

@@ -213,6 +213,12 @@ export class Steering {
     const features = planFeatures(missing, run.format, run.compat);
     const predictor = new Predictor(models, [...run.scoring.features, ...features.names]);
     const start = missing.length > 0 ? extend(run, features) : 0;
+    const { total, subsample } = run.facts;
+    if (total !== null && Math.ceil(start / subsample) * subsample >= total) {
+      throw usageError(
+        `The last of the ${total} frames is being measured already; the new model would score no frame.`,
+      );
+    }
     const frame = run.scoring.swap(predictor, start);
     this.#current = models;
     this.#known.set(model.name, model);

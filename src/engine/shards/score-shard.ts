@@ -51,8 +51,8 @@ const OWN_OPTIONS: ReadonlySet<string> = new Set([
   'metalDevice',
 ]);
 
-/** What concerns frames as they are finished, which a shard leaves to the merger. */
-const OF_FRAMES = ['onStart', 'onFrame', 'keep'];
+/** What concerns frames as they are finished, which a shard leaves to the merger; and samples, which have no parts. */
+const OF_FRAMES = ['onStart', 'onFrame', 'keep', 'samples'];
 const SHARD_OPTIONS = SCORE_OPTIONS.filter((name) => !OF_FRAMES.includes(name));
 
 /**

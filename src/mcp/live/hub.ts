@@ -9,6 +9,8 @@ import { Refused } from './failures.js';
 
 /** Milliseconds between two notifications of progress. */
 const UPDATE_TIME = 500;
+/** Milliseconds that an answer serves at most: rates and times go on without a change. */
+const RECENT_TIME = 100;
 
 /** Something that happened to a measurement. */
 export interface LiveEvent {
@@ -27,9 +29,19 @@ interface Due {
   readonly told: number;
 }
 
+/** An answer that serves several clients. */
+interface Recent {
+  readonly change: number;
+  readonly until: number;
+  readonly json: string;
+}
+
 /** All measurements. */
 export class Hub {
   readonly settings: ServerSettings;
+  readonly #recent = new Map<History, Recent>();
+  /** Counts whatever changes an answer. */
+  #change = 0;
   readonly #post: (message: FromServer) => void;
   readonly #histories = new Map<number, History>();
   readonly #calls = new Map<
@@ -47,6 +59,19 @@ export class Hub {
 
   get measurements(): readonly History[] {
     return [...this.#histories.values()];
+  }
+
+  /**
+   * The status of a measurement, for which many clients ask: made anew when anything has changed, or it is old.
+   * @param make gives JSON
+   */
+  recent(measurement: History, make: () => string): string {
+    const now = performance.now();
+    const known = this.#recent.get(measurement);
+    if (known && known.change === this.#change && now < known.until) return known.json;
+    const json = make();
+    this.#recent.set(measurement, { change: this.#change, until: now + RECENT_TIME, json });
+    return json;
   }
 
   /** Calls a listener with what happens from now on. @returns ends that */
@@ -82,6 +107,7 @@ export class Hub {
       );
     }
     if (measurement.isOver) throw new Refused('usage', 'The measurement has ended.');
+    this.#change++;
     return new Promise((resolve, reject) => {
       const call = this.#call++;
       this.#calls.set(call, { resolve, reject, id: measurement.id });
@@ -91,6 +117,7 @@ export class Hub {
 
   /** Takes what the measuring side tells. */
   take(message: ToServer): void {
+    this.#change++;
     if (message.kind === 'answer') this.#answer(message.call, message.result, message.refusal);
     if (message.kind === 'measurement') {
       const { id, name } = message;

@@ -154,8 +154,9 @@ export class Session {
 }
 
 /** Numbers that JSON does not know are null there. */
-function content(value: object, isError: boolean): object {
-  return { content: [{ type: 'text', text: JSON.stringify(value) }], isError };
+function content(value: object | string, isError: boolean): object {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return { content: [{ type: 'text', text }], isError };
 }
 
 function objectOf(params: unknown): Readonly<Record<string, unknown>> {

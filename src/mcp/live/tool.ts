@@ -28,10 +28,10 @@ export interface LiveTool {
   /** Whether it changes the measurement. */
   readonly steers: boolean;
   /**
-   * Answers a call with what the client gets as JSON.
+   * Answers a call with what the client gets as JSON; a string is JSON already.
    * @throws {ProtocolFailure} for a JSON-RPC error; {@link Refused} for a result that says no
    */
-  call(args: Arguments, hub: Hub): object | Promise<object>;
+  call(args: Arguments, hub: Hub): object | string | Promise<object>;
 }
 
 /** The tool's schema as clients see it. */

@@ -11,12 +11,10 @@ import { backend, geometry, model } from '../scoring/parameters.js';
 export const worstFramesInput = z.object({
   ref: inputPath('Reference video: planar YUV, Y4M, or any file that a decoder here reads.'),
   dis: inputPath('Distorted video, of any of these kinds.'),
-  width: geometry.width
-    .describe('Frame width in samples; raw YUV needs it, other files say it themselves.')
-    .optional(),
-  height: geometry.height.describe('Frame height in lines; as width.').optional(),
-  pixfmt: geometry.pixfmt.describe('Chroma subsampling of raw YUV; as width.').optional(),
-  bitdepth: geometry.bitdepth.describe('Bits per sample of raw YUV; as width.').optional(),
+  width: geometry.width.describe('Raw YUV needs these four: frame width.').optional(),
+  height: geometry.height.describe('Frame height.').optional(),
+  pixfmt: geometry.pixfmt.describe('Chroma subsampling.').optional(),
+  bitdepth: geometry.bitdepth.describe('Bits per sample: 8, 10, 12 or 16.').optional(),
   model,
   backend,
   n: z.int().min(1).max(32).default(5).describe('Frames to show at most, the worst first.'),
@@ -25,49 +23,44 @@ export const worstFramesInput = z.object({
     .min(1)
     .max(100_000)
     .describe(
-      'Ours: frames that two shown frames are apart at least, so that one bad moment is shown once; 1 allows ' +
-        'neighbours. Default: half a second, less where the video is too short for n frames so far apart.',
+      'Ours: frames that two shown frames are apart at least; 1 allows neighbours. Default: half a second, less in a short video.',
     )
     .optional(),
   images: z
     .enum(['all', 'distorted', 'none'])
     .default('all')
     .describe(
-      'Ours: which pictures to put into the answer for you to look at: all is reference, distorted, difference and ' +
-        'map of each frame. The files are made in any case.',
+      'Ours: which pictures to show you: all is reference, distorted, difference and map of each frame. All are made as files.',
     ),
   image_max_side: z
     .int()
     .min(64)
     .max(4096)
     .default(1024)
-    .describe(
-      'Ours: longest side in samples of pictures in the answer; they get smaller still where all together would be too ' +
-        'much for a message. The files have full size.',
-    ),
+    .describe('Ours: longest side of pictures in the answer; the files have full size.'),
+  images_kb: z
+    .int()
+    .min(50)
+    .max(6000)
+    .default(650)
+    .describe('Ours: what all pictures of the answer may take together; they get smaller until they fit.'),
   describe: z
     .boolean()
     .default(true)
     .describe(
-      'Ours: let a local vision-language model describe each frame, where one is installed. The first call loads it, ' +
-        'which can take minutes.',
+      'Ours: let a local vision-language model describe each frame, if one is installed; it takes minutes to load.',
     ),
   frame_cnt: z.int().min(1).describe('Ours: pairs of frames to score at most.').optional(),
-  frame_skip_ref: z.int().min(0).describe('Ours: frames of the reference to skip at the start.').optional(),
-  frame_skip_dist: z
-    .int()
-    .min(0)
-    .describe('Ours: frames of the distorted video to skip at the start.')
-    .optional(),
+  frame_skip_ref: z.int().min(0).describe('Ours: frames of the reference to skip.').optional(),
+  frame_skip_dist: z.int().min(0).describe('Ours: frames of the distorted video to skip.').optional(),
   offset: z
-    .union([z.int(), z.literal('auto')])
-    .describe('Ours: distorted frame n goes with reference frame n + offset; auto searches it. Default 0.')
+    .union([z.int(), z.enum(['auto'])])
+    .describe('Ours: distorted frame n goes with reference frame n + offset; auto searches.')
     .optional(),
   scale: z
     .enum(['bicubic', 'bilinear', 'lanczos', 'none'])
     .describe(
-      'Ours: filter that brings both videos to the size of the reference. Default: bicubic where anything is encoded; ' +
-        'raw and Y4M videos must be of one size.',
+      'Ours: filter that brings both to one size; none refuses. Default: bicubic, for two Y4M or raw videos none.',
     )
     .optional(),
 });

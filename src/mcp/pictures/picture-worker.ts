@@ -18,6 +18,7 @@ import type {
   PictureJob,
   PictureName,
   Png,
+  Preview,
   TakenPair,
   ToPictureThread,
 } from './protocol.js';
@@ -64,7 +65,7 @@ async function pairPictures(pair: FramePair, { previews, plainSide }: PictureJob
     difference: await png(maps, 'difference'),
     map: await png(maps, 'map'),
   };
-  const small: Partial<Record<PictureName, Png>> = {};
+  const small: Partial<Record<PictureName, Preview>> = {};
   if (previews)
     for (const name of previews.names) small[name] = await fitting(maps, name, pictures[name], previews);
   return {
@@ -97,22 +98,52 @@ async function png(maps: QualityMaps, name: PictureName, maxSide?: number): Prom
 }
 
 /** Attempts at a size whose file is small enough. */
-const ATTEMPTS = 4;
+const ATTEMPTS = 8;
 
-/** A copy no larger than allowed, in samples and in bytes: the whole picture where it is small enough. */
+/** Quality of JPEGs: artefacts of a video must not drown in ours. */
+const QUALITY = 88;
+
+/** Smallest side of a copy. */
+const LEAST_SIDE = 16;
+
+/**
+ * A copy no larger than allowed, in samples and in bytes: the whole picture where it is small enough, a PNG where that is,
+ * else a JPEG. Of pictures with noise, a JPEG shows four times as many samples in as many bytes.
+ */
 async function fitting(
   maps: QualityMaps,
   name: PictureName,
   whole: Png,
   { maxSide, maxBytes }: NonNullable<PictureJob['previews']>,
-): Promise<Png> {
-  let copy = whole;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const side = Math.max(copy.width, copy.height);
-    if (side <= maxSide && copy.bytes.length <= maxBytes) break;
+): Promise<Preview> {
+  const longest = Math.max(whole.width, whole.height);
+  const copy = longest <= maxSide ? whole : await png(maps, name, maxSide);
+  if (copy.bytes.length <= maxBytes) return { ...copy, mimeType: 'image/png' };
+  let small = await jpeg(maps, name, Math.min(longest, maxSide));
+  for (let attempt = 0; attempt < ATTEMPTS && small.bytes.length > maxBytes; attempt++) {
+    const side = Math.max(small.width, small.height);
+    if (side <= LEAST_SIDE) break;
     // Smaller pictures have more detail a sample, so aim a little lower.
-    const fits = Math.floor(side * Math.min(1, 0.9 * Math.sqrt(maxBytes / copy.bytes.length)));
-    copy = await png(maps, name, Math.max(16, Math.min(maxSide, fits)));
+    const fits = Math.floor(side * Math.min(0.95, 0.93 * Math.sqrt(maxBytes / small.bytes.length)));
+    small = await jpeg(maps, name, Math.max(LEAST_SIDE, fits));
   }
-  return copy;
+  return small;
+}
+
+async function jpeg(maps: QualityMaps, name: PictureName, maxSide: number): Promise<Preview> {
+  const { pair } = maps;
+  const { width, height, data } =
+    name === 'map'
+      ? maps.render({ maxSide }).image
+      : name === 'difference'
+        ? pair.difference({ maxSide }).image
+        : pair[name].image({ maxSide });
+  const rgba = new Uint8Array(4 * width * height);
+  for (let from = 0, to = 0; from < data.length; from += 3, to += 4) {
+    rgba.set(data.subarray(from, from + 3), to);
+    rgba[to + 3] = 255;
+  }
+  const { encode } = await import('jpeg-js');
+  const bytes = new Uint8Array(encode({ width, height, data: rgba }, QUALITY).data);
+  return { width, height, bytes, mimeType: 'image/jpeg' };
 }

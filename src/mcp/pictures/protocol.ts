@@ -21,7 +21,7 @@ export interface PictureJob {
     readonly names: readonly PictureName[];
     /** Longest side in samples. */
     readonly maxSide: number;
-    /** Bytes that the PNG of one may have; it is made smaller until it has. */
+    /** Bytes that one may have: a PNG if that has no more, else a JPEG that is made smaller until it has. */
     readonly maxBytes: number;
   };
   /** Longest side of a copy of the distorted picture in plain RGB, for a describing model; absent: none. */
@@ -35,6 +35,11 @@ export interface Png {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
+/** A copy for a model. */
+export interface Preview extends Png {
+  readonly mimeType: 'image/png' | 'image/jpeg';
+}
+
 /** All that is made of one pair. */
 export interface TakenPair {
   readonly index: number;
@@ -46,7 +51,7 @@ export interface TakenPair {
   readonly gain: number;
   /** In full size. */
   readonly pictures: Readonly<Record<PictureName, Png>>;
-  readonly previews: Readonly<Partial<Record<PictureName, Png>>>;
+  readonly previews: Readonly<Partial<Record<PictureName, Preview>>>;
   readonly plain?: RgbImage;
 }
 

@@ -25,7 +25,14 @@ import { runScore } from '../scoring/run.js';
 import type { ExtraContent, ToolOutcome } from '../tool.js';
 import { DESCRIBED_SIDE, type Describer, type NoDescriber, sharedDescriber } from '../vision/describer.js';
 import type { ShownFrame, WorstFramesDocument, WorstFramesInput } from './documents.js';
-import { PICTURES, type PictureJob, type PictureName, type TakenPair, type TakenSide } from './protocol.js';
+import {
+  PICTURES,
+  type PictureJob,
+  type PictureName,
+  type Preview,
+  type TakenPair,
+  type TakenSide,
+} from './protocol.js';
 import { takePairs } from './take.js';
 
 /** What a test may replace. */
@@ -35,8 +42,8 @@ export interface WorstFramesParts {
   readonly script?: URL;
 }
 
-/** Bytes that the PNGs of one answer may have together: 6 MB as base64. */
-const PICTURE_BYTES = 4_400_000;
+/** Bytes that pictures have as base64 for each of their own. */
+const BASE64 = 4 / 3;
 
 /** Frames of half a second where the rate is not known. */
 const USUAL_HALF_SECOND = 12;
@@ -195,7 +202,8 @@ function pictureJob(
       previews: {
         names,
         maxSide: input.image_max_side,
-        maxBytes: Math.floor(PICTURE_BYTES / (names.length * Math.max(1, frames.length))),
+        maxBytes:
+          Math.floor((1000 * input.images_kb) / BASE64 / (names.length * Math.max(1, frames.length))) - 2,
       },
     }),
     ...(describer.modelId !== null && { plainSide: DESCRIBED_SIDE }),
@@ -305,7 +313,7 @@ async function publish(
     });
     const preview = pair.previews[name];
     // The JSON document comes first.
-    const place = preview ? content.push(image(preview.bytes)) : null;
+    const place = preview ? content.push(image(preview)) : null;
     return { path, uri, width, height, content: place };
   };
   return {
@@ -324,8 +332,8 @@ const ABOUT: Readonly<Record<PictureName, (pair: TakenPair) => string>> = {
   map: ({ index }) => `Where VIF and ADM lost quality in frame ${index}, over the distorted picture.`,
 };
 
-function image(bytes: Uint8Array): ExtraContent {
-  return { type: 'image', mimeType: 'image/png', data: Buffer.from(bytes).toString('base64') };
+function image({ bytes, mimeType }: Preview): ExtraContent {
+  return { type: 'image', mimeType, data: Buffer.from(bytes).toString('base64') };
 }
 
 function shownFrame(

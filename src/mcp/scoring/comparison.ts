@@ -89,7 +89,7 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
     const report = outcome[i];
     if (report && 'frames' in report) {
       used ??= report.models[0];
-      rows.push(row(report, named, input.precision));
+      rows.push(encodeRow(report, named, input.precision));
     } else fail(place, named, report);
   }
   failed.sort((a, b) => a.place - b.place);
@@ -112,7 +112,8 @@ function noneScored(failed: readonly (FailedRow & { readonly cause: unknown })[]
 
 type Unranked = Omit<EncodeRow, 'rank' | 'dominated_by'>;
 
-function row(report: Report, distorted: string, precision: string): Unranked {
+/** The row of a report, not ranked. */
+export function encodeRow(report: Report, distorted: string, precision: string): Unranked {
   const digits = readPrecision(precision);
   const round = rounder(digits);
   const said = (value: number | undefined) =>

@@ -10,6 +10,7 @@ import {
   type LadderPoint,
   type LadderResult,
   type PictureSize,
+  parseEncoder,
 } from '../../index.js';
 import { buildLadder, compareEncoders } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
@@ -82,18 +83,9 @@ function optionsOf({ model, pix_fmt, full }: CurveInput, { files }: ToolContext)
   };
 }
 
-/** `libx264` or `libx264:preset=slow`. */
+/** With the name that the caller knows it by. */
 function encoderOf(text: string): ComparedEncoder {
-  const [encoder = '', ...options] = text.split(':');
-  const pairs = options.map((option) => {
-    const equals = option.indexOf('=');
-    if (equals > 0) return [option.slice(0, equals), option.slice(equals + 1)] as const;
-    throw new AnyvmafError(
-      'usage',
-      `an encoder is ${JSON.stringify(text)}, but options follow it as in libx264:preset=slow:tune=film.`,
-    );
-  });
-  return { name: text, encoder, encoderOptions: Object.fromEntries(pairs) };
+  return { name: text, ...parseEncoder(text) };
 }
 
 /** `1280x720`, `720` or `720p`. */

@@ -61,10 +61,29 @@ export const backendKeys = {
     .describe('There when a model is meant for pictures of another size than these.'),
 };
 
+/** What was to be reached, and what was. */
+const targetDocument = z.object({
+  verdict: z
+    .enum(['reached', 'missed', 'untrusted'])
+    .describe('untrusted: the pair is wrong, so that its values say nothing about the target.'),
+  checks: z.array(
+    z.object({
+      value_of: z.string().describe('Metric and statistic: vmaf.p5.'),
+      must_be: z.string().describe('>=80.'),
+      found: value,
+      reached: z.boolean(),
+      note: z.string().optional().describe('Why there is no value.'),
+    }),
+  ),
+});
+
+export type TargetDocument = z.input<typeof targetDocument>;
+
 /** The report as vmaf_score gives it. */
 export const scoreDocument = z.looseObject({
   ...backendKeys,
   summary: z.string().optional().describe('The result in a few sentences.'),
+  target: targetDocument.optional().describe('With target: the verdict on it.'),
   version: z.string().optional(),
   fps: z.number().nullable().optional(),
   pooled_metrics: z.record(z.string(), z.object(documentKeys(pooled)).partial()).optional(),

@@ -55,11 +55,16 @@ export function encodingCall<Result>(
 function progressOf({ progress }: ToolContext): (stage: SearchStage) => void {
   let done = 0;
   return (stage) => {
-    const what = 'value' in stage ? `${stage.kind} at ${stage.value}` : `${stage.kind} the source`;
+    const what = 'value' in stage ? `${stage.kind} at ${stage.value}` : plainText(stage);
     const size = 'size' in stage && stage.size ? `, ${stage.size.width}x${stage.size.height}` : '';
     const by = 'encoder' in stage ? ` with ${stage.encoder}` : '';
     progress({ done: done++, total: null, message: `${what}${by}${size}` });
   };
+}
+
+function plainText(stage: SearchStage): string {
+  if (stage.kind === 'finding') return `looking for cuts, frame ${stage.frames} of ${stage.total}`;
+  return `${stage.kind} the source`;
 }
 
 /** A result as resources: everything as JSON, and as a page to look at. */

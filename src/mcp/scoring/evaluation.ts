@@ -14,8 +14,7 @@ const MOST_KEYS = 50;
 /** Parameters of both tools beside the models. */
 export const evaluationParameters = {
   features: inputPath(
-    'Path of a .parquet table with a row per frame: key, mos, and features (adm2, vif_scale0 to vif_scale3, motion2, under ' +
-      "these names or with integer_ before them). 'anyvmaf features --parquet' writes one.",
+    "Parquet table with a row per frame: key, mos, and features such as adm2. 'anyvmaf features --parquet' writes one.",
   ),
   split: z
     .enum(SPLITS)
@@ -27,19 +26,13 @@ export const evaluationParameters = {
     .string()
     .min(1)
     .default('features')
-    .describe(
-      "Name of the graph's input that takes the features. Where the default is none of its inputs, what the model's " +
-        'sidecar says, else its first.',
-    ),
+    .describe("The graph's input that takes the features; by default as the sidecar says, else its first."),
   target: z.string().min(1).default('mos').describe('Column to predict.'),
   tiny_device: z
     .enum(TINY_DEVICE_CHOICES)
     .default('auto')
     .describe('What runs the model; one that is not here is refused.'),
-  tiny_precision: z
-    .enum(TINY_PRECISIONS)
-    .default('auto')
-    .describe('Of a model with an 8-bit sibling: fp32, int8, or as its registry says (auto).'),
+  tiny_precision: z.enum(TINY_PRECISIONS).default('auto').describe('Of a model with an 8-bit version.'),
   tiny_codec: z
     .string()
     .min(1)
@@ -60,7 +53,7 @@ export const evaluationParameters = {
     .int()
     .min(0)
     .max(10_000)
-    .describe('Draws for the 95 % intervals; 0 leaves them out. Default: 1000, less for many rows.')
+    .describe('Draws for the 95 % intervals; 0 leaves them out.')
     .optional(),
   seed: z.int().min(0).max(0xffffffff).default(1).describe('Seed of the draws: the same gives the same.'),
 };

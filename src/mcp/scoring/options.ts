@@ -4,7 +4,8 @@
  */
 import { OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
-import type { PairingOptions, Precision, ReportFormat, ScoreOptions } from '../../index.js';
+import type { FilterOptions, PairingOptions, Precision, ReportFormat, ScoreOptions } from '../../index.js';
+import { extractorsFor, type Limit, parseLimit } from '../../report/limits.js';
 import type { CheckedOptions } from '../checked-api.js';
 import { modelTexts } from './models.js';
 import type { PairingInput, ScoringInput } from './parameters.js';
@@ -17,6 +18,8 @@ export interface ScoringCall {
   readonly precision: Precision;
   readonly format: Exclude<ReportFormat, 'ndjson'>;
   readonly detail: ScoringInput['detail'];
+  /** What is to be reached; absent if nothing is. */
+  readonly target?: readonly Limit[];
   /** Echoed as it was asked for. */
   readonly backendRequested: string;
   /** Worker threads wanted, `null` for one per core. */
@@ -34,7 +37,11 @@ export function scoringCall(input: ScoringInput, pairing: PairingOptions): Scori
   const tiny = tinyOptions(input);
   // Without a reference no VMAF model runs, whatever the default is.
   const models = preset || tiny.noReference ? undefined : modelTexts(input);
-  const { feature, frame_cnt: frameCount, frame_skip_ref, frame_skip_dist, threads = 0 } = input;
+  const target = input.target?.split(',').map((text) => parseLimit(text));
+  const named = (target ?? []).flatMap(({ metric }) => metric ?? []);
+  const { frame_cnt: frameCount, frame_skip_ref, frame_skip_dist, threads = 0 } = input;
+  const asked = input.feature ?? [];
+  const feature = preset ? asked : [...asked, ...extractorsFor(named, asked)];
   const backend = chosenBackend(input);
   return {
     options: {
@@ -47,7 +54,7 @@ export function scoringCall(input: ScoringInput, pairing: PairingOptions): Scori
       subsample: input.subsample,
       noPrediction: input.no_prediction,
       ...nativeOptions(input, backend),
-      ...(feature && { features: feature.map((text) => withViewing(text, input)) }),
+      ...(feature.length > 0 && { features: feature.map((text) => withViewing(text, input)) }),
       ...(frameCount !== undefined && { frameCount }),
       ...(frame_skip_ref !== undefined && { skipReference: frame_skip_ref }),
       ...(frame_skip_dist !== undefined && { skipDistorted: frame_skip_dist }),
@@ -55,6 +62,7 @@ export function scoringCall(input: ScoringInput, pairing: PairingOptions): Scori
     precision: readPrecision(input.precision),
     format: outputFormat(input),
     detail: input.detail,
+    ...(target && { target }),
     backendRequested: backend === 'native-cpu' ? backend : input.backend,
     weight: threads === 0 ? null : threads,
   };
@@ -70,6 +78,7 @@ export function pairingOptions(input: PairingInput): PairingOptions {
     ...(scale && { scale }),
     ...(scaleTo !== undefined && { scaleTo: readSize(scaleTo) }),
     ...(frameRatePolicy && { frameRatePolicy }),
+    ...filterOptions(input),
     offset,
     preflight,
     strict,
@@ -78,6 +87,22 @@ export function pairingOptions(input: PairingInput): PairingOptions {
       range: { unit: range.unit, start: range.start, ...(range.end !== undefined && { end: range.end }) },
     }),
   };
+}
+
+function filterOptions({ filters = {} }: PairingInput): FilterOptions {
+  const { deinterlace, crop, matrix } = filters;
+  const named = {
+    cropReference: filters.crop_reference,
+    cropDistorted: filters.crop_distorted,
+    vfReference: filters.vf_reference,
+    vfDistorted: filters.vf_distorted,
+    colorRange: filters.color_range,
+    pixelFormat: filters.pixel_format,
+  };
+  const given = Object.entries({ deinterlace, crop, matrix, ...named }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return Object.fromEntries(given);
 }
 
 function readSize(text: string): NonNullable<PairingOptions['scaleTo']> {

@@ -5,6 +5,8 @@
  */
 import * as z from 'zod/v4';
 import {
+  COLOR_MATRICES,
+  COLOR_RANGES,
   DECODERS,
   GPU_BACKENDS,
   OWN_GPU_BACKENDS,
@@ -27,24 +29,32 @@ export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 /** Backends by the reference's names. */
 export const BACKENDS = ['cpu', ...GPU_BACKENDS, ...OWN_GPU_BACKENDS] as const;
 
-const NOT_YET = 'Refused in this build.';
+const NOT_YET = 'Reserved; refused in this build.';
 
 const flag = (description: string) => z.boolean().default(false).describe(description);
+
+function isBitDepth(bits: number): bits is 8 | 10 | 12 | 16 {
+  return bits === 8 || bits === 10 || bits === 12 || bits === 16;
+}
 
 /** Size and samples of raw planar YUV. */
 export const geometry = {
   width: z.int().min(1).describe('Frame width in samples.'),
   height: z.int().min(1).describe('Frame height in lines.'),
   pixfmt: z.enum(['420', '422', '444']).describe('Chroma subsampling of both files.'),
+  // Some hosts refuse an enum of numbers.
   bitdepth: z
-    .literal([8, 10, 12, 16])
-    .describe('Bits per sample of both files; above 8, two bytes per sample, little endian.'),
+    .int()
+    .min(8)
+    .max(16)
+    .refine(isBitDepth, '"bitdepth" must be 8, 10, 12 or 16')
+    .describe('Bits per sample: 8, 10, 12 or 16; above 8 two bytes each, little endian.'),
 };
 
 /** Who is compared, as stored frames. */
 export const rawPair = {
   ref: referencePath(
-    'Reference video: planar YUV, or Y4M whose header agrees with the geometry. Leave it out with no_reference only.',
+    'Reference video: planar YUV, or Y4M of the same geometry. Leave it out with no_reference only.',
   ),
   dis: inputPath('Distorted video, of the same kind and geometry.'),
   ...geometry,
@@ -52,29 +62,27 @@ export const rawPair = {
 
 /** Who is compared: video files of whatever kind. */
 export const encodedPair = {
-  reference_encoded: referencePath(
-    'Reference video: MP4, MOV, MKV, WebM, Y4M or whatever else a decoder here reads. Leave it out with no_reference only.',
-  ),
+  reference_encoded: referencePath('Reference video of any container. Leave it out with no_reference only.'),
   distorted_encoded: inputPath('Distorted video to judge against it.'),
 };
 
 /** Who is compared, whatever the files are: the tools that are ours take every kind. */
 export const anyPair = {
-  reference: inputPath('Reference video: a video file of any container, Y4M, or raw YUV with its geometry.'),
+  reference: inputPath('Reference video: encoded, Y4M, or raw YUV with its geometry.'),
   distorted: inputPath('Distorted video to judge against it.'),
 };
 
 /** The geometry of raw videos, for tools that also take others. */
 export const optionalGeometry = {
-  width: geometry.width.describe('Raw YUV only: frame width; give all four of the geometry.').optional(),
-  height: geometry.height.describe('Raw YUV only: frame height.').optional(),
-  pixfmt: geometry.pixfmt.describe('Raw YUV only: chroma subsampling.').optional(),
-  bitdepth: geometry.bitdepth.describe('Raw YUV only: bits per sample.').optional(),
+  width: geometry.width.describe('Raw YUV needs these four: frame width.').optional(),
+  height: geometry.height.describe('Frame height.').optional(),
+  pixfmt: geometry.pixfmt.describe('Chroma subsampling.').optional(),
+  bitdepth: geometry.bitdepth.describe('Bits per sample: 8, 10, 12 or 16.').optional(),
 };
 
 export const model = modelString(
-  'Model string of the vmaf tool: version=NAME (see list_models) or path=FILE, then name=KEY, disable_clip, ' +
-    'enable_transform and EXTRACTOR.OPTION=VALUE, joined by colons. auto picks the HD or the 4K model by picture size.',
+  'version=NAME (see list_models), path=FILE, or auto for HD or 4K by size; then after colons name=KEY, disable_clip, ' +
+    'enable_transform, EXTRACTOR.OPTION=VALUE.',
   DEFAULT_MODEL,
 );
 
@@ -82,18 +90,14 @@ export const backend = z
   .enum(['auto', ...BACKENDS])
   .default('auto')
   .describe(
-    'What measures frames. cpu: the built-in core, always there. webgpu: a GPU, with the same values; hybrid: a GPU beside ' +
-      'cpu. cuda, sycl, hip, metal: an installed vmaf that has it. What is not here fails; nothing falls back silently. ' +
-      'auto: a healthy native GPU backend, else webgpu where it is faster, else cpu. See list_backends.',
+    'What measures: cpu, always there; webgpu, a GPU with the same values; hybrid, both; others need an installed vmaf. One ' +
+      'that is not here fails. See list_backends.',
   );
 
 export const precision = z
   .enum(['legacy', 'max', 'full', ...Array.from({ length: 17 }, (_, i) => String(i + 1))])
   .default('legacy')
-  .describe(
-    'Digits of measured values: legacy has six decimals, as libvmaf; 1 to 17 significant digits; max or full gives ' +
-      'doubles that read back the same.',
-  );
+  .describe('Digits of values: legacy (six decimals), 1 to 17 significant ones, max or full (17).');
 
 /** Most frames that anything counts. */
 const MAX_COUNT = 2 ** 32 - 1;
@@ -110,145 +114,101 @@ const detail = z
   .enum(['summary', 'frames'])
   .default('summary')
   .describe(
-    'Ours. summary: pooled values, percentiles, worst frames, findings and a link to the full report. frames: the values ' +
-      'of every frame as well, which for a long video is more than a model should read.',
+    'Ours. summary links to the full report; frames puts the values of every frame into the answer, as far as they fit.',
   );
 
 /** Tiny ONNX models, beside the others or by themselves. */
 const tinyParameters = {
   tiny_model: tinyModel(
-    'Tiny ONNX model to score with beside the VMAF models: an id (see list_models) or the path of an .onnx file, with its ' +
-      'sidecar .json. What it reads is measured by itself; its values are a metric under its name.',
+    'Tiny ONNX model to score with as well: an id of list_models, or an .onnx file with its sidecar.',
   ).optional(),
   tiny_device: z
     .enum(TINY_DEVICE_CHOICES)
     .default('auto')
-    .describe('What runs it. Any but auto is taken or refused, never replaced; see list_backends.'),
+    .describe('What runs it; any but auto is never replaced.'),
   dnn_ep: z.enum(TINY_DEVICE_CHOICES).describe('Another name of tiny_device.').optional(),
   tiny_threads: z
     .int()
     .min(0)
     .max(1024)
-    .describe("Threads of one session on the CPU, 0 for the runtime's default; unset: one per worker.")
+    .describe('Threads of one session; 0: as its runtime likes.')
     .optional(),
-  tiny_fp16: flag('Compute in half precision where the device does (OpenVINO, TensorRT).'),
-  tiny_precision: z
-    .enum(TINY_PRECISIONS)
-    .default('auto')
-    .describe('Of a model with an 8-bit sibling: fp32, int8, or as its registry says (auto).'),
-  tiny_model_verify: flag('Load the tiny model only if the Sigstore bundle of its registry signs it.'),
-  tiny_codec: z
-    .string()
-    .describe('Codec-aware tiny models: the encoder of the distorted video, such as libx264 or h264.')
-    .optional(),
-  tiny_preset: z.string().describe("Codec-aware tiny models: the encoder's preset.").optional(),
-  tiny_crf: z.int().min(0).max(63).describe('Codec-aware tiny models: constant rate factor.').optional(),
+  tiny_fp16: flag('Half precision (OpenVINO, TensorRT).'),
+  tiny_precision: z.enum(TINY_PRECISIONS).default('auto').describe('Of a model with an 8-bit version.'),
+  tiny_model_verify: flag('Only a model that its registry signs.'),
+  tiny_codec: z.string().describe('Codec-aware models: the encoder, such as libx264.').optional(),
+  tiny_preset: z.string().describe('Codec-aware models: its preset.').optional(),
+  tiny_crf: z.int().min(0).max(63).describe('Codec-aware models: its rate factor.').optional(),
   tiny_resize: z
     .enum(TINY_RESIZES)
     .default('disabled')
-    .describe('Filter that brings luma to the size of a picture model; disabled refuses another size.'),
-  no_reference: flag(
-    'Score the distorted video by itself: no reference is read (leave it out) and no VMAF model runs; needs a tiny_model ' +
-      'of kind nr.',
-  ),
+    .describe('Resizes luma for a picture model; disabled refuses other sizes.'),
+  no_reference: flag('Score the distorted video by itself, with a tiny_model of kind nr.'),
 };
 
 /** What both scoring tools accept beside model, backend, subsample and precision. */
 export const scoringParameters = {
   model,
-  models: modelStrings(
-    'Ours: several model strings in place of model, each with its own name=KEY. They share their features.',
-    16,
-  ).optional(),
-  disable_clip: flag('Do not clip scores to the range of the model.'),
-  enable_transform: flag("Apply the model's score transform (vmaf_v0.6.1: seen on a phone)."),
+  models: modelStrings('Ours: several in place of model, each with its own name=KEY.', 16).optional(),
+  disable_clip: flag('Do not clip scores.'),
+  enable_transform: flag("The model's score transform (vmaf_v0.6.1: phone)."),
   backend,
-  native_cpu: flag(
-    'Ours: with backend cpu, score with the installed libvmaf (vmaf, or ffmpeg with the libvmaf filter), not the built-in core.',
-  ),
+  native_cpu: flag('Ours: with backend cpu, use the installed libvmaf, not the built-in core.'),
   feature: z
     .array(z.string().min(1))
     .max(64)
-    .describe(
-      'Features to report beside those of the models, NAME or NAME=OPTION=VALUE:OPTION=VALUE; see list_extractors.',
-    )
+    .describe('Features to report as well: NAME or NAME=OPTION=VALUE:OPTION=VALUE; see list_extractors.')
     .optional(),
   aom_ctc: z
     .enum(['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'])
     .describe(
-      'AOM common test conditions of this version: a fixed set of models (vmaf, vmaf_neg) and features (PSNR, CIEDE2000, ' +
-        'SSIM and MS-SSIM in dB, PSNR-HVS, from v3.0 CAMBI). Excludes feature, model and what changes models.',
+      'Models and features of the AOM common test conditions. Excludes feature, model and what changes models.',
     )
     .optional(),
-  nflx_ctc: z
-    .enum(['v1.0'])
-    .describe(
-      'Netflix common test conditions: the 4K models (vmaf, vmaf_neg), PSNR, SSIM in dB and CAMBI. Excludes feature, ' +
-        'model and what changes models.',
-    )
-    .optional(),
+  nflx_ctc: z.enum(['v1.0']).describe('Those of Netflix, with the 4K models; as aom_ctc.').optional(),
   ...tinyParameters,
-  no_prediction: flag('Extract features only; the models only say which.'),
-  threads: z
-    .int()
-    .min(0)
-    .max(1024)
-    .describe('Worker threads at most; 0 or none lets the server choose. The result does not depend on it.')
-    .optional(),
+  no_prediction: flag('Features only, no scores.'),
+  threads: z.int().min(0).max(1024).describe('Worker threads at most; 0: the server chooses.').optional(),
   frame_cnt: z.int().min(1).max(MAX_COUNT).describe('Pairs of frames at most.').optional(),
-  frame_skip_ref: z
-    .int()
-    .min(0)
-    .max(MAX_COUNT)
-    .describe('Frames of the reference to skip at the start.')
-    .optional(),
+  frame_skip_ref: z.int().min(0).max(MAX_COUNT).describe('Frames of the reference to skip.').optional(),
   frame_skip_dist: z
     .int()
     .min(0)
     .max(MAX_COUNT)
-    .describe('Frames of the distorted video to skip at the start.')
+    .describe('Frames of the distorted video to skip.')
     .optional(),
-  cpumask: z
-    .int()
-    .min(0)
-    .describe(
-      'Instruction sets that an installed libvmaf is not to use. The built-in core has one: only 0 fits it.',
-    )
-    .optional(),
-  gpumask: z
-    .int()
-    .min(0)
-    .describe('0 allows all work on a GPU. Other values are passed to a GPU backend; auto then takes cpu.')
-    .optional(),
-  sycl_device: z.int().min(0).describe('Number of the device, with backend sycl.').optional(),
-  hip_device: z.int().min(0).describe('Number of the device, with backend hip.').optional(),
-  metal_device: z.int().min(0).describe('Number of the device, with backend metal.').optional(),
+  cpumask: z.int().min(0).describe('Instruction sets that an installed libvmaf is not to use.').optional(),
+  gpumask: z.int().min(0).describe('For an installed libvmaf; 0 allows a GPU.').optional(),
+  sycl_device: z.int().min(0).describe('Device number with backend sycl.').optional(),
+  hip_device: z.int().min(0).describe('Device number with backend hip.').optional(),
+  metal_device: z.int().min(0).describe('Device number with backend metal.').optional(),
   subsample,
   precision,
   output_fmt: z
     .enum(['json', 'xml', 'csv', 'sub'])
     .default('json')
-    .describe('Format of the report. All but json give {format, output}, every frame in output as text.'),
+    .describe('All but json give {format, output}: every frame as text.'),
   csv: flag('Short for output_fmt csv.'),
   sub: flag('Short for output_fmt sub.'),
   view_distance: z
     .number()
     .min(3)
     .max(24)
-    .describe("Viewing distance in picture heights, for the models' ADM feature. Default: the model's own.")
+    .describe("Viewing distance in picture heights; default: the model's.")
     .optional(),
-  display_height: z
-    .int()
-    .min(1)
-    .describe("Height of the display in lines, for the models' ADM feature. Default: the model's own.")
-    .optional(),
-  target_width: z.int().min(0).default(0).describe(`Reserved by the reference. ${NOT_YET}`),
-  target_height: z.int().min(0).default(0).describe(`Reserved by the reference. ${NOT_YET}`),
-  target_scaling: z
-    .enum(['none', 'bilinear', 'bicubic', 'lanczos'])
-    .default('none')
-    .describe(`Reserved by the reference. ${NOT_YET}`),
+  display_height: z.int().min(1).describe("Lines of the display; default: the model's.").optional(),
+  target_width: z.int().min(0).default(0).describe(NOT_YET),
+  target_height: z.int().min(0).default(0).describe(NOT_YET),
+  target_scaling: z.enum(['none', 'bilinear', 'bicubic', 'lanczos']).default('none').describe(NOT_YET),
   detail,
+  target: z
+    .string()
+    .min(1)
+    .max(400)
+    .describe(
+      'Ours: what is to be reached: 93 (the mean), vmaf.p5>=80, psnr_y.mean>=38, several with commas. The result has a verdict.',
+    )
+    .optional(),
 };
 
 /** Parsed {@link scoringParameters}. */
@@ -259,47 +219,59 @@ export const pairingParameters = {
   scale: z
     .enum(['bicubic', 'bilinear', 'lanczos', 'none'])
     .describe(
-      'Ours: filter that brings both videos to one size; none refuses different sizes. Default: bicubic, but two Y4M or ' +
-        'raw videos must be of one size unless a filter is named.',
+      'Ours: filter that brings both to one size; none refuses. Default: bicubic, for two Y4M or raw videos none.',
     )
     .optional(),
   scale_to: z
     .string()
     .regex(/^(ref|dis|[1-9]\d{0,4}x[1-9]\d{0,4})$/, 'ref, dis, or a size such as 1920x1080')
-    .describe('Ours: the size to score at: ref (the default), dis, or WIDTHxHEIGHT for both.')
+    .describe('Ours: the size to score at: ref (default), dis, or WIDTHxHEIGHT.')
     .optional(),
   frame_rate_policy: z
     .enum(['nearest', 'strict'])
     .describe(
-      'Ours: nearest pairs frames by time; strict also refuses different rates and missing, repeated or dropped frames. ' +
-        'Default: nearest, but two Y4M or raw videos are paired by number.',
+      'Ours: nearest pairs frames by time (default), strict refuses other rates and lost frames; two Y4M or raw videos go by number.',
     )
     .optional(),
   offset: z
-    .union([z.int(), z.literal('auto')])
+    .union([z.int(), z.enum(['auto'])])
     .default(0)
-    .describe(
-      'Ours: distorted frame n goes with reference frame n + offset; auto searches it. See find_alignment.',
-    ),
+    .describe('Ours: distorted frame n goes with reference frame n + offset; auto searches.'),
   range: z
     .strictObject({
       unit: z.enum(['frames', 'seconds']).default('frames'),
       start: z.number().min(0).default(0),
-      end: z.number().min(0).describe('Exclusive; to the end where absent.').optional(),
+      end: z.number().min(0).describe('Exclusive.').optional(),
     })
     .describe('Ours: the part of the reference to score.')
     .optional(),
-  preflight: z
-    .boolean()
-    .default(true)
-    .describe('Ours: look for what makes the score wrong; findings are in the result under preflight.'),
-  strict: flag('Ours: refuse a pair of which preflight warns.'),
-  allow_damaged: flag('Ours: score up to the first damage instead of refusing the file.'),
+  preflight: z.boolean().default(true).describe('Ours: look for what makes the score wrong.'),
+  strict: flag('Ours: refuse a pair that preflight warns of.'),
+  allow_damaged: flag('Ours: score a damaged file up to the damage.'),
   decoder: z
     .enum(['auto', ...DECODERS])
     .default('auto')
-    .describe('Ours: what decodes; auto takes what is installed.'),
+    .describe('Ours: what decodes.'),
+};
+
+/** What is done to the pictures of encoded videos. Few tools have it: what describes tools is kept short. */
+export const filterParameters = {
+  filters: z
+    .strictObject({
+      deinterlace: z.boolean().optional(),
+      crop: z.enum(['auto']).optional(),
+      crop_reference: z.string().optional(),
+      crop_distorted: z.string().optional(),
+      vf_reference: z.string().optional(),
+      vf_distorted: z.string().optional(),
+      color_range: z.enum(COLOR_RANGES).optional(),
+      matrix: z.enum(COLOR_MATRICES).optional(),
+      pixel_format: z.string().optional(),
+    })
+    .describe("Ours: done first, as preflight advises. Crops are W:H:X:Y; vf_* are ffmpeg's filters.")
+    .optional(),
 };
 
 /** Parsed {@link pairingParameters}. */
-export type PairingInput = z.output<z.ZodObject<typeof pairingParameters>>;
+export type PairingInput = z.output<z.ZodObject<typeof pairingParameters>> &
+  Partial<z.output<z.ZodObject<typeof filterParameters>>>;

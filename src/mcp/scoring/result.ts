@@ -5,6 +5,7 @@
 import type * as z from 'zod/v4';
 import { counted } from '../../core/printable.js';
 import {
+  AnyvmafError,
   formatReport,
   frameGap,
   type Precision,
@@ -15,9 +16,16 @@ import {
   trustOf,
   worstFrames,
 } from '../../index.js';
+import { holdAgainst, type Limit, pooledText } from '../../report/limits.js';
 import type { ToolResources } from '../context.js';
 import type { ToolOutcome } from '../tool.js';
-import { type ScoreDocument, scoreDocument, type trustDocument, type WorstDocument } from './documents.js';
+import {
+  type ScoreDocument,
+  scoreDocument,
+  type TargetDocument,
+  type trustDocument,
+  type WorstDocument,
+} from './documents.js';
 import { mismatchedModelWarning } from './models.js';
 
 /** How to answer a report. */
@@ -26,6 +34,8 @@ export interface ResultOptions {
   readonly format: Exclude<ReportFormat, 'ndjson'>;
   readonly detail: 'summary' | 'frames';
   readonly backendRequested: string;
+  /** What is to be reached. */
+  readonly target?: readonly Limit[];
 }
 
 /** Worst frames that a result names. */
@@ -43,6 +53,7 @@ export async function scoreOutcome(
     backend_requested: options.backendRequested,
     backend_used: backendUsed(report),
     ...(warning !== undefined && { mismatched_model_warning: warning }),
+    ...(options.target && { target: targetAnswer(report, options.target, rounder(precision)) }),
   };
   if (format !== 'json') {
     const output = formatReport(report, format, { precision });
@@ -50,13 +61,65 @@ export async function scoreOutcome(
   }
   if (detail === 'frames') {
     const full = scoreDocument.parse(JSON.parse(formatReport(report, 'json', { precision })));
-    return { document: { ...headline(report, full, precision), ...full, ...backends } };
+    return {
+      document: { ...withVerdict(headline(report, full, precision), backends.target), ...full, ...backends },
+    };
   }
   const { uri, path, link } = await publishReport(report, precision, resources);
   return {
-    document: { ...reportDocument(report, precision), ...backends, full_report: { uri, path } },
+    document: {
+      ...withVerdict(reportDocument(report, precision), backends.target),
+      ...backends,
+      full_report: { uri, path },
+    },
     content: [link],
   };
+}
+
+/** Whether a report reaches what was asked for. Values of a pair that cannot be trusted reach nothing. */
+function targetAnswer(
+  report: Report,
+  limits: readonly Limit[],
+  digits: (value: number) => number,
+): TargetDocument {
+  const checks = limits.flatMap((limit) =>
+    checksOf(report, limit).map((one) => (one.found === null ? one : { ...one, found: digits(one.found) })),
+  );
+  const untrusted = trustOf(report).verdict === 'untrusted';
+  const reached = checks.every(({ reached }) => reached);
+  return { verdict: untrusted ? 'untrusted' : reached ? 'reached' : 'missed', checks };
+}
+
+function checksOf(report: Report, limit: Limit): TargetDocument['checks'] {
+  const { relation, bound } = limit;
+  try {
+    return holdAgainst(report, limit).map(({ name, value, passed }) => ({
+      value_of: name,
+      must_be: `${relation}${bound}`,
+      found: value ?? null,
+      reached: passed,
+    }));
+  } catch (error) {
+    // The scores are worth more than an error about a metric that is not among them.
+    if (!(error instanceof AnyvmafError)) throw error;
+    const note = error.message;
+    return [
+      { value_of: pooledText(limit), must_be: `${relation}${bound}`, found: null, reached: false, note },
+    ];
+  }
+}
+
+/** The verdict goes first: it is what was asked for. */
+function withVerdict<Part extends Pick<ScoreDocument, 'summary'>>(
+  part: Part,
+  target: TargetDocument | undefined,
+): Part {
+  if (!target) return part;
+  const said = target.checks.map(
+    ({ value_of, must_be, found, reached }) =>
+      `${value_of}${must_be} ${reached ? 'reached' : 'missed'} (${found === null ? 'no value' : short(found)})`,
+  );
+  return { ...part, summary: `Target ${target.verdict}: ${said.join(', ')}. ${part.summary ?? ''}` };
 }
 
 /** Publishes the full report, to be read in pieces. */

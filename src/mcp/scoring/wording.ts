@@ -39,6 +39,15 @@ function parametersOf(hint: NamedHint): string {
     case 'allowDamaged':
     case 'allowUrl':
       return name;
+    case 'colorRange':
+    case 'cropDistorted':
+    case 'cropReference':
+    case 'deinterlace':
+    case 'matrix':
+    case 'vfDistorted':
+    case 'vfReference':
+      // The only tool that filters.
+      return `filters: {"${name}": ${JSON.stringify(hint.value)}} to vmaf_score_encoded`;
     case 'raw': {
       const { width, height, chroma, bitDepth } = hint.value;
       return `width: ${width}, height: ${height}, pixfmt: "${chroma}", bitdepth: ${bitDepth}`;

@@ -9,11 +9,9 @@ export const describeWorstFramesTool = defineTool({
   name: 'describe_worst_frames',
   title: 'Show and describe the worst frames',
   description:
-    'Scores a pair of videos (raw YUV, Y4M or encoded), picks the frames with the lowest score, kept apart so that they ' +
-    'are different moments, and shows each: reference, distorted and amplified difference as pictures in the answer and ' +
-    'as PNG files, with measured facts (blockiness, blur, noise, banding, contrast loss) and a description. Look at the ' +
-    'pictures before you trust words about them. Use it after vmaf_score or vmaf_score_encoded, when you want to know ' +
-    'what is wrong, not only how much.',
+    'Scores a pair of videos of any kind and shows its worst moments: reference, distorted, amplified difference and map of ' +
+    'each as pictures and PNG files, with measured facts (blockiness, blur, noise, banding, contrast loss) and a ' +
+    'description. Look at the pictures before you trust words about them. Use it to learn what is wrong, not only how much.',
   inputSchema: worstFramesInput,
   outputSchema: worstFramesDocument,
   // A describing model that is not in the cache yet is fetched from the hub.

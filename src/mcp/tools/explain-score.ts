@@ -22,19 +22,14 @@ export const explainScoreTool = defineTool({
   name: 'explain_score',
   title: 'Explain a score',
   description:
-    'Says what drove a VMAF score, in points of the score: how far it is below that of a perfect copy of the same video, ' +
-    'and how that loss divides among the features (Shapley values: they add up to the loss), among the scales from the ' +
-    'finest detail to the coarsest, and over time, the costliest seconds and frames first. It explains the model, not ' +
-    'the encoder: points of adm2 mean detail that is gone (blur, denoising, scaling), points of vif at scales 2 and 3 ' +
-    'structures that are altered (coarse quantisation, blocks); vif_scale0 falls first and weighs least. ' +
-    'Next: describe_worst_frames shows the frames.',
+    'Says what drove a VMAF score, in points below a perfect copy of the same video: by feature (they add up to the ' +
+    'loss), by scale from the finest detail to the coarsest, and over time, the costliest first. Points of adm2 mean ' +
+    'detail that is gone (blur, denoising, scaling), points of vif at scales 2 and 3 altered structures (coarse ' +
+    'quantisation, blocks). Next: describe_worst_frames.',
   inputSchema: z.object({
     ...anyPair,
     ...optionalGeometry,
-    model: modelString(
-      'One model string of the vmaf tool, by version=NAME or path=FILE; not auto.',
-      DEFAULT_MODEL,
-    ),
+    model: modelString('version=NAME or path=FILE, one.', DEFAULT_MODEL),
     frame_cnt,
     frame_skip_ref,
     frame_skip_dist,

@@ -15,11 +15,13 @@ import { inspectPairTool } from './inspect-pair.js';
 import { listBackendsTool } from './list-backends.js';
 import { listExtractorsTool } from './list-extractors.js';
 import { listModelsTool } from './list-models.js';
+import { listVideosTool } from './list-videos.js';
 import { probeBackendTool } from './probe-backend.js';
 import { runBenchmarkTool } from './run-benchmark.js';
 import { runCompareTool } from './run-compare.js';
 import { runLadderTool } from './run-ladder.js';
 import { runTunePerShotTool } from './run-tune-per-shot.js';
+import { scoreBatchTool } from './score-batch.js';
 import { vmafScore } from './vmaf-score.js';
 import { vmafScoreEncoded } from './vmaf-score-encoded.js';
 import { vmafVersion } from './vmaf-version.js';
@@ -48,4 +50,6 @@ export const TOOLS: readonly Tool[] = [
   runCompareTool,
   runLadderTool,
   runTunePerShotTool,
+  listVideosTool,
+  scoreBatchTool,
 ];

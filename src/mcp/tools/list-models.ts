@@ -7,10 +7,11 @@ import { defineTool, READ_ONLY } from '../tool.js';
 
 export const listModelsTool = defineTool({
   name: 'list_models',
-  title: 'List VMAF models',
+  title: 'List models',
   description:
     'Lists the VMAF models, the default first, and what each is meant for. Score with one by model "version=NAME"; ' +
-    'describe_model says what it is made of. One that is to be pulled scores only after the user has run pull_with.',
+    'describe_model says what it is made of. One that is to be pulled scores only after the user has run pull_with. Tiny ' +
+    'ONNX models come after; score with one by tiny_model.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     models: z.array(
@@ -30,11 +31,22 @@ export const listModelsTool = defineTool({
         default: z.boolean(),
       }),
     ),
+    tiny_models: z
+      .array(
+        z.object({
+          id: z.string().describe('For tiny_model.'),
+          kind: z.string().describe('fr compares with the reference, nr needs none.'),
+          description: z.string().optional(),
+          quantisation: z.string(),
+          licence: z.string().optional(),
+        }),
+      )
+      .describe('Of the registry in the package.'),
   }),
   annotations: READ_ONLY,
   async handler() {
-    const { listModels } = await import('../../index.js');
-    const models = await listModels();
+    const { listModels, listTinyModels } = await import('../../index.js');
+    const [models, tiny] = await Promise.all([listModels(), listTinyModels()]);
     return {
       document: {
         models: models.map(({ name, file, bytes, kind, intendedUse, availability }, i) => ({
@@ -48,6 +60,15 @@ export const listModelsTool = defineTool({
           ...(availability === 'to be pulled' && { pull_with: `anyvmaf models pull ${name}` }),
           default: i === 0,
         })),
+        tiny_models: tiny
+          .filter(({ smoke }) => !smoke)
+          .map(({ id, kind, quantisation, description, licence }) => ({
+            id,
+            kind,
+            quantisation,
+            ...(description !== undefined && { description }),
+            ...(licence !== undefined && { licence }),
+          })),
       },
     };
   },

@@ -4,21 +4,27 @@
  */
 import * as z from 'zod/v4';
 import { scoreDocument } from '../scoring/documents.js';
-import { encodedPair, pairingParameters, scoringParameters } from '../scoring/parameters.js';
+import {
+  encodedPair,
+  filterParameters,
+  pairingParameters,
+  scoringParameters,
+} from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
 export const vmafScoreEncoded = defineTool({
   name: 'vmaf_score_encoded',
   title: 'Score two video files',
   description:
-    'Scores a distorted video file (MP4, MOV, MKV, WebM, Y4M, ...) against its reference with VMAF. Both files are probed: ' +
-    'the distorted video is scaled to the reference, frames are paired by their times, and preflight says what would make ' +
-    'the score wrong (offset, frame rate, colour range, borders, ...). Gives pooled scores, percentiles, worst frames and ' +
-    'a link to every frame. Next: explain_score, describe_worst_frames; for several encodes of one source compare_encodes.',
+    'Scores a distorted video file (MP4, MKV, WebM, Y4M, ...) against its reference with VMAF. The distorted video is scaled ' +
+    'to the reference, frames are paired by their times, and preflight says what would make the score wrong. Gives pooled ' +
+    'scores, percentiles, worst frames and a link to every frame. Next: explain_score, describe_worst_frames; for several ' +
+    'encodes of one source compare_encodes.',
   inputSchema: z.object({
     ...encodedPair,
     ...scoringParameters,
     ...pairingParameters,
+    ...filterParameters,
   }),
   outputSchema: scoreDocument.extend({
     reference_encoded: z.string().optional().describe('As it was given.'),

@@ -33,13 +33,20 @@ import {
 
 /** One video before it is opened for scoring. */
 export type Side =
-  | { readonly kind: 'frames'; readonly source: FrameSource; readonly times: Float64Array | null }
+  | {
+      readonly kind: 'frames';
+      readonly source: FrameSource;
+      readonly times: Float64Array | null;
+      /** What filters do to its pictures, a phrase each. */
+      readonly applied?: readonly string[];
+    }
   | {
       readonly kind: 'encoded';
       readonly video: EncodedVideo;
       readonly times: Float64Array | null;
       /** Seconds at which the file's clock is set back; times continue as if it was not. */
       readonly setBacks?: readonly number[];
+      readonly applied?: readonly string[];
     };
 
 /** Both videos. */
@@ -284,7 +291,7 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
         decoder: 'none',
         ...describeStored(source.info),
         ...(resizes && { scaledBy: `anyvmaf ${filter}` }),
-        conversions: describeConversion(source.info, format),
+        conversions: [...(side.applied ?? []), ...describeConversion(source.info, format)],
       },
     };
   }
@@ -325,7 +332,7 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
     done: {
       ...describeDecoded(decoded),
       ...(scaledBy !== undefined && { scaledBy }),
-      conversions: describeConversion(info, format),
+      conversions: [...(side.applied ?? []), ...describeConversion(info, format)],
     },
   };
 }

@@ -2,7 +2,7 @@
  * @module media/preflight/geometry
  * Findings about the pictures' shape: size, aspect, rotation, crop and black borders.
  */
-import { dimensions, finding, fractionText, nearbyFraction, prepare, rounded } from './text.js';
+import { dimensions, finding, fractionText, nearbyFraction, prepare, rounded, vf } from './text.js';
 import { turnOf } from './turn.js';
 import type { Borders, Finding, Hint, PreflightContext, SideFacts } from './types.js';
 
@@ -123,7 +123,8 @@ function relabel(reference: SideFacts, distorted: SideFacts, aspect: number): Hi
   const same = dimensions(reference) === dimensions(distorted);
   const exact = same ? (reference.sampleAspect ?? { num: 1, den: 1 }) : undefined;
   const ratio = fractionText(exact ?? nearbyFraction((aspect * height) / width));
-  return prepare('distorted', distorted, ['-vf', `setsar=${ratio}`]);
+  const filter = `setsar=${ratio}`;
+  return prepare('distorted', distorted, ['-vf', filter], vf('distorted', filter));
 }
 
 /** The likely cause of a different shape, and the hint that resolves it. */
@@ -139,7 +140,12 @@ function otherShape(
       why:
         'one of them is turned by 90 degrees and must be turned back' +
         (way ? '' : '; where the command turns it upside down, use transpose=cclock'),
-      hint: prepare('distorted', distorted, ['-vf', `transpose=${way ?? 'clock'}`]),
+      hint: prepare(
+        'distorted',
+        distorted,
+        ['-vf', `transpose=${way ?? 'clock'}`],
+        vf('distorted', `transpose=${way ?? 'clock'}`),
+      ),
     };
   }
   if (alike) {
@@ -184,7 +190,7 @@ function croppedPart(
     why:
       `${whole === 'reference' ? 'distorted' : 'reference'} shows a part of the picture only, which the command cuts ` +
       'out of the middle of the other, or is stretched',
-    hint: prepare(whole, from, ['-vf', `crop=${even(part.width)}:${even(part.height)}`]),
+    hint: cropTo(whole, from, `${even(part.width)}:${even(part.height)}`),
   };
 }
 
@@ -274,5 +280,10 @@ function cropHint(
   const even = (value: number) => value + (value & 1);
   const [x, y] = [even(left), even(top)];
   const size = `${(side.width - x - right) & ~1}:${(side.height - y - bottom) & ~1}`;
-  return prepare(name, side, ['-vf', `crop=${size}:${x}:${y}`]);
+  return cropTo(name, side, `${size}:${x}:${y}`);
+}
+
+function cropTo(name: 'reference' | 'distorted', side: SideFacts, area: string): Hint {
+  const option = name === 'reference' ? 'cropReference' : 'cropDistorted';
+  return prepare(name, side, ['-vf', `crop=${area}`], { purpose: 'fix', option, value: area });
 }

@@ -2,8 +2,9 @@
  * @module media/preflight/samples
  * Findings about what sample values mean: depth, chroma, range, colour description and dynamic range.
  */
+import type { ColorMatrix } from '../../core/choices.js';
 import type { AlignResult } from '../align/types.js';
-import { finding, prepare, prepareEach, rounded } from './text.js';
+import { finding, prepare, prepareEach, rounded, vf } from './text.js';
 import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
 
 /** Transfer functions of high dynamic range, by ffmpeg's names. */
@@ -143,16 +144,22 @@ function* rangeFindings(
     'warning',
     `${differ}; ${how}.`,
     [ref, dis],
-    convertRange(distorted, from, to),
+    convertRange(distorted, from, to, true),
   );
 }
 
-/** Converts the samples of the distorted video to a range. */
-function convertRange(distorted: SideFacts, from: Range, to: Range): PrepareHint {
-  return prepare('distorted', distorted, [
-    ...['-vf', `scale=in_range=${from}:out_range=${to}`],
-    ...['-color_range', to === 'full' ? 'pc' : 'tv'],
-  ]);
+/**
+ * Converts the samples of the distorted video to a range.
+ * @param stated the labels say of which range each is, by which an option can go
+ */
+function convertRange(distorted: SideFacts, from: Range, to: Range, stated: boolean): PrepareHint {
+  const filter = `scale=in_range=${from}:out_range=${to}`;
+  return prepare(
+    'distorted',
+    distorted,
+    ['-vf', filter, '-color_range', to === 'full' ? 'pc' : 'tv'],
+    stated ? { purpose: 'fix', option: 'colorRange', value: to } : vf('distorted', filter),
+  );
 }
 
 /** Relabels the range of the same samples; without decoding if the stream stores the label. */
@@ -194,8 +201,8 @@ function* levelFindings(
         `no label says so; ${EFFECT[spread]}.`,
       values,
       spread === 'expanded'
-        ? convertRange(distorted, 'full', 'limited')
-        : convertRange(distorted, 'limited', 'full'),
+        ? convertRange(distorted, 'full', 'limited', false)
+        : convertRange(distorted, 'limited', 'full', false),
     );
     return;
   }
@@ -231,10 +238,30 @@ function* colourFindings(reference: SideFacts, distorted: SideFacts): Generator<
       `distorted ${stated(dis, name)} but reference ${stated(ref, name)}; sample values are ` +
         'compared as stored, and mean different light.',
       [ref, dis],
-      ref === null ? undefined : prepare('distorted', distorted, ['-vf', `zscale=${ZSCALE[part]}=${ref}`]),
+      ref === null ? undefined : convertPart(part, ref, distorted),
     );
   }
 }
+
+/** Converts one part of the colour description. */
+function convertPart(part: keyof typeof ZSCALE, to: string, distorted: SideFacts): PrepareHint {
+  const filter = `zscale=${ZSCALE[part]}=${to}`;
+  const matrix = part === 'matrix' ? MATRIX_OPTION[to] : undefined;
+  return prepare(
+    'distorted',
+    distorted,
+    ['-vf', filter],
+    matrix ? { purpose: 'fix', option: 'matrix', value: matrix } : vf('distorted', filter),
+  );
+}
+
+/** Values of the option that converts the matrix. */
+const MATRIX_OPTION: Readonly<Record<string, ColorMatrix>> = {
+  bt709: 'bt709',
+  smpte170m: 'bt601',
+  bt470bg: 'bt601',
+  bt2020nc: 'bt2020',
+};
 
 /** The matrix that players assume by default: BT.601 for standard definition, else BT.709. */
 function usualMatrix({ width, height }: SideFacts): 'smpte170m' | 'bt709' {
@@ -256,7 +283,7 @@ function* silentMatrix(reference: SideFacts, distorted: SideFacts): Generator<Fi
     `${who} has the matrix ${known}, but ${other} states none, and videos of its size are usually in ${usual}; if one was ` +
       'converted, sample values are compared as stored, and mean different colours.',
     [reference.matrix ?? null, distorted.matrix ?? null],
-    stating === distorted ? prepare('distorted', distorted, ['-vf', `zscale=m=${usual}`]) : undefined,
+    stating === distorted ? convertPart('matrix', usual, distorted) : undefined,
   );
 }
 
@@ -282,16 +309,19 @@ function* hdrFindings(
     `${who} high dynamic range (${kinds}), but ${models.map(({ name }) => name).join(', ')} was trained on standard ` +
       'dynamic range only, and there is no public VMAF model for HDR; compare such scores only with each other.',
     [ref, dis],
-    prepareEach(
-      (
-        [
-          ['reference', reference],
-          ['distorted', distorted],
-        ] as const
-      ).filter(([, side]) => isHdr(side)),
-      ['-vf', TONE_MAPPING],
-    ),
+    toneMapped(reference, distorted),
   );
+}
+
+/** Brings what is of high dynamic range to that of BT.709. */
+function toneMapped(reference: SideFacts, distorted: SideFacts): PrepareHint {
+  const both = [
+    ['reference', reference],
+    ['distorted', distorted],
+  ] as const;
+  const sides = both.filter(([, side]) => isHdr(side));
+  const instead = sides.map(([side]) => vf(side, TONE_MAPPING));
+  return prepareEach(sides, ['-vf', TONE_MAPPING], instead);
 }
 
 function stated(value: string | undefined | null, name: string): string {

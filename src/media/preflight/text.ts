@@ -13,6 +13,7 @@ import type {
   FindingCode,
   FindingValue,
   Hint,
+  OptionHint,
   PrepareHint,
   Severity,
   SideFacts,
@@ -44,24 +45,34 @@ export function finding(
 /**
  * An ffmpeg command that rewrites one of the two files losslessly.
  * @param options what to do: a filter, or a bit stream filter with `-c copy`
+ * @param instead the option that does the same without another file
  */
 export function prepare(
   side: FfmpegCommand['side'],
   facts: SideFacts,
   options: readonly string[],
+  instead?: OptionHint,
 ): PrepareHint {
-  return { purpose: 'prepare', commands: [command(side, facts, options)] };
+  const commands = [command(side, facts, options)];
+  return { purpose: 'prepare', commands, ...(instead && { instead: [instead] }) };
+}
+
+/** The option that has ffmpeg filter one of the two while it decodes. */
+export function vf(side: FfmpegCommand['side'], value: string): OptionHint {
+  const option = side === 'reference' ? 'vfReference' : 'vfDistorted';
+  return { purpose: 'fix', option, value };
 }
 
 /** ffmpeg commands that do the same to several files. */
 export function prepareEach(
   sides: readonly (readonly [side: FfmpegCommand['side'], facts: SideFacts])[],
   options: readonly string[],
+  instead?: readonly OptionHint[],
 ): PrepareHint {
   // Both may have the same name in different folders.
   const suffix = (side: FfmpegCommand['side']) => (sides.length > 1 ? `-${side}` : '');
   const commands = sides.map(([side, facts]) => command(side, facts, options, suffix(side)));
-  return { purpose: 'prepare', commands };
+  return { purpose: 'prepare', commands, ...(instead && { instead }) };
 }
 
 function command(

@@ -279,7 +279,7 @@ function* interlacingFindings(reference: SideFacts, distorted: SideFacts): Gener
     `${who}; both fields of a frame are compared as one picture, for which VMAF was not made.`,
     [ref, dis],
     // One filter for both, since differences would count as damage.
-    prepareEach(sides, ['-vf', 'bwdif=send_frame']),
+    prepareEach(sides, ['-vf', 'bwdif=send_frame'], [{ purpose: 'fix', option: 'deinterlace', value: true }]),
   );
 }
 

@@ -47,7 +47,7 @@ class WasmDecoder implements Decoder {
   probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts> {
     return this.#withInput(input, async (opened) => {
       const { stdout, stderr } = await this.#ffprobe(opened, probeArgs, signal);
-      return parseProbe(parseOutput(this.#host, stdout, stderr, opened), opened.name).facts;
+      return parseProbe(parseOutput(this.#host, stdout, stderr, opened), opened.name, true).facts;
     });
   }
 
@@ -71,7 +71,7 @@ class WasmDecoder implements Decoder {
         remembered: this.#times.get(keyOf(input, opened)),
         read: () => this.#readTimes(input, opened, signal),
       });
-      const planes = delivery(facts.pixelFormat, facts.rotation, facts.name);
+      const planes = delivery(facts.pixelFormat, facts.rotation, facts.name, true);
       const source = new WasmSource(this.#host, opened, {
         inputName: inputName(opened),
         version: FFMPEG_VERSION,

@@ -16,6 +16,8 @@ export interface Access {
 /** An input as a tool gets it: never without what it may open. */
 export interface ToolSource {
   readonly url: string;
+  /** Options that say how it is opened. */
+  readonly options?: readonly string[];
   readonly access: Access;
 }
 
@@ -57,6 +59,23 @@ const NETWORK = words('http https httpproxy tls tcp');
 /** Only the input, nothing that it names. */
 const INPUT_ONLY: Access = { formats: [...SINGLE_FILES, ...SOUND], protocols: ['file'] };
 
+/** A file that this process hands over, from a server of its own. */
+export const HANDED: Access = { ...INPUT_ONLY, protocols: ['http', 'tcp'] };
+
+/**
+ * How such a file is read: it comes in pieces, so that no more is fetched than ffmpeg wants; ffmpeg takes the end of a piece
+ * for a connection that broke, and asks for what follows at once.
+ */
+export const HANDED_OPTIONS = ['-reconnect', '1', '-reconnect_delay_max', '0'] as const;
+
+/** What ffmpeg says of the end of a piece. */
+const PIECE_END = /^\[https? @ [^\]]*\] (?:\[\w+\] )?(?:Stream ends prematurely at|Will reconnect at) /;
+
+/** Whether a line of a log is about the end of a piece only. */
+export function isPieceEnd(line: string): boolean {
+  return PIECE_END.test(line);
+}
+
 /** In a file system that holds the input and nothing else, where pictures are known by their names. */
 export const CONTAINED: Access = {
   formats: [...SINGLE_FILES, ...SOUND, ...RARE, 'image2'],
@@ -76,8 +95,14 @@ export function accessOf({ by }: Origin, remote: boolean, allowUrl: boolean): Ac
 }
 
 /** The arguments that open an input. */
-export function inputArgs({ url, access: { formats, protocols } }: ToolSource): string[] {
-  return ['-protocol_whitelist', protocols.join(','), '-format_whitelist', formats.join(','), '-i', url];
+export function inputArgs({ url, options = [], access: { formats, protocols } }: ToolSource): string[] {
+  const lists = ['-protocol_whitelist', protocols.join(','), '-format_whitelist', formats.join(',')];
+  return [...lists, ...options, '-i', url];
+}
+
+/** The arguments that read standard input, which names nothing else. */
+export function pipedArgs(): string[] {
+  return ['-protocol_whitelist', 'pipe', '-format_whitelist', INPUT_ONLY.formats.join(','), '-i', 'pipe:0'];
 }
 
 /** Why a tool would not open an input, in its log. */

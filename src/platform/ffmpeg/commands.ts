@@ -54,6 +54,13 @@ export function firstPacketArgs(source: ToolSource): string[] {
 /** What times need of packets: `packet|pts=512|dts=0|flags=K_`, then `stream|has_b_frames=2|time_base=1/12800`. */
 const TIME_ENTRIES = 'packet=pts,dts,flags:stream=has_b_frames,time_base';
 
+/** Decodes until a chain of filters gives its first frame, which showinfo describes. */
+export function filteredArgs(source: ToolSource, chain: string): string[] {
+  const args = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', LOG_LEVEL];
+  args.push(...inputArgs(source), '-map', `0:${VIDEO}`, '-vf', `${chain},showinfo=checksum=0`);
+  return [...args, '-frames:v', '1', '-f', 'null', '-'];
+}
+
 /** Asks for a line per packet. */
 export function packetsArgs(source: ToolSource, entries: string = TIME_ENTRIES): string[] {
   return ask(`-select_streams ${VIDEO} -show_entries ${entries} -of compact`, source);
@@ -67,7 +74,7 @@ export function decodeArgs(
   source: ToolSource,
   facts: TrackFacts,
   planes: Delivery,
-  request: Pick<DecodeRequest, 'size' | 'allowDamaged'>,
+  request: Pick<DecodeRequest, 'size' | 'allowDamaged'> & { readonly chain?: string | undefined },
   part: Part,
   version: string,
 ): string[] {
@@ -78,7 +85,7 @@ export function decodeArgs(
   // Frame threads run ahead of what is handed out, so that where damage ends the video would depend on timing.
   if (request.allowDamaged) args.push('-thread_type', 'slice');
   const chain = filters(facts, planes, request, part);
-  if (planes.note !== undefined) args.push('-noautorotate');
+  if (planes.note !== undefined && request.chain === undefined) args.push('-noautorotate');
   if (part.seek !== undefined) {
     args.push('-seek_timestamp', '1', '-noaccurate_seek', '-ss', seconds(part.seek));
   }
@@ -93,16 +100,18 @@ export function decodeArgs(
 function filters(
   facts: TrackFacts,
   planes: Delivery,
-  { size }: Pick<DecodeRequest, 'size'>,
+  { size, chain: first }: Pick<DecodeRequest, 'size'> & { readonly chain?: string | undefined },
   part: Part,
 ): string[] {
-  const chain: string[] = [];
+  const chain: string[] = first === undefined ? [] : [first];
   if (planes.note !== undefined) {
     // Repeating samples is what the nearest neighbour does; nothing else changes.
     chain.push('scale=flags=neighbor', `format=${planes.pixelFormat}`);
     if (facts.rotation === 90) chain.push('transpose=clock');
     if (facts.rotation === 180) chain.push('hflip', 'vflip');
     if (facts.rotation === 270) chain.push('transpose=cclock');
+  } else if (planes.fromRgb !== undefined) {
+    chain.push(planes.fromRgb);
   } else if (facts.pixelFormat !== planes.pixelFormat) {
     chain.push(`format=${planes.pixelFormat}`);
   }

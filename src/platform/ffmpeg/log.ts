@@ -73,3 +73,45 @@ function parseShowinfo(text: string): LogEvent | undefined {
   const timeBase = TIME_BASE.exec(text);
   return timeBase ? { kind: 'timebase', num: Number(timeBase[1]), den: Number(timeBase[2]) } : undefined;
 }
+
+/** What showinfo says of the frames that a chain of filters gives. */
+export interface FilteredFrames {
+  readonly width: number;
+  readonly height: number;
+  readonly pixelFormat: string;
+  readonly frameRate?: { readonly num: number; readonly den: number };
+  readonly sampleAspect?: { readonly num: number; readonly den: number };
+  readonly range?: string;
+  readonly matrix?: string;
+  readonly primaries?: string;
+  readonly transfer?: string;
+}
+
+/** @returns `undefined` if the log tells of no frame */
+export function parseFiltered(log: string): FilteredFrames | undefined {
+  const frame = /\] n: *\d+ pts:.*? fmt: *(\S+) .*?\bs:(\d+)x(\d+) /.exec(log);
+  if (!frame) return undefined;
+  const [, pixelFormat = '', width, height] = frame;
+  const fraction = (pattern: RegExp) => {
+    const [, num, den] = pattern.exec(log) ?? [];
+    return Number(num) > 0 && Number(den) > 0 ? { num: Number(num), den: Number(den) } : undefined;
+  };
+  const color = (name: string) => {
+    const found = new RegExp(`\\bcolor_${name}:(\\w[\\w-]*)`).exec(log)?.[1];
+    return found === undefined || /^(?:unknown|reserved)$/.test(found) ? undefined : found;
+  };
+  const frameRate = fraction(/config in time_base: \d+\/\d+, frame_rate: (\d+)\/(\d+)/);
+  const sampleAspect = fraction(/\bsar:(\d+)\/(\d+)/);
+  const [range, matrix, primaries, transfer] = ['range', 'space', 'primaries', 'trc'].map(color);
+  return {
+    width: Number(width),
+    height: Number(height),
+    pixelFormat,
+    ...(frameRate && { frameRate }),
+    ...(sampleAspect && { sampleAspect }),
+    ...(range && { range }),
+    ...(matrix && { matrix }),
+    ...(primaries && { primaries }),
+    ...(transfer && { transfer }),
+  };
+}

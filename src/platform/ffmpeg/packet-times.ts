@@ -3,6 +3,8 @@
  * Presentation times of all frames, from what ffprobe prints of each packet.
  */
 
+import type { IndexedTimes } from '../../media/mp4-times.js';
+
 /** When frames are shown. */
 export interface TrackTimes {
   /** Seconds from the first frame, ascending. */
@@ -97,6 +99,13 @@ export class PacketTimes {
       this.#unit = (num ?? Number.NaN) / (den ?? Number.NaN);
       this.#reorders = fields.get('has_b_frames') !== '0';
     }
+  }
+
+  /** Takes what a container's index says of all packets. */
+  takeIndex({ timescale, pts, dts }: IndexedTimes): void {
+    for (const time of pts) this.#pts.push(time);
+    for (const time of dts) this.#dts.push(time);
+    this.#unit = 1 / timescale;
   }
 
   /** @returns `null` where the container does not give every frame its time */

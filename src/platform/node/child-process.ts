@@ -22,7 +22,7 @@ export function startChild(
     windowsHide: true,
     // In a group of its own, Ctrl-C reaches it through this process, and a script goes together with what it started.
     detached: process.platform !== 'win32',
-    env: { ...process.env, AV_LOG_FORCE_NOCOLOR: '1' },
+    env: { ...process.env, AV_LOG_FORCE_NOCOLOR: '1', no_proxy: withoutProxy() },
   });
   if (running.size === 0) process.on('exit', killAll);
   running.add(child);
@@ -33,6 +33,12 @@ export function startChild(
   child.once('error', forget);
   child.once('exit', forget);
   return child;
+}
+
+/** Hosts that no proxy stands before, and this machine, from which programs get what they read. */
+function withoutProxy(): string {
+  const { no_proxy: known } = process.env;
+  return known ? `${known},127.0.0.1` : '127.0.0.1';
 }
 
 /** Kills a process and what it has started. */

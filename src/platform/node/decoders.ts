@@ -14,6 +14,8 @@ export interface DecoderAccess {
   /** ffmpeg may fetch videos. */
   readonly allowUrl: boolean;
   readonly origin: Origin;
+  /** Of sequences of pictures. */
+  readonly rate?: string | undefined;
 }
 
 /** Sets of decoders that are kept: more than a program has origins. */
@@ -29,8 +31,8 @@ export interface WorkerPlaces extends NodeParserOptions {
 }
 
 export function nodeDecoders(access: DecoderAccess, places: WorkerPlaces): readonly Decoder[] {
-  const { allowUrl, origin } = access;
-  const key = JSON.stringify([allowUrl, origin.by, origin.folders]);
+  const { allowUrl, origin, rate } = access;
+  const key = JSON.stringify([allowUrl, origin.by, origin.folders, rate]);
   const decoders = made.get(key) ?? [
     createFfmpegDecoder(access),
     nodeMediabunnyDecoder(places, origin),

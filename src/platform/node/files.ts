@@ -22,7 +22,8 @@ import { AnyvmafError } from '../../core/errors.js';
 import { BY_USER, type Origin } from '../../core/origin.js';
 import { shown } from '../../core/printable.js';
 import { openChecked } from '../../files/checked-file.js';
-import type { ByteReader, FilePlatform, OpenedFile } from '../../media/platform.js';
+import { type ByteReader, type FilePlatform, type OpenedFile, RemoteVideo } from '../../media/platform.js';
+import { namesSequence } from './ffmpeg/sequence.js';
 import { fileError } from './file-errors.js';
 import { nodeByteStream } from './file-stream.js';
 
@@ -34,7 +35,18 @@ export const nodeFiles: FilePlatform = {
     return openPath(typeof file === 'string' ? file : pathOf(file));
   },
   reopen: openRegularFile,
+  namesSequence,
+  decodeStream: async (bytes, name) => (await import('./ffmpeg/stream-decoder.js')).decodeStream(bytes, name),
+  openUrl,
 };
+
+async function openUrl(url: string, hosts: readonly string[], signal?: AbortSignal): Promise<RemoteVideo> {
+  const [{ AllowedHosts }, { RemoteFile }] = await Promise.all([
+    import('../../remote/allowed-hosts.js'),
+    import('../../remote/remote-file.js'),
+  ]);
+  return new RemoteVideo(await RemoteFile.open(url, new AllowedHosts(hosts), { signal }));
+}
 
 /** The same for names of this origin: what the user did not name must be a regular file where it says. */
 export function nodeFilesOf(origin: Origin): FilePlatform {
@@ -46,6 +58,7 @@ export function nodeFilesOf(origin: Origin): FilePlatform {
       return { kind: 'random', reader: openRegularFile(path, origin), path, origin };
     },
     reopen: (path) => openRegularFile(path, origin),
+    openUrl,
   };
 }
 

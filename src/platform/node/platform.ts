@@ -44,10 +44,10 @@ function openers(
   return {
     files: nodeFilesOf(origin),
     models: nodeModels(modelFolder, origin),
-    async decoders({ allowUrl }) {
+    async decoders({ allowUrl, rate }) {
       const { nodeDecoders } = await import('./decoders.js');
       return nodeDecoders(
-        { allowUrl, origin },
+        { allowUrl, origin, rate },
         {
           worker: () => locate(assets.ffmpegWorker, new URL('./node-ffmpeg-worker.js', import.meta.url)),
           parser: parserScript,

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { AnyvmafError } from '../../core/errors.js';
 import type { Origin } from '../../core/origin.js';
 import { shown } from '../../core/printable.js';
-import type { ByteReader } from '../../media/platform.js';
+import { type ByteReader, RemoteVideo } from '../../media/platform.js';
 import { blobReader, bytesReader } from '../../media/readers.js';
 import type { VideoInput } from '../../media/types.js';
 import { nodeFilesOf } from './files.js';
@@ -37,6 +37,7 @@ export async function openReadable(
     const name = 'name' in input && typeof input.name === 'string' ? input.name : 'the Blob';
     return readable(name, blobReader(input, name));
   }
+  if (input instanceof RemoteVideo) return readable(input.content.name, input.content.reader());
   if (typeof input === 'string' || input instanceof URL) {
     const name = String(input);
     if (/^https?:/i.test(name) && !existsSync(input)) {

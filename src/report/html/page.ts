@@ -5,7 +5,7 @@
 import { axisOrigin } from '../facts.js';
 import type { FailedEncode, Report } from '../types.js';
 import { distinctNames, type Encode, EncodeList, type Pooled, statedPooled } from '../view/encodes.js';
-import { checkPictures, type HtmlPictures } from './pictures.js';
+import { checkLacking, checkPictures, type HtmlPictures } from './pictures.js';
 
 /** What a page says beside what its reports do. */
 export interface HtmlOptions {
@@ -15,6 +15,8 @@ export interface HtmlOptions {
   readonly written?: string | undefined;
   /** Pictures of worst frames, which the page shows where it lists these frames. */
   readonly pictures?: readonly HtmlPictures[] | undefined;
+  /** Why pictures are not there, in sentences, which the page shows below its worst frames. */
+  readonly picturesLacking?: readonly string[] | undefined;
   /** Encodes of the same reference that could not be scored, which the page names with the reason. */
   readonly failed?: readonly Pick<FailedEncode, 'distorted' | 'message'>[] | undefined;
 }
@@ -32,6 +34,8 @@ export interface ReportEncode extends Encode {
 export class Page extends EncodeList<ReportEncode> {
   readonly list: readonly [ReportEncode, ...ReportEncode[]];
   readonly options: HtmlOptions;
+  /** Why pictures are not there. */
+  readonly picturesLacking: readonly string[];
   readonly #pictures: ReadonlyMap<string, HtmlPictures>;
 
   constructor([first, ...others]: readonly [Report, ...Report[]], options: HtmlOptions) {
@@ -52,6 +56,7 @@ export class Page extends EncodeList<ReportEncode> {
     });
     this.list = [encode(first, 0), ...others.map((report, i) => encode(report, i + 1))];
     this.options = options;
+    this.picturesLacking = checkLacking(options.picturesLacking);
     this.#pictures = new Map(
       checkPictures(options.pictures).map((one) => [`${one.report} ${one.frame}`, one] as const),
     );

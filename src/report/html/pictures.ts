@@ -4,6 +4,7 @@
  */
 import { isArray, requireObject } from '../../core/arguments.js';
 import { usageError } from '../../core/errors.js';
+import { showValue } from '../../core/printable.js';
 import { base64 } from './pack.js';
 
 /** Pictures of one frame: small JPEG, PNG or WebP files. */
@@ -16,6 +17,13 @@ export interface HtmlPictures {
   readonly distorted: Uint8Array;
   /** Where the distorted frame lost quality. */
   readonly map?: Uint8Array | undefined;
+  /** Width over height as shown. Default: that of each file. */
+  readonly aspect?: number | undefined;
+}
+
+/** Moments that the page lists of each of its encodes. */
+export function listedMoments(encodes: number): number {
+  return Math.max(3, Math.floor(9 / encodes));
 }
 
 /** Bytes of a picture at most: the page holds many. */
@@ -39,11 +47,26 @@ export function pictureUrl(name: string, bytes: unknown): string {
   return `data:${type};base64,${base64(bytes)}`;
 }
 
+/** Checks what is said of pictures that are not there. @throws {AnyvmafError} `usage` for anything else */
+export function checkLacking(lacking: unknown): readonly string[] {
+  if (lacking === undefined) return [];
+  const list = isArray(lacking) ? (lacking as readonly unknown[]) : [undefined];
+  if (!list.every((one) => typeof one === 'string'))
+    throw usageError('options.picturesLacking must be a list of sentences.');
+  return list;
+}
+
 /** Checks a list of pictures. @throws {AnyvmafError} `usage` for anything else */
 export function checkPictures(pictures: unknown): readonly HtmlPictures[] {
   if (pictures === undefined) return [];
   if (!isArray(pictures)) throw usageError('options.pictures must be a list of pictures of frames.');
   const list = pictures as readonly HtmlPictures[];
-  for (const [i, one] of list.entries()) requireObject(`options.pictures[${i}]`, one, 'pictures of a frame');
+  for (const [i, one] of list.entries()) {
+    const name = `options.pictures[${i}]`;
+    requireObject(name, one, 'pictures of a frame');
+    const { aspect = 1 } = one;
+    if (!(typeof aspect === 'number' && aspect > 0 && Number.isFinite(aspect)))
+      throw usageError(`${name}.aspect must be a number above 0, but is ${showValue(aspect)}.`);
+  }
   return list;
 }

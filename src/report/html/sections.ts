@@ -8,7 +8,7 @@ import { pooledTables, runGroups } from '../view/tables.js';
 import { frameGap, worstFrames } from '../worst.js';
 import { html, type Markup, templates } from './markup.js';
 import type { Page } from './page.js';
-import { type HtmlPictures, pictureUrl } from './pictures.js';
+import { type HtmlPictures, listedMoments, pictureUrl } from './pictures.js';
 
 // --- preflight ---
 
@@ -54,7 +54,7 @@ export function worstSection(page: Page): Markup | undefined {
   const { list, ranking } = page;
   if (!ranking) return undefined;
   const { metric } = ranking;
-  const perReport = Math.max(3, Math.floor(9 / list.length));
+  const perReport = listedMoments(list.length);
   const lists = list.map((encode, i) => {
     const { min = 0, max = 1 } = page.pooled(encode, metric) ?? {};
     const greatest = ranking.worse === 'low' && max > 1 && max <= 100 ? 100 : Math.max(0, max);
@@ -68,7 +68,7 @@ export function worstSection(page: Page): Markup | undefined {
     return html`${list.length > 1 && html`<h3 class="worst-of" .style=${colourOf(i)}><span class="swatch"></span>${encode.name}</h3>`}<ol class="worst${(page.options.pictures ?? []).length > 0 ? ' pictured' : ''}">${rows}</ol>`;
   });
   const gap = frameGap(list[0].report);
-  return html`<section><div class="bar"><h2>Worst frames</h2><span class="faint small">at least ${gap} frame${gap === 1 ? '' : 's'} apart${page.apart && ', numbered as in the reference'}</span></div>${lists}</section>`;
+  return html`<section><div class="bar"><h2>Worst frames</h2><span class="faint small">at least ${gap} frame${gap === 1 ? '' : 's'} apart${page.apart && ', numbered as in the reference'}</span></div>${lists}${page.picturesLacking.map((why) => html`<p class="faint small">${why}</p>`)}</section>`;
 }
 
 /** Both frames and the loss map; what they show is said by the numbers below. */
@@ -76,7 +76,7 @@ function shotsOf(pictures: HtmlPictures | undefined): Markup | undefined {
   if (!pictures) return undefined;
   const shot = (name: 'reference' | 'distorted' | 'map', label: string) =>
     pictures[name] &&
-    html`<span class="shot"><img alt="" src="${pictureUrl(`the ${label} picture of frame ${pictures.frame}`, pictures[name])}"><span class="faint">${label}</span></span>`;
+    html`<span class="shot"><img alt=""${pictures.aspect !== undefined && html` .style=${`aspect-ratio:${pictures.aspect}`}`} src="${pictureUrl(`the ${label} picture of frame ${pictures.frame}`, pictures[name])}"><span class="faint">${label}</span></span>`;
   return html`<span class="shots" aria-hidden="true">${shot('reference', 'reference')}${shot('distorted', 'encode')}${shot('map', 'loss')}</span>`;
 }
 

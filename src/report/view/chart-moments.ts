@@ -4,8 +4,18 @@
  */
 import type { Pen, Scale } from './chart-drawing.js';
 
-/** A dashed line at a mean, named where it is the only one. */
-export function drawMean(pen: Pen, scale: Scale, mean: number, colour: string, label: string): void {
+/**
+ * A dashed line at a mean, named where it is the only one.
+ * @param ground the colour below the name, which may lie on the lines
+ */
+export function drawMean(
+  pen: Pen,
+  scale: Scale,
+  mean: number,
+  colour: string,
+  ground: string,
+  label: string,
+): void {
   const [low, high] = scale.range;
   if (!(mean >= low && mean <= high)) return;
   const at = Math.round(scale.y(mean)) + 0.5;
@@ -19,11 +29,18 @@ export function drawMean(pen: Pen, scale: Scale, mean: number, colour: string, l
   pen.lineTo(scale.width, at);
   pen.stroke();
   if (label !== '') {
-    pen.globalAlpha = 1;
     pen.font = '12px ui-sans-serif, system-ui, sans-serif';
     pen.textAlign = 'right';
-    pen.textBaseline = 'bottom';
-    pen.fillText(label, scale.width - 2, at - 2);
+    pen.textBaseline = 'middle';
+    // Above the line where there is room.
+    const middle = at >= 18 ? at - 10 : at + 11;
+    const wide = pen.measureText(label).width + 8;
+    pen.globalAlpha = 0.9;
+    pen.fillStyle = ground;
+    pen.fillRect(scale.width - wide, middle - 8, wide, 16);
+    pen.globalAlpha = 1;
+    pen.fillStyle = colour;
+    pen.fillText(label, scale.width - 4, middle);
   }
   pen.restore();
 }

@@ -218,7 +218,7 @@ export class FrameChart {
       if (mean === undefined) continue;
       const label = visible.length === 1 ? `mean ${encodes.valueText(metric, mean)}` : '';
       pen.globalAlpha = fade(index);
-      drawMean(pen, scale, mean, hueOf(index, colour), label);
+      drawMean(pen, scale, mean, hueOf(index, colour), colour('--card'), label);
     }
     for (const { encode, frame } of moments.value) {
       const shown = visible.find(({ index }) => index === encode);

@@ -62,6 +62,14 @@ const INNER =
 /** A log that names no models: libvmaf's scores are called vmaf and something. */
 const SCORE = /^vmaf(_(?!bagging|stddev|ci_)|$)/;
 
+/** Of metrics those that say something of quality by themselves; not the spread of a bootstrap collection. */
+export function askedOf(metrics: readonly string[], facts: readonly Facts[]): string[] {
+  const spreads = facts.flatMap(
+    ({ models }) => models?.filter(({ collection }) => collection).map(({ name }) => `${name}_`) ?? [],
+  );
+  return metrics.filter((name) => !INNER.test(name) && !spreads.some((start) => name.startsWith(start)));
+}
+
 /** Several encodes, and what is common to them. */
 export abstract class EncodeList<E extends Encode> {
   abstract readonly list: readonly E[];
@@ -99,11 +107,9 @@ export abstract class EncodeList<E extends Encode> {
 
   /** Scores, and metrics that say something of quality by themselves, such as PSNR; the main one first. */
   get asked(): string[] {
-    const spreads = this.list.flatMap(
-      ({ facts }) => facts.models?.filter(({ collection }) => collection).map(({ name }) => `${name}_`) ?? [],
-    );
-    return this.ordered.filter(
-      (name) => !INNER.test(name) && !spreads.some((start) => name.startsWith(start)),
+    return askedOf(
+      this.ordered,
+      this.list.map(({ facts }) => facts),
     );
   }
 

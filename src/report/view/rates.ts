@@ -173,7 +173,8 @@ function nameSides(
       const [dx, dy] = place(wide);
       const box: Box = [x + dx, y + dy, x + dx + wide, y + dy + LINE];
       const [left, top, right, bottom] = box;
-      const inside = left >= -30 && right <= width + 10 && bottom <= height;
+      // Left of the drawing are the numbers of its axis.
+      const inside = left >= 2 && right <= width + 10 && bottom <= height;
       const free = taken.every(
         ([l, t, r, b], other) => other === i || left > r || right < l || top > b || bottom < t,
       );

@@ -17,7 +17,7 @@ import { seeded } from '../../support/random.js';
 import { ownSource, SMALL, y4mPair } from '../clips.js';
 
 /** More than a scorer takes ahead of what it measures: a change can be at a frame that comes. */
-const FRAMES = 150;
+const FRAMES = 320;
 /** Changes at random frames in each way of measuring. */
 const RUNS = Number(process.env.ANYVMAF_SWAPS ?? 3);
 const OLD = 'version=vmaf_v0.6.1';
@@ -125,6 +125,19 @@ describe('a change of the model', () => {
       expect(swapper.outcome).toMatchObject({ frame: at, from: 'vmaf', to: 'unclipped', measuring: [] });
       check(report, { frame: at, to: 'unclipped' } as SwapOutcome);
     }
+  });
+
+  it('that could score no frame any more is refused, and the report is whole', async () => {
+    const swapper = new Swapper(FRAMES - 1, NEG, { measure: true });
+    const report = await runWith(swapper, { threads: 2, chunkFrames: 3 }, 'stored');
+    expect(swapper.outcome).toBeUndefined();
+    expect(swapper.refusal).toMatchObject({
+      code: 'usage',
+      message: `The last of the ${FRAMES} frames is being measured already; the new model would score no frame.`,
+    });
+    expect(report.swaps).toBeUndefined();
+    expect(report.frames).toHaveLength(FRAMES);
+    for (const { metrics } of report.frames) expect(metrics.vmaf).toBeDefined();
   });
 
   it.each(cases)(

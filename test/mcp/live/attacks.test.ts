@@ -51,12 +51,34 @@ function neverReads(where: string, text: string): Promise<void> {
   return gone(socket);
 }
 
+/** A stream of events that is never read: resolves when the server has hung up, although others ask on and on. */
+async function streamsUnread(port: number, address: string): Promise<void> {
+  const socket = open(port);
+  socket.write(`GET /mcp/sse HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+  await new Promise((resolve) => socket.once('data', resolve));
+  socket.pause();
+  const over = gone(socket);
+  let ended = false;
+  void over.then(() => {
+    ended = true;
+  });
+  while (!ended) {
+    await Promise.all(
+      Array.from({ length: 50 }, () =>
+        fetch(address, { method: 'POST', body: request('tools/list') }).then((r) => r.text()),
+      ),
+    );
+    // A paused socket sees no end, but writing fails once the other side is gone.
+    socket.write('x');
+  }
+}
+
 async function attack(server: EmbeddedServer, path: string): Promise<Socket[]> {
   await server.listen({ transport: 'unix', path });
   const { address } = await server.listen({ transport: 'sse', port: 0 });
   const port = Number(new URL(address).port);
-  await hangUps(path, 100);
-  await hangUps(port, 100);
+  await hangUps(path, 500);
+  await hangUps(port, 500);
   const left: Socket[] = [];
   const garbage = Buffer.from(Array.from({ length: 4000 }, (_, i) => (i * 89 + (i >> 3)) & 255));
   for (const where of [path, port]) {
@@ -77,6 +99,7 @@ async function attack(server: EmbeddedServer, path: string): Promise<Socket[]> {
   expect(JSON.parse(await answered).error.code).toBe(-32700);
   left.push(long);
   await neverReads(path, `${request('tools/list')}\n`.repeat(100));
+  await streamsUnread(port, address);
   const many = Array.from({ length: 100 }, () => open(path));
   await Promise.all(
     many.map(

@@ -3,6 +3,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Alarm, score } from '../../../src/index.js';
@@ -182,7 +183,94 @@ describe('compute_vmaf', () => {
   });
 });
 
+describe('compute_vmaf of raw videos', () => {
+  it.each([
+    ['400', 8],
+    ['400', 16],
+    ['420', 8],
+    ['420', 12],
+    ['420', 16],
+    ['422', 8],
+    ['422', 14],
+    ['444', 10],
+    ['444', 16],
+  ] as const)('takes %s with %i bits', async (chroma, bitDepth) => {
+    const folder = privateFolder();
+    const clip = makeSample({ width: 64, height: 48, bitDepth, chroma }, { seed: 6 });
+    const [reference_path, distorted_path] = (['reference', 'distorted'] as const).map((side) => {
+      const path = join(folder, `${side}.yuv`);
+      writeFileSync(path, yuvFile(clip, side, 3));
+      return path;
+    }) as [string, string];
+    const { server } = await served({ folders: [folder] });
+    const { address } = await server.listen(sse);
+    const geometry = { width: 64, height: 48, bitdepth: bitDepth, pixel_format: chroma };
+    const raw = { width: 64, height: 48, bitDepth, chroma };
+    const report = await score({ reference: reference_path, distorted: distorted_path, raw }, { threads: 0 });
+    expect(
+      await callTool(address, 'compute_vmaf', { reference_path, distorted_path, ...geometry }),
+    ).toMatchObject({
+      isError: false,
+      score: report.pooled_metrics.vmaf?.mean,
+      frames_scored: 3,
+      bitdepth: bitDepth,
+    });
+  });
+
+  it.skipIf(spawnSync('ffmpeg', ['-version']).status !== 0)('takes encoded videos', async () => {
+    const folder = privateFolder();
+    const clip = makeSample({ width: 64, height: 64, bitDepth: 8, chroma: '420' }, { seed: 6 });
+    const reference_path = join(folder, 'reference.y4m');
+    const distorted_path = join(folder, 'distorted.mkv');
+    writeFileSync(reference_path, y4mFile(clip, 'reference', 4));
+    const encode = ['-v', 'error', '-i', reference_path, '-c:v', 'ffv1', distorted_path];
+    expect(spawnSync('ffmpeg', encode).status).toBe(0);
+    const { server } = await served({ folders: [folder] });
+    const { address } = await server.listen(sse);
+    const report = await score({ reference: reference_path, distorted: reference_path }, { threads: 0 });
+    expect(await callTool(address, 'compute_vmaf', { reference_path, distorted_path })).toMatchObject({
+      score: report.pooled_metrics.vmaf?.mean,
+      frames_scored: 4,
+    });
+  });
+});
+
 describe('the report so far', () => {
+  it('is told of to those who subscribed, at most twice a second', async () => {
+    const { server, push } = await served();
+    const path = join(privateFolder(), 's');
+    await server.listen({ transport: 'unix', path });
+    let text = '';
+    const socket = connect(path).on('data', (chunk) => {
+      text += chunk;
+    });
+    const uri = 'vmaf://measurement/main/report';
+    socket.write(`${request('resources/subscribe', { uri })}\n`);
+    await expect.poll(() => text).toContain('"id":1,"result":{}');
+    const told = () => text.split('\n').filter((line) => line.includes('resources/updated'));
+    const began = performance.now();
+    while (told().length < 3) {
+      await push(2);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    const seconds = (performance.now() - began) / 1000;
+    // The first comes at once, each further one half a second later.
+    expect(seconds).toBeGreaterThan(0.9);
+    expect(told().length).toBeLessThanOrEqual(1 + 2 * seconds + 0.2);
+    expect(JSON.parse(told()[0] ?? '')).toEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/resources/updated',
+      params: { uri },
+    });
+    socket.write(`${request('resources/unsubscribe', { uri }, 2)}\n`);
+    await expect.poll(() => text).toContain('"id":2,"result":{}');
+    const before = told().length;
+    await push(5);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(told().length).toBe(before);
+    socket.destroy();
+  });
+
   it('is a resource whose subscribers hear of changes', async () => {
     const { server, push } = await served();
     const { address } = await server.listen(sse);

@@ -33,27 +33,64 @@ function exchange(stream: Duplex, bytes: string, enough: (text: string) => boole
 
 const lines = (count: number) => (text: string) => text.split('\n').length > count;
 
-/** What the reference document describes for its two sample requests. */
-function checkSamples(list: string, call: string): void {
-  const listed = JSON.parse(list);
-  expect(listed).toMatchObject({ jsonrpc: '2.0', id: 1 });
-  expect(listed.result.tools.slice(0, 2).map(({ name }: { name: string }) => name)).toEqual([
+const LIST = request('tools/list');
+const CALL = callOf('list_features', {}, 2);
+/** All requests that the reference document has samples of, or names. */
+const SAMPLES = [
+  LIST,
+  CALL,
+  request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: {} }, 3),
+  request('resources/list', undefined, 4),
+];
+
+/** Checks what the reference document describes for each of its requests. */
+function checkSamples(answers: readonly string[]): void {
+  expect(answers.map((text) => JSON.parse(text).id)).toEqual([1, 2, 3, 4]);
+  const [list, call, hello, resources] = answers.map((text) => JSON.parse(text));
+  for (const { jsonrpc, error } of [list, call, hello, resources])
+    expect({ jsonrpc, error }).toEqual({ jsonrpc: '2.0', error: undefined });
+  expect(list.result.tools.slice(0, 2).map(({ name }: { name: string }) => name)).toEqual([
     'list_features',
     'compute_vmaf',
   ]);
-  for (const tool of listed.result.tools)
+  for (const tool of list.result.tools)
     expect(tool).toMatchObject({ description: expect.any(String), inputSchema: { type: 'object' } });
-  const { id, result } = JSON.parse(call);
-  expect(id).toBe(2);
-  expect(result.isError).toBe(false);
-  expect(result.content).toHaveLength(1);
-  const { features, count } = JSON.parse(result.content[0].text);
+  expect(call.result.isError).toBe(false);
+  expect(call.result.content).toHaveLength(1);
+  const { features, count } = JSON.parse(call.result.content[0].text);
   expect(features).toEqual(listExtractors().map(({ name }) => name));
   expect(count).toBe(features.length);
+  expect(hello.result).toMatchObject({
+    protocolVersion: '2025-06-18',
+    serverInfo: { name: 'anyvmaf-live' },
+    capabilities: { tools: {}, resources: { subscribe: true } },
+  });
+  expect(resources.result.resources).toMatchObject([{ uri: 'vmaf://measurement/main/report' }]);
 }
 
-const LIST = request('tools/list');
-const CALL = callOf('list_features', {}, 2);
+/** The same requests by a client of the SDK. */
+async function checkClient(client: Client1 | Client2): Promise<void> {
+  expect((await client.listTools()).tools.map(({ name }) => name).slice(0, 2)).toEqual([
+    'list_features',
+    'compute_vmaf',
+  ]);
+  const called = (await client.callTool({ name: 'list_features', arguments: {} })) as {
+    isError?: boolean;
+    content: { text: string }[];
+  };
+  expect(called.isError).toBe(false);
+  const { features, count } = JSON.parse(called.content[0]?.text ?? '');
+  expect(features).toEqual(listExtractors().map(({ name }) => name));
+  expect(count).toBe(features.length);
+  expect(client.getServerVersion()).toMatchObject({ name: 'anyvmaf-live' });
+  const { resources } = await client.listResources();
+  expect(resources).toMatchObject([{ uri: 'vmaf://measurement/main/report' }]);
+}
+
+/** Answers in the order of their ids: requests of a stream are answered as they are done. */
+function inOrder(answers: readonly string[]): string[] {
+  return [...answers].sort((a, b) => JSON.parse(a).id - JSON.parse(b).id);
+}
 
 describe('a Unix socket', () => {
   it('answers the sample requests line by line, for its owner only, and goes with the server', async () => {
@@ -63,9 +100,9 @@ describe('a Unix socket', () => {
     expect(address).toBe(path);
     expect(statSync(path).mode & 0o777).toBe(0o700);
     expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
-    const answers = await exchange(connect(path), `${LIST}\r\n${CALL}\n`, lines(2));
-    const [list = '', call = ''] = answers.split('\n');
-    checkSamples(list, call);
+    const [first, ...others] = SAMPLES;
+    const answers = await exchange(connect(path), `${first}\r\n${others.join('\n')}\n`, lines(4));
+    checkSamples(inOrder(answers.trim().split('\n')));
     await server.close();
     expect(existsSync(path)).toBe(false);
   });
@@ -116,19 +153,31 @@ describe('HTTP', () => {
     const { address } = await server.listen(sse);
     const { port, pathname } = new URL(address);
     expect(pathname).toBe('/mcp/sse');
-    const get = `GET ${pathname} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
+    const head = `HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`;
     const socket = connect(Number(port), '127.0.0.1');
-    const stream = exchange(socket, '', (text) => text.includes('"id":2,'));
-    await exchange(socket, get, (text) => text.includes('event: ready'));
+    const stream = exchange(socket, '', (text) => text.includes('"id":4,'));
+    await exchange(socket, `GET ${pathname} ${head}\r\n`, (text) => text.includes('event: ready'));
     const answers: string[] = [];
-    for (const body of [LIST, CALL])
-      answers.push(await (await fetch(address, { method: 'POST', body })).text());
-    checkSamples(answers[0] ?? '', answers[1] ?? '');
+    for (const body of SAMPLES) {
+      const bytes = `POST ${pathname} ${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      const whole = (text: string) => {
+        const [before = '', after = ''] = text.split('\r\n\r\n');
+        return (
+          after.length >= Number(/\r\ncontent-length: (\d+)/i.exec(before)?.[1] ?? Number.POSITIVE_INFINITY)
+        );
+      };
+      const text = await exchange(connect(Number(port), '127.0.0.1'), bytes, whole);
+      expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+      answers.push(text.split('\r\n\r\n')[1] ?? '');
+    }
+    checkSamples(answers);
     const text = await stream;
     expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(text).toMatch(/content-type: text\/event-stream/i);
     expect(text).toMatch(/: anyvmaf live\n\nevent: ready\ndata: \{"transport":"sse"/);
-    expect(text).toMatch(/event: message\nid: 1\ndata: \{"jsonrpc":"2\.0","id":1,/);
+    const told = [...text.matchAll(/event: message\nid: (\d+)\ndata: (.*)\n\n/g)];
+    expect(told.map(([, id]) => id)).toEqual(['1', '2', '3', '4']);
+    expect(told.map(([, , data]) => data)).toEqual(answers);
     const notification = await fetch(address, { method: 'POST', body: '{"jsonrpc":"2.0","method":"x"}' });
     expect(notification.status).toBe(204);
     const about = await (await fetch(`http://127.0.0.1:${port}/`)).json();
@@ -193,7 +242,7 @@ describe('HTTP', () => {
     const transport = new Transport(new URL('/mcp', address));
     await client.connect(transport as never);
     await push(4);
-    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('vmaf.status');
+    await checkClient(client);
     const called = (await client.callTool({ name: 'vmaf.status', arguments: {} })) as {
       content: { text: string }[];
     };
@@ -241,11 +290,10 @@ describe('a pair of descriptors', () => {
 
   it('answers the sample requests line by line, and leaves the standard streams to the host', async () => {
     const { child, input, output } = await host();
-    const got = exchange(output, '', lines(2));
-    input.write(`${LIST}\n${CALL.slice(0, 10)}`);
-    input.write(`${CALL.slice(10)}\n`);
-    const [list = '', call = ''] = (await got).split('\n');
-    checkSamples(list, call);
+    const got = exchange(output, '', lines(4));
+    const bytes = `${SAMPLES.join('\n')}\n`;
+    for (const part of [bytes.slice(0, 70), bytes.slice(70)]) input.write(part);
+    checkSamples(inOrder((await got).trim().split('\n')));
     const said = new Promise((done) => child.stdout?.once('data', (text) => done(String(text))));
     const ended = new Promise((done) => child.once('exit', done));
     child.stdin?.write('hello');
@@ -263,19 +311,15 @@ describe('a pair of descriptors', () => {
     const env = { PROGRAM, PATH: process.env.PATH ?? '' };
     const transport = new Transport({ command: 'sh', args: ['-c', shell], env, stderr: 'ignore' });
     await client.connect(transport as never);
-    expect((await client.listTools()).tools).toHaveLength(8);
-    const { content } = (await client.callTool({ name: 'list_features', arguments: {} })) as {
-      content: { text: string }[];
-    };
-    expect(JSON.parse(content[0]?.text ?? '').count).toBe(17);
+    await checkClient(client);
     await client.close();
   });
 
   it('answers them behind Content-Length headers, told by the first bytes', async () => {
     const { input, output } = await host();
     const framed = (text: string) => `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
-    const got = exchange(output, '', (text) => text.includes('count'));
-    const bytes = framed(LIST) + framed(CALL);
+    const got = exchange(output, '', (text) => SAMPLES.every((_, i) => text.includes(`"id":${i + 1},`)));
+    const bytes = SAMPLES.map(framed).join('');
     for (const part of [bytes.slice(0, 5), bytes.slice(5, 40), bytes.slice(40)]) input.write(part);
     const text = await got;
     const messages: string[] = [];
@@ -285,6 +329,6 @@ describe('a pair of descriptors', () => {
       messages.push(text.slice(end + 4, end + 4 + length));
       at = end + 4 + length;
     }
-    checkSamples(messages[0] ?? '', messages[1] ?? '');
+    checkSamples(inOrder(messages));
   });
 });

@@ -107,6 +107,8 @@ describe('the reference', () => {
       'run_compare',
       'run_ladder',
       'run_tune_per_shot',
+      'list_videos',
+      'score_batch',
     ]);
   });
 
@@ -118,11 +120,23 @@ describe('the reference', () => {
       width: whole(1),
       height: whole(1),
       pixfmt: { enum: ['420', '422', '444'] },
-      bitdepth: { enum: [8, 10, 12, 16] },
+      // An enum of numbers, which some hosts refuse, is not needed: the server takes 8, 10, 12 and 16 only.
+      bitdepth: { ...whole(8), maximum: 16 },
       ...SCORING,
     });
     // ref may be left out with no_reference, and is asked for otherwise.
     expect(required).toEqual(['dis', 'width', 'height', 'pixfmt', 'bitdepth']);
+  });
+
+  it('has the bit depths of raw video, and no others', () => {
+    const { inputSchema } = toolNamed('vmaf_score');
+    const pair = { ref: 'a', dis: 'b', width: 64, height: 64, pixfmt: '420' };
+    const taken = Array.from({ length: 20 }, (_, bitdepth) => bitdepth).filter(
+      (bitdepth) => inputSchema.safeParse({ ...pair, bitdepth }).success,
+    );
+    expect(taken).toEqual([8, 10, 12, 16]);
+    const refused = inputSchema.safeParse({ ...pair, bitdepth: 14 });
+    expect(refused.error?.issues[0]?.message).toContain('8, 10, 12 or 16');
   });
 
   it('has its parameters in vmaf_score_encoded', () => {

@@ -10,6 +10,7 @@ import { rank } from '../../../src/mcp/scoring/comparison.js';
 import { compareEncodesTool } from '../../../src/mcp/tools/compare-encodes.js';
 import { findAlignmentTool } from '../../../src/mcp/tools/find-alignment.js';
 import { inspectPairTool } from '../../../src/mcp/tools/inspect-pair.js';
+import { scoreBatchTool } from '../../../src/mcp/tools/score-batch.js';
 import { vmafScore } from '../../../src/mcp/tools/vmaf-score.js';
 import { vmafScoreEncoded } from '../../../src/mcp/tools/vmaf-score-encoded.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
@@ -23,6 +24,75 @@ const [first] = readFixture('models');
 const run = first?.runs.find(({ models = [] }) => models.length === 4);
 if (!first || !run) throw new Error('no such fixture');
 const { clip } = first;
+
+describe('score_batch', () => {
+  it('answers a row per pair in their order, with the numbers of vmaf_score, and the table as a resource', async () => {
+    const { ref, dis } = writePair(clip, 'y4m');
+    const used = context();
+    const missing = join(videoFolder(), 'missing.y4m');
+    const pairs = [
+      { reference: ref, distorted: dis },
+      { reference: ref, distorted: missing },
+      { reference: '/etc/passwd', distorted: dis },
+      { reference: ref, distorted: ref },
+      { reference: 'https://example.com/a.mp4?sig=SECRET', distorted: dis },
+    ];
+    const answer = await call(
+      scoreBatchTool,
+      {
+        references: pairs.map(({ reference }) => reference),
+        distorted: pairs.map((one) => one.distorted),
+        precision: 'max',
+      },
+      used,
+    );
+    const single = await call(
+      vmafScoreEncoded,
+      { reference_encoded: ref, distorted_encoded: dis, precision: 'max' },
+      context(),
+    );
+    const rows = answer.pairs as { distorted: string; mean?: number; error?: string }[];
+    expect(rows.map(({ distorted }) => distorted)).toEqual(pairs.map(({ distorted }) => distorted));
+    expect(rows[0]).toMatchObject({ mean: single.pooled_metrics?.vmaf?.mean });
+    expect(rows[1]?.error).toContain('missing.y4m');
+    expect(rows[2]?.error).toContain('not allowed');
+    expect(rows[3]?.error).toBeUndefined();
+    expect(rows[4]?.error).toMatch(/not allowed|does not exist/);
+    expect(answer.failed).toBe(3);
+    expect(used.published).toMatchObject([{ name: 'batch.csv', mimeType: 'text/csv' }]);
+    expect(String(used.published[0]?.data).trimEnd().split('\n')).toHaveLength(6);
+    expect(used.told.at(-1)).toMatchObject({ total: 1000 });
+    expect(used.told.map(({ done }) => done)).toEqual(
+      [...used.told.map(({ done }) => done)].sort((a, b) => a - b),
+    );
+  });
+
+  it('fails where no pair can be scored, ends when it is cancelled, and takes 64 pairs', async () => {
+    const { ref, dis } = writePair(clip, 'y4m');
+    const bad = { reference: ref, distorted: join(videoFolder(), 'none.y4m') };
+    expect(
+      await refused(
+        scoreBatchTool,
+        { references: [ref], distorted: [bad.distorted, bad.distorted] },
+        context(),
+      ),
+    ).toContain('none.y4m');
+    const uneven = { references: [ref, ref], distorted: [dis, dis, dis] };
+    expect(await refused(scoreBatchTool, uneven, context())).toContain(
+      'one reference for all, or one for each',
+    );
+    const stop = new AbortController();
+    stop.abort(new Error('cancelled'));
+    const cancelled = fakeContext(videoFolder(), stop.signal);
+    await expect(call(scoreBatchTool, { references: [ref], distorted: [dis] }, cancelled)).rejects.toThrow();
+    const many = Array.from({ length: 65 }, () => dis);
+    expect(scoreBatchTool.inputSchema.safeParse({ references: [ref], distorted: many }).success).toBe(false);
+    expect(
+      scoreBatchTool.inputSchema.safeParse({ references: [ref], distorted: many.slice(1) }).success,
+    ).toBe(true);
+    expect(scoreBatchTool.inputSchema.safeParse({ references: [ref], distorted: [] }).success).toBe(false);
+  });
+});
 
 describe('vmaf_score_encoded', () => {
   it("gives libvmaf's score of Y4M files, and the paths as they were given", async () => {

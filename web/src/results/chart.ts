@@ -30,10 +30,10 @@ export function chartSection(encodes: Encodes, view: View): Section {
   const legend = h('div', { class: 'legend' });
   const table = dataTable(encodes, view);
   const element = made(html`<section class="card" aria-labelledby="chart-heading">
-<div class="bar"><h2 id="chart-heading">${words.heading}</h2><span class="hint faint small">${matchMedia('(pointer: coarse)').matches ? words.hintTouch : words.hint}</span>
+<div class="bar"><h2 id="chart-heading">${words.heading}</h2>
 <span class="tools">${metrics.element}${tool('+', () => view.zoomBy(0.5), words.zoomIn)}${tool('−', () => view.zoomBy(2), words.zoomOut)}${all}</span></div>
 ${legend}${slider}${map.element}
-<p class="unseen" id="chart-keys">${words.keys}</p>${summary}${table.element}</section>`);
+<p class="hint below faint small">${matchMedia('(pointer: coarse)').matches ? words.hintTouch : words.hint}</p><p class="unseen" id="chart-keys">${words.keys}</p>${summary}${table.element}</section>`);
   const tell = () => describePointed(slider, encodes, view, large.metric);
 
   /** Of the map: how often it was left as it is. */

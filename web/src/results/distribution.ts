@@ -1,8 +1,8 @@
 /**
  * @module web/results/distribution
- * How the main metric is spread over the frames: a histogram or the cumulative share, and the percentiles.
+ * How the chart's metric is spread over the frames: a histogram or the cumulative share.
  */
-import { distribution, distributionMarks, labelOf, percentileTable, spreadKind } from 'anyvmaf/view';
+import { distribution, distributionMarks, labelOf, spreadKind } from 'anyvmaf/view';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
 import type { Section } from './section.js';
@@ -45,8 +45,7 @@ export function distributionSection(encodes: Encodes, view: View): Section {
     render(
       html`<div class="bar"><h2 id="distribution-heading">${words.heading}</h2><span class="tools">${buttons}</span></div>
 <span class="faint small">${kind === 'histogram' ? words.hintHistogram(label) : words.hintCumulative(label)}</span>
-<div class="hist" role="img" aria-label="${words.label(label)}">${spread?.drawing}${single ? distributionMarks(templates, encodes, only, metric, single.range) : ''}</div>
-<div class="scroll" tabindex="0" role="region" aria-label="percentile">${percentileTable(templates, encodes, metric)}</div>`,
+<div class="hist" role="img" aria-label="${words.label(label)}">${spread?.drawing}${single ? distributionMarks(templates, encodes, only, metric, single.range) : ''}</div>`,
       element,
     );
   }

@@ -42,6 +42,8 @@ export function featureSection(encodes: Encodes, view: View): Section {
     render(drawn(true), grid);
     render(drawn(false), inner);
     grid.hidden = grid.childElementCount === 0;
+    // Nothing was asked for: the card is no more than what unfolds the rest.
+    element.classList.toggle('only-inner', grid.hidden);
     more.hidden = inner.childElementCount === 0;
   }
 

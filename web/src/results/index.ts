@@ -55,13 +55,14 @@ export function mountResults(
     built++;
     element.replaceChildren();
     if (encodes.list.length === 0) return;
-    const two = h('div', { class: 'two' });
+    const [charts, folds] = [h('div', { class: 'charts' }), h('div', { class: 'folds' })];
     const generation = built;
-    partsOf({ encodes, view, two, remedies, pictures }).forEach(([make, milliseconds, into = element], i) => {
+    const shared = { encodes, view, charts, folds, remedies, pictures };
+    partsOf(shared).forEach(([make, milliseconds, into = element], i) => {
       const add = () => {
         if (generation !== built) return;
         const section = make();
-        if (into === two && !two.isConnected) element.append(two);
+        if (into !== element && !into.isConnected) element.append(into);
         into.append(section.element);
         parts.push(following(section, milliseconds, () => encodes.coming));
         if (i === 0) section.update();
@@ -110,24 +111,26 @@ type Part = readonly [make: () => Section, milliseconds: number, into?: HTMLElem
 interface Shared {
   readonly encodes: Encodes;
   readonly view: View;
-  /** Where two parts stand side by side. */
-  readonly two: HTMLElement;
+  /** Where the values over the frames and their distribution stand side by side. */
+  readonly charts: HTMLElement;
+  /** The same for what is folded. */
+  readonly folds: HTMLElement;
   readonly remedies: Remedies;
   readonly pictures: MomentPictures;
 }
 
 /** The answer at once, the rest one by one; and how often each is drawn again at most. */
-function partsOf({ encodes, view, two, remedies, pictures }: Shared): readonly Part[] {
+function partsOf({ encodes, view, charts, folds, remedies, pictures }: Shared): readonly Part[] {
   return [
     [() => headlineSection(encodes, view, remedies), 500],
     [() => ratesSection(encodes, view), 500],
-    [() => chartSection(encodes, view), 500],
+    [() => chartSection(encodes, view), 500, charts],
+    [() => distributionSection(encodes, view), 1000, charts],
     [() => worstSection(encodes, view, pictures), 1000],
-    [() => distributionSection(encodes, view), 1000, two],
     [() => featureSection(encodes, view), 1000],
     [() => takeSection(encodes, pictures), 500],
-    [() => pooledSection(encodes), 2000],
-    [() => detailsSection(encodes), 500],
+    [() => pooledSection(encodes, view), 2000, folds],
+    [() => detailsSection(encodes), 500, folds],
   ];
 }
 

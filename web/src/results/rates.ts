@@ -1,7 +1,7 @@
 /**
  * @module web/results/rates
  * Quality over bit rate: a point for every encode, the encodes of a codec joined, and the same as a table. There once two
- * encodes have a bit rate.
+ * encodes have different bit rates.
  */
 import {
   bitrateText,
@@ -41,7 +41,7 @@ export function ratesSection(encodes: Encodes, view: View): Section {
     html`<div class="scroll" tabindex="0" role="region" aria-label="${words.asTable}"></div>`,
   );
   const element = made(
-    html`<section class="card" aria-labelledby="rates-heading" hidden><div class="bar">${heading}${hint}</div>${key}${plot}${differences}<details><summary>${words.asTable}</summary>${table}</details></section>`,
+    html`<section class="card" aria-labelledby="rates-heading" hidden><div class="bar">${heading}${hint}</div><div class="beside"><div>${key}${plot}</div>${differences}</div><details><summary>${words.asTable}</summary>${table}</details></section>`,
   );
   let places: Places = [];
   let told = '';
@@ -49,7 +49,7 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   function update(): void {
     const { metric = '', worse } = encodes.ranking ?? {};
     const rated = ratePoints(encodes, metric);
-    element.hidden = rated.length < 2;
+    element.hidden = !atSeveralRates(rated);
     if (element.hidden) return;
     const label = labelOf(metric);
     heading.textContent = words.heading(label);
@@ -101,12 +101,17 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   return {
     element,
     update,
-    hasContent: () => ratePoints(encodes, encodes.ranking?.metric).length > 1,
+    hasContent: () => atSeveralRates(ratePoints(encodes, encodes.ranking?.metric)),
     close() {
       resize.disconnect();
       for (const stop of stops) stop();
     },
   };
+}
+
+/** Whether there is anything to see: uncompressed videos all have the same rate. */
+function atSeveralRates(points: readonly RatePoint[]): boolean {
+  return new Set(points.map(({ rate }) => rate)).size > 1;
 }
 
 /** The point under the pointer, or near it. */

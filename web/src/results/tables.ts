@@ -2,21 +2,26 @@
  * @module web/results/tables
  * What is text and tables: pooled values, and how it was run.
  */
-import { pooledTables, runGroups } from 'anyvmaf/view';
+import { labelOf, percentileTable, pooledTables, runGroups } from 'anyvmaf/view';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
 import type { Section } from './section.js';
 import { html, made, render, type TemplateResult, templates } from './templates.js';
+import type { View } from './view.js';
 
 const words = text.results;
 
-/** A section that is rendered again with every update. */
-function section(
-  element: HTMLElement,
+/** Tables that few look at: folded, whole on paper. */
+function foldedSection(
+  heading: string,
+  name: string,
   hasContent: () => boolean,
   content: () => TemplateResult | readonly TemplateResult[],
 ): Section {
-  const body = element.lastElementChild as HTMLElement;
+  const body = made(html`<div></div>`);
+  const element = made(
+    html`<details class="card folded-card ${name}"><summary><h2>${heading}</h2></summary>${body}</details>`,
+  );
   return {
     element,
     update() {
@@ -28,26 +33,28 @@ function section(
   };
 }
 
-function card(heading: string, id: string): HTMLElement {
-  return made(
-    html`<section class="card" aria-labelledby="${id}"><div class="bar"><h2 id="${id}">${heading}</h2></div><div></div></section>`,
-  );
-}
-
-export function pooledSection(encodes: Encodes): Section {
-  return section(
-    card(words.pooled.heading, 'pooled-heading'),
+/** Statistics of all metrics, and the percentiles of the one in the large chart. */
+export function pooledSection(encodes: Encodes, view: View): Section {
+  const percentiles = (metric: string) =>
+    html`<h3>${words.pooled.percentiles(labelOf(metric))}</h3><div class="scroll" tabindex="0" role="region" aria-label="percentile">${percentileTable(templates, encodes, metric)}</div>`;
+  const section = foldedSection(
+    words.pooled.heading,
+    'pooled',
     () => encodes.metrics.length > 0,
-    () => pooledTables(templates, encodes),
+    () => [
+      view.metric === undefined ? html`` : percentiles(view.metric),
+      html`${pooledTables(templates, encodes)}`,
+    ],
   );
+  const stop = view.chosen.watch(() => section.update());
+  return { ...section, close: stop };
 }
 
 export function detailsSection(encodes: Encodes): Section {
-  return section(
-    made(
-      html`<details class="card details"><summary><h2>${words.details.heading}</h2></summary><div class="run"></div></details>`,
-    ),
+  return foldedSection(
+    words.details.heading,
+    'details',
     () => encodes.list.some(({ facts }) => facts.reference || facts.distorted || facts.models),
-    () => runGroups(templates, encodes),
+    () => html`<div class="run">${runGroups(templates, encodes)}</div>`,
   );
 }

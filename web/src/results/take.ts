@@ -35,17 +35,17 @@ export function takeSection(encodes: Encodes, pictures: MomentPictures): Section
     if (report) take([report], format);
   };
   const together = made(
-    html`<div class="bar together" hidden><h3>${words.comparison}</h3><span class="tools">${COMPARISONS.map(
+    html`<span class="together" hidden><h3>${words.comparison}</h3><span class="tools">${COMPARISONS.map(
       (format) =>
         html`<button type="button" class="tool" title="${words.comparisonHints[format]}" aria-label="${words.download(`${words.comparison} ${words.formats[format]}`)}" @click=${() => take(present(), `all.${format}`)}>${words.formats[format]}</button>`,
-    )}</span></div>`,
+    )}</span></span>`,
   );
   const element = made(html`<section class="card take" aria-labelledby="take-heading">
-<div class="bar"><h2 id="take-heading">${words.heading}</h2><span class="tools">${which}${FORMATS.map(
+<div class="bar"><h2 id="take-heading">${words.heading}</h2><label class="check small" for="take-precise" title="${words.preciseHint}">${precise}<span>${words.precise}<span class="faint"> ${words.preciseHint}</span></span></label><span class="tools">${which}${FORMATS.map(
     (format) =>
       html`<button type="button" class="tool" title="${words.hints[format]}" aria-label="${words.download(words.formats[format])}" @click=${() => save(format)}>${words.formats[format]}</button>`,
-  )}<button type="button" class="tool strong" title="${words.allHint}" @click=${() => take(present(), 'html')}>${words.all}</button></span></div>
-${together}<label class="check small" for="take-precise" title="${words.preciseHint}">${precise}<span>${words.precise}<span class="faint"> ${words.preciseHint}</span></span></label>${said}</section>`);
+  )}<button type="button" class="tool strong" title="${words.allHint}" @click=${() => take(present(), 'html')}>${words.all}</button></span>${together}</div>
+${said}</section>`);
   const buttons = element.querySelectorAll('button');
 
   const reports = () => encodes.list.map(({ result }) => result.report);

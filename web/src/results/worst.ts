@@ -27,8 +27,8 @@ interface Row {
   readonly shots: HTMLElement;
 }
 
-/** Most encodes whose moments are all unfolded. */
-const UNFOLDED = 4;
+/** Most encodes whose moments are all on show; of more, those of one. */
+const MOST_SHOWN = 4;
 
 interface Moment {
   readonly frame: number;
@@ -132,10 +132,12 @@ function momentLists(lists: HTMLElement, encodes: Encodes, view: View, pictures:
   /** Rows by encode and frame: those that stay keep their element, to which the focus may have to return. */
   let rows = new Map<string, Row>();
   let drawn = '';
+  /** The encode whose moments are on show, of many. */
+  let picked = 0;
 
   pictures.listener = (encode, pair) => {
     const shift = encodes.list[encode]?.columns.shift ?? 0;
-    const row = rows.get(`${encode} ${pair.index + shift}`);
+    const row = rows.get(rowKey(encode, pair.index + shift));
     if (row) drawShots(row.shots, pair);
   };
 
@@ -148,40 +150,64 @@ function momentLists(lists: HTMLElement, encodes: Encodes, view: View, pictures:
     return first;
   }
 
-  return (found: ReadonlyMap<number, readonly Moment[]>): void => {
+  function listOf(encode: Encode, moments: readonly Moment[], metric: string): TemplateResult {
+    const { index, name } = encode;
+    const items = moments.flatMap((moment) => {
+      const row = rows.get(rowKey(index, moment.frame));
+      if (!row) return [];
+      const made = pictures.get(index, moment.frame - encode.columns.shift);
+      if (made) drawShots(row.shots, made);
+      render(content(encode, metric, moment, encodes, row.shots), row.button);
+      return row.item;
+    });
+    const [several, many] = [encodes.list.length > 1, encodes.list.length > MOST_SHOWN];
+    const list = html`<ol aria-label="${several ? name : words.heading}" ?hidden=${many && index !== picked}>${items}</ol>`;
+    if (!several || many) return list;
+    return html`<h3 .style=${colourOf(index)}><span class="swatch"></span><span>${name}</span></h3>${list}`;
+  }
+
+  /** The choice of the encode whose moments are on show. */
+  function picks(found: ReadonlyMap<number, readonly Moment[]>): TemplateResult {
+    const pick = (index: number) => {
+      picked = index;
+      drawn = '';
+      draw(found);
+    };
+    const buttons = encodes.list.map(
+      ({ index, name }) =>
+        html`<button type="button" class="chip" aria-pressed="${String(index === picked)}" .style=${colourOf(index)} @click=${() => pick(index)}><span class="swatch"></span><span>${name}</span></button>`,
+    );
+    return html`<div class="chips" role="group" aria-label="${words.of}">${buttons}</div>`;
+  }
+
+  function draw(found: ReadonlyMap<number, readonly Moment[]>): void {
     const metric = encodes.ranking?.metric;
     const now = JSON.stringify([...found]);
     if (now === drawn || metric === undefined) return;
     drawn = now;
-    const several = encodes.list.length > 1;
     const focused = document.activeElement;
     const kept = rows;
-    rows = new Map();
-    render(
-      encodes.list.map((encode) => {
-        const { index, name } = encode;
-        const items = (found.get(index) ?? []).map((moment) => {
-          const key = `${index} ${moment.frame}`;
-          const row = kept.get(key) ?? emptyRow(encode, moment.frame, encodes, view);
-          rows.set(key, row);
-          const made = pictures.get(index, moment.frame - encode.columns.shift);
-          if (made) drawShots(row.shots, made);
-          render(content(encode, metric, moment, encodes, row.shots), row.button);
-          return row.item;
-        });
-        const list = html`<ol aria-label="${several ? name : words.heading}">${items}</ol>`;
-        if (!several) return list;
-        const heading = html`<h3 .style=${colourOf(index)}><span class="swatch"></span><span>${name}</span></h3>`;
-        if (encodes.list.length <= UNFOLDED) return html`${heading}${list}`;
-        return html`<details ?open=${index === 0}><summary>${heading}</summary>${list}</details>`;
-      }),
-      lists,
+    rows = new Map(
+      encodes.list.flatMap((encode) =>
+        (found.get(encode.index) ?? []).map(({ frame }) => {
+          const key = rowKey(encode.index, frame);
+          return [key, kept.get(key) ?? emptyRow(encode, frame, encodes, view)] as const;
+        }),
+      ),
     );
+    const shown = encodes.list.map((encode) => listOf(encode, found.get(encode.index) ?? [], metric));
+    render(encodes.list.length > MOST_SHOWN ? [picks(found), ...shown] : shown, lists);
     for (const [key, row] of kept) if (!rows.has(key)) replacedBy(row.button, nearest(row)?.button);
     // What is moved loses the focus, and so does what is no more.
     const held = [...kept.values()].find(({ button }) => button === focused);
     if (held) (nearest(held) ?? held).button.focus({ preventScroll: true });
-  };
+  }
+
+  return draw;
+}
+
+function rowKey(encode: number, frame: number): string {
+  return `${encode} ${frame}`;
 }
 
 function emptyRow(encode: Encode, frame: number, encodes: Encodes, view: View): Row {

@@ -47,6 +47,7 @@ export function findings(session: Session): HTMLElement {
     fill(state, counts.join(' · '));
     const fine = inspections.size > 0 && !waiting && failures.length === 0 && shared.length === 0;
     const checking = encodes > 1 ? text.setup.lookingAt(waiting ?? '') : text.setup.looking;
+    const keepPlaces = holdBelow(element, body);
     fill(
       body,
       ...failures.map((failure) => failureView(failure, session)),
@@ -55,8 +56,37 @@ export function findings(session: Session): HTMLElement {
       waiting !== undefined && h('p', { class: 'soft waiting' }, checking),
       fine && h('p', { class: 'soft fine' }, text.findings.fine),
     );
+    keepPlaces();
   });
   return element;
+}
+
+/**
+ * Keeps what is below in its place while a pointer is on it or it has the focus: a settings box that moves between the press and
+ * the release of a button is not ticked. The findings keep their height until the pointer has left, and where they grow, the
+ * page scrolls along.
+ * @returns to be called once the findings are others
+ */
+function holdBelow(element: HTMLElement, body: HTMLElement): () => void {
+  const below = element.nextElementSibling;
+  if (!below?.matches(':hover, :focus-within')) {
+    body.style.minHeight = '';
+    return () => {};
+  }
+  const top = below.getBoundingClientRect().top;
+  const height = body.offsetHeight;
+  return () => {
+    body.style.minHeight = `${height}px`;
+    const release = () => {
+      if (below.matches(':hover, :focus-within')) return;
+      body.style.minHeight = '';
+      for (const name of ['pointerleave', 'focusout']) below.removeEventListener(name, later);
+    };
+    const later = () => requestAnimationFrame(release);
+    for (const name of ['pointerleave', 'focusout']) below.addEventListener(name, later);
+    const moved = below.getBoundingClientRect().top - top;
+    if (moved !== 0) scrollBy({ top: moved, behavior: 'instant' });
+  };
 }
 
 /** Distinct findings, the gravest first, distinct failures, and the first encode whose inspection is pending. */

@@ -4,7 +4,8 @@
  */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { AnyvmafError, type ChromaFormat, type RawVideoFormat } from '../../../index.js';
+import { AnyvmafError } from '../../../core/errors.js';
+import type { ChromaFormat, RawVideoFormat } from '../../../index.js';
 import { CODE, ProtocolFailure } from '../failures.js';
 import type { Hub } from '../hub.js';
 import { type Arguments, type LiveTool, numberOf, textOf } from '../tool.js';

@@ -2,7 +2,6 @@
  * @module mcp/live/tools/features
  * `list_features`: names of the extractors.
  */
-import { listExtractors } from '../../../index.js';
 import type { LiveTool } from '../tool.js';
 
 /** Extractors, under the names that feature strings take. */
@@ -12,7 +11,9 @@ export const LIST_FEATURES: LiveTool = {
   parameters: {},
   required: [],
   steers: false,
-  call() {
+  async call() {
+    // Loaded with the first question: the thread starts beside a measurement, which wants the machine.
+    const { listExtractors } = await import('../../../index.js');
     const features = [...new Set(listExtractors().map(({ name }) => name))];
     return { features, count: features.length };
   },

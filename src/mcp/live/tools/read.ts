@@ -26,7 +26,10 @@ export const STATUS: LiveTool = {
   parameters: MEASUREMENT,
   required: [],
   steers: false,
-  call: (args, hub) => statusOf(hub.measurement(textOf(args, 'measurement')), hub),
+  call(args, hub) {
+    const measurement = hub.measurement(textOf(args, 'measurement'));
+    return hub.recent(measurement, () => JSON.stringify(statusOf(measurement, hub)));
+  },
 };
 
 /** Everything about a measurement that is no score. */

@@ -3,6 +3,7 @@
  * HTTP on 127.0.0.1: an event stream and requests at one path, the protocol's Streamable HTTP at `/mcp`, and a page on request.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { AnyvmafError, usageError } from '../../../core/errors.js';
 import { quoted, showValue } from '../../../core/printable.js';
 import type { Listening } from '../../../live/messages.js';
@@ -12,6 +13,7 @@ import { Session } from '../session.js';
 import { bodyOf, json, problem } from './answers.js';
 import { FLUSH_TIME } from './connection.js';
 import type { Listener } from './listener.js';
+import { QuickWay } from './quick.js';
 import { Streamable } from './streamable.js';
 import { EventStreams } from './streams.js';
 
@@ -19,6 +21,8 @@ const HOST = '127.0.0.1';
 const DEFAULT_PATH = '/mcp/sse';
 /** Milliseconds within which a request must arrive. */
 const ARRIVAL = 10_000;
+/** Milliseconds that a connection may be idle between two requests. */
+const IDLE = 5000;
 /** Connections at the same time. */
 const MOST_CONNECTIONS = 1024;
 
@@ -34,23 +38,38 @@ export async function serveHttpStream(
     throw usageError(`port is ${showValue(port)}, but it must be a whole number from 0 to 65535.`);
   if (typeof path !== 'string' || !/^\/[\w./-]{1,100}$/.test(path) || path === '/mcp')
     throw usageError(`path is ${showValue(path)}, but it must begin with / and differ from /mcp.`);
-  const server = createServer({ requestTimeout: ARRIVAL, headersTimeout: ARRIVAL });
+  const server = createServer({ requestTimeout: ARRIVAL, headersTimeout: ARRIVAL, keepAliveTimeout: IDLE });
   server.maxConnections = MOST_CONNECTIONS;
   await bind(server, port);
   const bound = server.address();
   const own = typeof bound === 'object' && bound !== null ? bound.port : port;
   const door = new Door(hub, own, path, dashboard);
   server.on('request', (request, response) => void door.answer(request, response));
+  const quick = door.quickWay(throughHttp(server));
+  server.on('connection', (socket) => quick.take(socket));
   return {
     address: `http://${HOST}:${own}${path}`,
     async close() {
       const closed = new Promise<void>((done) => server.close(() => done()));
       door.close();
+      quick.finish();
       server.closeIdleConnections();
-      const late = setTimeout(() => server.closeAllConnections(), FLUSH_TIME);
+      const late = setTimeout(() => {
+        quick.close();
+        server.closeAllConnections();
+      }, FLUSH_TIME);
       await closed;
       clearTimeout(late);
     },
+  };
+}
+
+/** Takes new connections from a server of HTTP. @returns has it serve one */
+function throughHttp(server: Server): (socket: Socket) => void {
+  const serve = server.listeners('connection');
+  server.removeAllListeners('connection');
+  return (socket) => {
+    for (const listener of serve) listener.call(server, socket);
   };
 }
 
@@ -92,6 +111,19 @@ class Door {
     this.#streams.close();
   }
 
+  /** The short way of what is posted. @param leave has a connection served by the long one */
+  quickWay(leave: (socket: Socket) => void): QuickWay {
+    return new QuickWay({
+      path: this.#path,
+      allows: (request) => this.#refusal(request) === undefined,
+      answer: (body) => this.#session.answer(body),
+      answered: (reply) => this.#streams.send('message', reply),
+      leave,
+      arrival: ARRIVAL,
+      idle: IDLE,
+    });
+  }
+
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('error', () => response.destroy());
     try {
@@ -104,7 +136,7 @@ class Door {
   }
 
   /** Why a sender is refused: a page of another origin, or one that came by another name. */
-  #refusal({ headers, url = '/' }: IncomingMessage): string | undefined {
+  #refusal({ headers, url = '/' }: Pick<IncomingMessage, 'headers' | 'url'>): string | undefined {
     const host = readTarget(url, headers.host)?.host ?? null;
     const origin = headers.origin ?? null;
     if (this.#guard.refuseSender({ host, origin: null }))

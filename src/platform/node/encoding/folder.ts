@@ -3,7 +3,7 @@
  * The private folder of a search: cuts samples of a source into it, and has ffmpeg encode. It is gone when the process
  * ends, however that happens but by a kill, and then the next process removes it.
  */
-import { type FileHandle, open, realpath, rename, rm, stat, statfs } from 'node:fs/promises';
+import { type FileHandle, open, realpath, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
 import { AnyvmafError, usageError } from '../../../core/errors.js';
 import {
@@ -158,6 +158,14 @@ class Folder implements EncodingFolder {
   async checkOutput(source: VideoInput, output: string): Promise<void> {
     muxerOf(output);
     await refuseSource(source, output);
+    const trial = await scratchBeside(output);
+    try {
+      await writeFile(trial, '', { flag: 'wx' });
+    } catch (cause) {
+      throw new AnyvmafError('io', `cannot write ${shown(output)}: ${writeReason(cause)}.`, { cause });
+    } finally {
+      await removeScratch(trial);
+    }
   }
 
   async join(request: JoinRequest): Promise<EncodeResult> {

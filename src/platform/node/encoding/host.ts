@@ -7,12 +7,14 @@ import { nearest } from '../../../core/nearest.js';
 import type { Origin } from '../../../core/origin.js';
 import { quoted, shown } from '../../../core/printable.js';
 import type { Decoder } from '../../../media/decoder.js';
+import { delivery } from '../../../media/delivery.js';
 import type { VideoInput } from '../../../media/types.js';
 import type { EncoderFacts, EncodingHost, SourceFacts } from '../../../search/host.js';
 import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
 import { ffmpegInput } from '../ffmpeg/input.js';
 import { runTool } from '../ffmpeg/tool.js';
 import { openFolder } from './folder.js';
+import { libraryVersion } from './library-version.js';
 import { readPackets } from './packets.js';
 import { nodePoints } from './points.js';
 import { decodeThumbnails } from './thumbnails.js';
@@ -41,16 +43,17 @@ async function encoder(name: string, signal?: AbortSignal): Promise<EncoderFacts
   const options = new Map<string, string>();
   for (const [, option = '', type = ''] of text.matchAll(/^ {1,4}-([\w:.-]+) +<(\w+)> /gm))
     options.set(option, type);
+  const library = await libraryVersion(name, signal);
   const formats = /^ *Supported pixel formats: (.*)$/m.exec(text)?.[1] ?? '';
   return {
     name,
-    version: versionOf(version.stdout),
+    version: versionOf(version.stdout) + (library === undefined ? '' : `, ${name} ${library}`),
     options,
     pixelFormats: formats.split(' ').filter((one) => one !== ''),
   };
 }
 
-/** ffmpeg's version and its libraries', which tell builds apart as far as ffmpeg says. */
+/** ffmpeg's version, and that of the library that all its codecs are in. */
 function versionOf(text: string): string {
   const version = /^ffmpeg version (\S+)/.exec(text)?.[1] ?? 'unknown';
   const codec = /^libavcodec\s+(\S+(?: \S+)?) \//m.exec(text)?.[1]?.replaceAll(' ', '');
@@ -80,6 +83,8 @@ async function sourceFacts(
 ): Promise<SourceFacts> {
   const file = await ffmpegInput(input, { allowUrl: false, origin });
   const track = await decoder.probe(input, signal);
+  // Encoders would make luma and chroma of RGB by another matrix than that by which it is scored.
+  delivery(track.pixelFormat, 0, file.name);
   const packets = await readPackets(file, track, signal);
   if (packets.times.length === 0) {
     throw new AnyvmafError('media', `${shown(file.name)} has no frames to encode.`);

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { AnyvmafError } from '../../../core/errors.js';
 import { shown } from '../../../core/printable.js';
 import { makeFolders, writeReason } from '../../../files/folders.js';
-import type { PointStore } from '../../../search/host.js';
+import { ACTIVITY_KEY, type PointStore } from '../../../search/host.js';
 import { cacheFolder } from '../model-cache.js';
 
 const ENDING = '.points.jsonl';
@@ -37,7 +37,7 @@ export function nodePoints(folder: string = join(cacheFolder(), 'search')): Poin
       const names = await readdir(resolve(folder)).catch((): string[] => []);
       const ours = names.filter((name) => name.endsWith(ENDING));
       for (const name of ours) await rm(join(resolve(folder), name), { force: true });
-      return ours.length;
+      return ours.filter((name) => !name.startsWith(ACTIVITY_KEY)).length;
     },
   };
 }

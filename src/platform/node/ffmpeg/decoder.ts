@@ -5,9 +5,9 @@
 import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import type { VideoFormat } from '../../../core/frame.js';
-import { storedFrameBytes } from '../../../core/frame.js';
+import { formatProblem, storedFrameBytes } from '../../../core/frame.js';
 import { FOREIGN, type Origin } from '../../../core/origin.js';
-import { shown } from '../../../core/printable.js';
+import { quoted, shown } from '../../../core/printable.js';
 import type {
   DecodedSource,
   DecodeRequest,
@@ -17,19 +17,22 @@ import type {
 } from '../../../media/decoder.js';
 import { delivery } from '../../../media/delivery.js';
 import { parseProbe } from '../../../media/facts.js';
+import type { DecoderFilters } from '../../../media/filters/types.js';
 import type { VideoInput } from '../../../media/types.js';
-import { type Denial, findDenial } from '../../ffmpeg/access.js';
+import { type Denial, findDenial, isPieceEnd } from '../../ffmpeg/access.js';
 import {
   decodeArgs,
   decodedBy,
+  filteredArgs,
   firstPacketArgs,
   type Part,
   packetsArgs,
   probeArgs,
   tracksArgs,
 } from '../../ffmpeg/commands.js';
+import { parseFiltered } from '../../ffmpeg/log.js';
 import { PacketTimes, SAME_TIME, TimesMemory, type TrackTimes } from '../../ffmpeg/packet-times.js';
-import { emptyRange, type Plan, planPart } from '../../ffmpeg/plan.js';
+import { emptyRange, type KnownTimes, type Plan, planPart } from '../../ffmpeg/plan.js';
 import { type FfmpegInput, ffmpegInput, type InputAccess } from './input.js';
 import { runOn, startOn } from './launch.js';
 import { type DecodedFrame, DecodeRun, type End } from './run.js';
@@ -45,10 +48,15 @@ const VERSION_TIME = 10_000;
  * piece as everywhere
  */
 export function createFfmpegDecoder(
-  options: { readonly allowUrl?: boolean; readonly origin?: Origin; readonly direct?: boolean } = {},
+  options: {
+    readonly allowUrl?: boolean;
+    readonly origin?: Origin;
+    readonly rate?: string | undefined;
+    readonly direct?: boolean;
+  } = {},
 ): Decoder {
-  const { allowUrl = false, origin = FOREIGN, direct = true } = options;
-  return new FfmpegDecoder({ allowUrl, origin }, direct);
+  const { allowUrl = false, origin = FOREIGN, rate, direct = true } = options;
+  return new FfmpegDecoder({ allowUrl, origin, rate }, direct);
 }
 
 /** Whether the tools are there, by the commands that were asked. */
@@ -59,6 +67,8 @@ class FfmpegDecoder implements Decoder {
   readonly probesAtOnce = true;
   readonly #access: InputAccess;
   readonly #direct: boolean;
+  /** Between the decoded pictures and all else. */
+  readonly #filters: DecoderFilters | undefined;
   /** By file and its state. */
   readonly #times = new TimesMemory();
   /** By name, the latest of files whose state is unknown: these are read again each time they are asked for. */
@@ -66,9 +76,14 @@ class FfmpegDecoder implements Decoder {
   /** Those being read. */
   readonly #reading = new Map<string, Promise<TrackTimes | null>>();
 
-  constructor(access: InputAccess, direct: boolean) {
+  constructor(access: InputAccess, direct: boolean, filters?: DecoderFilters) {
     this.#access = access;
     this.#direct = direct;
+    this.#filters = filters;
+  }
+
+  withFilters(filters: DecoderFilters): Decoder {
+    return new FfmpegDecoder(this.#access, this.#direct, filters);
   }
 
   availability(): Promise<DecoderAvailability> {
@@ -85,11 +100,17 @@ class FfmpegDecoder implements Decoder {
     signal?.throwIfAborted();
     const file = await ffmpegInput(input, this.#access);
     const ask = (withFrame: boolean) =>
-      runOn('ffprobe', file, (source) => probeArgs(source, withFrame), { signal });
+      runChecked('ffprobe', file, (source) => probeArgs(source, withFrame), { signal });
+    if (file.content) {
+      const facts = await this.#probe(file, ask, signal);
+      await this.#readIndex(file, facts);
+      return facts;
+    }
     // Who asks for the facts will want the times. Reading them takes about as long, and may be done meanwhile.
     const reading = this.#readAhead(file, signal);
     try {
-      return await this.#probe(file, ask, signal);
+      const facts = await this.#probe(file, ask, signal);
+      return this.#filters ? await this.#filtered(file, facts, this.#filters, signal) : facts;
     } catch (error) {
       await reading.stop();
       throw error;
@@ -109,19 +130,62 @@ class FfmpegDecoder implements Decoder {
     // Noise sometimes decodes, but not without complaints.
     if (listOf(json, 'frames').length === 0 || answer.stderr !== '')
       await this.#refuseEncrypted(file, signal);
-    const { facts } = parseProbe(json, file.name);
+    const { facts } = parseProbe(json, file.name, true);
     if (/^(ansi|bintext|xbin|idf)$/.test(facts.codec)) {
       throw new AnyvmafError('media', `${shown(file.name)} is a text file, not a video.`);
     }
     return facts;
   }
 
+  /** What the filters make of a track. */
+  async #filtered(
+    file: FfmpegInput,
+    facts: TrackFacts,
+    { chain, keepsFrames }: DecoderFilters,
+    signal: AbortSignal | undefined,
+  ): Promise<TrackFacts> {
+    const { stderr } = await runOn('ffmpeg', file, (source) => filteredArgs(source, chain), { signal });
+    const found = parseFiltered(stderr);
+    if (!found) {
+      const reason = firstError(stderr);
+      throw new AnyvmafError(
+        'usage',
+        `ffmpeg cannot filter ${shown(file.name)} by ${quoted(chain)}: ${shown(reason || 'no frame came of it')}.`,
+      );
+    }
+    const { width, height, pixelFormat, frameRate, sampleAspect, range, matrix, primaries, transfer } = found;
+    const { bitDepth, chroma } = delivery(pixelFormat, 0, facts.name, true);
+    const problem = formatProblem({ width, height, bitDepth, chroma });
+    if (problem) {
+      throw new AnyvmafError(
+        'media',
+        `the video of ${shown(facts.name)}, filtered by ${quoted(chain)}, cannot be scored: ${problem}.`,
+      );
+    }
+    const { crop: _, sampleAspect: stored, frameRate: rate, ...kept } = facts;
+    const aspect = sampleAspect ?? stored;
+    return {
+      ...kept,
+      ...{ width, height, pixelFormat, bitDepth, chroma, rotation: 0 as const },
+      frameCount: keepsFrames ? facts.frameCount : null,
+      ...(aspect && { sampleAspect: aspect }),
+      ...(keepsFrames ? rate && { frameRate: rate } : frameRate && { frameRate }),
+      ...(range && { colorRange: range === 'pc' ? 'full' : 'limited' }),
+      ...(matrix && { matrix }),
+      ...(primaries && { primaries }),
+      ...(transfer && { transfer }),
+      ...(!keepsFrames && { fieldOrder: 'unknown' as const }),
+    };
+  }
+
   async timestamps(input: VideoInput, signal?: AbortSignal): Promise<Float64Array | null> {
+    if (this.#filters?.keepsFrames === false) return null;
     const file = await ffmpegInput(input, this.#access);
     return (await this.#trackTimes(file, signal))?.times ?? null;
   }
 
   async setBacks(input: VideoInput): Promise<readonly number[]> {
+    if (this.#filters?.keepsFrames === false) return [];
     const file = await ffmpegInput(input, this.#access);
     return this.#knownTimes(file)?.setBack ?? [];
   }
@@ -131,11 +195,12 @@ class FfmpegDecoder implements Decoder {
     signal?.throwIfAborted();
     const file = await ffmpegInput(input, this.#access);
     const { version = '' } = await this.availability();
-    const planes = delivery(facts.pixelFormat, facts.rotation, facts.name);
-    const plan = await planPart(facts, request, {
-      remembered: this.#knownTimes(file),
-      read: () => this.#trackTimes(file, signal),
-    });
+    const planes = delivery(facts.pixelFormat, facts.rotation, facts.name, true);
+    const known: KnownTimes =
+      this.#filters?.keepsFrames === false
+        ? { remembered: null, read: async () => null }
+        : { remembered: this.#knownTimes(file), read: () => this.#trackTimes(file, signal) };
+    const plan = await planPart(facts, request, known);
     requireNotPast(facts, request, plan);
     const { width, height } = size ?? facts;
     const format: VideoFormat = { width, height, bitDepth: planes.bitDepth, chroma: planes.chroma };
@@ -146,7 +211,8 @@ class FfmpegDecoder implements Decoder {
             startOn(
               'ffmpeg',
               file,
-              (source) => decodeArgs(source, facts, planes, request, part, version),
+              (source) =>
+                decodeArgs(source, facts, planes, { ...request, chain: this.#filters?.chain }, part, version),
               channel,
             ),
           frameBytes: storedFrameBytes(format),
@@ -167,6 +233,7 @@ class FfmpegDecoder implements Decoder {
     const { run, first } = started;
     if ('kind' in first) {
       await run.close();
+      if (file.content?.failure) throw file.content.failure;
       throw first.kind === 'end' ? nothing(facts, request) : endError(first, facts, 0, undefined);
     }
     return new FfmpegSource(run, first, {
@@ -176,6 +243,7 @@ class FfmpegDecoder implements Decoder {
       format,
       plan,
       warnings: plan.part.fromTime === undefined ? skipped(run, facts) : [],
+      fetchFailure: () => file.content?.failure,
     });
   }
 
@@ -219,11 +287,24 @@ class FfmpegDecoder implements Decoder {
     signal: AbortSignal | undefined,
   ): Promise<TrackTimes | null> {
     const packets = new PacketTimes();
-    await runOn('ffprobe', file, packetsArgs, { signal, onLine: (line) => packets.take(line) });
+    await runChecked('ffprobe', file, packetsArgs, { signal, onLine: (line) => packets.take(line) });
     const found = packets.finish();
     if (key === undefined) this.#latest.set(file.name, found);
     else this.#times.set(key, found);
     return found;
+  }
+
+  /** Times of a file that is fetched, from its index if that is like what ffprobe says: pictures need not be transferred then. */
+  async #readIndex(file: FfmpegInput, { startTime, frameCount }: TrackFacts): Promise<void> {
+    const key = memoryKey(file);
+    if (!file.content || key === undefined || this.#times.get(key) !== undefined) return;
+    const { readIndexedTimes } = await import('../../../media/mp4-times.js');
+    const index = await readIndexedTimes(file.content.reader());
+    if (!index || startTime === null || index.pts.length !== frameCount) return;
+    const packets = new PacketTimes();
+    packets.takeIndex(index);
+    const found = packets.finish();
+    if (found && Math.abs(found.trackStart - startTime) < SAME_TIME) this.#times.set(key, found);
   }
 
   /** Times that were read; of a file whose state is unknown, only those that show that its clock is set back. */
@@ -253,6 +334,7 @@ class FfmpegDecoder implements Decoder {
       // The last line is the conclusion; it begins with the name of the file or of the component.
       const reason = lastLine(stderr)
         .replace(`${file.url}: `, '')
+        .replaceAll(file.url, file.name)
         .replace(/^(?:\[[^\]]*\] )+/, '');
       // A fetched file that is not a video gets the same message as a local one.
       if (file.remote && !reason.startsWith('Invalid data found')) {
@@ -267,7 +349,7 @@ class FfmpegDecoder implements Decoder {
         `${name} is not a video that ffmpeg knows: ${shown(reason || 'ffprobe failed without a reason')}.`,
       );
     }
-    const { stdout } = await runOn('ffprobe', file, tracksArgs, { signal });
+    const { stdout } = await runChecked('ffprobe', file, tracksArgs, { signal });
     const tracks = listOf(parseJson(stdout), 'streams').map(
       (track) =>
         `${textOf(track, 'codec_type') || 'data'} (${textOf(track, 'codec_name') || textOf(track, 'codec_tag_string')})`,
@@ -283,7 +365,7 @@ class FfmpegDecoder implements Decoder {
 
   /** @throws {AnyvmafError} `media` when the first packet is encrypted */
   async #refuseEncrypted(file: FfmpegInput, signal: AbortSignal | undefined): Promise<void> {
-    const { stdout } = await runOn('ffprobe', file, firstPacketArgs, { signal });
+    const { stdout } = await runChecked('ffprobe', file, firstPacketArgs, { signal });
     const [packet] = listOf(parseJson(stdout), 'packets');
     if (
       !listOf(packet, 'side_data_list').some((data) => textOf(data, 'side_data_type') === 'Encryption info')
@@ -294,6 +376,21 @@ class FfmpegDecoder implements Decoder {
       `${shown(file.name)} is encrypted; its frames cannot be decoded, score the video before encryption.`,
     );
   }
+}
+
+/** Runs a tool on an input; what was wrong with fetching it goes before what the tool made of that. */
+async function runChecked(...args: Parameters<typeof runOn>): ReturnType<typeof runOn> {
+  const result = await runOn(...args);
+  const [, { content }] = args;
+  if (content?.failure) throw content.failure;
+  if (!content) return result;
+  return {
+    ...result,
+    stderr: result.stderr
+      .split('\n')
+      .filter((line) => !isPieceEnd(line))
+      .join('\n'),
+  };
 }
 
 function memoryKey({ name, version }: FfmpegInput): string | undefined {
@@ -398,6 +495,12 @@ function listOf(value: unknown, key: string): readonly unknown[] {
 function textOf(value: unknown, key: string): string {
   const found = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
   return typeof found === 'string' ? found : '';
+}
+
+/** The first error in a log of all levels. */
+function firstError(log: string): string {
+  const found = /^(?:\[[^\]]* @ [^\]]*\] )*\[(?:error|fatal)\] (.*)$/m.exec(log)?.[1];
+  return (found ?? '').trim().replace(/\.$/, '');
 }
 
 function lastLine(text: string): string {

@@ -8,17 +8,21 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AnyvmafError } from '../../../core/errors.js';
 import type { Origin } from '../../../core/origin.js';
-import { shown } from '../../../core/printable.js';
+import { shown, withoutAccess } from '../../../core/printable.js';
 import { checkedStats, openChecked } from '../../../files/checked-file.js';
+import { type RemoteContent, RemoteVideo } from '../../../media/platform.js';
 import type { VideoInput } from '../../../media/types.js';
-import { type Access, accessOf } from '../../ffmpeg/access.js';
+import { type Access, accessOf, HANDED, HANDED_OPTIONS } from '../../ffmpeg/access.js';
 import { fileError } from '../file-errors.js';
+import { namesSequence, openSequence } from './sequence.js';
 
 /** An input as ffmpeg and as people call it. */
 export interface FfmpegInput {
   /** The argument after `-i`, where {@link hold} does not give another. */
   readonly url: string;
   readonly name: string;
+  /** How it is opened, where its content does not say, and options of its protocol. */
+  readonly options?: readonly string[];
   /** What it may open. */
   readonly access: Access;
   /**
@@ -29,6 +33,8 @@ export interface FfmpegInput {
   readonly hold?: () => number;
   /** It is fetched, not read. */
   readonly remote?: boolean;
+  /** It is fetched by this process, which hands it over. */
+  readonly content?: RemoteContent;
   /** Changes when the content does; `undefined` where that is unknown. */
   readonly version?: string;
 }
@@ -36,6 +42,8 @@ export interface FfmpegInput {
 /** What may be opened. */
 export interface InputAccess {
   readonly allowUrl: boolean;
+  /** Pictures per second of what is stored as pictures: `24000/1001`. Default 25. */
+  readonly rate?: string | undefined;
   readonly origin: Origin;
 }
 
@@ -51,6 +59,7 @@ const HELD = existsSync('/proc/self/fd') ? 'file:/proc/self/fd/3' : 'file:/dev/f
  * not files
  */
 export async function ffmpegInput(input: VideoInput, access: InputAccess): Promise<FfmpegInput> {
+  if (input instanceof RemoteVideo) return handed(input.content);
   if (input instanceof URL) {
     return input.protocol === 'file:'
       ? file(fileURLToPath(input), input.href, access)
@@ -66,7 +75,17 @@ export async function ffmpegInput(input: VideoInput, access: InputAccess): Promi
   if (/^[a-z][a-z\d+.-]+:\/\//i.test(input) && !(await exists(input))) {
     return /^file:/i.test(input) ? file(fileURLToPath(input), input, access) : remote(input, access);
   }
+  if (access.origin.by === 'user' && namesSequence(input)) return sequence(input, access);
   return file(input, input, access);
+}
+
+function sequence(name: string, { origin, allowUrl, rate = '25' }: InputAccess): FfmpegInput {
+  const { options, version, url } = openSequence(name);
+  return {
+    ...{ name, url, options: [...options, '-framerate', rate] },
+    access: accessOf(origin, false, allowUrl),
+    version: `${version} ${rate}`,
+  };
 }
 
 async function file(path: string, name: string, { origin, allowUrl }: InputAccess): Promise<FfmpegInput> {
@@ -102,6 +121,19 @@ function openForTool(path: string, name: string, origin: Origin): number {
   }
 }
 
+/** Each opening of a URL is a state of its own, as what is behind it may change. */
+const openings = new WeakMap<RemoteContent, number>();
+let opened = 0;
+
+async function handed(content: RemoteContent): Promise<FfmpegInput> {
+  const { loopbackUrl } = await import('./loopback.js');
+  const opening = openings.get(content) ?? ++opened;
+  openings.set(content, opening);
+  const url = await loopbackUrl(content);
+  const version = `${opening} ${content.version}`;
+  return { url, name: content.name, version, content, access: HANDED, options: HANDED_OPTIONS };
+}
+
 function remote(href: string, { origin, allowUrl }: InputAccess): FfmpegInput {
   const scheme = href.slice(0, href.indexOf(':') + 1).toLowerCase();
   if (!FETCHED.has(scheme)) {
@@ -115,7 +147,7 @@ function remote(href: string, { origin, allowUrl }: InputAccess): FfmpegInput {
       hints: ['download the video', { purpose: 'fix', option: 'allowUrl', value: true }],
     });
   }
-  return { url: href, name: href, remote: true, access: accessOf(origin, true, allowUrl) };
+  return { url: href, name: withoutAccess(href), remote: true, access: accessOf(origin, true, allowUrl) };
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -3,6 +3,7 @@
  * One ffmpeg process that decodes: its frames in order, and why they end.
  */
 import { AnyvmafError } from '../../../core/errors.js';
+import { isPieceEnd } from '../../ffmpeg/access.js';
 import { type DecodedPart, FrameLog } from '../../ffmpeg/frame-log.js';
 import type { ExpectedFrame } from '../../ffmpeg/log.js';
 import { type Channel, openChannel } from './channel.js';
@@ -126,6 +127,7 @@ export class DecodeRun {
   }
 
   #listen(line: string): void {
+    if (isPieceEnd(line)) return;
     // Frames after the last one are not counted.
     const over = this.#end !== undefined && !this.#draining;
     const event = this.#log.take(line, over);

@@ -32,6 +32,8 @@ export interface SourceOptions {
   readonly plan: Plan;
   /** What was not right at the beginning, sentences. */
   readonly warnings: readonly string[];
+  /** Why the file could not be fetched, of which ffmpeg knows only that it ended. */
+  readonly fetchFailure: () => Error | undefined;
 }
 
 /** Frame 0 is the first of the range that was asked for. */
@@ -48,6 +50,7 @@ export class FfmpegSource implements DecodedSource {
   readonly #trackStart: number;
   readonly #known: Float64Array | undefined;
   readonly #warnings: string[];
+  readonly #fetchFailure: () => Error | undefined;
   readonly #forget: () => void;
   /** Presentation times of the frames taken so far, seconds from the track's start. */
   readonly #times: number[] = [];
@@ -62,6 +65,7 @@ export class FfmpegSource implements DecodedSource {
     this.facts = facts;
     this.decodedBy = options.decodedBy;
     this.#run = run;
+    this.#fetchFailure = options.fetchFailure;
     this.#first = first;
     this.#request = request;
     this.#planes = new PlaneMap(format);
@@ -138,6 +142,11 @@ export class FfmpegSource implements DecodedSource {
 
   /** @throws {AnyvmafError} unless this is how a video may end */
   #finish(end: End): false {
+    const failure = this.#fetchFailure();
+    if (failure) {
+      void this.#run.close();
+      throw failure;
+    }
     if (end.kind === 'end') this.#warnOfGaps();
     if (end.kind === 'damage' && this.#request.allowDamaged) {
       const { text, cutOff } = end;

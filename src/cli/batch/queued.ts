@@ -1,0 +1,189 @@
+/**
+ * @module cli/batch/queued
+ * A batch whose jobs workers of a queue score: submits them, and follows what becomes of them.
+ */
+import { createHash } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isObject } from '../../core/arguments.js';
+import { type ErrorCode, usageError } from '../../core/errors.js';
+import { queueAddress } from '../../queue/address.js';
+import { QueueConnection, queueError } from '../../queue/connect.js';
+import { retryJobs } from '../../queue/manage.js';
+import { readReason } from '../../queue/payload.js';
+import { ResultsFolder } from '../../queue/results-folder.js';
+import { followJobs } from '../../queue/submit.js';
+import type { PartLength, QueueJob, Stored } from '../../queue/types.js';
+import type { BatchSettings } from '../commands/batch-options.js';
+import { hideArguments } from '../queue/hide-arguments.js';
+import { queueSettings } from '../queue/queue-run.js';
+import type { OpenJob } from './run.js';
+
+/** Of pairs that are not cut otherwise. */
+const USUAL_PART: PartLength = { unit: 'seconds', length: 60 };
+const USUAL_PRIORITY = 100;
+const USUAL_ATTEMPTS = 3;
+/** Milliseconds between two looks at how full the queue is, for the terminal. */
+const SHOW = 2000;
+
+/** What is followed. */
+interface Followed {
+  readonly open: readonly OpenJob[];
+  readonly settings: BatchSettings;
+  readonly signal: AbortSignal;
+  /** Shows a line about how far it is. */
+  readonly show: ((text: string) => void) | undefined;
+}
+
+/** A job that a worker ended. */
+interface QueuedResult {
+  readonly done: OpenJob;
+  /** Its line of results. */
+  readonly line?: string;
+  /** The values per frame, a Parquet file. */
+  readonly frames?: Uint8Array;
+  readonly failure?: { readonly code: ErrorCode; readonly message: string };
+}
+
+/**
+ * Submits jobs that the queue does not know, and yields each as it ends. The queue forgets a result when the next one is
+ * asked for.
+ * @throws {AnyvmafError} `usage` for a job that a queue does not take; `io` and `backend` as {@link QueueConnection.open}
+ */
+export async function* followBatch(
+  url: string,
+  { open, settings, signal, show }: Followed,
+): AsyncGenerator<QueuedResult, void, undefined> {
+  const address = queueAddress(url, process.env);
+  hideArguments(address);
+  const jobs = new Map(open.map((one) => [one, queueJob(one, settings)]));
+  const byKey = new Map([...jobs].map(([one, { key }]) => [key, one]));
+  const files = await ResultsFolder.open(settings.results);
+  const connection = await QueueConnection.open(address);
+  const progress = { ended: 0, failed: 0 };
+  const showing = show && setInterval(() => void say().catch(() => {}), SHOW);
+  async function say(): Promise<void> {
+    const { waiting, delayed, active } = await connection.counts();
+    const failed = progress.failed > 0 ? `, ${progress.failed} failed` : '';
+    show?.(
+      `${progress.ended} of ${open.length} jobs${failed}; queue: ${active} running, ${waiting + delayed} waiting`,
+    );
+  }
+  try {
+    const ended = followJobs(
+      [...jobs.values()],
+      {
+        queue: connection,
+        store: connection.store,
+        retry: (failed) => retryJobs(connection, files, failed),
+        listen: (heard) => listen(connection, heard),
+        clock: { now: () => performance.now(), wait },
+      },
+      { retryFailed: settings.retryFailed, signal },
+    );
+    for await (const { job, outcome } of ended) {
+      const done = byKey.get(job.key);
+      if (!done) continue;
+      progress.ended++;
+      if (outcome.kind === 'failed') {
+        progress.failed++;
+        yield { done, failure: outcome };
+        continue;
+      }
+      const read = (stored: Stored) => files.read(job.key, stored);
+      const line = read(outcome.line);
+      const frames = outcome.frames && Buffer.from(read(outcome.frames), 'base64');
+      if (isLineOf(line, job)) yield { done, line, ...(frames && { frames }) };
+      else
+        yield { done, failure: { code: 'io', message: 'the queue held a result of this job that is none' } };
+      await files.clear(job.key, true);
+    }
+  } catch (error) {
+    throw queueError(error, address);
+  } finally {
+    clearInterval(showing);
+    await connection.close();
+  }
+}
+
+async function listen(
+  connection: QueueConnection,
+  heard: (key: string, dead?: { kind: 'failed'; code: ErrorCode; message: string }) => void,
+): Promise<() => Promise<void>> {
+  const events = connection.events();
+  events.on('completed', ({ jobId, returnvalue }) => {
+    // Most tasks are parts, after which nothing has ended.
+    if (JSON.stringify(returnvalue ?? '').includes('settled')) heard(jobId.slice(0, 32));
+  });
+  events.on('failed', ({ jobId, failedReason }) =>
+    heard(jobId.slice(0, 32), { kind: 'failed', ...readReason(failedReason) }),
+  );
+  // Cancelled before a worker took it.
+  events.on('removed', ({ jobId }) => heard(jobId.slice(0, 32)));
+  await events.waitUntilReady();
+  return () => events.close();
+}
+
+async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await pause(milliseconds, undefined, { signal }).catch(() => {});
+}
+
+/** A job of a table as the queue has it: with whole paths, since workers are elsewhere. */
+function queueJob({ job, id }: OpenJob, settings: BatchSettings): QueueJob {
+  const { line, args } = job;
+  const run = args.map(wholePath);
+  try {
+    queueSettings({ run });
+  } catch (error) {
+    throw usageError(`line ${line}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+  const { partLength: part = USUAL_PART, priority = USUAL_PRIORITY, attempts = USUAL_ATTEMPTS } = settings;
+  const precision = String(settings.precision);
+  const frames = settings.frames ? join(`${settings.output}.frames`, `${id}.parquet`) : undefined;
+  const key = createHash('sha256')
+    .update(JSON.stringify([id, args, run, precision, frames]))
+    .digest('hex')
+    .slice(0, 32);
+  return {
+    ...{ key, id, line, args, run, precision, part, priority, attempts },
+    ...(frames !== undefined && { frames }),
+  };
+}
+
+/** An option of a table's command line, `--name=value`, with whole paths in it. */
+function wholePath(arg: string): string {
+  const [, name, value = ''] = /^--([^=]+)=(.*)$/s.exec(arg) ?? [];
+  switch (name) {
+    case 'reference':
+    case 'distorted':
+      return `--${name}=${isAddress(value) ? value : resolve(value)}`;
+    case 'tiny-model':
+      return /[/\\]|\.onnx$/i.test(value) ? `--${name}=${resolve(value)}` : arg;
+    case 'model': {
+      const items = value.split(':');
+      const whole = items.map((item) =>
+        item.startsWith('path=') ? `path=${resolve(item.slice('path='.length))}` : item,
+      );
+      return `--${name}=${whole.join(':')}`;
+    }
+  }
+  return arg;
+}
+
+function isAddress(text: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(text);
+}
+
+/** Whether a worker's line is about the job: somebody else may have written to the queue. */
+function isLineOf(text: string, { id }: QueueJob): boolean {
+  let value: unknown;
+  try {
+    value = text.includes('\n') ? undefined : JSON.parse(text);
+  } catch {
+    return false;
+  }
+  if (!isObject(value) || !isObject(value.job) || !isObject(value.pooled_metrics)) return false;
+  return value.job.id === id && typeof value.job.line === 'number' && !('error' in value);
+}

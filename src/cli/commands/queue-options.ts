@@ -1,0 +1,30 @@
+/**
+ * @module cli/commands/queue-options
+ * Options that the commands of a queue share. Pure.
+ */
+import { usageError } from '../../core/errors.js';
+import type { OptionSpec } from '../options.js';
+
+/** Where the queue is. */
+export const QUEUE_OPTION = {
+  name: 'queue',
+  argument: 'URL',
+  help: 'the queue: redis://USER@HOST:PORT/DB, rediss:// for TLS; ?queue=NAME for one of several',
+} as const satisfies OptionSpec;
+
+/** Where results are that are too large for Redis. */
+export const RESULTS_OPTION = {
+  name: 'results',
+  argument: 'DIR',
+  help: 'a folder that all workers and the batch see, for parts and other large results',
+} as const satisfies OptionSpec;
+
+/** @throws {AnyvmafError} `usage` */
+export function requireQueue(address: string | undefined, command: string): string {
+  if (address !== undefined) return address;
+  const variable = process.env.ANYVMAF_QUEUE;
+  if (variable !== undefined && variable !== '') return variable;
+  throw usageError(
+    `no queue is named; give its address with --queue redis://HOST, or in ANYVMAF_QUEUE: '${command} --help'`,
+  );
+}

@@ -1,0 +1,214 @@
+/**
+ * @module cli/commands/queue
+ * `anyvmaf queue`: a live view of a queue, its dead jobs, and what to do with them.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { usageError } from '../../core/errors.js';
+import { counted, printable, shown } from '../../core/printable.js';
+import { queueAddress } from '../../queue/address.js';
+import type { QueueConnection } from '../../queue/connect.js';
+import type { DeadTask, QueueCounts } from '../../queue/types.js';
+import type { Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import type { HelpPage } from '../help.js';
+import { grouped, parseArguments } from '../options.js';
+import { hideArguments } from '../queue/hide-arguments.js';
+import { interruptible } from '../signals.js';
+import type { Terminal } from '../terminal.js';
+import { QUEUE_OPTION, RESULTS_OPTION, requireQueue } from './queue-options.js';
+import { fileName } from './video-options.js';
+
+const NAME = 'anyvmaf queue';
+/** Milliseconds between two views. */
+const REFRESH = 1000;
+/** Dead tasks that are listed, the newest first. */
+const MOST_LISTED = 1000;
+
+const QUEUE_OPTIONS = grouped('Queue', [
+  QUEUE_OPTION,
+  RESULTS_OPTION,
+  { name: 'json', help: 'one object of JSON, once' },
+  { name: 'once', help: 'one view in place of a live one' },
+  { name: 'all', help: 'cancel: all jobs that have not ended' },
+  { name: 'help', help: 'show this help', last: true },
+]);
+
+const ACTIONS = ['view', 'dead', 'retry', 'cancel'] as const;
+type Action = (typeof ACTIONS)[number];
+
+const page: HelpPage = {
+  usage: [
+    `${NAME} --queue URL`,
+    `${NAME} dead --queue URL`,
+    `${NAME} retry [ID...] --queue URL`,
+    `${NAME} cancel ID...|--all --queue URL`,
+  ],
+  about:
+    'Shows how many tasks of a queue wait and run, and its workers. dead lists jobs that failed for good, with their errors. ' +
+    'retry puts them back: all, or those whose IDs begin so; what was measured of them is kept. cancel ends jobs; workers ' +
+    'stop within seconds.',
+  options: QUEUE_OPTIONS,
+};
+
+/** What a command line asks for. */
+interface QueueSettings {
+  readonly action: Action;
+  readonly ids: readonly string[];
+  readonly queue: string;
+  readonly results?: string;
+  readonly json: boolean;
+  readonly once: boolean;
+  readonly all: boolean;
+}
+
+/** The view of a queue. */
+export const queue: Command = {
+  page,
+  run: async (args, terminal) => {
+    const settings = queueSettings(args);
+    if (settings === 'help') return page;
+    const address = queueAddress(settings.queue, process.env);
+    hideArguments(address);
+    const { QueueConnection, queueError } = await import('../../queue/connect.js');
+    const connection = await QueueConnection.open(address);
+    try {
+      return await act(settings, connection, terminal);
+    } catch (error) {
+      throw queueError(error, address);
+    } finally {
+      await connection.close();
+    }
+  },
+};
+
+/** @throws {AnyvmafError} `usage` */
+function queueSettings(args: readonly string[]): QueueSettings | 'help' {
+  const { options, positionals } = parseArguments(args, QUEUE_OPTIONS, NAME);
+  if (options.at(-1)?.name === 'help') return 'help';
+  const has = (name: string) => options.some((use) => use.name === name);
+  const value = (name: string) => options.findLast((use) => use.name === name)?.value;
+  const [first = 'view', ...ids] = positionals;
+  const action = ACTIONS.find((one) => one === first);
+  if (action === undefined)
+    throw usageError(`${shown(first)} is not something to do with a queue: ${ACTIONS.slice(1).join(', ')}`);
+  const wrong = ids.find((id) => !/^[\w-]{4,100}$/.test(id));
+  if (wrong !== undefined)
+    throw usageError(
+      `${shown(wrong)} is not the ID of a job, nor its first digits: '${NAME} dead' lists them`,
+    );
+  if (ids.length > 0 && (action === 'view' || action === 'dead'))
+    throw usageError(`${action} takes no IDs; leave ${ids.join(' ')} out`);
+  if (has('all') && (action !== 'cancel' || ids.length > 0))
+    throw usageError('--all is for cancel without IDs');
+  if (action === 'cancel' && ids.length === 0 && !has('all'))
+    throw usageError('cancel needs the IDs of jobs, or --all');
+  const results = options.findLast((use) => use.name === 'results');
+  return {
+    action,
+    ids,
+    queue: requireQueue(value('queue'), NAME),
+    ...(results && { results: fileName(results) }),
+    json: has('json'),
+    once: has('once'),
+    all: has('all'),
+  };
+}
+
+async function act(
+  settings: QueueSettings,
+  connection: QueueConnection,
+  terminal: Terminal,
+): Promise<number> {
+  const { action, ids, json, all } = settings;
+  if (action === 'view') return view(settings, connection, terminal);
+  if (action === 'dead') {
+    const dead = await connection.dead(MOST_LISTED);
+    await terminal.print(json ? `${JSON.stringify({ dead: dead.map(deadJson) })}\n` : deadText(dead));
+    return EXIT.ok;
+  }
+  const [{ retryDead, cancelJobs }, { ResultsFolder }] = await Promise.all([
+    import('../../queue/manage.js'),
+    import('../../queue/results-folder.js'),
+  ]);
+  const files = await ResultsFolder.open(settings.results);
+  const selection = all || ids.length === 0 ? 'all' : ids;
+  const count = await (action === 'retry' ? retryDead : cancelJobs)(connection, files, selection);
+  const done = action === 'retry' ? 'put back' : 'cancelled';
+  await terminal.print(
+    json ? `${JSON.stringify({ [done.replace(' ', '_')]: count })}\n` : `${counted(count, 'job')} ${done}\n`,
+  );
+  // IDs that name nothing are a mistake.
+  return count === 0 && ids.length > 0 ? EXIT.failed : EXIT.ok;
+}
+
+async function view(
+  { json, once }: QueueSettings,
+  connection: QueueConnection,
+  terminal: Terminal,
+): Promise<number> {
+  const look = async () => {
+    const [counts, workers, open] = await Promise.all([
+      connection.counts(),
+      connection.workers(),
+      connection.store.cutJobs(),
+    ]);
+    return { ...counts, cut_pairs: open.length, workers };
+  };
+  if (json) {
+    await terminal.print(`${JSON.stringify(await look())}\n`);
+    return EXIT.ok;
+  }
+  if (once || !terminal.interactive) {
+    await terminal.print(
+      viewText(await look())
+        .join('\n')
+        .concat('\n'),
+    );
+    return EXIT.ok;
+  }
+  await interruptible(async ({ signal }) => {
+    for (let drawn = 0; !signal.aborted; ) {
+      const lines = [connection.address.shown, ...viewText(await look()), connection.lastError];
+      const up = drawn > 0 ? `\x1b[${drawn}A\x1b[J` : '';
+      await terminal.print(`${up}${lines.join('\n')}\n`);
+      drawn = lines.length;
+      await pause(REFRESH, undefined, { signal }).catch(() => {});
+    }
+  });
+  return EXIT.ok;
+}
+
+type View = QueueCounts & { readonly cut_pairs: number; readonly workers: readonly string[] };
+
+function viewText({ waiting, delayed, active, failed, cut_pairs: cut, workers }: View): string[] {
+  return [
+    `running  ${active}`,
+    `waiting  ${waiting}`,
+    `to be tried again  ${delayed}`,
+    `dead  ${failed}${failed > 0 ? `  ('${NAME} dead' lists them)` : ''}`,
+    `pairs that are cut  ${cut}`,
+    `workers  ${workers.length}${workers.length > 0 ? `  ${printable(workers.slice(0, 20).join(', '))}` : ''}`,
+  ];
+}
+
+function deadJson({ taskId, task, reason, attempts }: DeadTask) {
+  const job = task?.job;
+  return {
+    id: taskId.slice(0, 32),
+    task: taskId,
+    attempts,
+    error: reason,
+    ...(job && { line: job.line, args: job.args }),
+  };
+}
+
+function deadText(dead: readonly DeadTask[]): string {
+  if (dead.length === 0) return 'no dead jobs\n';
+  const lines = dead.map(({ taskId, task, reason }) => {
+    const distorted = task?.job.args
+      .find((arg) => arg.startsWith('--distorted='))
+      ?.slice('--distorted='.length);
+    return `${shown(taskId.slice(0, 12))}  ${distorted === undefined ? '' : `${shown(distorted)}: `}${printable(reason)}`;
+  });
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,224 @@
+/**
+ * @module cli/commands/work
+ * `anyvmaf work --queue URL --allow DIR`: a worker of a queue.
+ */
+import { hostname } from 'node:os';
+import { usageError } from '../../core/errors.js';
+import { findRoots } from '../../mcp/files.js';
+import { isLoopback } from '../../mcp/guard.js';
+import { queueAddress } from '../../queue/address.js';
+import type { MetricsAddress } from '../../queue/metrics.js';
+import type { Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import type { HelpPage } from '../help.js';
+import { grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
+import { hideArguments } from '../queue/hide-arguments.js';
+import { interruption } from '../signals.js';
+import type { Terminal } from '../terminal.js';
+import { refusedValue, unsignedValue } from '../values.js';
+import { QUEUE_OPTION, RESULTS_OPTION, requireQueue } from './queue-options.js';
+import { fileName } from './video-options.js';
+
+const NAME = 'anyvmaf work';
+const MOST_CONCURRENCY = 256;
+const [LEAST_LEASE, USUAL_LEASE, MOST_LEASE] = [2, 30, 3600];
+/** Milliseconds that giving back may take, such as with a server that is far away. */
+const PATIENCE = 8000;
+
+const WORK_OPTIONS = grouped('Worker', [
+  QUEUE_OPTION,
+  {
+    name: 'allow',
+    argument: 'DIR',
+    help: 'read videos and models under this folder only. May be repeated; at least one is needed',
+  },
+  RESULTS_OPTION,
+  { name: 'concurrency', argument: 'N', help: 'tasks at the same time (default: 1)' },
+  {
+    name: 'threads',
+    argument: 'N',
+    help: 'most threads of a task (default: one per core, shared by tasks)',
+  },
+  {
+    name: 'lease',
+    argument: 'SECONDS',
+    help: 'a worker that is silent for so long loses its tasks to others (default: 30)',
+  },
+  {
+    name: 'metrics',
+    argument: 'PORT',
+    help: 'serve Prometheus metrics at this port of 127.0.0.1, or at HOST:PORT',
+  },
+  { name: 'quiet', short: 'q', help: 'say nothing but errors' },
+  { name: 'help', help: 'show this help', last: true },
+]) satisfies readonly OptionSpec[];
+
+const page: HelpPage = {
+  usage: [`${NAME} --queue URL --allow DIR [options]`],
+  about:
+    'Scores the jobs that "anyvmaf batch --queue" submits, until it is stopped. Start as many as there are machines. Pairs ' +
+    'longer than the length of a part are cut, if there is a folder of results; whoever ends last merges. SIGTERM and Ctrl-C ' +
+    'give running tasks back to the queue. The password of the queue may be in ANYVMAF_QUEUE_PASSWORD, its address in ' +
+    'ANYVMAF_QUEUE.',
+  options: WORK_OPTIONS,
+  sections: [
+    {
+      title: 'Examples',
+      rows: [
+        ['anyvmaf work --queue redis://queue --allow /media', 'a worker'],
+        ['anyvmaf batch jobs.csv -o r.jsonl --queue redis://queue', 'jobs for it'],
+        ['anyvmaf queue --queue redis://queue', 'watch it'],
+      ],
+    },
+  ],
+};
+
+/** What a command line asks for. */
+interface WorkSettings {
+  readonly queue: string;
+  readonly allow: readonly string[];
+  readonly results?: string;
+  readonly concurrency: number;
+  readonly threads?: number;
+  readonly lease: number;
+  readonly metrics?: MetricsAddress;
+  readonly quiet: boolean;
+}
+
+/** A worker. */
+export const work: Command = {
+  page,
+  run: async (args, terminal) => {
+    const settings = workSettings(args);
+    return settings === 'help' ? page : runWorker(settings, terminal);
+  },
+};
+
+type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** @throws {AnyvmafError} `usage` */
+function workSettings(args: readonly string[]): WorkSettings | 'help' {
+  const { options, positionals } = parseArguments(args, WORK_OPTIONS, NAME);
+  if (options.at(-1)?.name === 'help') return 'help';
+  if (positionals.length > 0) throw usageError(`${positionals[0]} is not needed: '${NAME} --help'`);
+  const draft: Draft<Partial<WorkSettings>> = {};
+  const allow: string[] = [];
+  for (const use of options) {
+    switch (use.name) {
+      case 'queue':
+        draft.queue = use.value;
+        break;
+      case 'allow':
+        allow.push(use.value);
+        break;
+      case 'results':
+        draft.results = fileName(use);
+        break;
+      case 'concurrency':
+        draft.concurrency = between(use, 2, 1, MOST_CONCURRENCY);
+        break;
+      case 'threads':
+        draft.threads = between(use, 4, 1, 1024);
+        break;
+      case 'lease':
+        draft.lease = between(use, USUAL_LEASE, LEAST_LEASE, MOST_LEASE);
+        break;
+      case 'metrics':
+        draft.metrics = metricsValue(use);
+        break;
+      case 'quiet':
+        draft.quiet = true;
+    }
+  }
+  if (allow.length === 0)
+    throw usageError('a worker reads only files of folders that it is told; name one with --allow DIR');
+  return {
+    concurrency: 1,
+    lease: USUAL_LEASE,
+    quiet: false,
+    ...draft,
+    allow,
+    queue: requireQueue(draft.queue, NAME),
+  };
+}
+
+function between(use: OptionUse, example: number, least: number, most: number): number {
+  const number = unsignedValue(use, example);
+  if (number >= least && number <= most) return number;
+  throw refusedValue(use, `a number from ${least} to ${most}`);
+}
+
+function metricsValue(use: OptionUse): MetricsAddress {
+  const [, six, host = six ?? '127.0.0.1', port] =
+    /^(?:(?:\[([0-9a-f:.]+)\]|([\w.-]+)):)?(\d{1,5})$/i.exec(use.value) ?? [];
+  if (port !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
+  throw refusedValue(use, 'PORT or HOST:PORT, such as 9464');
+}
+
+async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<number> {
+  const address = queueAddress(settings.queue, process.env);
+  hideArguments(address);
+  const { folders } = await findRoots({ allow: settings.allow, env: {}, cwd: process.cwd() });
+  const [
+    { QueueConnection },
+    { ResultsFolder },
+    { QueueWorker },
+    { serveMetrics },
+    { availableParallelism },
+  ] = await Promise.all([
+    import('../../queue/connect.js'),
+    import('../../queue/results-folder.js'),
+    import('../../queue/worker.js'),
+    import('../../queue/metrics.js'),
+    import('node:os'),
+  ]);
+  const files = await ResultsFolder.open(settings.results);
+  const stop = interruption(PATIENCE);
+  try {
+    const connection = await QueueConnection.open(address, true);
+    const { concurrency, lease, quiet, metrics } = settings;
+    const say = (sentence: string) => {
+      if (!quiet) terminal.complain(sentence);
+    };
+    const name = `${hostname()}-${process.pid}`;
+    const threads = settings.threads ?? Math.max(1, Math.floor(availableParallelism() / concurrency));
+    const rules = { allow: folders, threads, ...(files.path !== undefined && { results: files.path }) };
+    const worker = new QueueWorker(connection, files, { name, concurrency, lease, rules, say });
+    try {
+      const served =
+        metrics &&
+        (await serveMetrics(metrics, async () => {
+          const counts = await Promise.race([
+            connection.counts().catch(() => undefined),
+            new Promise<undefined>((resolve) => setTimeout(resolve, 1000, undefined)),
+          ]);
+          return worker.metrics.text(counts, concurrency);
+        }));
+      try {
+        say(`worker ${name} of ${address.shown}, ${concurrency} at a time`);
+        if (files.path === undefined) say('without --results, long pairs are not cut');
+        if (served && metrics) {
+          const open = isLoopback(metrics.host) ? '' : ', which other machines may reach';
+          say(`metrics at http://${metrics.host}:${served.port}/metrics${open}`);
+        }
+        await aborted(stop.signal);
+        say('giving back what runs');
+      } finally {
+        await served?.close();
+      }
+    } finally {
+      await worker.stop();
+      await connection.close();
+    }
+    return EXIT.ok;
+  } finally {
+    stop.release();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,278 @@
+/**
+ * @module cli/gate
+ * Judges scores for scripts and CI: limits, drops below a baseline, and what is written of the verdicts.
+ */
+import { appendFile, readFile, stat } from 'node:fs/promises';
+import { AnyvmafError, usageError } from '../core/errors.js';
+import { shown } from '../core/printable.js';
+import {
+  type Baseline,
+  baselineOf,
+  checkBaseline,
+  holdAgainstBaseline,
+  readBaseline,
+} from '../report/baseline.js';
+import { textNumber } from '../report/format.js';
+import { doubtOf, holdAgainst, isAggregate, metricIn, notMeasured } from '../report/limits.js';
+import type { FailedEncode, Report, ReportHead } from '../report/types.js';
+import { type Check, dropCheck, type Judged, limitCheck } from '../report/verdict.js';
+import type { OutputSettings } from './commands/output-options.js';
+import { EXIT } from './exit.js';
+import { commandLine } from './options.js';
+import { type OutputFile, openOutput } from './output.js';
+import { modelsBelow, objection } from './plain-result.js';
+import type { Terminal } from './terminal.js';
+
+/** The options that judge. */
+export type GateSettings = Pick<
+  OutputSettings,
+  | 'failUnder'
+  | 'limits'
+  | 'baseline'
+  | 'drops'
+  | 'acceptUntrusted'
+  | 'junit'
+  | 'summary'
+  | 'githubSummary'
+  | 'precision'
+>;
+
+/** Largest baseline that is read. */
+const MOST_BYTES = 400 * 1024 * 1024;
+
+/** What is said of a report, and whether it fails. */
+interface Verdict {
+  readonly checks: readonly Check[];
+  /** Lines for standard error, in order. */
+  readonly complaints: readonly string[];
+  readonly passed: boolean;
+}
+
+/**
+ * Holds a report against limits, without a baseline.
+ * @param of which encode, in words that follow "the score"; empty where there is only one
+ * @throws {AnyvmafError} `usage` for a metric that was not measured
+ */
+export function judgeReport(report: Report, settings: GateSettings, of = '', before?: NamedReport): Verdict {
+  const { failUnder, limits = [], drops = [], acceptUntrusted, precision } = settings;
+  const number = textNumber(precision);
+  const judging = failUnder !== undefined || limits.length > 0 ? '--fail-under' : '--baseline';
+  const against =
+    failUnder !== undefined || limits.length > 0 || drops.length > 0
+      ? objection(report, of, acceptUntrusted === true, judging)
+      : undefined;
+  const below = failUnder === undefined ? [] : modelsBelow(report, failUnder);
+  const held = limits.flatMap((limit) => holdAgainst(report, limit));
+  const scores = failUnder === undefined ? [] : holdAgainst(report, { relation: '>=', bound: failUnder });
+  const doubtful = [...scores, ...held].flatMap((one) => {
+    const doubt = doubtOf(report, one);
+    return doubt === undefined ? [] : [{ ...one, doubt }];
+  });
+  const fallen = before
+    ? drops.flatMap((drop) => holdAgainstBaseline(report, before.report, before.name, drop)).map(dropCheck)
+    : [];
+  const checks: Check[] = [
+    ...(against
+      ? [{ name: 'the score can be trusted', found: against.message, passed: !against.fails }]
+      : []),
+    ...scores.map(limitCheck),
+    ...held.map(limitCheck),
+    ...doubtful.map(({ name, relation, bound, doubt }) => ({
+      name: `${name} ${relation} ${bound} in the whole video`,
+      found: doubt
+        ? `between ${number(doubt.low)} and ${number(doubt.high)}`
+        : 'unknown: only samples were scored',
+      passed: false,
+    })),
+    ...fallen,
+  ];
+  const complaints = [
+    ...(against ? [against.message] : []),
+    ...below.map(
+      ({ model, mean }) =>
+        `the mean of ${model.source}${of} is ${number(mean)}, below --fail-under ${failUnder}`,
+    ),
+    ...held
+      .filter(({ passed }) => !passed)
+      .map(({ name, value, relation, bound }) => {
+        const side = relation === '>=' ? 'below' : 'above';
+        const what = value === undefined ? 'has no value' : `is ${number(value)}`;
+        return `${name}${of} ${what}, ${side} the limit: --fail-under '${name}${relation}${bound}'`;
+      }),
+    ...doubtful.map(({ name, relation, bound, doubt }) => {
+      const where = doubt ? `, which lies between ${number(doubt.low)} and ${number(doubt.high)}` : '';
+      return (
+        `${name}${of} is an estimate${where}: whether --fail-under '${name}${relation}${bound}' holds cannot be told; ` +
+        'sample more, or score all of it'
+      );
+    }),
+    ...fallen.filter(({ passed }) => !passed).map(({ name, found }) => `${name}${of}? No: ${found}`),
+  ];
+  return { checks, complaints, passed: checks.every(({ passed }) => passed) };
+}
+
+/** A report of a baseline with the name of its file. */
+interface NamedReport {
+  readonly report: Report;
+  readonly name: string;
+}
+
+/** What a run gave. */
+interface Scored {
+  readonly reports: readonly Report[];
+  readonly failures: readonly { readonly index: number; readonly failed: FailedEncode }[];
+}
+
+/** A gate whose files were opened. */
+export class Gate {
+  readonly #settings: GateSettings;
+  readonly #distorted: readonly string[];
+  readonly #files: { readonly junit?: OutputFile; readonly summary?: OutputFile; readonly github?: string };
+  readonly #baseline: Baseline | undefined;
+
+  private constructor(
+    settings: GateSettings,
+    distorted: readonly string[],
+    files: { readonly junit?: OutputFile; readonly summary?: OutputFile; readonly github?: string },
+    baseline: Baseline | undefined,
+  ) {
+    this.#settings = settings;
+    this.#distorted = distorted;
+    this.#files = files;
+    this.#baseline = baseline;
+  }
+
+  /**
+   * Reads the baseline and makes sure that the files can be written, before anything is scored.
+   * @param inputs files that must not be overwritten
+   * @throws {AnyvmafError} `io`, `usage`, `mismatch`
+   */
+  static async open(
+    settings: GateSettings,
+    distorted: readonly string[],
+    inputs: readonly string[],
+  ): Promise<Gate> {
+    const baseline =
+      settings.baseline === undefined
+        ? undefined
+        : readBaseline(await baselineText(settings.baseline), settings.baseline);
+    if (baseline) for (const name of distorted) baselineOf(baseline, name, distorted.length);
+    const kept = [...inputs, ...(settings.baseline === undefined ? [] : [settings.baseline])];
+    const { junit, summary, githubSummary } = settings;
+    const github = githubSummary ? await stepSummaryFile() : undefined;
+    return new Gate(
+      settings,
+      distorted,
+      {
+        ...(junit !== undefined && { junit: await openOutput(junit, kept) }),
+        ...(summary !== undefined && { summary: await openOutput(summary, kept) }),
+        ...(github !== undefined && { github }),
+      },
+      baseline,
+    );
+  }
+
+  /**
+   * Refuses, with the first frame, what could not be judged at the end.
+   * @throws {AnyvmafError} `usage` for a metric that is not measured, `mismatch` for a baseline of something else
+   */
+  start(head: ReportHead, index = 0): void {
+    const { limits = [], drops = [] } = this.#settings;
+    for (const { metric } of [...limits, ...drops])
+      if (metric !== undefined && metricIn(head, metric) === undefined && !isAggregate(metric))
+        throw notMeasured(metric, head);
+    const before = this.#before(this.#distorted[index] ?? head.distorted.name);
+    if (before) checkBaseline(head, before.report, before.name, drops);
+  }
+
+  /**
+   * Judges all reports and writes the files.
+   * @throws {AnyvmafError} `io`, `usage`, `mismatch`
+   */
+  async judge(
+    { reports, failures }: Scored,
+    signal?: AbortSignal,
+  ): Promise<{
+    readonly complaints: readonly string[];
+    readonly code: number;
+  }> {
+    const several = this.#distorted.length > 1;
+    const judged = reports.map((report) => {
+      const { name } = report.distorted;
+      const before = this.#before(name);
+      if (before) checkBaseline(report, before.report, before.name, this.#settings.drops ?? []);
+      return { report, ...judgeReport(report, this.#settings, several ? ` for ${name}` : '', before) };
+    });
+    const verdicts: (Judged | FailedEncode)[] = [...judged];
+    for (const { index, failed } of failures) verdicts.splice(index, 0, failed);
+    const { junit, summary, github } = this.#files;
+    if (junit) await junit.write((await import('../report/junit.js')).writeJunit(verdicts), signal);
+    if (summary || github !== undefined) {
+      const { writeStepSummary } = await import('../report/step-summary.js');
+      const text = [...writeStepSummary(verdicts, lookCommand)].join('');
+      if (summary) await summary.write([text], signal);
+      if (github !== undefined) await append(github, text);
+    }
+    return {
+      complaints: judged.flatMap(({ complaints }) => complaints),
+      code: judged.every(({ passed }) => passed) ? EXIT.ok : EXIT.below,
+    };
+  }
+
+  #before(distorted: string): NamedReport | undefined {
+    const baseline = this.#baseline;
+    if (!baseline) return undefined;
+    return { report: baselineOf(baseline, distorted, this.#distorted.length), name: baseline.name };
+  }
+}
+
+function lookCommand({ reference, distorted }: Report, frame: number): string {
+  return commandLine('anyvmaf', ['heatmap', reference.name, distorted.name, '--frame', String(frame)]);
+}
+
+/** Says what a gate found. @returns the exit code */
+export function sayVerdict(
+  { complaints, code }: { readonly complaints: readonly string[]; readonly code: number },
+  terminal: Terminal,
+): number {
+  for (const line of complaints) terminal.complain(line);
+  return code;
+}
+
+async function baselineText(name: string): Promise<string> {
+  try {
+    const { size } = await stat(name);
+    if (size > MOST_BYTES) throw new Error(`it has ${size} bytes, more than the ${MOST_BYTES} of a report`);
+    return await readFile(name, 'utf8');
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : message;
+    throw new AnyvmafError('io', `cannot read the baseline "${shown(name)}": ${why}`, { cause });
+  }
+}
+
+/** The file that a runner names for the summary of its step. */
+async function stepSummaryFile(): Promise<string> {
+  const path = process.env.GITHUB_STEP_SUMMARY;
+  if (path === undefined || path === '') {
+    throw usageError(
+      '--github-summary adds to the file that GITHUB_STEP_SUMMARY names, but this variable is not set; outside of GitHub ' +
+        'Actions use --summary FILE',
+    );
+  }
+  await append(path, '');
+  return path;
+}
+
+/** Adds to what earlier commands of the step wrote. */
+async function append(path: string, text: string): Promise<void> {
+  await appendFile(path, text).catch((cause: Error) => {
+    throw new AnyvmafError(
+      'io',
+      `cannot add to "${shown(path)}", which GITHUB_STEP_SUMMARY names: ${cause.message}`,
+      {
+        cause,
+      },
+    );
+  });
+}

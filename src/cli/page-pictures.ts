@@ -1,0 +1,142 @@
+/**
+ * @module cli/page-pictures
+ * Pictures of the worst frames for the page of `--html`: both frames and where quality is lost, decoded once more after the
+ * run. Only the frames that the page lists are decoded. Loaded only for that option.
+ */
+import { AnyvmafError } from '../core/errors.js';
+import type { ExtractOptions, HtmlPictures, RawVideoFormat, ScoreOptions } from '../index.js';
+import { listedMoments } from '../report/html/pictures.js';
+import type { Report } from '../report/types.js';
+import { ranking, worstFrames } from '../report/worst.js';
+import { messageInFlags } from './flags.js';
+
+/** An encode on the page, and the files and options of its run. */
+export interface PicturedEncode {
+  readonly report: Report;
+  /** Absent where there is no reference. */
+  readonly reference: string | undefined;
+  readonly distorted: string;
+  readonly raw: RawVideoFormat | undefined;
+  readonly options: ScoreOptions;
+}
+
+/** Pictures for a page, and why it lacks others, in sentences. */
+export interface PagePictures {
+  readonly pictures: readonly HtmlPictures[];
+  readonly lacking: readonly string[];
+}
+
+/** Longest side of a picture in pixels. */
+const SIDE = 192;
+/** Side of a map's square in pixels of the video. */
+const BLOCK = 16;
+/** Bytes of all pictures of a page at most. Most pages take a third of it. */
+const BUDGET = 3 * 2 ** 20;
+
+/** What a frame's place in the video depends on; the offset is the one that the run found. */
+const PAIRING = [
+  'decoder',
+  'scale',
+  'scaleTo',
+  'frameRatePolicy',
+  'range',
+  'allowDamaged',
+  'allowUrl',
+  'origin',
+  'commonBitDepth',
+  'skipReference',
+  'skipDistorted',
+  'frameCount',
+] as const satisfies readonly (keyof ScoreOptions & keyof ExtractOptions)[];
+
+/**
+ * Pictures of the moments that the page lists, the worst of every encode first, until they fill the page's share for
+ * pictures. The same files give the same pictures. An encode whose files cannot be read again has none.
+ * @throws the signal's reason
+ */
+export async function pagePictures(
+  encodes: readonly PicturedEncode[],
+  signal: AbortSignal,
+): Promise<PagePictures> {
+  const made: (readonly HtmlPictures[])[] = [];
+  const lacking: string[] = [];
+  for (const [i, encode] of encodes.entries()) {
+    try {
+      made.push(await picturesOf(encode, i, listedMoments(encodes.length), signal));
+    } catch (error) {
+      signal.throwIfAborted();
+      lacking.push(`There are no pictures of ${encode.report.distorted.name}: ${reasonOf(error)}`);
+    }
+  }
+  const ranked = byRank(made);
+  const pictures = withinBudget(ranked);
+  const beyond = ranked.length - pictures.length;
+  if (beyond > 0)
+    lacking.push(
+      `${beyond} of ${ranked.length} moments have no pictures: a page holds ${BUDGET / 2 ** 20} MiB of them.`,
+    );
+  return { pictures, lacking };
+}
+
+/** The worst of all encodes, then the second of all. */
+function byRank(made: readonly (readonly HtmlPictures[])[]): HtmlPictures[] {
+  const most = Math.max(0, ...made.map(({ length }) => length));
+  return Array.from({ length: most }, (_, rank) => made.flatMap((of) => of[rank] ?? [])).flat();
+}
+
+function withinBudget(pictures: readonly HtmlPictures[]): HtmlPictures[] {
+  let room = BUDGET;
+  const beyond = pictures.findIndex(({ reference, distorted, map }) => {
+    room -= reference.length + distorted.length + (map?.length ?? 0);
+    return room < 0;
+  });
+  return pictures.slice(0, beyond === -1 ? undefined : beyond);
+}
+
+/** The worst first. */
+async function picturesOf(
+  { report, reference, distorted, raw, options }: PicturedEncode,
+  index: number,
+  moments: number,
+  signal: AbortSignal,
+): Promise<readonly HtmlPictures[]> {
+  const by = ranking(report);
+  const worst = by ? worstFrames(report, by, moments).map(({ frameNum }) => frameNum) : [];
+  if (worst.length === 0 || reference === undefined) return [];
+  if (reference === '-' || distorted === '-') throw new Error('standard input cannot be read twice.');
+  const { extractFrames, mapQuality } = await import('../index.js');
+  const pairing = Object.fromEntries(
+    PAIRING.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  );
+  const offset = report.pairing?.frames.offset;
+  const pairs = extractFrames({ reference, distorted, ...(raw && { raw }) }, worst, {
+    ...pairing,
+    ...(offset !== undefined && { offset }),
+    preflight: false,
+    signal,
+  });
+  const made = new Map<number, HtmlPictures>();
+  for await (const pair of pairs) {
+    const map = (await mapQuality(pair, { blockSize: BLOCK })).render({ legend: false, maxSide: SIDE });
+    made.set(pair.index, {
+      report: index,
+      frame: pair.index,
+      aspect: pair.reference.displayAspect,
+      reference: await pair.reference.png({ maxSide: SIDE }),
+      distorted: await pair.distorted.png({ maxSide: SIDE }),
+      map: await map.png(),
+    });
+  }
+  // They came in the order of the video.
+  return worst.flatMap((frame) => made.get(frame) ?? []);
+}
+
+function reasonOf(error: unknown): string {
+  const words =
+    error instanceof AnyvmafError
+      ? messageInFlags(error)
+      : error instanceof Error
+        ? error.message
+        : String(error);
+  return /[.!?]$/.test(words) ? words : `${words}.`;
+}

@@ -1,0 +1,162 @@
+/**
+ * @module cli/queue/queue-run
+ * Turns a job of the queue into a call of the API. Whoever can write to Redis can submit jobs, so that only options that read
+ * allowed files and write nothing are taken.
+ */
+import { AnyvmafError, usageError } from '../../core/errors.js';
+import { quoted, shown } from '../../core/printable.js';
+import type { BatchJob, Origin, ScoreOptions } from '../../index.js';
+import { AllowedFiles } from '../../mcp/files.js';
+import { checkModelString } from '../../mcp/paths.js';
+import type { QueueJob } from '../../queue/types.js';
+import { completeReport, requestOf } from '../batch/run.js';
+import { type ScoreSettings, scoreSettings } from '../commands/score-options.js';
+
+/** Options of the API that a job may set. What is not here names programs, addresses, or how a machine is used. */
+const ALLOWED: ReadonlySet<string> = new Set([
+  'decoder',
+  'scale',
+  'scaleTo',
+  'frameRatePolicy',
+  'offset',
+  'window',
+  'range',
+  'allowDamaged',
+  'commonBitDepth',
+  'strict',
+  'preflight',
+  'models',
+  'features',
+  'tiny',
+  'noReference',
+  'noPrediction',
+  'compat',
+  'subsample',
+  'frameCount',
+  'skipReference',
+  'skipDistorted',
+  'threads',
+  'implementation',
+  'backend',
+  // Chains are checked as somebody else's: they name no file.
+  'deinterlace',
+  'crop',
+  'cropReference',
+  'cropDistorted',
+  'vfReference',
+  'vfDistorted',
+  'colorRange',
+  'matrix',
+  'pixelFormat',
+]);
+
+/** Backends that run no installed program by its name. */
+const BACKENDS: ReadonlySet<string | undefined> = new Set([
+  undefined,
+  'auto',
+  'cpu',
+  'wasm',
+  'webgpu',
+  'hybrid',
+]);
+
+const HOW_TO_EXTEND = 'start the worker with --allow DIR to allow more folders';
+
+/** A job as the API takes it, with real paths. */
+export interface QueuedRun {
+  readonly settings: ScoreSettings;
+  readonly request: Pick<BatchJob, 'raw'> & { readonly reference?: string; readonly distorted: string };
+  readonly options: NonNullable<BatchJob['options']> &
+    Pick<ScoreOptions, 'signal' | 'onProgress'> & { readonly origin: Origin };
+}
+
+/**
+ * Reads a job's command line. Pure.
+ * @throws {AnyvmafError} `usage` for options that a queue does not take
+ */
+export function queueSettings(job: Pick<QueueJob, 'run'>): ScoreSettings {
+  const settings = scoreSettings(job.run);
+  if (typeof settings === 'string') throw usageError(`the job asks for ${settings}`);
+  const { options, distorted, reference, live, shard, output, html, format } = settings;
+  const strange = Object.entries(options).find(
+    ([name, value]) => value !== undefined && !ALLOWED.has(name),
+  )?.[0];
+  if (strange !== undefined) throw usageError(`a job of a queue cannot set ${strange}; leave it out`);
+  if (live || shard || output !== undefined || html !== undefined || format !== undefined)
+    throw usageError('a job of a queue is neither watched, nor a part, nor writes a report of its own');
+  if (!BACKENDS.has(options.backend))
+    throw usageError(`workers run no installed programs, as the backend ${options.backend} does; use wasm`);
+  if (distorted.length !== 1) throw usageError('a job has one distorted video');
+  for (const name of [reference, ...distorted])
+    if (name === '-') throw usageError('a job cannot read standard input (-); name a file');
+  const texts = [...(options.models ?? []), ...(options.features ?? [])];
+  const folder = texts.map((text) => /[=:.](\w+_path)=/.exec(text)?.[1]).find((name) => name !== undefined);
+  if (folder !== undefined)
+    throw usageError(`${folder} names a folder, into which a job of a queue writes nothing; leave it out`);
+  return settings;
+}
+
+/**
+ * Finds the files of a job.
+ * @param allow real paths of folders
+ * @throws {AnyvmafError} `io` for a file that is not there or not allowed
+ */
+export async function queuedRun(job: QueueJob, allow: readonly string[]): Promise<QueuedRun> {
+  const settings = queueSettings(job);
+  const files = new AllowedFiles(allow, '/', undefined, HOW_TO_EXTEND);
+  const { options: own, raw } = requestOf(settings);
+  const { noReference, models, tiny, ...others } = own ?? {};
+  const [named] = settings.distorted;
+  const distorted = await allowedFile(named, files);
+  const reference =
+    noReference || settings.reference === undefined
+      ? undefined
+      : await allowedFile(settings.reference, files);
+  const checkedModels = models && (await Promise.all(models.map((text) => checkModelString(text, files))));
+  const checkedTiny =
+    tiny &&
+    (await Promise.all(
+      tiny.map(async (one) => ({
+        ...one,
+        model: /[/\\]|\.onnx$/i.test(one.model) ? await files.resolveInput(one.model) : one.model,
+      })),
+    ));
+  return {
+    settings,
+    request: { distorted, ...(reference !== undefined && { reference }), ...(raw && { raw }) },
+    options: {
+      ...others,
+      ...(noReference !== undefined && { noReference }),
+      ...(checkedModels && { models: checkedModels.map(({ text }) => text) }),
+      ...(checkedTiny && { tiny: checkedTiny }),
+      origin: files.origin,
+    },
+  };
+}
+
+async function allowedFile(named: string, files: AllowedFiles): Promise<string> {
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(named)) {
+    throw new AnyvmafError(
+      'usage',
+      `${quoted(shown(named))} is an address, but workers of a queue read files only; name a file`,
+    );
+  }
+  return files.resolveInput(named);
+}
+
+/** A report with the names that the submitter gave, which may be links. */
+export function submittedReport(
+  report: Parameters<typeof completeReport>[0],
+  settings: ScoreSettings,
+): Parameters<typeof completeReport>[0] {
+  const { reference, distorted } = settings;
+  const complete = completeReport(report, settings);
+  return {
+    ...complete,
+    reference: {
+      ...complete.reference,
+      ...(reference !== undefined && !report.noReference && { name: reference }),
+    },
+    distorted: { ...complete.distorted, name: distorted[0] },
+  };
+}

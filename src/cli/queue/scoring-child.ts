@@ -1,0 +1,172 @@
+/**
+ * @module cli/queue/scoring-child
+ * The process that scores for a worker of a queue. It has no connection to the queue, ends with its worker, and leaves
+ * interruptions to it.
+ */
+import { AnyvmafError } from '../../core/errors.js';
+import type { Shard } from '../../index.js';
+import { MOST_PARTS } from '../../queue/payload.js';
+import type {
+  FromScoring,
+  ScoringResult,
+  ScoringRules,
+  ScoringWork,
+  ToScoring,
+} from '../../queue/protocol.js';
+import { LostFile, ResultsFolder } from '../../queue/results-folder.js';
+import type { ScoredPair } from '../../queue/run-task.js';
+import type { PartLength, QueueJob, Stored } from '../../queue/types.js';
+import { reportLine } from '../../report/batch-line.js';
+import { parsePrecision } from '../../report/format.js';
+import type { Report } from '../../report/types.js';
+import { gateOf } from '../batch/run.js';
+import { messageInFlags } from '../flags.js';
+import { endNow } from '../process-end.js';
+import { type QueuedRun, queuedRun, submittedReport } from './queue-run.js';
+
+/** A part of so many has no pairs, so that measuring it only says how many pairs there are in all. */
+const PROBE = { number: 1, count: 100_000 };
+/** Of videos that do not say their frame rate. */
+const USUAL_RATE = 25;
+
+let rules: ScoringRules = { allow: [], threads: 1 };
+let folder = ResultsFolder.open(undefined);
+const running = new Map<number, AbortController>();
+
+function send(message: FromScoring): void {
+  // The worker may be gone; the end of this process follows.
+  if (process.connected) process.send?.(message, undefined, undefined, () => {});
+}
+
+async function run(ticket: number, work: ScoringWork): Promise<void> {
+  const own = new AbortController();
+  running.set(ticket, own);
+  const call: Call = {
+    signal: own.signal,
+    onProgress: ({ framesDone }) => send({ kind: 'progress', ticket, frames: framesDone }),
+  };
+  try {
+    send({ kind: 'done', ticket, result: await resultOf(work, call) });
+  } catch (error) {
+    const known = error instanceof AnyvmafError ? error : undefined;
+    const message = known ? messageInFlags(known) : error instanceof Error ? error.message : String(error);
+    send({ kind: 'failed', ticket, code: known?.code ?? 'internal', message });
+  } finally {
+    running.delete(ticket);
+  }
+}
+
+interface Call {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: { readonly framesDone: number }) => void;
+}
+
+async function resultOf(work: ScoringWork, call: Call): Promise<ScoringResult> {
+  const found = await queuedRun(work.job, rules.allow);
+  const { threads } = found.options;
+  const share =
+    threads === undefined ? { maxThreads: rules.threads } : { threads: Math.min(threads, rules.threads) };
+  const queued = { ...found, options: { ...found.options, ...share, ...call } };
+  switch (work.kind) {
+    case 'pair':
+      return pair(work.job, queued);
+    case 'part': {
+      const { scoreShard, formatShard } = await import('../../index.js');
+      const { number, count } = work;
+      const shard = await scoreShard(queued.request, { number, count }, queued.options);
+      const text = await formatShard(shard);
+      return { part: await (await folder).keep(work.job.key, `part-${number}-${count}`, text) };
+    }
+    case 'merge':
+      return merge(work.job, queued, work.parts);
+  }
+}
+
+async function pair(job: QueueJob, { request, options, settings }: QueuedRun): Promise<ScoringResult> {
+  const { score } = await import('../../index.js');
+  const count = await partsOf(job.part, request, options);
+  if (count > 1) return { count };
+  return { scored: await kept(job, settings, await score(request, options)) };
+}
+
+/** Into how many parts a pair is to be cut; 1 if it is short, or cannot be cut. */
+async function partsOf(
+  { unit, length }: PartLength,
+  request: QueuedRun['request'],
+  options: QueuedRun['options'],
+): Promise<number> {
+  // Parts are too large for Redis.
+  if ((await folder).path === undefined) return 1;
+  const { scoreShard } = await import('../../index.js');
+  let probe: Shard;
+  try {
+    probe = await scoreShard(request, PROBE, options);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    // Scoring in one piece says what is wrong, or works.
+    if (error instanceof AnyvmafError) return 1;
+    throw error;
+  }
+  const { frameRate } = probe.distorted;
+  const rate = frameRate ? frameRate.num / frameRate.den : USUAL_RATE;
+  const frames = unit === 'frames' ? length : Math.max(1, length * rate);
+  return Math.min(MOST_PARTS, Math.ceil(probe.pairs.total / frames));
+}
+
+async function merge(
+  job: QueueJob,
+  { settings, options }: QueuedRun,
+  parts: readonly (readonly [number: number, part: Stored])[],
+): Promise<ScoringResult> {
+  const { mergeShards, readShard } = await import('../../index.js');
+  const shards: Shard[] = [];
+  const lost: number[] = [];
+  for (const [number, part] of parts) {
+    options.signal?.throwIfAborted();
+    try {
+      shards.push(await readShard((await folder).read(job.key, part), `part ${number}`));
+    } catch (error) {
+      if (!(error instanceof LostFile)) throw error;
+      lost.push(number);
+    }
+  }
+  if (lost.length > 0) return { lost };
+  const { origin, signal } = options;
+  const report = await mergeShards(shards, { origin, ...(signal && { signal }) });
+  return { scored: await kept(job, settings, report) };
+}
+
+async function kept(job: QueueJob, settings: QueuedRun['settings'], scored: Report): Promise<ScoredPair> {
+  const results = await folder;
+  const report = submittedReport(scored, settings);
+  const { frames: path, id, line, args } = job;
+  const text = reportLine({ id, line, args }, report, {
+    precision: parsePrecision(job.precision),
+    gate: gateOf(report, settings),
+    frames: path,
+  });
+  let frames: Stored | undefined;
+  if (path !== undefined) {
+    const { formatFrames } = await import('../../index.js');
+    const bytes = await formatFrames(report);
+    frames = await results.keep(job.key, 'frames', Buffer.from(bytes).toString('base64'));
+  }
+  return { line: await results.keep(job.key, 'line', text), ...(frames && { frames }) };
+}
+
+// The terminal sends Ctrl-C to all processes; the worker decides.
+process.on('SIGINT', () => {}).on('SIGTERM', () => {});
+process.on('disconnect', () => endNow('SIGTERM', 0));
+process.on('message', (message: ToScoring) => {
+  if (message.kind === 'rules') {
+    rules = message.rules;
+    folder = ResultsFolder.open(rules.results);
+    folder.catch(() => {});
+  } else if (message.kind === 'work') run(message.ticket, message.work).catch(() => process.exit(70));
+  else {
+    // What runs ends its processes and files; then nothing is left to do.
+    running.get(message.ticket)?.abort(new AnyvmafError('aborted', 'stopped'));
+    const end = () => (running.size === 0 ? endNow('SIGTERM', 0) : setTimeout(end, 20));
+    end();
+  }
+});

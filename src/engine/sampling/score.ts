@@ -1,0 +1,280 @@
+/**
+ * @module engine/sampling/score
+ * Scores short runs of a pair instead of all of it: decoders start near each run, and what leads in to it is measured but not
+ * counted, so that its values are those of a whole run.
+ */
+import { usageError } from '../../core/errors.js';
+import { counted, shown } from '../../core/printable.js';
+import { readsOnce } from '../../media/pair.js';
+import { nameOf } from '../../media/pairing/prepare.js';
+import { averageRate } from '../../media/pairing/timeline.js';
+import type { Finding } from '../../media/preflight/types.js';
+import { buildReport, type MetricSeries } from '../../report/build.js';
+import type { Report, ReportSampling } from '../../report/types.js';
+import { historyNeeds } from '../backends/types.js';
+import { type CheckedOptions, checkOptions, SCORE_OPTIONS } from '../contract/options.js';
+import type { Platform } from '../contract/platform.js';
+import type { ScoreOptions, ScoreRequest } from '../contract/types.js';
+import { closeKnown, formatOf, type KnownInputs } from '../inputs/known.js';
+import { identifyInputs } from '../inputs/open.js';
+import { refuseFindings } from '../inputs/preflight.js';
+import { inspectPair } from '../inspect.js';
+import { loadRequested, planRun } from '../plan/plan.js';
+import { headOf, inputsOf } from '../results/report-head.js';
+import { Scope } from '../scope.js';
+import { scorePair } from '../score.js';
+import { asksOnce } from '../score-many.js';
+import { checkSamples, type Drawn, drawRuns } from './choose.js';
+import { intervalsOf, LEVEL } from './interval.js';
+
+/** Pairs after a run that its last values depend on. */
+const TRAIL = 3;
+
+/** Pairs before a run, beside those that what is measured looks back to. */
+const LEAD = 2;
+
+/** The whole pair, of which runs are drawn. */
+interface Whole {
+  readonly known: KnownInputs;
+  readonly checked: CheckedOptions;
+  /** Pairs in all, and the reference's frame of the first. */
+  readonly total: number;
+  readonly first: number;
+  /** Reference frames per second. */
+  readonly rate: number;
+  readonly offset: number;
+  /** Pairs that what is measured looks back to. */
+  readonly lead: number;
+}
+
+/**
+ * Scores runs of a pair.
+ * @throws {AnyvmafError} as the public `score`; `usage` for a video of which runs cannot be drawn
+ */
+export async function scoreSampled(
+  platform: Platform,
+  request: ScoreRequest,
+  options: ScoreOptions,
+): Promise<Report> {
+  const { samples = 'auto', ...all } = options;
+  const sizes = checkSamples(samples);
+  const checked = checkOptions(options, SCORE_OPTIONS);
+  refuseUnfit(request, options, checked);
+  const asking = asksOnce(asksOnce(platform, request.distorted), request.reference ?? request.distorted);
+  const scope = new Scope(options.signal);
+  try {
+    const whole = await identifyWhole(asking, request, checked, scope.signal);
+    const length = Math.max(1, Math.round(sizes.seconds * whole.rate));
+    const drawn = drawRuns(whole.total, length, sizes);
+    if (!drawn) {
+      if (samples === 'auto') return await scoreAll(platform, request, all);
+      throw usageError(
+        `samples are ${sizes.runs} runs of ${sizes.seconds} s, but ${shown(nameOf(whole.known.sides.reference))} has ` +
+          `${counted(whole.total, 'pair')} (${(whole.total / whole.rate).toFixed(1)} s) only, of which that is a quarter or more; ` +
+          'score all of it, or less of it.',
+      );
+    }
+    const findings = await inspected(asking, request, all, checked);
+    return await scoreDrawn({
+      platform: asking,
+      request,
+      options: all,
+      whole,
+      drawn,
+      seed: sizes.seed,
+      findings,
+    });
+  } finally {
+    await scope.close();
+  }
+}
+
+/** A video that is hardly longer than its samples. */
+async function scoreAll(platform: Platform, request: ScoreRequest, options: ScoreOptions): Promise<Report> {
+  const report = await scorePair(platform, request, options);
+  const said = 'Nothing was sampled: the video is so short that all of it was scored.';
+  return { ...report, warnings: [...report.warnings, said] };
+}
+
+/** @throws {AnyvmafError} `usage` for options that need all frames, or that runs cannot have */
+function refuseUnfit(request: ScoreRequest, options: ScoreOptions, checked: CheckedOptions): void {
+  const other = (
+    [
+      ['subsample', checked.subsample > 1],
+      ['keep', checked.keep !== undefined],
+      ['tiny', checked.tiny.length > 0],
+      ['noReference', checked.noReference],
+      ['gate', options.gate !== undefined],
+      ['onStart', options.onStart !== undefined],
+      ['onFrame', options.onFrame !== undefined],
+    ] as const
+  ).find(([, given]) => given)?.[0];
+  if (other) throw usageError(`samples and ${other} exclude each other; leave one of them out.`);
+  for (const role of ['reference', 'distorted'] as const) {
+    const video = request[role];
+    if (video !== undefined && readsOnce(video)) {
+      throw usageError(
+        `the ${role} is a stream, in which no runs can be sought; give it as a file to sample it.`,
+      );
+    }
+  }
+}
+
+async function identifyWhole(
+  platform: Platform,
+  request: ScoreRequest,
+  checked: CheckedOptions,
+  signal: AbortSignal,
+): Promise<Whole> {
+  const range = checked.pairing.range ?? { unit: 'frames' as const, start: 0 };
+  const pairing = { ...checked.pairing, range, scale: checked.pairing.scale };
+  const known = await identifyInputs(platform, request, { ...checked, pairing }, signal);
+  try {
+    const { plan } = known;
+    const side = known.sides.reference;
+    const name = shown(nameOf(side));
+    if (!plan || plan.count === null) {
+      throw usageError(
+        `how many frames ${name} has is not known before it is decoded, so that none can be drawn; score all of it.`,
+      );
+    }
+    const stated = side.kind === 'frames' ? side.source.info.frameRate : side.video.facts.frameRate;
+    const rate = (side.times && averageRate(side.times)) ?? (stated ? stated.num / stated.den : 25);
+    const format = formatOf(known);
+    const requested = await loadRequested(checked, platform, () => format);
+    const { features } = planRun(requested, format, checked.compat);
+    const lead = historyNeeds(features.extraction).frames + LEAD;
+    const { offset } = plan.options;
+    return { known, checked, total: plan.count, first: plan.first.reference, rate, offset, lead };
+  } finally {
+    await closeKnown(known);
+  }
+}
+
+/** Findings about the pair, once. @throws {AnyvmafError} `mismatch` */
+async function inspected(
+  platform: Platform,
+  request: ScoreRequest,
+  options: ScoreOptions,
+  { pairing }: CheckedOptions,
+): Promise<readonly Finding[] | undefined> {
+  if (!pairing.preflight) return undefined;
+  const { findings } = await inspectPair(platform, request, lookOptions(options));
+  refuseFindings(findings, pairing.strict ? ['error', 'warning'] : ['error']);
+  return findings;
+}
+
+/** Options that `inspect` has too. */
+function lookOptions(options: ScoreOptions): ScoreOptions {
+  const { features, noPrediction, compat, threads, maxThreads, chunkFrames, implementation, ...rest } =
+    options;
+  const { frameCount, skipReference, skipDistorted, backend, vmafBin, onProgress, aomCtc, nflxCtc, ...look } =
+    rest;
+  const { cpumask, gpumask, syclDevice, hipDevice, metalDevice, ...known } = look;
+  return known;
+}
+
+interface Sampling {
+  readonly platform: Platform;
+  readonly request: ScoreRequest;
+  readonly options: ScoreOptions;
+  readonly whole: Whole;
+  readonly drawn: Drawn;
+  readonly seed: number;
+  readonly findings: readonly Finding[] | undefined;
+}
+
+async function scoreDrawn(sampling: Sampling): Promise<Report> {
+  const { platform, request, options, whole, drawn } = sampling;
+  const { first, total, lead, offset } = whole;
+  const { window: _, strict: __, frameCount: ___, onProgress, ...shared } = options;
+  const reports: Report[] = [];
+  const began = performance.now();
+  const all = drawn.starts.length * drawn.length;
+  for (const start of drawn.starts) {
+    const from = Math.max(0, start - lead);
+    const until = Math.min(total, start + drawn.length + TRAIL);
+    const range = { unit: 'frames', start: first + from, end: first + until } as const;
+    const report = await scorePair(platform, request, { ...shared, offset, range, preflight: false });
+    const frames = report.frames
+      .map(({ frameNum, metrics }) => ({ frameNum: frameNum + from, metrics }))
+      .filter(({ frameNum }) => frameNum >= start && frameNum < start + drawn.length);
+    reports.push({ ...report, frames });
+    const framesDone = reports.length * drawn.length;
+    const fps = (1000 * framesDone) / Math.max(1, performance.now() - began);
+    onProgress?.({ framesDone, framesTotal: all, fps, secondsLeft: (all - framesDone) / fps });
+  }
+  return joined(reports, sampling, (performance.now() - began) / 1000);
+}
+
+function joined(
+  reports: readonly Report[],
+  { whole, drawn, seed, findings }: Sampling,
+  seconds: number,
+): Report {
+  const [report] = reports;
+  if (!report) throw new Error('no runs were drawn');
+  const frames = reports.flatMap((one) => one.frames);
+  const series = report.metrics.map((name): MetricSeries => {
+    const values = Float64Array.from(frames, ({ metrics }) => metrics[name] ?? Number.NaN);
+    return { name, values };
+  });
+  const sampling: ReportSampling = {
+    runs: drawn.starts.length,
+    run_frames: drawn.length,
+    frames: frames.length,
+    total: whole.total,
+    seed,
+    level: LEVEL,
+    starts: drawn.starts,
+    intervals: series.flatMap(({ name, values }) => {
+      if (values.some(Number.isNaN) || values.length !== drawn.starts.length * drawn.length) return [];
+      const runs = drawn.starts.map((_, i) => values.subarray(i * drawn.length, (i + 1) * drawn.length));
+      return intervalsOf(runs, drawn.share, seed).map((interval) => ({ metric: name, ...interval }));
+    }),
+  };
+  const { checked, known } = whole;
+  const head = headOf(inputsOf(known, checked), checked);
+  const { frames: _, pooled_metrics: __, aggregate_metrics: ___, distribution: ____, ...rest } = report;
+  const warnings = reports.flatMap((one) => one.warnings);
+  return buildReport({
+    ...rest,
+    ...head,
+    fps: frames.length / Math.max(1e-9, seconds),
+    frameNumbers: frames.map(({ frameNum }) => frameNum),
+    series,
+    ...(report.pairing && { pairing: pairingOf(report.pairing, whole, frames.length) }),
+    preflight: findings,
+    sampling,
+    frameCount: frames.length,
+    warnings: [...new Set([...sampledSentences(sampling, report), ...known.warnings, ...warnings])],
+  });
+}
+
+/** How frames pair in the whole, not in the first run. */
+function pairingOf(
+  pairing: NonNullable<Report['pairing']>,
+  { checked }: Whole,
+  pairs: number,
+): Report['pairing'] {
+  const { range: _, frames, ...rest } = pairing;
+  const { range, offset } = checked.pairing;
+  return { ...rest, ...(range && { range }), frames: { ...frames, offsetRequested: offset, pairs } };
+}
+
+/** Says first of all that values are estimates. */
+function sampledSentences(sampling: ReportSampling, { models }: Report): string[] {
+  const { runs, run_frames, frames, total, intervals, level } = sampling;
+  const share = ((100 * frames) / total).toFixed(1);
+  const means = models.flatMap(({ name }) => {
+    const found = intervals.find(({ metric, statistic }) => metric === name && statistic === 'mean');
+    return found
+      ? [`the mean of ${name} of the whole lies between ${found.low.toFixed(3)} and ${found.high.toFixed(3)}`]
+      : [];
+  });
+  const said = means.length > 0 ? ` With ${100 * level} % confidence ${means.join(', and ')}.` : '';
+  return [
+    `Sampled: ${runs} runs of ${run_frames} frames were scored, ${frames} of ${total} pairs (${share} %); pooled values are ` +
+      `estimates of the whole.${said}`,
+  ];
+}

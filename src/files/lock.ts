@@ -1,0 +1,175 @@
+/**
+ * @module files/lock
+ * Lets one process at a time write a file. Each that wants to puts a file of its own beside it, which names the process, and
+ * then looks for those of others: so nobody ever takes away what another has just made, and a killed process blocks nobody.
+ */
+import { createHash } from 'node:crypto';
+import { statSync, utimesSync } from 'node:fs';
+import { lstat, open, readdir, readlink, realpath, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { AnyvmafError } from '../core/errors.js';
+import { shown } from '../core/printable.js';
+import { writeReason } from './folders.js';
+import { forgetScratch, isAlive, machineMark, processMark, remember } from './scratch.js';
+
+/** A file that this process alone may write. */
+export interface FileLock {
+  /**
+   * Makes sure that it still is so: a process that stood still for long may have lost it.
+   * @throws {AnyvmafError} `io`
+   */
+  require(): void;
+  release(): Promise<void>;
+}
+
+/** `.anyvmaf-MACHINE-PID-START-NAME.lock`, NAME a digest of the name of the file that is locked. */
+const NAME = /^\.anyvmaf-([0-9a-z]{1,12})-(\d{1,10})-([0-9a-z]{1,13})-([0-9a-f]{12})\.lock$/;
+
+/** Milliseconds between signs of life, which processes of other machines go by. */
+const BEAT = 10_000;
+/** Milliseconds without one after which a process of another machine is taken for dead. */
+const SILENCE = 90_000;
+/** Tries of processes that begin in the same moment and see each other, and the longest pause between them. */
+const TRIES = 5;
+const PAUSE = 300;
+
+/**
+ * Locks a file, which need not be there yet. Two names of it, one a symbolic link, are one file.
+ * @throws {AnyvmafError} `io` when another process has it, or nothing can be made in its folder
+ */
+export async function lockFile(path: string): Promise<FileLock> {
+  const file = await realName(resolve(path));
+  const folder = dirname(file);
+  const digest = digestOf(basename(file));
+  const own = join(folder, `.anyvmaf-${await processMark()}-${digest}.lock`);
+  for (let tries = 1; ; tries++) {
+    await claim(own, path);
+    let holder: Holder | undefined;
+    try {
+      holder = await otherHolder(own, folder, digest);
+    } catch (cause) {
+      await drop(own);
+      throw lockError(path, cause);
+    }
+    if (!holder) return new Held(own, path);
+    await drop(own);
+    // The other may have begun in the same moment, and gives way too.
+    if (tries >= TRIES) throw taken(path, holder);
+    await new Promise((wake) => setTimeout(wake, Math.random() * PAUSE));
+  }
+}
+
+/** Who has a file. */
+interface Holder {
+  readonly pid: number;
+  readonly elsewhere: boolean;
+  readonly lock: string;
+}
+
+class Held implements FileLock {
+  readonly #own: string;
+  readonly #path: string;
+  readonly #beat: NodeJS.Timeout;
+
+  constructor(own: string, path: string) {
+    this.#own = own;
+    this.#path = path;
+    this.#beat = setInterval(() => {
+      const now = new Date();
+      try {
+        utimesSync(own, now, now);
+      } catch {
+        // Said when the file is written next.
+      }
+    }, BEAT);
+    this.#beat.unref();
+  }
+
+  require(): void {
+    try {
+      statSync(this.#own);
+    } catch (cause) {
+      throw new AnyvmafError(
+        'io',
+        `The lock on "${shown(this.#path)}" is gone, so that another process may write it; run the batch again.`,
+        { cause },
+      );
+    }
+  }
+
+  async release(): Promise<void> {
+    clearInterval(this.#beat);
+    await drop(this.#own);
+  }
+}
+
+async function claim(own: string, path: string): Promise<void> {
+  remember(own);
+  try {
+    await (await open(own, 'wx', 0o644)).close();
+  } catch (cause) {
+    // Of this process's own: it stays.
+    const twice = cause instanceof Error && 'code' in cause && cause.code === 'EEXIST';
+    if (twice) throw taken(path, { pid: process.pid, elsewhere: false, lock: own });
+    forgetScratch(own);
+    throw lockError(path, cause);
+  }
+}
+
+async function drop(own: string): Promise<void> {
+  await rm(own, { force: true });
+  forgetScratch(own);
+}
+
+/** A living process that has the file; what dead ones left is removed. */
+async function otherHolder(own: string, folder: string, digest: string): Promise<Holder | undefined> {
+  const mark = await machineMark();
+  for (const name of await readdir(folder)) {
+    const [, machine = '', pid = '', start = '', of] = NAME.exec(name) ?? [];
+    const lock = join(folder, name);
+    if (of !== digest || lock === own) continue;
+    const elsewhere = machine !== mark;
+    if (elsewhere ? await isFresh(lock, own) : await isAlive(Number(pid), start))
+      return { pid: Number(pid), elsewhere, lock };
+    await rm(lock, { force: true });
+  }
+  return undefined;
+}
+
+/** Whether a process of another machine has given a sign of life, by the clock of whatever keeps the files. */
+async function isFresh(lock: string, own: string): Promise<boolean> {
+  const [theirs, ours] = await Promise.all([stat(lock).catch(() => undefined), stat(own)]);
+  return theirs !== undefined && ours.mtimeMs - theirs.mtimeMs < SILENCE;
+}
+
+/** Where a name leads, also one to a file that is not there yet. */
+async function realName(path: string, links = 40): Promise<string> {
+  const found = await realpath(path).catch(() => undefined);
+  if (found !== undefined) return found;
+  const isLink = (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true;
+  if (isLink && links > 0) return realName(resolve(dirname(path), await readlink(path)), links - 1);
+  return join(await realpath(dirname(path)).catch(() => dirname(path)), basename(path));
+}
+
+function digestOf(name: string): string {
+  return createHash('sha256').update(name).digest('hex').slice(0, 12);
+}
+
+function taken(path: string, { pid, elsewhere, lock }: Holder): AnyvmafError {
+  const who =
+    pid === process.pid && !elsewhere
+      ? 'this process already writes it'
+      : `process ${pid}${elsewhere ? ' of another machine or container' : ''} writes it`;
+  const after = elsewhere
+    ? `; wait until it has ended (its lock, ${shown(lock)}, is void ${SILENCE / 1000} s after that)`
+    : '; wait until it has ended';
+  return new AnyvmafError('io', `"${shown(path)}" is locked: ${who}${after}, or name another file.`);
+}
+
+function lockError(path: string, cause: unknown): AnyvmafError {
+  return new AnyvmafError(
+    'io',
+    `cannot lock "${shown(path)}", for which a file is made beside it: ${writeReason(cause)}`,
+    { cause },
+  );
+}

@@ -1,0 +1,160 @@
+/**
+ * @module mcp/scoring/batch
+ * A table of pairs: each scored if it can be, and all of them as a resource.
+ */
+import { usageError } from '../../core/errors.js';
+import { counted } from '../../core/printable.js';
+import { AnyvmafError, type Report, version } from '../../index.js';
+import type { FailedEncode } from '../../report/types.js';
+import { scoreBatch } from '../checked-api.js';
+import type { ToolContext } from '../context.js';
+import type { InputFile, InputModel, RefusedItem } from '../paths.js';
+import { sentenceOf } from '../results.js';
+import { encodeRow } from './comparison.js';
+import { pairingOptions, readPrecision } from './options.js';
+import type { PairingInput } from './parameters.js';
+import { refuseWriting } from './refusals.js';
+import { errorInParameters, findingInParameters } from './wording.js';
+
+/** What to score. */
+export interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'decoder'> {
+  /** One, or as many as there are distorted videos. */
+  readonly references: readonly (InputFile | RefusedItem)[];
+  readonly distorted: readonly (InputFile | RefusedItem)[];
+  readonly model: InputModel;
+  readonly precision: string;
+}
+
+/**
+ * Scores the pairs when the call's turn comes.
+ * @throws {AnyvmafError} as `scoreBatch`; `usage` when there are too many or too few references; `media` when no pair can be scored; the signal's reason when the call is cancelled
+ */
+export async function scoreTable(input: BatchInput, context: ToolContext) {
+  const pairs = pairsOf(input);
+  const outcome = await runPairs(pairs, input, context);
+  const failed = outcome.filter((one) => one instanceof AnyvmafError);
+  const [first] = failed;
+  if (first && failed.length === outcome.length) {
+    if (failed.every(({ message }) => message === first.message)) throw first;
+    const reasons = failed.map(({ message }, i) => `${pairs[i]?.distorted.named}: ${message}`).join(' ');
+    throw new AnyvmafError('media', `None of the ${counted(pairs.length, 'pair')} can be scored. ${reasons}`);
+  }
+  const rows = pairs.map(({ reference, distorted }, i) => {
+    const names = { reference: reference.named, distorted: distorted.named };
+    const result = outcome[i];
+    if (!result || result instanceof AnyvmafError) return { ...names, error: sentenceOf(result) };
+    const { mean, harmonic_mean, min, p1, frames, trust, preflight } = encodeRow(
+      result,
+      names.distorted,
+      input.precision,
+    );
+    return { ...names, mean, harmonic_mean, min, p1, frames, trust, preflight };
+  });
+  const { writeTableCsv } = await import('../../report/table.js');
+  const results = outcome.map((result, i): Report | FailedEncode => {
+    if (!(result instanceof AnyvmafError)) return result;
+    const { code, message } = result;
+    const { reference, distorted } = pairs[i] ?? {};
+    return { version, reference: reference?.named ?? '', distorted: distorted?.named ?? '', code, message };
+  });
+  const { uri, link } = await context.resources.publish({
+    name: 'batch.csv',
+    mimeType: 'text/csv',
+    description: 'A row per pair: scores, percentiles, size, trust, and why a pair has none.',
+    data: [...writeTableCsv(results, readPrecision(input.precision))].join(''),
+  });
+  return {
+    document: { summary: summaryOf(rows), pairs: rows, failed: failed.length, table: uri },
+    content: [link],
+  };
+}
+
+interface Pair {
+  readonly reference: InputFile | RefusedItem;
+  readonly distorted: InputFile | RefusedItem;
+}
+
+function pairsOf({ references, distorted }: BatchInput): readonly Pair[] {
+  if (references.length !== 1 && references.length !== distorted.length) {
+    throw usageError(
+      `references has ${counted(references.length, 'file')} and distorted ${distorted.length}; give one reference for all, or one for each.`,
+    );
+  }
+  return distorted.flatMap((one, i) => {
+    const reference = references[references.length === 1 ? 0 : i];
+    return reference ? [{ reference, distorted: one }] : [];
+  });
+}
+
+/** The outcome of each pair: its report, or why there is none. */
+async function runPairs(
+  pairs: readonly Pair[],
+  input: BatchInput,
+  context: ToolContext,
+): Promise<(Report | AnyvmafError)[]> {
+  const pairing = { ...input, preflight: true, strict: false, allow_damaged: false };
+  const options = { ...pairingOptions(pairing), models: [input.model.text] };
+  refuseWriting(options);
+  const outcome: (Report | AnyvmafError)[] = [];
+  const open = pairs.flatMap(({ reference, distorted }, place) => {
+    if ('path' in reference && 'path' in distorted) {
+      return [{ place, job: { reference: reference.path, distorted: distorted.path } }];
+    }
+    outcome[place] = 'refusal' in reference ? reference.refusal : (distorted as RefusedItem).refusal;
+    return [];
+  });
+  if (open.length === 0) return outcome;
+  const { signal, files } = context;
+  await context.pool.run('score_batch', null, async ({ threads }) => {
+    const running = scoreBatch(
+      open.map(({ job }) => job),
+      {
+        ...options,
+        origin: files.origin,
+        maxThreads: threads,
+        signal,
+        onProgress: ({ fraction, jobsDone, jobsTotal }) =>
+          context.progress({
+            done: Math.floor(fraction * 1000),
+            total: 1000,
+            message: `${jobsDone} of ${jobsTotal} pairs`,
+          }),
+      },
+    );
+    for await (const { index, report, error } of running) {
+      const place = open[index]?.place ?? 0;
+      if (report) outcome[place] = reworded(report);
+      else
+        outcome[place] = errorInParameters(error ?? new AnyvmafError('internal', 'The pair has no result.'));
+    }
+  });
+  return outcome;
+}
+
+function reworded(report: Report): Report {
+  const { preflight } = report;
+  return preflight ? { ...report, preflight: preflight.map((one) => findingInParameters(one)) } : report;
+}
+
+type Row = { readonly distorted: string; readonly mean?: number | null; readonly error?: string } & {
+  readonly trust?: { readonly verdict: string };
+};
+
+function summaryOf(rows: readonly Row[]): string {
+  const scored = rows.filter(({ error }) => error === undefined);
+  const wrong = scored.filter(({ trust }) => trust?.verdict === 'untrusted');
+  const worst = scored
+    .filter((row) => !wrong.includes(row))
+    .sort((a, b) => (a.mean ?? Number.POSITIVE_INFINITY) - (b.mean ?? Number.POSITIVE_INFINITY))[0];
+  const failed = rows.filter(({ error }) => error !== undefined);
+  return [
+    `${counted(scored.length, 'pair')} scored.`,
+    ...(worst ? [`The lowest is ${worst.distorted} with ${worst.mean?.toFixed(2) ?? 'no score'}.`] : []),
+    ...(wrong.length > 0
+      ? [`Do not trust ${wrong.map(({ distorted }) => distorted).join(', ')}; see trust for the cause.`]
+      : []),
+    ...(failed.length > 0
+      ? [`${failed.map(({ distorted }) => distorted).join(', ')} could not be scored; see error.`]
+      : []),
+  ].join(' ');
+}

@@ -1,0 +1,58 @@
+/**
+ * @module mcp/tools/score-batch
+ * `score_batch`: many pairs, one table. Ours.
+ */
+import * as z from 'zod/v4';
+import { inputPaths } from '../paths.js';
+import { trustDocument } from '../scoring/documents.js';
+import { model, pairingParameters, precision } from '../scoring/parameters.js';
+import { defineTool, READ_ONLY } from '../tool.js';
+
+const { scale, offset, decoder } = pairingParameters;
+const value = z.number().nullable();
+
+export const scoreBatchTool = defineTool({
+  name: 'score_batch',
+  title: 'Score a table of pairs',
+  description:
+    'Scores many pairs, each with a reference of its own. Answers one row per pair, in their order, those that cannot be ' +
+    'scored with an error. The whole table is a resource in CSV. compare_encodes ranks encodes of one source.',
+  inputSchema: z.object({
+    references: inputPaths(
+      'The references, 1 to 64: one for each encode, in the same order, or one for all.',
+      64,
+    ),
+    distorted: inputPaths('The encodes, 1 to 64.', 64),
+    model,
+    precision,
+    scale,
+    offset,
+    decoder,
+  }),
+  outputSchema: z.object({
+    summary: z.string(),
+    pairs: z
+      .array(
+        z.object({
+          reference: z.string().describe('As it was given.'),
+          distorted: z.string(),
+          mean: value.optional().describe('Of the model; absent with error.'),
+          harmonic_mean: value.optional(),
+          min: value.optional(),
+          p1: value.optional().describe('One frame in a hundred scores below this.'),
+          frames: z.int().optional(),
+          trust: trustDocument.optional(),
+          preflight: z.array(z.string()).optional().describe('Errors and warnings, as sentences.'),
+          error: z.string().optional().describe('Why the pair has no score.'),
+        }),
+      )
+      .describe('In the order in which they were given.'),
+    failed: z.int().describe('Pairs without a score.'),
+    table: z.string().describe('URI of the table in CSV, for resources/read.'),
+  }),
+  annotations: READ_ONLY,
+  async handler(input, context) {
+    const { scoreTable } = await import('../scoring/batch.js');
+    return scoreTable(input, context);
+  },
+});

@@ -1,0 +1,347 @@
+/**
+ * @module media/filters/apply
+ * Has the pictures of two videos filtered before they are compared: in the decoder if that is ffmpeg, otherwise by this
+ * package as far as it can.
+ */
+import type { ColorMatrix } from '../../core/choices.js';
+import { usageError } from '../../core/errors.js';
+import { type ChromaFormat, SUBSAMPLING, type VideoFormat } from '../../core/frame.js';
+import { quoted, shown } from '../../core/printable.js';
+import type { DecodedSource, DecodeRequest, Decoder, DecoderAvailability, TrackFacts } from '../decoder.js';
+import { delivery } from '../delivery.js';
+import type { Side } from '../pairing/prepare.js';
+import { pixelFormat, pixelFormatName, type SampleFormat } from '../pixel-format.js';
+import type { VideoInput } from '../types.js';
+import { checkChain } from './chain.js';
+import { FilteredDecoding, FilteredSource, filteredFormat } from './own.js';
+import type { CropArea, DecoderFilters, FilterOptions, OwnFilters, SideFilters } from './types.js';
+
+/** One of two videos with what is done to it. */
+export interface FilteredSide {
+  readonly role: 'reference' | 'distorted';
+  readonly side: Side;
+  readonly filters: SideFilters;
+}
+
+/** What is said of a video, stored or encoded. */
+type Facts = VideoFormat &
+  Partial<Pick<TrackFacts, 'name' | 'colorRange' | 'matrix' | 'fieldOrder' | 'pixelFormat'>>;
+
+/**
+ * Checks what can be checked without the videos.
+ * @param foreign somebody else than the user of the machine asks
+ * @throws {AnyvmafError} `usage`
+ */
+export function checkFilters(options: FilterOptions, foreign: boolean): void {
+  for (const name of ['vfReference', 'vfDistorted'] as const) {
+    if (options[name] !== undefined) checkChain(name, options[name], foreign);
+  }
+  for (const name of ['cropReference', 'cropDistorted'] as const) {
+    if (options[name] === undefined) continue;
+    parseArea(name, options[name]);
+    if (options.crop !== undefined) {
+      throw usageError(`${name} and crop auto both say what to cut off; leave one of them out.`);
+    }
+  }
+  if (options.pixelFormat !== undefined) targetFormat(options.pixelFormat);
+}
+
+/**
+ * What is to be done to one video. `crop: 'auto'` is not resolved here.
+ * @throws {AnyvmafError} `usage` for what does not go with the video
+ */
+export function filtersFor(
+  role: 'reference' | 'distorted',
+  facts: Facts,
+  options: FilterOptions,
+): SideFilters {
+  const reference = role === 'reference';
+  const crop = reference ? options.cropReference : options.cropDistorted;
+  const vf = reference ? options.vfReference : options.vfDistorted;
+  const { colorRange, matrix, pixelFormat: named } = options;
+  const name = reference ? 'cropReference' : 'cropDistorted';
+  const fields = facts.fieldOrder === 'top-first' || facts.fieldOrder === 'bottom-first';
+  const from = facts.colorRange ?? 'limited';
+  const known = matrixOf(facts);
+  if (matrix !== undefined && known === undefined) {
+    throw usageError(
+      `the ${role} has the matrix ${shown(String(facts.matrix))}, which cannot be converted to ${matrix}; convert the video ` +
+        'with ffmpeg first.',
+    );
+  }
+  return {
+    ...(options.deinterlace && fields && { deinterlace: true as const }),
+    ...(crop !== undefined && { crop: areaIn(name, crop, facts) }),
+    ...(vf !== undefined && { vf }),
+    ...(colorRange && colorRange !== from && { range: { from, to: colorRange } }),
+    ...(matrix && known && matrix !== known && { matrix: { from: known, to: matrix } }),
+    ...(named !== undefined && { format: targetFormat(named) }),
+  };
+}
+
+/** `WIDTH:HEIGHT:X:Y` as hints give it. */
+export function areaText({ width, height, x, y }: CropArea): string {
+  return `${width}:${height}:${x}:${y}`;
+}
+
+/** Whether anything is done that changes samples. */
+function isIdle(facts: VideoFormat, filters: SideFilters): boolean {
+  const { format, ...others } = filters;
+  return Object.keys(others).length === 0 && (!format || sameFormat(format, facts));
+}
+
+function sameFormat(a: SampleFormat, b: SampleFormat): boolean {
+  return a.bitDepth === b.bitDepth && a.chroma === b.chroma;
+}
+
+/** Why this package cannot do it itself; `undefined` if it can. */
+function beyondOwn(facts: VideoFormat, { deinterlace, vf, matrix, format }: SideFilters): string | undefined {
+  if (deinterlace) return 'deinterlacing is a filter of ffmpeg (bwdif)';
+  if (vf !== undefined) return `${quoted(vf)} are filters of ffmpeg`;
+  if (matrix) return `the matrix is converted by a filter of ffmpeg (scale)`;
+  if (format && (format.chroma !== facts.chroma || format.bitDepth < facts.bitDepth)) {
+    return `${nameOfFormat(facts)} becomes ${nameOfFormat(format)} by a filter of ffmpeg (scale)`;
+  }
+  return undefined;
+}
+
+/** Whether a side can be filtered without ffmpeg. */
+export function isOwn(facts: VideoFormat, filters: SideFilters): boolean {
+  return beyondOwn(facts, filters) === undefined;
+}
+
+function nameOfFormat(format: SampleFormat): string {
+  return pixelFormatName({ bitDepth: format.bitDepth, chroma: format.chroma });
+}
+
+/**
+ * The side with its filters, and in words what they do.
+ * @param signal aborts looking at what filters of a decoder give
+ * @throws {AnyvmafError} `usage` if what decodes cannot do it
+ */
+export async function filterSide(
+  { role, side, filters }: FilteredSide,
+  signal: AbortSignal | undefined,
+): Promise<Side> {
+  const facts = side.kind === 'frames' ? side.source.info : side.video.facts;
+  if (isIdle(facts, filters)) return side;
+  const applied = [...(side.applied ?? []), ...phrases(facts, filters)];
+  if (side.kind === 'encoded' && side.video.decoder.withFilters) {
+    const { video } = side;
+    const decoder = side.video.decoder.withFilters(decoderFilters(facts, filters));
+    const filtered = { ...(await decoder.probe(video.input, signal)), ...described(filters) };
+    const times = await decoder.timestamps(video.input, signal);
+    const key = applied.join('; ');
+    const { setBacks, ...rest } = side;
+    return {
+      ...rest,
+      video: { ...video, decoder, facts: filtered, others: [], filters: key },
+      times,
+      ...(times && setBacks && { setBacks }),
+      applied,
+    };
+  }
+  const problem = beyondOwn(facts, filters);
+  if (problem !== undefined) throw notHere(role, side, problem);
+  const own = ownFilters(facts, filters);
+  if (side.kind === 'frames') return { ...side, source: new FilteredSource(side.source, own), applied };
+  const decoder = new OwnFilterDecoder(side.video.decoder, own);
+  const filtered = filteredFacts(side.video.facts, own);
+  const video = { ...side.video, decoder, facts: filtered, others: [], filters: applied.join('; ') };
+  return { ...side, video, applied };
+}
+
+/** What is known of filtered pictures, whether or not a version of ffmpeg says so. */
+function described({ deinterlace, range, matrix }: SideFilters): Partial<TrackFacts> {
+  return {
+    ...(deinterlace && { fieldOrder: 'progressive' as const }),
+    ...(range && { colorRange: range.to }),
+    ...(matrix && { matrix: STATED[matrix.to] }),
+  };
+}
+
+/** By the names of video streams. */
+const STATED = { bt601: 'smpte170m', bt709: 'bt709', bt2020: 'bt2020nc' } as const;
+
+function ownFilters(facts: VideoFormat, { crop, range, format }: SideFilters): OwnFilters {
+  return {
+    ...(crop && { crop }),
+    ...(range && { range }),
+    ...(format && !sameFormat(format, facts) && { format }),
+  };
+}
+
+function notHere(role: string, side: Side, problem: string): Error {
+  const who =
+    side.kind === 'encoded'
+      ? `the ${role} is decoded by ${side.video.decoder.id}`
+      : `the ${role} is ${side.source.info.container === 'y4m' ? 'Y4M that is not read from a file' : 'not encoded'}`;
+  return usageError(
+    `${who}, but ${problem}; install ffmpeg and let it decode the video, or convert the video with it first.`,
+  );
+}
+
+/** The chain of ffmpeg's filters. */
+function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
+  const { deinterlace, crop, vf, range, matrix, format } = filters;
+  const { fromRgb } = delivery(facts.pixelFormat ?? nameOfFormat(facts), 0, facts.name ?? '', true);
+  const chain: string[] = fromRgb === undefined ? [] : [fromRgb];
+  if (deinterlace) chain.push('bwdif=mode=send_frame');
+  if (crop) chain.push(`crop=${areaText(crop)}`);
+  if (vf !== undefined) chain.push(vf);
+  if (range || matrix) {
+    const ends = [
+      ...(range ? [`in_range=${range.from}:out_range=${range.to}`] : []),
+      ...(matrix ? [`in_color_matrix=${matrix.from}:out_color_matrix=${matrix.to}`] : []),
+    ];
+    // Named, so that a depth below is a step of its own.
+    const same = vf === undefined ? `,format=${nameOfFormat(facts)}` : '';
+    chain.push(`scale=${ends.join(':')}${same}`);
+  }
+  if (format) chain.push(`format=${nameOfFormat(format)}`);
+  const keepsFrames = vf === undefined || checkChain('vf', vf, false).keepsFrames;
+  return { chain: chain.join(','), keepsFrames };
+}
+
+/** What is done, a phrase each. */
+function phrases(facts: Facts, filters: SideFilters): string[] {
+  const { deinterlace, crop, vf, range, matrix, format } = filters;
+  const said: string[] = [];
+  if (deinterlace) said.push('deinterlaced by bwdif=mode=send_frame');
+  if (crop) {
+    said.push(
+      `cropped to ${crop.width}x${crop.height} at ${crop.x},${crop.y} of ${facts.width}x${facts.height}`,
+    );
+  }
+  if (vf !== undefined) said.push(`filtered by ffmpeg's ${vf}`);
+  if (range) {
+    const stated = facts.colorRange ? '' : ' (none stated)';
+    said.push(`colour range ${range.from}${stated} to ${range.to}`);
+  }
+  if (matrix) {
+    const stated = facts.matrix ? '' : ' (none stated)';
+    said.push(`matrix ${matrix.from}${stated} to ${matrix.to}`);
+  }
+  if (format && !sameFormat(format, facts)) {
+    said.push(`${nameOfFormat(facts)} to ${nameOfFormat(format)}, as asked`);
+  }
+  return said;
+}
+
+/** A decoder of any kind, with filters of this package after it. */
+class OwnFilterDecoder implements Decoder {
+  readonly id;
+  readonly #decoder: Decoder;
+  readonly #filters: OwnFilters;
+
+  constructor(decoder: Decoder, filters: OwnFilters) {
+    this.id = decoder.id;
+    this.#decoder = decoder;
+    this.#filters = filters;
+  }
+
+  availability(): Promise<DecoderAvailability> {
+    return this.#decoder.availability();
+  }
+
+  async probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts> {
+    return filteredFacts(await this.#decoder.probe(input, signal), this.#filters);
+  }
+
+  timestamps(input: VideoInput, signal?: AbortSignal): Promise<Float64Array | null> {
+    return this.#decoder.timestamps(input, signal);
+  }
+
+  async open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource> {
+    // Scaling comes after cropping: the caller does it.
+    const { size: _, ...rest } = request;
+    const stored = await this.#decoder.probe(input, request.signal);
+    const source = await this.#decoder.open(input, stored, rest);
+    return new FilteredDecoding(source, facts, this.#filters);
+  }
+}
+
+function filteredFacts(facts: TrackFacts, filters: OwnFilters): TrackFacts {
+  const format = filteredFormat(facts, filters);
+  return {
+    ...format,
+    ...(filters.format && { pixelFormat: nameOfFormat(format) }),
+    ...(filters.range && { colorRange: filters.range.to }),
+  };
+}
+
+/** The target of `pixelFormat`. @throws {AnyvmafError} `usage` */
+function targetFormat(name: string): SampleFormat {
+  const format = typeof name === 'string' && /^(?:yuv4|gray)/.test(name) ? pixelFormat(name) : undefined;
+  if (format && pixelFormatName(format) === name) return format;
+  throw usageError(
+    `pixelFormat is ${quoted(String(name))}, but it must be a planar format by ffmpeg's name: yuv420p, yuv422p or yuv444p, ` +
+      'with 10le, 12le, 14le or 16le for more than 8 bits, or gray.',
+  );
+}
+
+/** The matrix by the name of ffmpeg's scale filter; `undefined` for those that it cannot convert. */
+function matrixOf({ matrix, width, height }: Facts): ColorMatrix | undefined {
+  switch (matrix) {
+    case undefined:
+      return width <= 1024 && height <= 576 ? 'bt601' : 'bt709';
+    case 'bt709':
+      return 'bt709';
+    case 'smpte170m':
+    case 'bt470bg':
+      return 'bt601';
+    case 'bt2020nc':
+      return 'bt2020';
+    default:
+      return undefined;
+  }
+}
+
+interface WrittenArea {
+  readonly width: number;
+  readonly height: number;
+  readonly at?: { readonly x: number; readonly y: number };
+}
+
+function parseArea(option: string, text: string): WrittenArea {
+  const found = /^(\d{1,5}):(\d{1,5})(?::(\d{1,5}):(\d{1,5}))?$/.exec(String(text));
+  const [width = 0, height = 0, x, y] = (found?.slice(1) ?? []).map((part) =>
+    part === undefined ? undefined : Number(part),
+  );
+  if (found && width > 0 && height > 0) {
+    return { width, height, ...(x !== undefined && y !== undefined && { at: { x, y } }) };
+  }
+  throw usageError(
+    `${option} is ${quoted(String(text))}, but it must be WIDTH:HEIGHT or WIDTH:HEIGHT:X:Y in samples, such as 1920:800:0:140.`,
+  );
+}
+
+/** @throws {AnyvmafError} `usage` for what lies outside the picture, or between samples of chroma */
+function areaIn(option: string, text: string, facts: Facts): CropArea {
+  const { width, height, at } = parseArea(option, text);
+  const steps = stepsOf(facts.chroma);
+  const middle = (all: number, part: number, step: number) => {
+    const start = Math.max(0, (all - part) / 2);
+    return Math.floor(start / step) * step;
+  };
+  const x = at?.x ?? middle(facts.width, width, steps.x);
+  const y = at?.y ?? middle(facts.height, height, steps.y);
+  const whole = `${facts.width}x${facts.height}`;
+  if (x + width > facts.width || y + height > facts.height) {
+    throw usageError(`${option} is ${quoted(text)}, which goes beyond the picture of ${whole}.`);
+  }
+  const odd = width % steps.x || x % steps.x || height % steps.y || y % steps.y;
+  if (odd) {
+    throw usageError(
+      `${option} is ${quoted(text)}, but a picture of ${[...facts.chroma].join(':')} chroma is cut between pairs of samples ` +
+        `only; use even numbers${steps.y === 1 ? ' across' : ''}.`,
+    );
+  }
+  return { width, height, x, y };
+}
+
+/** Samples of luma for one of chroma. */
+export function stepsOf(chroma: ChromaFormat): { readonly x: number; readonly y: number } {
+  const { h, v } = SUBSAMPLING[chroma] ?? { h: 0, v: 0 };
+  return { x: 1 << h, y: 1 << v };
+}

@@ -1,0 +1,195 @@
+/**
+ * @module media/filters/own
+ * Filters of this package, for frames of whatever decoder: cutting a part out, other ranges, more bits. Their samples are
+ * those of ffmpeg's filters.
+ */
+import {
+  allocateFrame,
+  chromaSize,
+  type FramePlanes,
+  type PlaneSize,
+  SUBSAMPLING,
+  type VideoFormat,
+} from '../../core/frame.js';
+import type { DecodedSource, TrackFacts } from '../decoder.js';
+import { type Samples, samplesOf } from '../pairing/convert.js';
+import type { FrameSource, SourceDescriptor, VideoInfo } from '../types.js';
+import type { CropArea, OwnFilters } from './types.js';
+
+/** The format after filters. */
+export function filteredFormat<T extends VideoFormat>(format: T, { crop, format: to }: OwnFilters): T {
+  return {
+    ...format,
+    ...(crop && { width: crop.width, height: crop.height }),
+    ...(to && { bitDepth: to.bitDepth }),
+  };
+}
+
+/** Frames of a stored video, filtered while they are read. */
+export class FilteredSource implements FrameSource {
+  readonly info: VideoInfo;
+  readonly seekable: boolean;
+  readonly descriptor?: SourceDescriptor;
+  readonly checkFrame?: (index: number) => Promise<boolean> | boolean;
+  readonly #source: FrameSource;
+  readonly #filter: PictureFilter;
+
+  constructor(source: FrameSource, filters: OwnFilters) {
+    const { descriptor, seekable } = source;
+    this.info = filteredInfo(source.info, filters);
+    this.seekable = seekable;
+    this.#source = source;
+    this.#filter = new PictureFilter(source.info, filters);
+    if (descriptor) this.descriptor = { kind: 'filtered', of: descriptor, filters, info: this.info };
+    if (source.checkFrame) this.checkFrame = source.checkFrame.bind(source);
+  }
+
+  readFrame(index: number, into: FramePlanes): Promise<boolean> | boolean {
+    return this.#filter.read(this.#source, index, into);
+  }
+
+  close(): Promise<void> | void {
+    return this.#source.close();
+  }
+}
+
+/** Frames of a decoder, filtered while they are read. */
+export class FilteredDecoding implements DecodedSource {
+  readonly info: VideoInfo;
+  readonly seekable = false;
+  readonly facts: TrackFacts;
+  readonly decoder;
+  readonly decodedBy: string;
+  readonly #source: DecodedSource;
+  readonly #filter: PictureFilter;
+
+  constructor(source: DecodedSource, facts: TrackFacts, filters: OwnFilters) {
+    this.info = filteredInfo(source.info, filters);
+    this.facts = facts;
+    this.decoder = source.decoder;
+    this.decodedBy = source.decodedBy;
+    this.#source = source;
+    this.#filter = new PictureFilter(source.info, filters);
+  }
+
+  get damage(): string | undefined {
+    return this.#source.damage;
+  }
+
+  timestamp(index: number): number | undefined {
+    return this.#source.timestamp(index);
+  }
+
+  readFrame(index: number, into: FramePlanes): Promise<boolean> | boolean {
+    return this.#filter.read(this.#source, index, into);
+  }
+
+  close(): Promise<void> | void {
+    return this.#source.close();
+  }
+}
+
+/** `warnings` stays the list that the source adds to. */
+function filteredInfo(info: VideoInfo, filters: OwnFilters): VideoInfo {
+  const { range } = filters;
+  return { ...filteredFormat(info, filters), ...(range && { colorRange: range.to }) };
+}
+
+type PlaneKey = 'y' | 'cb' | 'cr';
+
+/** Filters one frame at a time. */
+class PictureFilter {
+  readonly #from: VideoFormat;
+  readonly #to: VideoFormat;
+  readonly #crop: CropArea | undefined;
+  readonly #stored: FramePlanes;
+  readonly #tables: { readonly luma: Samples; readonly chroma: Samples } | undefined;
+
+  constructor(from: VideoFormat & Pick<VideoInfo, 'colorRange'>, filters: OwnFilters) {
+    this.#from = from;
+    this.#to = filteredFormat(from, filters);
+    this.#crop = filters.crop;
+    this.#stored = allocateFrame(from);
+    const range = filters.range;
+    if (range || this.#to.bitDepth !== from.bitDepth) {
+      const table = (chroma: boolean) =>
+        sampleTable({
+          chroma,
+          from: from.bitDepth,
+          to: this.#to.bitDepth,
+          full: (range?.to ?? from.colorRange) === 'full',
+          range,
+        });
+      this.#tables = { luma: table(false), chroma: table(true) };
+    }
+  }
+
+  read(source: FrameSource, index: number, into: FramePlanes): Promise<boolean> | boolean {
+    const { y, cb, cr } = this.#stored;
+    const wanted = { y, ...(into.cb && cb && { cb }), ...(into.cr && cr && { cr }) };
+    const found = source.readFrame(index, wanted);
+    if (typeof found === 'boolean') return found && this.#finish(into);
+    return found.then((there) => there && this.#finish(into));
+  }
+
+  #finish(into: FramePlanes): true {
+    this.#plane('y', this.#from, this.#to, into);
+    const sizes = [chromaSize(this.#from), chromaSize(this.#to)] as const;
+    for (const key of ['cb', 'cr'] as const) if (this.#stored[key]) this.#plane(key, ...sizes, into);
+    return true;
+  }
+
+  #plane(key: PlaneKey, from: PlaneSize, to: PlaneSize, planes: FramePlanes): void {
+    const [stored, plane] = [this.#stored[key], planes[key]];
+    if (!stored || !plane) return;
+    const source = samplesOf(stored, this.#from.bitDepth);
+    const target = samplesOf(plane, this.#to.bitDepth);
+    const { h, v } = (key !== 'y' && SUBSAMPLING[this.#from.chroma]) || { h: 0, v: 0 };
+    const [x, y] = [(this.#crop?.x ?? 0) >> h, (this.#crop?.y ?? 0) >> v];
+    const table = key === 'y' ? this.#tables?.luma : this.#tables?.chroma;
+    for (let row = 0; row < to.height; row++) {
+      const at = (row + y) * from.width + x;
+      const line = source.subarray(at, at + to.width);
+      const out = row * to.width;
+      if (!table) target.set(line, out);
+      else for (let i = 0; i < line.length; i++) target[out + i] = table[line[i]!]!;
+    }
+  }
+}
+
+interface TableOptions {
+  readonly chroma: boolean;
+  /** Bits a sample. */
+  readonly from: number;
+  readonly to: number;
+  /** The range once converted. */
+  readonly full: boolean;
+  readonly range: OwnFilters['range'];
+}
+
+/** The sample that each becomes: first its range, then its depth, as ffmpeg's scale and format do one after the other. */
+function sampleTable({ chroma, from, to, full, range }: TableOptions): Samples {
+  const count = 2 ** from;
+  const most = count - 1;
+  const unit = 2 ** (from - 8);
+  // Luma has 219 steps and chroma 224 in limited range; the middle of chroma stays.
+  const steps = (chroma ? 224 : 219) * unit;
+  const [low, middle] = [(chroma ? 0 : 16) * unit, (chroma ? 128 : 0) * unit];
+  const converted = (sample: number): number => {
+    if (!range || range.from === range.to) return sample;
+    const exact =
+      range.to === 'limited'
+        ? ((sample - middle) * steps) / most + low + middle
+        : ((sample - low - middle) * most) / steps + middle;
+    return Math.max(0, Math.min(most, Math.ceil(exact - 0.5)));
+  };
+  const more = to - from;
+  const table = to > 8 ? new Uint16Array(count) : new Uint8Array(count);
+  for (let sample = 0; sample < count; sample++) {
+    const value = converted(sample);
+    // White stays white in full range.
+    const rest = full && !chroma && more > 0 ? value >> Math.max(0, from - more) : 0;
+    table[sample] = (value << more) | rest;
+  }
+  return table;
+}

@@ -1,0 +1,173 @@
+/**
+ * @module media/mp4-times
+ * Times of a video's frames from the index of an MP4 or MOV file (ISO/IEC 14496-12), without its pictures: what a decoder
+ * reads a whole file for. Only of files whose index tells without doubt what a player shows.
+ */
+import type { ByteReader } from './platform.js';
+
+/** Largest index that is read, bytes. */
+const MOST_INDEX = 256 << 20;
+/** Most boxes to visit in one box. */
+const MOST_BOXES = 4096;
+/** More than a day at any rate. */
+const MOST_FRAMES = 1 << 23;
+const UNIT_RATE = 0x10000;
+
+/** Times of all frames in the order of decoding. */
+export interface IndexedTimes {
+  /** Ticks per second. */
+  readonly timescale: number;
+  /** Of showing, in ticks on the file's clock. */
+  readonly pts: readonly number[];
+  /** Of decoding. */
+  readonly dts: readonly number[];
+}
+
+/**
+ * Times of the first video track.
+ * @returns `undefined` for other files, those in fragments, and those whose edits leave out more than a delay
+ * @throws {AnyvmafError} `io` if reading fails
+ */
+export async function readIndexedTimes(reader: ByteReader): Promise<IndexedTimes | undefined> {
+  let at = 0;
+  for (let count = 0; count < MOST_BOXES && at + 8 <= reader.size; count++) {
+    const head = new Uint8Array(16);
+    const got = await reader.read(at, [head]);
+    const box = boxAt(new DataView(head.buffer, 0, got), 0, reader.size - at);
+    if (!box || box.type === 'moof') return undefined;
+    const { type, length } = box;
+    if (type === 'moov') {
+      if (at + length > reader.size || length > MOST_INDEX) return undefined;
+      const bytes = new Uint8Array(length);
+      await reader.read(at, [bytes]);
+      return indexOf(new DataView(bytes.buffer, box.head));
+    }
+    at += length;
+  }
+  return undefined;
+}
+
+interface Box {
+  readonly type: string;
+  /** Bytes with its head, and of its head. */
+  readonly length: number;
+  readonly head: number;
+}
+
+function boxAt(view: DataView, at: number, left: number): Box | undefined {
+  if (view.byteLength < at + 8) return undefined;
+  const type = String.fromCharCode(...new Uint8Array(view.buffer, view.byteOffset + at + 4, 4));
+  const short = view.getUint32(at);
+  if (short === 1 && view.byteLength < at + 16) return undefined;
+  const head = short === 1 ? 16 : 8;
+  const length = short === 1 ? Number(view.getBigUint64(at + 8)) : short || left;
+  return length >= head ? { type, length, head } : undefined;
+}
+
+/** The content of each box in a box, by type. @returns `undefined` where they do not fit */
+function boxesIn(view: DataView | undefined): Map<string, DataView[]> | undefined {
+  if (!view) return undefined;
+  const found = new Map<string, DataView[]>();
+  let at = 0;
+  for (let count = 0; count < MOST_BOXES && at + 8 <= view.byteLength; count++) {
+    const box = boxAt(view, at, view.byteLength - at);
+    if (!box || at + box.length > view.byteLength) return undefined;
+    const content = new DataView(view.buffer, view.byteOffset + at + box.head, box.length - box.head);
+    found.set(box.type, [...(found.get(box.type) ?? []), content]);
+    at += box.length;
+  }
+  return found;
+}
+
+function indexOf(moov: DataView): IndexedTimes | undefined {
+  const movie = boxesIn(moov);
+  if (!movie || movie.has('mvex')) return undefined;
+  const movieScale = scaleOf(movie.get('mvhd')?.[0]);
+  for (const content of movie.get('trak') ?? []) {
+    const track = boxesIn(content);
+    const media = boxesIn(track?.get('mdia')?.[0]);
+    const handler = media?.get('hdlr')?.[0];
+    if (!handler || handler.byteLength < 12 || handler.getUint32(8) !== 0x76696465) continue;
+    const table = boxesIn(boxesIn(media?.get('minf')?.[0])?.get('stbl')?.[0]);
+    const timescale = scaleOf(media?.get('mdhd')?.[0]);
+    const dts = decodingTimes(table?.get('stts')?.[0]);
+    if (!table || !dts || dts.length === 0 || !timescale || !movieScale) return undefined;
+    const delays = delaysOf(table.get('ctts')?.[0], dts.length);
+    if (!delays) return undefined;
+    const pts = dts.map((time, i) => time + (delays[i] ?? 0));
+    const edits = boxesIn(track?.get('edts')?.[0])?.get('elst')?.[0];
+    const shift = edits ? shiftOf(edits, pts, timescale / movieScale) : 0;
+    if (shift === undefined) return undefined;
+    return { timescale, pts: pts.map((time) => time + shift), dts: dts.map((time) => time + shift) };
+  }
+  return undefined;
+}
+
+/** Ticks per second of a header of a movie or of a medium. */
+function scaleOf(header: DataView | undefined): number | undefined {
+  if (!header || header.byteLength < 24) return undefined;
+  return header.getUint32(header.getUint8(0) === 1 ? 20 : 12) || undefined;
+}
+
+/** A full box with a table of pairs. @returns `undefined` where it is cut off */
+function* pairs(box: DataView): Generator<readonly [number, number]> {
+  const count = box.byteLength < 8 ? 0 : box.getUint32(4);
+  for (let i = 0; i < count && 16 + 8 * i <= box.byteLength; i++)
+    yield [box.getUint32(8 + 8 * i), box.getInt32(12 + 8 * i)];
+}
+
+function decodingTimes(box: DataView | undefined): number[] | undefined {
+  if (!box) return undefined;
+  const times: number[] = [];
+  let time = 0;
+  for (const [count, delta] of pairs(box)) {
+    // A table that says more than any file has would fill the memory.
+    if (delta < 0 || times.length + count > MOST_FRAMES) return undefined;
+    for (let i = 0; i < count; i++) {
+      times.push(time);
+      time += delta;
+    }
+  }
+  return times;
+}
+
+/** How much later than decoded each frame is shown; `undefined` for tables of another kind. */
+function delaysOf(box: DataView | undefined, frames: number): number[] | undefined {
+  const delays: number[] = [];
+  if (!box) return delays;
+  for (const [count, delay] of pairs(box)) {
+    if (delay < 0 || delays.length + count > frames) return undefined;
+    for (let i = 0; i < count; i++) delays.push(delay);
+  }
+  return delays.length === frames ? delays : undefined;
+}
+
+/**
+ * How an edit list moves all times: a pause before the video, and the delay of its first frame taken away.
+ * @param scale ticks of the medium per tick of the movie
+ * @returns `undefined` where it leaves out frames, repeats or stretches them
+ */
+function shiftOf(list: DataView, pts: readonly number[], scale: number): number | undefined {
+  const long = list.getUint8(0) === 1;
+  const size = long ? 20 : 12;
+  const count = list.byteLength < 8 ? 0 : list.getUint32(4);
+  if (count < 1 || count > 2 || list.byteLength < 8 + count * size) return undefined;
+  const edits = Array.from({ length: count }, (_, i) => {
+    const at = 8 + i * size;
+    const duration = long ? Number(list.getBigUint64(at)) : list.getUint32(at);
+    const start = long ? Number(list.getBigInt64(at + 8)) : list.getInt32(at + 4);
+    return { duration: duration * scale, start, rate: list.getUint32(at + size - 4) };
+  });
+  const [first] = edits;
+  const pause = count === 2 && first?.start === -1 ? first.duration : 0;
+  const shown = edits.at(-1);
+  if (!shown || (count === 2 && first?.start !== -1) || shown.start < 0 || shown.rate !== UNIT_RATE)
+    return undefined;
+  let [earliest, latest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const time of pts) {
+    earliest = Math.min(earliest, time);
+    latest = Math.max(latest, time);
+  }
+  const whole = earliest >= shown.start && latest < shown.start + shown.duration;
+  return whole ? Math.round(pause) - shown.start : undefined;
+}

@@ -1,0 +1,154 @@
+/**
+ * @module platform/node/ffmpeg/sequence
+ * Pictures in files of their own, named together: `frame_%04d.png`, `shots/*.jpg`, or a folder that holds them.
+ */
+import { readdirSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import { AnyvmafError } from '../../../core/errors.js';
+import { quoted, shown } from '../../../core/printable.js';
+
+/** A sequence as ffmpeg opens it. */
+export interface Sequence {
+  /** The argument after `-i`. */
+  readonly url: string;
+  /** Options before it, without the rate. */
+  readonly options: readonly string[];
+  /** Changes when the files do. */
+  readonly version: string;
+}
+
+/** Pictures that ffmpeg knows by their endings. */
+const ENDINGS = new Set(
+  'png jpg jpeg webp bmp tif tiff dpx exr ppm pgm jp2 j2k tga jxl sgi gif'
+    .split(' ')
+    .map((ending) => `.${ending}`),
+);
+
+const NUMBER = /%(0?)(\d*)d/g;
+
+/** Whether a name stands for pictures in files of their own, and not for a file. */
+export function namesSequence(name: string): boolean {
+  const stats = statOf(name);
+  if (stats) return stats.isDirectory() && picturesIn(name).length > 0;
+  return (
+    !/^[a-z][a-z\d+.-]+:\/\//i.test(name) &&
+    (basename(name).search(NUMBER) >= 0 || /[*?]/.test(basename(name)))
+  );
+}
+
+/**
+ * @param name for which {@link namesSequence} holds
+ * @throws {AnyvmafError} `io` if there are no such files, or one of them is missing; `usage` if the name says too little
+ */
+export function openSequence(name: string): Sequence {
+  if (statOf(name)?.isDirectory()) return folderOf(name);
+  return basename(name).search(NUMBER) >= 0 ? numbered(name) : globbed(name);
+}
+
+function folderOf(name: string): Sequence {
+  const pictures = picturesIn(name);
+  const endings = [...new Set(pictures.map((file) => extname(file)))];
+  const [ending = ''] = endings;
+  if (endings.length > 1) {
+    throw new AnyvmafError(
+      'io',
+      `${shown(name)} holds pictures of several kinds (${shown(endings.join(', '))}); name those to compare, such as ` +
+        `${shown(join(name, `*${ending}`))}.`,
+    );
+  }
+  return byGlob(name, name, pictures, `*${ending}`);
+}
+
+function globbed(name: string): Sequence {
+  const [folder, pattern] = [dirname(name), basename(name)];
+  const matches = new RegExp(
+    `^${pattern
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')}$`,
+  );
+  const files = namesIn(folder).filter((file) => matches.test(file) && !file.startsWith('.'));
+  return byGlob(name, folder, files, pattern);
+}
+
+function byGlob(name: string, folder: string, files: readonly string[], pattern: string): Sequence {
+  requireAny(name, files);
+  if (process.platform === 'win32') {
+    throw new AnyvmafError(
+      'io',
+      `${shown(name)} names pictures by *, which ffmpeg cannot do on Windows; number them, and give frame_%04d.png.`,
+    );
+  }
+  const literally = (text: string) => text.replace(/[\\*?[\]{}~]/g, '\\$&');
+  // Brackets are letters here, as in the test above.
+  const last = pattern.replace(/[\\[\]{}~]/g, '\\$&');
+  return {
+    url: join(literally(resolve(folder)), last),
+    options: ['-f', 'image2', '-pattern_type', 'glob'],
+    version: versionOf(folder, files),
+  };
+}
+
+function numbered(name: string): Sequence {
+  const [folder, pattern] = [dirname(name), basename(name)];
+  const found = [...pattern.matchAll(NUMBER)];
+  const [match] = found;
+  if (!match || found.length > 1) {
+    throw new AnyvmafError('io', `${quoted(name)} has more than one number (%d); ffmpeg knows one.`);
+  }
+  const [text, zero, width = ''] = match;
+  const [before, after] = [pattern.slice(0, match.index), pattern.slice(match.index + text.length)];
+  const nameOf = (number: number) =>
+    `${before}${zero === '0' ? String(number).padStart(Number(width), '0') : number}${after}`;
+  const numbers = namesIn(folder)
+    .map((file) =>
+      Number(/^\d{1,9}$/.exec(file.slice(before.length, file.length - after.length))?.[0] ?? Number.NaN),
+    )
+    .filter((number, i, all) => !Number.isNaN(number) && all.indexOf(number) === i)
+    .sort((a, b) => a - b);
+  const there = new Set(namesIn(folder));
+  const files = numbers.map(nameOf).filter((file) => there.has(file));
+  requireAny(name, files);
+  const own = numbers.filter((number) => there.has(nameOf(number)));
+  const gap = own.findIndex((number, i) => i > 0 && number !== (own[i - 1] ?? Number.NaN) + 1);
+  if (gap > 0) {
+    throw new AnyvmafError(
+      'io',
+      `${shown(nameOf((own[gap - 1] ?? 0) + 1))} is missing between ${shown(nameOf(own[gap - 1] ?? 0))} and ` +
+        `${shown(nameOf(own[gap] ?? 0))}, where ffmpeg would take ${shown(name)} to end; add it, or name the pictures by *.`,
+    );
+  }
+  return {
+    url: join(resolve(folder).replaceAll('%', '%%'), pattern),
+    options: ['-f', 'image2', '-pattern_type', 'sequence', '-start_number', String(own[0] ?? 0)],
+    version: versionOf(folder, files),
+  };
+}
+
+function requireAny(name: string, files: readonly string[]): void {
+  if (files.length > 0) return;
+  throw new AnyvmafError('io', `no file is named like ${shown(name)}; check the folder and the pattern.`);
+}
+
+function picturesIn(folder: string): readonly string[] {
+  return namesIn(folder).filter((file) => ENDINGS.has(extname(file).toLowerCase()) && !file.startsWith('.'));
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
+}
+
+function versionOf(folder: string, files: readonly string[]): string {
+  const stats = files.map((file) => statOf(join(folder, file)));
+  const newest = Math.max(...stats.map((one) => one?.mtimeMs ?? 0));
+  const size = stats.reduce((sum, one) => sum + (one?.size ?? 0), 0);
+  return `${files.length} ${files[0]} ${size} ${newest}`;
+}
+
+function statOf(path: string) {
+  return statSync(path, { throwIfNoEntry: false });
+}

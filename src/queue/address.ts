@@ -1,0 +1,86 @@
+/**
+ * @module queue/address
+ * Addresses of a queue: Redis URLs with a user, a password, TLS and a name, of which no message shows the password. Pure.
+ */
+import { usageError } from '../core/errors.js';
+import { shown } from '../core/printable.js';
+
+/** Where a queue is. */
+export interface QueueAddress {
+  readonly host: string;
+  readonly port: number;
+  /** A socket of this machine in place of host and port. */
+  readonly path?: string;
+  readonly database: number;
+  readonly username?: string;
+  readonly password?: string;
+  readonly tls: boolean;
+  /** Several queues may share a database. */
+  readonly name: string;
+  /** The address without its password, for messages. */
+  readonly shown: string;
+}
+
+/** The password, where the address has none. */
+const PASSWORD_VARIABLE = 'ANYVMAF_QUEUE_PASSWORD';
+
+const FORM =
+  'redis://HOST:PORT/DATABASE, rediss:// for TLS, or redis+unix:///PATH for a socket, each with USER@ if needed';
+
+/**
+ * Reads an address.
+ * @param env where the password may be
+ * @throws {AnyvmafError} `usage`, without the password
+ */
+export function queueAddress(
+  text: string,
+  env: Readonly<Record<string, string | undefined>> = {},
+): QueueAddress {
+  const refuse = (why: string) => usageError(`--queue ${shown(withoutPassword(text))} ${why}; give ${FORM}`);
+  const scheme = /^(rediss?|valkeys?|redis\+unix):\/\//i.exec(text)?.[1]?.toLowerCase();
+  if (scheme === undefined || !URL.canParse(text)) throw refuse('is not the address of a Redis server');
+  // Schemes that URL knows are read with host and port.
+  const url = new URL(text);
+  const password = decoded(url.password) || env[PASSWORD_VARIABLE] || undefined;
+  const username = decoded(url.username) || undefined;
+  const name = url.searchParams.get('queue') ?? 'anyvmaf';
+  if (!/^[\w.-]{1,64}$/.test(name)) {
+    throw refuse('has a name of a queue that is not of 1 to 64 letters, digits, dots and dashes');
+  }
+  const others = [...url.searchParams.keys()].filter((key) => key !== 'queue' && key !== 'db');
+  if (others.length > 0) throw refuse(`has ${shown(others.join(', '))}, but only ?queue=NAME is known`);
+  const unix = scheme === 'redis+unix';
+  const path = unix ? decoded(url.pathname) : undefined;
+  if (unix && (!['', 'localhost'].includes(url.host) || path === undefined || path.length < 2))
+    throw refuse('names no path of a socket');
+  const number = unix ? (url.searchParams.get('db') ?? '') : url.pathname.replace(/^\//, '');
+  if (!/^\d{0,5}$/.test(number)) throw refuse('has a database that is not a number');
+  if (!unix && url.hostname === '') throw refuse('names no host');
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 6379),
+    ...(path !== undefined && { path }),
+    database: Number(number),
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    tls: scheme === 'rediss' || scheme === 'valkeys',
+    name,
+    shown: withoutPassword(text),
+  };
+}
+
+/** A text that may hold addresses, without the passwords in them. */
+export function withoutPassword(text: string): string {
+  // A password may itself hold an at sign.
+  return text
+    .replace(/\b([a-z][a-z+]*:\/\/[^\s:/?#@]*):[^\s/]*@/gi, '$1:***@')
+    .replace(/\*\*\*@[^\s/]*@/g, '***@');
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,273 @@
+/**
+ * @module queue/connect
+ * Opens a queue: BullMQ and its Redis client, which are installed beside anyvmaf where they are wanted, and loaded only here.
+ */
+import type { Job, JobsOptions, Queue, QueueEvents, Worker, WorkerOptions } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { AnyvmafError } from '../core/errors.js';
+import { type QueueAddress, withoutPassword } from './address.js';
+import { checkTask, taskId } from './payload.js';
+import { RedisStore } from './store.js';
+import type { DeadTask, QueueCounts, Task, TaskQueue } from './types.js';
+
+/** What is used of the two packages. */
+export interface QueueLibraries {
+  readonly bullmq: Pick<
+    typeof import('bullmq'),
+    'Queue' | 'QueueEvents' | 'UnrecoverableError' | 'WaitingError' | 'Worker'
+  >;
+  readonly redis: Pick<typeof import('ioredis'), 'Redis'>;
+}
+
+/** BullMQ's name of the tasks; the queue's own name is the prefix of its keys. */
+const TASKS = 'tasks';
+/** Milliseconds until a server must answer for the first time. */
+const PATIENCE = 10_000;
+/** Milliseconds until a task is tried for the second time; doubled each time, and spread. */
+const BACKOFF = 2000;
+/** Tasks added at once. */
+const AT_ONCE = 500;
+const ADVICE = 'npm install bullmq ioredis';
+
+/** A connection to a queue. */
+export class QueueConnection implements TaskQueue {
+  readonly address: QueueAddress;
+  readonly store: RedisStore;
+  readonly #libraries: QueueLibraries;
+  readonly #redis: Redis;
+  readonly #queue: Queue;
+  readonly #others: Redis[] = [];
+  #lastError = '';
+
+  private constructor(address: QueueAddress, libraries: QueueLibraries, redis: Redis) {
+    this.address = address;
+    this.#libraries = libraries;
+    this.#redis = redis;
+    this.store = new RedisStore(redis, prefixOf(address));
+    this.#queue = new libraries.bullmq.Queue(TASKS, { connection: redis, prefix: prefixOf(address) });
+    // A lost connection is found again; what was asked meanwhile waits.
+    this.#queue.on('error', (error) => this.#note(error));
+  }
+
+  /**
+   * @param patience whether a server that does not listen yet is waited for
+   * @param load gives the two libraries; tests bring their own
+   * @throws {AnyvmafError} `backend` if the libraries are not installed; `io` if no server answers or it refuses
+   */
+  static async open(address: QueueAddress, patience = false, load = loadLibraries): Promise<QueueConnection> {
+    const libraries = await load().catch((cause: unknown) => {
+      const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
+      throw new AnyvmafError(
+        'backend',
+        `a queue needs the packages bullmq and ioredis, which are not installed here (${why}); install them beside anyvmaf: ${ADVICE}`,
+        { cause },
+      );
+    });
+    const redis = client(libraries, address);
+    try {
+      await firstAnswer(redis, address, patience);
+    } catch (error) {
+      redis.disconnect();
+      throw error;
+    }
+    return new QueueConnection(address, libraries, redis);
+  }
+
+  /** What went wrong with the connection last, without passwords; empty if nothing did. */
+  get lastError(): string {
+    return this.#lastError;
+  }
+
+  async add(tasks: readonly Task[]): Promise<void> {
+    for (let at = 0; at < tasks.length; at += AT_ONCE) {
+      const some = tasks.slice(at, at + AT_ONCE);
+      await this.#queue.addBulk(some.map((task) => ({ name: task.kind, data: task, opts: optionsOf(task) })));
+    }
+  }
+
+  async counts(): Promise<QueueCounts> {
+    const counts = await this.#queue.getJobCounts('wait', 'prioritized', 'delayed', 'active', 'failed');
+    const of = (...names: readonly string[]) => names.reduce((sum, name) => sum + (counts[name] ?? 0), 0);
+    return {
+      waiting: of('wait', 'prioritized'),
+      delayed: of('delayed'),
+      active: of('active'),
+      failed: of('failed'),
+    };
+  }
+
+  /** Dead tasks, the newest first. */
+  async dead(most: number): Promise<readonly DeadTask[]> {
+    return (await this.#queue.getFailed(0, most - 1)).flatMap((job) => (job ? [deadTask(job)] : []));
+  }
+
+  /** Tasks that have not ended, some at a time. */
+  async *open(): AsyncGenerator<readonly { readonly taskId: string; readonly task?: Task }[]> {
+    for (const state of ['active', 'waiting', 'prioritized', 'delayed'] as const) {
+      for (let at = 0; ; at += AT_ONCE) {
+        const jobs = await this.#queue.getJobs([state], at, at + AT_ONCE - 1, true);
+        yield jobs.flatMap((job) => (job ? [idAndTask(job)] : []));
+        if (jobs.length < AT_ONCE) break;
+      }
+    }
+  }
+
+  /** Takes tasks out, but not those that run. */
+  async remove(taskIds: readonly string[]): Promise<void> {
+    for (const id of taskIds) await this.#queue.remove(id).catch(() => {});
+  }
+
+  /** Names of the workers that are connected. */
+  async workers(): Promise<readonly string[]> {
+    // Users of a server may be kept from lists of its clients.
+    const workers = await this.#queue.getWorkers().catch(() => []);
+    const named = workers.map(({ rawname = '' }) => /:w:(.*)$/s.exec(rawname)?.[1] ?? '');
+    return named.filter((name) => name !== '').sort();
+  }
+
+  /** Starts to take tasks. */
+  worker(
+    run: (job: Job, token: string, signal: AbortSignal) => Promise<unknown>,
+    options: Pick<
+      WorkerOptions,
+      'name' | 'concurrency' | 'lockDuration' | 'stalledInterval' | 'maxStalledCount'
+    >,
+  ): Worker {
+    const worker = new this.#libraries.bullmq.Worker(
+      TASKS,
+      async (job, token = '', signal = new AbortController().signal) => run(job, token, signal),
+      {
+        ...options,
+        connection: this.#client(),
+        prefix: prefixOf(this.address),
+        drainDelay: 5,
+        // After an error of the connection, as long as a reconnection takes.
+        runRetryDelay: 1000,
+      },
+    );
+    worker.on('error', (error) => this.#note(error));
+    return worker;
+  }
+
+  /** The errors by which BullMQ knows what to do with a task. */
+  get errors(): Pick<typeof import('bullmq'), 'UnrecoverableError' | 'WaitingError'> {
+    return this.#libraries.bullmq;
+  }
+
+  /** Starts to hear of tasks that end. */
+  events(): QueueEvents {
+    const events = new this.#libraries.bullmq.QueueEvents(TASKS, {
+      connection: this.#client(),
+      prefix: prefixOf(this.address),
+    });
+    events.on('error', (error) => this.#note(error));
+    return events;
+  }
+
+  /** Ends all connections at once; close workers and events before. */
+  async close(): Promise<void> {
+    await this.#queue.close().catch(() => {});
+    for (const redis of [this.#redis, ...this.#others]) redis.disconnect();
+  }
+
+  #client(): Redis {
+    const redis = client(this.#libraries, this.address);
+    redis.on('error', (error: Error) => this.#note(error));
+    this.#others.push(redis);
+    return redis;
+  }
+
+  #note(error: Error): void {
+    this.#lastError = withoutPassword(error.message);
+  }
+}
+
+/** An error of the server as one that users meet; other errors as they are. */
+export function queueError(error: unknown, { shown: address }: QueueAddress): unknown {
+  if (!(error instanceof Error) || error.name !== 'ReplyError') return error;
+  const why = withoutPassword(error.message);
+  return new AnyvmafError('io', `the server of the queue at ${address} refuses: ${why}`, { cause: error });
+}
+
+function prefixOf({ name }: QueueAddress): string {
+  // In braces, so that a cluster keeps all keys on one machine.
+  return `{${name}}`;
+}
+
+function optionsOf(task: Task): JobsOptions {
+  const { priority, attempts } = task.job;
+  return {
+    jobId: taskId(task),
+    // Parts of a begun pair go before pairs of the same priority, so that few are open at a time.
+    priority: 2 * priority - (task.kind === 'pair' ? 0 : 1),
+    attempts,
+    backoff: { type: 'exponential', delay: BACKOFF, jitter: 0.5 },
+    removeOnComplete: true,
+    removeOnFail: false,
+    stackTraceLimit: 0,
+  };
+}
+
+function idAndTask({ id, data }: Job): { readonly taskId: string; readonly task?: Task } {
+  try {
+    return { taskId: id ?? '', task: checkTask(data) };
+  } catch {
+    return { taskId: id ?? '' };
+  }
+}
+
+function deadTask(job: Job): DeadTask {
+  return { ...idAndTask(job), reason: String(job.failedReason), attempts: job.attemptsMade };
+}
+
+async function loadLibraries(): Promise<QueueLibraries> {
+  const [bullmq, redis] = await Promise.all([import('bullmq'), import('ioredis')]);
+  return { bullmq, redis };
+}
+
+function client({ redis }: QueueLibraries, address: QueueAddress): Redis {
+  const { host, port, path, database, username, password, tls } = address;
+  const options = {
+    ...(path === undefined ? { host, port } : { path }),
+    db: database,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(tls && { tls: { servername: host } }),
+    // Commands wait for a server that restarts.
+    maxRetriesPerRequest: null,
+    retryStrategy: (times: number) => Math.min(100 * times, 2000),
+  };
+  return new redis.Redis(options);
+}
+
+/** @throws {AnyvmafError} `io` if the server does not answer or refuses */
+function firstAnswer(redis: Redis, { shown: address }: QueueAddress, patience: boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let last = 'it does not answer';
+    const fail = () => {
+      reject(new AnyvmafError('io', `cannot use the queue at ${address}: ${last}`));
+    };
+    const timer = setTimeout(fail, PATIENCE);
+    // Stays: an error without a listener would end the process.
+    redis.on('error', (error: Error & { code?: string }) => {
+      last = withoutPassword(error.message || error.code || String(error));
+      const said = `${last} ${error.code}`;
+      // A wrong name or password stays wrong.
+      const final = /ENOTFOUND|WRONGPASS|NOAUTH|NOPERM|CERT|SSL|altnames|self.signed/i.test(said);
+      if (!final && (patience || !/ECONNREFUSED|ENOENT/.test(said))) return;
+      clearTimeout(timer);
+      fail();
+    });
+    redis.ping().then(
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      (error: Error) => {
+        clearTimeout(timer);
+        last = withoutPassword(error.message);
+        fail();
+      },
+    );
+  });
+}

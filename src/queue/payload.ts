@@ -1,0 +1,175 @@
+/**
+ * @module queue/payload
+ * Checks what is read from Redis, which may hold whatever somebody put there: shape, sizes and names. Pure.
+ */
+import { isObject } from '../core/arguments.js';
+import { AnyvmafError, type ErrorCode } from '../core/errors.js';
+import { shown } from '../core/printable.js';
+import type { Outcome, PartLength, QueueJob, Stored, Task } from './types.js';
+
+/** Longest text that is kept in Redis; longer ones become files. */
+export const INLINE_BYTES = 128 * 1024;
+/** Largest file of results that is read. */
+const MOST_FILE_BYTES = 400 * 1024 * 1024;
+/** Parts of one pair. */
+export const MOST_PARTS = 10_000;
+export const MOST_PRIORITY = 1000;
+export const MOST_ATTEMPTS = 100;
+const MOST_ARGS = 300;
+const MOST_ARG = 4096;
+const MOST_MESSAGE = 4000;
+
+const CODES: readonly ErrorCode[] = [
+  'usage',
+  'io',
+  'media',
+  'mismatch',
+  'model',
+  'feature',
+  'backend',
+  'resource',
+  'aborted',
+  'internal',
+];
+
+type Source = Readonly<Record<string, unknown>>;
+
+function refuse(what: string, why: string): AnyvmafError {
+  return new AnyvmafError('usage', `${what} in the queue cannot be used: ${why}; remove it from the queue`);
+}
+
+/** Own members only, and no others than these. */
+function known(what: string, value: unknown, keys: readonly string[]): Source {
+  if (!isObject(value) || Array.isArray(value)) throw refuse(what, 'it is no object');
+  const strange = Object.keys(value).find((key) => !keys.includes(key));
+  if (strange !== undefined) throw refuse(what, `it has ${shown(strange)}, which is not known`);
+  return Object.fromEntries(Object.entries(value));
+}
+
+function text(what: string, source: Source, key: string, most: number, form = /^[^\0\n\r]*$/): string {
+  const value = source[key];
+  if (typeof value === 'string' && value.length <= most && form.test(value)) return value;
+  throw refuse(what, `its ${key} is not as it must be`);
+}
+
+function whole(what: string, source: Source, key: string, most: number, least = 1): number {
+  const value = source[key];
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
+  throw refuse(what, `its ${key} is not a whole number from ${least} to ${most}`);
+}
+
+function texts(what: string, source: Source, key: string): readonly string[] {
+  const value = source[key];
+  if (!Array.isArray(value) || value.length > MOST_ARGS) throw refuse(what, `its ${key} is no short list`);
+  return value.map((_, i) => text(what, { [key]: value[i] }, key, MOST_ARG));
+}
+
+const HEX = /^[0-9a-f]{32}$/;
+
+/** @throws {AnyvmafError} `usage` */
+export function checkJob(value: unknown): QueueJob {
+  const what = 'A job';
+  const keys = ['key', 'id', 'line', 'args', 'run', 'precision', 'frames', 'part', 'priority', 'attempts'];
+  const source = known(what, value, keys);
+  return {
+    key: text(what, source, 'key', 32, HEX),
+    id: text(what, source, 'id', 32, HEX),
+    line: whole(what, source, 'line', Number.MAX_SAFE_INTEGER),
+    args: texts(what, source, 'args'),
+    run: texts(what, source, 'run'),
+    precision: text(what, source, 'precision', 8, /^(legacy|max|[1-9]|1[0-7])$/),
+    ...(source.frames !== undefined && { frames: text(what, source, 'frames', MOST_ARG) }),
+    part: checkLength(source.part),
+    priority: whole(what, source, 'priority', MOST_PRIORITY),
+    attempts: whole(what, source, 'attempts', MOST_ATTEMPTS),
+  };
+}
+
+function checkLength(value: unknown): PartLength {
+  const what = 'The length of parts';
+  const source = known(what, value, ['unit', 'length']);
+  const { unit, length } = source;
+  if (unit === 'frames') return { unit, length: whole(what, source, 'length', 1e9) };
+  if (unit === 'seconds' && typeof length === 'number' && length > 0 && length <= 1e6)
+    return { unit, length };
+  throw refuse(what, 'it is neither of seconds nor of frames');
+}
+
+/** @throws {AnyvmafError} `usage` */
+export function checkTask(value: unknown): Task {
+  const what = 'A task';
+  const source = known(what, value, ['kind', 'job', 'number', 'count']);
+  const job = checkJob(source.job);
+  if (source.kind === 'pair' || source.kind === 'merge') return { kind: source.kind, job };
+  if (source.kind !== 'part') throw refuse(what, 'its kind is not known');
+  const count = whole(what, source, 'count', MOST_PARTS, 2);
+  return { kind: 'part', job, number: whole(what, source, 'number', count), count };
+}
+
+/** @throws {AnyvmafError} `usage` */
+export function checkStored(value: unknown): Stored {
+  const what = 'A result';
+  const source = known(what, value, ['text', 'file', 'bytes', 'sha256']);
+  if (source.text !== undefined) return { text: text(what, source, 'text', INLINE_BYTES, /^/) };
+  return {
+    file: text(what, source, 'file', 100, /^[0-9a-z][0-9a-z-]*\.(json|parquet)$/),
+    bytes: whole(what, source, 'bytes', MOST_FILE_BYTES, 0),
+    sha256: text(what, source, 'sha256', 64, /^[0-9a-f]{64}$/),
+  };
+}
+
+/** @throws {AnyvmafError} `usage` */
+export function checkOutcome(value: unknown): Outcome {
+  const what = 'A result';
+  const source = known(what, value, ['kind', 'line', 'frames', 'code', 'message']);
+  switch (source.kind) {
+    case 'taken':
+      return { kind: 'taken' };
+    case 'scored': {
+      const frames = source.frames === undefined ? undefined : checkStored(source.frames);
+      return { kind: 'scored', line: checkStored(source.line), ...(frames && { frames }) };
+    }
+    case 'failed': {
+      const code = CODES.find((one) => one === source.code);
+      if (code === undefined) throw refuse(what, 'its code is not known');
+      return { kind: 'failed', code, message: text(what, source, 'message', MOST_MESSAGE, /^/) };
+    }
+  }
+  throw refuse(what, 'its kind is not known');
+}
+
+/** Reads JSON that is checked next; what is no JSON is refused as nothing. */
+export function parsed<T>(json: string, check: (value: unknown) => T): T {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    value = undefined;
+  }
+  return check(value);
+}
+
+/** The id of a task: the same for the same step of the same job. */
+export function taskId(task: Task): string {
+  const { key } = task.job;
+  return task.kind === 'part' ? `${key}-${task.number}-${task.count}` : `${key}-${task.kind}`;
+}
+
+/** An error as the queue keeps it: `code: message`. */
+export function reasonText(code: ErrorCode, message: string): string {
+  return `${code}: ${message}`.slice(0, MOST_MESSAGE);
+}
+
+/** Reads {@link reasonText}; whatever else stands there is a worker's end. */
+export function readReason(reason: string): { readonly code: ErrorCode; readonly message: string } {
+  const [, name, message] = /^([a-z]+): (.*)$/s.exec(reason) ?? [];
+  const code = CODES.find((one) => one === name);
+  if (code !== undefined && message !== undefined) return { code, message: message.slice(0, MOST_MESSAGE) };
+  if (/stalled/.test(reason)) {
+    return {
+      code: 'internal',
+      message: 'each worker that scored it ended or fell silent before it was done',
+    };
+  }
+  return { code: 'internal', message: shown(reason, MOST_MESSAGE) };
+}

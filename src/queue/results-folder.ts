@@ -1,0 +1,131 @@
+/**
+ * @module queue/results-folder
+ * The folder that workers and submitters share for results too large for Redis: a folder for each job, and in it files that
+ * are known by their names and hashes.
+ */
+import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, realpath, rm, rmdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AnyvmafError, usageError } from '../core/errors.js';
+import { shown } from '../core/printable.js';
+import { openChecked } from '../files/checked-file.js';
+import { writeReason } from '../files/folders.js';
+import { writeWhole } from '../files/scratch.js';
+import { INLINE_BYTES } from './payload.js';
+import type { Stored } from './types.js';
+
+/** A file of results that is not there, or not what its record says. */
+export class LostFile extends AnyvmafError {}
+
+const JOB = /^[0-9a-f]{32}$/;
+
+/** Keeps results: short ones as they are, longer ones in the folder, if there is one. */
+export class ResultsFolder {
+  readonly #root: string | undefined;
+
+  private constructor(root: string | undefined) {
+    this.#root = root;
+  }
+
+  /**
+   * @param path of an existing folder, or of none
+   * @throws {AnyvmafError} `usage` if it is no folder
+   */
+  static async open(path: string | undefined): Promise<ResultsFolder> {
+    if (path === undefined) return new ResultsFolder(undefined);
+    const real = await realpath(path).catch(() => undefined);
+    if (real === undefined || !(await stat(real)).isDirectory())
+      throw usageError(`--results ${shown(path)} is not a folder; make it first, where all machines see it`);
+    return new ResultsFolder(real);
+  }
+
+  get path(): string | undefined {
+    return this.#root;
+  }
+
+  /**
+   * @param name of what is kept, such as `part-2-7`
+   * @throws {AnyvmafError} `usage` for what is too long without a folder; `io`
+   */
+  async keep(key: string, name: string, text: string): Promise<Stored> {
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= INLINE_BYTES) return { text };
+    if (this.#root === undefined) {
+      throw new AnyvmafError(
+        'resource',
+        `a result of ${bytes} bytes is too large for Redis, which takes up to ${INLINE_BYTES}; start all workers and the ` +
+          'batch with --results DIR, a folder that all of them see.',
+      );
+    }
+    const sha256 = digest(text);
+    const file = `${name}-${sha256.slice(0, 16)}.json`;
+    try {
+      await mkdir(join(this.#root, key), { recursive: true });
+      await writeWhole(join(this.#root, key, file), text);
+    } catch (cause) {
+      throw new AnyvmafError(
+        'io',
+        `cannot write a result into "${shown(this.#root)}": ${writeReason(cause)}`,
+        {
+          cause,
+        },
+      );
+    }
+    return { file, bytes, sha256 };
+  }
+
+  /** @throws {LostFile} if it is not there, or another than was kept */
+  read(key: string, stored: Stored): string {
+    if ('text' in stored) return stored.text;
+    const { file, bytes, sha256 } = stored;
+    if (this.#root === undefined)
+      throw new LostFile('io', `the result ${file} is in a folder; name that folder with --results DIR.`);
+    const lost = (why: string, cause?: unknown) =>
+      new LostFile('io', `the result ${file} in "${shown(this.#root ?? '')}" ${why}`, { cause });
+    let fd: number;
+    try {
+      fd = openChecked(join(this.#root, key, file), { by: 'foreign', folders: [this.#root] });
+    } catch (cause) {
+      throw lost('cannot be read; do all machines see the same folder?', cause);
+    }
+    try {
+      if (fstatSync(fd).size !== bytes) throw lost('has not the size that it had; it is cut off');
+      const text = readFileSync(fd, 'utf8');
+      if (digest(text) !== sha256) throw lost('is not what was written; it is damaged');
+      return text;
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** Removes a file that does not count; the folder of its job too, if it is empty. Never throws. */
+  async discard(key: string, stored: Stored): Promise<void> {
+    if (this.#root === undefined || !('file' in stored)) return;
+    await rm(join(this.#root, key, stored.file), { force: true }).catch(() => {});
+    await rmdir(join(this.#root, key)).catch(() => {});
+  }
+
+  /** Removes the parts of a job; `all` also its results. Never throws. */
+  async clear(key: string, all: boolean): Promise<void> {
+    if (this.#root === undefined || !JOB.test(key)) return;
+    const folder = join(this.#root, key);
+    if (all) {
+      await rm(folder, { recursive: true, force: true }).catch(() => {});
+      return;
+    }
+    for (const name of await readdir(folder).catch(() => []))
+      if (/^(part-|\.anyvmaf-)/.test(name)) await rm(join(folder, name), { force: true }).catch(() => {});
+    await rmdir(folder).catch(() => {});
+  }
+
+  /** Jobs that have a folder. */
+  async jobs(): Promise<readonly string[]> {
+    if (this.#root === undefined) return [];
+    return (await readdir(this.#root).catch(() => [])).filter((name) => JOB.test(name));
+  }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

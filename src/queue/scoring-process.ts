@@ -1,0 +1,202 @@
+/**
+ * @module queue/scoring-process
+ * The processes that score for a worker, one for each task that runs: the worker's own thread stays free to renew its locks,
+ * and a crash or a lack of memory ends one task and not the worker.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { AnyvmafError } from '../core/errors.js';
+import type { FromScoring, ScoringResult, ScoringRules, ScoringWork, ToScoring } from './protocol.js';
+import type { ScoredPair, Scorer } from './run-task.js';
+import type { QueueJob, Stored } from './types.js';
+
+const SCRIPT = new URL('./scoring-child.js', import.meta.url);
+
+/** Milliseconds that a process gets to stop what it does, before it is killed. */
+const GRACE = 1000;
+/** Milliseconds without progress after which a run is hopeless. */
+const STUCK = 15 * 60_000;
+
+/** What runs in a process. */
+interface Running {
+  readonly ticket: number;
+  readonly settle: (result: ScoringResult) => void;
+  readonly fail: (error: unknown) => void;
+  readonly progressed: (frames: number) => void;
+}
+
+/** Processes that are started when they are needed, and kept. */
+export class ScoringProcesses implements Scorer {
+  readonly #rules: ScoringRules;
+  readonly #onFrames: (frames: number) => void;
+  readonly #free: OneProcess[] = [];
+  readonly #all = new Set<OneProcess>();
+
+  /** @param onFrames hears of frames as they are measured */
+  constructor(rules: ScoringRules, onFrames: (frames: number) => void) {
+    this.#rules = rules;
+    this.#onFrames = onFrames;
+  }
+
+  async pair(job: QueueJob, signal: AbortSignal): Promise<ScoredPair | { readonly count: number }> {
+    const { scored, count } = await this.#run({ kind: 'pair', job }, signal);
+    if (scored) return scored;
+    if (count !== undefined) return { count };
+    throw noResult();
+  }
+
+  async part(job: QueueJob, number: number, count: number, signal: AbortSignal): Promise<Stored> {
+    const { part } = await this.#run({ kind: 'part', job, number, count }, signal);
+    if (part) return part;
+    throw noResult();
+  }
+
+  async merge(
+    job: QueueJob,
+    parts: ReadonlyMap<number, Stored>,
+    signal: AbortSignal,
+  ): Promise<ScoredPair | { readonly lost: readonly number[] }> {
+    const { scored, lost } = await this.#run({ kind: 'merge', job, parts: [...parts] }, signal);
+    if (scored) return scored;
+    if (lost) return { lost };
+    throw noResult();
+  }
+
+  /** Ends all processes. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#all].map((one) => one.end()));
+  }
+
+  async #run(work: ScoringWork, signal: AbortSignal): Promise<ScoringResult> {
+    signal.throwIfAborted();
+    const one = this.#idle() ?? this.#start();
+    try {
+      return await one.run(work, signal, this.#onFrames);
+    } finally {
+      if (one.usable) this.#free.push(one);
+      else this.#all.delete(one);
+    }
+  }
+
+  /** One that waits for work, and has not ended meanwhile. */
+  #idle(): OneProcess | undefined {
+    for (let one = this.#free.pop(); one; one = this.#free.pop()) {
+      if (one.usable) return one;
+      this.#all.delete(one);
+    }
+    return undefined;
+  }
+
+  #start(): OneProcess {
+    const one = new OneProcess(this.#rules);
+    this.#all.add(one);
+    return one;
+  }
+}
+
+class OneProcess {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<void>;
+  #running: Running | undefined;
+  #tickets = 0;
+  #alive = true;
+  #stopped = false;
+
+  constructor(rules: ScoringRules) {
+    this.#child = fork(SCRIPT, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    this.#child.on('message', (message: FromScoring) => this.#hear(message));
+    this.#ended = new Promise((resolve) => {
+      const end = (why: string) => {
+        this.#alive = false;
+        this.#running?.fail(new AnyvmafError('internal', `the process that scored it ended: ${why}.`));
+        resolve();
+      };
+      this.#child.on('error', (error) => end(error.message));
+      this.#child.on('exit', (code, signal) => end(signal ?? `exit code ${code}`));
+    });
+    this.#send({ kind: 'rules', rules });
+  }
+
+  /** Whether it can take further work. */
+  get usable(): boolean {
+    return this.#alive && !this.#stopped;
+  }
+
+  run(work: ScoringWork, signal: AbortSignal, onFrames: (frames: number) => void): Promise<ScoringResult> {
+    const ticket = ++this.#tickets;
+    return new Promise((resolve, reject) => {
+      let frames = 0;
+      let watch: NodeJS.Timeout | undefined;
+      const stuck = () => {
+        reject(
+          new AnyvmafError(
+            'internal',
+            `nothing was measured for ${STUCK / 60_000} minutes; it was given up.`,
+          ),
+        );
+        finish();
+        this.end().catch(() => {});
+      };
+      const alive = () => {
+        clearTimeout(watch);
+        watch = setTimeout(stuck, STUCK);
+      };
+      const stop = () => {
+        // At once, so that a task that is given back does not wait.
+        reject(signal.reason);
+        finish();
+        this.end(ticket).catch(() => {});
+      };
+      const finish = () => {
+        clearTimeout(watch);
+        signal.removeEventListener('abort', stop);
+        this.#running = undefined;
+      };
+      this.#running = {
+        ticket,
+        settle: (result) => {
+          finish();
+          resolve(result);
+        },
+        fail: (error) => {
+          finish();
+          reject(error);
+        },
+        progressed: (done) => {
+          alive();
+          onFrames(Math.max(0, done - frames));
+          frames = done;
+        },
+      };
+      signal.addEventListener('abort', stop, { once: true });
+      alive();
+      this.#send({ kind: 'work', ticket, work });
+    });
+  }
+
+  /** Ends the process; with a ticket, what runs is asked to stop first. */
+  async end(ticket?: number): Promise<void> {
+    this.#stopped = true;
+    if (ticket === undefined) this.#child.disconnect?.();
+    else this.#send({ kind: 'stop', ticket });
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), GRACE);
+    await this.#ended;
+    clearTimeout(timer);
+  }
+
+  #send(message: ToScoring): void {
+    // A process that has ended is noticed by its end.
+    if (this.#child.connected) this.#child.send(message, () => {});
+  }
+
+  #hear(message: FromScoring): void {
+    const running = this.#running;
+    if (running?.ticket !== message.ticket) return;
+    if (message.kind === 'progress') running.progressed(message.frames);
+    else if (message.kind === 'done') running.settle(message.result);
+    else running.fail(new AnyvmafError(message.code, message.message));
+  }
+}
+
+function noResult(): AnyvmafError {
+  return new AnyvmafError('internal', 'the process that scored it gave no result.');
+}

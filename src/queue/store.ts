@@ -1,0 +1,196 @@
+/**
+ * @module queue/store
+ * What is known of jobs, as Redis keys. Each call is one command, one script or one transaction, so that a Redis that loses
+ * its last second loses whole steps.
+ */
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { checkJob, checkOutcome, checkStored, parsed } from './payload.js';
+import type { Begun, JobStore, Outcome, PutPart, QueueJob, Stored } from './types.js';
+
+/** Seconds that results wait for their submitter, and that parts wait for the others. */
+const KEPT = 14 * 24 * 3600;
+/** Seconds for which it is remembered that a submitter has a result, so that a late one of a worker does not count. */
+const REMEMBERED = 24 * 3600;
+/** Results read at once. */
+const AT_ONCE = 100;
+
+/** Of {@link RedisStore}'s hashes: beside the parts, which have their numbers. */
+const [COUNT, JOB] = ['count', 'job'];
+
+/** Keeps a part: settled or forgotten jobs keep none. Returns whether it counts, how many there are, and of how many. */
+const PUT_PART = `
+if redis.call('EXISTS', KEYS[1]) == 1 then return {0, 1, 0, 0} end
+local count = redis.call('HGET', KEYS[2], '${COUNT}')
+if not count then return {0, 0, 0, 0} end
+local kept = redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2])
+return {kept, 0, redis.call('HLEN', KEYS[2]) - 2, tonumber(count)}
+`;
+
+/** Says what became of a job, once, and forgets its parts; those of a failed one stay, for a retry. */
+const SETTLE = `
+local first = redis.call('SET', KEYS[1], ARGV[1], 'NX', 'EX', ARGV[2])
+if ARGV[4] == '1' then redis.call('DEL', KEYS[2], KEYS[4]) end
+redis.call('SREM', KEYS[3], ARGV[3])
+if first then return 1 else return 0 end
+`;
+
+/** Says into how many parts a pair is cut, once. */
+const CUT = `
+if redis.call('EXISTS', KEYS[1]) == 1 then return tonumber(ARGV[2]) end
+if redis.call('HSETNX', KEYS[2], '${COUNT}', ARGV[2]) == 1 then
+  redis.call('HSET', KEYS[2], '${JOB}', ARGV[3])
+  redis.call('EXPIRE', KEYS[2], ARGV[4])
+end
+redis.call('SADD', KEYS[3], ARGV[1])
+return tonumber(redis.call('HGET', KEYS[2], '${COUNT}'))
+`;
+
+/** Forgets what became of jobs: one with parts is open again. */
+const REOPEN = `
+redis.call('DEL', KEYS[1], KEYS[4])
+if ARGV[2] == '1' then redis.call('DEL', KEYS[2]) end
+if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('SADD', KEYS[3], ARGV[1]) else redis.call('SREM', KEYS[3], ARGV[1]) end
+`;
+
+/** The keys of a queue; all of one hash slot. */
+export class RedisStore implements JobStore {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+
+  /** @param prefix of all keys, such as `{anyvmaf}` */
+  constructor(redis: Redis, prefix: string) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+  }
+
+  async outcomes(keys: readonly string[]): Promise<readonly (Outcome | undefined)[]> {
+    const found: (Outcome | undefined)[] = [];
+    for (let at = 0; at < keys.length; at += AT_ONCE) {
+      const some = keys.slice(at, at + AT_ONCE);
+      const values = await this.#redis.mget(some.map((key) => this.#outcome(key)));
+      found.push(...values.map((value) => (value === null ? undefined : parsed(value, checkOutcome))));
+    }
+    return found;
+  }
+
+  async settle(key: string, outcome: Outcome): Promise<boolean> {
+    const value = JSON.stringify(outcome);
+    const again = outcome.kind === 'failed' && outcome.code !== 'aborted';
+    const first = await this.#script(SETTLE, key, [value, KEPT, key, again ? '0' : '1']);
+    return first === 1;
+  }
+
+  async take(keys: readonly string[]): Promise<void> {
+    const value = JSON.stringify({ kind: 'taken' } satisfies Outcome);
+    await Promise.all(keys.map((key) => this.#redis.set(this.#outcome(key), value, 'EX', REMEMBERED, 'XX')));
+  }
+
+  async reopen(keys: readonly string[], parts: boolean): Promise<void> {
+    await Promise.all(keys.map((key) => this.#script(REOPEN, key, [key, parts ? '1' : '0'])));
+  }
+
+  async begin(key: string, number?: number): Promise<Begun> {
+    const fields = [COUNT ?? '', ...(number === undefined ? [] : [String(number)])];
+    const [settled, [count, part]] = await Promise.all([
+      this.#redis.exists(this.#outcome(key)),
+      this.#redis.hmget(this.#parts(key), ...fields),
+    ]);
+    return {
+      settled: settled === 1,
+      ...(count != null && { count: Number(count) }),
+      part: part !== undefined && part !== null,
+    };
+  }
+
+  async cut(job: QueueJob, count: number): Promise<number> {
+    return Number(await this.#script(CUT, job.key, [job.key, count, JSON.stringify(job), KEPT]));
+  }
+
+  async putPart(key: string, number: number, part: Stored): Promise<PutPart> {
+    const answer = await this.#script(PUT_PART, key, [number, JSON.stringify(part)]);
+    const [kept, settled, present, count] = Array.isArray(answer) ? answer.map(Number) : [];
+    return {
+      kept: kept === 1,
+      settled: settled === 1,
+      present: present ?? 0,
+      ...(count !== undefined && count > 0 && { count }),
+    };
+  }
+
+  async parts(key: string): Promise<{ count?: number; parts: ReadonlyMap<number, Stored> }> {
+    const fields = Object.entries(await this.#redis.hgetall(this.#parts(key)));
+    const count = fields.find(([name]) => name === COUNT)?.[1];
+    const parts = fields.flatMap(([name, value]) =>
+      isNumber(name) ? [[Number(name), parsed(value, checkStored)] as const] : [],
+    );
+    return { parts: new Map(parts), ...(count !== undefined && { count: Number(count) }) };
+  }
+
+  async present(key: string): Promise<{ count?: number; numbers: ReadonlySet<number> }> {
+    const [names, count] = await Promise.all([
+      this.#redis.hkeys(this.#parts(key)),
+      this.#redis.hget(this.#parts(key), COUNT ?? ''),
+    ]);
+    const numbers = new Set(names.filter(isNumber).map(Number));
+    return { numbers, ...(count !== null && { count: Number(count) }) };
+  }
+
+  async cutJob(key: string): Promise<QueueJob | undefined> {
+    const value = await this.#redis.hget(this.#parts(key), JOB ?? '');
+    return value === null ? undefined : parsed(value, checkJob);
+  }
+
+  async dropParts(key: string, numbers: readonly number[]): Promise<number> {
+    const lost = this.#lost(key);
+    const [times] = await Promise.all([
+      this.#redis.incr(lost),
+      this.#redis.expire(lost, KEPT),
+      this.#redis.hdel(this.#parts(key), ...numbers.map(String)),
+    ]);
+    return times;
+  }
+
+  cutJobs(): Promise<readonly string[]> {
+    return this.#redis.smembers(this.#open());
+  }
+
+  /** Whether this process is the one that does something for all, for so many milliseconds. */
+  async elected(what: string, milliseconds: number): Promise<boolean> {
+    return (await this.#redis.set(`${this.#prefix}:${what}`, '1', 'PX', milliseconds, 'NX')) === 'OK';
+  }
+
+  async #script(script: string, key: string, args: readonly (string | number)[]): Promise<unknown> {
+    const keys = [this.#outcome(key), this.#parts(key), this.#open(), this.#lost(key)];
+    try {
+      return await this.#redis.evalsha(digestOf(script), keys.length, ...keys, ...args);
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      return this.#redis.eval(script, keys.length, ...keys, ...args);
+    }
+  }
+
+  #outcome(key: string): string {
+    return `${this.#prefix}:outcome:${key}`;
+  }
+
+  #parts(key: string): string {
+    return `${this.#prefix}:parts:${key}`;
+  }
+
+  #lost(key: string): string {
+    return `${this.#prefix}:lost:${key}`;
+  }
+
+  #open(): string {
+    return `${this.#prefix}:cut`;
+  }
+}
+
+function digestOf(script: string): string {
+  return createHash('sha1').update(script).digest('hex');
+}
+
+function isNumber(name: string): boolean {
+  return /^[1-9]\d{0,4}$/.test(name);
+}

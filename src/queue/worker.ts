@@ -1,0 +1,170 @@
+/**
+ * @module queue/worker
+ * A worker: takes tasks, has them scored by processes of its own, and gives back what it cannot end.
+ */
+import type { Job, Worker } from 'bullmq';
+import { AnyvmafError, type ErrorCode } from '../core/errors.js';
+import type { QueueConnection } from './connect.js';
+import { WorkerMetrics } from './metrics.js';
+import { checkTask, readReason, reasonText } from './payload.js';
+import type { ScoringRules } from './protocol.js';
+import type { ResultsFolder } from './results-folder.js';
+import { runTask, type TaskEnd } from './run-task.js';
+import { ScoringProcesses } from './scoring-process.js';
+import { sweep } from './sweep.js';
+import type { Task } from './types.js';
+
+/** What a worker is started with. */
+export interface WorkerSettings {
+  readonly name: string;
+  /** Tasks at the same time. */
+  readonly concurrency: number;
+  /** Seconds after which a worker that says nothing loses its tasks to others. */
+  readonly lease: number;
+  readonly rules: ScoringRules;
+  /** Hears what a person should know. */
+  readonly say: (sentence: string) => void;
+}
+
+/** Workers of one task that may end or fall silent before it is dead: it may be what ends them. */
+const MOST_LOST = 5;
+/** Milliseconds between two looks whether running jobs were cancelled. */
+const CANCEL_CHECK = 5000;
+/** Milliseconds between two sweeps of a fleet. */
+const SWEEP = 60_000;
+
+/** Errors that the same task has everywhere and always. */
+const FINAL: ReadonlySet<ErrorCode> = new Set(['usage', 'media', 'mismatch', 'model', 'feature']);
+
+/** Why a task is stopped. */
+class GivenBack extends Error {}
+class Cancelled extends Error {}
+
+/** A running worker. */
+export class QueueWorker {
+  readonly metrics = new WorkerMetrics();
+  readonly #connection: QueueConnection;
+  readonly #settings: WorkerSettings;
+  readonly #files: ResultsFolder;
+  readonly #scorer: ScoringProcesses;
+  readonly #worker: Worker;
+  readonly #running = new Map<AbortController, Task>();
+  readonly #timers: readonly NodeJS.Timeout[];
+  #stopping = false;
+
+  constructor(connection: QueueConnection, files: ResultsFolder, settings: WorkerSettings) {
+    this.#connection = connection;
+    this.#settings = settings;
+    this.#files = files;
+    this.#scorer = new ScoringProcesses(settings.rules, this.metrics.measured);
+    const lease = settings.lease * 1000;
+    this.#worker = connection.worker((job, token) => this.#run(job, token), {
+      name: settings.name,
+      concurrency: settings.concurrency,
+      lockDuration: lease,
+      stalledInterval: lease,
+      maxStalledCount: MOST_LOST,
+    });
+    this.#worker.on('failed', (job, error) => {
+      this.#tellFailure(job, error).catch(() => {});
+    });
+    this.#timers = [
+      setInterval(() => void this.#stopCancelled().catch(() => {}), CANCEL_CHECK),
+      setInterval(() => void this.#sweep().catch(() => {}), Math.min(SWEEP, 4 * lease)),
+    ];
+  }
+
+  /** Stops: what runs goes back to the queue at once, and does not count as a failure. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    const closing = this.#worker.close();
+    for (const running of this.#running.keys()) running.abort(new GivenBack('the worker stops'));
+    await Promise.all([closing, this.#scorer.close()]);
+  }
+
+  async #run(job: Job, token: string): Promise<TaskEnd> {
+    const { UnrecoverableError, WaitingError } = this.#connection.errors;
+    let task: Task;
+    try {
+      task = checkTask(job.data);
+    } catch (error) {
+      throw new UnrecoverableError(reasonText('usage', error instanceof Error ? error.message : ''));
+    }
+    const own = new AbortController();
+    this.#running.set(own, task);
+    this.metrics.active++;
+    const begun = performance.now();
+    const end = (outcome: Parameters<WorkerMetrics['ended']>[1]) =>
+      this.metrics.ended(task.kind, outcome, (performance.now() - begun) / 1000);
+    try {
+      // A task that came while the worker stops.
+      if (this.#stopping) throw new GivenBack('the worker stops');
+      const ended = await runTask(task, this.#tools(), own.signal);
+      if (ended.settled !== undefined) this.metrics.settled();
+      end('done');
+      return ended;
+    } catch (error) {
+      if (error instanceof Cancelled) {
+        end('cancelled');
+        // Whoever follows the job is told.
+        return { settled: task.job.key };
+      }
+      if (error instanceof GivenBack) {
+        end('given_back');
+        await job.moveToWait(token);
+        throw new WaitingError();
+      }
+      end('failed');
+      const code = error instanceof AnyvmafError ? error.code : 'internal';
+      const reason = reasonText(code, error instanceof Error ? error.message : String(error));
+      this.metrics.failed(code);
+      throw FINAL.has(code) ? new UnrecoverableError(reason) : new Error(reason);
+    } finally {
+      this.metrics.active--;
+      this.#running.delete(own);
+    }
+  }
+
+  #tools() {
+    return {
+      queue: this.#connection,
+      store: this.#connection.store,
+      scorer: this.#scorer,
+      files: this.#files,
+    };
+  }
+
+  /** A task that is not tried again settles its job. A crash before that is repaired by a sweep. */
+  async #tellFailure(job: Job | undefined, error: Error): Promise<void> {
+    const { code, message } = readReason(error.message);
+    if (!job || this.#stopping) return;
+    const dead = await job.isFailed();
+    this.#settings.say(`${dead ? 'failed' : 'failed, and is tried again'}: ${job.id}: ${message}`);
+    if (!dead) return;
+    const task = checkTask(job.data);
+    await this.#connection.store.settle(task.job.key, { kind: 'failed', code, message });
+  }
+
+  async #stopCancelled(): Promise<void> {
+    const running = [...this.#running];
+    if (running.length === 0) return;
+    const outcomes = await this.#connection.store.outcomes(running.map(([, { job }]) => job.key));
+    for (const [i, [own]] of running.entries())
+      if (outcomes[i]) own.abort(new Cancelled('the job has ended'));
+  }
+
+  async #sweep(): Promise<void> {
+    const { store } = this.#connection;
+    if (this.#stopping || !(await store.elected('sweep', Math.min(SWEEP, 4000 * this.#settings.lease) - 500)))
+      return;
+    const swept = await sweep({
+      queue: this.#connection,
+      store,
+      files: this.#files,
+      dead: (most) => this.#connection.dead(most),
+    });
+    if (swept.merges + swept.resumed > 0)
+      this.#settings.say(`repaired ${swept.merges} merges and ${swept.resumed} pairs that nobody worked on`);
+  }
+}

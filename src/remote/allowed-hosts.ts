@@ -1,0 +1,134 @@
+/**
+ * @module remote/allowed-hosts
+ * Where a run may fetch from: the hosts that whoever runs it has named, and of these the addresses of the public; others
+ * only if they are named too, so that no name server leads into a private network.
+ */
+import { BlockList } from 'node:net';
+import { AnyvmafError, usageError } from '../core/errors.js';
+import { quoted, shown } from '../core/printable.js';
+import { addRange, canonicalAddress, familyOf, isPublic } from './addresses.js';
+
+/** A host that was named. */
+interface NamedHost {
+  /** In lower case; with `subdomains`, what must follow a dot. */
+  readonly name: string;
+  readonly subdomains: boolean;
+  /** `''`: the usual one of the scheme. */
+  readonly port: string;
+}
+
+const EXAMPLES = 'such as media.example.com, *.example.com, localhost:9000, 10.0.0.5 or 10.0.0.0/8';
+
+/** Hosts that may be fetched from. */
+export class AllowedHosts {
+  readonly #hosts: readonly NamedHost[];
+  readonly #ranges: BlockList;
+
+  /**
+   * @param entries host names with or without port (`*.` before one: its subdomains), addresses, ranges of addresses
+   * @throws {AnyvmafError} `usage`
+   */
+  constructor(entries: readonly string[]) {
+    this.#ranges = new BlockList();
+    this.#hosts = entries.flatMap((entry) => {
+      if (entry.includes('/') && !entry.includes('://')) {
+        if (addRange(this.#ranges, entry)) return [];
+        throw refusedEntry(entry);
+      }
+      return [readHost(entry)];
+    });
+  }
+
+  /**
+   * Makes sure that a URL may be fetched, as far as it tells; its addresses are checked when it is connected to.
+   * @param from the URL that led there, if one did
+   * @throws {AnyvmafError} `usage`; `io` for a redirect
+   */
+  require(url: URL, from?: URL): void {
+    const { protocol, port } = url;
+    const refuse = (why: string) => {
+      const name = shown(url.href);
+      return from
+        ? new AnyvmafError('io', `${shown(from.href)} leads to ${name}, ${why}.`)
+        : usageError(`${name} is ${why}.`);
+    };
+    if (protocol !== 'http:' && protocol !== 'https:')
+      throw refuse(`a URL of a kind that is never opened (${shown(protocol)})`);
+    if (from?.protocol === 'https:' && protocol === 'http:') throw refuse('which is not encrypted any more');
+    const host = hostOf(url);
+    const hit = this.#hosts.some((named) => named.port === port && isOf(named, host));
+    if (!hit && !(port === '' && this.#inRange(host))) {
+      const advice = shown(port === '' ? host : `${host}:${port}`);
+      throw refuse(`on a host that is not allowed; name it if you trust it: allowUrl ${advice}`);
+    }
+    const address = canonicalAddress(host);
+    if (address !== undefined) this.requireAddress(address, url);
+  }
+
+  /**
+   * Makes sure that a URL's host may be reached at an address.
+   * @throws {AnyvmafError} `io`
+   */
+  requireAddress(address: string, url: URL): void {
+    const canonical = canonicalAddress(address);
+    const host = hostOf(url);
+    if (canonical === undefined) throw new AnyvmafError('io', `${shown(host)} has no address.`);
+    if (this.#inRange(canonical) || isPublic(canonical)) return;
+    const named = this.#hosts.some(
+      ({ name, port }) => canonicalAddress(name) === canonical && (port === '' || port === url.port),
+    );
+    // A name that stands for nothing else: no name server is asked for it by way of the network.
+    if (named || (isLoopback(canonical) && (host === 'localhost' || host.endsWith('.localhost')))) return;
+    throw new AnyvmafError(
+      'io',
+      `${shown(host)} has the address ${shown(canonical)}, which belongs to this machine or to a private network, and is ` +
+        `not reached unless it is named too: allowUrl ${shown(canonical)}.`,
+    );
+  }
+
+  #inRange(host: string): boolean {
+    const address = canonicalAddress(host);
+    return address !== undefined && this.#ranges.check(address, familyOf(address));
+  }
+}
+
+function isOf({ name, subdomains }: NamedHost, host: string): boolean {
+  return subdomains ? host.endsWith(`.${name}`) : host === name;
+}
+
+function isLoopback(address: string): boolean {
+  return address.startsWith('127.') || address === '::1';
+}
+
+/** In one spelling: no dot at its end, addresses canonical. */
+function hostOf({ hostname }: URL): string {
+  const host = hostname.replace(/\.$/, '').toLowerCase();
+  return canonicalAddress(host) ?? host;
+}
+
+function readHost(entry: string): NamedHost {
+  const subdomains = entry.startsWith('*.');
+  const rest = subdomains ? entry.slice(2) : entry;
+  // An IPv6 address may stand without brackets where no port follows.
+  const text =
+    canonicalAddress(rest) !== undefined && rest.includes(':') ? `[${rest.replace(/^\[|\]$/g, '')}]` : rest;
+  let url: URL;
+  try {
+    url = new URL(`http://${text}`);
+  } catch {
+    throw refusedEntry(entry);
+  }
+  const { hostname, pathname, search, hash, username, password } = url;
+  const bare = pathname === '/' && !/[/?#@\\\s*]/.test(text) && search + hash + username + password === '';
+  if (!bare || hostname === '') throw refusedEntry(entry);
+  const port = /:(\d{1,5})$/.exec(text.slice(text.lastIndexOf(']') + 1))?.[1] ?? '';
+  return {
+    name: hostOf(url),
+    subdomains,
+    port: port === '80' || port === '443' ? '' : String(port && Number(port)),
+  };
+}
+
+function refusedEntry(entry: string): AnyvmafError {
+  return usageError(`allowUrl is ${quoted(entry)}, but it must be a host, ${EXAMPLES}.`);
+}

@@ -1,0 +1,369 @@
+/**
+ * @module remote/remote-file
+ * A file behind a URL, of which only what is asked for is transferred: by range requests, each checked to be of the file that
+ * was opened. What was read is kept for a while, and what comes next is fetched ahead where reading goes on from the start.
+ */
+import { setMaxListeners } from 'node:events';
+import { AnyvmafError } from '../core/errors.js';
+import { shown } from '../core/printable.js';
+import type { AllowedHosts } from './allowed-hosts.js';
+import {
+  type Answer,
+  exchange,
+  PATIENCE,
+  type Patience,
+  Permanent,
+  persist,
+  refusedStatus,
+  Transient,
+} from './request.js';
+
+/** Bytes of a block, the least that is fetched. */
+const BLOCK = 16 * 1024;
+/** Bytes that are kept. */
+const KEPT = 64 << 20;
+/** Most bytes of one request, and most that are fetched ahead. */
+const MOST_AT_ONCE = 8 << 20;
+/** Part of the file that is fetched ahead at most: reading may end anywhere. */
+const AHEAD_SHARE = 1 / 256;
+
+/** How a file is read. */
+export interface RemoteOptions {
+  readonly patience?: Patience;
+  /** Aborts opening; later, once it aborts, nothing is fetched ahead any more. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Random access to the bytes. */
+export interface RemoteReader {
+  readonly size: number;
+  /** Fills parts from a position; fewer bytes than they hold only at the end. */
+  read(position: number, parts: readonly Uint8Array[]): Promise<number>;
+  close(): void;
+}
+
+/** What tells one content of a URL from another. */
+interface Identity {
+  readonly size: number;
+  readonly etag: string | undefined;
+  readonly modified: string | undefined;
+}
+
+/** A file of which the head has been read. */
+export class RemoteFile {
+  /** The URL, without what signs it. */
+  readonly name: string;
+  readonly #url: URL;
+  readonly #hosts: AllowedHosts;
+  readonly #patience: Patience;
+  readonly #stopAhead = new AbortController();
+  /** By number, the latest last. */
+  readonly #blocks = new Map<number, Promise<Uint8Array>>();
+  #identity: Identity | undefined;
+  #transferred = 0;
+  #failure: AnyvmafError | undefined;
+
+  private constructor(url: URL, hosts: AllowedHosts, { patience = PATIENCE, signal }: RemoteOptions) {
+    this.name = shown(url.href, url.href.length);
+    this.#url = url;
+    this.#hosts = hosts;
+    this.#patience = patience;
+    // Each request listens to it.
+    setMaxListeners(0, this.#stopAhead.signal);
+    signal?.addEventListener('abort', () => this.#stopAhead.abort(), { once: true });
+  }
+
+  /**
+   * @throws {AnyvmafError} `usage` for a URL that is not allowed; `io` if it cannot be read in parts, the signal's reason
+   */
+  static async open(text: string, hosts: AllowedHosts, options: RemoteOptions = {}): Promise<RemoteFile> {
+    let url: URL;
+    try {
+      url = new URL(text);
+    } catch {
+      throw new AnyvmafError('usage', `${shown(text)} is not a URL.`);
+    }
+    const file = new RemoteFile(url, hosts, options);
+    await file.#fetch(0, 1, options.signal);
+    return file;
+  }
+
+  /** Bytes. */
+  get size(): number {
+    return this.#identity?.size ?? 0;
+  }
+
+  /** Changes when the content does, as far as the server tells. */
+  get version(): string {
+    const { size, etag = '', modified = '' } = this.#identity ?? {};
+    return `${size} ${etag} ${modified}`;
+  }
+
+  /** Bytes that came over the network, without headers. */
+  get transferred(): number {
+    return this.#transferred;
+  }
+
+  /** Why it could not be read; stays. */
+  get failure(): AnyvmafError | undefined {
+    return this.#failure;
+  }
+
+  /** A reader for one user, whose way through the file is followed. */
+  reader(): RemoteReader {
+    let [next, ahead] = [0, 0];
+    return {
+      size: this.size,
+      read: async (position, parts) => {
+        const wanted = parts.reduce((sum, part) => sum + part.length, 0);
+        const end = Math.min(this.size, position + wanted);
+        if (end <= position) return 0;
+        ahead =
+          position === next
+            ? Math.min(2 * ahead + (end - position), MOST_AT_ONCE, this.size * AHEAD_SHARE)
+            : 0;
+        next = end;
+        const blocks = this.#blocksOf(position, end);
+        if (ahead >= BLOCK && !this.#stopAhead.signal.aborted)
+          this.#fetchAhead(end, Math.min(this.size, end + ahead));
+        let at = position;
+        let [part = 0, filled] = [0, 0];
+        for (const [number, block] of blocks) {
+          const bytes = await this.#settled(block);
+          const from = bytes.subarray(at - number * BLOCK, end - number * BLOCK);
+          for (let taken = 0; taken < from.length; ) {
+            const into = parts[part] ?? new Uint8Array();
+            const some = from.subarray(taken, taken + into.length - filled);
+            into.set(some, filled);
+            taken += some.length;
+            filled += some.length;
+            if (filled === into.length) [part, filled] = [part + 1, 0];
+          }
+          at += from.length;
+        }
+        return at - position;
+      },
+      close() {},
+    };
+  }
+
+  /** @throws {AnyvmafError} the failure, which stays */
+  async #settled(block: Promise<Uint8Array>): Promise<Uint8Array> {
+    try {
+      if (this.#failure) throw this.#failure;
+      return await block;
+    } catch (error) {
+      if (error instanceof AnyvmafError) this.#failure ??= error;
+      throw this.#failure ?? error;
+    }
+  }
+
+  #blocksOf(position: number, end: number): readonly (readonly [number, Promise<Uint8Array>])[] {
+    const first = Math.floor(position / BLOCK);
+    const last = Math.floor((end - 1) / BLOCK);
+    this.#ensure(first, last, undefined);
+    const found: [number, Promise<Uint8Array>][] = [];
+    for (let number = first; number <= last; number++) {
+      const block = this.#blocks.get(number);
+      if (!block) throw new Error('a block is missing');
+      this.#blocks.delete(number);
+      this.#blocks.set(number, block);
+      found.push([number, block]);
+    }
+    this.#forget(found.length);
+    return found;
+  }
+
+  #fetchAhead(position: number, end: number): void {
+    const [first, last] = [Math.ceil(position / BLOCK), Math.floor((end - 1) / BLOCK)];
+    this.#ensure(first, last, this.#stopAhead.signal);
+  }
+
+  /** Fetches what is missing of some blocks, neighbours together. */
+  #ensure(first: number, last: number, signal: AbortSignal | undefined): void {
+    const most = MOST_AT_ONCE / BLOCK;
+    for (let number = first; number <= last; number++) {
+      if (this.#blocks.has(number)) continue;
+      let end = number + 1;
+      while (end <= last && end - number < most && !this.#blocks.has(end)) end++;
+      this.#fetch(number, end, signal).catch(() => {});
+      number = end - 1;
+    }
+  }
+
+  #forget(least: number): void {
+    const most = Math.max(KEPT / BLOCK, least);
+    for (const number of this.#blocks.keys()) {
+      if (this.#blocks.size <= most) return;
+      this.#blocks.delete(number);
+    }
+  }
+
+  /** Fetches blocks from `first` to before `end`; each is there as soon as its bytes are. */
+  async #fetch(first: number, end: number, signal: AbortSignal | undefined): Promise<void> {
+    const waiting = new Map<number, { take(bytes: Uint8Array): void; fail(error: unknown): void }>();
+    for (let number = first; number < end; number++) {
+      const block = new Promise<Uint8Array>((take, fail) => waiting.set(number, { take, fail }));
+      block.catch(() => {
+        if (this.#blocks.get(number) === block) this.#blocks.delete(number);
+      });
+      this.#blocks.set(number, block);
+    }
+    let done = first;
+    let buffer = new Uint8Array(BLOCK);
+    let filled = 0;
+    const limit = () => (this.#identity ? Math.min(end * BLOCK, this.size) : end * BLOCK);
+    const take = (chunk: Uint8Array) => {
+      for (let at = 0; at < chunk.length; ) {
+        const some = chunk.subarray(at, at + buffer.length - filled);
+        buffer.set(some, filled);
+        at += some.length;
+        filled += some.length;
+        if (filled < buffer.length && done * BLOCK + filled < limit()) continue;
+        waiting.get(done)?.take(buffer.subarray(0, filled));
+        waiting.delete(done++);
+        buffer = new Uint8Array(BLOCK);
+        filled = 0;
+      }
+    };
+    try {
+      // A server may send less of a part than was asked for, and say so.
+      while (done * BLOCK + filled < limit()) {
+        await persist(`${this.name} could not be fetched`, this.#patience, async () => {
+          if (signal?.aborted) throw signal.reason;
+          await this.#request(done * BLOCK + filled, limit, take, signal);
+        });
+      }
+    } catch (error) {
+      for (const { fail } of waiting.values()) fail(error);
+      throw error;
+    }
+  }
+
+  /** One request, of which what comes is handed on at once. */
+  async #request(
+    from: number,
+    limit: () => number,
+    take: (chunk: Uint8Array) => void,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const headers = { range: `bytes=${from}-${limit() - 1}`, 'accept-encoding': 'identity' };
+    const answer = await exchange(this.#url, { method: 'GET', headers }, this.#hosts, this.#patience, signal);
+    const { body } = answer;
+    try {
+      const end = this.#check(answer, from, limit());
+      let at = from;
+      for await (const chunk of paced(body, this.#patience)) {
+        if (at + chunk.length > end) throw new Permanent('the server sends more than it was asked for');
+        this.#transferred += chunk.length;
+        at += chunk.length;
+        take(chunk);
+      }
+      if (at < end) throw cut(at - from, end - from);
+    } finally {
+      body.destroy();
+    }
+  }
+
+  /**
+   * Makes sure that an answer is the part that was asked for, of the file that was opened.
+   * @returns where the part ends
+   */
+  #check(answer: Answer, from: number, limit: number): number {
+    const { status, headers } = answer;
+    if (status === 200) {
+      throw new Permanent(
+        'the server ignores range requests and sends the whole file, so that no part of it can be read; download it and give its path',
+      );
+    }
+    const range = headers['content-range'] ?? '';
+    if (status === 416 && from === 0 && /^bytes \*\/0$/.test(range)) throw new Permanent('it is empty');
+    // It was longer when it was opened.
+    if (status === 416 && this.#identity) throw this.#changed(`it has no byte ${from} any more`);
+    if (status !== 206) throw refusedStatus(answer);
+    const [, start = '', last = '', total = ''] =
+      /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(range) ?? [];
+    const size = Number(total);
+    const found = {
+      size,
+      etag: headers.etag,
+      modified: headers['last-modified'],
+    };
+    if (total === '' || size === 0) {
+      throw new Permanent(
+        `the server does not say which part of how much it sends (content-range: ${shown(range) || 'none'})`,
+      );
+    }
+    const known = this.#identity;
+    if (known) this.#requireSame(known, found);
+    if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') {
+      throw new Permanent(`the server sends it compressed (${shown(headers['content-encoding'])})`);
+    }
+    const end = Math.min(limit, size);
+    if (Number(start) !== from || Number(last) + 1 > end || Number(last) < from) {
+      throw new Permanent(`the server sends ${shown(range)} where bytes ${from}-${end - 1} were asked for`);
+    }
+    // Set once it is clear that the part is right.
+    this.#identity ??= found;
+    return Number(last) + 1;
+  }
+
+  #requireSame(known: Identity, found: Identity): void {
+    if (found.size !== known.size) throw this.#changed(`it had ${known.size} bytes and has ${found.size}`);
+    if (found.etag !== known.etag) {
+      throw this.#changed(
+        `its ETag was ${shown(known.etag ?? 'missing')} and is ${shown(found.etag ?? 'missing')}`,
+      );
+    }
+    if (found.modified !== known.modified) {
+      throw this.#changed(
+        `it was last modified ${shown(known.modified ?? 'at no known time')}, now ${shown(found.modified ?? 'at no known time')}`,
+      );
+    }
+  }
+
+  #changed(how: string): AnyvmafError {
+    return new AnyvmafError(
+      'io',
+      `${this.name} changed while it was read: ${how}; run it again once it stays.`,
+    );
+  }
+}
+
+function cut(got: number, wanted: number): Transient {
+  return new Transient(`the server ends the connection after ${got} of ${wanted} bytes`);
+}
+
+/** The pieces of a body, unless one is too long in coming. */
+async function* paced(
+  body: Answer['body'],
+  { stall }: Patience,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const wind = () => {
+    clearTimeout(timer);
+    timer = setTimeout(
+      () => body.destroy(new Transient(`the server stalls: nothing came for ${stall / 1000} s`)),
+      stall,
+    );
+  };
+  wind();
+  try {
+    for await (const chunk of body) {
+      // Whoever takes it may be slow, which is not the server's fault.
+      clearTimeout(timer);
+      yield chunk as Uint8Array;
+      wind();
+    }
+  } catch (cause) {
+    if (cause instanceof Transient || cause instanceof Permanent || cause instanceof AnyvmafError)
+      throw cause;
+    // The connection broke; how much came is said where the part is counted.
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    if (code !== 'ECONNRESET' && code !== 'ERR_STREAM_PREMATURE_CLOSE' && code !== 'ABORT_ERR') {
+      throw new Transient(cause instanceof Error ? cause.message : String(cause));
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}

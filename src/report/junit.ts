@@ -1,0 +1,70 @@
+/**
+ * @module report/junit
+ * The verdicts of a gate as JUnit XML, which CI systems show as test results: a suite per encode, a case per check.
+ */
+import { printable } from '../core/printable.js';
+import { clock } from './terminal.js';
+import type { FailedEncode } from './types.js';
+import { type Judged, type Verdicts, worstMoments } from './verdict.js';
+import { escapeXml } from './xml.js';
+
+/** The file in pieces. An encode without checks has one case, which says that it was scored. */
+export function* writeJunit(verdicts: Verdicts): Generator<string, void, undefined> {
+  const suites = verdicts.map(suiteOf);
+  const sum = (key: 'tests' | 'failures' | 'errors') =>
+    suites.reduce((total, suite) => total + suite[key], 0);
+  yield '<?xml version="1.0" encoding="UTF-8"?>\n';
+  yield `<testsuites name="anyvmaf" tests="${sum('tests')}" failures="${sum('failures')}" errors="${sum('errors')}">\n`;
+  for (const { text } of suites) yield text;
+  yield '</testsuites>\n';
+}
+
+interface Suite {
+  readonly tests: number;
+  readonly failures: number;
+  readonly errors: number;
+  readonly text: string;
+}
+
+function suiteOf(one: Judged | FailedEncode): Suite {
+  return 'checks' in one ? judgedSuite(one) : failedSuite(one);
+}
+
+function judgedSuite(one: Judged): Suite {
+  const { report, checks } = one;
+  const name = report.distorted.name;
+  const listed = checks.length > 0 ? checks : [{ name: 'scored', found: '', passed: true }];
+  const failures = listed.filter(({ passed }) => !passed).length;
+  const seconds = report.fps > 0 && Number.isFinite(report.fps) ? report.frameCount / report.fps : 0;
+  const cases = listed.map((check) => {
+    const open = `    <testcase ${attribute('classname', name)} ${attribute('name', check.name)}`;
+    if (check.passed) return `${open} />\n`;
+    const message = `${check.name}: ${check.found}`;
+    return `${open}>\n      <failure type="gate" ${attribute('message', message)}>${escapeXml(detail(one))}</failure>\n    </testcase>\n`;
+  });
+  const head = `  <testsuite ${attribute('name', name)} tests="${listed.length}" failures="${failures}" errors="0" time="${seconds.toFixed(3)}">\n`;
+  const tail = `    <system-out>${escapeXml(detail(one))}</system-out>\n  </testsuite>\n`;
+  return { tests: listed.length, failures, errors: 0, text: head + cases.join('') + tail };
+}
+
+function failedSuite({ distorted, code, message }: FailedEncode): Suite {
+  const text =
+    `  <testsuite ${attribute('name', distorted)} tests="1" failures="0" errors="1" time="0.000">\n` +
+    `    <testcase ${attribute('classname', distorted)} name="scored">\n` +
+    `      <error ${attribute('type', code)} ${attribute('message', message)} />\n    </testcase>\n  </testsuite>\n`;
+  return { tests: 1, failures: 0, errors: 1, text };
+}
+
+/** Where to look, a line per moment. */
+function detail({ report }: Judged): string {
+  return worstMoments(report, 3)
+    .map(({ metric, frame, time, value }) => {
+      const at = time === undefined ? '' : ` at ${clock(time, 2)}`;
+      return printable(`worst ${metric}: ${value.toFixed(4)} in frame ${frame}${at}`);
+    })
+    .join('\n');
+}
+
+function attribute(name: string, value: string): string {
+  return `${name}="${escapeXml(printable(value))}"`;
+}

@@ -1,0 +1,138 @@
+/**
+ * @module test/package/docs
+ * The documentation as a product: every page is in the index, commands that pages show are understood, links lead
+ * somewhere from the package as well, and an encoding engineer's morning runs as it is written.
+ */
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { COMMANDS } from '../../src/cli/command.js';
+import { scoreSettings } from '../../src/cli/commands/score-options.js';
+import { anyvmaf, videos } from '../cli/run.js';
+import { root } from '../support/built.js';
+import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+
+/** The words of a command line of these pages, which quote with single quotes only. */
+const words = (line: string) =>
+  [...line.replace(/\s+#.*$/, '').matchAll(/'([^']*)'|(\S+)/g)].map(
+    ([, quoted, plain]) => quoted ?? plain ?? '',
+  );
+
+/** Command lines in code blocks, and in code of tables. */
+function commands(text: string): string[] {
+  const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.split('\n'));
+  const cells = [...text.matchAll(/`(anyvmaf [^`]*)`/g)].map(([, line = '']) => line);
+  return [...blocks, ...cells]
+    .map((line) => line.replace(/^npx /, ''))
+    .filter((line) => line.startsWith('anyvmaf '));
+}
+
+describe('the index', () => {
+  it('leads to every page, and each once or more', () => {
+    const linked = [...read('docs/index.md').matchAll(/\]\(([^)#]+)/g)].map(([, link = '']) => link);
+    expect(docs.filter((name) => name !== 'index.md' && !linked.includes(name))).toEqual([]);
+    expect(linked.filter((link) => !existsSync(join(root, 'docs', link)))).toEqual([]);
+  });
+});
+
+describe('links', () => {
+  const { repository, homepage } = JSON.parse(read('package.json')) as {
+    repository: { url: string };
+    homepage: string;
+  };
+  const address = repository.url.replace(/^git\+/, '').replace(/\.git$/, '');
+
+  it('of the README lead somewhere from the package: to files in it, or to the repository', () => {
+    expect(homepage.startsWith(address)).toBe(true);
+    const files: string[] = JSON.parse(read('package.json')).files;
+    const links = [...read('README.md').matchAll(/\]\(([^)#\s]+)/g)].map(([, link = '']) => link);
+    const packed = (link: string) => files.some((file) => link === file || link.startsWith(`${file}/`));
+    const inRepository = (link: string) =>
+      link.startsWith(`${address}/blob/main/`) &&
+      existsSync(join(root, link.slice(`${address}/blob/main/`.length)));
+    expect(links.length).toBeGreaterThan(10);
+    expect(links.filter((link) => !packed(link) && !inRepository(link))).toEqual([]);
+  });
+
+  it('to headings lead to one', () => {
+    const anchors = (file: string) =>
+      [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+        title
+          .toLowerCase()
+          .replace(/[^\w\- ]/g, '')
+          .replaceAll(' ', '-'),
+      );
+    const wrong: string[] = [];
+    for (const page of ['index.md', 'faq.md', 'ci.md', 'coming-from.md', 'runtimes.md', 'cli.md']) {
+      for (const [, link = '', anchor = ''] of read(`docs/${page}`).matchAll(
+        /\]\(([\w./-]*\.md)?#([\w-]+)\)/g,
+      ))
+        if (!anchors(join(dirname(`docs/${page}`), link || page)).includes(anchor))
+          wrong.push(`${page}: ${link}#${anchor}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe.each(['faq.md', 'coming-from.md', 'ci.md', 'guide.md', 'examples/morning.md'])('docs/%s', (page) => {
+  const lines = commands(read(`docs/${page}`)).map((line) => [line] as const);
+
+  it('shows commands', () => expect(lines.length).toBeGreaterThan(0));
+
+  it.each(lines)('%s is understood', (line) => {
+    const [, ...args] = words(line);
+    const [first = ''] = args;
+    if (COMMANDS.some(({ name }) => name === first)) return;
+    // Reading a command line throws for options that do not exist and values that do not fit.
+    expect(scoreSettings(args)).toBeTypeOf('object');
+  });
+});
+
+describe.skipIf(!hasFfmpeg)(`an encoding engineer's morning (${needsFfmpeg})`, () => {
+  const files = videos();
+  afterAll(() => files[Symbol.dispose]());
+  const lines = commands(read('docs/examples/morning.md'));
+
+  beforeAll(() => {
+    const [source] = files.pair(['source.y4m', 'unused.y4m'], 60, { width: 192, height: 108 });
+    const make = (name: string, options: readonly string[]) =>
+      ffmpeg(files.at(name), ['-i', source, ...options]);
+    const x264 = (crf: number) => ['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', String(crf)];
+    make('master.mkv', ['-c:v', 'ffv1']);
+    make('encode.mp4', x264(26));
+    make('high.mp4', x264(20));
+    make('low.mp4', x264(40));
+    make('late.mp4', ['-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS', ...x264(26)]);
+    mkdirSync(files.at('out'));
+    for (const name of ['low.mp4', 'high.mp4']) copyFileSync(files.at(name), files.at(`out/${name}`));
+  }, 60_000);
+
+  it('has ten tasks', () => expect(lines).toHaveLength(10));
+
+  /** What a command leaves: a part of standard output, or a file with a part of its content. */
+  const leaves: readonly (readonly [part: string, file?: string])[] = [
+    ['vmaf_v0.6.1: '],
+    ['<svg', 'compare.html'],
+    ['--offset 7'],
+    ['vmaf_v0.6.1: '],
+    ['PNG', 'worst.png'],
+    ['"psnr_y"', 'accepted.json'],
+    ['failures="0"', 'vmaf.xml'],
+    ['crf'],
+    ['Frame,', 'frames.csv'],
+    ['low.mp4', 'results.jsonl'],
+  ];
+
+  test.each(lines.map((line, i) => [line, ...(leaves[i] ?? [''])] as const))(
+    '%s',
+    async (line, part, file) => {
+      const { code, stdout, stderr } = await anyvmaf(words(line).slice(1), { cwd: files.at('.') });
+      expect(code, stderr).toBe(0);
+      expect(file === undefined ? stdout : readFileSync(files.at(file), 'latin1')).toContain(part);
+    },
+    120_000,
+  );
+});

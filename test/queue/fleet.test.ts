@@ -1,0 +1,394 @@
+/**
+ * @module test/queue/fleet
+ * A queue as its users run it: a real Redis server, workers, and a batch that follows them.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { queueAddress } from '../../src/queue/address.js';
+import { QueueConnection } from '../../src/queue/connect.js';
+import { anyvmaf, run, videos } from '../cli/run.js';
+import { root } from '../support/built.js';
+import { redisIsAbsent, startRedis, startWorker, type TestRedis } from './redis.js';
+
+interface Line {
+  readonly job: { readonly id: string; readonly line: number };
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly frames_file?: string;
+}
+
+/** Lines in the order of the table, without what a machine decides. */
+function linesOf(path: string): readonly Line[] {
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+  return lines
+    .map((text) => {
+      const { fps: _, threads: __, frames_file: ___, ...line } = JSON.parse(text);
+      return line as Line;
+    })
+    .sort((a, b) => a.job.line - b.job.line);
+}
+
+/** Waits until something is so. */
+async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  for (let i = 0; i < 600; i++) {
+    if (await condition()) return;
+    await sleep(50);
+  }
+  throw new Error('it has not come to that in 30 seconds');
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+const title = redisIsAbsent === undefined ? 'a queue' : `a queue (${redisIsAbsent})`;
+
+describe.skipIf(redisIsAbsent !== undefined)(title, () => {
+  const files = videos();
+  const media = files.at('media');
+  const results = files.at('results');
+  mkdirSync(media);
+  mkdirSync(results);
+  files.pair(['media/r.y4m', 'media/d.y4m'], 40);
+  /** Long enough that something can happen to it. */
+  files.pair(['media/long-r.y4m', 'media/long-d.y4m'], 400, { width: 320, height: 180 });
+  const table = files.put(
+    'media/jobs.csv',
+    'reference,distorted,feature,subsample,fail-under\n' +
+      'r.y4m,d.y4m,,,\nr.y4m,d.y4m,psnr,3,100\nr.y4m,missing.y4m,,,\nd.y4m,r.y4m,,,\n',
+  );
+  const long = files.put('media/long.csv', 'reference,distorted\nlong-r.y4m,long-d.y4m\n');
+  let redis: TestRedis;
+  let connection: QueueConnection;
+  const key = (name: string) => `{anyvmaf}:${name}`;
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    connection = await QueueConnection.open(queueAddress(redis.url));
+  });
+  afterAll(async () => {
+    await connection.close();
+    await redis[Symbol.asyncDispose]();
+    files[Symbol.dispose]();
+  });
+
+  const work = (...args: string[]) =>
+    startWorker(['--queue', redis.url, '--allow', media, '--results', results, ...args]);
+  const batch = (name: string, out: string, ...args: string[]) =>
+    anyvmaf(['batch', name, '-o', out, '--queue', redis.url, '--results', results, ...args]);
+  const state = async () => connection.counts();
+
+  it('gives the lines of a batch on one machine, cuts what is long, and goes on where it ended', async () => {
+    const [alone, there] = [files.at('alone.jsonl'), files.at('there.jsonl')];
+    const local = await anyvmaf(['batch', table, '-o', alone, '--precision', 'max', '--frames']);
+    expect(local.code).toBe(2);
+    await using _ = await work('--concurrency', '2');
+    const args = ['--precision', 'max', '--frames', '--part-length', '15f', '--attempts', '1'];
+    const ran = await batch(table, there, ...args);
+    expect(ran, ran.stderr).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('4 jobs; 1 failed, 1 below the limit'),
+    });
+    const [expected, found] = [linesOf(alone), linesOf(there)];
+    expect(found.map(({ error, ...line }) => (error ? line.job : line))).toEqual(
+      expected.map(({ error, ...line }) => (error ? line.job : line)),
+    );
+    expect(found[2]?.error).toMatchObject({ code: 'io', message: expect.stringContaining('missing.y4m') });
+    // Values per frame are the same bytes.
+    const frames = (path: string) =>
+      readdirSync(`${path}.frames`).map((name) => [
+        name,
+        readFileSync(`${path}.frames/${name}`).toString('hex'),
+      ]);
+    expect(frames(there)).toEqual(frames(alone));
+    expect(readdirSync(results)).toEqual([]);
+
+    const before = readFileSync(there, 'utf8');
+    const again = await batch(table, there, ...args);
+    expect(again).toMatchObject({ code: 2, stdout: expect.stringContaining('4 of them before') });
+    expect(readFileSync(there, 'utf8')).toBe(before);
+    expect(await redis.client.scard(key('cut'))).toBe(0);
+
+    // Dead jobs are listed with their errors, put back with one command, and asked for again.
+    const dead = await anyvmaf(['queue', 'dead', '--json', '--queue', redis.url]);
+    expect(JSON.parse(dead.stdout).dead).toMatchObject([
+      { error: expect.stringMatching(/^io: .*missing/), line: 4 },
+    ]);
+    files.put('media/missing.y4m', readFileSync(`${media}/d.y4m`));
+    const retried = await anyvmaf(['queue', 'retry', '--queue', redis.url]);
+    expect(retried).toMatchObject({ code: 0, stdout: '1 job put back\n' });
+    await until(async () => (await state()).failed === 0 && (await state()).active === 0);
+    const last = await batch(table, there, ...args, '--retry-failed');
+    expect(last, last.stderr).toMatchObject({ code: 3, stdout: expect.stringContaining('0 failed') });
+  });
+
+  it('gives a task back at once when its worker is told to end, which is no failure', async () => {
+    const out = files.at('back.jsonl');
+    const following = batch(long, out, '--attempts', '1');
+    const worker = await work('--lease', '3600', '--threads', '1');
+    await until(async () => (await state()).active === 1);
+    await sleep(300);
+    expect(await worker.stop('SIGTERM')).toBe(0);
+    expect(await state()).toMatchObject({ active: 0, waiting: 1, failed: 0 });
+    await using _ = await work();
+    expect(await following).toMatchObject({ code: 0 });
+  });
+
+  it('takes the task of a silent worker, whose late result does no harm', async () => {
+    const out = files.at('wedged.jsonl');
+    await using silent = await work('--lease', '2');
+    const following = batch(long, out, '--part-length', '150f', '--precision', '5');
+    await until(async () => (await state()).active === 1);
+    silent.child.kill('SIGSTOP');
+    await using _ = await work('--lease', '2');
+    expect(await following).toMatchObject({ code: 0 });
+    silent.child.kill('SIGCONT');
+    await sleep(1000);
+    expect(await silent.stop()).toBe(0);
+    expect(linesOf(out)).toHaveLength(1);
+    expect(await state()).toEqual({ waiting: 0, delayed: 0, active: 0, failed: 0 });
+    expect(await redis.client.keys(key('parts:*'))).toEqual([]);
+  });
+
+  it('lets a job that kills what scores it fail alone', async () => {
+    const out = files.at('poison.jsonl');
+    const jobs = files.put('media/poison.csv', 'reference,distorted\nlong-r.y4m,long-d.y4m\nr.y4m,d.y4m\n');
+    await using worker = await work();
+    let killed = 0;
+    const poison = setInterval(() => {
+      // The process of the long pair, which is the worker's only child.
+      const children = readFileSync(`/proc/${worker.child.pid}/task/${worker.child.pid}/children`, 'utf8');
+      const [child] = children.trim().split(' ').filter(Boolean);
+      if (child === undefined || killed >= 2) return;
+      process.kill(Number(child), 'SIGKILL');
+      killed++;
+    }, 700);
+    try {
+      const ran = await batch(jobs, out, '--attempts', '2', '--precision', '6');
+      expect(ran.stderr + ran.stdout).toContain('2 jobs');
+      expect(killed).toBeGreaterThan(0);
+    } finally {
+      clearInterval(poison);
+    }
+    // What a crash ends is tried again, and what fails says why; the worker goes on.
+    for (const { error } of linesOf(out))
+      if (error)
+        expect(error).toMatchObject({ code: 'internal', message: expect.stringContaining('SIGKILL') });
+    expect(worker.child.exitCode).toBe(null);
+    await anyvmaf(['queue', 'cancel', ...(await deadIds()), '--queue', redis.url]);
+  });
+
+  const deadIds = async () => (await connection.dead(100)).map(({ taskId }) => taskId);
+
+  it('cancels jobs that wait and that run', async () => {
+    const out = files.at('cancelled.jsonl');
+    const jobs = files.put(
+      'media/cancel.csv',
+      `reference,distorted,subsample\n${Array.from({ length: 6 }, (_, i) => `long-r.y4m,long-d.y4m,${i + 1}\n`).join('')}`,
+    );
+    await using _ = await work('--threads', '1');
+    const following = batch(jobs, out, '--precision', '7', '--priority', '1');
+    await until(async () => (await state()).active === 1);
+    const cancelled = await anyvmaf(['queue', 'cancel', '--all', '--results', results, '--queue', redis.url]);
+    expect(cancelled).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d jobs? cancelled\n$/) });
+    expect(await following).toMatchObject({ code: 2 });
+    const errors = linesOf(out).flatMap(({ error }) => error ?? []);
+    expect(errors.length).toBeGreaterThan(3);
+    for (const error of errors) expect(error).toEqual({ code: 'aborted', message: 'cancelled' });
+    await until(async () => (await state()).active === 0);
+    expect(readdirSync(results)).toEqual([]);
+  });
+
+  it('refuses what somebody else put into Redis', async () => {
+    const outside = files.put('outside.y4m', readFileSync(`${media}/d.y4m`));
+    symlinkSync(outside, `${media}/link.y4m`);
+    const good = { reference: `--reference=${media}/r.y4m`, distorted: `--distorted=${media}/d.y4m` };
+    const hex = (n: number) => n.toString(16).padStart(32, 'a');
+    const job = (n: number, runs: readonly string[], more = {}) => ({
+      ...{ key: hex(n), id: hex(n), line: 1, args: runs, run: runs, precision: 'legacy' },
+      ...{ part: { unit: 'seconds', length: 60 }, priority: 1, attempts: 1, ...more },
+    });
+    const pair = (n: number, runs: readonly string[]) => ({ kind: 'pair', job: job(n, runs) });
+    const marker = files.at('written');
+    const hostile: readonly (readonly [string, unknown, RegExp])[] = [
+      ['array', [1, 2], /no object/],
+      ['text', 'rm -rf', /no object/],
+      ['prototype', JSON.parse(`{"kind":"pair","__proto__":{"a":1},"job":{}}`), /__proto__/],
+      ['kind', { kind: 'shell', job: job(3, Object.values(good)) }, /kind is not known/],
+      ['many', { kind: 'pair', job: job(4, Array(9999).fill('--quiet')) }, /run|args/],
+      ['parts', { kind: 'part', job: job(5, Object.values(good)), number: 7, count: 3 }, /number/],
+      ['key', { kind: 'pair', job: { ...job(6, Object.values(good)), key: '../../../etc' } }, /key/],
+      ['outside', pair(7, [good.reference, `--distorted=${outside}`]), /not under an allowed folder/],
+      ['link', pair(8, [good.reference, `--distorted=${media}/link.y4m`]), /not under an allowed folder/],
+      ['up', pair(9, [good.reference, `--distorted=${media}/../outside.y4m`]), /not under an allowed/],
+      [
+        'program',
+        pair(10, [...Object.values(good), '--vmaf-bin=/bin/sh', '--backend=native-cpu']),
+        /vmafBin/,
+      ],
+      [
+        'address',
+        pair(11, [good.reference, '--distorted=http://127.0.0.1/x.mp4', '--allow-url']),
+        /allowUrl/,
+      ],
+      [
+        'model',
+        pair(12, [...Object.values(good), '--model=path=/etc/passwd']),
+        /not under an allowed folder/,
+      ],
+      ['writes', pair(13, [...Object.values(good), `--output=${marker}`]), /report of its own/],
+      [
+        'heatmaps',
+        pair(14, [...Object.values(good), `--feature=cambi=heatmaps_path=${marker}`]),
+        /heatmaps_path/,
+      ],
+      ['listens', pair(15, [...Object.values(good), '--live=sse:0']), /watched/],
+    ];
+    const { Queue } = await import('bullmq');
+    const queue = new Queue('tasks', { connection: redis.client, prefix: '{anyvmaf}' });
+    for (const [name, data] of hostile)
+      await queue.add('pair', data, { jobId: `hostile-${name}`, attempts: 1 });
+    // What BullMQ itself cannot read.
+    await queue.add('pair', {}, { jobId: 'hostile-torn', delay: 50 });
+    await redis.client.hset(key('tasks:hostile-torn'), 'data', '{"torn');
+    await using worker = await work();
+    await until(async () => (await state()).failed >= hostile.length);
+    const dead = await queue.getFailed(0, 100);
+    for (const [name, , why] of hostile)
+      expect(dead.find(({ id }) => id === `hostile-${name}`)?.failedReason, name).toMatch(why);
+    expect(existsSync(marker)).toBe(false);
+    // The worker is as before.
+    const out = files.at('after.jsonl');
+    expect(await batch(table, out, '--precision', '4', '--attempts', '1')).toMatchObject({ code: 3 });
+    expect(worker.child.exitCode).toBe(null);
+    const listed = await anyvmaf(['queue', 'dead', '--queue', redis.url]);
+    expect(listed.stdout.split('\n').length).toBeGreaterThan(hostile.length);
+    expect(await anyvmaf(['queue', 'retry', '--queue', redis.url])).toMatchObject({ code: 0 });
+  });
+
+  it('shows itself, to people and to programs', async () => {
+    const url = `${redis.url}?queue=shown`;
+    await using worker = await startWorker(['--queue', url, '--allow', media, '--metrics', '0']);
+    const [, port] = await worker.says(/http:\/\/127\.0\.0\.1:(\d+)\/metrics/);
+    const view = await anyvmaf(['queue', '--json', '--queue', url]);
+    expect(JSON.parse(view.stdout)).toMatchObject({ active: 0, workers: [expect.stringContaining('-')] });
+    expect((await anyvmaf(['queue', '--queue', url])).stdout).toMatch(/^workers {2}1 /m);
+    const out = files.at('metrics.jsonl');
+    await anyvmaf(['batch', table, '-o', out, '--queue', url, '--attempts', '1']);
+    const scrape = await fetch(`http://127.0.0.1:${port}/metrics`);
+    expect(scrape.headers.get('content-type')).toContain('version=0.0.4');
+    const text = await scrape.text();
+    expect(text).toContain('anyvmaf_worker_tasks_total{kind="pair",outcome="done"} 4\n');
+    expect(text).toMatch(/^anyvmaf_worker_frames_total [1-9]\d+$/m);
+    expect(text).toContain('anyvmaf_queue_up 1\n');
+    for (const line of text.trimEnd().split('\n'))
+      expect(line).toMatch(
+        /^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? [\d.e+-]+)$/,
+      );
+    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404);
+    expect((await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).status).toBe(405);
+  });
+
+  it('keeps its password to itself', async () => {
+    await using guarded = await startRedis(['--requirepass', 's3cret/ö@x']);
+    const encoded = encodeURIComponent('s3cret/ö@x');
+    const url = guarded.url.replace('redis+unix://', `redis+unix://:${encoded}@localhost`);
+    const args = ['queue', '--json', '--queue'];
+    const wrong = await anyvmaf([...args, url.replace('s3cret', 'wr0ng')]);
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringMatching(/WRONGPASS/) });
+    const none = await anyvmaf([...args, guarded.url]);
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringMatching(/NOAUTH/) });
+    for (const { stderr } of [wrong, none]) expect(stderr).not.toMatch(/s3cret|wr0ng/);
+    const env = { ANYVMAF_QUEUE_PASSWORD: 's3cret/ö@x', ANYVMAF_QUEUE: guarded.url };
+    expect(await anyvmaf(['queue', '--json'], { env })).toMatchObject({ code: 0 });
+    await using worker = await startWorker(['--queue', url, '--allow', media]);
+    expect(worker.said()).not.toContain('s3cret');
+    expect(readFileSync(`/proc/${worker.child.pid}/cmdline`, 'utf8')).not.toContain('s3cret');
+  });
+
+  const noOpenssl = spawnSync('openssl', ['version']).status !== 0;
+  it.skipIf(noOpenssl)('speaks TLS to a user of its own (needs openssl)', async () => {
+    const [certificate, secret] = [files.at('tls.crt'), files.at('tls.key')];
+    const made = spawnSync('openssl', [
+      ...[
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-days',
+        '2',
+      ],
+      ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'],
+      ...['-keyout', secret, '-out', certificate],
+    ]);
+    expect(made.status, String(made.stderr)).toBe(0);
+    const port = await freePort();
+    await using server = await startRedis([
+      ...['--bind', '127.0.0.1', '--tls-port', `${port}`, '--tls-auth-clients', 'no'],
+      ...['--tls-cert-file', certificate, '--tls-key-file', secret, '--tls-ca-cert-file', certificate],
+    ]);
+    await server.client.call(
+      'ACL',
+      'SETUSER',
+      'scorer',
+      'on',
+      '>pw',
+      '~{anyvmaf}:*',
+      '&*',
+      '+@all',
+      '-@admin',
+    );
+    const url = `rediss://scorer@localhost:${port}`;
+    const env = { ANYVMAF_QUEUE_PASSWORD: 'pw', NODE_EXTRA_CA_CERTS: certificate };
+    expect(await anyvmaf(['queue', '--json', '--queue', url], { env })).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    const unknown = await anyvmaf(['queue', '--queue', url], { env: { ANYVMAF_QUEUE_PASSWORD: 'pw' } });
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringMatching(/self.signed certificate/) });
+    const plain = await anyvmaf(['queue', '--queue', url.replace('rediss', 'redis')], { env });
+    expect(plain.code).toBe(2);
+  });
+
+  it('that is not there is an error at once', async () => {
+    const gone = await anyvmaf([
+      'batch',
+      table,
+      '-o',
+      files.at('gone.jsonl'),
+      '--queue',
+      'redis://:pw@127.0.0.1:1',
+    ]);
+    expect(gone).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /cannot use the queue at redis:\/\/:\*\*\*@127\.0\.0\.1:1: .*ECONNREFUSED/,
+      ),
+    });
+  });
+});
+
+describe.skipIf(redisIsAbsent !== undefined || process.platform !== 'linux')(
+  `an endurance run, short (${redisIsAbsent ?? 'needs Linux'})`,
+  () => {
+    it('loses and doubles nothing', { timeout: 400_000 }, async () => {
+      const args = '--jobs 8 --workers 2 --kills 3 --restarts 1'.split(' ');
+      const { code, stdout, stderr } = await run(process.execPath, ['scripts/queue-endurance.mjs', ...args], {
+        cwd: root,
+      });
+      expect(code, stdout + stderr).toBe(0);
+      expect(stdout).toMatch(/^8 jobs, 2 workers, 3 kills, 1 restarts of Redis: 0 problems$/m);
+    });
+  },
+);

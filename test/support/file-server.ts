@@ -1,0 +1,116 @@
+/**
+ * @module test/support/file-server
+ * A server of files on this machine that counts what it sends, and misbehaves as it is told.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A file that is served. */
+export interface Served {
+  bytes: Uint8Array;
+  etag?: string;
+  modified?: string;
+}
+
+/** Answers in place of the server; returns true where it did. */
+export type Behaviour = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  file: Served | undefined,
+) => boolean;
+
+export class FileServer implements AsyncDisposable {
+  readonly files = new Map<string, Served>();
+  /** Bytes of bodies by path. */
+  readonly sent = new Map<string, number>();
+  /** Request lines, in order. */
+  readonly requests: string[] = [];
+  /** What was put, by path. */
+  readonly put = new Map<string, Buffer>();
+  behave: Behaviour = () => false;
+  readonly #server: Server;
+
+  private constructor() {
+    this.#server = createServer((request, response) => this.#answer(request, response));
+  }
+
+  static async start(host = '127.0.0.1'): Promise<FileServer> {
+    const server = new FileServer();
+    await new Promise<void>((resolve) => server.#server.listen(0, host, resolve));
+    return server;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** The address of a path, such as `/a.mp4`. */
+  url(path: string): string {
+    return `http://127.0.0.1:${this.port}${path}`;
+  }
+
+  /** How a run is told that it may fetch from here. */
+  get host(): string {
+    return `127.0.0.1:${this.port}`;
+  }
+
+  add(path: string, bytes: Uint8Array, facts: Omit<Served, 'bytes'> = { etag: '"1"' }): string {
+    this.files.set(path, { bytes, ...facts });
+    return this.url(path);
+  }
+
+  /** Sends a part, and counts it. */
+  send(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { bytes, etag, modified }: Served,
+    most = Infinity,
+  ): void {
+    const [, from = '0', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
+    const [start, end] = [Number(from), Math.min(bytes.length, to === '' ? Infinity : Number(to) + 1)];
+    if (start >= bytes.length) {
+      response.writeHead(416, { 'content-range': `bytes */${bytes.length}` }).end();
+      return;
+    }
+    const part = bytes.subarray(start, end);
+    response.writeHead(206, {
+      'content-range': `bytes ${start}-${end - 1}/${bytes.length}`,
+      'content-length': part.length,
+      ...(etag !== undefined && { etag }),
+      ...(modified !== undefined && { 'last-modified': modified }),
+    });
+    const sent = part.subarray(0, most);
+    this.#count(request, sent.length);
+    if (sent.length === part.length) response.end(sent);
+    else response.write(sent, () => response.destroy());
+  }
+
+  #count(request: IncomingMessage, bytes: number): void {
+    const path = pathOf(request);
+    this.sent.set(path, (this.sent.get(path) ?? 0) + bytes);
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    this.requests.push(`${request.method} ${request.url}`);
+    const file = this.files.get(pathOf(request));
+    if (this.behave(request, response, file)) return;
+    if (request.method === 'PUT') {
+      const pieces: Buffer[] = [];
+      request.on('data', (piece: Buffer) => pieces.push(piece));
+      request.on('end', () => {
+        this.put.set(pathOf(request), Buffer.concat(pieces));
+        response.writeHead(201).end();
+      });
+    } else if (!file) response.writeHead(404).end();
+    else this.send(request, response, file);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
+
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?')[0] ?? '';
+}

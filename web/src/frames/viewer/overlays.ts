@@ -1,0 +1,119 @@
+/**
+ * @module web/frames/viewer/overlays
+ * What is computed from a pair of pictures: the amplified difference and the map of lost quality.
+ */
+import { engine } from '../../engine/client.js';
+import { text } from '../../text.js';
+import { fittingFull, paint } from '../colours.js';
+import type { LossGrid, ShownMap, ShownPair } from '../draw.js';
+import type { PairSource } from '../serve.js';
+import type { Findings, ViewSettings } from '../settings.js';
+import type { Stage } from '../stage.js';
+
+/** Side of a map's square in samples. */
+const BLOCK = 16;
+
+export class Overlays {
+  readonly #settings: ViewSettings;
+  readonly #stage: Stage;
+  readonly #findings: Findings;
+  #map: ShownMap | undefined;
+  #gain = 1;
+  /** Cancels what is being made. */
+  #making: AbortController | undefined;
+
+  constructor(settings: ViewSettings, stage: Stage, findings: Findings) {
+    this.#settings = settings;
+    this.#stage = stage;
+    this.#findings = findings;
+  }
+
+  /** Amplification of the last difference. */
+  get gain(): number {
+    return this.#gain;
+  }
+
+  /** The map in the chosen kind, once it is there. */
+  get grid(): LossGrid | undefined {
+    return this.#map?.grids[this.#settings.grid.value];
+  }
+
+  /** Another pair is on show, or none. */
+  forget(): void {
+    this.stop();
+    this.#map = undefined;
+  }
+
+  stop(): void {
+    this.#making?.abort();
+  }
+
+  /**
+   * Makes what the chosen view needs of a pair, and draws it.
+   * @returns `undefined` where nothing is to be made; else resolves to whether it was drawn, not given up for another
+   */
+  make(source: PairSource, pair: ShownPair): Promise<boolean> | undefined {
+    const mode = this.#settings.mode.value;
+    this.stop();
+    if (mode !== 'difference' && mode !== 'map') return undefined;
+    if (mode === 'map' && this.#map) {
+      this.paintMap();
+      return Promise.resolve(true);
+    }
+    const making = new AbortController();
+    this.#making = making;
+    const { signal } = making;
+    const made =
+      mode === 'map' ? this.#makeMap(source, pair, signal) : this.#makeDifference(source, pair, signal);
+    return made.then(
+      () => true,
+      (error: unknown) => {
+        if (!signal.aborted) throw error;
+        return false;
+      },
+    );
+  }
+
+  async #makeDifference(source: PairSource, { index }: ShownPair, signal: AbortSignal): Promise<void> {
+    const gain = this.#settings.gain.value;
+    const asked = { source, index, ...(gain !== null && { gain }) };
+    const shown = await engine.call('difference', asked, { signal });
+    this.#gain = shown.gain;
+    this.#stage.showDifference(shown.bitmap);
+    shown.bitmap.close();
+    this.#findings.gain(shown.gain);
+  }
+
+  async #makeMap(source: PairSource, { index }: ShownPair, signal: AbortSignal): Promise<void> {
+    this.#map = await engine.call('maps', { source, index, blockSize: BLOCK }, { signal });
+    this.paintMap();
+  }
+
+  /** Draws the map again, for other settings. */
+  paintMap(): void {
+    const { grid } = this;
+    if (!grid) return;
+    const full = this.#settings.full.value ?? fittingFull(grid);
+    this.#stage.showMap(paint(grid, full), grid.blockSize);
+    this.#findings.map({ full, total: grid.total, where: whereOf(grid) });
+  }
+}
+
+/** Smallest share of the loss, in percent, for naming a ninth of the picture; 11 % would be even. */
+const GATHERED = 20;
+
+/** Names the part of the picture with most loss, for users who cannot see colours. */
+function whereOf({ width, height, density }: LossGrid): string {
+  const sums = new Float64Array(9);
+  let all = 0;
+  density.forEach((value, i) => {
+    const lost = Math.max(0, value);
+    const part = 3 * Math.floor((3 * Math.floor(i / width)) / height) + Math.floor((3 * (i % width)) / width);
+    sums[part] = (sums[part] ?? 0) + lost;
+    all += lost;
+  });
+  const most = sums.indexOf(Math.max(...sums));
+  const share = all === 0 ? 0 : Math.round((100 * (sums[most] ?? 0)) / all);
+  const part = text.frames.parts[Math.floor(most / 3)]?.[most % 3];
+  return part === undefined || share < GATHERED ? '' : text.frames.mapWhere(part, share);
+}

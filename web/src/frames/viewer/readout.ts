@@ -1,0 +1,75 @@
+/**
+ * @module web/frames/viewer/readout
+ * What is under the pointer: the place, and the samples of both pictures or the loss there.
+ */
+import { fill, h } from '../../dom.js';
+import { text } from '../../text.js';
+import type { LossGrid, ShownPair } from '../draw.js';
+import { lossText } from '../settings.js';
+
+const words = text.frames;
+
+/** Milliseconds for which the pointer must rest before samples are read. */
+const REST = 40;
+
+/** A place in the picture, in samples. */
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+export class Readout {
+  readonly element = h('p', { class: 'frames-readout', hidden: true, 'aria-hidden': 'true' });
+  #resting: ReturnType<typeof setTimeout> | undefined;
+
+  /**
+   * @param grid the map on show; `undefined` where pictures are
+   * @param names of both pictures
+   */
+  show(
+    at: Place | null,
+    pair: ShownPair | undefined,
+    grid: LossGrid | undefined,
+    names: Readonly<Record<'reference' | 'distorted', string>>,
+  ): void {
+    clearTimeout(this.#resting);
+    this.element.hidden = at === null;
+    if (!at || !pair) return;
+    const place = h('span', {}, words.at(at.x, at.y));
+    if (grid) {
+      const loss = lossAt(grid, at);
+      fill(this.element, place, loss !== undefined && h('span', {}, words.here(lossText(loss))));
+      return;
+    }
+    fill(this.element, place);
+    this.#resting = setTimeout(() => {
+      const samples = (['reference', 'distorted'] as const).map((role) => {
+        const rgb = sampleOf(pair[role], at);
+        return h('span', {}, swatch(rgb), `${names[role]} `, rgb.join(' '));
+      });
+      fill(this.element, place, ...samples);
+    }, REST);
+  }
+}
+
+function lossAt({ width, height, blockSize, density }: LossGrid, { x, y }: Place): number | undefined {
+  const column = Math.min(width - 1, Math.floor(x / blockSize));
+  const row = Math.min(height - 1, Math.floor(y / blockSize));
+  return density[row * width + column];
+}
+
+let probe: CanvasRenderingContext2D | null | undefined;
+
+/** Red, green and blue of one sample. */
+function sampleOf(bitmap: ImageBitmap, { x, y }: Place): readonly number[] {
+  probe ??= h('canvas', { width: 1, height: 1 }).getContext('2d', { willReadFrequently: true });
+  if (!probe || bitmap.width === 0) return [];
+  probe.drawImage(bitmap, x, y, 1, 1, 0, 0, 1, 1);
+  return [...probe.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
+}
+
+function swatch(rgb: readonly number[]): HTMLElement {
+  const element = h('i', { class: 'frames-swatch' });
+  element.style.background = `rgb(${rgb.join(' ')})`;
+  return element;
+}

@@ -1,0 +1,85 @@
+/**
+ * @module web/frames/viewer/subject
+ * The encode on show: its frames, scores and worst moments, and the files that its pictures come from.
+ */
+import type { EncodeResult, EncodeSource } from '../../session.js';
+import type { PairSource } from '../serve.js';
+import { rankingOf, worstMoments } from '../worst.js';
+
+export interface Subject {
+  readonly result: EncodeResult;
+  /** Number of scored frames so far. */
+  readonly scored: number;
+  /** `undefined` for a saved report, which has no pictures. */
+  readonly source: PairSource | undefined;
+  readonly metric: string;
+  /** Numbers of the worst frames, the worst first. */
+  readonly moments: readonly number[];
+  readonly total: number;
+}
+
+/** @param frame the frame asked for, which is there although no score of it may be yet */
+export function subjectOf(result: EncodeResult, frame: number): Subject {
+  const { frames, report } = result;
+  const rank = rankingOf(frames, report);
+  const total = report?.frameCount ?? (frames.at(-1)?.frameNum ?? frame) + 1;
+  return {
+    result,
+    scored: frames.length,
+    source: result.source && sourceOf(result, result.source, total),
+    metric: rank?.metric ?? '',
+    moments: worstMoments(frames, rank, report),
+    total,
+  };
+}
+
+const keys = new WeakMap<EncodeSource, string>();
+let lastKey = 0;
+
+/** One key for the same files and options. */
+function keyOf(source: EncodeSource): string {
+  const key = keys.get(source) ?? String(++lastKey);
+  keys.set(source, key);
+  return key;
+}
+
+/** The files and pairing options for the engine. */
+function sourceOf({ report }: EncodeResult, source: EncodeSource, total: number): PairSource {
+  const { reference, distorted, options } = source;
+  // Reuse the offset of the run instead of searching again.
+  const offset = report?.pairing?.frames.offset;
+  return {
+    key: keyOf(source),
+    reference,
+    distorted,
+    options: offset === undefined ? options : { ...options, offset },
+    total,
+  };
+}
+
+export function metricName(metric: string): string {
+  return metric === 'vmaf' ? 'VMAF' : metric;
+}
+
+/** The values of a frame; `undefined` for frames that were not scored. */
+export function metricsOf(
+  { frames }: EncodeResult,
+  frame: number,
+): Readonly<Record<string, number>> | undefined {
+  const direct = frames[frame];
+  return direct?.frameNum === frame
+    ? direct.metrics
+    : frames.find(({ frameNum }) => frameNum === frame)?.metrics;
+}
+
+/** Frames per second; 25 where the file does not say. */
+export function rateOf(subject: Subject | undefined): number {
+  const rate = subject?.result.report?.reference.frameRate;
+  return rate && rate.num > 0 && rate.den > 0 ? rate.num / rate.den : 25;
+}
+
+/** Minutes, seconds and milliseconds. */
+export function clock(seconds: number): string {
+  const whole = Math.floor(seconds / 60);
+  return `${whole}:${(seconds - 60 * whole).toFixed(3).padStart(6, '0')}`;
+}
