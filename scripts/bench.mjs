@@ -429,9 +429,7 @@ function tiny() {
 
 /** A run that clients watch; see lib/bench-live. */
 function live() {
-  const { reference, distorted } = files('hd');
-  const args = ['-r', reference, '-d', distorted, '-m', MODEL];
-  return benchLive({ command: CLI, args, folder: FOLDER, runs: RUNS, median, report });
+  return benchLive({ model: MODEL, runs: RUNS, median, report });
 }
 
 /** Two processes with a table of pairs; see lib/bench-batch. */

@@ -1,95 +1,126 @@
 /**
  * @module scripts/lib/bench-live
- * Row `live` of the benchmark: runs without a server, and with one that 20 clients ask ten times a second each. On one thread a
- * machine of two cores has a core for the server and the clients; on two threads it has none.
+ * Row `live` of the benchmark: what a server that 20 clients ask ten times a second each takes from a measurement. On one thread
+ * a machine of two cores has a core for the server and the clients; on two threads it has none.
  *
- * The clients are a process of their own, but on two cores their time is also lost to what is measured. So besides the rate,
- * which they take part in, the row gives the processor's time of the measuring threads, and that of all else in their process:
- * what this gains with the server, times the questions of a second, is what the server takes of two cores.
+ * Two scorers of one process take turns of a few seconds with the same frames, one without a server and one with a server and
+ * its clients, and each turn is compared with its neighbours: machines change their speed from minute to minute. The clients are
+ * a process of their own, but on two cores their time is also lost to what is measured. So besides the rate, which they take
+ * part in, the row gives the processor's time of the measuring threads, and that of all else in their process: what this gains
+ * with the server, times the questions of a second, is what the server takes of two cores.
  */
-import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { PAUSE, startClients } from './live-clients.mjs';
+import { loadBuilt } from './project.mjs';
 
 const CLIENTS = 20;
 const THREADS = [1, 2];
-/** Milliseconds between two looks at the threads. */
-const LOOK = 50;
+/** Frames that repeat, and those that a scorer keeps. */
+const [PERIOD, KEPT] = [6, 250];
+/** Milliseconds of a turn, those before it counts, and those until threads have started and code is compiled. */
+const [TURN, SETTLING, START] = [1200, 300, 12_000];
+/** Turns of either kind for each of the benchmark's runs. */
+const TURNS = 16;
+const FORMAT = { width: 1920, height: 1080, bitDepth: 8, chroma: '420' };
 
-/** Notes what each thread of a process has taken so far, in milliseconds; nothing off Linux. */
-function lookAt(pid, times) {
-  const folder = `/proc/${pid}/task`;
+/** What each thread of this process has taken so far, in milliseconds; nothing off Linux. */
+function lookAtThreads() {
+  const times = new Map();
   try {
-    for (const thread of readdirSync(folder))
-      times.set(thread, Number(readFileSync(join(folder, thread, 'schedstat'), 'utf8').split(' ')[0]) / 1e6);
+    for (const thread of readdirSync('/proc/self/task'))
+      times.set(
+        thread,
+        Number(readFileSync(`/proc/self/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e6,
+      );
   } catch {
-    // A thread or the process has ended, and what was noted stands.
+    // A thread has ended, or there is no such folder.
   }
+  return times;
 }
 
-/**
- * One run: frames per second as its report has them, processor milliseconds of the measuring threads a frame and of all else,
- * answers that clients got, and the clients' own processor milliseconds a second.
- */
-async function run({ command, args, folder, threads, live }) {
-  const output = join(folder, 'live.json');
-  const all = [...args, '--threads', String(threads), '--quiet', '--json', '--output', output];
-  const child = spawn(process.execPath, [command, ...all, ...(live ? ['--live', 'sse:0'] : [])], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let clients;
-  let said = '';
-  child.stderr.on('data', (text) => {
-    said += text;
-    const address = /http:\/\/\S+(?=\n)/.exec(said)?.[0];
-    if (address) clients ??= startClients({ address, clients: CLIENTS });
-  });
-  const times = new Map();
-  const looking = setInterval(() => lookAt(child.pid, times), LOOK);
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  clearInterval(looking);
-  const counts = await clients?.stop();
-  if (code !== 0) throw new Error(`a run ended with status ${code}: ${said}`);
-  const { fps, frames } = JSON.parse(readFileSync(output, 'utf8'));
-  const sorted = [...times.values()].sort((a, b) => b - a);
-  const sum = (list) => (times.size === 0 ? Number.NaN : list.reduce((total, one) => total + one, 0));
+/** Has a scorer measure for one turn. @returns per second: frames, processor milliseconds of its threads and of all others */
+async function turn(scorer, frames, threads, settling = SETTLING) {
+  const push = async (until) => {
+    while (performance.now() < until) await scorer.push(...frames[scorer.pushed % frames.length]);
+  };
+  await push(performance.now() + settling);
+  const [begin, before, first] = [performance.now(), lookAtThreads(), scorer.pushed];
+  await push(begin + TURN - SETTLING);
+  const seconds = (performance.now() - begin) / 1000;
+  const taken = [...lookAtThreads()].map(([thread, time]) => time - (before.get(thread) ?? 0));
+  taken.sort((a, b) => b - a);
+  const sum = (list) => (list.length === 0 ? Number.NaN : list.reduce((total, one) => total + one, 0));
+  const pushed = scorer.pushed - first;
   return {
-    fps,
-    measuring: sum(sorted.slice(0, threads)) / frames.length,
-    beside: sum(sorted.slice(threads)),
-    answers: counts?.answers ?? 0,
-    theirs: counts?.seconds ?? 0,
+    rate: pushed / seconds,
+    measuring: sum(taken.slice(0, threads)) / pushed,
+    beside: sum(taken.slice(threads)) / seconds,
   };
 }
 
-/** @param tools command, arguments of a pair, folder, runs, median, report */
-export async function benchLive({ command, args, folder, runs, median, report }) {
-  for (const threads of THREADS) {
-    const without = [];
-    const live = [];
-    // Turn about, and each first in half of them, so that both meet the same machine.
-    for (let i = 0; i < runs; i++) {
-      const kinds = [without, live];
-      for (const kind of i % 2 ? kinds.reverse() : kinds)
-        kind.push(await run({ command, args, folder, threads, live: kind === live }));
+/** @returns turns without a server and with one, in pairs, and what the clients counted */
+async function compare(api, { frames, threads, model, turns }) {
+  const options = { threads, models: [model], keep: { frames: KEPT } };
+  const plain = await api.createScorer(FORMAT, options);
+  const watched = await api.createScorer(FORMAT, options);
+  const server = await api.createEmbeddedServer(watched, { keepFrames: KEPT });
+  const { address } = await server.listen({ transport: 'sse', port: 0 });
+  const clients = startClients({ address, clients: CLIENTS });
+  const pairs = [];
+  const counted = { answers: 0, failures: 0, seconds: 0, wall: 0 };
+  try {
+    await turn(plain, frames, threads);
+    await turn(watched, frames, threads, START);
+    for (let i = 0; i < turns; i++) {
+      const before = await clients.counts();
+      const begin = performance.now();
+      const live = await turn(watched, frames, threads);
+      const after = await clients.rest();
+      const wall = (performance.now() - begin) / 1000;
+      const without = await turn(plain, frames, threads);
+      clients.go();
+      pairs.push({ live, without });
+      for (const key of ['answers', 'failures', 'seconds']) counted[key] += after[key] - before[key];
+      counted.wall += wall;
     }
-    const of = (kind, what) => median(kind.map((one) => one[what]));
-    // Each run is compared with its neighbour, as machines change their speed.
-    const more = (what) => 100 * (median(live.map((one, i) => one[what] / without[i][what])) - 1);
-    const each = median(live.map((one, i) => (1000 * (one.beside - without[i].beside)) / one.answers));
-    const theirs = median(live.map((one) => (1e6 * one.theirs) / one.answers));
-    /** Microseconds a question as percent of two cores. */
-    const ofTwo = (time) => percent((100 * time * CLIENTS * (1000 / PAUSE)) / 1e6 / 2);
+  } finally {
+    await clients.stop();
+    await watched.finish();
+    await server.close();
+    await plain.finish();
+  }
+  return { pairs, counted };
+}
+
+/** @param tools model, runs, median, report */
+export async function benchLive({ model, runs, median, report }) {
+  const api = await loadBuilt('bundle/js/index.js');
+  const { makeSample } = await loadBuilt('sample/generator.js');
+  const { sampleBytes } = await loadBuilt('sample/files.js');
+  const clip = makeSample(FORMAT, { seed: 1 });
+  const frames = Array.from({ length: PERIOD }, (_, i) =>
+    ['reference', 'distorted'].map((side) => ({ y: sampleBytes(clip.frame(side, i)[0]) })),
+  );
+  for (const threads of THREADS) {
+    const { pairs, counted } = await compare(api, { frames, threads, model, turns: TURNS * runs });
+    const of = (kind, what) => median(pairs.map((pair) => pair[kind][what]));
+    const more = (what) => 100 * (median(pairs.map(({ live, without }) => live[what] / without[what])) - 1);
+    const { answers, failures, seconds, wall } = counted;
+    if (failures > 0) throw new Error(`${failures} questions were not answered`);
+    const asked = answers / wall;
+    const beside = median(pairs.map(({ live, without }) => live.beside - without.beside));
     const percent = (value) => `${value.toFixed(1)} %`;
     const say = (what, value, target = '') =>
       report('live', `${threads === 1 ? 'one thread' : `${threads} threads`}, ${what}`, value, target);
-    say('without a server', `${of(without, 'fps').toFixed(2)} fps`);
-    say(`with ${CLIENTS} clients, ${of(live, 'answers')} answers a run`, `${of(live, 'fps').toFixed(2)} fps`);
-    say('loss of the rate, to the clients too', percent(-more('fps')), 'below 2 %');
+    say('without a server', `${of('without', 'rate').toFixed(2)} fps`);
+    say(
+      `with ${CLIENTS} clients that get ${asked.toFixed(0)} of ${CLIENTS * (1000 / PAUSE)} answers a second`,
+      `${of('live', 'rate').toFixed(2)} fps`,
+    );
+    say('loss of the rate, to the clients too', percent(-more('rate')), 'below 2 %');
     say('more time of the measuring threads a frame', percent(more('measuring')), 'below 2 %');
-    say('time of all other threads an answer', `${each.toFixed(0)} us`);
-    say('the same, of two cores', ofTwo(each), 'below 2 %');
-    say('the clients, of two cores', ofTwo(theirs));
+    say('time of all other threads an answer', `${((1000 * beside) / asked).toFixed(0)} us`);
+    say('the same, of two cores', percent(beside / 20), 'below 2 %');
+    say('the clients, of two cores', percent((100 * seconds) / wall / 2));
   }
 }

@@ -21,19 +21,27 @@ const HUGE = 'x'.repeat(5 << 20);
  * Starts clients in another process, at the same priority.
  * @param settings address of the event stream; `clients` that ask; `path` of a Unix socket and `every` so many milliseconds a
  * hang-up, or neither
- * @returns `counts()` for what they did so far; `stop()`, which ends them and gives the last counts
+ * @returns `counts()` for what they did so far; `rest()`, after which those that ask are silent, with the counts, until `go()`;
+ * `stop()`, which ends them and gives the last counts
  */
 export function startClients(settings) {
   const child = fork(fileURLToPath(import.meta.url), { execArgv: [] });
   child.send(settings);
-  const counts = () =>
+  const ask = (what) =>
     new Promise((resolve, reject) => {
-      child.once('message', resolve);
-      child.once('exit', () => reject(new Error('the clients have died')));
-      child.send('counts');
+      const dead = () => reject(new Error('the clients have died'));
+      child.once('exit', dead);
+      child.once('message', (answer) => {
+        child.off('exit', dead);
+        resolve(answer);
+      });
+      child.send(what);
     });
+  const counts = () => ask('counts');
   return {
     counts,
+    rest: () => ask('rest'),
+    go: () => void child.send('go'),
     async stop() {
       const last = await counts();
       const ended = new Promise((done) => child.once('exit', done));
@@ -83,7 +91,7 @@ function ask(address, clients) {
       return opened;
     };
     const once = () => {
-      if (waiting) return;
+      if (waiting || resting) return;
       waiting = true;
       socket ??= open();
       socket.write(question);
@@ -131,6 +139,7 @@ function hangUp(address, path, every) {
   }, every);
 }
 
+let resting = false;
 let listeningNot = 0;
 
 /** A stream that stops reading: the server is to drop it. */
@@ -166,7 +175,9 @@ function half(socket, text) {
 if (process.argv[1] === fileURLToPath(import.meta.url) && process.send) {
   process.on('disconnect', () => process.exit(0));
   process.on('message', (message) => {
-    if (message === 'counts') {
+    if (message === 'go' || message === 'rest') resting = message === 'rest';
+    if (message === 'go') return;
+    if (message === 'counts' || message === 'rest') {
       const { user, system } = process.cpuUsage();
       process.send({ ...done, seconds: (user + system) / 1e6 });
       return;

@@ -6,6 +6,7 @@ import { quoted } from '../../core/printable.js';
 import { History } from '../../live/history.js';
 import type { Command, FromServer, Refusal, ServerSettings, ToServer } from '../../live/messages.js';
 import { Refused } from './failures.js';
+import { Rounds } from './rounds.js';
 
 /** Milliseconds between two notifications of progress. */
 const UPDATE_TIME = 500;
@@ -39,6 +40,7 @@ interface Recent {
 /** All measurements. */
 export class Hub {
   readonly settings: ServerSettings;
+  readonly rounds = new Rounds();
   readonly #recent = new Map<History, Recent>();
   /** Counts whatever changes an answer. */
   #change = 0;

@@ -55,6 +55,7 @@ export class Session {
    * @returns JSON, or `undefined` for a notification
    */
   async answer(text: string): Promise<string | undefined> {
+    this.#hub.rounds.asked();
     const reply = await this.#reply(text);
     return reply && JSON.stringify(reply);
   }
