@@ -5,8 +5,10 @@
 import { existsSync } from 'node:fs';
 import { arch, cpus, platform, release } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { OWN_GPU_BACKENDS } from '../../core/choices.js';
+import { OWN_GPU_BACKENDS, type PartName } from '../../core/choices.js';
 import type { BackendHealth, Diagnosis } from '../../index.js';
+import { isHere } from '../../parts/store.js';
+import { PARTS } from '../../parts/table.js';
 import { wrap } from '../../report/terminal.js';
 import { EXIT } from '../exit.js';
 import { twoColumns } from '../help.js';
@@ -28,6 +30,13 @@ const OPTIONAL: readonly (readonly [name: string, use: string])[] = [
 ];
 
 type AdapterFacts = NonNullable<BackendHealth['adapter']>;
+
+/** Packages that are parts, which `anyvmaf setup` fetches. */
+const PART_OF: Readonly<Record<string, PartName>> = {
+  '@ffmpeg/core': 'decoder',
+  'onnxruntime-web': 'tiny',
+  webgpu: 'webgpu',
+};
 
 /** An optional package. */
 interface PackageState {
@@ -74,8 +83,15 @@ function isInstalled(name: string): boolean {
   try {
     return existsSync(fileURLToPath(import.meta.resolve(name)));
   } catch {
-    return false;
+    const part = PART_OF[name];
+    return part !== undefined && isHere(PARTS[part]);
   }
+}
+
+/** How to get a package. */
+function how(name: string): string {
+  const part = PART_OF[name];
+  return part === undefined ? `npm install ${name}` : `anyvmaf setup ${part}`;
 }
 
 function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): string {
@@ -105,7 +121,7 @@ function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): st
   const program = flavour === null ? (error ?? '') : `${flavour} ${release ?? 'of an unknown version'}`;
   const packages = facts.packages.map(({ name, installed, use }): [string, string] => [
     name,
-    `${installed ? 'installed' : `not installed; npm install ${name}`}: ${use}`,
+    `${installed ? 'installed' : `not installed; ${how(name)}`}: ${use}`,
   ]);
   const section = (title: string, rows: readonly [string, string][]) =>
     `${title}:\n${twoColumns(rows, width)}\n`;
